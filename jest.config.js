@@ -1,0 +1,19 @@
+/** One Postgres and one ClickHouse serve a whole run; each test file gets databases of its own. */
+export default {
+  testEnvironment: 'node',
+  roots: ['<rootDir>/test'],
+  testMatch: ['**/*.test.ts'],
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      { jsc: { parser: { syntax: 'typescript' }, target: 'es2023' }, module: { type: 'es6' } },
+    ],
+  },
+  globalSetup: '<rootDir>/test/support/global-setup.ts',
+  globalTeardown: '<rootDir>/test/support/global-teardown.ts',
+  testTimeout: 30_000,
+  // A data directory of a running product below the checkout is none of the suite's business.
+  modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.data'],
+  watchPathIgnorePatterns: ['<rootDir>/.data'],
+};

@@ -1,0 +1,60 @@
+import { z } from 'zod';
+
+const url = (protocols: RegExp, example: string) =>
+  z.string().regex(protocols, `is no address of that kind; for example ${example}`);
+
+const Config = z.object({
+  /** The one origin of ingest, API, docs and pages. */
+  PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
+  HOST: z.string().min(1).default('127.0.0.1'),
+  /** Where the embedded engines keep their data. */
+  DATA_DIR: z.string().min(1).default('.data'),
+  /** Unset: a Postgres server of our own below DATA_DIR. */
+  POSTGRES_URL: url(
+    /^postgres(ql)?:\/\//,
+    'postgres://user:password@host:5432/meterline',
+  ).optional(),
+  /** Unset: a ClickHouse of our own, as a child process, below DATA_DIR. */
+  CLICKHOUSE_URL: url(/^https?:\/\//, 'http://user:password@host:8123/meterline').optional(),
+  /** Unset: the event log lives in Postgres. Comma-separated host:port. */
+  KAFKA_BROKERS: z
+    .string()
+    .min(1)
+    .transform((list) => list.split(',').map((broker) => broker.trim()))
+    .optional(),
+  KAFKA_TOPIC: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]{1,200}$/)
+    .default('meterline-events'),
+  /** Unset: caches and rate limits live in the process. */
+  REDIS_URL: url(/^rediss?:\/\//, 'redis://host:6379').optional(),
+  /** Partitions of a new event log; an existing one keeps what it has. Unset: 4 embedded, 12 on Kafka. */
+  LOG_PARTITIONS: z.coerce.number().int().min(1).max(1024).optional(),
+  /** The API key of the first start, for scripted installs. */
+  BOOTSTRAP_API_KEY: z.string().min(24).max(200).optional(),
+  /** Events a second that one tenant may send to one edge process; 0 = no limit. */
+  INGEST_EVENTS_PER_SECOND: z.coerce.number().int().min(0).default(0),
+  /** Requests a second that one API key may make to one API process; 0 = no limit. */
+  API_REQUESTS_PER_SECOND: z.coerce.number().int().min(0).default(1000),
+  /** How long after a period's end its usage may still arrive before the invoice is finalized. */
+  BILLING_GRACE_SECONDS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(30 * 86_400)
+    .default(3600),
+  STREAM_BATCH_EVENTS: z.coerce.number().int().min(1).max(65_536).default(20_000),
+  STREAM_BATCH_WAIT_MS: z.coerce.number().int().min(1).max(10_000).default(500),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  /** Names of failpoints at which the process kills itself, for fault tests only. Comma-separated. */
+  FAILPOINTS: z.string().default(''),
+});
+export type Config = Readonly<z.infer<typeof Config>>;
+
+/** Reads the environment once. Only `main/` calls this; everything else is handed values. */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const result = Config.safeParse(given);
+  if (result.success) return Object.freeze(result.data);
+  throw new Error(`Bad configuration:\n${z.prettifyError(result.error)}`);
+}

@@ -1,0 +1,73 @@
+/** An ordered, durable, partitioned log of bytes. Partition counts are fixed per epoch. */
+export interface EventLog {
+  readonly epoch: number;
+  readonly partitions: number;
+  /**
+   * Resolves once every record would survive a crash: acks from all in-sync replicas on Kafka, a
+   * committed transaction on Postgres. Throws otherwise, within a bounded time; the caller then
+   * answers 503. After a throw the records may or may not be there.
+   */
+  append(records: readonly LogAppend[]): Promise<void>;
+  /**
+   * At least once, in order within a partition, from the offset that `start` answers when the
+   * partition is assigned: the caller's own fenced progress, not the log's. A partition is handed
+   * to one consumer of the group at a time as far as the log can tell; a paused process may still
+   * believe it owns one, which is why the caller fences its progress.
+   */
+  consume(group: string, reader: LogReader): Promise<LogConsumer>;
+  /** Per partition: first, next and committed offsets, for lag and "has the stream passed this point". */
+  positions(group: string): Promise<PartitionPositions[]>;
+  /** Records below `offset` may go. Kept by the port so that a job can drop what all readers have passed. */
+  truncate(partition: number, offset: bigint): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface LogAppend {
+  readonly partition: number;
+  readonly value: Buffer;
+  /** How many events the record carries: for limits and metrics. */
+  readonly eventCount: number;
+}
+
+export interface LogReader {
+  /** Called when a partition is assigned; answers where reading starts. Throws to refuse the assignment. */
+  start(partition: number): Promise<bigint>;
+  /**
+   * Called with one batch of a partition at a time; the next one comes when it has resolved. A throw
+   * makes the log give the partition up and assign it afresh (so `start` is asked again).
+   */
+  handle(batch: LogBatch): Promise<void>;
+  /** The partition was taken away (rebalance, lease lost, close). Work in flight may finish; its progress is fenced. */
+  revoked?(partition: number): Promise<void>;
+}
+
+export interface LogBatch {
+  readonly epoch: number;
+  readonly partition: number;
+  /** Consecutive records, ascending. The first one stands at the offset where the previous batch ended. */
+  readonly records: readonly LogRecord[];
+  /** The offset after the last record: where the next batch begins. */
+  readonly nextOffset: bigint;
+}
+
+export interface LogRecord {
+  readonly offset: bigint;
+  readonly value: Buffer;
+}
+
+export interface LogConsumer {
+  /** Partitions held now, ascending. */
+  assigned(): number[];
+  /** Finishes the batches in flight, gives the partitions up, and resolves. */
+  close(): Promise<void>;
+}
+
+export interface PartitionPositions {
+  readonly partition: number;
+  /** The first offset still kept. */
+  readonly first: bigint;
+  /** The offset the next record will get. */
+  readonly next: bigint;
+  /** What the group has handled, for lag tools only; null before the first batch. */
+  readonly committed: bigint | null;
+}

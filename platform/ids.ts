@@ -1,0 +1,29 @@
+import { monotonicFactory } from 'ulid';
+import type { Clock } from './clock.ts';
+
+/**
+ * Prefix of each kind of record. A credential never shares a prefix with a handle. An id is
+ * `<prefix>_` + a ULID (26 upper-case Crockford characters), so ids of one process sort by creation.
+ * Nothing may be read out of an id but equality.
+ */
+export const ID_PREFIXES = [
+  'tenant', 'user', 'env', 'secret', 'setting',
+  'plan', 'price', 'price_unit', 'feat', 'meter', 'ent', 'addon', 'addon_assoc', 'group',
+  'coupon', 'coupon_assoc', 'coupon_app', 'cost', 'conn',
+  'cust', 'subs', 'subs_line', 'phase', 'sched', 'pause',
+  'inv', 'inv_line', 'pay', 'refund', 'cn', 'cn_line',
+  'wallet', 'wtxn', 'cg', 'cga',
+  'taxrate', 'ta', 'taxapp',
+  'event', 'meterv', 'alert', 'alert_set', 'cs', 'outbox', 'task', 'audit',
+] as const; // prettier-ignore
+export type IdPrefix = (typeof ID_PREFIXES)[number];
+
+export interface Ids {
+  next(prefix: IdPrefix): string;
+}
+
+/** Ids whose time part comes from `clock`; ids of one millisecond still ascend. */
+export function createIds(clock: Clock): Ids {
+  const ulid = monotonicFactory();
+  return { next: (prefix) => `${prefix}_${ulid(clock.now())}` };
+}

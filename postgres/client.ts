@@ -1,0 +1,65 @@
+import postgres from 'postgres';
+import { canonicalDecimal } from './canonical-decimal.ts';
+
+/** A pool or a transaction: every repository function takes one, first, so that each call says which. */
+export type Db = postgres.Sql | postgres.TransactionSql;
+/** The pool alone, for those who begin transactions or listen. */
+export type Pool = postgres.Sql;
+export type Transaction = postgres.TransactionSql;
+
+/** Who is asking and where. Every statement on tenant data carries both ids. */
+export interface Scope {
+  readonly tenant_id: string;
+  readonly environment_id: string;
+}
+
+export interface PostgresOptions {
+  readonly url: string;
+  /** Shown in pg_stat_activity; the role of the process. */
+  readonly applicationName: string;
+  readonly maxConnections?: number;
+}
+
+/**
+ * A pool whose rows are records as the API sends them: numerics as canonical decimal text, times as
+ * ISO 8601 UTC text with milliseconds, bigints as text. Undefined values become null. A connection
+ * that is lost is replaced; a query that was running on it throws the driver's error.
+ */
+export function connectPostgres(options: PostgresOptions): Pool {
+  return postgres(options.url, {
+    max: options.maxConnections ?? 10,
+    connect_timeout: 5,
+    idle_timeout: 60,
+    onnotice: () => {},
+    connection: { application_name: options.applicationName, TimeZone: 'UTC' },
+    transform: { undefined: null },
+    types: {
+      numeric: {
+        to: 1700,
+        from: [1700],
+        serialize: (value: unknown) => String(value),
+        parse: canonicalDecimal,
+      },
+      timestamp: {
+        to: 1184,
+        from: [1082, 1114, 1184],
+        serialize: (value: unknown) =>
+          value instanceof Date ? value.toISOString() : String(value),
+        parse: (text: string) => new Date(text.length === 10 ? text : `${text}`).toISOString(),
+      },
+    },
+  });
+}
+
+/** `tenant_id = … and environment_id = …`, with the alias of a joined table where one is given. */
+export function inScope(db: Db, scope: Scope, alias?: string) {
+  return alias === undefined
+    ? db`tenant_id = ${scope.tenant_id} and environment_id = ${scope.environment_id}`
+    : db`${db(alias)}.tenant_id = ${scope.tenant_id} and ${db(alias)}.environment_id = ${scope.environment_id}`;
+}
+
+/** The constraint a unique violation names, or null for any other error. */
+export function violatedConstraint(error: unknown): string | null {
+  if (!(error instanceof postgres.PostgresError) || error.code !== '23505') return null;
+  return error.constraint_name ?? null;
+}

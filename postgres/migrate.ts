@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { readFile, readdir } from 'node:fs/promises';
+import type { Pool } from './client.ts';
+
+// Beside this file in the sources; the build copies the folder beside the compiled one.
+const MIGRATIONS = new URL('./migrations/', import.meta.url);
+
+// Any constant will do as long as nothing else takes the same advisory lock.
+const MIGRATION_LOCK = 7_305_811;
+
+/**
+ * Applies every migration that has not run yet, in order, each in a transaction of its own. Two
+ * processes that start together take turns on an advisory lock. A migration that was edited after it
+ * ran is refused: the database would differ from what the file says. Answers the names applied now.
+ */
+export async function migratePostgres(pool: Pool): Promise<string[]> {
+  const files = (await readdir(MIGRATIONS)).filter((name) => name.endsWith('.sql')).sort();
+  const connection = await pool.reserve();
+  const applied: string[] = [];
+  try {
+    await connection`select pg_advisory_lock(${MIGRATION_LOCK})`;
+    await connection`
+      create table if not exists schema_migrations (
+        name text primary key,
+        checksum text not null,
+        applied_at timestamptz not null default now()
+      )`;
+    const done = new Map(
+      (
+        await connection<
+          { name: string; checksum: string }[]
+        >`select name, checksum from schema_migrations`
+      ).map((row) => [row.name, row.checksum]),
+    );
+    for (const name of files) {
+      const text = await readFile(new URL(name, MIGRATIONS), 'utf8');
+      const checksum = createHash('sha256').update(text).digest('hex');
+      const known = done.get(name);
+      if (known !== undefined) {
+        if (known !== checksum)
+          throw new Error(`Migration ${name} was changed after it had been applied.`);
+        continue;
+      }
+      await connection
+        .unsafe(
+          `begin;\n${text}\n;insert into schema_migrations (name, checksum) values ('${name}', '${checksum}');commit;`,
+        )
+        .simple()
+        .catch(async (error: unknown) => {
+          await connection.unsafe('rollback');
+          throw new Error(`Migration ${name} failed: ${String(error)}`, { cause: error });
+        });
+      applied.push(name);
+    }
+  } finally {
+    await connection`select pg_advisory_unlock(${MIGRATION_LOCK})`.catch(() => {});
+    connection.release();
+  }
+  return applied;
+}

@@ -1,0 +1,33 @@
+import { randomBytes } from 'node:crypto';
+import { connectPostgres, type Pool } from '../../postgres/client.ts';
+import { databaseUrl, TEMPLATE_DATABASE } from './global-setup.ts';
+
+export interface TestDatabase {
+  readonly pool: Pool;
+  readonly url: string;
+  drop(): Promise<void>;
+}
+
+/** A fresh database with the whole schema, cloned from the template (some 30 ms). Drop it in `afterAll`. */
+export async function createTestDatabase(maxConnections = 10): Promise<TestDatabase> {
+  const serverUrl = process.env['TEST_POSTGRES_URL'];
+  if (serverUrl === undefined) throw new Error('TEST_POSTGRES_URL is unset: run under jest');
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  const admin = connectPostgres({
+    url: serverUrl,
+    applicationName: 'test-admin',
+    maxConnections: 1,
+  });
+  await admin.unsafe(`create database ${name} template ${TEMPLATE_DATABASE}`);
+  const url = databaseUrl(serverUrl, name);
+  const pool = connectPostgres({ url, applicationName: 'test', maxConnections });
+  return {
+    pool,
+    url,
+    async drop() {
+      await pool.end({ timeout: 1 });
+      await admin.unsafe(`drop database if exists ${name} with (force)`);
+      await admin.end();
+    },
+  };
+}

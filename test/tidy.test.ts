@@ -1,0 +1,72 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+/** Habits that a formatter and a compiler can not check. Each rule names what to do instead. */
+const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((name) => /\.(ts|js|cjs|mjs|sql|yml|md)$/.test(name));
+const read = (name: string) => readFileSync(name, 'utf8');
+const sources = files.filter(
+  (name) => /\.ts$/.test(name) && !name.startsWith('test/') && !name.startsWith('bench/'),
+);
+
+function offenders(names: readonly string[], pattern: RegExp): string[] {
+  return names.flatMap((name) => {
+    const lines = read(name).split('\n');
+    return lines.flatMap((line, index) =>
+      pattern.test(line) ? [`${name}:${index + 1}: ${line.trim()}`] : [],
+    );
+  });
+}
+
+describe('tidy', () => {
+  test('the tree is not empty', () => expect(sources.length).toBeGreaterThan(10));
+
+  test('no focused or skipped tests are left behind', () => {
+    const tests = files.filter((name) => name.endsWith('.test.ts') && name !== 'test/tidy.test.ts');
+    expect(offenders(tests, /\b(it|test|describe)\.(only|skip)\(/)).toEqual([]);
+  });
+
+  test('no any, no ts-ignore: say the type', () => {
+    expect(offenders(sources, /\bas any\b|: any\b|@ts-ignore|@ts-nocheck/)).toEqual([]);
+  });
+
+  test('no marks of unfinished work', () => {
+    expect(offenders(sources, /\b(TODO|FIXME|XXX|HACK)\b/)).toEqual([]);
+  });
+
+  test('domain/ has no clock, no randomness, no floats from text', () => {
+    const domain = sources.filter((name) => name.startsWith('domain/'));
+    expect(offenders(domain, /new Date\(|Date\.now|Math\.random|parseFloat|process\.env/)).toEqual(
+      [],
+    );
+  });
+
+  test('the environment is read in platform/config.ts and main/ only', () => {
+    const inner = sources.filter(
+      (name) => !name.startsWith('main/') && name !== 'platform/config.ts',
+    );
+    expect(offenders(inner, /process\.env(?!\s*[,}])/)).toEqual([]);
+  });
+
+  test('no console.log outside main/: use the logger', () => {
+    expect(
+      offenders(
+        sources.filter((name) => !name.startsWith('main/')),
+        /console\.log\(/,
+      ),
+    ).toEqual([]);
+  });
+
+  test('file names are kebab-case', () => {
+    expect(sources.filter((name) => !/^[a-z0-9/.-]+$/.test(name))).toEqual([]);
+  });
+
+  test('no folder of leftovers: utils, helpers, common, misc', () => {
+    expect(
+      files.filter((name) => /(^|\/)(utils?|helpers?|common|misc)(\/|\.ts$)/.test(name)),
+    ).toEqual([]);
+  });
+});
