@@ -12,6 +12,7 @@ export default {
   },
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
+  reporters: ['default', '<rootDir>/test/support/summary-reporter.js'],
   testTimeout: 30_000,
   // A data directory of a running product below the checkout is none of the suite's business.
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.data'],

@@ -1,0 +1,14 @@
+/**
+ * A suite that needs a server this machine may not have. Without the variable its tests are reported
+ * as skipped with the reason, and the summary at the end of the run names them; `.ci/run` sets all of
+ * the variables and fails when such a suite was skipped.
+ */
+export function describeWith(
+  variable: 'KAFKA_BROKERS' | 'REDIS_URL' | 'CLICKHOUSE_URL' | 'DEEP' | 'SHARED_DIRECTORY',
+  title: string,
+  body: (value: string) => void,
+): void {
+  const value = process.env[variable];
+  if (value !== undefined && value !== '') describe(title, () => body(value));
+  else describe.skip(`${title} [needs ${variable}]`, () => body(''));
+}
