@@ -1,0 +1,26 @@
+/** Every notification the product sends; the names are the specification's (interface, Events). */
+export const WEBHOOK_EVENT_TYPES = [
+  'subscription.created', 'subscription.draft.created', 'subscription.activated', 'subscription.updated',
+  'subscription.paused', 'subscription.cancelled', 'subscription.resumed', 'subscription.plan_changed',
+  'subscription.phase.created', 'subscription.phase.updated', 'subscription.phase.deleted',
+  'subscription.renewal.due',
+  'subscription.spend.threshold_reached', 'subscription.spend.threshold_recovered',
+  'subscription.line_item_spend.threshold_reached', 'subscription.line_item_spend.threshold_recovered',
+  'subscription.group_spend.threshold_reached', 'subscription.group_spend.threshold_recovered',
+  'feature.created', 'feature.updated', 'feature.deleted', 'feature.wallet_balance.alert',
+  'entitlement.created', 'entitlement.updated', 'entitlement.deleted', 'entitlement.grant.exhausted',
+  'wallet.created', 'wallet.updated', 'wallet.terminated',
+  'wallet.transaction.created', 'wallet.transaction.updated',
+  'wallet.credit_balance.dropped', 'wallet.credit_balance.recovered',
+  'wallet.ongoing_balance.dropped', 'wallet.ongoing_balance.recovered', 'wallet.ongoing_balance.updated',
+  'payment.created', 'payment.updated', 'payment.failed', 'payment.success', 'payment.pending',
+  'refund.created', 'refund.succeeded', 'refund.failed',
+  'customer.created', 'customer.updated', 'customer.deleted',
+  'invoice.update.finalized', 'invoice.update.payment', 'invoice.update.voided', 'invoice.update',
+  'invoice.payment.overdue', 'invoice.sync.success', 'invoice.sync.failed', 'invoice.communication.triggered',
+  'credit_note.created', 'credit_note.updated',
+  'checkout.session.initiated', 'checkout.session.completed', 'checkout.session.failed',
+  'checkout.session.expired',
+  'event.rejected',
+] as const; // prettier-ignore
+export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
