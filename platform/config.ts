@@ -45,6 +45,14 @@ const Config = z.object({
     .default(3600),
   STREAM_BATCH_EVENTS: z.coerce.number().int().min(1).max(65_536).default(20_000),
   STREAM_BATCH_WAIT_MS: z.coerce.number().int().min(1).max(10_000).default(500),
+  /** Port of a role's health and metrics server; 0 picks a free one. */
+  OPERATIONS_PORT: z.coerce.number().int().min(0).max(65_535).default(0),
+  OPERATIONS_HOST: z.string().min(1).default('127.0.0.1'),
+  /** Operations ports of the other roles on this machine, whose metrics /metrics adds. Comma-separated. */
+  OPERATIONS_PEERS: z
+    .string()
+    .default('')
+    .transform((list) => list.split(',').filter(Boolean).map(Number)),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   /** Names of failpoints at which the process kills itself, for fault tests only. Comma-separated. */
   FAILPOINTS: z.string().default(''),

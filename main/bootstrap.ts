@@ -1,0 +1,68 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Pool } from '../postgres/client.ts';
+import type { Ids } from '../platform/ids.ts';
+
+const BOOTSTRAP_LOCK = 7_305_812;
+
+export interface Bootstrap {
+  /** The development key, when this machine knows it: made now, or kept in the data directory. */
+  readonly apiKey: string | null;
+  readonly created: boolean;
+}
+
+/**
+ * On an empty database: a tenant with a production and a development environment, a super admin, and
+ * an API key bound to the development environment. Any later start finds them and changes nothing, so
+ * a key in the configuration counts on the first start only. The database keeps a hash of the key; the
+ * key itself goes into a file that only this user may read, so that the next start can print it again.
+ */
+export async function bootstrapTenant(
+  pool: Pool,
+  ids: Ids,
+  options: { dataDirectory: string | null; apiKey: string | undefined },
+): Promise<Bootstrap> {
+  const keyFile = options.dataDirectory === null ? null : join(options.dataDirectory, 'api-key');
+  const apiKey = options.apiKey ?? `sk_test_${randomBytes(32).toString('base64url')}`;
+  const created = await pool.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(${BOOTSTRAP_LOCK})`;
+    const [existing] = await tx`select 1 from tenants limit 1`;
+    if (existing !== undefined) return false;
+
+    const tenantId = ids.next('tenant');
+    const userId = ids.next('user');
+    const environments = { production: ids.next('env'), development: ids.next('env') };
+    await tx`insert into tenants (id, name) values (${tenantId}, 'Default')`;
+    for (const [type, id] of Object.entries(environments)) {
+      const name = type === 'production' ? 'Production' : 'Development';
+      await tx`insert into environments ${tx({ id, tenant_id: tenantId, name, type, created_by: userId, updated_by: userId })}`;
+    }
+    await tx`insert into users ${tx({
+      id: userId,
+      tenant_id: tenantId,
+      email: 'admin@localhost',
+      name: 'Administrator',
+      type: 'user',
+      roles: ['super_admin'],
+      created_by: userId,
+      updated_by: userId,
+    })}`;
+    await tx`insert into api_keys ${tx({
+      id: ids.next('secret'),
+      tenant_id: tenantId,
+      environment_id: environments.development,
+      user_id: userId,
+      name: 'First key',
+      key_hash: createHash('sha256').update(apiKey).digest(),
+      display_id: `${apiKey.slice(0, 8)}…${apiKey.slice(-4)}`,
+      roles: ['super_admin'],
+      created_by: userId,
+      updated_by: userId,
+    })}`;
+    return true;
+  });
+  if (keyFile === null) return { apiKey: created ? apiKey : null, created };
+  if (created) writeFileSync(keyFile, `${apiKey}\n`, { mode: 0o600 });
+  return { apiKey: existsSync(keyFile) ? readFileSync(keyFile, 'utf8').trim() : null, created };
+}

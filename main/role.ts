@@ -1,0 +1,101 @@
+import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import { Registry } from 'prom-client';
+import type { Logger } from '../platform/log.ts';
+import type { RoleReady } from './role-process.ts';
+
+/** A role that is up: what the process does until it is told to drain. */
+export interface RunningRole {
+  /** Component → `up`, `down` or `degraded`. Anything `down` makes the role not ready. */
+  health(): Promise<Record<string, ComponentHealth>>;
+  /** Stops taking work, finishes what is in flight, closes connections. */
+  drain(): Promise<void>;
+}
+
+export type ComponentHealth = 'up' | 'degraded' | 'down';
+
+const DRAIN_MS_MAX = 10_000;
+
+/**
+ * The life of one role process: start, answer health and metrics on loopback, drain on SIGTERM,
+ * SIGINT or the supervisor's death, exit. An unexpected error ends the process: the supervisor (or the
+ * container's) restarts it, and everything durable is built to survive just that.
+ */
+export async function runRole(
+  log: Logger,
+  registry: Registry,
+  address: { port: number; host: string },
+  start: () => Promise<RunningRole>,
+): Promise<void> {
+  let draining: Promise<void> | null = null;
+  let role: RunningRole | null = null;
+  const operations = await startOperationsServer(registry, address, () => role?.health() ?? null);
+
+  const drain = (reason: string): Promise<void> => {
+    draining ??= (async () => {
+      log.info({ reason }, 'draining');
+      const limit = setTimeout(() => {
+        log.error('drain took too long');
+        process.exit(1);
+      }, DRAIN_MS_MAX);
+      await role?.drain();
+      operations.server.close();
+      clearTimeout(limit);
+      log.info('drained');
+      process.exit(0);
+    })().catch((error: unknown) => {
+      log.error({ err: error }, 'drain failed');
+      process.exit(1);
+    });
+    return draining;
+  };
+  process.on('SIGTERM', () => void drain('SIGTERM'));
+  process.on('SIGINT', () => void drain('SIGINT'));
+  process.on('disconnect', () => void drain('supervisor is gone'));
+  const crash = (error: unknown): void => {
+    log.fatal({ err: error }, 'unexpected error');
+    process.exit(1);
+  };
+  process.on('uncaughtException', crash);
+  process.on('unhandledRejection', crash);
+
+  role = await start();
+  const message: RoleReady = { ready: true, operations_port: operations.port };
+  process.send?.(message);
+  log.info({ operations_port: operations.port }, 'ready');
+}
+
+/** `ok` when nothing is down. */
+export function isReady(health: Record<string, ComponentHealth>): boolean {
+  return !Object.values(health).includes('down');
+}
+
+async function startOperationsServer(
+  registry: Registry,
+  address: { port: number; host: string },
+  health: () => Promise<Record<string, ComponentHealth>> | null,
+): Promise<{ server: Server; port: number }> {
+  const server = createServer((request, response) => {
+    const send = (status: number, type: string, body: string): void =>
+      void response.writeHead(status, { 'content-type': type }).end(body);
+    const respond = async (): Promise<void> => {
+      if (request.url === '/healthz') return send(200, 'application/json', '{"status":"ok"}');
+      if (request.url === '/metrics')
+        return send(200, registry.contentType, await registry.metrics());
+      if (request.url === '/metrics.json')
+        return send(200, 'application/json', JSON.stringify(await registry.getMetricsAsJSON()));
+      if (request.url === '/readyz') {
+        const components = await health();
+        const ready = components !== null && isReady(components);
+        const body = JSON.stringify({ status: ready ? 'ready' : 'not_ready', components });
+        return send(ready ? 200 : 503, 'application/json', body);
+      }
+      send(404, 'text/plain', 'Not found: this port serves /healthz, /readyz and /metrics.\n');
+    };
+    respond().catch((error: unknown) => send(500, 'text/plain', `${String(error)}\n`));
+  });
+  server.listen(address.port, address.host);
+  await once(server, 'listening');
+  const bound = server.address();
+  return { server, port: typeof bound === 'object' && bound !== null ? bound.port : address.port };
+}
