@@ -60,12 +60,20 @@ export interface UsageQuery {
   readonly start: string;
   readonly end: string;
   /** Dimension → allowed values; AND across dimensions. */
-  readonly filter_values: Readonly<Record<string, readonly string[]>>;
+  readonly filter_values: FilterValues;
+  /**
+   * Events that match any of these are left out, because a more specific price of the same
+   * subscription rates them (billing-semantics 2.5). Absent = none.
+   */
+  readonly excluded_filter_values?: readonly FilterValues[];
   /** Dimensions, or `source`: one answer row for each combination of values. */
   readonly group_by: readonly string[];
   /** Aggregate each window of this grid apart. Windows without events are left out. */
   readonly window: UsageWindow | null;
 }
+
+/** Dimension → allowed values. An event matches when, for every key, its property's text is in the list. */
+export type FilterValues = Readonly<Record<string, readonly string[]>>;
 
 export interface UsageWindow {
   readonly bucket_size: BucketSize;
