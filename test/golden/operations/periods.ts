@@ -1,0 +1,3 @@
+import type { AreaOperations } from '../operation.ts';
+
+export const periods: AreaOperations = {};

@@ -1,0 +1,7 @@
+import type { AreaOperations } from '../operation.ts';
+import { periods } from './periods.ts';
+
+/** Area of a case (its file's name) → its operations. One line for each file of this folder. */
+export const registry: Readonly<Record<string, AreaOperations>> = {
+  periods,
+};
