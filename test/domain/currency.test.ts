@@ -43,7 +43,7 @@ describe('minor digits by ISO 4217', () => {
   });
 
   test("the runtime's own table agrees, but for currencies whose cents are out of daily use", () => {
-    // ICU follows CLDR, which drops unused cents (huf, pkr); it never adds or changes decimals.
+    // ICU follows CLDR, which drops unused cents (huf, pkr, iqd); it never adds or changes decimals.
     const disagree = Intl.supportedValuesOf('currency')
       .filter((code) => isIsoCurrency(code))
       .map((code) => {
@@ -52,7 +52,7 @@ describe('minor digits by ISO 4217', () => {
       })
       .filter(({ code, digits }) => digits !== minorDigits(code));
     expect(disagree.filter(({ digits }) => digits !== 0)).toEqual([]);
-    expect(disagree.filter(({ code }) => minorDigits(code) !== 2)).toEqual([]);
+    expect(disagree.filter(({ code }) => minorDigits(code) !== 2 && code !== 'IQD')).toEqual([]);
     expect(disagree.length).toBeLessThan(10);
   });
 });
