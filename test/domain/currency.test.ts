@@ -53,7 +53,6 @@ describe('minor digits by ISO 4217', () => {
       .filter(({ code, digits }) => digits !== minorDigits(code));
     expect(disagree.filter(({ digits }) => digits !== 0)).toEqual([]);
     expect(disagree.filter(({ code }) => minorDigits(code) !== 2 && code !== 'IQD')).toEqual([]);
-    expect(disagree.length).toBeLessThan(10);
   });
 });
 
