@@ -1,0 +1,88 @@
+import {
+  acquireJobLease,
+  extendJobLease,
+  JobLeaseLost,
+  releaseJobLease,
+  type JobLease,
+} from '../postgres/job-leases.ts';
+import type { Pool } from '../postgres/client.ts';
+import type { Logger } from '../platform/log.ts';
+import type { Job, JobReport } from './job.ts';
+
+export interface JobRunner {
+  readonly pool: Pool;
+  readonly log: Logger;
+  /** Names this process in the table of leases. */
+  readonly holder: string;
+  /** The database's clock, or a test's. */
+  readonly now: () => Promise<string>;
+  /** After this long without a sign of life another process may take the job over. */
+  readonly leaseSeconds?: number;
+}
+
+const LEASE_SECONDS = 60;
+
+/**
+ * Runs one job once, if this process gets the lease for that tick; null otherwise. The lease is
+ * extended while the job works; when it is lost the job is told to stop, and its transactions are
+ * refused by the fence. A failure is logged here, once, and left to the next tick.
+ */
+export async function runJob<Deps>(
+  runner: JobRunner,
+  job: Job<Deps>,
+  deps: Deps,
+  scheduled_at: string,
+  stop?: AbortSignal,
+): Promise<JobReport | null> {
+  const seconds = runner.leaseSeconds ?? LEASE_SECONDS;
+  const { name } = job;
+  const request = { name, holder: runner.holder, scheduled_at, seconds };
+  const lease = await acquireJobLease(runner.pool, request);
+  if (lease === null) return null;
+
+  const lost = new AbortController();
+  const heartbeat = keepAlive(runner, lease, seconds, lost);
+  const signal = stop === undefined ? lost.signal : AbortSignal.any([stop, lost.signal]);
+  const log = runner.log.child({ job: name, generation: lease.generation });
+  const begun = performance.now();
+  let failure: string | null = null;
+  try {
+    const report = await job.run(deps, { lease, signal, at: await runner.now() });
+    const milliseconds = Math.round(performance.now() - begun);
+    if (Object.values(report).some((count) => count > 0))
+      log.info({ ...report, milliseconds }, 'job done');
+    return report;
+  } catch (error) {
+    failure = error instanceof Error ? error.message : String(error);
+    if (error instanceof JobLeaseLost) log.warn('job lease lost');
+    else log.error({ err: error }, 'job failed');
+    return null;
+  } finally {
+    clearInterval(heartbeat);
+    await releaseJobLease(runner.pool, lease, failure).catch((error: unknown) =>
+      log.warn({ err: error }, 'job lease not released; it runs out by itself'),
+    );
+  }
+}
+
+function keepAlive(
+  runner: JobRunner,
+  lease: JobLease,
+  seconds: number,
+  lost: AbortController,
+): NodeJS.Timeout {
+  const timer = setInterval(
+    () => {
+      extendJobLease(runner.pool, lease, seconds).then(
+        (held) => {
+          if (!held) lost.abort();
+        },
+        // The database is away: the job's own statements say so, and the fence decides in the end.
+        () => {},
+      );
+    },
+    (seconds * 1000) / 3,
+  );
+  timer.unref();
+  return timer;
+}
