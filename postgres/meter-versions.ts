@@ -1,0 +1,134 @@
+import type { MeterSpec, MeterVersion } from '../domain/metering/usage.ts';
+import { inScope, type Db, type Pool, type Scope } from './client.ts';
+
+/** The channel on which changes of the meter catalog are announced; the payload is its new number. */
+const CATALOG_CHANNEL = 'meter_catalog';
+
+export const BACKFILL_STATES = ['waiting', 'replaying', 'sealing', 'complete'] as const;
+export type BackfillState = (typeof BACKFILL_STATES)[number];
+
+/** A meter version as stored: what it counts, and how far its backfill is (metering 6). */
+export interface MeterVersionRecord extends MeterVersion {
+  readonly created_catalog_version: string;
+  readonly ended_catalog_version: string | null;
+  /** Usage of a version is whole, and prices may use it, once this is `complete`. */
+  readonly backfill_state: BackfillState;
+  /** Canonical events below `live_from`; null until they were counted. */
+  readonly backfill_total: string | null;
+  readonly backfill_events: string;
+  /** Of the replayed events, those that the version can not meter. */
+  readonly backfill_rejected: string;
+  readonly backfill_completed_at: string | null;
+  readonly status: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly created_by: string;
+  readonly updated_by: string;
+}
+
+export interface NewMeterVersion {
+  /** From `ids.next('meterv')`. */
+  readonly id: string;
+  readonly meter_id: string;
+  readonly spec: MeterSpec;
+  /** The meter's `group_by` and what its prices filter on. */
+  readonly dimensions: readonly string[];
+  readonly created_by: string;
+}
+
+/**
+ * Adds the next version of a meter and tells the stream when the caller's transaction commits. Holds
+ * the catalog's lock until then, so call it late in a transaction. The stream evaluates the version
+ * from its next batch on, the backfill follows; read `backfill_state` for when it is whole.
+ */
+export async function createMeterVersion(
+  db: Db,
+  scope: Scope,
+  meter: NewMeterVersion,
+): Promise<MeterVersionRecord> {
+  const catalogVersion = await nextCatalogVersion(db);
+  const dimensions = [...new Set(meter.dimensions)].sort();
+  const [row] = await db<MeterVersionRecord[]>`
+    insert into meter_versions
+      (id, tenant_id, environment_id, meter_id, version, spec, dimensions,
+       created_catalog_version, created_by, updated_by)
+    select ${meter.id}, ${scope.tenant_id}, ${scope.environment_id}, ${meter.meter_id},
+           coalesce(max(version), 0) + 1, ${db.json(meter.spec as never)}, ${dimensions}::text[],
+           ${catalogVersion}::bigint, ${meter.created_by}, ${meter.created_by}
+      from meter_versions
+     where meter_id = ${meter.meter_id}
+    returning *`;
+  return row!;
+}
+
+/**
+ * Ends a version: events that the stream processes after it has noticed do not count for it. What was
+ * counted stays. Ending one that has ended, or another scope's, does nothing and answers false.
+ */
+export async function endMeterVersion(
+  db: Db,
+  scope: Scope,
+  id: string,
+  updatedBy: string,
+): Promise<boolean> {
+  const catalogVersion = await nextCatalogVersion(db);
+  const ended = await db`
+    update meter_versions
+       set ended_catalog_version = ${catalogVersion}::bigint, updated_at = now(), updated_by = ${updatedBy}
+     where ${inScope(db, scope)} and id = ${id} and ended_catalog_version is null`;
+  return ended.count === 1;
+}
+
+/** Versions of the given meters, newest first, with their backfill's progress. */
+export function meterVersionsOf(
+  db: Db,
+  scope: Scope,
+  meterIds: readonly string[],
+): Promise<MeterVersionRecord[]> {
+  return db<MeterVersionRecord[]>`
+    select * from meter_versions
+     where ${inScope(db, scope)} and meter_id = any(${meterIds as string[]}::text[])
+     order by meter_id, version desc`;
+}
+
+/** Every version that has not ended, of all tenants, as of one catalog number. */
+export interface MeterCatalogSnapshot {
+  readonly catalog_version: number;
+  readonly versions: readonly MeterVersion[];
+}
+
+/** One statement, so the versions are exactly those of the number. */
+export async function readMeterCatalog(db: Db): Promise<MeterCatalogSnapshot> {
+  const rows = await db<(MeterVersion & { catalog_version: string; id: string | null })[]>`
+    select c.version as catalog_version,
+           v.id, v.meter_id, v.tenant_id, v.environment_id, v.version, v.spec, v.dimensions
+      from meter_catalog c
+      left join meter_versions v on v.ended_catalog_version is null
+     order by v.id`;
+  const versions = rows
+    .filter((row) => row.id !== null)
+    .map(({ catalog_version: _, ...version }) => version);
+  return { catalog_version: Number(rows[0]!.catalog_version), versions };
+}
+
+/** The catalog's number alone, for the poll behind the notice. */
+export async function readCatalogVersion(db: Db): Promise<number> {
+  const [row] = await db<{ version: string }[]>`select version from meter_catalog`;
+  return Number(row!.version);
+}
+
+/** Calls back after each committed change of the catalog. A notice can get lost with its connection: poll too. */
+export async function listenForCatalogChanges(
+  pool: Pool,
+  onChange: () => void,
+): Promise<{ stop(): Promise<void> }> {
+  const listening = await pool.listen(CATALOG_CHANNEL, onChange, onChange);
+  return { stop: () => listening.unlisten() };
+}
+
+async function nextCatalogVersion(db: Db): Promise<string> {
+  const [row] = await db<{ version: string }[]>`
+    update meter_catalog set version = version + 1
+    returning version, pg_notify(${CATALOG_CHANNEL}, version::text)`;
+  return row!.version;
+}

@@ -1,0 +1,171 @@
+import { packPosition, type WatermarkVector } from '../domain/metering/position.ts';
+import type { Db } from './client.ts';
+
+/** Seal numbers as bucket rows carry them: `generation << 32 | number`. */
+export type Seal = bigint;
+
+export const packSeal = (generation: bigint, number: bigint): Seal => (generation << 32n) | number;
+const generationOf = (seal: Seal): bigint => seal >> 32n;
+const numberOf = (seal: Seal): bigint => seal & 0xffff_ffffn;
+
+/**
+ * What a usage read may see, taken in one statement (metering 5, query step 1): the watermarks, which
+ * seals had been recorded by then, and where versions that have ended stop counting.
+ */
+export interface UsageBounds {
+  readonly watermarks: WatermarkVector;
+  /** Rows of an ended version at or beyond its `live_until` do not count, though they may exist. */
+  readonly liveUntil: ReadonlyMap<string, WatermarkVector>;
+  /**
+   * The vectors of those of `seals` that had been recorded when the watermarks were read. A seal is
+   * never changed once recorded, so looking its vector up later answers what stood there then.
+   */
+  vectorsOf(seals: readonly Seal[]): Promise<ReadonlyMap<Seal, WatermarkVector>>;
+}
+
+/** The usage store is being repaired; a number read now could be partial. */
+export class UsageUnderRepair extends Error {
+  constructor() {
+    super('Events are being replayed into the usage store after an unclean stop.');
+    this.name = 'UsageUnderRepair';
+  }
+}
+
+/** Throws `UsageUnderRepair` while a replay is due (metering 3). */
+export async function readUsageBounds(
+  db: Db,
+  meterVersionIds: readonly string[],
+): Promise<UsageBounds> {
+  const [row] = await db<BoundsRow[]>`
+    select (select coalesce(json_agg(json_build_array(epoch, partition, next_offset::text)), '[]')
+              from stream_progress) as progress,
+           (select coalesce(json_agg(json_build_array(meter_version_id, epoch, partition, live_until::text)), '[]')
+              from meter_live
+             where meter_version_id = any(${meterVersionIds as string[]}::text[])
+               and live_until is not null) as ended,
+           (select last_number from sealer) as last_number,
+           exists (select from stream_replays) as under_repair`;
+  const { progress, ended, last_number, under_repair } = row!;
+  if (under_repair) throw new UsageUnderRepair();
+  const lastNumber = BigInt(last_number);
+  return {
+    watermarks: vectorOf(progress),
+    liveUntil: liveUntilOf(ended),
+    vectorsOf: (seals) => recordedVectors(db, seals, lastNumber),
+  };
+}
+
+/** The watermark vector alone: everything below it has been processed. */
+export async function readWatermarks(db: Db): Promise<WatermarkVector> {
+  const rows = await db<{ epoch: number; partition: number; next_offset: string }[]>`
+    select epoch, partition, next_offset from stream_progress`;
+  return vectorOf(rows.map((row) => [row.epoch, row.partition, row.next_offset]));
+}
+
+/**
+ * Begins a sealer's reign: the next generation, refused (null) while another sealer's lease runs.
+ * Earlier generations can record nothing from here on.
+ */
+export async function takeSealer(
+  db: Db,
+  leaseSeconds: number,
+): Promise<{ generation: bigint; lastNumber: bigint } | null> {
+  const [row] = await db<{ generation: string; last_number: string }[]>`
+    update sealer
+       set generation = generation + 1, leased_until = now() + ${leaseSeconds} * interval '1 second'
+     where leased_until < now()
+    returning generation, last_number`;
+  return row === undefined
+    ? null
+    : { generation: BigInt(row.generation), lastNumber: BigInt(row.last_number) };
+}
+
+/** Prolongs the lease; false when another generation has begun. */
+export async function renewSealer(db: Db, generation: bigint, leaseSeconds: number) {
+  const renewed = await db`
+    update sealer set leased_until = now() + ${leaseSeconds} * interval '1 second'
+     where generation = ${String(generation)}::bigint`;
+  return renewed.count === 1;
+}
+
+/** Gives the lease back, so that the next sealer need not wait for its end. */
+export async function releaseSealer(db: Db, generation: bigint): Promise<void> {
+  await db`update sealer set leased_until = '-infinity' where generation = ${String(generation)}::bigint`;
+}
+
+/**
+ * Records a seal with the vector it was computed below: from now on its buckets count. Refused (false)
+ * when the generation is over. Versions in `sealedFromScratch` become complete in the same statement.
+ */
+export async function recordSeal(
+  db: Db,
+  seal: Seal,
+  watermarks: WatermarkVector,
+  sealedFromScratch: readonly string[] = [],
+): Promise<boolean> {
+  const vector = Object.fromEntries(
+    Object.entries(watermarks).map(([partition, position]) => [partition, String(position)]),
+  );
+  const rows = await db`
+    with turn as (
+      update sealer set last_number = last_number + 1
+       where generation = ${String(generationOf(seal))}::bigint
+         and last_number = ${String(numberOf(seal) - 1n)}::bigint
+      returning generation, last_number
+    ), completed as (
+      update meter_versions
+         set backfill_state = 'complete', backfill_completed_at = now(), updated_at = now()
+        from turn
+       where id = any(${sealedFromScratch as string[]}::text[]) and backfill_state = 'sealing'
+    )
+    insert into seals (number, generation, watermarks)
+    select last_number, generation, ${db.json(vector)} from turn
+    returning number`;
+  return rows.length === 1;
+}
+
+interface BoundsRow {
+  progress: [epoch: number, partition: number, nextOffset: string][];
+  ended: [versionId: string, epoch: number, partition: number, liveUntil: string][];
+  last_number: string;
+  under_repair: boolean;
+}
+
+// A partition number of a later epoch begins when the earlier epoch is drained (metering 3), so its
+// bound in the latest epoch stands for the earlier ones too.
+function vectorOf(rows: readonly (readonly [number, number, string])[]): WatermarkVector {
+  const vector: Record<number, bigint> = {};
+  for (const [epoch, partition, offset] of rows) {
+    const position = packPosition(epoch, BigInt(offset), 0);
+    const known = vector[partition];
+    if (known === undefined || known < position) vector[partition] = position;
+  }
+  return vector;
+}
+
+function liveUntilOf(rows: BoundsRow['ended']): Map<string, WatermarkVector> {
+  const byVersion = new Map<string, [number, number, string][]>();
+  for (const [id, epoch, partition, offset] of rows) {
+    byVersion.set(id, [...(byVersion.get(id) ?? []), [epoch, partition, offset]]);
+  }
+  return new Map([...byVersion].map(([id, list]) => [id, vectorOf(list)]));
+}
+
+async function recordedVectors(db: Db, seals: readonly Seal[], lastNumber: bigint) {
+  const numbers = [...new Set(seals.map(numberOf))].filter((number) => number <= lastNumber);
+  const rows =
+    numbers.length === 0
+      ? []
+      : await db<{ number: string; generation: string; watermarks: Record<string, string> }[]>`
+          select number, generation, watermarks from seals
+           where number = any(${numbers.map(String)}::bigint[])`;
+  const vectors = new Map<Seal, WatermarkVector>();
+  for (const row of rows) {
+    const vector: Record<number, bigint> = {};
+    for (const [partition, position] of Object.entries(row.watermarks)) {
+      vector[Number(partition)] = BigInt(position);
+    }
+    vectors.set(packSeal(BigInt(row.generation), BigInt(row.number)), vector);
+  }
+  return vectors;
+}
