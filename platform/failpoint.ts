@@ -1,3 +1,5 @@
+import { writeSync } from 'node:fs';
+
 /**
  * Named places at which a fault test may kill the process. In production the set is empty and a call
  * is one lookup in an empty set. `FAILPOINTS=stream.after_index:0.01` kills with that probability;

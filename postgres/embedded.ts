@@ -241,15 +241,33 @@ function initialize(
   return readFileSync(passwordFile, 'utf8').trim();
 }
 
-/** Ends a server that a killed supervisor left behind on the same data. */
+/**
+ * Ends a server that a killed supervisor left behind on the same data. The pid file of a server that
+ * is gone stays: Postgres itself checks with it that no orphaned session still uses the shared memory.
+ */
 async function endLeftover(dataDirectory: string): Promise<void> {
   const pidFile = join(dataDirectory, 'postmaster.pid');
   if (!existsSync(pidFile)) return;
   const pid = Number(readFileSync(pidFile, 'utf8').split('\n')[0]);
-  if (!isPostgres(pid)) return void rmSync(pidFile, { force: true });
+  if (!isAlive(pid)) return;
+  if (!isPostgres(pid)) {
+    // The number belongs to a stranger now, and Postgres would refuse to start because of it. Orphaned
+    // sessions end by themselves within a moment of their server's death.
+    await sleep(1_000);
+    return void rmSync(pidFile, { force: true });
+  }
   process.kill(pid, 'SIGINT');
-  for (let waitedMs = 0; waitedMs < 10_000 && isPostgres(pid); waitedMs += 50) await sleep(50);
-  if (isPostgres(pid)) process.kill(pid, 'SIGKILL');
+  for (let waitedMs = 0; waitedMs < 10_000 && isAlive(pid); waitedMs += 50) await sleep(50);
+  if (isAlive(pid)) process.kill(pid, 'SIGKILL');
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }
 
 function isPostgres(pid: number): boolean {

@@ -1,0 +1,61 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+
+export interface Brokers {
+  /** host:port, comma-separated. */
+  readonly brokers: string;
+  /** What happens to the brokers during the run; null when they are somebody else's or just one. */
+  readonly plan: BrokerPlan | null;
+  stop(): void;
+}
+
+interface BrokerOptions {
+  /** The script that starts and stops brokers, used when KAFKA_BROKERS is unset. */
+  readonly tool: string;
+  readonly brokers: number;
+  readonly directory: string;
+  readonly say: (text: string) => void;
+}
+
+/** Uses the brokers of the environment, or starts some of its own. */
+export function startKafka({ tool, brokers, directory, say }: BrokerOptions): Brokers {
+  const given = process.env['KAFKA_BROKERS'];
+  if (given !== undefined && given !== '') return { brokers: given, plan: null, stop: () => {} };
+  const place = ['--dir', join(directory, 'kafka')];
+  const start = ['start', '--brokers', String(brokers), '--port', '19392', ...place];
+  const output = execFileSync(tool, start, { encoding: 'utf8' });
+  const list = /^KAFKA_BROKERS=(.*)$/m.exec(output)?.[1];
+  if (list === undefined) throw new Error(`${tool} printed no KAFKA_BROKERS`);
+  return {
+    brokers: list,
+    plan: brokers >= 3 ? new BrokerPlan(tool, place, say) : null,
+    stop: () => void execFileSync(tool, ['stop', ...place]),
+  };
+}
+
+/** One of three brokers dies a third of the way in and comes back after two thirds. */
+export class BrokerPlan {
+  #state: 'up' | 'down' | 'back' = 'up';
+  readonly #tool: string;
+  readonly #place: string[];
+  readonly #say: (text: string) => void;
+
+  constructor(tool: string, place: string[], say: (text: string) => void) {
+    this.#tool = tool;
+    this.#place = place;
+    this.#say = say;
+  }
+
+  /** Called with the share of the run that is done, 0 to 1. */
+  step(progress: number): void {
+    if (this.#state === 'up' && progress >= 1 / 3) {
+      execFileSync(this.#tool, ['stop-broker', '2', ...this.#place]);
+      this.#state = 'down';
+      this.#say('broker 2 killed');
+    } else if (this.#state === 'down' && progress >= 2 / 3) {
+      execFileSync(this.#tool, ['start-broker', '2', ...this.#place], { stdio: 'ignore' });
+      this.#state = 'back';
+      this.#say('broker 2 is back');
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { startEmbeddedClickHouse } from '../clickhouse/embedded-server.ts';
+import { systemClock } from '../platform/clock.ts';
+import type { Config } from '../platform/config.ts';
+import { createIds } from '../platform/ids.ts';
+import type { Logger } from '../platform/log.ts';
+import { connectPostgres } from '../postgres/client.ts';
+import { freePort, startEmbeddedPostgres } from '../postgres/embedded.ts';
+import { bootstrapTenant } from './bootstrap.ts';
+import { migrateStores } from './migrate-stores.ts';
+import { roleProcess } from './role-process.ts';
+import { Supervisor } from './supervisor.ts';
+
+/** Everything on one machine: engines where no address is given, and every role. */
+export interface Instance {
+  readonly baseUrl: string;
+  /** Null when this machine does not know the key of an earlier start. */
+  readonly apiKey: string | null;
+  readonly postgresUrl: string;
+  readonly clickhouseUrl: string;
+  readonly operationsPorts: Readonly<Record<Role, number>>;
+  /** Process ids by name: `postgres`, `clickhouse` (embedded ones) and the roles. */
+  pids(): Record<string, number>;
+  /** Drains the roles, then ends the engines. */
+  stop(): Promise<void>;
+}
+
+export const ROLES = ['serve', 'stream', 'jobs'] as const;
+export type Role = (typeof ROLES)[number];
+
+export interface InstanceOptions {
+  readonly config: Config;
+  readonly log: Logger;
+  /** Roles to start; a bench may leave the stream out. */
+  readonly roles?: readonly Role[];
+  /** Added to the environment of the role processes. */
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+export async function startInstance(options: InstanceOptions): Promise<Instance> {
+  const { config, log } = options;
+  const supervisor = new Supervisor(log);
+  try {
+    const dataDirectory = resolve(config.DATA_DIR);
+    mkdirSync(dataDirectory, { recursive: true });
+    const [postgresUrl, clickhouseUrl] = await Promise.all([
+      config.POSTGRES_URL ?? addPostgres(supervisor, join(dataDirectory, 'postgres'), log),
+      config.CLICKHOUSE_URL ?? addClickHouse(supervisor, join(dataDirectory, 'clickhouse'), log),
+    ]);
+
+    const pool = connectPostgres({ url: postgresUrl, applicationName: 'start', maxConnections: 2 });
+    const apiKey = await (async () => {
+      await migrateStores(pool, clickhouseUrl, log);
+      const ids = createIds(systemClock);
+      const given = { dataDirectory, apiKey: config.BOOTSTRAP_API_KEY };
+      return (await bootstrapTenant(pool, ids, given)).apiKey;
+    })().finally(() => pool.end({ timeout: 1 }));
+
+    const port = config.PORT === 0 ? await freePort() : config.PORT;
+    const operationsPorts = {
+      serve: await freePort(),
+      stream: await freePort(),
+      jobs: await freePort(),
+    };
+    const roles = options.roles ?? ROLES;
+    const env = (role: Role): NodeJS.ProcessEnv => ({
+      ...process.env,
+      ...options.env,
+      LOG_LEVEL: config.LOG_LEVEL,
+      HOST: config.HOST,
+      PORT: String(port),
+      POSTGRES_URL: postgresUrl,
+      CLICKHOUSE_URL: clickhouseUrl,
+      OPERATIONS_PORT: String(operationsPorts[role]),
+      OPERATIONS_PEERS: roles
+        .filter((other) => other !== role)
+        .map((other) => operationsPorts[other])
+        .join(','),
+    });
+    await Promise.all(roles.map((role) => supervisor.add(roleProcess(role, env(role)))));
+    return {
+      baseUrl: `http://${config.HOST}:${port}`,
+      apiKey,
+      postgresUrl,
+      clickhouseUrl,
+      operationsPorts,
+      pids: () => supervisor.pids(),
+      stop: () => supervisor.stop(),
+    };
+  } catch (error) {
+    await supervisor.stop();
+    throw error;
+  }
+}
+
+/** The port is chosen once: a server that is started again must be found where the roles look for it. */
+async function addPostgres(
+  supervisor: Supervisor,
+  directory: string,
+  log: Logger,
+): Promise<string> {
+  const port = await freePort();
+  const onLog = (line: string): void => log.debug({ engine: 'postgres' }, line);
+  let url = '';
+  await supervisor.add({
+    name: 'postgres',
+    async start() {
+      const server = await startEmbeddedPostgres({ directory, port, onLog });
+      url = server.url;
+      return server;
+    },
+  });
+  return url;
+}
+
+async function addClickHouse(
+  supervisor: Supervisor,
+  directory: string,
+  log: Logger,
+): Promise<string> {
+  const port = await freePort();
+  const onLog = (line: string): void => log.debug({ engine: 'clickhouse' }, line);
+  let url = '';
+  await supervisor.add({
+    name: 'clickhouse',
+    async start() {
+      const server = await startEmbeddedClickHouse({ directory, port, onLog });
+      url = server.url;
+      return server;
+    },
+  });
+  return url;
+}
