@@ -57,6 +57,8 @@ const Config = z.object({
   /** Names of failpoints at which the process kills itself, for fault tests only. Comma-separated. */
   FAILPOINTS: z.string().default(''),
 });
+/** Names of all settings, for the document that lists them. */
+export const CONFIG_KEYS: readonly string[] = Object.keys(Config.shape);
 export type Config = Readonly<z.infer<typeof Config>>;
 
 /** Reads the environment once. Only `main/` calls this; everything else is handed values. */
