@@ -1,0 +1,101 @@
+import type { Position, WatermarkVector } from '../domain/metering/position.ts';
+import type {
+  BucketKey,
+  EventIndexRow,
+  Hash128,
+  MeterUsageRow,
+  RawEventRow,
+  RejectedRow,
+  TouchedBucket,
+  UsageVoidRow,
+} from './rows.ts';
+
+/**
+ * What the stream and the sealer write and ask. Every append resolves once ClickHouse has all rows
+ * visible, and the views they feed too; after a throw some may be there, and appending them again is
+ * harmless. Driver errors are outages and pass through.
+ */
+export interface UsageStore {
+  appendRawEvents(rows: readonly RawEventRow[]): Promise<void>;
+  appendIndex(rows: readonly EventIndexRow[]): Promise<void>;
+  /** Also marks the day and the quarter hour of each row as touched. */
+  appendUsage(rows: readonly MeterUsageRow[]): Promise<void>;
+  appendRejected(rows: readonly RejectedRow[]): Promise<void>;
+  /** Also marks the buckets that lose usage. */
+  appendVoids(rows: readonly UsageVoidRow[]): Promise<void>;
+
+  /** The smallest position stored for each slot that is known; unknown slots are missing. */
+  smallestPositions(slots: readonly Hash128[]): Promise<Map<Hash128, Position>>;
+  /**
+   * Every slot of the given groups (`slotGroup`), 16 bytes each, big-endian as in the hex text, in
+   * chunks of whole slots. Holds each slot at least once; the caller leaves out other partitions'.
+   */
+  indexedSlots(groups: readonly number[]): AsyncIterable<Buffer>;
+
+  /**
+   * Canonical copies of one event name below the bounds (a partition without a bound has none), each
+   * once, in chunks, oldest timestamp first. For backfills of a meter version.
+   */
+  canonicalEvents(query: CanonicalEventsQuery): AsyncIterable<RawEventRow[]>;
+  /** The usage rows of one event, all meter versions: what a void takes back. */
+  usageOfEvent(query: {
+    tenant_id: string;
+    environment_id: string;
+    partition: number;
+    position: Position;
+    external_customer_id: string;
+    timestamp: number;
+  }): Promise<MeterUsageRow[]>;
+  /** One copy by its id and position, or null: a void needs its target's customer and time. */
+  rawEvent(query: {
+    tenant_id: string;
+    environment_id: string;
+    event_id: string;
+    position: Position;
+  }): Promise<RawEventRow | null>;
+
+  /**
+   * Buckets marked at or after `since` on ClickHouse's clock (null: all), with all their marks, in
+   * chunks. A mark becomes visible up to some seconds after its time: overlap calls by a minute.
+   */
+  touchedBuckets(since: number | null): AsyncIterable<TouchedBucket[]>;
+  /** ClickHouse's clock, to be taken before `touchedBuckets` as the next call's `since`. */
+  now(): Promise<number>;
+  /**
+   * Recomputes buckets of one or both sizes from rows with position < `below` and not voided below
+   * it, and stores them under `seal`. A bucket without rows is stored as empty, so that what was
+   * voided is gone. Repeating it with the same arguments is harmless.
+   */
+  recomputeBuckets(
+    buckets: readonly BucketKey[],
+    below: WatermarkVector,
+    seal: bigint,
+  ): Promise<void>;
+}
+
+export interface CanonicalEventsQuery {
+  readonly tenant_id: string;
+  readonly environment_id: string;
+  readonly event_name: string;
+  readonly below: WatermarkVector;
+  /** Half-open range of event timestamps in milliseconds, for resuming; default all. */
+  readonly from?: number;
+  readonly to?: number;
+}
+
+/** The group in which a slot is stored: its two lowest bits. */
+export function slotGroup(slot: Hash128): number {
+  return Number.parseInt(slot.slice(-1), 16) & 3;
+}
+
+/** Groups that can hold slots of one log partition, when a slot's partition is slot mod `partitions`. */
+export function slotGroupsOfPartition(partition: number, partitions: number): number[] {
+  const step = greatestCommonDivisor(partitions, SLOT_GROUPS);
+  return [0, 1, 2, 3].filter((group) => group % step === partition % step);
+}
+
+const SLOT_GROUPS = 4;
+
+function greatestCommonDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestCommonDivisor(b, a % b);
+}
