@@ -1,0 +1,30 @@
+import type { EventLog } from '../platform/event-log/event-log.ts';
+import type { Pool } from '../postgres/client.ts';
+import { forgetOldProgress, readLogRetention } from '../postgres/log-retention.ts';
+import type { Job } from './job.ts';
+
+export interface ExpireLogRecordsDeps {
+  readonly pool: Pool;
+  readonly eventLog: EventLog;
+}
+
+/**
+ * Drops records that the stream passed more than 24 hours ago (metering 3). The bound only grows and
+ * was read from committed progress, so a repeated or late truncation removes nothing that is needed.
+ */
+export const expireLogRecords: Job<ExpireLogRecordsDeps> = {
+  name: 'expire-log-records',
+  cron: '17 * * * *',
+  async run({ pool, eventLog }, { signal }) {
+    const retention = await readLogRetention(pool, eventLog.epoch);
+    const due = retention.filter(({ offset }) => offset > 0n);
+    let partitions = 0;
+    for (const { partition, offset } of due) {
+      if (signal.aborted) break;
+      await eventLog.truncate(partition, offset);
+      partitions += 1;
+    }
+    await forgetOldProgress(pool);
+    return { partitions };
+  },
+};
