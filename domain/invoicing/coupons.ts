@@ -1,0 +1,161 @@
+import { allocate, roundToCurrency, type Currency } from '../currency.ts';
+import { Decimal, decimal, decimalText, sum, ZERO } from '../money.ts';
+import { overlaps } from './service-window.ts';
+import { lineAmount, type RatedLine } from './invoice-line.ts';
+
+/** A coupon that stands on the invoice: an association, or a coupon named by a one-off invoice. */
+export interface InvoiceCoupon {
+  readonly coupon_id: string;
+  readonly coupon_association_id: string | null;
+  readonly type: 'percentage' | 'fixed';
+  /** Greater than 0, at most 100; decimal text. */
+  readonly percentage_off: string | null;
+  /** In the invoice's currency; decimal text. */
+  readonly amount_off: string | null;
+  /** A subscription-level coupon discounts this subscription's rows only; null: every row (one-off). */
+  readonly subscription_id: string | null;
+  /** Set: a line-level coupon of this line item. */
+  readonly subscription_line_item_id: string | null;
+  /** Window of the association, half-open; a null bound is open. */
+  readonly start_date: string | null;
+  readonly end_date: string | null;
+}
+
+/** One application, amounts as decimal text (interface, coupon application). */
+export interface CouponApplication {
+  readonly coupon_id: string;
+  readonly coupon_association_id: string | null;
+  readonly subscription_id: string | null;
+  /** The discounted row; null when the coupon was spread over the invoice. */
+  readonly invoice_line_item_id: string | null;
+  readonly discount_type: 'percentage' | 'fixed';
+  readonly discount_percentage: string | null;
+  /** The base before and after. */
+  readonly original_price: string;
+  readonly discounted_amount: string;
+  readonly final_price: string;
+  /** What each row of the invoice got of it, in the order of the rows. */
+  readonly shares: readonly { readonly invoice_line_item_id: string; readonly amount: string }[];
+}
+
+export interface Discounts {
+  readonly applications: readonly CouponApplication[];
+  /** One for each row, in the order of the rows. */
+  readonly lineItemDiscounts: readonly Decimal[];
+  readonly invoiceLevelDiscounts: readonly Decimal[];
+}
+
+/** What a coupon takes off a base: rounded, never more than the base (billing-semantics 7.3 step 2). */
+export function couponDiscount(
+  coupon: Pick<InvoiceCoupon, 'type' | 'percentage_off' | 'amount_off'>,
+  base: Decimal,
+  currency: Currency,
+): Decimal {
+  const off =
+    coupon.type === 'percentage'
+      ? base.times(decimal(coupon.percentage_off!)).div(100)
+      : decimal(coupon.amount_off!);
+  return Decimal.min(roundToCurrency(off, currency), base);
+}
+
+/**
+ * Discounts of an invoice (billing-semantics 7.3): line-level coupons first, then the others, each
+ * by (start_date, association id), each on what its predecessors left. A row is discounted when its
+ * own service window overlaps the association's (7.2); credit rows never are. Together they never
+ * take more than the subtotal, and a coupon that finds nothing to discount is not applied.
+ */
+export function applyCoupons(
+  lines: readonly RatedLine[],
+  coupons: readonly InvoiceCoupon[],
+  currency: Currency,
+): Discounts {
+  const net = lines.map((line) => lineAmount(line, currency));
+  const lineItemDiscounts = lines.map(() => ZERO);
+  const invoiceLevelDiscounts = lines.map(() => ZERO);
+  const applications: CouponApplication[] = [];
+  let headroom = Decimal.max(sum(net), ZERO);
+
+  for (const coupon of inOrder(coupons)) {
+    const rows = lines.flatMap((line, row) =>
+      isDiscounted(line, coupon) && net[row]!.gt(0) ? [row] : [],
+    );
+    const base = sum(rows.map((row) => net[row]!));
+    if (base.isZero() || headroom.isZero()) continue;
+
+    const discount = Decimal.min(couponDiscount(coupon, base, currency), headroom);
+    const weights = rows.map((row) => net[row]!);
+    const parts = allocate(discount, weights, currency);
+    applications.push(...applicationRows(coupon, lines, rows, weights, parts));
+    const column = isLineLevel(coupon) ? lineItemDiscounts : invoiceLevelDiscounts;
+    rows.forEach((row, index) => {
+      column[row] = column[row]!.plus(parts[index]!);
+      net[row] = net[row]!.minus(parts[index]!);
+    });
+    headroom = headroom.minus(discount);
+  }
+  return { applications, lineItemDiscounts, invoiceLevelDiscounts };
+}
+
+const isLineLevel = (coupon: InvoiceCoupon) => coupon.subscription_line_item_id !== null;
+
+/** Line-level before the rest; then the older association, which ids break ties of (billing-semantics 7.3 step 1). */
+function inOrder(coupons: readonly InvoiceCoupon[]): InvoiceCoupon[] {
+  return [...coupons].sort(
+    (left, right) =>
+      Number(isLineLevel(right)) - Number(isLineLevel(left)) ||
+      compareText(left.start_date, right.start_date) ||
+      compareText(left.coupon_association_id, right.coupon_association_id),
+  );
+}
+
+const compareText = (left: string | null, right: string | null): number => {
+  const one = left ?? '';
+  const other = right ?? '';
+  return one < other ? -1 : one > other ? 1 : 0;
+};
+
+function isDiscounted(line: RatedLine, coupon: InvoiceCoupon): boolean {
+  if (line.kind === 'credit') return false;
+  if (!overlaps(line.period_start, line.period_end, coupon.start_date, coupon.end_date)) {
+    return false;
+  }
+  return isLineLevel(coupon)
+    ? line.subscription_line_item_id === coupon.subscription_line_item_id
+    : coupon.subscription_id === null || line.subscription_id === coupon.subscription_id;
+}
+
+/** One application for each row of a line-level coupon, one for the invoice otherwise. */
+function applicationRows(
+  coupon: InvoiceCoupon,
+  lines: readonly RatedLine[],
+  rows: readonly number[],
+  bases: readonly Decimal[],
+  parts: readonly Decimal[],
+): CouponApplication[] {
+  const shares = rows.map((row, index) => ({
+    invoice_line_item_id: lines[row]!.id,
+    amount: decimalText(parts[index]!),
+  }));
+  const application = (
+    lineId: string | null,
+    base: Decimal,
+    discount: Decimal,
+    of: typeof shares,
+  ) => ({
+    coupon_id: coupon.coupon_id,
+    coupon_association_id: coupon.coupon_association_id,
+    subscription_id: coupon.subscription_id,
+    invoice_line_item_id: lineId,
+    discount_type: coupon.type,
+    discount_percentage: coupon.type === 'percentage' ? coupon.percentage_off : null,
+    original_price: decimalText(base),
+    discounted_amount: decimalText(discount),
+    final_price: decimalText(base.minus(discount)),
+    shares: of,
+  });
+  return isLineLevel(coupon)
+    ? shares.map((share, index) =>
+        application(share.invoice_line_item_id, bases[index]!, parts[index]!, [share]),
+      )
+    : [application(null, sum(bases), sum(parts), shares)];
+}

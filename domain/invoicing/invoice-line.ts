@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { isRounded, type Currency } from '../currency.ts';
+import { decimal, type Decimal } from '../money.ts';
+
+export const LINE_KINDS = ['base', 'overage', 'true_up', 'credit'] as const;
+/** `credit` rows give back what an earlier row charged: negative, and outside every discount (billing-semantics 5.3). */
+export type LineKind = (typeof LINE_KINDS)[number];
+
+export const PRICE_TYPES = ['USAGE', 'FIXED'] as const;
+export type PriceType = (typeof PRICE_TYPES)[number];
+
+/**
+ * A rated row on its way onto an invoice. Any record with these columns will do; the other columns
+ * (and the explanation) pass through `buildInvoice` untouched.
+ */
+export interface RatedLine {
+  readonly id: string;
+  readonly kind: LineKind;
+  /** Whose row it is on an invoice that merges several subscriptions; null on a one-off invoice. */
+  readonly subscription_id: string | null;
+  readonly subscription_line_item_id: string | null;
+  /** Null counts as FIXED (money-semantics 2.6.3). */
+  readonly price_type: PriceType | null;
+  /** Decimal text in the invoice's currency, already rounded to it; may be negative. */
+  readonly amount: string;
+  /** Service window, half-open, ISO 8601 UTC. Both null on a row without one; equal for a one-time charge. */
+  readonly period_start: string | null;
+  readonly period_end: string | null;
+}
+
+/** What the pipeline adds to a row, decimal text. */
+export interface LineSettlement {
+  readonly line_item_discount: string;
+  readonly invoice_level_discount: string;
+  readonly prepaid_credits_applied: string;
+}
+
+/** The row's amount; a row that is not in whole minor units is a bug of the rating (billing-semantics 0.2). */
+export function lineAmount(line: Pick<RatedLine, 'amount'>, currency: Currency): Decimal {
+  const amount = decimal(line.amount);
+  assert(isRounded(amount, currency), `line amount ${line.amount} is not rounded`);
+  return amount;
+}

@@ -1,0 +1,117 @@
+import { Decimal, decimal, decimalText, sum, ZERO } from '../money.ts';
+import type { CreditNoteStatus, CreditNoteType } from '../states/credit-note.ts';
+import type { InvoiceStatus } from '../states/invoice.ts';
+import type { PaymentStatus } from '../states/payment-status.ts';
+import type { RefundStatus } from '../states/refund.ts';
+
+/** The rows from which an invoice's payment fields follow; amounts as decimal text. */
+export interface InvoiceLedger {
+  /** Oldest first. */
+  readonly payments: readonly LedgerPayment[];
+  readonly refunds: readonly { readonly refund_status: RefundStatus; readonly amount: string }[];
+  readonly credit_notes: readonly {
+    readonly credit_note_type: CreditNoteType;
+    readonly credit_note_status: CreditNoteStatus;
+    readonly total_amount: string;
+  }[];
+}
+
+export interface LedgerPayment {
+  readonly payment_status: PaymentStatus;
+  readonly amount: string;
+  /** OFFLINE and CREDITS payments are never being set up at a gateway. */
+  readonly payment_method_type: string;
+}
+
+export const EMPTY_LEDGER: InvoiceLedger = { payments: [], refunds: [], credit_notes: [] };
+
+/** Decimal text, and the status that the figures mean. */
+export interface InvoicePayment {
+  readonly adjustment_amount: string;
+  readonly amount_due: string;
+  readonly amount_paid: string;
+  readonly amount_remaining: string;
+  readonly overpaid_amount: string;
+  readonly refunded_amount: string;
+  readonly payment_status: PaymentStatus;
+}
+
+/** Payments that have brought money, whatever was returned of it since (money-semantics 8.4.1). */
+const SETTLED: ReadonlySet<PaymentStatus> = new Set([
+  'SUCCEEDED',
+  'OVERPAID',
+  'PARTIALLY_REFUNDED',
+  'REFUNDED',
+]);
+
+/**
+ * Every payment field of an invoice from its rows (money-semantics 8.4, billing-semantics 9.3, 19.4).
+ * Nothing is ever added to a stored figure: all of them are computed here, whatever changed.
+ */
+export function deriveInvoicePayment(
+  invoiceStatus: InvoiceStatus,
+  total: Decimal,
+  ledger: InvoiceLedger,
+): InvoicePayment {
+  const adjusted = sum(
+    ledger.credit_notes
+      .filter((note) => note.credit_note_type === 'ADJUSTMENT')
+      .filter((note) => note.credit_note_status === 'FINALIZED')
+      .map((note) => decimal(note.total_amount)),
+  );
+  const paid = sum(
+    ledger.payments
+      .filter((payment) => SETTLED.has(payment.payment_status))
+      .map((payment) => decimal(payment.amount)),
+  );
+  const refunded = sum(
+    ledger.refunds
+      .filter((refund) => refund.refund_status === 'SUCCEEDED')
+      .map((refund) => decimal(refund.amount)),
+  );
+  const due = Decimal.max(total.minus(adjusted), ZERO);
+  const figures = { due, paid, refunded };
+  return {
+    adjustment_amount: decimalText(adjusted),
+    amount_due: decimalText(due),
+    amount_paid: decimalText(paid),
+    amount_remaining: decimalText(Decimal.max(due.minus(paid), ZERO)),
+    overpaid_amount: decimalText(Decimal.max(paid.minus(due), ZERO)),
+    refunded_amount: decimalText(refunded),
+    payment_status: paymentStatus(invoiceStatus, figures, ledger.payments),
+  };
+}
+
+/** When the invoice was paid: the first time it is, and for good (money-semantics 8.4.3). */
+export const paidAt = (previous: string | null, status: PaymentStatus, at: string): string | null =>
+  previous ?? (status === 'SUCCEEDED' || status === 'OVERPAID' ? at : null);
+
+function paymentStatus(
+  invoiceStatus: InvoiceStatus,
+  { due, paid, refunded }: { due: Decimal; paid: Decimal; refunded: Decimal },
+  payments: readonly LedgerPayment[],
+): PaymentStatus {
+  if (invoiceStatus === 'VOIDED' && paid.isZero()) return 'VOIDED';
+  if (refunded.gt(0)) return refunded.gte(paid) ? 'REFUNDED' : 'PARTIALLY_REFUNDED';
+  if (paid.gt(due)) return 'OVERPAID';
+  if (invoiceStatus === 'DRAFT' || invoiceStatus === 'SKIPPED') return 'PENDING';
+  if (paid.eq(due)) return 'SUCCEEDED';
+  return openStatus(paid, payments);
+}
+
+/** Something is still owed: what the attempts say (money-semantics 8.4.2). */
+function openStatus(paid: Decimal, payments: readonly LedgerPayment[]): PaymentStatus {
+  const inFlight = payments.findLast(
+    ({ payment_status: status }) =>
+      status === 'INITIATED' || status === 'PENDING' || status === 'PROCESSING',
+  );
+  if (inFlight?.payment_status === 'PROCESSING') return 'PROCESSING';
+  if (inFlight?.payment_status === 'INITIATED' && payments.length === 1 && usesGateway(inFlight)) {
+    return 'INITIATED';
+  }
+  if (payments.at(-1)?.payment_status === 'FAILED' && paid.isZero()) return 'FAILED';
+  return 'PENDING';
+}
+
+const usesGateway = (payment: LedgerPayment) =>
+  payment.payment_method_type !== 'OFFLINE' && payment.payment_method_type !== 'CREDITS';

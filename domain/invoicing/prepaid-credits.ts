@@ -1,0 +1,105 @@
+import { minorDigits, type Currency } from '../currency.ts';
+import { Decimal, decimal, decimalText, roundToStorage, sum, ZERO } from '../money.ts';
+import type { PriceType } from './invoice-line.ts';
+
+export type AllowedPriceType = 'ALL' | PriceType;
+
+/** A wallet that may pay rows up front, with what its blocks hold for this invoice. */
+export interface PrepaidWallet {
+  readonly id: string;
+  /** Credits of the blocks that this invoice may use, decimal text (money-semantics 2.5 step 4). */
+  readonly credits_available: string;
+  /** Price of one credit in the invoice's currency; greater than 0. */
+  readonly conversion_rate: string;
+  readonly allowed_price_types: readonly AllowedPriceType[];
+}
+
+/** One debit for each wallet that is used: `amount` in money, `credits` as the wallet counts. */
+export interface WalletDebit {
+  readonly wallet_id: string;
+  readonly amount: string;
+  readonly credits: string;
+}
+
+/** A row with what discounts left of it. */
+export interface NetRow {
+  readonly price_type: PriceType | null;
+  readonly net: Decimal;
+}
+
+export interface PrepaidCredits {
+  /** One for each row, in the order of the rows. */
+  readonly applied: readonly Decimal[];
+  readonly debits: readonly WalletDebit[];
+  /** Which wallet paid what on which row (index), for the explanation. */
+  readonly steps: readonly {
+    readonly row: number;
+    readonly wallet_id: string;
+    readonly amount: Decimal;
+  }[];
+}
+
+/**
+ * Prepaid credits of an invoice (billing-semantics 9.2, money-semantics 2.6). Wallets come in order
+ * of use (`prepaidWalletOrder`); rows are paid in their own order, each as far as its net goes,
+ * negative ones never. `cap` is the invoice's subtotal less its discounts, so that negative rows can
+ * not make credits exceed what is asked for. What is less than a minor unit stays in the wallet.
+ */
+export function applyPrepaidCredits(
+  rows: readonly NetRow[],
+  wallets: readonly PrepaidWallet[],
+  cap: Decimal,
+  currency: Currency,
+): PrepaidCredits {
+  const applied = rows.map(() => ZERO);
+  const steps: { row: number; wallet_id: string; amount: Decimal }[] = [];
+  const debits: WalletDebit[] = [];
+  let headroom = Decimal.max(cap, ZERO);
+
+  for (const wallet of wallets) {
+    const available = decimal(wallet.credits_available);
+    const rate = decimal(wallet.conversion_rate);
+    const held = wholeUnits(Decimal.max(available, ZERO).times(rate), currency);
+    let pool = held;
+    rows.forEach((row, index) => {
+      if (!paysFor(wallet.allowed_price_types, row.price_type)) return;
+      const amount = Decimal.min(pool, headroom, row.net.minus(applied[index]!));
+      if (amount.lte(0)) return;
+      applied[index] = applied[index]!.plus(amount);
+      steps.push({ row: index, wallet_id: wallet.id, amount });
+      pool = pool.minus(amount);
+      headroom = headroom.minus(amount);
+    });
+    if (pool.lt(held)) debits.push(debit(wallet, held.minus(pool), available, rate));
+  }
+  return { applied, debits, steps };
+}
+
+/** Nothing listed, `ALL`, and both kinds together all mean every row (money-semantics 2.1.6). */
+export function paysFor(
+  allowed: readonly AllowedPriceType[],
+  priceType: PriceType | null,
+): boolean {
+  return allowed.length === 0 || allowed.includes('ALL') || allowed.includes(priceType ?? 'FIXED');
+}
+
+/** What prepaid credits paid in all. */
+export const totalApplied = (credits: PrepaidCredits): Decimal => sum(credits.applied);
+
+/** The whole minor units in an amount (money-semantics 2.6.4). */
+const wholeUnits = (amount: Decimal, currency: Currency): Decimal =>
+  amount.toDecimalPlaces(minorDigits(currency), Decimal.ROUND_DOWN);
+
+/** The quotient can be inexact; it keeps 18 decimals and never asks for more than there is (money-semantics 2.2.6). */
+function debit(
+  wallet: PrepaidWallet,
+  amount: Decimal,
+  available: Decimal,
+  rate: Decimal,
+): WalletDebit {
+  return {
+    wallet_id: wallet.id,
+    amount: decimalText(amount),
+    credits: decimalText(Decimal.min(roundToStorage(amount.div(rate)), available)),
+  };
+}

@@ -1,0 +1,34 @@
+import { move, type StateMachine } from './state-machine.ts';
+
+export const REFUND_STATUSES = [
+  'PENDING', 'PROCESSING', 'SUCCEEDED', 'FAILED', 'CANCELLED',
+] as const; // prettier-ignore
+export type RefundStatus = (typeof REFUND_STATUSES)[number];
+
+export const REFUND_TRIGGERS = ['create', 'accept', 'succeed', 'fail', 'cancel', 'retry'] as const;
+export type RefundTrigger = (typeof REFUND_TRIGGERS)[number];
+
+/**
+ * Money-semantics 21.4. `succeed` is also what a refund to a wallet does in its own transaction. A
+ * second gateway delivery for a settled refund is ignored, and so is everything after a success. A
+ * retry makes a new row; the failed one stays (whether it was retried before is the row's to know).
+ */
+export const refundMachine: StateMachine<RefundStatus, RefundTrigger> = {
+  noun: 'refund',
+  field: 'refund_status',
+  refusal: 'invalid_operation',
+  states: REFUND_STATUSES,
+  triggers: REFUND_TRIGGERS,
+  initial: { create: 'PENDING' },
+  moves: {
+    PENDING: { accept: 'PROCESSING', succeed: 'SUCCEEDED', fail: 'FAILED', cancel: 'CANCELLED' },
+    PROCESSING: { accept: 'PROCESSING', succeed: 'SUCCEEDED', fail: 'FAILED' },
+    SUCCEEDED: { accept: 'SUCCEEDED', succeed: 'SUCCEEDED', fail: 'SUCCEEDED' },
+    FAILED: { fail: 'FAILED', retry: 'FAILED' },
+    CANCELLED: { accept: 'CANCELLED', succeed: 'CANCELLED', fail: 'CANCELLED' },
+  },
+};
+
+/** The status after `trigger`; refuses with `invalid_operation`. */
+export const moveRefund = (from: RefundStatus | null, trigger: RefundTrigger): RefundStatus =>
+  move(refundMachine, from, trigger);

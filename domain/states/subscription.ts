@@ -1,0 +1,56 @@
+import { move, type StateMachine } from './state-machine.ts';
+
+export const SUBSCRIPTION_STATUSES = [
+  'draft', 'trialing', 'active', 'incomplete', 'paused', 'cancelled',
+] as const; // prettier-ignore
+export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
+
+/**
+ * `create_*` and `activate_*` are split by what `openingStatus` (domain/subscription/activation.ts)
+ * decides from the trial and the payment, so that the table alone says what is legal.
+ */
+export const SUBSCRIPTION_TRIGGERS = [
+  'create_draft', 'create_trialing', 'create_active', 'create_incomplete',
+  'activate_trialing', 'activate_active', 'activate_incomplete', 'discard',
+  'convert_active', 'convert_incomplete', 'settle_first_invoice', 'fail_renewal',
+  'pause', 'resume', 'cancel',
+] as const; // prettier-ignore
+export type SubscriptionTrigger = (typeof SUBSCRIPTION_TRIGGERS)[number];
+
+/**
+ * Billing-semantics 19.1. `discard`: the checkout expired or was cancelled; the record is archived
+ * and stays a draft. `convert_*`: the trial ends. `cancel` covers the request that takes effect, an
+ * end date that is reached and the automatic cancellation. A failed renewal leaves `active` alone.
+ */
+export const subscriptionMachine: StateMachine<SubscriptionStatus, SubscriptionTrigger> = {
+  noun: 'subscription',
+  field: 'subscription_status',
+  refusal: 'invalid_operation',
+  states: SUBSCRIPTION_STATUSES,
+  triggers: SUBSCRIPTION_TRIGGERS,
+  initial: {
+    create_draft: 'draft',
+    create_trialing: 'trialing',
+    create_active: 'active',
+    create_incomplete: 'incomplete',
+  },
+  moves: {
+    draft: {
+      activate_trialing: 'trialing',
+      activate_active: 'active',
+      activate_incomplete: 'incomplete',
+      discard: 'draft',
+    },
+    trialing: { convert_active: 'active', convert_incomplete: 'incomplete', cancel: 'cancelled' },
+    active: { fail_renewal: 'active', pause: 'paused', cancel: 'cancelled' },
+    incomplete: { settle_first_invoice: 'active', cancel: 'cancelled' },
+    paused: { resume: 'active', cancel: 'cancelled' },
+    cancelled: {},
+  },
+};
+
+/** The status after `trigger`; refuses with `invalid_operation`. `from` null creates. */
+export const moveSubscription = (
+  from: SubscriptionStatus | null,
+  trigger: SubscriptionTrigger,
+): SubscriptionStatus => move(subscriptionMachine, from, trigger);
