@@ -1,0 +1,57 @@
+import {
+  mirroredPauseStatus,
+  movePause,
+  PAUSE_RECORD_STATUSES,
+  pauseMachine,
+} from '../../../domain/states/pause.ts';
+import { moveSubscription, subscriptionMachine } from '../../../domain/states/subscription.ts';
+import { describeMachine, refusalOf } from './transition-table.ts';
+
+describeMachine(
+  subscriptionMachine,
+  `
+             create_draft create_trialing create_active create_incomplete activate_trialing activate_active activate_incomplete discard convert_active convert_incomplete settle_first_invoice fail_renewal pause  resume cancel
+  new        draft        trialing        active        incomplete        .                 .               .                   .       .              .                  .                    .            .      .      .
+  draft      .            .               .             .                 trialing          active          incomplete          =       .              .                  .                    .            .      .      .
+  trialing   .            .               .             .                 .                 .               .                   .       active         incomplete         .                    .            .      .      cancelled
+  active     .            .               .             .                 .                 .               .                   .       .              .                  .                    =            paused .      cancelled
+  incomplete .            .               .             .                 .                 .               .                   .       .              .                  active               .            .      .      cancelled
+  paused     .            .               .             .                 .                 .               .                   .       .              .                  .                    .            .      active cancelled
+  cancelled  .            .               .             .                 .                 .               .                   .       .              .                  .                    .            .      .      .`,
+  moveSubscription,
+);
+
+describeMachine(
+  pauseMachine,
+  `
+            pause_now schedule  start  withdraw  resume    cancel_subscription
+  new       active    scheduled .      .         .         .
+  scheduled .         .         active cancelled .         cancelled
+  active    .         .         .      .         completed completed
+  completed .         .         .      .         .         .
+  cancelled .         .         .      .         .         .`,
+  movePause,
+);
+
+test('a refusal says what is accepted instead, and a final state says nothing of the kind', () => {
+  expect(refusalOf(() => moveSubscription('paused', 'pause')).message).toBe(
+    'A paused subscription does not accept pause; it accepts resume, cancel.',
+  );
+  expect(refusalOf(() => moveSubscription('cancelled', 'resume')).message).toBe(
+    'A cancelled subscription does not accept resume.',
+  );
+  expect(refusalOf(() => moveSubscription(null, 'cancel')).message).toBe(
+    'A new subscription does not accept cancel; it accepts create_draft, create_trialing, create_active, create_incomplete.',
+  );
+});
+
+test('a property of every object is no trigger', () => {
+  expect(refusalOf(() => moveSubscription('active', 'toString' as 'pause')).code).toBe(
+    'invalid_operation',
+  );
+});
+
+test('the subscription shows a pause only while it is live', () => {
+  const shown = [null, ...PAUSE_RECORD_STATUSES].map((status) => mirroredPauseStatus(status));
+  expect(shown).toEqual(['none', 'scheduled', 'active', 'none', 'none']);
+});
