@@ -6,6 +6,8 @@ export type Db = postgres.Sql | postgres.TransactionSql;
 /** The pool alone, for those who begin transactions or listen. */
 export type Pool = postgres.Sql;
 export type Transaction = postgres.TransactionSql;
+/** A piece of a statement: a condition, a list of columns. */
+export type Fragment = postgres.PendingQuery<postgres.Row[]>;
 
 /** Who is asking and where. Every statement on tenant data carries both ids. */
 export interface Scope {
@@ -18,6 +20,8 @@ export interface PostgresOptions {
   /** Shown in pg_stat_activity; the role of the process. */
   readonly applicationName: string;
   readonly maxConnections?: number;
+  /** Server settings of every connection, for example `{ statement_timeout: '2s' }`. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -31,7 +35,7 @@ export function connectPostgres(options: PostgresOptions): Pool {
     connect_timeout: 5,
     idle_timeout: 60,
     onnotice: () => {},
-    connection: { application_name: options.applicationName, TimeZone: 'UTC' },
+    connection: { application_name: options.applicationName, TimeZone: 'UTC', ...options.settings },
     transform: { undefined: null },
     types: {
       numeric: {

@@ -1,0 +1,34 @@
+import type { FastifyInstance } from 'fastify';
+import type { Authenticate } from '../platform/http/api-key-auth.ts';
+import { serveDocs } from '../platform/http/docs.ts';
+import { openApiDocument } from '../platform/http/openapi.ts';
+import { registerRoutes } from '../platform/http/register-routes.ts';
+import type { Route } from '../platform/http/route.ts';
+import type { BillingDeps } from './deps.ts';
+import { API_ROUTES } from './routes.ts';
+
+export const API_PREFIX = '/v1';
+
+export interface ApiOptions {
+  readonly deps: BillingDeps;
+  readonly authenticate: Authenticate;
+  /** Sees each answer before it is sent. Tests compare it with the declared schema here. */
+  readonly onBody?: (route: Route<BillingDeps>, body: unknown) => void;
+}
+
+/** The OpenAPI document of the API, made from the route list. */
+export const apiDocument = (): object =>
+  openApiDocument(API_ROUTES as readonly Route<never>[], {
+    title: 'Meterline',
+    version: '1.0',
+    description:
+      'Usage-based billing: events in, exact invoices out. Every error has one body; every list is ' +
+      'newest first and paged by limit and offset; amounts are decimals as text in main currency units.',
+    prefix: API_PREFIX,
+  });
+
+/** Puts the API, its document (`/v1/openapi.json`) and its page (`/docs`) on a server. */
+export async function registerApi(app: FastifyInstance, options: ApiOptions): Promise<void> {
+  registerRoutes(app, API_ROUTES, { prefix: API_PREFIX, ...options });
+  await serveDocs(app, apiDocument(), { path: `${API_PREFIX}/openapi.json`, page: '/docs' });
+}

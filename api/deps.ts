@@ -1,0 +1,23 @@
+import type { UsageReader } from '../domain/metering/usage.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Ids } from '../platform/ids.ts';
+import type { Logger } from '../platform/log.ts';
+import type { Pool } from '../postgres/client.ts';
+
+/** What commands and routes need from outside. `main/runtime.ts` builds it; tests build their own. */
+export interface BillingDeps {
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Logger;
+  readonly usageReader: UsageReader;
+  /** Makes every process forget an API key that was changed or deleted. */
+  forgetApiKey(keyId: string): Promise<void>;
+  readonly settings: BillingSettings;
+}
+
+/** Values of the configuration that rules depend on. */
+export interface BillingSettings {
+  /** How long after a period's end its usage may still arrive before the invoice is finalized. */
+  readonly grace_seconds: number;
+}

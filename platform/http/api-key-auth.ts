@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { permissionsOf } from '../../domain/access/permissions.ts';
+import type { Pool } from '../../postgres/client.ts';
+import type { Clock } from '../clock.ts';
+
+/** Who is calling and where. A key is bound to exactly one environment. */
+export interface Identity {
+  readonly tenant_id: string;
+  readonly environment_id: string;
+  /** Null for a caller who is not a key. */
+  readonly key_id: string | null;
+  readonly user_id: string;
+  readonly user_type: 'user' | 'service_account';
+  readonly roles: readonly string[];
+  /** `<entity>:<action>`, see domain/access/permissions.ts. */
+  readonly permissions: readonly string[];
+}
+
+/** Null for a key that is unknown, deleted or expired. Throws the driver's error when Postgres is away. */
+export type Authenticate = (apiKey: string) => Promise<Identity | null>;
+
+export interface ApiKeyAuth {
+  readonly authenticate: Authenticate;
+  /** Forgets a key that was changed or deleted, in this process and, by a notice, in every other. */
+  forget(keyId: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ApiKeyAuthOptions {
+  readonly pool: Pool;
+  readonly clock: Clock;
+  /** How long a key is believed without a look at the database; bounds what a lost notice can cost. */
+  readonly ttlMs?: number;
+}
+
+const CHANNEL = 'api_key_changed';
+const LAST_USED_STEP_SECONDS = 300;
+
+interface CachedKey {
+  readonly identity: Identity;
+  readonly expires_at_ms: number;
+}
+
+/**
+ * Keys are looked up by their SHA-256 and remembered for a moment. Deleting a key notifies every
+ * process through Postgres, so that it is refused at once; a connection that was lost may have missed
+ * a notice, so everything is forgotten when it is back. Unknown keys are not remembered: a flood of
+ * them would push out the known ones. Use is noted at most every five minutes per key and is waited
+ * for by nobody.
+ */
+export async function createApiKeyAuth(options: ApiKeyAuthOptions): Promise<ApiKeyAuth> {
+  const { pool, clock } = options;
+  const cache = new LRUCache<string, CachedKey>({ max: 10_000, ttl: options.ttlMs ?? 5_000 });
+  const hashOfKey = new Map<string, string>();
+  const drop = (keyId: string): void => {
+    const hash = hashOfKey.get(keyId);
+    hashOfKey.delete(keyId);
+    if (hash !== undefined) cache.delete(hash);
+  };
+  // A look-up that began before a deletion must not be remembered after it.
+  let generation = 0;
+  const listener = await pool.listen(
+    CHANNEL,
+    (keyId) => {
+      generation += 1;
+      drop(keyId);
+    },
+    () => {
+      generation += 1;
+      cache.clear();
+      hashOfKey.clear();
+    },
+  );
+
+  return {
+    async authenticate(apiKey) {
+      if (apiKey === '' || apiKey.length > 512) return null;
+      const digest = createHash('sha256').update(apiKey).digest();
+      const hash = digest.toString('base64');
+      const cached = cache.get(hash);
+      if (cached !== undefined) return cached.expires_at_ms > clock.now() ? cached.identity : null;
+
+      const begun = generation;
+      const found = await findKey(pool, digest);
+      if (found === null || found.expires_at_ms <= clock.now()) return null;
+      if (generation === begun) {
+        cache.set(hash, found);
+        hashOfKey.set(found.identity.key_id!, hash);
+        if (hashOfKey.size > 2 * cache.max) hashOfKey.clear();
+      }
+      void noteUse(pool, found.identity.key_id!).catch(() => {});
+      return found.identity;
+    },
+    async forget(keyId) {
+      generation += 1;
+      drop(keyId);
+      await pool.notify(CHANNEL, keyId);
+    },
+    close: () => listener.unlisten(),
+  };
+}
+
+interface KeyRow {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly environment_id: string;
+  readonly user_id: string | null;
+  readonly user_type: 'user' | 'service_account' | null;
+  readonly type: string;
+  readonly roles: string[];
+  readonly permissions: string[];
+  readonly expires_at: string | null;
+}
+
+async function findKey(pool: Pool, digest: Buffer): Promise<CachedKey | null> {
+  const [row] = await pool<KeyRow[]>`
+    select k.id, k.tenant_id, k.environment_id, k.user_id, u.type as user_type,
+           k.type, k.roles, k.permissions, k.expires_at
+      from api_keys k
+      left join users u on u.id = k.user_id
+     where k.key_hash = ${digest}
+       and k.status = 'published'
+       and (u.id is null or u.status = 'published')`;
+  if (row === undefined) return null;
+  const { tenant_id, environment_id, roles } = row;
+  return {
+    identity: {
+      tenant_id,
+      environment_id,
+      key_id: row.id,
+      user_id: row.user_id ?? '',
+      user_type: row.user_type ?? 'service_account',
+      roles,
+      permissions: permissionsOfKey(row),
+    },
+    expires_at_ms: row.expires_at === null ? Infinity : Date.parse(row.expires_at),
+  };
+}
+
+/** A publishable key stands in browsers and may send events only, whoever owns it. */
+function permissionsOfKey(row: KeyRow): string[] {
+  const held = permissionsOf(row.roles);
+  if (row.type === 'publishable_key') return held.length === 0 ? [] : ['event:write'];
+  return row.permissions.length > 0 ? row.permissions : held;
+}
+
+async function noteUse(pool: Pool, keyId: string): Promise<void> {
+  await pool`
+    update api_keys
+       set last_used_at = now()
+     where id = ${keyId}
+       and (last_used_at is null
+            or last_used_at < now() - make_interval(secs => ${LAST_USED_STEP_SECONDS}))`;
+}

@@ -1,0 +1,126 @@
+import type { FastifyError, FastifyInstance } from 'fastify';
+import { BillingError, type ErrorDetail, type RefusalKind } from '../../domain/errors.ts';
+
+/** The body of every answer from 400 on: a superset of all shapes that existing clients can read. */
+export interface ErrorBody {
+  readonly success: false;
+  readonly error: { readonly message: string; readonly internal_error: null };
+  readonly code: string;
+  readonly http_status_code: number;
+  readonly message: string;
+  readonly details: readonly ErrorDetail[];
+  readonly request_id: string;
+}
+
+const STATUS: Readonly<Record<RefusalKind, number>> = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  precondition_failed: 412,
+  too_large: 413,
+  rate_limited: 429,
+  unavailable: 503,
+};
+/** The one place where the kind of a refusal becomes a status. */
+export const statusOf = (kind: RefusalKind): number => STATUS[kind];
+
+export function errorBody(
+  status: number,
+  code: string,
+  message: string,
+  details: readonly ErrorDetail[],
+  requestId: string,
+): ErrorBody {
+  return {
+    success: false,
+    error: { message, internal_error: null },
+    code,
+    http_status_code: status,
+    message,
+    details,
+    request_id: requestId,
+  };
+}
+
+interface Answer {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  readonly details: readonly ErrorDetail[];
+}
+
+/**
+ * Refusals answer what they say; what the framework refuses (malformed JSON, a body over the cap) is
+ * worded alike; a dependency that is away is a 503 that is safe to repeat; anything else is a bug, whose text
+ * stays in the log and whose answer carries the request id only.
+ */
+export function answerOf(error: unknown): Answer {
+  if (error instanceof BillingError) {
+    const { code, message, details } = error;
+    return { status: statusOf(error.kind), code, message, details };
+  }
+  const fastify = error as Partial<FastifyError>;
+  if (fastify.statusCode === 413) {
+    const message = 'The body is larger than this route accepts.';
+    return { status: 413, code: 'payload_too_large', message, details: [] };
+  }
+  if (fastify.statusCode === 415) {
+    const message = 'Send the body as application/json.';
+    return { status: 400, code: 'validation_error', message, details: [] };
+  }
+  if (fastify.statusCode !== undefined && fastify.statusCode < 500) {
+    const message = fastify.message ?? 'The request could not be read.';
+    return { status: fastify.statusCode, code: 'validation_error', message, details: [] };
+  }
+  if (isOutage(error)) {
+    const message = 'The service can not answer right now. Repeat the request shortly.';
+    return { status: 503, code: 'service_unavailable', message, details: [] };
+  }
+  const message = 'An unexpected error happened. The request id helps to find it.';
+  return { status: 500, code: 'internal_error', message, details: [] };
+}
+
+const OUTAGE_CODES = new Set([
+  'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'ETIMEDOUT', 'CONNECT_TIMEOUT',
+  'CONNECTION_CLOSED', 'CONNECTION_ENDED', 'CONNECTION_DESTROYED',
+  // Postgres: shutting down, crashed, starting up, too many connections, read only.
+  '57P01', '57P02', '57P03', '53300', '25006',
+]); // prettier-ignore
+
+function isOutage(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' && OUTAGE_CODES.has(code);
+}
+
+/** Postgres gave up one of two transactions that waited for each other, or that raced. */
+const RACE_CODES = new Set(['40001', '40P01', '55P03']);
+export function isRace(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' && RACE_CODES.has(code);
+}
+
+const RACE: Answer = {
+  status: 409,
+  code: 'version_conflict',
+  message: 'Another request changed the same object. Repeat the request.',
+  details: [],
+};
+
+/** Registers the answers to errors and to unknown routes. An unexpected error is logged here and only here. */
+export function handleErrors(app: FastifyInstance): void {
+  app.setErrorHandler((error, request, reply) => {
+    const answer = isRace(error) ? RACE : answerOf(error);
+    if (answer.status >= 500) request.log.error({ err: error }, 'request failed');
+    if (answer.status === 429 || answer.status === 503) {
+      if (!reply.hasHeader('retry-after')) void reply.header('retry-after', '1');
+    }
+    const { status, code, message, details } = answer;
+    return reply.code(status).send(errorBody(status, code, message, details, request.id));
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const message = `There is no route ${request.method} ${request.url.split('?')[0]}.`;
+    return reply.code(404).send(errorBody(404, 'not_found', message, [], request.id));
+  });
+}

@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { BillingError, type ErrorDetail } from '../../domain/errors.ts';
+
+/** Parses or throws 400 with every problem, each under the path that the client wrote. */
+export function parse<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  where: 'body' | 'query' | 'path',
+): z.output<Schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const details = result.error.issues.map((issue) => detailOf(issue, where));
+  const first = details[0]!;
+  const more = details.length === 1 ? '' : ` (and ${details.length - 1} more)`;
+  const message = `${first.path}: ${first.message}${more}`;
+  throw new BillingError('invalid', 'validation_error', message, details);
+}
+
+function detailOf(issue: z.core.$ZodIssue, where: string): ErrorDetail {
+  const path = issue.path.length === 0 ? where : fieldPath(issue.path);
+  if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined'))
+    return { path, code: 'required', message: 'is required' };
+  const code = issue.code === 'custom' ? 'invalid_value' : issue.code;
+  return { path, code, message: issue.message.replace(/^Invalid input: /, '') };
+}
+
+/** `['tiers', 1, 'up_to']` → `tiers[1].up_to`. */
+export function fieldPath(path: readonly PropertyKey[]): string {
+  return path
+    .map((part, index) => {
+      if (typeof part === 'number') return `[${part}]`;
+      return index === 0 ? String(part) : `.${String(part)}`;
+    })
+    .join('');
+}
+
+/**
+ * Paths of the keys that the schema does not know, at any depth. They are ignored (a client may send
+ * more than we know) but named in the answer, because a misspelt optional field would otherwise be
+ * lost without a word.
+ */
+export function unknownFields(schema: z.ZodType, value: unknown): string[] {
+  const found: string[] = [];
+  collect(schema, value, [], found);
+  return found;
+}
+
+function collect(schema: z.ZodType, value: unknown, path: PropertyKey[], found: string[]): void {
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodUnion) {
+    const perOption = inner.options.map((option) => {
+      const unknown: string[] = [];
+      collect(option as z.ZodType, value, path, unknown);
+      return unknown;
+    });
+    const [first = [], ...rest] = perOption;
+    found.push(...first.filter((name) => rest.every((names) => names.includes(name))));
+  } else if (inner instanceof z.ZodArray && Array.isArray(value)) {
+    value.forEach((item, index) =>
+      collect(inner.element as z.ZodType, item, [...path, index], found),
+    );
+  } else if (inner instanceof z.ZodObject && isPlainObject(value)) {
+    const shape = inner.shape as Record<string, z.ZodType>;
+    const catchall = inner.def.catchall;
+    for (const [key, item] of Object.entries(value)) {
+      const known = Object.hasOwn(shape, key) ? shape[key] : undefined;
+      if (known !== undefined) collect(known, item, [...path, key], found);
+      else if (catchall === undefined || catchall instanceof z.ZodNever)
+        found.push(fieldPath([...path, key]));
+    }
+  } else if (inner instanceof z.ZodRecord && isPlainObject(value)) {
+    for (const [key, item] of Object.entries(value))
+      collect(inner.valueType as z.ZodType, item, [...path, key], found);
+  }
+}
+
+/** The schema that says which keys there are: without optional, nullable, default, pipe and lazy around it. */
+function unwrap(schema: z.ZodType): z.ZodType {
+  if (
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodNullable ||
+    schema instanceof z.ZodDefault ||
+    schema instanceof z.ZodPrefault ||
+    schema instanceof z.ZodReadonly
+  )
+    return unwrap(schema.unwrap() as z.ZodType);
+  if (schema instanceof z.ZodPipe) {
+    const from = schema.in as z.ZodType;
+    return unwrap(from instanceof z.ZodTransform ? (schema.out as z.ZodType) : from);
+  }
+  if (schema instanceof z.ZodLazy) return unwrap(schema.unwrap() as z.ZodType);
+  return schema;
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

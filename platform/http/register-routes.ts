@@ -1,0 +1,221 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { allows, type Permission } from '../../domain/access/permissions.ts';
+import { BillingError } from '../../domain/errors.ts';
+import type { Transaction } from '../../postgres/client.ts';
+import {
+  claimIdempotencyKey,
+  keepAnswer,
+  poolWithin,
+  requestFingerprint,
+} from '../../postgres/idempotency.ts';
+import type { Authenticate, Identity } from './api-key-auth.ts';
+import { assertStorable } from './json-body.ts';
+import { parse, unknownFields } from './parse.ts';
+import { assertRoutes, type Call, type Route, type RouteDeps } from './route.ts';
+
+export interface RegisterOptions<Deps extends RouteDeps> {
+  readonly prefix: string;
+  readonly deps: Deps;
+  readonly authenticate: Authenticate;
+  /** Sees each answer before it is sent. Tests compare it with the declared schema here. */
+  readonly onBody?: (route: Route<Deps>, body: unknown) => void;
+}
+
+/**
+ * Puts declared routes on a server. The order of refusal is fixed: 401, 403, 400, 404 (the credential
+ * and the permission are looked at before the body is read).
+ */
+export function registerRoutes<Deps extends RouteDeps>(
+  app: FastifyInstance,
+  routes: readonly Route<Deps>[],
+  options: RegisterOptions<Deps>,
+): void {
+  assertRoutes(routes as readonly Route<never>[]);
+  for (const route of routes) {
+    app.route({
+      method: route.method,
+      url: options.prefix + route.path.replace(/\{([a-z_]+)\}/g, ':$1'),
+      ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
+      onRequest: async (request) => {
+        identities.set(request, await admit(route, request, options.authenticate));
+      },
+      handler: (request, reply) => answer(route, request, reply, options),
+    });
+  }
+}
+
+const NOBODY: Identity = {
+  tenant_id: '',
+  environment_id: '',
+  key_id: null,
+  user_id: '',
+  user_type: 'user',
+  roles: [],
+  permissions: [],
+};
+const identities = new WeakMap<FastifyRequest, Identity>();
+
+const unauthenticated = (message: string): BillingError =>
+  new BillingError('unauthenticated', 'unauthenticated', message);
+const forbidden = (message: string): BillingError =>
+  new BillingError('forbidden', 'permission_denied', message);
+
+async function admit(
+  route: Pick<Route, 'permission' | 'humanSuperAdminOnly'>,
+  request: FastifyRequest,
+  authenticate: Authenticate,
+): Promise<Identity> {
+  if (route.permission === 'public') return NOBODY;
+  const credential = credentialOf(request);
+  if (credential === null) throw unauthenticated('Send an API key in the header x-api-key.');
+  const identity = await authenticate(credential);
+  if (identity === null) throw unauthenticated('The API key is unknown, deleted or expired.');
+  assertAllowed(route, identity);
+  return identity;
+}
+
+/** Deny by default: 403 unless the caller holds just what the route asks for. */
+export function assertAllowed(
+  route: { readonly permission: string; readonly humanSuperAdminOnly?: boolean },
+  identity: Identity,
+): void {
+  if (
+    route.permission !== 'authenticated' &&
+    !allows(identity.permissions, route.permission as Permission)
+  )
+    throw forbidden('The credential lacks the permission for this.');
+  const isHumanSuperAdmin = identity.user_type === 'user' && identity.roles.includes('super_admin');
+  if (route.humanSuperAdminOnly === true && !isHumanSuperAdmin)
+    throw forbidden('Only a person who is super admin may do this.');
+}
+
+/** `x-api-key`, or `Authorization: Bearer`. When both are sent the key decides. */
+export function credentialOf(request: FastifyRequest): string | null {
+  const key = request.headers['x-api-key'];
+  if (typeof key === 'string' && key !== '') return key;
+  const bearer = /^Bearer\s+(\S+)$/i.exec(request.headers.authorization ?? '');
+  return bearer?.[1] ?? null;
+}
+
+async function answer<Deps extends RouteDeps>(
+  route: Route<Deps>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  options: RegisterOptions<Deps>,
+): Promise<FastifyReply> {
+  const identity = identities.get(request) ?? NOBODY;
+  const parsed = parseRequest(route, request, reply);
+  const { tenant_id, environment_id } = identity;
+  const afterCommit: (() => Promise<void>)[] = [];
+  const run = (deps: Deps): Promise<unknown> => {
+    const call: Call<Deps, unknown, unknown, unknown> = {
+      deps,
+      ...parsed,
+      scope: { tenant_id, environment_id },
+      identity,
+      request_id: request.id,
+      headers: request.headers,
+      ip: request.ip,
+      setHeader: (name, value) => void reply.header(name, value),
+      afterCommit: (work) => void afterCommit.push(work),
+    };
+    return route.handler(call);
+  };
+
+  const key = idempotencyKeyOf(route, request);
+  const body =
+    key === null
+      ? await run(options.deps)
+      : await runOnce(route, request, reply, { key, identity, deps: options.deps, run });
+  for (const work of afterCommit) await work();
+
+  options.onBody?.(route, body);
+  if (route.deprecated === true) void reply.header('deprecation', 'true');
+  void reply.code(route.status);
+  if (route.contentType !== undefined) void reply.type(route.contentType);
+  // An empty answer must not carry a content type that promises a body.
+  return route.answer === null && route.contentType === undefined ? reply.send() : reply.send(body);
+}
+
+function parseRequest<Deps>(
+  route: Route<Deps>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): { params: unknown; query: unknown; body: unknown } {
+  assertStorable(request.params, 'path');
+  assertStorable(request.query, 'query');
+  const ignored = [
+    ...(route.query === undefined
+      ? Object.keys(request.query as object)
+      : unknownFields(route.query, request.query)),
+    ...(route.body === undefined ? [] : unknownFields(route.body, request.body)),
+  ];
+  if (ignored.length > 0) nameIgnored(ignored, request, reply);
+  return {
+    params: route.params === undefined ? undefined : parse(route.params, request.params, 'path'),
+    query: route.query === undefined ? undefined : parse(route.query, request.query, 'query'),
+    body: route.body === undefined ? undefined : parse(route.body, request.body, 'body'),
+  };
+}
+
+const IGNORED_HEADER_LENGTH_MAX = 1024;
+
+function nameIgnored(ignored: string[], request: FastifyRequest, reply: FastifyReply): void {
+  if (/\bhandling=strict\b/i.test(String(request.headers['prefer'] ?? ''))) {
+    const details = ignored.map((path) => ({
+      path,
+      code: 'unknown_field',
+      message: 'is no field of this request',
+    }));
+    const message = `Unknown fields: ${ignored.slice(0, 20).join(', ')}`;
+    throw new BillingError('invalid', 'unknown_field', message, details);
+  }
+  const names = ignored.map((path) => encodeURI(path)).join(', ');
+  void reply.header('x-ignored-fields', names.slice(0, IGNORED_HEADER_LENGTH_MAX));
+}
+
+/** The key of a request that changes something; reads have nothing to repeat. */
+function idempotencyKeyOf<Deps>(route: Route<Deps>, request: FastifyRequest): string | null {
+  const key = request.headers['idempotency-key'];
+  if (key === undefined || route.method === 'GET' || route.permission.endsWith(':read'))
+    return null;
+  // A public call has no scope in which a key could be looked up.
+  if (route.permission === 'public') return null;
+  if (typeof key === 'string' && /^[\x21-\x7e]{1,255}$/.test(key)) return key;
+  const message = 'has 1 to 255 visible ASCII characters';
+  throw new BillingError('invalid', 'validation_error', `Idempotency-Key: ${message}`, [
+    { path: 'Idempotency-Key', code: 'invalid_value', message },
+  ]);
+}
+
+/**
+ * The work and its answer in one transaction, or the answer of the first time. Nothing is kept of a
+ * refusal or of a failure, so a repeat after one really runs.
+ */
+async function runOnce<Deps extends RouteDeps>(
+  route: Route<Deps>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  work: { key: string; identity: Identity; deps: Deps; run(deps: Deps): Promise<unknown> },
+): Promise<unknown> {
+  const { key, identity, deps } = work;
+  const fingerprint = requestFingerprint(request.method, request.url, request.body);
+  return await deps.pool.begin(async (tx: Transaction) => {
+    const claim = await claimIdempotencyKey(tx, identity, key, fingerprint);
+    if (claim.state === 'busy') {
+      const message = 'A request with this Idempotency-Key is running. Repeat it shortly.';
+      throw new BillingError('conflict', 'idempotency_key_in_use', message);
+    }
+    if (claim.state === 'reused') {
+      const message = 'This Idempotency-Key was used for a different request.';
+      throw new BillingError('conflict', 'idempotency_key_reused', message);
+    }
+    if (claim.state === 'answered') {
+      void reply.header('idempotent-replayed', 'true');
+      return claim.answer.body;
+    }
+    const body = await work.run({ ...deps, pool: poolWithin(tx) });
+    await keepAnswer(tx, identity, key, fingerprint, { status: route.status, body });
+    return body;
+  });
+}

@@ -1,0 +1,119 @@
+import type { z } from 'zod';
+import type { Permission } from '../../domain/access/permissions.ts';
+import type { Pool, Scope } from '../../postgres/client.ts';
+import type { Identity } from './api-key-auth.ts';
+
+/**
+ * The one way to declare a route. Validation, the permission check, the OpenAPI document and, in
+ * tests, the check of every answer come from this one value. A handler may throw `BillingError`;
+ * what it resolves to is the answer's body.
+ */
+export interface RouteSpec<
+  Deps,
+  Params extends z.ZodType,
+  Query extends z.ZodType,
+  Body extends z.ZodType,
+  Answer extends z.ZodType,
+> {
+  readonly method: Method;
+  /** Below the version prefix, with parameters in braces: `/plans/{id}`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly permission: RoutePermission;
+  /** Only a person (not a key of a service account) who is super admin, whatever else is permitted. */
+  readonly humanSuperAdminOnly?: boolean;
+  readonly params?: Params;
+  readonly query?: Query;
+  /** An optional schema (`Body.optional()`) lets the body be absent. */
+  readonly body?: Body;
+  /** The one success status. */
+  readonly status: number;
+  /** Null: the answer has no body. */
+  readonly answer: Answer | null;
+  /** Of an answer that is no JSON; `answer` then describes nothing and is null. */
+  readonly contentType?: string;
+  readonly bodyLimitBytes?: number;
+  readonly deprecated?: boolean;
+  handler(
+    call: Call<Deps, z.output<Params>, z.output<Query>, z.output<Body>>,
+  ): Promise<z.input<Answer>>;
+}
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+/** `authenticated`: any caller with a valid credential. `public`: no credential is looked at. */
+export type RoutePermission = Permission | 'authenticated' | 'public';
+
+/** One request as a handler sees it: parsed, permitted and scoped. */
+export interface Call<Deps, Params, Query, Body> {
+  /** With an Idempotency-Key, `deps.pool` is inside the transaction that also keeps the answer. */
+  readonly deps: Deps;
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  readonly scope: Scope;
+  /** On a public route nobody: every field empty. */
+  readonly identity: Identity;
+  readonly request_id: string;
+  /** Header values as sent, names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** The caller's address. */
+  readonly ip: string;
+  setHeader(name: string, value: string): void;
+  /** Runs once the work is committed and before the answer is sent; not when it was refused. */
+  afterCommit(work: () => Promise<void>): void;
+}
+
+/** A declared route whose types have been checked and forgotten, so that routes fit in one list. */
+export interface Route<Deps = unknown> {
+  readonly method: Method;
+  readonly path: string;
+  readonly summary: string;
+  readonly permission: RoutePermission;
+  readonly humanSuperAdminOnly?: boolean;
+  readonly params?: z.ZodType;
+  readonly query?: z.ZodType;
+  readonly body?: z.ZodType;
+  readonly status: number;
+  readonly answer: z.ZodType | null;
+  readonly contentType?: string;
+  readonly bodyLimitBytes?: number;
+  readonly deprecated?: boolean;
+  handler(call: Call<Deps, unknown, unknown, unknown>): Promise<unknown>;
+}
+
+export interface RouteDeps {
+  readonly pool: Pool;
+}
+
+/** `const route = routesOf<MyDeps>()`, then one `route({...})` per route. */
+export function routesOf<Deps extends RouteDeps>() {
+  return <
+    Params extends z.ZodType = z.ZodUndefined,
+    Query extends z.ZodType = z.ZodUndefined,
+    Body extends z.ZodType = z.ZodUndefined,
+    Answer extends z.ZodType = z.ZodUndefined,
+  >(
+    spec: RouteSpec<Deps, Params, Query, Body, Answer>,
+  ): Route<Deps> => spec as unknown as Route<Deps>;
+}
+
+const PERMISSION = /^(public|authenticated|[a-z_]+:(read|write))$/;
+
+/** Throws when a route is declared badly: this runs at start-up, before a request can find out. */
+export function assertRoutes(routes: readonly Route<never>[]): void {
+  const seen = new Set<string>();
+  for (const route of routes) {
+    const name = `${route.method} ${route.path}`;
+    if (!PERMISSION.test(String(route.permission))) throw new Error(`${name} has no permission`);
+    if (route.method === 'GET' && route.permission.endsWith(':write') && !route.humanSuperAdminOnly)
+      throw new Error(`${name} reads, but asks for a write permission`);
+    if (!/^(\/([a-z0-9_.-]+|\{[a-z_]+\}))+$/.test(route.path))
+      throw new Error(`${name}: the path is written /nouns/{id}`);
+    const placeholders = [...route.path.matchAll(/\{([a-z_]+)\}/g)].length;
+    if (placeholders > 0 && route.params === undefined)
+      throw new Error(`${name} has parameters without a schema`);
+    if (seen.has(name.replace(/\{[a-z_]+\}/g, '{}'))) throw new Error(`${name} is declared twice`);
+    seen.add(name.replace(/\{[a-z_]+\}/g, '{}'));
+  }
+}

@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import fastify, { LogController, type FastifyInstance, type FastifyReply } from 'fastify';
+import type { Logger } from '../log.ts';
+import { answerOf, errorBody, handleErrors } from './error-handler.ts';
+import { readJsonBodies } from './json-body.ts';
+
+export interface ServerOptions {
+  readonly log: Logger;
+  /** Largest body of a route that names no limit of its own, in bytes. */
+  readonly bodyLimitBytes?: number;
+  /** Called after each answer; `route` is the declared path, so that its values are few. */
+  readonly onAnswer?: (answer: AnswerFacts) => void;
+}
+
+export interface AnswerFacts {
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly seconds: number;
+}
+
+export const API_BODY_BYTES_MAX = 1024 * 1024;
+export const EVENT_BODY_BYTES_MAX = 32 * 1024 * 1024;
+
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
+
+/**
+ * A Fastify server with what every route shares: request ids (the caller's where it is well formed,
+ * echoed in `X-Request-ID`), JSON bodies, one error body, CORS, one log line per request, time limits
+ * and body caps. It has no routes yet and does not listen.
+ */
+export function createServer(options: ServerOptions): FastifyInstance {
+  const app = fastify({
+    loggerInstance: options.log,
+    logController: new LogController({
+      disableRequestLogging: true,
+      requestIdLogLabel: 'request_id',
+    }),
+    bodyLimit: options.bodyLimitBytes ?? API_BODY_BYTES_MAX,
+    connectionTimeout: 60_000,
+    requestTimeout: 30_000,
+    keepAliveTimeout: 72_000,
+    forceCloseConnections: 'idle',
+    exposeHeadRoutes: false,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 512 },
+    requestIdHeader: false,
+    genReqId(request) {
+      const given = request.headers['x-request-id'];
+      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+    },
+    frameworkErrors(error, request, reply) {
+      const { status, code, message, details } = answerOf(error);
+      const body = errorBody(status, code, message, details, request.id);
+      void (reply as unknown as FastifyReply).code(status).send(body);
+    },
+  }) as unknown as FastifyInstance;
+
+  readJsonBodies(app);
+  handleErrors(app);
+
+  app.addHook('onRequest', async (request, reply) => {
+    void reply.header('x-request-id', request.id);
+    void reply.header('access-control-allow-origin', '*');
+  });
+  app.options('/*', async (_request, reply) =>
+    reply
+      .header('access-control-allow-methods', 'GET, POST, PUT, DELETE, OPTIONS')
+      .header('access-control-allow-headers', '*, authorization')
+      .header('access-control-expose-headers', '*')
+      .header('access-control-max-age', '86400')
+      .code(200)
+      .send(),
+  );
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'unknown';
+    const seconds = reply.elapsedTime / 1000;
+    options.onAnswer?.({ method: request.method, route, status: reply.statusCode, seconds });
+    request.log.info(
+      { method: request.method, route, status: reply.statusCode, ms: Math.round(seconds * 1000) },
+      'answered',
+    );
+  });
+  return app;
+}

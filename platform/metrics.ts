@@ -1,0 +1,23 @@
+import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import type { AnswerFacts } from './http/server.ts';
+
+/** A registry for one process, with the process's own figures in it. */
+export function createMetrics(role: string): Registry {
+  const registry = new Registry();
+  registry.setDefaultLabels({ role });
+  collectDefaultMetrics({ register: registry });
+  return registry;
+}
+
+/** How long requests took, by route and status. Hand the answer to `createServer` as `onAnswer`. */
+export function httpMetrics(registry: Registry): (answer: AnswerFacts) => void {
+  const duration = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the first byte of a request to its answer.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [registry],
+  });
+  return ({ method, route, status, seconds }) =>
+    duration.observe({ method, route, status: String(status) }, seconds);
+}

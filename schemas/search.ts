@@ -1,0 +1,313 @@
+import { z } from 'zod';
+import { decimal, integer, status, text, time } from './primitives.ts';
+
+/** How the values of a field compare, and which key of a filter's `value` carries them. */
+export type FieldKind = 'text' | 'number' | 'time' | 'boolean';
+
+export const FILTER_OPERATORS = [
+  'eq', 'contains', 'not_contains', 'gt', 'lt', 'gte', 'lte', 'in', 'not_in', 'before', 'after',
+] as const; // prettier-ignore
+export type FilterOperator = (typeof FILTER_OPERATORS)[number];
+
+/** What may be searched for in one resource. Everything that is not named here is refused or ignored. */
+export interface SearchSpec<Filters extends z.core.$ZodLooseShape> {
+  /** Columns that `sort` and `filters` may name. */
+  readonly fields: Readonly<Record<string, FieldKind>>;
+  /** What `expand` may name. */
+  readonly expand?: readonly string[];
+  /** The resource's own filters, written once for bodies and for query strings. */
+  filters(kind: FilterKinds): Filters;
+}
+
+/** The same filter as a field of a JSON body and as a query parameter. */
+export interface FilterKinds {
+  text(): z.ZodType<string | null | undefined>;
+  /** A body's array; in a query the parameter repeated, or its values joined by commas. */
+  list<Item extends z.ZodType<string>>(item?: Item): z.ZodType<z.output<Item>[] | null | undefined>;
+  oneOf<const Values extends readonly string[]>(
+    values: Values,
+  ): z.ZodType<Values[number] | null | undefined>;
+  time(): z.ZodType<string | null | undefined>;
+  decimal(): z.ZodType<string | null | undefined>;
+  integer(): z.ZodType<number | null | undefined>;
+  boolean(): z.ZodType<boolean | null | undefined>;
+}
+
+/** A search as the SQL side takes it: bounds checked, names known, forms unified. */
+export interface Search {
+  readonly limit: number;
+  readonly offset: number;
+  readonly sort: readonly SortTerm[];
+  readonly filters: readonly FieldFilter[];
+  readonly expand: ReadonlySet<string>;
+  readonly status: (typeof STATUS_VALUES)[number] | null;
+  /** Bounds of `created_at`, half-open. */
+  readonly start_time: string | null;
+  readonly end_time: string | null;
+}
+const STATUS_VALUES = status.options;
+
+export interface SortTerm {
+  readonly field: string;
+  readonly kind: FieldKind;
+  readonly direction: 'asc' | 'desc';
+}
+
+export interface FieldFilter {
+  readonly field: string;
+  readonly kind: FieldKind;
+  readonly operator: FilterOperator;
+  /** One value, or several for `in` and `not_in`. Times are UTC text, numbers decimal text. */
+  readonly values: readonly (string | boolean)[];
+}
+
+export const LIMIT_DEFAULT = 50;
+export const LIMIT_MAX = 1000;
+
+const SortDirection = z.enum(['asc', 'desc']);
+const SortElement = z.object({ field: z.string(), direction: SortDirection.default('desc') });
+const FilterValue = z.object({
+  string: z.string().nullish(),
+  number: z.union([z.number(), z.string()]).nullish(),
+  boolean: z.boolean().nullish(),
+  date: z.string().nullish(),
+  array: z
+    .array(z.union([z.string(), z.number()]))
+    .max(1000)
+    .nullish(),
+});
+const FilterElement = z.object({
+  field: z.string(),
+  operator: z.enum(FILTER_OPERATORS).nullish(),
+  data_type: z.enum(['string', 'number', 'date', 'array', 'boolean']).nullish(),
+  value: FilterValue,
+});
+
+const limit = z.int().min(1).max(LIMIT_MAX);
+const offset = z.int().min(0).max(100_000_000);
+
+const bodyKinds: FilterKinds = {
+  text: () => text(512).nullish(),
+  list: (item) =>
+    z
+      .array(item ?? text(512))
+      .max(LIMIT_MAX)
+      .nullish() as never,
+  oneOf: (values) => z.enum(values).nullish() as never,
+  time: () => time.nullish(),
+  decimal: () => decimal.nullish(),
+  integer: () => integer.nullish(),
+  boolean: () => z.boolean().nullish(),
+};
+
+const split = (value: unknown): unknown =>
+  typeof value === 'string' ? value.split(',').filter((part) => part !== '')
+  : Array.isArray(value) ? value.flatMap((part) => String(part).split(',')).filter((part) => part !== '')
+  : value; // prettier-ignore
+const numeric = (value: unknown): unknown =>
+  typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
+const truth = (value: unknown): unknown =>
+  value === 'true' ? true : value === 'false' ? false : value;
+/** A parameter without a value says nothing. */
+const given = (value: unknown): unknown => (value === '' ? undefined : value);
+
+const queryKinds: FilterKinds = {
+  text: () => z.preprocess(given, text(512).optional()),
+  list: (item) =>
+    z.preprocess(
+      split,
+      z
+        .array(item ?? text(512))
+        .max(LIMIT_MAX)
+        .optional(),
+    ) as never,
+  oneOf: (values) => z.preprocess(given, z.enum(values).optional()) as never,
+  time: () => z.preprocess(given, time.optional()),
+  decimal: () => z.preprocess(given, decimal.optional()),
+  integer: () => z.preprocess((value) => numeric(given(value)), integer.optional()),
+  boolean: () => z.preprocess((value) => truth(given(value)), z.boolean().optional()),
+};
+
+/**
+ * The body of `POST /<resource>/search` and the query of `GET /<resource>`. Both parse to the
+ * resource's own filters plus a `search`. `sort` is an array of `{field, direction}`, or a field's name
+ * beside `order`. Unknown sort fields, filter fields, operators and expands are refused, each with the
+ * list of what there is.
+ */
+export function searchSchemas<Filters extends z.core.$ZodLooseShape>(spec: SearchSpec<Filters>) {
+  const body = z.object({
+    ...spec.filters(bodyKinds),
+    limit: limit.nullish(),
+    offset: offset.nullish(),
+    sort: z.union([z.array(SortElement).max(10), z.string()]).nullish(),
+    order: SortDirection.nullish(),
+    filters: z.array(FilterElement).max(50).nullish(),
+    expand: z.union([z.string(), z.array(z.string())]).nullish(),
+    status: status.nullish(),
+    start_time: time.nullish(),
+    end_time: time.nullish(),
+  });
+  const query = z.object({
+    ...spec.filters(queryKinds),
+    limit: z.preprocess((value) => numeric(given(value)), limit.optional()),
+    offset: z.preprocess((value) => numeric(given(value)), offset.optional()),
+    sort: z.preprocess(given, z.string().optional()),
+    order: z.preprocess(given, SortDirection.optional()),
+    expand: z.preprocess(given, z.union([z.string(), z.array(z.string())]).optional()),
+    status: z.preprocess(given, status.optional()),
+    start_time: z.preprocess(given, time.optional()),
+    end_time: z.preprocess(given, time.optional()),
+  });
+  return {
+    body: body.transform((value, context) => withSearch(spec, value, context)),
+    query: query.transform((value, context) => withSearch(spec, value, context)),
+  };
+}
+
+interface Given {
+  limit?: number | null;
+  offset?: number | null;
+  sort?: z.output<typeof SortElement>[] | string | null;
+  order?: 'asc' | 'desc' | null;
+  filters?: z.output<typeof FilterElement>[] | null;
+  expand?: string | string[] | null;
+  status?: Search['status'] | null;
+  start_time?: string | null;
+  end_time?: string | null;
+}
+
+type Complain = (path: PropertyKey[], message: string) => void;
+
+function withSearch<Value extends Record<string, unknown>>(
+  spec: SearchSpec<z.core.$ZodLooseShape>,
+  value: Value,
+  context: z.core.$RefinementCtx,
+): Value & { search: Search } {
+  const complain: Complain = (path, message) =>
+    context.issues.push({ code: 'custom', path, message, input: value });
+  const sent = value as Given;
+  const search: Search = {
+    limit: sent.limit ?? LIMIT_DEFAULT,
+    offset: sent.offset ?? 0,
+    sort: sortTerms(spec, sent, complain),
+    filters: (sent.filters ?? []).flatMap((filter, index) =>
+      fieldFilter(spec, filter, index, complain),
+    ),
+    expand: expansions(spec, sent.expand, complain),
+    status: sent.status ?? null,
+    start_time: sent.start_time ?? null,
+    end_time: sent.end_time ?? null,
+  };
+  return { ...value, search };
+}
+
+const namesOf = (names: readonly string[]): string => names.join(', ');
+
+function sortTerms(
+  spec: SearchSpec<z.core.$ZodLooseShape>,
+  sent: Given,
+  complain: Complain,
+): SortTerm[] {
+  const terms =
+    typeof sent.sort === 'string'
+      ? sent.sort === '' ? [] : [{ field: sent.sort, direction: sent.order ?? 'desc' }]
+      : sent.sort ?? []; // prettier-ignore
+  return terms.flatMap(({ field, direction }, index) => {
+    const kind = Object.hasOwn(spec.fields, field) ? spec.fields[field] : undefined;
+    if (kind !== undefined) return [{ field, kind, direction }];
+    const path = typeof sent.sort === 'string' ? ['sort'] : ['sort', index, 'field'];
+    complain(path, `"${field}" can not be sorted by; one of: ${namesOf(Object.keys(spec.fields))}`);
+    return [];
+  });
+}
+
+const OPERATORS: Readonly<Record<FieldKind, readonly FilterOperator[]>> = {
+  text: ['eq', 'contains', 'not_contains', 'in', 'not_in'],
+  number: ['eq', 'gt', 'gte', 'lt', 'lte', 'in', 'not_in'],
+  time: ['eq', 'gt', 'gte', 'lt', 'lte', 'before', 'after'],
+  boolean: ['eq'],
+};
+
+function fieldFilter(
+  spec: SearchSpec<z.core.$ZodLooseShape>,
+  filter: z.output<typeof FilterElement>,
+  index: number,
+  complain: Complain,
+): FieldFilter[] {
+  const at = (...rest: PropertyKey[]): PropertyKey[] => ['filters', index, ...rest];
+  const { field, value } = filter;
+  const kind = Object.hasOwn(spec.fields, field) ? spec.fields[field] : undefined;
+  if (kind === undefined) {
+    const known = namesOf(Object.keys(spec.fields));
+    complain(at('field'), `"${field}" can not be filtered by; one of: ${known}`);
+    return [];
+  }
+  const operator = filter.operator ?? (value.array == null ? 'eq' : 'in');
+  if (!OPERATORS[kind].includes(operator)) {
+    complain(at('operator'), `"${field}" takes one of: ${namesOf(OPERATORS[kind])}`);
+    return [];
+  }
+  const many = operator === 'in' || operator === 'not_in';
+  const raw = many ? value.array : [oneValue(kind, value)];
+  if (raw == null || raw.some((item) => item == null)) {
+    complain(at('value'), many ? 'expected an array' : `expected a value for a ${kind} field`);
+    return [];
+  }
+  const values = raw.map((item) => comparable(kind, item as string | number | boolean));
+  if (values.includes(null)) {
+    complain(at('value'), `is no value for a ${kind} field`);
+    return [];
+  }
+  return [{ field, kind, operator, values: values as (string | boolean)[] }];
+}
+
+function oneValue(kind: FieldKind, value: z.output<typeof FilterValue>) {
+  switch (kind) {
+    case 'text':
+      return value.string;
+    case 'number':
+      return value.number ?? value.string;
+    case 'time':
+      return value.date ?? value.string;
+    case 'boolean':
+      return value.boolean;
+  }
+}
+
+/** The value in the form that the column compares with, or null where it is none. */
+function comparable(kind: FieldKind, value: string | number | boolean): string | boolean | null {
+  if (kind === 'boolean') return typeof value === 'boolean' ? value : null;
+  if (kind === 'text') return String(value);
+  const parsed = (kind === 'time' ? time : decimal).safeParse(value);
+  return parsed.success ? parsed.data : null;
+}
+
+function expansions(
+  spec: SearchSpec<z.core.$ZodLooseShape>,
+  expand: string | string[] | null | undefined,
+  complain: Complain,
+): ReadonlySet<string> {
+  const known = spec.expand ?? [];
+  const names = (typeof expand === 'string' ? [expand] : (expand ?? []))
+    .flatMap((entry) => entry.split(','))
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+  for (const entry of names)
+    if (!known.includes(entry))
+      complain(['expand'], `"${entry}" can not be expanded; one of: ${namesOf(known)}`);
+  return new Set(names);
+}
+
+/** `pagination.offset` is where the next page begins (specification, endpoint rule 4). */
+export const Pagination = z
+  .object({ total: z.int(), limit: z.int(), offset: z.int() })
+  .meta({ id: 'Pagination' });
+
+/** The answer of every list. */
+export const pageOf = <Item extends z.ZodType>(item: Item) =>
+  z.object({ items: z.array(item), pagination: Pagination });
+
+export interface Page<Item> {
+  readonly items: Item[];
+  readonly pagination: z.infer<typeof Pagination>;
+}

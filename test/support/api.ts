@@ -1,0 +1,212 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import { registerApi } from '../../api/app.ts';
+import type { BillingDeps } from '../../api/deps.ts';
+import type { UsageAnswer, UsageReader } from '../../domain/metering/usage.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { createApiKeyAuth } from '../../platform/http/api-key-auth.ts';
+import { unknownFields } from '../../platform/http/parse.ts';
+import type { Route } from '../../platform/http/route.ts';
+import { createServer } from '../../platform/http/server.ts';
+import { createIds } from '../../platform/ids.ts';
+import { createLogger } from '../../platform/log.ts';
+import type { Pool, Scope } from '../../postgres/client.ts';
+import { createTestDatabase } from './database.ts';
+
+/** A clock that stands still until it is told to move. */
+export interface TestClock extends Clock {
+  advance(ms: number): void;
+  set(time: string): void;
+}
+
+export const TEST_NOW = '2026-11-21T12:00:00.000Z';
+
+export function createTestClock(start = TEST_NOW): TestClock {
+  let nowMs = Date.parse(start);
+  return {
+    now: () => nowMs,
+    advance: (ms) => void (nowMs += ms),
+    set: (time) => void (nowMs = Date.parse(time)),
+  };
+}
+
+export interface TestAnswer {
+  readonly status: number;
+  // Tests reach into answers freely; every answer has been held against its schema before.
+  readonly body: any;
+  readonly headers: Record<string, string | number | string[] | undefined>;
+}
+
+export interface TestCaller {
+  readonly key: string;
+  readonly scope: Scope;
+  readonly user_id: string;
+  call(method: string, path: string, body?: unknown, headers?: object): Promise<TestAnswer>;
+  get(path: string, headers?: object): Promise<TestAnswer>;
+  post(path: string, body?: unknown, headers?: object): Promise<TestAnswer>;
+  put(path: string, body?: unknown, headers?: object): Promise<TestAnswer>;
+  delete(path: string, body?: unknown, headers?: object): Promise<TestAnswer>;
+}
+
+/** The whole API over a database of its own. The caller it is belongs to the first tenant, super admin. */
+export interface TestApi extends TestCaller {
+  readonly app: FastifyInstance;
+  readonly deps: BillingDeps;
+  readonly pool: Pool;
+  readonly clock: TestClock;
+  /** A key in a new environment of a new tenant; or with other roles, or beside an existing caller. */
+  newCaller(options?: NewCaller): Promise<TestCaller>;
+  close(): Promise<void>;
+}
+
+export interface NewCaller {
+  readonly roles?: readonly string[];
+  /** Share this caller's tenant and environment. */
+  readonly beside?: TestCaller;
+  /** Share this caller's tenant, in an environment of its own. */
+  readonly inTenantOf?: TestCaller;
+  readonly userType?: 'user' | 'service_account';
+}
+
+/**
+ * `const api = await startTestApi(); await api.post('/v1/meters', body)`. Every answer below 400 is held
+ * against the declared schema of its route, with all keys present and none besides; a difference fails
+ * the call. A 5xx fails it too, unless `allowServerErrors` is set.
+ */
+export async function startTestApi(
+  options: {
+    readonly usageReader?: UsageReader;
+    readonly clock?: TestClock;
+    readonly allowServerErrors?: boolean;
+  } = {},
+): Promise<TestApi> {
+  const database = await createTestDatabase();
+  const { pool } = database;
+  const clock = options.clock ?? createTestClock();
+  const ids = createIds({ now: () => Date.now() });
+  const log = createLogger('silent', 'test');
+  const auth = await createApiKeyAuth({ pool, clock });
+  const deps: BillingDeps = {
+    pool,
+    clock,
+    ids,
+    log,
+    usageReader: options.usageReader ?? noUsage,
+    forgetApiKey: auth.forget,
+    settings: { grace_seconds: 3600 },
+  };
+
+  const drift: string[] = [];
+  const failures: unknown[] = [];
+  const app = createServer({ log });
+  app.addHook('onError', async (_request, reply, error) => {
+    if (reply.statusCode >= 500) failures.push(error);
+  });
+  await registerApi(app, {
+    deps,
+    authenticate: auth.authenticate,
+    onBody: (route, body) => drift.push(...answerDrift(route, body)),
+  });
+  await app.ready();
+
+  const caller = (key: string, scope: Scope, user_id: string): TestCaller => {
+    const call = async (method: string, path: string, body?: unknown, headers: object = {}) => {
+      const response = await app.inject({
+        method: method as 'GET',
+        url: path,
+        headers: { 'x-api-key': key, ...headers },
+        ...(body === undefined ? {} : { payload: body as object }),
+      });
+      const isJson = String(response.headers['content-type'] ?? '').includes('json');
+      const answer = isJson ? response.json() : response.body === '' ? null : response.body;
+      const found = drift.splice(0);
+      const [failure] = failures.splice(0);
+      if (found.length > 0)
+        throw new Error(`${method} ${path} answers not as declared:\n${found.join('\n')}`);
+      if (
+        response.statusCode >= 500 &&
+        response.statusCode !== 503 &&
+        options.allowServerErrors !== true
+      )
+        throw new Error(`${method} ${path} answered ${response.statusCode}: ${response.body}`, {
+          cause: failure,
+        });
+      return { status: response.statusCode, body: answer, headers: response.headers };
+    };
+    return {
+      key,
+      scope,
+      user_id,
+      call,
+      get: (path, headers) => call('GET', path, undefined, headers),
+      post: (path, body, headers) => call('POST', path, body ?? {}, headers),
+      put: (path, body, headers) => call('PUT', path, body ?? {}, headers),
+      delete: (path, body, headers) => call('DELETE', path, body, headers),
+    };
+  };
+
+  const newCaller = async (wanted: NewCaller = {}): Promise<TestCaller> => {
+    const at = new Date(clock.now()).toISOString();
+    const times = { created_at: at, updated_at: at };
+    const tenant_id = (wanted.beside ?? wanted.inTenantOf)?.scope.tenant_id ?? ids.next('tenant');
+    const environment_id = wanted.beside?.scope.environment_id ?? ids.next('env');
+    const user_id = ids.next('user');
+    const key = `sk_test_${randomBytes(32).toString('base64url')}`;
+    const roles = [...(wanted.roles ?? ['super_admin'])];
+    const type = wanted.userType ?? 'user';
+    if (wanted.beside === undefined && wanted.inTenantOf === undefined)
+      await pool`insert into tenants ${pool({ id: tenant_id, name: 'Test', ...times })}`;
+    if (wanted.beside === undefined)
+      await pool`insert into environments ${pool({ id: environment_id, tenant_id, name: 'Test', type: 'development', ...times })}`;
+    await pool`insert into users ${pool({ id: user_id, tenant_id, email: type === 'user' ? `${user_id}@example.test` : null, name: 'Test', type, roles, ...times })}`;
+    await pool`insert into api_keys ${pool({
+      id: ids.next('secret'), tenant_id, environment_id, user_id, name: 'test', roles, ...times,
+      key_hash: createHash('sha256').update(key).digest(), display_id: 'sk_test_…',
+    })}`; // prettier-ignore
+    return caller(key, { tenant_id, environment_id }, user_id);
+  };
+
+  return {
+    ...(await newCaller()),
+    app,
+    deps,
+    pool,
+    clock,
+    newCaller,
+    async close() {
+      await app.close();
+      await auth.close();
+      await database.drop();
+    },
+  };
+}
+
+/** What is wrong with an answer: keys missing, of another kind, or not declared. */
+function answerDrift(route: Route<BillingDeps>, body: unknown): string[] {
+  if (route.contentType !== undefined) return [];
+  const name = `${route.method} ${route.path}`;
+  if (route.answer === null) return body == null ? [] : [`${name} has a body, but declares none`];
+  const sent: unknown = JSON.parse(JSON.stringify(body ?? null));
+  const result = route.answer.safeParse(sent);
+  const wrong = result.success
+    ? []
+    : result.error.issues.map((issue) => `${name} ${issue.path.join('.')}: ${issue.message}`);
+  return [
+    ...wrong,
+    ...unknownFields(route.answer, sent).map((path) => `${name} ${path}: is not declared`),
+  ];
+}
+
+/** A store without events: zero for a plain question, no rows for a grouped or windowed one. */
+export const noUsage: UsageReader = {
+  async read(queries) {
+    const answers = queries.map((query): [string, UsageAnswer] => {
+      const isPlain = query.window === null && query.group_by.length === 0;
+      const rows = isPlain
+        ? [{ group: [], window_start: null, quantity: '0', event_count: 0 }]
+        : [];
+      return [query.key, { key: query.key, rows }];
+    });
+    return { watermarks: {}, answers: new Map(answers) };
+  },
+};
