@@ -62,15 +62,17 @@ export interface UsageStore {
   /** ClickHouse's clock, to be taken before `touchedBuckets` as the next call's `since`. */
   now(): Promise<number>;
   /**
-   * Recomputes buckets of one or both sizes from rows with position < `below` and not voided below
-   * it, and stores them under `seal`. A bucket without rows is stored as empty, so that what was
-   * voided is gone. Repeating it with the same arguments is harmless.
+   * Recomputes buckets of one or both sizes from the rows below the bounds and not voided below them,
+   * and stores them under `seal`. A bucket without rows is stored as empty, so that what was voided
+   * is gone. Repeating it with the same arguments is harmless.
    */
-  recomputeBuckets(
-    buckets: readonly BucketKey[],
-    below: WatermarkVector,
-    seal: bigint,
-  ): Promise<void>;
+  recomputeBuckets(buckets: readonly BucketKey[], below: RowBounds, seal: bigint): Promise<void>;
+}
+
+/** Which rows count: position < the watermark of their partition, and < `liveUntil` of their version. */
+export interface RowBounds {
+  readonly watermarks: WatermarkVector;
+  readonly liveUntil: ReadonlyMap<string, WatermarkVector>;
 }
 
 export interface CanonicalEventsQuery {
@@ -83,12 +85,12 @@ export interface CanonicalEventsQuery {
   readonly to?: number;
 }
 
-/** The group in which a slot is stored: its two lowest bits. */
+/** The group in which a slot is stored: the lowest two bits of the 32 that choose its partition. */
 export function slotGroup(slot: Hash128): number {
-  return Number.parseInt(slot.slice(-1), 16) & 3;
+  return Number.parseInt(slot[7]!, 16) & 3;
 }
 
-/** Groups that can hold slots of one log partition, when a slot's partition is slot mod `partitions`. */
+/** Groups that can hold slots of one log partition out of `partitions`, ascending. */
 export function slotGroupsOfPartition(partition: number, partitions: number): number[] {
   const step = greatestCommonDivisor(partitions, SLOT_GROUPS);
   return [0, 1, 2, 3].filter((group) => group % step === partition % step);

@@ -27,11 +27,12 @@ order by (tenant_id, environment_id, event_name, external_customer_id, timestamp
 settings index_granularity = 8192, non_replicated_deduplication_window = 0;
 
 -- Slot (128-bit hash of tenant, environment and event id) to the smallest position seen: the exact
--- truth about duplicates, without a horizon. A slot's log partition is its value modulo the number
--- of partitions, so grouping by the two low bits keeps an insert of one log partition in one group
--- whenever that number is a multiple of four, and in four at most. Epochs do not move a slot's group.
+-- truth about duplicates, without a horizon. A slot's log partition is its first 32 bits modulo the
+-- number of partitions, so grouping by the lowest two of those bits keeps an insert of one log
+-- partition in one group whenever that number is a multiple of four, and in four groups at most.
+-- A new epoch with another number of partitions does not move a slot to another group.
 create table if not exists event_index_v1 (
-  slot_group  UInt8 default bitAnd(reinterpretAsUInt8(substring(UUIDToNum(slot), 16, 1)), 3),
+  slot_group  UInt8 default bitAnd(reinterpretAsUInt8(substring(UUIDToNum(slot), 4, 1)), 3),
   slot        UUID,
   position    SimpleAggregateFunction(min, UInt64)
 )
