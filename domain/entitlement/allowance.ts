@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import type { ExplanationStepOf } from '../../schemas/explanation.ts';
+import { decimalText, Decimal, sum, ZERO } from '../money.ts';
+
+/** Free usage of one line, window by window. A line that nobody grants anything has none. */
+export interface AllowanceShare {
+  /** The summed limit of all sources; null = unlimited (billing-semantics 4.2, 4.4). */
+  readonly limit: Decimal | null;
+  readonly usageResetPeriod: string;
+  /** One entry for each claim of the line, in the order of the claims. */
+  readonly entries: readonly AllowanceEntry[];
+}
+
+export interface AllowanceEntry {
+  /** The reset window that the claim falls in. */
+  readonly start: string;
+  readonly end: string;
+  /** Counted against the limit before this claim: earlier usage of the window, and other lines. */
+  readonly usedBefore: Decimal;
+  readonly usage: Decimal;
+  readonly free: Decimal;
+}
+
+/** One stretch of usage that wants to be free. */
+export interface AllowanceClaim {
+  readonly line_id: string;
+  /** From when it competes: the start of its window, or of the line's service in the reset window. */
+  readonly at: string;
+  readonly usage: Decimal;
+}
+
+/** A window in which the limit is granted once. */
+export interface AllowanceWindow {
+  readonly start: string;
+  readonly end: string;
+  /** Usage of the window before its first claim (a running term, or a line that began later). */
+  readonly usedBefore: Decimal;
+  readonly claims: readonly AllowanceClaim[];
+}
+
+/**
+ * Shares a metered allowance among all lines of one meter: in each reset window the limit is consumed
+ * in the order of time, then of line ids, so that it is granted once and not once for each line
+ * (billing-semantics 4.1, 4.6). What is billable is `usage − free`; over the periods of one window it
+ * sums to max(0, total − limit). A limit of 0 frees nothing; null frees everything.
+ */
+export function shareAllowance(
+  limit: Decimal | null,
+  usageResetPeriod: string,
+  windows: readonly AllowanceWindow[],
+): ReadonlyMap<string, AllowanceShare> {
+  assert(limit === null || limit.gte(0), 'a negative limit');
+  const shares = new Map<string, AllowanceEntry[]>();
+  for (const window of windows) {
+    let used = window.usedBefore;
+    for (const claim of inOrder(window.claims)) {
+      const usage = Decimal.max(claim.usage, ZERO);
+      const left = limit === null ? usage : Decimal.max(limit.minus(used), ZERO);
+      const entries = shares.get(claim.line_id) ?? [];
+      shares.set(claim.line_id, entries);
+      entries.push({
+        start: window.start,
+        end: window.end,
+        usedBefore: used,
+        usage,
+        free: Decimal.min(left, usage),
+      });
+      used = used.plus(usage);
+    }
+  }
+  return new Map(
+    [...shares].map(([lineId, entries]) => [lineId, { limit, usageResetPeriod, entries }]),
+  );
+}
+
+export function billableUsage(share: AllowanceShare): Decimal {
+  return sum(share.entries.map((entry) => entry.usage.minus(entry.free)));
+}
+
+function inOrder(claims: readonly AllowanceClaim[]): readonly AllowanceClaim[] {
+  return claims.toSorted((left, right) =>
+    left.at === right.at
+      ? compareText(left.line_id, right.line_id)
+      : compareText(left.at, right.at),
+  );
+}
+
+/** Instants in one ISO form order as text. */
+const compareText = (left: string, right: string): number =>
+  left < right ? -1 : left > right ? 1 : 0;
+
+/** The account of the allowance; at most `maxEntries` windows, the rest in sum. */
+export function explainAllowance(
+  share: AllowanceShare,
+  measured: Decimal,
+  billable: Decimal,
+  maxEntries: number,
+): ExplanationStepOf<'allowance'> {
+  const shown = share.entries.slice(0, maxEntries);
+  const rest = share.entries.slice(maxEntries);
+  return {
+    step: 'allowance',
+    rule: 'billing-semantics 4',
+    limit: share.limit === null ? null : decimalText(share.limit),
+    usage_reset_period: share.usageResetPeriod,
+    windows: shown.map((entry) => ({
+      start: entry.start,
+      end: entry.end,
+      used_before: decimalText(entry.usedBefore),
+      usage: decimalText(entry.usage),
+      free: decimalText(entry.free),
+      billable: decimalText(entry.usage.minus(entry.free)),
+    })),
+    omitted:
+      rest.length === 0
+        ? null
+        : {
+            count: rest.length,
+            free: decimalText(sum(rest.map((entry) => entry.free))),
+            billable: decimalText(sum(rest.map((entry) => entry.usage.minus(entry.free)))),
+          },
+    free: decimalText(Decimal.max(measured.minus(billable), ZERO)),
+    billable: decimalText(billable),
+  };
+}

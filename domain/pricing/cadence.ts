@@ -1,0 +1,61 @@
+/** How long one billing period, charge period or commitment term is: a unit and a count. */
+export interface Cadence {
+  readonly billing_period: BillingPeriod;
+  readonly billing_period_count: number;
+}
+
+export const BILLING_PERIODS = [
+  'MONTHLY', 'ANNUAL', 'WEEKLY', 'DAILY', 'QUARTERLY', 'HALF_YEARLY', 'ONETIME',
+] as const; // prettier-ignore
+export type BillingPeriod = (typeof BILLING_PERIODS)[number];
+
+const MONTHS: Readonly<Partial<Record<BillingPeriod, number>>> = {
+  MONTHLY: 1,
+  QUARTERLY: 3,
+  HALF_YEARLY: 6,
+  ANNUAL: 12,
+};
+
+/** Months of the cadence; null for DAILY, WEEKLY and ONETIME, which have none (billing-semantics 1.1). */
+export function effectiveMonths(cadence: Cadence): number | null {
+  const months = MONTHS[cadence.billing_period];
+  return months === undefined ? null : months * cadence.billing_period_count;
+}
+
+export function sameCadence(left: Cadence, right: Cadence): boolean {
+  return (
+    left.billing_period === right.billing_period &&
+    left.billing_period_count === right.billing_period_count
+  );
+}
+
+/** Whether periods of the two cadences are equally long: the same unit and count, or the same months. */
+export function equallyLong(left: Cadence, right: Cadence): boolean {
+  const months = effectiveMonths(left);
+  return sameCadence(left, right) || (months !== null && months === effectiveMonths(right));
+}
+
+/**
+ * Whether whole periods of `shorter` fill one of `longer`: the same unit and count, or months that
+ * divide. DAILY and WEEKLY divide nothing but themselves (billing-semantics 3.2).
+ */
+export function dividesEvenly(shorter: Cadence, longer: Cadence): boolean {
+  if (sameCadence(shorter, longer)) return true;
+  const part = effectiveMonths(shorter);
+  const whole = effectiveMonths(longer);
+  return part !== null && whole !== null && whole % part === 0;
+}
+
+/**
+ * Negative when `left` is the shorter one, 0 when both are equally long. Across the families by mean
+ * length: 7 days in a week, a twelfth of 365.2425 days in a month.
+ */
+export function compareLength(left: Cadence, right: Cadence): number {
+  return equallyLong(left, right) ? 0 : meanDays(left) - meanDays(right);
+}
+
+function meanDays(cadence: Cadence): number {
+  const months = effectiveMonths(cadence);
+  if (months !== null) return (months * 365.2425) / 12;
+  return (cadence.billing_period === 'WEEKLY' ? 7 : 1) * cadence.billing_period_count;
+}

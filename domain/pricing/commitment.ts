@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { decimal, decimalText, Decimal, ZERO } from '../money.ts';
+import { roundToCurrency, type Currency } from '../currency.ts';
+
+export const COMMITMENT_TYPES = ['amount', 'quantity'] as const;
+export type CommitmentType = (typeof COMMITMENT_TYPES)[number];
+
+/** The commitment fields of a subscription line item, decimals as text. */
+export interface CommitmentFields {
+  readonly commitment_type?: CommitmentType | null;
+  readonly commitment_amount?: string | null;
+  readonly commitment_quantity?: string | null;
+  readonly commitment_duration?: string | null;
+  readonly commitment_overage_factor?: string | null;
+  readonly commitment_true_up_enabled?: boolean | null;
+  readonly commitment_windowed?: boolean | null;
+}
+
+/** What was promised, and what happens above and below it. */
+export interface CommitmentTerms {
+  readonly type: CommitmentType;
+  /** Money for `amount`, units for `quantity`. */
+  readonly value: Decimal;
+  readonly overageFactor: Decimal;
+  readonly trueUpEnabled: boolean;
+  /** Applies to each window of the price or meter by itself. */
+  readonly windowed: boolean;
+  readonly duration: string | null;
+}
+
+/** The terms of a line item, or null without a commitment. A factor of 1 is a commitment (billing-semantics 6.1). */
+export function commitmentTerms(line: CommitmentFields): CommitmentTerms | null {
+  const amount = positiveOrNull(line.commitment_amount);
+  const quantity = positiveOrNull(line.commitment_quantity);
+  assert(amount === null || quantity === null, 'a commitment of both amount and quantity');
+  const value = amount ?? quantity;
+  if (value === null) return null;
+  const overageFactor = decimal(line.commitment_overage_factor ?? '1');
+  assert(overageFactor.gte(1), 'an overage factor below 1');
+  return {
+    type: amount === null ? 'quantity' : 'amount',
+    value,
+    overageFactor,
+    trueUpEnabled: line.commitment_true_up_enabled ?? false,
+    windowed: line.commitment_windowed ?? false,
+    duration: line.commitment_duration ?? null,
+  };
+}
+
+/** A charge under a commitment, unrounded. utilized + overage + trueUp = charge. */
+export interface CommitmentOutcome {
+  /** Usage in money, before the commitment. */
+  readonly usage: Decimal;
+  readonly commitment: Decimal;
+  readonly utilized: Decimal;
+  readonly overage: Decimal;
+  readonly trueUp: Decimal;
+  readonly charge: Decimal;
+}
+
+/**
+ * Usage U against commitment C with factor f: from C on, C + (U − C) × f; below it C with true-up
+ * and U without (billing-semantics 6.1). At U = C there is neither overage nor true-up.
+ */
+export function applyCommitment(
+  usage: Decimal,
+  commitment: Decimal,
+  overageFactor: Decimal,
+  trueUpEnabled: boolean,
+): CommitmentOutcome {
+  assert(usage.gte(0) && commitment.gte(0), 'a negative usage or commitment');
+  assert(overageFactor.gte(1), 'an overage factor below 1');
+  const utilized = Decimal.min(usage, commitment);
+  const overage = usage.minus(utilized).times(overageFactor);
+  const trueUp = trueUpEnabled ? commitment.minus(utilized) : ZERO;
+  return {
+    usage,
+    commitment,
+    utilized,
+    overage,
+    trueUp,
+    charge: utilized.plus(overage).plus(trueUp),
+  };
+}
+
+/** Outcomes of several windows as one: every figure is the total (billing-semantics 6.5). */
+export function addOutcomes(outcomes: readonly CommitmentOutcome[]): CommitmentOutcome {
+  const total: Mutable<CommitmentOutcome> = { ...NOTHING };
+  for (const outcome of outcomes) {
+    total.usage = total.usage.plus(outcome.usage);
+    total.commitment = total.commitment.plus(outcome.commitment);
+    total.utilized = total.utilized.plus(outcome.utilized);
+    total.overage = total.overage.plus(outcome.overage);
+    total.trueUp = total.trueUp.plus(outcome.trueUp);
+    total.charge = total.charge.plus(outcome.charge);
+  }
+  return total;
+}
+
+const NOTHING: CommitmentOutcome = {
+  usage: ZERO,
+  commitment: ZERO,
+  utilized: ZERO,
+  overage: ZERO,
+  trueUp: ZERO,
+  charge: ZERO,
+};
+
+/** The parts of a charge in minor units; they sum to the rounded charge. */
+export interface RoundedCommitment {
+  readonly charge: Decimal;
+  readonly utilized: Decimal;
+  readonly overage: Decimal;
+  readonly trueUp: Decimal;
+}
+
+/**
+ * Rounds the charge, the overage and the true-up; utilized is what is left, so that the three still sum
+ * to the charge (billing-semantics 6.1). Where windows bring both an overage and a true-up and both round
+ * up, the true-up gives way rather than utilized going below zero.
+ */
+export function roundCommitment(outcome: CommitmentOutcome, currency: Currency): RoundedCommitment {
+  const charge = roundToCurrency(outcome.charge, currency);
+  const overage = roundToCurrency(outcome.overage, currency);
+  const trueUp = Decimal.min(roundToCurrency(outcome.trueUp, currency), charge.minus(overage));
+  return { charge, utilized: charge.minus(overage).minus(trueUp), overage, trueUp };
+}
+
+/** `commitment_info` of an invoice line. The three computed values sum to the line's amount. */
+export interface CommitmentInfo {
+  readonly type: CommitmentType;
+  /** The commitment as money; on windowed items for one window. */
+  readonly amount: string;
+  readonly quantity: string;
+  readonly duration: string | null;
+  readonly is_windowed: boolean;
+  readonly overage_factor: string;
+  readonly true_up_enabled: boolean;
+  readonly computed_commitment_utilized_amount: string;
+  readonly computed_overage_amount: string;
+  readonly computed_true_up_amount: string;
+}
+
+/** billing-semantics 6.5. `amount` is C as money: the price of the quantity for a commitment of quantity. */
+export function commitmentInfo(
+  terms: CommitmentTerms,
+  amount: Decimal,
+  computed: { utilized: Decimal; overage: Decimal; trueUp: Decimal },
+): CommitmentInfo {
+  return {
+    type: terms.type,
+    amount: decimalText(amount),
+    quantity: terms.type === 'quantity' ? decimalText(terms.value) : '0',
+    duration: terms.duration,
+    is_windowed: terms.windowed,
+    overage_factor: decimalText(terms.overageFactor),
+    true_up_enabled: terms.trueUpEnabled,
+    computed_commitment_utilized_amount: decimalText(computed.utilized),
+    computed_overage_amount: decimalText(computed.overage),
+    computed_true_up_amount: decimalText(computed.trueUp),
+  };
+}
+
+function positiveOrNull(text: string | null | undefined): Decimal | null {
+  if (text === null || text === undefined) return null;
+  const value = decimal(text);
+  assert(value.gte(0), 'a negative commitment');
+  return value.gt(0) ? value : null;
+}
+
+type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] };

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import type { ExplainedRating, ExplanationStepOf } from '../../schemas/explanation.ts';
+import { decimalText, sum, type Decimal } from '../money.ts';
+import {
+  addOutcomes,
+  applyCommitment,
+  type CommitmentOutcome,
+  type CommitmentTerms,
+} from './commitment.ts';
+import { explainRating, MAX_EXPLAINED_ENTRIES } from './explain.ts';
+import type { ChargeModel } from './price.ts';
+import { isWhole, prorate, timeShare, type Period, type TimeShare } from './proration.ts';
+import { rate, type Rating } from './rate.ts';
+
+/** A window that a commitment applies to, whole and as the service cuts it. */
+export interface CommitmentWindow {
+  readonly grid: Period;
+  readonly service: Period;
+}
+
+/** Usage money of one rated unit and the start of its window (null = the whole charge period). */
+export interface RatedUnit {
+  readonly windowStart: string | null;
+  readonly rating: Rating;
+}
+
+export interface LineCommitment {
+  /** C as money: for one window where it applies per window, before any scaling. */
+  readonly commitment: Decimal;
+  readonly outcome: CommitmentOutcome;
+  readonly step: ExplanationStepOf<'commitment'>;
+}
+
+/** C as money: the amount, or the price of the promised quantity (billing-semantics 6.1). */
+export function commitmentAsMoney(
+  terms: CommitmentTerms,
+  model: ChargeModel,
+): { commitment: Decimal; rating: Rating | null } {
+  if (terms.type === 'amount') return { commitment: terms.value, rating: null };
+  const rating = rate(model, terms.value);
+  return { commitment: rating.amount, rating };
+}
+
+/**
+ * A commitment that applies once for the charge period (billing-semantics 6.2). `share` scales it on
+ * a stub; null = the whole of it.
+ */
+export function commitForPeriod(
+  terms: CommitmentTerms,
+  model: ChargeModel,
+  units: readonly RatedUnit[],
+  share: TimeShare | null,
+): LineCommitment {
+  const { commitment, rating } = commitmentAsMoney(terms, model);
+  const outcome = applyCommitment(
+    sum(units.map((unit) => unit.rating.amount)),
+    scaled(commitment, share),
+    terms.overageFactor,
+    terms.trueUpEnabled,
+  );
+  const step = explainCommitment(terms, rating, outcome, {
+    rule: 'billing-semantics 6.1',
+    share,
+    windows: null,
+    omitted: null,
+  });
+  return { commitment, outcome, step };
+}
+
+/**
+ * A commitment that applies to each window by itself, also to those without usage: the windows are the
+ * grid of the service period, not the rows of an answer. A window that the service cuts asks for its
+ * part with `prorated`, else for all of it (billing-semantics 6.2).
+ */
+export function commitPerWindow(
+  terms: CommitmentTerms,
+  model: ChargeModel,
+  units: readonly RatedUnit[],
+  windows: readonly CommitmentWindow[],
+  prorated: boolean,
+): LineCommitment {
+  const { commitment, rating } = commitmentAsMoney(terms, model);
+  const usage = usageByWindow(units, windows);
+  const outcomes = windows.map((window, index) => {
+    const part = timeShare(window.service, window.grid);
+    const share = prorated && !isWhole(part) ? part : null;
+    const outcome = applyCommitment(
+      sum(usage[index]!),
+      scaled(commitment, share),
+      terms.overageFactor,
+      terms.trueUpEnabled,
+    );
+    return { start: window.grid.start, share, outcome };
+  });
+  const outcome = addOutcomes(outcomes.map((entry) => entry.outcome));
+  const shown = outcomes.slice(0, MAX_EXPLAINED_ENTRIES);
+  const rest = outcomes.slice(MAX_EXPLAINED_ENTRIES);
+  const step = explainCommitment(terms, rating, outcome, {
+    rule: 'billing-semantics 6.2',
+    share: null,
+    windows: shown.map((entry) => ({
+      start: entry.start,
+      share: entry.share,
+      ...outcomeText(entry.outcome),
+    })),
+    omitted:
+      rest.length === 0
+        ? null
+        : { count: rest.length, ...outcomeText(addOutcomes(rest.map((entry) => entry.outcome))) },
+  });
+  return { commitment, outcome, step };
+}
+
+/** Usage money of each window; every unit lies in one of them. Both lists rise in time. */
+function usageByWindow(
+  units: readonly RatedUnit[],
+  windows: readonly CommitmentWindow[],
+): readonly Decimal[][] {
+  const amounts: Decimal[][] = windows.map(() => []);
+  let index = 0;
+  for (const unit of units) {
+    assert(unit.windowStart !== null, 'a windowed commitment needs windowed usage');
+    while (index < windows.length && windows[index]!.grid.end <= unit.windowStart) index += 1;
+    const window = windows[index];
+    assert(window && window.grid.start <= unit.windowStart, `no window for ${unit.windowStart}`);
+    amounts[index]!.push(unit.rating.amount);
+  }
+  return amounts;
+}
+
+const scaled = (commitment: Decimal, share: TimeShare | null): Decimal =>
+  share === null ? commitment : prorate(commitment, share);
+
+function explainCommitment(
+  terms: CommitmentTerms,
+  quantityRating: Rating | null,
+  outcome: CommitmentOutcome,
+  detail: Pick<ExplanationStepOf<'commitment'>, 'rule' | 'share' | 'windows' | 'omitted'>,
+): ExplanationStepOf<'commitment'> {
+  const rating: ExplainedRating | null =
+    quantityRating === null ? null : explainRating(quantityRating);
+  return {
+    step: 'commitment',
+    type: terms.type,
+    promised: decimalText(terms.value),
+    quantity_rating: rating,
+    overage_factor: decimalText(terms.overageFactor),
+    true_up_enabled: terms.trueUpEnabled,
+    ...detail,
+    ...outcomeText(outcome),
+  };
+}
+
+function outcomeText(outcome: CommitmentOutcome) {
+  return {
+    usage: decimalText(outcome.usage),
+    commitment: decimalText(outcome.commitment),
+    utilized: decimalText(outcome.utilized),
+    overage: decimalText(outcome.overage),
+    true_up: decimalText(outcome.trueUp),
+    amount: decimalText(outcome.charge),
+  };
+}

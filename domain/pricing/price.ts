@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import type { BucketSize } from '../metering/usage.ts';
+import { decimal, Decimal, ZERO } from '../money.ts';
+
+export const BILLING_MODELS = ['FLAT_FEE', 'PACKAGE', 'TIERED'] as const;
+export type BillingModel = (typeof BILLING_MODELS)[number];
+
+export const TIER_MODES = ['VOLUME', 'SLAB'] as const;
+export type TierMode = (typeof TIER_MODES)[number];
+
+export const PRICE_TYPES = ['USAGE', 'FIXED'] as const;
+export type PriceType = (typeof PRICE_TYPES)[number];
+
+export const INVOICE_CADENCES = ['ARREAR', 'ADVANCE'] as const;
+export type InvoiceCadence = (typeof INVOICE_CADENCES)[number];
+
+export const PRICE_UNIT_TYPES = ['FIAT', 'CUSTOM'] as const;
+export type PriceUnitType = (typeof PRICE_UNIT_TYPES)[number];
+
+export const PRICE_ENTITY_TYPES = ['PLAN', 'SUBSCRIPTION', 'ADDON', 'PRICE', 'COSTSHEET'] as const;
+export type PriceEntityType = (typeof PRICE_ENTITY_TYPES)[number];
+
+export const PACKAGE_ROUNDS = ['up', 'down'] as const;
+export type PackageRound = (typeof PACKAGE_ROUNDS)[number];
+
+/** What rating reads of a stored price. Amounts are decimal text in the price's currency. */
+export interface PriceRecord {
+  readonly id: string;
+  readonly type: PriceType;
+  readonly billing_model: BillingModel;
+  readonly currency: string;
+  /** Per unit (FLAT_FEE) or per package (PACKAGE); no meaning with TIERED. */
+  readonly amount: string | null;
+  readonly tier_mode?: TierMode | null;
+  readonly tiers?: readonly TierRecord[] | null;
+  readonly transform_quantity?: TransformQuantity | null;
+  readonly min_quantity?: string | null;
+  /** The price's own usage window. The meter's is used where this is null. */
+  readonly bucket_size?: BucketSize | null;
+}
+
+export interface TierRecord {
+  /** Last quantity of the tier; null for the open last one. */
+  readonly up_to?: number | string | null;
+  readonly unit_amount: string;
+  readonly flat_amount?: string | null;
+}
+
+export interface TransformQuantity {
+  readonly divide_by: number;
+  /** `up` when absent. */
+  readonly round?: PackageRound | null;
+}
+
+/** How a quantity becomes money, with Decimals. */
+export type ChargeModel =
+  | { readonly kind: 'FLAT_FEE'; readonly unitAmount: Decimal }
+  | {
+      readonly kind: 'PACKAGE';
+      readonly packageAmount: Decimal;
+      readonly divideBy: Decimal;
+      readonly round: PackageRound;
+    }
+  | {
+      readonly kind: 'TIERED';
+      readonly mode: TierMode;
+      /** Ascending; `upTo` inclusive; the last one is open. */
+      readonly tiers: readonly Tier[];
+    };
+
+export interface Tier {
+  readonly upTo: Decimal | null;
+  readonly unitAmount: Decimal;
+  readonly flatAmount: Decimal;
+}
+
+/** A price with its numbers parsed, so that rating many lines or windows parses nothing. */
+export interface PriceTerms {
+  readonly id: string;
+  readonly type: PriceType;
+  readonly currency: string;
+  readonly model: ChargeModel;
+  readonly minQuantity: Decimal | null;
+  readonly bucketSize: BucketSize | null;
+}
+
+/**
+ * The terms of a stored price, read once and used for every line that it rates. The record has been
+ * through `validatePriceDefinition`, so that anything contradictory here is a bug.
+ */
+export function priceTerms(price: PriceRecord): PriceTerms {
+  return {
+    id: price.id,
+    type: price.type,
+    currency: price.currency,
+    model: chargeModel(price),
+    minQuantity: decimalOrNull(price.min_quantity),
+    bucketSize: price.bucket_size ?? null,
+  };
+}
+
+/** The part of a price that rates (billing-semantics 2.2). */
+export function chargeModel(
+  price: Pick<
+    PriceRecord,
+    'billing_model' | 'amount' | 'tier_mode' | 'tiers' | 'transform_quantity'
+  >,
+): ChargeModel {
+  switch (price.billing_model) {
+    case 'FLAT_FEE':
+      return { kind: 'FLAT_FEE', unitAmount: amountOf(price.amount) };
+    case 'PACKAGE': {
+      const transform = price.transform_quantity;
+      assert(transform && transform.divide_by >= 1, 'a package without its size');
+      return {
+        kind: 'PACKAGE',
+        packageAmount: amountOf(price.amount),
+        divideBy: new Decimal(transform.divide_by),
+        round: transform.round ?? 'up',
+      };
+    }
+    case 'TIERED':
+      assert(price.tier_mode, 'tiers without a mode');
+      return { kind: 'TIERED', mode: price.tier_mode, tiers: ladder(price.tiers ?? []) };
+    default:
+      return price.billing_model satisfies never;
+  }
+}
+
+/**
+ * Tiers in rising order with the last one open. When every tier is bounded the last counts as open in
+ * both modes: nothing is given away beyond it (billing-semantics 2.2).
+ */
+function ladder(records: readonly TierRecord[]): readonly Tier[] {
+  const tiers = records
+    .map((tier) => ({
+      upTo:
+        tier.up_to === null || tier.up_to === undefined ? null : new Decimal(String(tier.up_to)),
+      unitAmount: decimal(tier.unit_amount),
+      flatAmount: decimalOrNull(tier.flat_amount) ?? ZERO,
+    }))
+    .sort((left, right) => {
+      if (left.upTo === null || right.upTo === null) return left.upTo === null ? 1 : -1;
+      return left.upTo.comparedTo(right.upTo);
+    });
+  const last = tiers.at(-1);
+  assert(last, 'a price without tiers');
+  return [...tiers.slice(0, -1), { ...last, upTo: null }];
+}
+
+function amountOf(amount: string | null): Decimal {
+  assert(amount !== null, 'a price without amount');
+  return decimal(amount);
+}
+
+const decimalOrNull = (text: string | null | undefined): Decimal | null =>
+  text === null || text === undefined ? null : decimal(text);

@@ -1,0 +1,28 @@
+import { BillingError, type ErrorDetail } from '../errors.ts';
+
+/** Collects every problem of a definition, so that a client can mend all of them at once. */
+export interface Problems {
+  /** `path` as the client wrote the field, a stable `code`, and what would be right. */
+  add(path: string, code: string, message: string): void;
+  /** Throws one 400 `validation_error` with every problem as a detail, when there is any. */
+  refuse(): void;
+}
+
+export function problems(): Problems {
+  const found: ErrorDetail[] = [];
+  return {
+    add(path, code, message) {
+      found.push({ path, code, message });
+    },
+    refuse() {
+      const first = found[0];
+      if (first === undefined) return;
+      throw new BillingError(
+        'invalid',
+        'validation_error',
+        `${first.path}: ${first.message}`,
+        found,
+      );
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { Temporal } from 'temporal-polyfill';
+import type { ExplanationStepOf } from '../../schemas/explanation.ts';
+import { decimalText, type Decimal } from '../money.ts';
+
+/** Half-open `[start, end)`, ISO 8601 UTC. */
+export interface Period {
+  readonly start: string;
+  readonly end: string;
+}
+
+export const PRORATION_BEHAVIORS = ['create_prorations', 'none'] as const;
+export type ProrationBehavior = (typeof PRORATION_BEHAVIORS)[number];
+
+/** A coefficient as the exact ratio of two lengths of time in milliseconds: 0 ≤ part ≤ whole, whole > 0. */
+export interface TimeShare {
+  readonly part_ms: number;
+  readonly whole_ms: number;
+}
+
+/**
+ * The coefficient of a slice of its reference period: a ratio of instants, so that the slices of one
+ * period sum to exactly 1 and daylight saving needs no special case. A first period that is some hours
+ * longer than its cell counts as full, never as more (billing-semantics 5.1, 1.4).
+ */
+export function timeShare(slice: Period, reference: Period): TimeShare {
+  const whole = lengthMs(reference);
+  assert(whole > 0, `an empty reference period ${reference.start}`);
+  return { part_ms: Math.min(lengthMs(slice), whole), whole_ms: whole };
+}
+
+/** c × amount, unrounded. Multiplied first, so that a whole share gives the amount back exactly. */
+export function prorate(amount: Decimal, share: TimeShare): Decimal {
+  return amount.times(share.part_ms).div(share.whole_ms);
+}
+
+/** One period of a price's own grid, as the subscription and the line item cut it. */
+export interface ChargeCell {
+  /** The uncut cell: what a full amount pays for. */
+  readonly reference: Period;
+  /** Cut by the subscription: its start, its end, an immediate cancellation. */
+  readonly cell: Period;
+  /** Cut by the line item's own dates as well: the service that the row charges for. */
+  readonly service: Period;
+}
+
+/**
+ * The part of the cell that is paid for. A line item that begins or ends inside the cell pays its own
+ * slice, whatever the behaviour, for otherwise two versions would pay the period twice. Where the
+ * subscription itself cuts the cell (a stub, a cancellation) the time that is missing is left out
+ * with `create_prorations` and charged with `none` (billing-semantics 5.2, 11).
+ */
+export function chargedSlice(
+  { reference, cell, service }: ChargeCell,
+  behavior: ProrationBehavior,
+): Period {
+  if (behavior === 'create_prorations') return service;
+  return {
+    start: service.start === cell.start ? reference.start : service.start,
+    end: service.end === cell.end ? reference.end : service.end,
+  };
+}
+
+export function isWhole(share: TimeShare): boolean {
+  return share.part_ms === share.whole_ms;
+}
+
+export function lengthMs(period: Period): number {
+  const length = epochMs(period.end) - epochMs(period.start);
+  assert(length >= 0, `a period that ends before it starts: ${period.start}, ${period.end}`);
+  return length;
+}
+
+export function epochMs(instant: string): number {
+  return Temporal.Instant.from(instant).epochMilliseconds;
+}
+
+export function explainProration(
+  of: Decimal,
+  slice: Period,
+  reference: Period,
+  amount: Decimal,
+): ExplanationStepOf<'proration'> {
+  const { part_ms, whole_ms } = timeShare(slice, reference);
+  return {
+    step: 'proration',
+    rule: 'billing-semantics 5.1',
+    of: decimalText(of),
+    slice,
+    reference,
+    slice_ms: part_ms,
+    reference_ms: whole_ms,
+    amount: decimalText(amount),
+  };
+}

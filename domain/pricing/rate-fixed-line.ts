@@ -1,0 +1,83 @@
+import type { ExplanationStep } from '../../schemas/explanation.ts';
+import type { Currency } from '../currency.ts';
+import { decimal, decimalText } from '../money.ts';
+import { explainRate, roundLine } from './explain.ts';
+import type { PriceTerms } from './price.ts';
+import {
+  chargedSlice,
+  explainProration,
+  isWhole,
+  prorate,
+  timeShare,
+  type ChargeCell,
+  type Period,
+  type ProrationBehavior,
+} from './proration.ts';
+import { rate } from './rate.ts';
+import type { RatedLine } from './rated-line.ts';
+
+export interface FixedLineInput {
+  readonly price: PriceTerms;
+  /** Of the line item, decimal text, 0 or more. */
+  readonly quantity: string;
+  /** The charge cell; for a one-time price the bare instant it is due, which is never prorated. */
+  readonly cell: ChargeCell | { readonly at: string };
+  readonly proration_behavior: ProrationBehavior;
+  /** Where the price is in a custom currency, its record; else the price's code decides. */
+  readonly currency?: Currency;
+}
+
+/**
+ * A fixed fee for one charge cell: c × rate(price, quantity), so that tiers and packages apply to seat
+ * counts as well and are prorated as a whole (billing-semantics 2.3, 5.1, 5.2). Rounded once.
+ */
+export function rateFixedLine(input: FixedLineInput): RatedLine {
+  const { price } = input;
+  const currency = input.currency ?? price.currency;
+  const quantity = decimal(input.quantity);
+  const rating = rate(price.model, quantity);
+  const steps: ExplanationStep[] = [
+    {
+      step: 'quantity',
+      rule: 'billing-semantics 2.3',
+      quantity: decimalText(quantity),
+      min_quantity: price.minQuantity === null ? null : decimalText(price.minQuantity),
+    },
+    explainRate(price.model, rating),
+  ];
+
+  let unrounded = rating.amount;
+  const period = servicePeriod(input.cell);
+  if ('reference' in input.cell) {
+    const slice = chargedSlice(input.cell, input.proration_behavior);
+    const share = timeShare(slice, input.cell.reference);
+    if (!isWhole(share)) {
+      unrounded = prorate(rating.amount, share);
+      steps.push(explainProration(rating.amount, slice, input.cell.reference, unrounded));
+    }
+  }
+
+  const rounded = roundLine(unrounded, currency);
+  steps.push(rounded.step);
+  return {
+    kind: 'base',
+    period,
+    quantity,
+    amount: rounded.amount,
+    unrounded,
+    adjusted_entitlement_quantity: null,
+    commitment_info: null,
+    explanation: {
+      kind: 'base',
+      currency: rounded.step.currency,
+      period,
+      quantity: decimalText(quantity),
+      amount: decimalText(rounded.amount),
+      steps,
+    },
+  };
+}
+
+function servicePeriod(cell: FixedLineInput['cell']): Period {
+  return 'at' in cell ? { start: cell.at, end: cell.at } : cell.service;
+}

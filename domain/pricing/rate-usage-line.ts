@@ -1,0 +1,307 @@
+import assert from 'node:assert/strict';
+import type { Explanation, ExplanationStep, ExplanationStepOf } from '../../schemas/explanation.ts';
+import { currencyCode, explainModel, explainRating, explainRounding } from './explain.ts';
+import { MAX_EXPLAINED_ENTRIES, roundLine } from './explain.ts';
+import type { Currency } from '../currency.ts';
+import { billableUsage, explainAllowance, type AllowanceShare } from '../entitlement/allowance.ts';
+import type { AggregationType, BucketSize, UsageRow } from '../metering/usage.ts';
+import { decimalText, Decimal, ONE, sum, ZERO } from '../money.ts';
+import {
+  commitmentInfo,
+  commitmentTerms,
+  roundCommitment,
+  type CommitmentFields,
+  type CommitmentTerms,
+} from './commitment.ts';
+import {
+  commitForPeriod,
+  commitmentAsMoney,
+  commitPerWindow,
+  type CommitmentWindow,
+  type LineCommitment,
+} from './line-commitment.ts';
+import type { PriceTerms } from './price.ts';
+import {
+  chargedSlice,
+  isWhole,
+  timeShare,
+  type ChargeCell,
+  type ProrationBehavior,
+} from './proration.ts';
+import { rate, type Rating } from './rate.ts';
+import type { LineKind, RatedLine } from './rated-line.ts';
+import {
+  applyTermCommitment,
+  explainTermCommitment,
+  type TermOutcome,
+  type TermPosition,
+} from './term-commitment.ts';
+import { usageUnits, type UsageUnit } from './usage-units.ts';
+
+/** How a commitment of a line meets its charge periods (billing-semantics 6.2). */
+export type CommitmentScope =
+  | { readonly scope: 'period' }
+  | { readonly scope: 'windows'; readonly windows: readonly CommitmentWindow[] }
+  | { readonly scope: 'term'; readonly position: TermPosition };
+
+export interface UsageLineInput {
+  readonly line: CommitmentFields;
+  readonly price: PriceTerms;
+  readonly aggregation: AggregationType;
+  /** The windows that the rows come in: of the price, else of the meter, else null. */
+  readonly bucket_size: BucketSize | null;
+  readonly timezone: string;
+  readonly rows: readonly UsageRow[];
+  readonly cell: ChargeCell;
+  readonly proration_behavior: ProrationBehavior;
+  /** The line's free usage, from `shareAllowance`; null without an entitlement on the meter. */
+  readonly allowance?: AllowanceShare | null;
+  /** Where the line has a commitment. `period` when absent. */
+  readonly commitment?: CommitmentScope;
+  /** Where the price is in a custom currency, its record; else the price's code decides. */
+  readonly currency?: Currency;
+}
+
+/**
+ * The rows of one USAGE line item for one charge cell: measure → allowance → rate → commitment → round
+ * (billing-semantics 2.4, 4.5, 6.1). Usage is never prorated (5.2). One row of kind base; under a
+ * cumulative commitment the overage and the true-up of the term follow as rows of their own (6.4).
+ */
+export function rateUsageLine(input: UsageLineInput): readonly RatedLine[] {
+  const windowed =
+    input.rows.some((row) => row.window_start !== null) || input.bucket_size !== null;
+  const units = usageUnits(input.rows, windowed, input.aggregation);
+  const measured = sum(units.map((unit) => unit.quantity));
+  const steps: ExplanationStep[] = [explainUsage(input, units, measured)];
+
+  const billable = billableQuantities(units, input.allowance ?? null);
+  let free: Decimal | null = null;
+  if (input.allowance) {
+    const total = sum(billable);
+    free = Decimal.max(measured.minus(total), ZERO);
+    steps.push(explainAllowance(input.allowance, measured, total, MAX_EXPLAINED_ENTRIES));
+  }
+
+  const ratings = billable.map((quantity) => rate(input.price.model, quantity));
+  const rated: Rated = {
+    input,
+    units,
+    ratings,
+    quantity: sum(ratings.map((rating) => rating.quantity)),
+    amount: sum(ratings.map((rating) => rating.amount)),
+    free,
+    steps,
+  };
+  steps.push(explainRatings(rated, windowed));
+
+  const terms = commitmentTerms(input.line);
+  if (terms === null) return [plainLine(rated)];
+  const scope = input.commitment ?? { scope: 'period' };
+  if (scope.scope === 'term') return termLines(rated, terms, scope.position);
+  return [committedLine(rated, terms, lineCommitment(rated, terms, scope))];
+}
+
+interface Rated {
+  readonly input: UsageLineInput;
+  readonly units: readonly UsageUnit[];
+  readonly ratings: readonly Rating[];
+  readonly quantity: Decimal;
+  readonly amount: Decimal;
+  readonly free: Decimal | null;
+  readonly steps: readonly ExplanationStep[];
+}
+
+/**
+ * What is left to charge for of each unit. A windowed price consumes its allowance along its windows,
+ * one claim each; without windows the claims are the reset windows and what is left of all of them is
+ * rated as one quantity (billing-semantics 4.5, 4).
+ */
+function billableQuantities(
+  units: readonly UsageUnit[],
+  allowance: AllowanceShare | null,
+): readonly Decimal[] {
+  if (allowance === null) return units.map((unit) => unit.quantity);
+  if (units.length === 1 && units[0]!.windowStart === null) return [billableUsage(allowance)];
+  assert(allowance.entries.length === units.length, 'one claim for each priced window');
+  return allowance.entries.map((entry) => entry.usage.minus(entry.free));
+}
+
+function plainLine(rated: Rated): RatedLine {
+  const rounded = roundLine(rated.amount, currencyOf(rated));
+  return ratedLine(rated, 'base', {
+    quantity: rated.quantity,
+    amount: rounded.amount,
+    unrounded: rated.amount,
+    free: rated.free,
+    info: null,
+    steps: [...rated.steps, rounded.step],
+  });
+}
+
+function lineCommitment(
+  { input, units, ratings }: Rated,
+  terms: CommitmentTerms,
+  scope: Exclude<CommitmentScope, { scope: 'term' }>,
+): LineCommitment {
+  const ratedUnits = units.map((unit, index) => ({
+    windowStart: unit.windowStart,
+    rating: ratings[index]!,
+  }));
+  if (scope.scope === 'windows') {
+    const prorated = input.proration_behavior === 'create_prorations';
+    return commitPerWindow(terms, input.price.model, ratedUnits, scope.windows, prorated);
+  }
+  assert(!terms.windowed, 'a windowed commitment needs its windows');
+  const slice = chargedSlice(input.cell, input.proration_behavior);
+  const share = timeShare(slice, input.cell.reference);
+  return commitForPeriod(terms, input.price.model, ratedUnits, isWhole(share) ? null : share);
+}
+
+/** One row for the whole charge, its parts in `commitment_info` (billing-semantics 6.5). */
+function committedLine(
+  rated: Rated,
+  terms: CommitmentTerms,
+  { commitment, outcome, step }: LineCommitment,
+): RatedLine {
+  const currency = currencyOf(rated);
+  const parts = roundCommitment(outcome, currency);
+  const rounding: ExplanationStep = {
+    ...explainRounding(outcome.charge, parts.charge, currency),
+    parts: {
+      utilized: decimalText(parts.utilized),
+      overage: decimalText(parts.overage),
+      true_up: decimalText(parts.trueUp),
+    },
+  };
+  return ratedLine(rated, 'base', {
+    quantity: rated.quantity,
+    amount: parts.charge,
+    unrounded: outcome.charge,
+    free: rated.free,
+    info: commitmentInfo(terms, commitment, parts),
+    steps: [...rated.steps, step, rounding],
+  });
+}
+
+/**
+ * The usage within the commitment, then, where they are above zero, the overage and the true-up, each
+ * a row that is rounded by itself and never merged with others (billing-semantics 6.3, 6.4).
+ */
+function termLines(
+  rated: Rated,
+  terms: CommitmentTerms,
+  position: TermPosition,
+): readonly RatedLine[] {
+  const outcome = applyTermCommitment(rated.amount, terms, position);
+  const { commitment } = commitmentAsMoney(terms, rated.input.price.model);
+  const row = (kind: LineKind, bills: 'within' | 'overage' | 'true_up', unrounded: Decimal) => {
+    const rounded = roundLine(unrounded, currencyOf(rated));
+    const part = (name: typeof bills) => (name === bills ? rounded.amount : ZERO);
+    const account = explainTermCommitment(outcome, terms, position, bills);
+    return ratedLine(rated, kind, {
+      quantity: kind === 'base' ? rated.quantity : ONE,
+      amount: rounded.amount,
+      unrounded,
+      free: kind === 'base' ? rated.free : null,
+      info: commitmentInfo(terms, commitment, {
+        utilized: part('within'),
+        overage: part('overage'),
+        trueUp: part('true_up'),
+      }),
+      steps: [...rated.steps, account, rounded.step],
+    });
+  };
+  return [
+    row('base', 'within', outcome.within),
+    ...extraRows(outcome).map(([kind, unrounded]) => row(kind, kind, unrounded)),
+  ];
+}
+
+function extraRows(outcome: TermOutcome): readonly (readonly ['overage' | 'true_up', Decimal])[] {
+  const rows = [
+    ['overage', outcome.overage],
+    ['true_up', outcome.trueUp],
+  ] as const;
+  return rows.filter(([, amount]) => amount.gt(0));
+}
+
+function ratedLine(
+  { input }: Rated,
+  kind: LineKind,
+  row: {
+    readonly quantity: Decimal;
+    readonly amount: Decimal;
+    readonly unrounded: Decimal;
+    readonly free: Decimal | null;
+    readonly info: RatedLine['commitment_info'];
+    readonly steps: readonly ExplanationStep[];
+  },
+): RatedLine {
+  const period = input.cell.service;
+  const explanation: Explanation = {
+    kind,
+    currency: currencyCode(input.currency ?? input.price.currency),
+    period,
+    quantity: decimalText(row.quantity),
+    amount: decimalText(row.amount),
+    steps: [...row.steps],
+  };
+  return {
+    kind,
+    period,
+    quantity: row.quantity,
+    amount: row.amount,
+    unrounded: row.unrounded,
+    adjusted_entitlement_quantity: row.free,
+    commitment_info: row.info,
+    explanation,
+  };
+}
+
+const currencyOf = ({ input }: Rated): Currency => input.currency ?? input.price.currency;
+
+function explainUsage(
+  input: UsageLineInput,
+  units: readonly UsageUnit[],
+  measured: Decimal,
+): ExplanationStepOf<'usage'> {
+  return {
+    step: 'usage',
+    rule: input.bucket_size === null ? 'metering 6' : 'billing-semantics 2.4',
+    aggregation: input.aggregation,
+    quantity: decimalText(measured),
+    event_count: units.reduce((total, unit) => total + unit.eventCount, 0),
+    windows:
+      input.bucket_size === null
+        ? null
+        : {
+            bucket_size: input.bucket_size,
+            timezone: input.timezone,
+            with_usage: new Set(units.map((unit) => unit.windowStart)).size,
+          },
+  };
+}
+
+function explainRatings(rated: Rated, windowed: boolean): ExplanationStepOf<'rate'> {
+  const shown = rated.ratings.slice(0, MAX_EXPLAINED_ENTRIES);
+  const rest = rated.ratings.slice(MAX_EXPLAINED_ENTRIES);
+  return {
+    step: 'rate',
+    rule: windowed ? 'billing-semantics 2.4' : 'billing-semantics 2.2',
+    model: explainModel(rated.input.price.model),
+    ratings: shown.map((rating, index) => {
+      const unit = rated.units[index]!;
+      return explainRating(rating, unit.windowStart, unit.group);
+    }),
+    omitted:
+      rest.length === 0
+        ? null
+        : {
+            count: rest.length,
+            quantity: decimalText(sum(rest.map((rating) => rating.quantity))),
+            amount: decimalText(sum(rest.map((rating) => rating.amount))),
+          },
+    quantity: decimalText(rated.quantity),
+    amount: decimalText(rated.amount),
+  };
+}

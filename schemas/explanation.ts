@@ -1,0 +1,275 @@
+import { z } from 'zod';
+
+/**
+ * The structured account of one invoice line: every number it was computed from and every result on
+ * the way, in the order of the computation. A person can redo the line from it by hand, and nothing
+ * recomputes it: rating returns it together with the amount. Decimals are canonical text in main units,
+ * periods are half-open `[start, end)` in UTC, `rule` names the page and section that decides.
+ */
+const Decimal = z.string().regex(/^-?\d+(\.\d+)?$/);
+const Rule = z.string().min(1);
+const Period = z.object({ start: z.string(), end: z.string() });
+
+const TierTerms = z.object({
+  up_to: Decimal.nullable(),
+  unit_amount: Decimal,
+  flat_amount: Decimal,
+});
+
+/** What is charged for: the terms of the price that rated. */
+export const ExplainedModel = z.discriminatedUnion('billing_model', [
+  z.object({ billing_model: z.literal('FLAT_FEE'), unit_amount: Decimal }),
+  z.object({
+    billing_model: z.literal('PACKAGE'),
+    package_amount: Decimal,
+    divide_by: Decimal,
+    round: z.enum(['up', 'down']),
+  }),
+  z.object({
+    billing_model: z.literal('TIERED'),
+    tier_mode: z.enum(['VOLUME', 'SLAB']),
+    tiers: z.array(TierTerms),
+  }),
+]);
+export type ExplainedModel = z.infer<typeof ExplainedModel>;
+
+/** A tier's share of one quantity: units above `above`, up to and with `up_to`. `tier` counts from 1. */
+export const ExplainedTier = z.object({
+  tier: z.int().min(1),
+  above: Decimal,
+  up_to: Decimal.nullable(),
+  quantity: Decimal,
+  unit_amount: Decimal,
+  flat_amount: Decimal,
+  amount: Decimal,
+});
+export type ExplainedTier = z.infer<typeof ExplainedTier>;
+
+/** One quantity priced alone: the whole line, or one window, or one group in one window. */
+export const ExplainedRating = z.object({
+  window_start: z.string().nullable(),
+  group: z.array(z.string()),
+  quantity: Decimal,
+  packages: Decimal.nullable(),
+  tiers: z.array(ExplainedTier).nullable(),
+  amount: Decimal,
+});
+export type ExplainedRating = z.infer<typeof ExplainedRating>;
+
+/** What a long list leaves out, in sum. The list itself can be asked again with the line's usage queries. */
+const Omitted = z.object({ count: z.int().min(1), quantity: Decimal, amount: Decimal }).nullable();
+
+/** What was measured, before anything is taken off. */
+const UsageStep = z.object({
+  step: z.literal('usage'),
+  rule: Rule,
+  aggregation: z.string(),
+  quantity: Decimal,
+  event_count: z.int(),
+  /** Windows of the price or meter, each priced alone; null when the period is one window. */
+  windows: z
+    .object({ bucket_size: z.string(), timezone: z.string(), with_usage: z.int() })
+    .nullable(),
+});
+
+/** The quantity of a fixed line. */
+const QuantityStep = z.object({
+  step: z.literal('quantity'),
+  rule: Rule,
+  quantity: Decimal,
+  min_quantity: Decimal.nullable(),
+});
+
+/** Free units of an entitlement: in each reset window, what is left of the limit before this line's usage. */
+const AllowanceStep = z.object({
+  step: z.literal('allowance'),
+  rule: Rule,
+  /** null = unlimited. */
+  limit: Decimal.nullable(),
+  usage_reset_period: z.string(),
+  windows: z.array(
+    z.object({
+      start: z.string(),
+      end: z.string(),
+      /** Used up before, by earlier usage in the window or by other lines of the meter. */
+      used_before: Decimal,
+      usage: Decimal,
+      free: Decimal,
+      billable: Decimal,
+    }),
+  ),
+  omitted: z.object({ count: z.int().min(1), free: Decimal, billable: Decimal }).nullable(),
+  free: Decimal,
+  billable: Decimal,
+});
+
+/** Quantity to money, unrounded. */
+const RateStep = z.object({
+  step: z.literal('rate'),
+  rule: Rule,
+  model: ExplainedModel,
+  ratings: z.array(ExplainedRating),
+  omitted: Omitted,
+  quantity: Decimal,
+  amount: Decimal,
+});
+
+const CommitmentOutcome = {
+  usage: Decimal,
+  commitment: Decimal,
+  utilized: Decimal,
+  overage: Decimal,
+  true_up: Decimal,
+  amount: Decimal,
+};
+
+/** Usage money against a promise, once for the period or once for each window. */
+const CommitmentStep = z.object({
+  step: z.literal('commitment'),
+  rule: Rule,
+  type: z.enum(['amount', 'quantity']),
+  /** Money, or units for a commitment of quantity, whose price is then the commitment in money. */
+  promised: Decimal,
+  quantity_rating: ExplainedRating.nullable(),
+  overage_factor: Decimal,
+  true_up_enabled: z.boolean(),
+  /** The promise is for the whole of this; `share` of it is asked for (stubs). null = all of it. */
+  share: z.object({ part_ms: z.int(), whole_ms: z.int() }).nullable(),
+  windows: z
+    .array(
+      z.object({
+        start: z.string(),
+        share: z.object({ part_ms: z.int(), whole_ms: z.int() }).nullable(),
+        ...CommitmentOutcome,
+      }),
+    )
+    .nullable(),
+  omitted: z.object({ count: z.int().min(1), ...CommitmentOutcome }).nullable(),
+  ...CommitmentOutcome,
+});
+
+/** Usage money against a promise for a term of several billing periods. */
+const TermCommitmentStep = z.object({
+  step: z.literal('term_commitment'),
+  rule: Rule,
+  term: Period,
+  commitment: Decimal,
+  /** Usage money of the term's earlier periods, before the factor. */
+  prior_usage: Decimal,
+  usage: Decimal,
+  within: Decimal,
+  overage_factor: Decimal,
+  overage: Decimal,
+  last_period_of_term: z.boolean(),
+  true_up_enabled: z.boolean(),
+  true_up: Decimal,
+  /** Which of the three this line bills. */
+  bills: z.enum(['within', 'overage', 'true_up']),
+  amount: Decimal,
+});
+
+/** A line's part of an amount that several lines share, in proportion to `weight` (largest remainder). */
+const ShareStep = z.object({
+  step: z.literal('share'),
+  rule: Rule,
+  of: Decimal,
+  weight: Decimal,
+  weights: Decimal,
+  amount: Decimal,
+});
+
+/** The part of a period's price for a slice of it, by elapsed milliseconds. */
+const ProrationStep = z.object({
+  step: z.literal('proration'),
+  rule: Rule,
+  of: Decimal,
+  slice: Period,
+  reference: Period,
+  slice_ms: z.int(),
+  reference_ms: z.int(),
+  amount: Decimal,
+});
+
+/** What goes back for time not served, at most what was billed for it. */
+const CreditStep = z.object({
+  step: z.literal('credit'),
+  rule: Rule,
+  potential: Decimal,
+  billed: Decimal,
+  credited_before: Decimal,
+  /** Negative or zero. */
+  amount: Decimal,
+});
+
+/** A custom currency's amount in the currency of the invoice. */
+const ConversionStep = z.object({
+  step: z.literal('conversion'),
+  rule: Rule,
+  from_currency: z.string(),
+  from_amount: Decimal,
+  factor: Decimal,
+  to_currency: z.string(),
+  amount: Decimal,
+});
+
+/** The one rounding of a line, half away from zero. */
+const RoundingStep = z.object({
+  step: z.literal('rounding'),
+  rule: Rule,
+  unrounded: Decimal,
+  currency: z.string(),
+  decimals: z.int(),
+  /** With a commitment: its parts, rounded so that they sum to the amount. */
+  parts: z.object({ utilized: Decimal, overage: Decimal, true_up: Decimal }).nullable(),
+  amount: Decimal,
+});
+
+const LINE_STEPS = [
+  UsageStep,
+  QuantityStep,
+  AllowanceStep,
+  RateStep,
+  CommitmentStep,
+  TermCommitmentStep,
+  ShareStep,
+  ProrationStep,
+  CreditStep,
+  ConversionStep,
+  RoundingStep,
+] as const;
+
+/** One row that stands for several: their rounded quantities and amounts, added up. */
+const SumStep = z.object({
+  step: z.literal('sum'),
+  rule: Rule,
+  parts: z.array(
+    z.object({
+      period: Period,
+      quantity: Decimal,
+      amount: Decimal,
+      steps: z.array(z.discriminatedUnion('step', LINE_STEPS)),
+    }),
+  ),
+  quantity: Decimal,
+  amount: Decimal,
+});
+
+export const ExplanationStep = z.discriminatedUnion('step', [...LINE_STEPS, SumStep]);
+export type ExplanationStep = z.infer<typeof ExplanationStep>;
+export type ExplanationStepOf<Name extends ExplanationStep['step']> = Extract<
+  ExplanationStep,
+  { step: Name }
+>;
+export type LineStep = Exclude<ExplanationStep, { step: 'sum' }>;
+
+export const Explanation = z.object({
+  kind: z.enum(['base', 'overage', 'true_up', 'credit']),
+  currency: z.string(),
+  /** The service the line charges for. */
+  period: Period,
+  quantity: Decimal,
+  /** Rounded, as on the invoice. */
+  amount: Decimal,
+  steps: z.array(ExplanationStep),
+});
+export type Explanation = z.infer<typeof Explanation>;
