@@ -1,11 +1,15 @@
+import { BillingError } from '../../domain/errors.ts';
+
 /** An ordered, durable, partitioned log of bytes. Partition counts are fixed per epoch. */
 export interface EventLog {
+  /** The epoch that takes appends, and its partition count. Both change together when the log is resized. */
   readonly epoch: number;
   readonly partitions: number;
   /**
    * Resolves once every record would survive a crash: acks from all in-sync replicas on Kafka, a
    * committed transaction on Postgres. Throws otherwise, within a bounded time; the caller then
-   * answers 503. After a throw the records may or may not be there.
+   * answers 503. After a throw the records may or may not be there. Throws `EpochClosed` without
+   * having appended anything when the records name an epoch that takes no more.
    */
   append(records: readonly LogAppend[]): Promise<void>;
   /**
@@ -14,11 +18,17 @@ export interface EventLog {
    * to one consumer of the group at a time as far as the log can tell; a paused process may still
    * believe it owns one, which is why the caller fences its progress.
    */
-  consume(group: string, reader: LogReader): Promise<LogConsumer>;
-  /** Per partition: first, next and committed offsets, for lag and "has the stream passed this point". */
+  consume(group: string, reader: LogReader, options?: ConsumeOptions): Promise<LogConsumer>;
+  /**
+   * Per partition: first, next and committed offsets, for lag and "has the stream passed this point".
+   * The partitions of the open epoch, and those of a closed one while the group has not drained it.
+   */
   positions(group: string): Promise<PartitionPositions[]>;
-  /** Records below `offset` may go. Kept by the port so that a job can drop what all readers have passed. */
-  truncate(partition: number, offset: bigint): Promise<void>;
+  /**
+   * Records below `offset` may go. Kept by the port so that a job can drop what all readers have
+   * passed. `epoch`: the open one when left out.
+   */
+  truncate(partition: number, offset: bigint, epoch?: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -27,18 +37,31 @@ export interface LogAppend {
   readonly value: Buffer;
   /** How many events the record carries: for limits and metrics. */
   readonly eventCount: number;
+  /** The epoch whose partition count chose the partition; the open one when left out. */
+  readonly epoch?: number;
+}
+
+/** How large a batch for `handle` may grow, and how long records wait for others to join them. */
+export interface ConsumeOptions {
+  /** A batch ends with the record that reaches this many events. Default 20,000. */
+  readonly maxBatchEvents?: number;
+  /** How long the first record of a batch waits for more. Default 200. */
+  readonly maxBatchWaitMs?: number;
 }
 
 export interface LogReader {
-  /** Called when a partition is assigned; answers where reading starts. Throws to refuse the assignment. */
-  start(partition: number): Promise<bigint>;
+  /**
+   * Called when a partition is assigned; answers where reading starts. Throws to refuse the
+   * assignment. A partition of epoch n + 1 is assigned only when the group has drained epoch n.
+   */
+  start(partition: number, epoch: number): Promise<bigint>;
   /**
    * Called with one batch of a partition at a time; the next one comes when it has resolved. A throw
    * makes the log give the partition up and assign it afresh (so `start` is asked again).
    */
   handle(batch: LogBatch): Promise<void>;
   /** The partition was taken away (rebalance, lease lost, close). Work in flight may finish; its progress is fenced. */
-  revoked?(partition: number): Promise<void>;
+  revoked?(partition: number, epoch: number): Promise<void>;
 }
 
 export interface LogBatch {
@@ -56,13 +79,14 @@ export interface LogRecord {
 }
 
 export interface LogConsumer {
-  /** Partitions held now, ascending. */
+  /** Partitions held now, ascending. All of one epoch. */
   assigned(): number[];
   /** Finishes the batches in flight, gives the partitions up, and resolves. */
   close(): Promise<void>;
 }
 
 export interface PartitionPositions {
+  readonly epoch: number;
   readonly partition: number;
   /** The first offset still kept. */
   readonly first: bigint;
@@ -71,3 +95,19 @@ export interface PartitionPositions {
   /** What the group has handled, for lag tools only; null before the first batch. */
   readonly committed: bigint | null;
 }
+
+/** The log was resized: the partition must be chosen anew, among the partitions of the open epoch. */
+export class EpochClosed extends Error {
+  constructor(epoch: number) {
+    super(`Epoch ${epoch} of the event log takes no more records.`);
+    this.name = 'EpochClosed';
+  }
+}
+
+/** 503 `event_log_unavailable`: nothing was acknowledged, and sending it again with the same ids is safe. */
+export const logUnavailable = (reason: string): BillingError =>
+  new BillingError(
+    'unavailable',
+    'event_log_unavailable',
+    `The event log can not take events now (${reason}). Send them again with the same event ids.`,
+  );

@@ -1,0 +1,170 @@
+import type { Pool } from '../../postgres/client.ts';
+import type { LogBatch, LogReader } from './event-log.ts';
+
+export interface PartitionReaderOptions {
+  readonly pool: Pool;
+  readonly group: string;
+  readonly reader: LogReader;
+  readonly epoch: number;
+  readonly partition: number;
+  readonly maxBatchEvents: number;
+  readonly maxBatchWaitMs: number;
+  readonly onBatch: () => void;
+}
+
+/** Also bounds what one look ahead costs: about a millisecond. */
+const MAX_BATCH_RECORDS = 2_000;
+const MAX_BATCH_BYTES = 16 * 1024 * 1024;
+/** The safety net under LISTEN. */
+const POLL_MS = 200;
+
+interface Waiting {
+  readonly nextOffset: bigint;
+  readonly full: boolean;
+}
+
+/** Reads one leased partition in order, one batch at a time, until it is stopped or something throws. */
+export class PostgresPartitionReader {
+  readonly epoch: number;
+  readonly partition: number;
+  /** Resolves when the loop has ended: with what it threw, or with undefined after `stop`. */
+  readonly failed: Promise<unknown>;
+  readonly #options: PartitionReaderOptions;
+  #stopped = false;
+  #wake: (() => void) | undefined;
+
+  constructor(options: PartitionReaderOptions) {
+    this.#options = options;
+    this.epoch = options.epoch;
+    this.partition = options.partition;
+    this.failed = this.#run().then(
+      () => undefined,
+      (error: unknown) => error ?? new Error('unknown failure'),
+    );
+  }
+
+  /** There may be new records. */
+  wake(): void {
+    this.#wake?.();
+  }
+
+  /** Resolves when the batch in flight has ended, well or not. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#wake?.();
+    await this.failed;
+  }
+
+  async #run(): Promise<void> {
+    const { reader, partition, epoch } = this.#options;
+    let offset = await reader.start(partition, epoch);
+    await this.#assertStart(offset);
+    while (!this.#stopped) {
+      const waiting = await this.#lookAhead(offset);
+      if (waiting === null) {
+        await this.#sleep(POLL_MS);
+        continue;
+      }
+      const batch = await this.#gather(offset, waiting);
+      if (this.#stopped) return;
+      await reader.handle(batch);
+      offset = batch.nextOffset;
+      await this.#commit(offset);
+      this.#options.onBatch();
+    }
+  }
+
+  /** Waits for company for the first record, then reads the batch. Looks four times while it waits. */
+  async #gather(offset: bigint, first: Waiting): Promise<LogBatch> {
+    const until = performance.now() + this.#options.maxBatchWaitMs;
+    let waiting = first;
+    while (!waiting.full && performance.now() < until && !this.#stopped) {
+      await this.#sleepDeaf(Math.min(this.#options.maxBatchWaitMs / 4, until - performance.now()));
+      waiting = (await this.#lookAhead(offset)) ?? waiting;
+    }
+    return this.#read(offset, waiting.nextOffset);
+  }
+
+  /** Which records make the next batch: sizes only, values stay where they are. Null when there are none. */
+  async #lookAhead(offset: bigint): Promise<Waiting | null> {
+    const rows = await this.#options.pool<{ offset: string; event_count: number; bytes: number }[]>`
+      select "offset", event_count, octet_length(value) as bytes
+        from log_records
+       where epoch = ${this.epoch} and partition = ${this.partition}
+         and "offset" >= ${offset.toString()}
+       order by "offset"
+       limit ${MAX_BATCH_RECORDS}`;
+    let events = 0;
+    let bytes = 0;
+    let count = 0;
+    for (const row of rows) {
+      if (count > 0 && bytes + row.bytes > MAX_BATCH_BYTES) break;
+      events += row.event_count;
+      bytes += row.bytes;
+      count++;
+      if (events >= this.#options.maxBatchEvents) break;
+    }
+    if (count === 0) return null;
+    const full =
+      count < rows.length || count === MAX_BATCH_RECORDS || events >= this.#options.maxBatchEvents;
+    return { nextOffset: BigInt(rows[count - 1]!.offset) + 1n, full };
+  }
+
+  async #read(from: bigint, to: bigint): Promise<LogBatch> {
+    const rows = await this.#options.pool<{ offset: string; value: Buffer }[]>`
+      select "offset", value
+        from log_records
+       where epoch = ${this.epoch} and partition = ${this.partition}
+         and "offset" >= ${from.toString()} and "offset" < ${to.toString()}
+       order by "offset"`;
+    const records = rows.map((row) => ({ offset: BigInt(row.offset), value: row.value }));
+    if (records[0]?.offset !== from || BigInt(records.length) !== to - from)
+      throw new Error(
+        `Records ${from} to ${to} of partition ${this.partition} are no longer all in the log.`,
+      );
+    return { epoch: this.epoch, partition: this.partition, records, nextOffset: to };
+  }
+
+  /** For lag only, and never backwards: a paused process may come late with an old number. */
+  async #commit(offset: bigint): Promise<void> {
+    await this.#options.pool`
+      insert into log_commits (group_name, epoch, partition, "offset")
+      values (${this.#options.group}, ${this.epoch}, ${this.partition}, ${offset.toString()})
+          on conflict (group_name, epoch, partition)
+          do update set "offset" = greatest(log_commits."offset", excluded."offset")`;
+  }
+
+  /** A reader whose progress is not in the log has lost records, or reads the wrong log: it must not start. */
+  async #assertStart(offset: bigint): Promise<void> {
+    const [head] = await this.#options.pool<{ first_offset: string; next_offset: string }[]>`
+      select first_offset, next_offset from log_partitions
+       where epoch = ${this.epoch} and partition = ${this.partition}`;
+    if (
+      head === undefined ||
+      offset < BigInt(head.first_offset) ||
+      offset > BigInt(head.next_offset)
+    )
+      throw new Error(
+        `Partition ${this.partition} of epoch ${this.epoch} holds offsets ${head?.first_offset} to ` +
+          `${head?.next_offset}; reading can not start at ${offset}.`,
+      );
+  }
+
+  #sleep(ms: number): Promise<void> {
+    if (this.#stopped) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  /** Sleeps on when notices come, but not when the reader is stopped. */
+  async #sleepDeaf(ms: number): Promise<void> {
+    const until = performance.now() + ms;
+    while (!this.#stopped && performance.now() < until)
+      await this.#sleep(until - performance.now());
+  }
+}

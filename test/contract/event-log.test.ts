@@ -1,0 +1,98 @@
+import { pino } from 'pino';
+import { openPostgresEventLog, type PostgresEventLog } from '../../platform/event-log/postgres.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
+import { eventLogContract, poll, Reading, record } from './event-log/contract.ts';
+
+const logger = pino({ level: 'silent' });
+
+async function postgresLog(partitions: number) {
+  const database = await createTestDatabase(1);
+  const common = { logger, partitions, leaseMs: 1_000 };
+  const proxies: { close(): Promise<void> }[] = [];
+  return {
+    address: JSON.stringify({ url: database.url }),
+    open: (options = {}) => openPostgresEventLog({ ...common, ...options, url: database.url }),
+    async openThroughProxy(options = {}) {
+      const url = new URL(database.url);
+      const proxy = await startFaultProxy({ host: url.hostname, port: Number(url.port) });
+      proxies.push(proxy);
+      url.port = String(proxy.port);
+      const log = await openPostgresEventLog({ ...common, ...options, url: url.toString() });
+      return { log, proxy };
+    },
+    async close() {
+      await Promise.all(proxies.map((proxy) => proxy.close()));
+      await database.drop();
+    },
+  };
+}
+
+describe('event log in Postgres', () => eventLogContract(postgresLog));
+
+describe('resizing the log in Postgres', () => {
+  let subject: Awaited<ReturnType<typeof postgresLog>>;
+  let log: PostgresEventLog;
+  let other: PostgresEventLog;
+  beforeEach(async () => {
+    subject = await postgresLog(2);
+    log = await subject.open();
+    other = await subject.open();
+  });
+  afterEach(async () => {
+    await Promise.all([log.close(), other.close()]);
+    await subject.close();
+  });
+
+  test('opens the next epoch; who still appends to the old one is told', async () => {
+    await other.append([record(1, 'old')]);
+    expect(await log.resize(5)).toBe(1);
+    expect([log.epoch, log.partitions]).toEqual([1, 5]);
+    // The other process has not heard of it: its append is refused, and then it knows.
+    await expect(other.append([record(1, 'lost')])).rejects.toThrow('Epoch 0');
+    expect([other.epoch, other.partitions]).toEqual([1, 5]);
+    await other.append([{ ...record(4, 'new'), epoch: 1 }]);
+    await expect(other.append([{ ...record(0, 'late'), epoch: 0 }])).rejects.toThrow('Epoch 0');
+  });
+
+  test('the new epoch is read when the group has drained the old one, never before', async () => {
+    for (let n = 0; n < 6; n++) await log.append([record(n % 2, `old-${n}`)]);
+    await log.resize(3);
+    for (let n = 0; n < 9; n++) await log.append([record(n % 3, `new-${n}`)]);
+    expect((await log.positions('g')).map((p) => [p.epoch, p.partition, p.next])).toEqual([
+      [0, 0, 3n], [0, 1, 3n], [1, 0, 3n], [1, 1, 3n], [1, 2, 3n],
+    ]); // prettier-ignore
+
+    let open = false;
+    const starts: string[] = [];
+    const reading = new Reading(log, 'g', {
+      options: { maxBatchWaitMs: 5, maxBatchEvents: 1 },
+      start: (partition, epoch) => {
+        starts.push(`${epoch}:${partition}`);
+        return 0n;
+      },
+      handle: (batch) => {
+        if (batch.epoch === 0 && batch.partition === 1 && !open) throw new Error('not yet');
+      },
+    });
+    await reading.until(() => reading.values(0).length === 3);
+    await reading.until(() => reading.starts(1) >= 3);
+    expect(reading.batches.every((batch) => batch.epoch === 0)).toBe(true);
+    open = true;
+    await reading.until(() => reading.count() === 15);
+    expect(reading.assigned()).toEqual([0, 1, 2]);
+    const epochs = reading.batches.map((batch) => batch.epoch);
+    expect(epochs.lastIndexOf(0)).toBeLessThan(epochs.indexOf(1));
+    expect(starts.slice(-3).sort()).toEqual(['1:0', '1:1', '1:2']);
+    await poll(async () => (await log.positions('g')).every((p) => p.committed === p.next));
+    expect((await log.positions('g')).map((p) => p.epoch)).toEqual([1, 1, 1]);
+    await reading.stop();
+  });
+
+  test('two processes that resize at once open one epoch each, one after the other', async () => {
+    await Promise.all([log.resize(3), other.resize(4)]);
+    const last = await subject.open();
+    expect(last.epoch).toBe(2);
+    await last.close();
+  });
+});

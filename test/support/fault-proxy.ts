@@ -1,0 +1,62 @@
+import { connect, createServer, type Socket } from 'node:net';
+import { once } from 'node:events';
+
+/** A TCP relay whose connections can be cut, refused or left hanging: the network between us and a server. */
+export interface FaultProxy {
+  readonly port: number;
+  /** Relays again; connections that hung go on where they stood. */
+  pass(): void;
+  /** Cuts all connections and every new one. */
+  refuse(): void;
+  /** Accepts and keeps connections, but nothing passes in either direction. */
+  hang(): void;
+  close(): Promise<void>;
+}
+
+export async function startFaultProxy(target: { host: string; port: number }): Promise<FaultProxy> {
+  const sockets = new Set<Socket>();
+  let mode: 'pass' | 'refuse' | 'hang' = 'pass';
+
+  const relay = (from: Socket, to: Socket): void => {
+    sockets.add(from);
+    from.on('error', () => to.destroy());
+    from.on('close', () => {
+      sockets.delete(from);
+      to.destroy();
+    });
+    from.on('data', (chunk) => void (to.write(chunk) || from.pause()));
+    to.on('drain', () => void (mode === 'pass' && from.resume()));
+    if (mode === 'hang') from.pause();
+  };
+  const server = createServer((client) => {
+    if (mode === 'refuse') return void client.destroy();
+    const upstream = connect(target);
+    relay(client, upstream);
+    relay(upstream, client);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+
+  return {
+    port: address.port,
+    pass() {
+      mode = 'pass';
+      for (const socket of sockets) socket.resume();
+    },
+    refuse() {
+      mode = 'refuse';
+      for (const socket of sockets) socket.destroy();
+    },
+    hang() {
+      mode = 'hang';
+      for (const socket of sockets) socket.pause();
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
