@@ -1,0 +1,37 @@
+import { decimalText, isStorable, roundToStorage } from '../money.ts';
+import { MAX_STEPS, parseBounded } from './expression/bounds.ts';
+import { compileParsed } from './expression/compile-node.ts';
+import { Failure, toDecimal, type Scope } from './expression/value.ts';
+import { REFUSED, type Extracted } from './extract.ts';
+import type { Properties } from './match.ts';
+
+/**
+ * Compiles a meter's CEL expression, once. It reads `properties.tokens`, or short `tokens`, and gives
+ * a number; numbers in it are exact decimals and numeric strings are numbers. Offered: arithmetic
+ * (`+ - * / %`), comparison, `&& || !`, `c ? a : b`, `in`, `has()`, indexing, the list macros (not
+ * nested), `size contains startsWith endsWith matches int double decimal string min max abs ceil floor
+ * round trunc sign` and the same under `math.`.
+ *
+ * The result is rounded once, to 18 decimals half away from zero. An event without a property that is
+ * read, or for which the expression fails, is not metered, with the reason. Evaluation is a pure
+ * function of the event: there is no time limit that could make a replay differ. The cost is bounded
+ * when the expression is accepted and by a count of steps (reliability S14).
+ *
+ * Refuses with `validation_error` at `path`: malformed, over 1,024 characters, 200 parts or 20 levels,
+ * an unknown function, a pattern that is not written out.
+ */
+export function compileExpression(
+  source: string,
+  path = 'aggregation.expression',
+): (properties: Properties) => Extracted {
+  const evaluate = compileParsed(parseBounded(source, path), source, path);
+  return (properties) => {
+    const scope: Scope = { properties, item: null, accumulator: null, steps: 0 };
+    const result = toDecimal(evaluate(scope));
+    if (scope.steps > MAX_STEPS) return REFUSED.expression_failed;
+    if (result instanceof Failure) return REFUSED[result.reason];
+    const value = roundToStorage(result);
+    if (!isStorable(value)) return REFUSED.value_out_of_range;
+    return { value: decimalText(value), reason: null };
+  };
+}

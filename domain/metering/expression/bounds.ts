@@ -1,0 +1,102 @@
+import { parse } from '@bufbuild/cel';
+import { invalidField } from '../../errors.ts';
+
+export type Expression = ReturnType<typeof parse>;
+export type Node = Expression['expr'];
+
+/**
+ * The static cost bound (reliability S14): what it lets through is evaluated in a time that the event's
+ * own size limits. It is checked when a meter is made, never when an event is counted.
+ */
+export const MAX_LENGTH = 1_024;
+export const MAX_NODES = 200;
+export const MAX_DEPTH = 20;
+/** Before parsing: the parser recurses for each bracket and its stack is not to be trusted to the input. */
+const MAX_OPEN_BRACKETS = 40;
+/**
+ * What one evaluation may do, in steps of some 0.3 µs, so that a list macro over a long list stops
+ * after some 30 ms. Steps are counted and not timed: the answer is a function of the event, on every
+ * machine and in every replay. For the same reason this number never changes.
+ */
+export const MAX_STEPS = 100_000;
+/** A list that is longer is not walked through. */
+export const MAX_ITEMS = 1_000;
+/** Text that is longer is not matched against a pattern. */
+export const MAX_MATCHED_LENGTH = 4_096;
+
+/** Parses CEL and refuses what is too large or malformed with `validation_error` at `path`. */
+export function parseBounded(source: string, path: string): Expression {
+  if (source.trim() === '') throw invalidField(path, 'must not be empty');
+  if (source.length > MAX_LENGTH) {
+    throw invalidField(path, `must have at most ${MAX_LENGTH} characters`);
+  }
+  if (openBrackets(source) > MAX_OPEN_BRACKETS) throw tooDeep(path);
+  const parsed = parseText(source, path);
+  const { nodes, depth } = sizeOf(parsed.expr);
+  if (depth > MAX_DEPTH) throw tooDeep(path);
+  if (nodes > MAX_NODES) {
+    throw invalidField(path, `must have at most ${MAX_NODES} parts, it has ${nodes}`);
+  }
+  return parsed;
+}
+
+/** The direct parts of a node, whatever its kind. */
+export function partsOf(node: Node): Node[] {
+  const { exprKind } = node;
+  switch (exprKind.case) {
+    case 'callExpr':
+      return present([exprKind.value.target, ...exprKind.value.args]);
+    case 'selectExpr':
+      return present([exprKind.value.operand]);
+    case 'listExpr':
+      return exprKind.value.elements;
+    case 'structExpr':
+      return present(
+        exprKind.value.entries.flatMap((entry) => [
+          entry.keyKind.case === 'mapKey' ? entry.keyKind.value : undefined,
+          entry.value,
+        ]),
+      );
+    case 'comprehensionExpr': {
+      const { iterRange, accuInit, loopCondition, loopStep, result } = exprKind.value;
+      return present([iterRange, accuInit, loopCondition, loopStep, result]);
+    }
+    default:
+      return [];
+  }
+}
+
+/** How many nodes there are below and with this one, and on how many levels. */
+export function sizeOf(node: Node): { nodes: number; depth: number } {
+  let nodes = 1;
+  let depth = 0;
+  for (const part of partsOf(node)) {
+    const inner = sizeOf(part);
+    nodes += inner.nodes;
+    depth = Math.max(depth, inner.depth);
+  }
+  return { nodes, depth: depth + 1 };
+}
+
+function openBrackets(source: string): number {
+  let open = 0;
+  let most = 0;
+  for (const character of source) {
+    if ('([{'.includes(character)) most = Math.max(most, ++open);
+    if (')]}'.includes(character)) open -= 1;
+  }
+  return most;
+}
+
+function parseText(source: string, path: string): Expression {
+  try {
+    return parse(source);
+  } catch (error) {
+    throw invalidField(path, `is not a CEL expression: ${firstLine(String(error))}`);
+  }
+}
+
+const tooDeep = (path: string) => invalidField(path, `must be nested at most ${MAX_DEPTH} deep`);
+const firstLine = (text: string) => text.split('\n')[0]!.slice(0, 200);
+const present = (nodes: readonly (Node | undefined)[]): Node[] =>
+  nodes.filter((node) => node !== undefined);

@@ -1,0 +1,120 @@
+import { Decimal } from '../../money.ts';
+import type { Properties } from '../match.ts';
+import { numericText, whyNotNumeric, type UnmeteredReason } from '../json-scalar.ts';
+
+/**
+ * What a part of an expression can be: a JSON value of the event as it came, or a result. Numbers of
+ * the event stay JavaScript numbers until arithmetic needs them, and become exact decimals there.
+ * Failures are values and not exceptions, because a missing property is an everyday event.
+ */
+export type Value =
+  | Decimal
+  | number
+  | string
+  | boolean
+  | null
+  | readonly Value[]
+  | { readonly [key: string]: Value }
+  | Failure;
+
+/** One evaluation: the event's properties, the variables of the comprehension that runs, and the work done. */
+export interface Scope {
+  readonly properties: Properties;
+  item: Value;
+  accumulator: Value;
+  steps: number;
+}
+
+/** Counts work beyond a step per operator: text is cheap to walk through, a list is not. */
+export const TEXT_PER_STEP = 256;
+
+export class Failure {
+  readonly reason: UnmeteredReason;
+  constructor(reason: UnmeteredReason) {
+    this.reason = reason;
+  }
+}
+
+export const MISSING = new Failure('value_missing');
+export const NOT_NUMERIC = new Failure('value_not_numeric');
+export const OUT_OF_RANGE = new Failure('value_out_of_range');
+/** A type that an operator can not take, a division by zero, more work than the bound allows. */
+export const FAILED = new Failure('expression_failed');
+
+/** The number that a value is, a numeric string included; a failure for everything else. */
+export function toDecimal(value: Value): Decimal | Failure {
+  if (value instanceof Failure || value instanceof Decimal) return value;
+  const text = numericText(value);
+  return text === null ? failureOf(whyNotNumeric(value)) : new Decimal(text);
+}
+
+export function isList(value: Value): value is readonly Value[] {
+  return Array.isArray(value);
+}
+
+export function isObject(value: Value): value is { readonly [key: string]: Value } {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !isList(value) &&
+    !(value instanceof Failure) &&
+    !(value instanceof Decimal)
+  );
+}
+
+/** A member that is there; inherited ones, and null, are not. */
+export function member(value: Value, key: string): Value {
+  if (value instanceof Failure) return value;
+  if (!isObject(value)) return FAILED;
+  return Object.hasOwn(value, key) ? (value[key] ?? MISSING) : MISSING;
+}
+
+/**
+ * Equality: a number equals whatever is numerically the same, "5.0" included; two strings are compared
+ * as text; lists item by item. Values of different kinds are not equal.
+ */
+export function sameValue(left: Value, right: Value): boolean | Failure {
+  if (left instanceof Failure) return left;
+  if (right instanceof Failure) return right;
+  if (isNumber(left) || isNumber(right)) {
+    const one = toDecimal(left);
+    const other = toDecimal(right);
+    return one instanceof Decimal && other instanceof Decimal && one.eq(other);
+  }
+  if (isList(left) && isList(right)) {
+    if (left.length !== right.length) return false;
+    return left.every((item, index) => sameValue(item, right[index]!) === true);
+  }
+  if (isObject(left) || isObject(right)) return FAILED;
+  return left === right;
+}
+
+/** Below zero, zero or above: numbers and numeric strings by value, other strings by code unit. */
+export function order(left: Value, right: Value): number | Failure {
+  if (left instanceof Failure) return left;
+  if (right instanceof Failure) return right;
+  const one = toDecimal(left);
+  const other = toDecimal(right);
+  if (one instanceof Decimal && other instanceof Decimal) return one.cmp(other);
+  if (typeof left === 'string' && typeof right === 'string') {
+    return left < right ? -1 : left > right ? 1 : 0;
+  }
+  return one instanceof Failure ? one : (other as Failure);
+}
+
+const isNumber = (value: Value): boolean => typeof value === 'number' || value instanceof Decimal;
+
+function failureOf(reason: UnmeteredReason): Failure {
+  switch (reason) {
+    case 'value_missing':
+      return MISSING;
+    case 'value_not_numeric':
+      return NOT_NUMERIC;
+    case 'value_out_of_range':
+      return OUT_OF_RANGE;
+    case 'expression_failed':
+      return FAILED;
+    default:
+      return reason satisfies never;
+  }
+}

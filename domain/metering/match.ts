@@ -1,0 +1,36 @@
+import { scalarText, type JsonValue } from './json-scalar.ts';
+import type { FilterValues, MeterSpec } from './usage.ts';
+
+export type Properties = Readonly<Record<string, JsonValue>>;
+
+/**
+ * Compiles a meter's filters: every key's property must be one of its values, compared as the text of
+ * the JSON scalar; a missing key does not match (metering 6). No filter matches everything. Two
+ * filters on one key must both hold.
+ */
+export function compileFilters(filters: MeterSpec['filters']): (properties: Properties) => boolean {
+  const compiled = filters.map(({ key, values }) => ({ key, values: new Set(values) }));
+  return (properties) => {
+    for (const { key, values } of compiled) {
+      const text = scalarText(properties[key]);
+      if (text === null || !values.has(text)) return false;
+    }
+    return true;
+  };
+}
+
+/**
+ * Whether usage with these dimension values belongs to a price's filter (billing 2.5). `valueOf`
+ * answers the empty string for a property that the event lacks, and the empty string is in no list
+ * that a price may have.
+ */
+export function matchesFilterValues(
+  filter: FilterValues,
+  valueOf: (key: string) => string,
+): boolean {
+  for (const key of Object.keys(filter)) {
+    const value = valueOf(key);
+    if (value === '' || !filter[key]!.includes(value)) return false;
+  }
+  return true;
+}
