@@ -52,7 +52,8 @@ create table invoices (
   -- below which every event counts. Reading again below it gives the same numbers (metering 5).
   meter_version_ids text[] not null default '{}',
   usage_watermarks jsonb,
-  -- When the grace after the period is over and the finalizing job may look at it; null = only by hand.
+  -- When the grace after the period is over and the finalizing job looks at it, once; null = nothing to
+  -- do for the job. A skipped invoice is looked at too, because late usage can give it value.
   finalize_after timestamptz(3),
   -- The log's heads, noted after the grace: every event accepted in time lies below them.
   stream_heads jsonb,
@@ -76,7 +77,8 @@ create unique index invoices_invoice_number_key
 create unique index invoices_idempotency_key_key
     on invoices (tenant_id, environment_id, idempotency_key) where idempotency_key is not null;
 create index invoices_finalize_after_idx
-    on invoices (finalize_after, id) where invoice_status = 'DRAFT' and finalize_after is not null;
+    on invoices (tenant_id, environment_id, id) include (finalize_after)
+ where finalize_after is not null;
 create index invoices_environment_id_idx on invoices (tenant_id, environment_id, created_at desc, id desc);
 create index invoices_customer_id_idx on invoices (tenant_id, environment_id, customer_id, created_at desc);
 create index invoices_subscription_id_idx on invoices (subscription_id, created_at desc);

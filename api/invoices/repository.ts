@@ -1,0 +1,189 @@
+import {
+  inScope,
+  type Db,
+  type Fragment,
+  type Scope,
+  type Transaction,
+} from '../../postgres/client.ts';
+import { findPage } from '../../postgres/search.ts';
+import type { InvoiceLineRecord, InvoiceRecord } from '../../schemas/invoice.ts';
+import type { Page, Search } from '../../schemas/search.ts';
+
+/** Columns of an invoice in the order they are written. */
+const INVOICE_COLUMNS = [
+  'id', 'tenant_id', 'environment_id', 'customer_id', 'subscription_id', 'subscription_customer_id',
+  'invoice_number', 'invoice_type', 'invoice_status', 'payment_status', 'currency', 'description',
+  'billing_period', 'billing_reason', 'billing_sequence', 'subtotal', 'total', 'total_discount',
+  'total_tax', 'total_prepaid_credits_applied', 'amount_due', 'amount_paid', 'amount_remaining',
+  'adjustment_amount', 'overpaid_amount', 'refunded_amount', 'period_start', 'period_end', 'due_date',
+  'issue_date', 'finalized_at', 'paid_at', 'voided_at', 'last_computed_at', 'idempotency_key',
+  'invoice_pdf_url', 'recalculated_invoice_id', 'is_manually_edited', 'source_type', 'metadata',
+  'revision', 'version', 'meter_version_ids', 'usage_watermarks', 'finalize_after', 'stream_heads',
+  'finalize_refusal', 'status', 'created_at', 'updated_at', 'created_by', 'updated_by',
+] as const satisfies readonly (keyof InvoiceRecord)[]; // prettier-ignore
+
+const LINE_COLUMNS = [
+  'id', 'tenant_id', 'environment_id', 'invoice_id', 'customer_id', 'subscription_id',
+  'subscription_line_item_id', 'kind', 'position', 'entity_type', 'entity_id', 'price_id', 'price_type',
+  'price_unit', 'price_unit_id', 'price_unit_amount', 'meter_id', 'meter_display_name',
+  'plan_display_name', 'display_name', 'currency', 'quantity', 'amount', 'line_item_discount',
+  'invoice_level_discount', 'prepaid_credits_applied', 'adjusted_entitlement_quantity',
+  'commitment_info', 'parent_line_item_id', 'period_start', 'period_end', 'metadata', 'explanation',
+  'usage_queries', 'holds_slot', 'status', 'created_at', 'updated_at', 'created_by', 'updated_by',
+] as const satisfies readonly (keyof InvoiceLineRecord)[]; // prettier-ignore
+
+/** What changes when an invoice is computed, finalized or given up; the identity and the slot do not. */
+const CHANGING_COLUMNS = INVOICE_COLUMNS.filter(
+  (column) =>
+    !['id', 'tenant_id', 'environment_id', 'created_at', 'created_by', 'version'].includes(column),
+);
+
+/** Many invoices in one statement: a page of a billing run is one round trip. */
+export async function insertInvoices(
+  tx: Transaction,
+  invoices: readonly InvoiceRecord[],
+): Promise<void> {
+  if (invoices.length === 0) return;
+  await tx`
+    insert into invoices (${tx(INVOICE_COLUMNS)})
+    select ${tx(INVOICE_COLUMNS)}
+      from jsonb_populate_recordset(null::invoices, ${tx.json(invoices as never)})`;
+}
+
+/** Writes every column that may change, and makes the version a new one. The caller holds the rows' locks. */
+export async function updateInvoices(
+  tx: Transaction,
+  invoices: readonly InvoiceRecord[],
+): Promise<void> {
+  if (invoices.length === 0) return;
+  const assignments = CHANGING_COLUMNS.map((column) => tx`${tx(column)} = n.${tx(column)}`);
+  await tx`
+    update invoices i
+       set ${joined(tx, assignments)}, version = i.version + 1
+      from jsonb_populate_recordset(null::invoices, ${tx.json(invoices as never)}) n
+     where i.id = n.id and i.tenant_id = n.tenant_id and i.environment_id = n.environment_id`;
+}
+
+/**
+ * The rows of invoices as they are now: what was there before goes. Rows that were there keep their id,
+ * because the caller computed them with it.
+ */
+export async function replaceInvoiceLines(
+  tx: Transaction,
+  scope: Scope,
+  invoiceIds: readonly string[],
+  lines: readonly InvoiceLineRecord[],
+): Promise<void> {
+  if (invoiceIds.length > 0)
+    await tx`
+      delete from invoice_line_items
+       where ${inScope(tx, scope)} and invoice_id = any(${invoiceIds as string[]}::text[])`;
+  await insertInvoiceLines(tx, lines);
+}
+
+export async function insertInvoiceLines(
+  tx: Transaction,
+  lines: readonly InvoiceLineRecord[],
+): Promise<void> {
+  if (lines.length === 0) return;
+  await tx`
+    insert into invoice_line_items (${tx(LINE_COLUMNS)})
+    select ${tx(LINE_COLUMNS)}
+      from jsonb_populate_recordset(null::invoice_line_items, ${tx.json(lines as never)})`;
+}
+
+function joined(db: Db, parts: readonly Fragment[]): Fragment {
+  return parts.reduce((left, right) => db`${left}, ${right}`);
+}
+
+export async function findInvoice(db: Db, scope: Scope, id: string): Promise<InvoiceRecord | null> {
+  const [row] = await db<InvoiceRecord[]>`
+    select * from invoices where ${inScope(db, scope)} and id = ${id}`;
+  return row ?? null;
+}
+
+/** The living invoice of a period, if there is one. */
+export async function findInvoiceOfPeriod(
+  db: Db,
+  scope: Scope,
+  slot: {
+    readonly subscription_id: string;
+    readonly period_start: string;
+    readonly period_end: string;
+    readonly billing_reason: string;
+  },
+): Promise<InvoiceRecord | null> {
+  const [row] = await db<InvoiceRecord[]>`
+    select *
+      from invoices
+     where ${inScope(db, scope)}
+       and subscription_id = ${slot.subscription_id}
+       and period_start = ${slot.period_start}
+       and period_end = ${slot.period_end}
+       and billing_reason = ${slot.billing_reason}
+       and revision = 0
+       and invoice_status <> 'VOIDED'`;
+  return row ?? null;
+}
+
+/** Rows in the order in which they stand on their invoices. */
+export function linesOfInvoices(
+  db: Db,
+  scope: Scope,
+  invoiceIds: readonly string[],
+): Promise<InvoiceLineRecord[]> {
+  return db<InvoiceLineRecord[]>`
+    select *
+      from invoice_line_items
+     where ${inScope(db, scope)}
+       and invoice_id = any(${invoiceIds as string[]}::text[])
+       and status = 'published'
+     order by invoice_id, position`;
+}
+
+export async function findInvoiceLine(
+  db: Db,
+  scope: Scope,
+  invoiceId: string,
+  lineId: string,
+): Promise<InvoiceLineRecord | null> {
+  const [row] = await db<InvoiceLineRecord[]>`
+    select *
+      from invoice_line_items
+     where ${inScope(db, scope)}
+       and invoice_id = ${invoiceId} and id = ${lineId} and status = 'published'`;
+  return row ?? null;
+}
+
+/** Who bills which service already: identities of living rows (billing-semantics 3.1). */
+export interface BilledService {
+  readonly invoice_id: string;
+  readonly subscription_line_item_id: string;
+  readonly period_start: string;
+  readonly kind: string;
+}
+
+/** Living rows of the subscriptions whose service starts at `from` or later. */
+export function billedServices(
+  db: Db,
+  scope: Scope,
+  subscriptionIds: readonly string[],
+  from: string,
+): Promise<BilledService[]> {
+  return db<BilledService[]>`
+    select invoice_id, subscription_line_item_id, period_start, kind
+      from invoice_line_items
+     where ${inScope(db, scope)}
+       and subscription_id = any(${subscriptionIds as string[]}::text[])
+       and subscription_line_item_id is not null
+       and holds_slot
+       and period_start >= ${from}`;
+}
+
+export function searchInvoices(
+  db: Db,
+  where: Fragment,
+  search: Search,
+): Promise<Page<InvoiceRecord>> {
+  return findPage<InvoiceRecord>(db, { columns: db`*`, from: db`invoices`, where, search });
+}

@@ -1,0 +1,163 @@
+import { z } from 'zod';
+import { notOffered } from './not-offered.ts';
+import {
+  currency,
+  decimal,
+  id,
+  integer,
+  text,
+  metadata,
+  optionalLookupKey,
+  name,
+  nonNegativeDecimal,
+  recurringPeriod,
+  time,
+  timezone,
+} from './primitives.ts';
+
+export const BILLING_CYCLES = ['anniversary', 'calendar'] as const;
+export const COLLECTION_METHODS = ['charge_automatically', 'send_invoice'] as const;
+export const PAYMENT_BEHAVIORS = [
+  'default_active', 'allow_incomplete', 'error_if_incomplete', 'default_incomplete',
+] as const; // prettier-ignore
+export const SUBSCRIPTION_PRORATION_BEHAVIORS = ['create_prorations', 'none'] as const;
+export const LINE_ITEM_GROUPINGS = ['per_charge_period', 'per_billing_period'] as const;
+export const SUBSCRIPTION_STATUSES = [
+  'active', 'paused', 'cancelled', 'incomplete', 'trialing', 'draft',
+] as const; // prettier-ignore
+export const SUBSCRIPTION_TYPES = [
+  'standalone', 'delegated_invoicing', 'parent', 'inherited', 'grouped_invoicing',
+] as const; // prettier-ignore
+export const PAUSE_STATUSES = ['none', 'active', 'scheduled', 'completed', 'cancelled'] as const;
+export const CANCELLATION_TYPES = ['immediate', 'end_of_period', 'scheduled_date'] as const;
+
+const quantity = nonNegativeDecimal;
+
+/** `30 NET`: days from the issue of an invoice to its due date, any number (billing-semantics 17.5). */
+const paymentTerms = z
+  .string()
+  .regex(/^\d{1,4} NET$/, 'expected days and NET, for example "30 NET"');
+
+const notOfferedCommitment = {
+  commitment_amount: notOffered('a commitment'),
+  commitment_quantity: notOffered('a commitment'),
+  commitment_type: notOffered('a commitment'),
+  commitment_duration: notOffered('a commitment'),
+  commitment_overage_factor: notOffered('a commitment'),
+  commitment_true_up_enabled: notOffered('a commitment'),
+  commitment_windowed: notOffered('a commitment'),
+  commitment_time_buckets: notOffered('a commitment'),
+};
+
+/** A price that the subscription has beside those of its plan (interface, line item request). */
+export const LineItemRequest = z
+  .object({
+    price_id: id,
+    price: notOffered('a price of its own'),
+    quantity: quantity.nullish(),
+    display_name: name().nullish(),
+    start_date: time.nullish(),
+    end_date: time.nullish(),
+    subscription_phase_id: notOffered('a phase'),
+    metadata: metadata.nullish(),
+    ...notOfferedCommitment,
+  })
+  .meta({ id: 'SubscriptionLineItemRequest' });
+export type LineItemRequest = z.output<typeof LineItemRequest>;
+
+const tier = z.object({
+  up_to: z.union([integer, decimal]).nullish(),
+  unit_amount: nonNegativeDecimal,
+  flat_amount: nonNegativeDecimal.nullish(),
+});
+
+/** Other terms for one of the plan's prices, on this subscription only (billing-semantics 10.1). */
+export const OverrideLineItemRequest = z
+  .object({
+    price_id: id,
+    quantity: quantity.nullish(),
+    amount: nonNegativeDecimal.nullish(),
+    billing_model: z.enum(['FLAT_FEE', 'PACKAGE', 'TIERED']).nullish(),
+    tier_mode: z.enum(['VOLUME', 'SLAB']).nullish(),
+    tiers: z.array(tier).max(1000).nullish(),
+    transform_quantity: z
+      .object({ divide_by: integer.min(1), round: z.enum(['up', 'down']).nullish() })
+      .nullish(),
+    price_unit_amount: notOffered('a price unit'),
+    price_unit_tiers: notOffered('a price unit'),
+  })
+  .meta({ id: 'OverrideLineItemRequest' });
+export type OverrideLineItemRequest = z.output<typeof OverrideLineItemRequest>;
+
+export const CreateSubscriptionBody = z
+  .object({
+    plan_id: id,
+    customer_id: id.nullish(),
+    external_customer_id: id.nullish(),
+    currency,
+    billing_period: recurringPeriod,
+    billing_period_count: integer.min(1).max(1200).nullish(),
+    billing_cadence: z.literal('RECURRING').nullish(),
+    billing_cycle: z.enum(BILLING_CYCLES).nullish(),
+    billing_anchor: time.nullish(),
+    start_date: time.nullish(),
+    end_date: time.nullish(),
+    trial_start: time.nullish(),
+    trial_end: time.nullish(),
+    trial_period: integer.min(0).max(3650).nullish(),
+    trial_period_days: integer.min(0).max(3650).nullish(),
+    customer_timezone: timezone.nullish(),
+    timezone: timezone.nullish(),
+    collection_method: z.enum(COLLECTION_METHODS).nullish(),
+    payment_behavior: z.enum(PAYMENT_BEHAVIORS).nullish(),
+    payment_terms: paymentTerms.nullish(),
+    proration_behavior: z.enum(SUBSCRIPTION_PRORATION_BEHAVIORS).nullish(),
+    line_item_grouping: z.enum(LINE_ITEM_GROUPINGS).nullish(),
+    gateway_payment_method_id: text().nullish(),
+    lookup_key: optionalLookupKey,
+    metadata: metadata.nullish(),
+    include_price_ids: z.array(id).max(1000).nullish(),
+    line_items: z.array(LineItemRequest).max(200).nullish(),
+    override_line_items: z.array(OverrideLineItemRequest).max(200).nullish(),
+    subscription_status: z
+      .enum(SUBSCRIPTION_STATUSES)
+      .refine((value) => value === 'active', {
+        message: 'only "active" can be asked for in this version',
+      })
+      .nullish(),
+    overage_factor: decimal
+      .refine((value) => value === '1', {
+        message: 'a commitment can not be set in this version; leave it out',
+      })
+      .nullish(),
+    commitment_amount: notOffered('a commitment'),
+    commitment_duration: notOffered('a commitment'),
+    enable_true_up: notOffered('a commitment'),
+    line_item_commitments: notOffered('a commitment'),
+    coupons: notOffered('a coupon'),
+    line_item_coupons: notOffered('a coupon'),
+    subscription_coupons: notOffered('a coupon'),
+    addons: notOffered('an addon'),
+    credit_grants: notOffered('a credit grant'),
+    inheritance: notOffered('a hierarchy'),
+    parent_subscription_id: notOffered('a hierarchy'),
+    override_entitlements: notOffered('an entitlement'),
+    phases: notOffered('a phase'),
+    tax_rate_overrides: notOffered('a tax'),
+    checkout: notOffered('a checkout'),
+    auto_invoice_threshold: notOffered('an invoice threshold'),
+  })
+  .meta({ id: 'CreateSubscription' });
+export type CreateSubscriptionBody = z.output<typeof CreateSubscriptionBody>;
+
+export const CancelSubscriptionBody = z
+  .object({
+    cancellation_type: z.enum(CANCELLATION_TYPES),
+    cancel_at: time.nullish(),
+    proration_behavior: z.enum(SUBSCRIPTION_PRORATION_BEHAVIORS).nullish(),
+    reason: text(1000).nullish(),
+    /** The misspelling is the name that existing clients send. */
+    cancel_immediately_inovice_policy: z.enum(['generate_invoice', 'skip']).nullish(),
+  })
+  .meta({ id: 'CancelSubscription' });
+export type CancelSubscriptionBody = z.output<typeof CancelSubscriptionBody>;
