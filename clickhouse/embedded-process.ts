@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { Session, drainPending } from 'chdb';
+import { createEmbeddedHttpServer } from './embedded-http.ts';
+import type { EmbeddedProcessOptions, EmbeddedProcessReady } from './embedded-server.ts';
+import { SessionPool } from './embedded-sessions.ts';
+
+/**
+ * Entry of the child process that `startEmbeddedClickHouse` starts: opens the data directory, serves,
+ * and ends with its parent. Everything that was acknowledged is on disk by then, so ending at any
+ * moment loses nothing.
+ */
+const DRAIN_MS_MAX = 10_000;
+
+const options = JSON.parse(process.argv[2]!) as EmbeddedProcessOptions;
+const open = () => new Session(options.directory);
+const server = createEmbeddedHttpServer({
+  reads: new SessionPool(open, options.readSessions),
+  inserts: new SessionPool(open, options.insertSessions),
+  password: options.password,
+  onFatal(message) {
+    process.stderr.write(`the engine has ended: ${message}\n`);
+    setTimeout(() => process.exit(1), 100); // the answer that says so goes out first
+  },
+});
+
+// A parent that was killed can not say goodbye: its end closes the channel.
+process.on('disconnect', () => process.exit(0));
+process.on('SIGTERM', () => void drain());
+process.on('SIGINT', () => void drain());
+
+server.listen(options.port, '127.0.0.1');
+await once(server, 'listening');
+const ready: EmbeddedProcessReady = { port: (server.address() as AddressInfo).port };
+process.send!(ready);
+
+async function drain(): Promise<void> {
+  setTimeout(() => process.exit(0), DRAIN_MS_MAX).unref();
+  server.close();
+  server.closeIdleConnections();
+  await drainPending();
+  process.exit(0);
+}
