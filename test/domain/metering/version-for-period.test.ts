@@ -1,0 +1,41 @@
+import { versionForPeriod } from '../../../domain/metering/version-for-period.ts';
+
+const version = (number: number, created: string, more: object = {}) => ({
+  id: `meterv_${number}`,
+  version: number,
+  dimensions: [] as string[],
+  backfill_state: 'complete',
+  created_at: `2026-${created}T00:00:00.000Z`,
+  ...more,
+});
+const chosen = (versions: ReturnType<typeof version>[], day: string, dimensions: string[] = []) =>
+  versionForPeriod(versions, dimensions, `2026-${day}T00:00:00.000Z`)?.version ?? null;
+
+describe('the meter version that rates a period', () => {
+  const versions = [version(3, '03-10'), version(1, '01-01'), version(2, '02-10')];
+  test.each`
+    periodStart | expected | why
+    ${'03-10'}  | ${3}     | ${'it existed when the period began'}
+    ${'03-09'}  | ${2}     | ${'an edit applies from the next period'}
+    ${'02-01'}  | ${1}     | ${'an edit applies from the next period'}
+    ${'01-01'}  | ${1}     | ${'the first'}
+  `('period from $periodStart: version $expected, $why', ({ periodStart, expected }) => {
+    expect(chosen(versions, periodStart)).toBe(expected);
+  });
+
+  test('a period before the meter existed is rated by the first version', () => {
+    expect(versionForPeriod(versions, [], '2020-01-01T00:00:00.000Z')?.version).toBe(1);
+  });
+  test('a version whose backfill runs is passed over', () => {
+    const running = version(4, '04-01', { backfill_state: 'replaying' });
+    expect(chosen([...versions, running], '05-01')).toBe(3);
+  });
+  test('while none is whole there is none', () => {
+    expect(chosen([version(1, '01-01', { backfill_state: 'waiting' })], '05-01')).toBeNull();
+  });
+  test('a question that names a dimension needs a version that keeps it, whenever it was made', () => {
+    const wide = version(4, '06-01', { dimensions: ['model', 'region'] });
+    expect(chosen([...versions, wide], '05-01', ['region'])).toBe(4);
+    expect(chosen([...versions, wide], '05-01', ['region', 'zone'])).toBeNull();
+  });
+});

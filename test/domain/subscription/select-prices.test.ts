@@ -1,0 +1,88 @@
+import {
+  isCompatible,
+  selectPlanPrices,
+  type SelectablePrice,
+} from '../../../domain/subscription/select-prices.ts';
+
+const START = '2026-03-01T00:00:00.000Z';
+const cadence = (text: string) => {
+  const [billing_period, count] = text.split(' x');
+  return { billing_period, billing_period_count: Number(count ?? 1) } as Parameters<
+    typeof isCompatible
+  >[0];
+};
+const price = (id: string, period: string, more: Partial<SelectablePrice> = {}) => ({
+  id,
+  currency: 'usd',
+  start_date: null,
+  end_date: null,
+  ...cadence(period),
+  ...more,
+});
+
+describe('which prices may stand on a subscription (billing-semantics 3.2)', () => {
+  test.each`
+    price            | subscription     | fits
+    ${'MONTHLY'}     | ${'QUARTERLY'}   | ${true}
+    ${'MONTHLY x3'}  | ${'QUARTERLY'}   | ${true}
+    ${'MONTHLY x2'}  | ${'QUARTERLY'}   | ${false}
+    ${'QUARTERLY'}   | ${'ANNUAL'}      | ${true}
+    ${'HALF_YEARLY'} | ${'MONTHLY x12'} | ${true}
+    ${'QUARTERLY'}   | ${'MONTHLY'}     | ${false}
+    ${'WEEKLY'}      | ${'WEEKLY x2'}   | ${false}
+    ${'WEEKLY x2'}   | ${'WEEKLY x2'}   | ${true}
+    ${'DAILY'}       | ${'MONTHLY'}     | ${false}
+    ${'ONETIME'}     | ${'DAILY'}       | ${true}
+  `('$price on $subscription: $fits', ({ price, subscription, fits }) => {
+    expect(isCompatible(cadence(price), cadence(subscription))).toBe(fits);
+  });
+});
+
+describe('the prices that a new subscription takes', () => {
+  const plan = [
+    price('quarter', 'QUARTERLY'),
+    price('three_months', 'MONTHLY x3'),
+    price('month', 'MONTHLY'),
+    price('once', 'ONETIME'),
+    price('euro', 'QUARTERLY', { currency: 'eur' }),
+    price('ended', 'QUARTERLY', { end_date: START }),
+    price('ends_later', 'QUARTERLY', { end_date: '2026-03-01T00:00:00.001Z' }),
+    price('begins_later', 'QUARTERLY', { start_date: '2027-01-01T00:00:00.000Z' }),
+  ];
+  const select = (more: object = {}) =>
+    selectPlanPrices(plan, {
+      currency: 'usd',
+      cadence: cadence('QUARTERLY'),
+      start: START,
+      end: null,
+      include_price_ids: null,
+      ...more,
+    }).map(({ id }) => id);
+
+  test('without a list: as long as the period, and one-time ones', () => {
+    expect(select()).toEqual(['quarter', 'three_months', 'once', 'ends_later', 'begins_later']);
+  });
+  test('a subscription that ends before a price begins leaves it out', () => {
+    expect(select({ end: '2027-01-01T00:00:00.000Z' })).not.toContain('begins_later');
+  });
+  test('a list selects what it names, in the order of the plan, shorter ones too', () => {
+    expect(select({ include_price_ids: ['month', 'quarter'] })).toEqual(['quarter', 'month']);
+  });
+  test('an empty list selects none', () => expect(select({ include_price_ids: [] })).toEqual([]));
+  test.each(['unknown', 'ended', 'euro'])('a list that names %s is refused', (id) => {
+    expect(() => select({ include_price_ids: ['quarter', id] })).toThrow(
+      expect.objectContaining({
+        code: 'validation_error',
+        details: [expect.objectContaining({ path: 'include_price_ids[1]' })],
+      }),
+    );
+  });
+  test('no price that matches is refused', () => {
+    expect(() => select({ currency: 'jpy' })).toThrow(
+      expect.objectContaining({
+        kind: 'invalid',
+        details: [expect.objectContaining({ code: 'no_matching_prices' })],
+      }),
+    );
+  });
+});
