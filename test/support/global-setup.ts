@@ -2,15 +2,30 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import postgres from 'postgres';
+import { startEmbeddedClickHouse } from '../../clickhouse/embedded-server.ts';
 import { connectPostgres } from '../../postgres/client.ts';
 import { startEmbeddedPostgres } from '../../postgres/embedded.ts';
 import { migratePostgres } from '../../postgres/migrate.ts';
 
 export const TEMPLATE_DATABASE = 'meterline_template';
 
-/** One Postgres server for the run, with one migrated template that every test file clones. */
+/** Node flags with which a child process of a test runs from sources. */
+export const SOURCE_EXEC_ARGV: readonly string[] = [
+  '--import',
+  new URL('./typescript-loader.js', import.meta.url).href,
+];
+
+/**
+ * One Postgres and one ClickHouse server for the run. Test files clone the migrated template of the
+ * one, and create databases in the other. The two start side by side.
+ */
 export default async function globalSetup(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'meterline-test-'));
+  const clickhouse = startEmbeddedClickHouse({
+    directory: join(directory, 'clickhouse'),
+    execArgv: SOURCE_EXEC_ARGV,
+  });
+  clickhouse.catch(() => {}); // awaited below; Postgres may fail first
   const server = await startEmbeddedPostgres({
     directory: join(directory, 'postgres'),
     settings: {
@@ -32,9 +47,10 @@ export default async function globalSetup(): Promise<void> {
   await template.end();
 
   process.env['TEST_POSTGRES_URL'] = server.url;
+  process.env['TEST_CLICKHOUSE_URL'] = (await clickhouse).url;
   process.env['TEST_DIRECTORY'] = directory;
   (globalThis as { stopTestServers?: () => Promise<void> }).stopTestServers = async () => {
-    await server.stop();
+    await Promise.all([server.stop(), clickhouse.then((running) => running.stop())]);
   };
 }
 
