@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { BILLING_PERIODS } from './words.ts';
 
 /** Text of a field that a person writes. Empty text is text; `null` is not. */
 export const text = (lengthMax = 255) => z.string().max(lengthMax);
@@ -76,7 +77,19 @@ export const metadata = z
   })
   .refine((value) => Object.keys(value).length <= 256, { message: 'has more than 256 keys' });
 
+/** Absent stays absent (an update leaves the field alone); null and empty text both clear it. */
+const cleared = (value: string | null | undefined): string | null | undefined =>
+  value === '' ? null : value;
+
+export const optionalText = (lengthMax = 255) => text(lengthMax).nullish().transform(cleared);
+export const optionalId = id.or(z.literal('')).nullish().transform(cleared);
 export const lookupKey = z.string().trim().max(255);
+export const optionalLookupKey = lookupKey.nullish().transform(cleared);
+
+/** Absent stays absent; null is no pairs. */
+export const optionalMetadata = metadata
+  .nullish()
+  .transform((value) => (value === null ? {} : value));
 
 /** Identifiers of the IANA database, for example `Europe/Berlin`; `UTC` too. */
 export const timezone = z
@@ -94,9 +107,6 @@ function isTimeZone(zone: string): boolean {
   }
 }
 
-export const BILLING_PERIODS = [
-  'MONTHLY', 'ANNUAL', 'WEEKLY', 'DAILY', 'QUARTERLY', 'HALF_YEARLY', 'ONETIME',
-] as const; // prettier-ignore
 export const billingPeriod = z.enum(BILLING_PERIODS);
 export const recurringPeriod = billingPeriod.exclude(['ONETIME']);
 

@@ -208,10 +208,9 @@ function sortTerms(
   sent: Given,
   complain: Complain,
 ): SortTerm[] {
-  const terms =
-    typeof sent.sort === 'string'
-      ? sent.sort === '' ? [] : [{ field: sent.sort, direction: sent.order ?? 'desc' }]
-      : sent.sort ?? []; // prettier-ignore
+  const terms = Array.isArray(sent.sort) ? sent.sort : [];
+  if (!Array.isArray(sent.sort) && (sent.sort || sent.order))
+    terms.push({ field: sent.sort || 'created_at', direction: sent.order ?? 'desc' });
   return terms.flatMap(({ field, direction }, index) => {
     const kind = Object.hasOwn(spec.fields, field) ? spec.fields[field] : undefined;
     if (kind !== undefined) return [{ field, kind, direction }];

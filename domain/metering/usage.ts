@@ -1,17 +1,10 @@
+import { AGGREGATION_TYPES, BUCKET_SIZES, RESET_USAGES } from '../../schemas/words.ts';
 import type { WatermarkVector } from './position.ts';
 
 /** The words of metering that the stream, the usage store, rating and the API share. */
-export const AGGREGATION_TYPES = [
-  'COUNT', 'SUM', 'AVG', 'MAX', 'MIN', 'SUM_WITH_MULTIPLIER', 'COUNT_UNIQUE', 'LATEST', 'WEIGHTED_SUM',
-] as const; // prettier-ignore
+export { AGGREGATION_TYPES, BUCKET_SIZES, RESET_USAGES };
 export type AggregationType = (typeof AGGREGATION_TYPES)[number];
-
-export const BUCKET_SIZES = [
-  'MINUTE', '15MIN', '30MIN', 'HOUR', '3HOUR', '6HOUR', '12HOUR', 'DAY', 'WEEK', 'MONTH',
-] as const; // prettier-ignore
 export type BucketSize = (typeof BUCKET_SIZES)[number];
-
-export const RESET_USAGES = ['BILLING_PERIOD', 'NEVER'] as const;
 export type ResetUsage = (typeof RESET_USAGES)[number];
 
 /** What a meter counts. Immutable: an edit makes a new version. */

@@ -112,6 +112,7 @@ async function answer<Deps extends RouteDeps>(
       deps,
       ...parsed,
       scope: { tenant_id, environment_id },
+      user_id: identity.user_id,
       identity,
       request_id: request.id,
       headers: request.headers,

@@ -52,6 +52,8 @@ export interface Call<Deps, Params, Query, Body> {
   readonly query: Query;
   readonly body: Body;
   readonly scope: Scope;
+  /** The person or service account behind the credential: what `created_by` says. */
+  readonly user_id: string;
   /** On a public route nobody: every field empty. */
   readonly identity: Identity;
   readonly request_id: string;

@@ -1,0 +1,60 @@
+import type { Transaction } from '../../postgres/client.ts';
+import { writeOutbox } from '../../postgres/outbox.ts';
+import type {
+  ContactPerson,
+  ContactPersonBody,
+  CreateCustomerBody,
+  Customer,
+} from '../../schemas/customer.ts';
+import type { BillingDeps } from '../deps.ts';
+import { newRecord, type Caller } from '../record.ts';
+import { customerAnswer, insertCustomer, type CustomerRow } from './repository.ts';
+
+/** Makes a customer. 409 when a published one has the external id. */
+export async function createCustomer(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  body: CreateCustomerBody,
+): Promise<Customer> {
+  const row: CustomerRow = {
+    ...newRecord(deps, caller, 'cust'),
+    external_id: body.external_id,
+    name: body.name,
+    email: body.email ?? null,
+    contact: body.contact ?? null,
+    contact_persons: contactPersons(deps, body.contact_persons ?? []),
+    address_line1: body.address_line1 ?? null,
+    address_line2: body.address_line2 ?? null,
+    address_city: body.address_city ?? null,
+    address_state: body.address_state ?? null,
+    address_postal_code: body.address_postal_code ?? null,
+    address_country: body.address_country ?? null,
+    timezone: body.timezone || body.customer_timezone || 'UTC',
+    billing_currency: body.billing_currency || null,
+    tax_treatment: body.tax_treatment ?? 'taxable',
+    metadata: body.metadata ?? {},
+  };
+  await insertCustomer(tx, row);
+  const customer = customerAnswer(row);
+  await writeOutbox(tx, caller.scope, 'customer.created', { customer });
+  return customer;
+}
+
+/** Contact persons with every key; a new one gets an id, a known one keeps it. */
+export function contactPersons(
+  deps: Pick<BillingDeps, 'ids'>,
+  persons: readonly ContactPersonBody[],
+): ContactPerson[] {
+  return persons.map((person) => ({
+    id: person.id || deps.ids.next('contact'),
+    first_name: person.first_name ?? null,
+    last_name: person.last_name ?? null,
+    salutation: person.salutation ?? null,
+    designation: person.designation ?? null,
+    department: person.department ?? null,
+    email: person.email ?? null,
+    mobile: person.mobile ?? null,
+    is_primary: person.is_primary ?? false,
+  }));
+}

@@ -1,0 +1,140 @@
+import { alreadyExists, notFound } from '../../domain/errors.ts';
+import {
+  inScope,
+  violatedConstraint,
+  type Db,
+  type Fragment,
+  type Scope,
+  type Transaction,
+} from '../../postgres/client.ts';
+import { findPage } from '../../postgres/search.ts';
+import type { Customer } from '../../schemas/customer.ts';
+import type { Page, Search } from '../../schemas/search.ts';
+
+/** A customer as stored, without what is added to answers. */
+export type CustomerRow = Omit<Customer, 'integrations' | 'parent_customer_id' | 'parent_customer'>;
+
+const columns = (db: Db) => db`
+  id, tenant_id, environment_id, external_id, name, email, contact, contact_persons,
+  address_line1, address_line2, address_city, address_state, address_postal_code, address_country,
+  timezone, billing_currency, tax_treatment, metadata, status,
+  created_at, updated_at, created_by, updated_by`;
+
+export const customerAnswer = (row: CustomerRow): Customer => ({
+  ...row,
+  integrations: [],
+  parent_customer_id: null,
+  parent_customer: null,
+});
+
+/** The customer, archived ones included. 404 for a missing and for another scope's. */
+export async function findCustomer(db: Db, scope: Scope, id: string): Promise<Customer> {
+  const [row] = await findCustomers(db, scope, [id]);
+  if (row === undefined) throw notFound('Customer', id);
+  return row;
+}
+
+/** Those of the customers that exist in the scope, in no order. */
+export async function findCustomers(
+  db: Db,
+  scope: Scope,
+  ids: readonly string[],
+): Promise<Customer[]> {
+  if (ids.length === 0) return [];
+  const rows = await db<CustomerRow[]>`
+    select ${columns(db)} from customers where ${inScope(db, scope)} and id = any(${ids as string[]})`;
+  return rows.map(customerAnswer);
+}
+
+/** The published customer under that external id. 404 when there is none. */
+export async function findCustomerByExternalId(
+  db: Db,
+  scope: Scope,
+  externalId: string,
+): Promise<Customer> {
+  const [row] = await db<CustomerRow[]>`
+    select ${columns(db)} from customers
+     where ${inScope(db, scope)} and external_id = ${externalId} and status = 'published'`;
+  if (row === undefined) throw notFound('Customer', externalId);
+  return customerAnswer(row);
+}
+
+/** The customer, locked until the transaction ends. */
+export async function lockCustomer(
+  tx: Transaction,
+  scope: Scope,
+  by: { readonly id: string } | { readonly external_id: string },
+): Promise<CustomerRow> {
+  const condition: Fragment =
+    'id' in by ? tx`id = ${by.id}` : tx`external_id = ${by.external_id} and status = 'published'`;
+  const [row] = await tx<CustomerRow[]>`
+    select ${columns(tx)} from customers where ${inScope(tx, scope)} and ${condition} for update`;
+  if (row === undefined) throw notFound('Customer', 'id' in by ? by.id : by.external_id);
+  return row;
+}
+
+export interface CustomerFilter {
+  readonly customer_ids?: string[] | null;
+  readonly external_ids?: string[] | null;
+  readonly external_id?: string | null;
+  readonly email?: string | null;
+  readonly search: Search;
+}
+
+/** Archived customers are found too unless a status is asked for (specification, Customer). */
+export async function searchCustomers(
+  db: Db,
+  scope: Scope,
+  filter: CustomerFilter,
+): Promise<Page<Customer>> {
+  const { search } = filter;
+  const page = await findPage<CustomerRow>(db, {
+    columns: columns(db),
+    from: db`customers`,
+    where: db`${inScope(db, scope)}
+      ${search.status === null ? db`` : db`and status = ${search.status}`}
+      ${filter.customer_ids?.length ? db`and id = any(${filter.customer_ids})` : db``}
+      ${filter.external_ids?.length ? db`and external_id = any(${filter.external_ids})` : db``}
+      ${filter.external_id ? db`and external_id = ${filter.external_id}` : db``}
+      ${filter.email ? db`and lower(email) = lower(${filter.email})` : db``}`,
+    search,
+  });
+  return { ...page, items: page.items.map(customerAnswer) };
+}
+
+const written = (tx: Transaction, row: Partial<CustomerRow>) => ({
+  ...row,
+  ...('contact_persons' in row ? { contact_persons: tx.json(row.contact_persons as never) } : {}),
+  ...('metadata' in row ? { metadata: tx.json(row.metadata ?? {}) } : {}),
+});
+
+export async function insertCustomer(tx: Transaction, row: CustomerRow): Promise<void> {
+  try {
+    await tx`insert into customers ${tx(written(tx, row) as never)}`;
+  } catch (error) {
+    throw externalIdTaken(error, row.external_id);
+  }
+}
+
+export async function updateCustomerRow(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+  changes: Partial<CustomerRow>,
+): Promise<CustomerRow> {
+  try {
+    const [row] = await tx<CustomerRow[]>`
+      update customers set ${tx(written(tx, changes) as never)}
+       where ${inScope(tx, scope)} and id = ${id}
+      returning ${columns(tx)}`;
+    if (row === undefined) throw notFound('Customer', id);
+    return row;
+  } catch (error) {
+    throw externalIdTaken(error, changes.external_id ?? '');
+  }
+}
+
+const externalIdTaken = (error: unknown, externalId: string): unknown =>
+  violatedConstraint(error) === 'customers_external_id_key'
+    ? alreadyExists('customer', 'external_id', externalId)
+    : error;

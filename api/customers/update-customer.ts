@@ -1,0 +1,46 @@
+import { invalidField } from '../../domain/errors.ts';
+import type { Transaction } from '../../postgres/client.ts';
+import { writeOutbox } from '../../postgres/outbox.ts';
+import type { Customer, UpdateCustomerBody } from '../../schemas/customer.ts';
+import type { BillingDeps } from '../deps.ts';
+import { changed, sent, type Caller } from '../record.ts';
+import { contactPersons } from './create-customer.ts';
+import { customerAnswer, lockCustomer, updateCustomerRow } from './repository.ts';
+
+/** Changes a customer, named by id, by external id, or by both when they mean the same one. */
+export async function updateCustomer(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  named: { readonly id?: string; readonly external_customer_id?: string },
+  body: UpdateCustomerBody,
+): Promise<Customer> {
+  const { scope } = caller;
+  const { id, external_customer_id } = named;
+  if (!id && !external_customer_id)
+    throw invalidField('id', 'give id or external_customer_id in the query');
+  const customer = await lockCustomer(
+    tx,
+    scope,
+    id ? { id } : { external_id: external_customer_id! },
+  );
+  if (id && external_customer_id && customer.external_id !== external_customer_id)
+    throw invalidField('external_customer_id', 'names another customer than id');
+
+  const { contact_persons, timezone, customer_timezone, billing_currency, tax_treatment, ...rest } =
+    body;
+  const zone = timezone ?? customer_timezone;
+  const row = await updateCustomerRow(tx, scope, customer.id, {
+    ...sent(rest),
+    ...(contact_persons === undefined
+      ? {}
+      : { contact_persons: contactPersons(deps, contact_persons ?? []) }),
+    ...(zone === undefined ? {} : { timezone: zone || 'UTC' }),
+    ...(billing_currency === undefined ? {} : { billing_currency: billing_currency || null }),
+    ...(tax_treatment === undefined ? {} : { tax_treatment: tax_treatment ?? 'taxable' }),
+    ...changed(deps, caller),
+  });
+  const answer = customerAnswer(row);
+  await writeOutbox(tx, scope, 'customer.updated', { customer: answer });
+  return answer;
+}

@@ -1,0 +1,107 @@
+import { alreadyExists, invalidField, notFound } from '../../domain/errors.ts';
+import {
+  inScope,
+  violatedConstraint,
+  type Db,
+  type Scope,
+  type Transaction,
+} from '../../postgres/client.ts';
+import { findPage } from '../../postgres/search.ts';
+import type { Group } from '../../schemas/group.ts';
+import type { Page, Search } from '../../schemas/search.ts';
+import type { BillingDeps } from '../deps.ts';
+import { changed, type Caller } from '../record.ts';
+
+const columns = (db: Db) => db`
+  id, tenant_id, environment_id, name, lookup_key, entity_type, metadata, status,
+  created_at, updated_at, created_by, updated_by,
+  case entity_type
+    when 'price' then coalesce(
+      (select array_agg(m.id order by m.created_at, m.id) from prices m
+        where m.group_id = groups.id and m.status = 'published'), '{}')
+    else coalesce(
+      (select array_agg(m.id order by m.created_at, m.id) from features m
+        where m.group_id = groups.id and m.status = 'published'), '{}')
+  end as entity_ids`;
+
+/** The group with its members, archived ones included. 404 for a missing and for another scope's. */
+export async function findGroup(db: Db, scope: Scope, id: string): Promise<Group> {
+  const [row] = await findGroups(db, scope, [id]);
+  if (row === undefined) throw notFound('Group', id);
+  return row;
+}
+
+/** Those of the groups that exist in the scope, in no order. */
+export async function findGroups(db: Db, scope: Scope, ids: readonly string[]): Promise<Group[]> {
+  if (ids.length === 0) return [];
+  return await db<Group[]>`
+    select ${columns(db)} from groups where ${inScope(db, scope)} and id = any(${ids as string[]})`;
+}
+
+/** Throws unless the id names a published group for that kind of record: 404 unknown, 400 another kind. */
+export async function assertGroupOf(
+  db: Db,
+  scope: Scope,
+  id: string,
+  entityType: Group['entity_type'],
+): Promise<void> {
+  const [row] = await db<Pick<Group, 'entity_type'>[]>`
+    select entity_type from groups
+     where ${inScope(db, scope)} and id = ${id} and status = 'published'`;
+  if (row === undefined) throw notFound('Group', id);
+  if (row.entity_type !== entityType)
+    throw invalidField('group_id', `is a group of ${row.entity_type}s, not of ${entityType}s`);
+}
+
+export interface GroupFilter {
+  readonly group_ids?: string[] | null;
+  readonly entity_type?: string | null;
+  readonly name?: string | null;
+  readonly lookup_key?: string | null;
+  readonly search: Search;
+}
+
+export function searchGroups(db: Db, scope: Scope, filter: GroupFilter): Promise<Page<Group>> {
+  const { search } = filter;
+  return findPage<Group>(db, {
+    columns: columns(db),
+    from: db`groups`,
+    where: db`${inScope(db, scope)} and status = ${search.status ?? 'published'}
+      ${filter.group_ids?.length ? db`and id = any(${filter.group_ids})` : db``}
+      ${filter.entity_type ? db`and entity_type = ${filter.entity_type}` : db``}
+      ${filter.name ? db`and name = ${filter.name}` : db``}
+      ${filter.lookup_key ? db`and lookup_key = ${filter.lookup_key}` : db``}`,
+    search,
+  });
+}
+
+export async function insertGroup(
+  tx: Transaction,
+  group: Omit<Group, 'entity_ids'>,
+): Promise<Group> {
+  try {
+    await tx`insert into groups ${tx({ ...group, metadata: tx.json(group.metadata) })}`;
+  } catch (error) {
+    throw violatedConstraint(error) === 'groups_lookup_key_key'
+      ? alreadyExists('group', 'lookup_key', group.lookup_key)
+      : error;
+  }
+  return { ...group, entity_ids: [] };
+}
+
+/** Archives the group and lets its members go. */
+export async function archiveGroup(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+): Promise<void> {
+  const { scope } = caller;
+  const [row] = await tx`
+    update groups set ${tx({ status: 'archived', ...changed(deps, caller) })}
+     where ${inScope(tx, scope)} and id = ${id}
+    returning id`;
+  if (row === undefined) throw notFound('Group', id);
+  await tx`update prices set group_id = null where ${inScope(tx, scope)} and group_id = ${id}`;
+  await tx`update features set group_id = null where ${inScope(tx, scope)} and group_id = ${id}`;
+}

@@ -1,0 +1,65 @@
+import { invalidField } from '../errors.ts';
+import { compileExpression } from './expression.ts';
+import type { AggregationType, MeterSpec } from './usage.ts';
+
+const WITH_EXPRESSION: readonly AggregationType[] = [
+  'SUM', 'AVG', 'MAX', 'MIN', 'LATEST', 'SUM_WITH_MULTIPLIER', 'WEIGHTED_SUM',
+]; // prettier-ignore
+const WITH_BUCKET: readonly AggregationType[] = ['MAX', 'SUM'];
+
+/**
+ * Refuses a meter that contradicts itself (metering 6): every type but COUNT reads a `field` or an
+ * `expression`, never both; `multiplier` belongs to SUM_WITH_MULTIPLIER; buckets are for MAX and SUM;
+ * `group_by` needs MAX in buckets. 400 `validation_error` at the field, below `path` when the meter is
+ * part of a larger body (`meter.`).
+ */
+export function assertMeterSpec(spec: MeterSpec, path = ''): void {
+  const { type, field, expression, multiplier, bucket_size, group_by } = spec.aggregation;
+  const refuse = (name: string, message: string) =>
+    invalidField(`${path}aggregation.${name}`, message);
+
+  if (field !== null && expression !== null)
+    throw refuse('expression', 'give a field or an expression, not both');
+  if (expression !== null && !WITH_EXPRESSION.includes(type))
+    throw refuse('expression', `${type} takes none; ${WITH_EXPRESSION.join(', ')} do`);
+  if (type !== 'COUNT' && field === null && expression === null)
+    throw refuse(
+      'field',
+      `${type} needs a field${type === 'COUNT_UNIQUE' ? '' : ' or an expression'}`,
+    );
+  if (type === 'SUM_WITH_MULTIPLIER' && multiplier === null)
+    throw refuse('multiplier', 'SUM_WITH_MULTIPLIER needs one, above 0');
+  if (type !== 'SUM_WITH_MULTIPLIER' && multiplier !== null)
+    throw refuse('multiplier', `${type} takes none; SUM_WITH_MULTIPLIER does`);
+  if (bucket_size !== null && !WITH_BUCKET.includes(type))
+    throw refuse('bucket_size', `only for ${WITH_BUCKET.join(' and ')}`);
+  if (group_by !== null && (type !== 'MAX' || bucket_size === null))
+    throw refuse('group_by', 'only for MAX with a bucket_size');
+  if (expression !== null) compileExpression(expression, `${path}aggregation.expression`);
+  const keys = spec.filters.map((filter) => filter.key);
+  const twice = keys.findIndex((key, index) => keys.indexOf(key) !== index);
+  if (twice !== -1)
+    throw invalidField(`${path}filters[${twice}].key`, `"${keys[twice]}" stands here twice`);
+}
+
+type MeterFilters = MeterSpec['filters'];
+
+/**
+ * Filters with more values: the union per key, old values first, new keys at the end. Values are never
+ * taken away, because events that were counted stay counted.
+ */
+export function mergeFilters(old: MeterFilters, added: MeterFilters): MeterFilters {
+  const merged = new Map(old.map((filter) => [filter.key, filter.values]));
+  for (const { key, values } of added)
+    merged.set(key, [...new Set([...(merged.get(key) ?? []), ...values])]);
+  return [...merged].map(([key, values]) => ({ key, values }));
+}
+
+/** Properties whose values are kept with each usage row of the meter, sorted. */
+export function meterDimensions(
+  groupBy: string | null,
+  filteredProperties: readonly string[],
+): string[] {
+  const names = [...(groupBy === null ? [] : [groupBy]), ...filteredProperties];
+  return [...new Set(names)].sort();
+}

@@ -1,0 +1,164 @@
+import { z } from 'zod';
+import {
+  currency,
+  name,
+  optionalMetadata,
+  optionalText,
+  recordFields,
+  text,
+  timezone,
+} from './primitives.ts';
+import { searchSchemas } from './search.ts';
+import { TAX_TREATMENTS } from './words.ts';
+
+/** Empty text clears; anything else has to look like an address that mail can reach. */
+const email = z
+  .union([z.literal(''), z.email('is no e-mail address').max(255)])
+  .nullish()
+  .transform((value) => (value === '' ? null : value));
+
+/** ISO 3166-1, two letters. */
+const country = z
+  .union([
+    z.literal(''),
+    z.string().regex(/^[A-Za-z]{2}$/, 'expected a country code of two letters'),
+  ])
+  .nullish()
+  .transform((value) => (value === '' ? null : value?.toUpperCase()));
+
+const ContactPersonBody = z.object({
+  id: text(64).nullish(),
+  first_name: optionalText(100),
+  last_name: optionalText(100),
+  salutation: optionalText(20),
+  designation: optionalText(100),
+  department: optionalText(100),
+  email,
+  mobile: optionalText(20),
+  is_primary: z.boolean().nullish(),
+});
+export type ContactPersonBody = z.output<typeof ContactPersonBody>;
+
+const writable = {
+  email,
+  contact: optionalText(20),
+  contact_persons: z
+    .array(ContactPersonBody)
+    .max(50)
+    .refine((persons) => persons.filter((person) => person.is_primary).length <= 1, {
+      message: 'at most one person is the primary one',
+    })
+    .nullish(),
+  address_line1: optionalText(255),
+  address_line2: optionalText(255),
+  address_city: optionalText(100),
+  address_state: optionalText(100),
+  address_postal_code: optionalText(20),
+  address_country: country,
+  timezone: timezone.or(z.literal('')).nullish(),
+  customer_timezone: timezone.or(z.literal('')).nullish(),
+  billing_currency: currency.or(z.literal('')).nullish(),
+  tax_treatment: z.enum(TAX_TREATMENTS).nullish(),
+  metadata: optionalMetadata,
+};
+
+const sameTimezone = (body: { timezone?: string | null; customer_timezone?: string | null }) =>
+  !body.timezone || !body.customer_timezone || body.timezone === body.customer_timezone;
+const timezonesDiffer = {
+  path: ['customer_timezone'],
+  message: 'differs from timezone, which is the same field',
+};
+
+export const CreateCustomerBody = z
+  .object({ ...writable, external_id: name(), name: name() })
+  .refine(sameTimezone, timezonesDiffer);
+export type CreateCustomerBody = z.output<typeof CreateCustomerBody>;
+
+export const UpdateCustomerBody = z
+  .object({ ...writable, external_id: name().optional(), name: name().optional() })
+  .refine(sameTimezone, timezonesDiffer);
+export type UpdateCustomerBody = z.output<typeof UpdateCustomerBody>;
+
+/** Which customer `PUT /customers` is about: one of the two, or both when they agree. */
+export const UpdateCustomerQuery = z.object({
+  id: text().optional(),
+  external_customer_id: text().optional(),
+});
+
+export const ExternalIdParams = z.object({ external_id: text() });
+export const LookupKeyParams = z.object({ lookup_key: text() });
+
+const nullableText = z.string().nullable();
+export const ContactPerson = z
+  .object({
+    id: z.string(),
+    first_name: nullableText,
+    last_name: nullableText,
+    salutation: nullableText,
+    designation: nullableText,
+    department: nullableText,
+    email: nullableText,
+    mobile: nullableText,
+    is_primary: z.boolean(),
+  })
+  .meta({ id: 'ContactPerson' });
+export type ContactPerson = z.infer<typeof ContactPerson>;
+
+export const IntegrationMapping = z
+  .object({
+    ...recordFields,
+    entity_type: z.string(),
+    entity_id: z.string(),
+    provider_type: z.string(),
+    provider_entity_id: z.string(),
+    metadata: z.record(z.string(), z.string()),
+  })
+  .meta({ id: 'IntegrationMapping' });
+
+export const Customer = z
+  .object({
+    ...recordFields,
+    external_id: z.string(),
+    name: z.string(),
+    email: nullableText,
+    contact: nullableText,
+    contact_persons: z.array(ContactPerson),
+    address_line1: nullableText,
+    address_line2: nullableText,
+    address_city: nullableText,
+    address_state: nullableText,
+    address_postal_code: nullableText,
+    address_country: nullableText,
+    timezone: z.string(),
+    billing_currency: nullableText,
+    tax_treatment: z.enum(TAX_TREATMENTS),
+    integrations: z.array(IntegrationMapping),
+    metadata: z.record(z.string(), z.string()),
+    /** Customers have no parents; older clients ask for the keys. */
+    parent_customer_id: z.null(),
+    parent_customer: z.null(),
+  })
+  .meta({ id: 'Customer' });
+export type Customer = z.infer<typeof Customer>;
+
+export const CustomerSearch = searchSchemas({
+  fields: {
+    external_id: 'text',
+    name: 'text',
+    email: 'text',
+    billing_currency: 'text',
+    tax_treatment: 'text',
+    status: 'text',
+    created_at: 'time',
+    updated_at: 'time',
+  },
+  expand: [],
+  filters: (kind) => ({
+    customer_ids: kind.list(),
+    external_ids: kind.list(),
+    external_id: kind.text(),
+    email: kind.text().refine((value) => !value || /^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(value), {
+      message: 'is no e-mail address',
+    }),
+  }),
+});

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { instant, integer, name, optionalText } from './primitives.ts';
+import { ENVIRONMENT_TYPES } from './words.ts';
+
+export const CreateEnvironmentBody = z.object({
+  name: name(),
+  type: z.enum(ENVIRONMENT_TYPES),
+});
+
+/** An empty name changes nothing; the type never changes and may be repeated. */
+export const UpdateEnvironmentBody = z.object({
+  name: optionalText(),
+  type: z.enum(ENVIRONMENT_TYPES).or(z.literal('')).nullish(),
+});
+export type UpdateEnvironmentBody = z.output<typeof UpdateEnvironmentBody>;
+
+export const EnvironmentListQuery = z.object({
+  limit: z.coerce.number().pipe(integer.min(1).max(1000)).default(50),
+  offset: z.coerce.number().pipe(integer.min(0)).default(0),
+});
+
+export const Environment = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    type: z.enum(ENVIRONMENT_TYPES),
+    created_at: instant,
+    updated_at: instant,
+  })
+  .meta({ id: 'Environment' });
+export type Environment = z.infer<typeof Environment>;
+
+export const EnvironmentList = z.object({
+  environments: z.array(Environment),
+  total: z.int(),
+  offset: z.int(),
+  limit: z.int(),
+});
