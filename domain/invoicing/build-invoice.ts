@@ -2,7 +2,7 @@ import type { Currency } from '../currency.ts';
 import { decimal, decimalText, sum } from '../money.ts';
 import type { InvoiceStatus } from '../states/invoice.ts';
 import { applyCoupons, type CouponApplication, type InvoiceCoupon } from './coupons.ts';
-import { lineAmount, type LineSettlement, type RatedLine } from './invoice-line.ts';
+import { lineAmount, type LineSettlement, type InvoiceRow } from './invoice-row.ts';
 import {
   deriveInvoicePayment,
   EMPTY_LEDGER,
@@ -25,7 +25,7 @@ import {
 } from './taxes.ts';
 import { invoiceTotals, negativeNet, taxBase, type InvoiceTotals } from './totals.ts';
 
-export interface InvoiceInput<Line extends RatedLine> {
+export interface InvoiceInput<Line extends InvoiceRow> {
   readonly currency: Currency;
   /** Status that the invoice has once this computation is stored. */
   readonly invoice_status: InvoiceStatus;
@@ -47,7 +47,7 @@ export interface InvoiceInput<Line extends RatedLine> {
   readonly ledger?: InvoiceLedger;
 }
 
-export interface BuiltInvoice<Line extends RatedLine> extends InvoiceTotals, InvoicePayment {
+export interface BuiltInvoice<Line extends InvoiceRow> extends InvoiceTotals, InvoicePayment {
   readonly lines: readonly (Line & LineSettlement)[];
   readonly coupon_applications: readonly CouponApplication[];
   readonly taxes: readonly TaxRow[];
@@ -64,7 +64,7 @@ export interface BuiltInvoice<Line extends RatedLine> extends InvoiceTotals, Inv
  * from rows, so that the same input gives the same invoice however often it is computed. Pure: what
  * it answers is written by the caller, or thrown away by a preview.
  */
-export function buildInvoice<Line extends RatedLine>(
+export function buildInvoice<Line extends InvoiceRow>(
   input: InvoiceInput<Line>,
 ): BuiltInvoice<Line> {
   const { currency, lines } = input;

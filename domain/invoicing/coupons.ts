@@ -1,7 +1,7 @@
 import { allocate, roundToCurrency, type Currency } from '../currency.ts';
 import { Decimal, decimal, decimalText, sum, ZERO } from '../money.ts';
 import { overlaps } from './service-window.ts';
-import { lineAmount, type RatedLine } from './invoice-line.ts';
+import { lineAmount, type InvoiceRow } from './invoice-row.ts';
 
 /** A coupon that stands on the invoice: an association, or a coupon named by a one-off invoice. */
 export interface InvoiceCoupon {
@@ -19,6 +19,11 @@ export interface InvoiceCoupon {
   /** Window of the association, half-open; a null bound is open. */
   readonly start_date: string | null;
   readonly end_date: string | null;
+  /**
+   * Of a discount that an edited draft keeps (`keptDiscounts`): what it took, which stands in for
+   * the coupon's own terms, and the row it was for, null for the invoice.
+   */
+  readonly kept?: { readonly amount: string; readonly invoice_line_item_id: string | null };
 }
 
 /** One application, amounts as decimal text (interface, coupon application). */
@@ -47,14 +52,13 @@ export interface Discounts {
 
 /** What a coupon takes off a base: rounded, never more than the base (billing-semantics 7.3 step 2). */
 export function couponDiscount(
-  coupon: Pick<InvoiceCoupon, 'type' | 'percentage_off' | 'amount_off'>,
+  coupon: Pick<InvoiceCoupon, 'type' | 'percentage_off' | 'amount_off' | 'kept'>,
   base: Decimal,
   currency: Currency,
 ): Decimal {
+  const amountOff = coupon.kept?.amount ?? (coupon.type === 'fixed' ? coupon.amount_off : null);
   const off =
-    coupon.type === 'percentage'
-      ? base.times(decimal(coupon.percentage_off!)).div(100)
-      : decimal(coupon.amount_off!);
+    amountOff === null ? base.times(decimal(coupon.percentage_off!)).div(100) : decimal(amountOff);
   return Decimal.min(roundToCurrency(off, currency), base);
 }
 
@@ -65,7 +69,7 @@ export function couponDiscount(
  * take more than the subtotal, and a coupon that finds nothing to discount is not applied.
  */
 export function applyCoupons(
-  lines: readonly RatedLine[],
+  lines: readonly InvoiceRow[],
   coupons: readonly InvoiceCoupon[],
   currency: Currency,
 ): Discounts {
@@ -96,15 +100,23 @@ export function applyCoupons(
   return { applications, lineItemDiscounts, invoiceLevelDiscounts };
 }
 
-const isLineLevel = (coupon: InvoiceCoupon) => coupon.subscription_line_item_id !== null;
+const isLineLevel = (coupon: InvoiceCoupon) =>
+  coupon.kept === undefined
+    ? coupon.subscription_line_item_id !== null
+    : coupon.kept.invoice_line_item_id !== null;
 
-/** Line-level before the rest; then the older association, which ids break ties of (billing-semantics 7.3 step 1). */
+/**
+ * Line-level before the rest; then the older association, which ids break ties of (billing-semantics
+ * 7.3 step 1). Coupons without an association keep the order in which they were named.
+ */
 function inOrder(coupons: readonly InvoiceCoupon[]): InvoiceCoupon[] {
   return [...coupons].sort(
     (left, right) =>
       Number(isLineLevel(right)) - Number(isLineLevel(left)) ||
       compareText(left.start_date, right.start_date) ||
-      compareText(left.coupon_association_id, right.coupon_association_id),
+      (left.start_date === null
+        ? 0
+        : compareText(left.coupon_association_id, right.coupon_association_id)),
   );
 }
 
@@ -114,20 +126,27 @@ const compareText = (left: string | null, right: string | null): number => {
   return one < other ? -1 : one > other ? 1 : 0;
 };
 
-function isDiscounted(line: RatedLine, coupon: InvoiceCoupon): boolean {
+function isDiscounted(line: InvoiceRow, coupon: InvoiceCoupon): boolean {
   if (line.kind === 'credit') return false;
+  if (coupon.kept !== undefined) {
+    return isLineLevel(coupon) ? line.id === coupon.kept.invoice_line_item_id : isOf(line, coupon);
+  }
   if (!overlaps(line.period_start, line.period_end, coupon.start_date, coupon.end_date)) {
     return false;
   }
   return isLineLevel(coupon)
     ? line.subscription_line_item_id === coupon.subscription_line_item_id
-    : coupon.subscription_id === null || line.subscription_id === coupon.subscription_id;
+    : isOf(line, coupon);
 }
+
+/** A child's coupon discounts the child's rows only (billing-semantics 7.3). */
+const isOf = (line: InvoiceRow, coupon: InvoiceCoupon) =>
+  coupon.subscription_id === null || line.subscription_id === coupon.subscription_id;
 
 /** One application for each row of a line-level coupon, one for the invoice otherwise. */
 function applicationRows(
   coupon: InvoiceCoupon,
-  lines: readonly RatedLine[],
+  lines: readonly InvoiceRow[],
   rows: readonly number[],
   bases: readonly Decimal[],
   parts: readonly Decimal[],

@@ -36,7 +36,10 @@ export interface InvoicePayment {
   readonly payment_status: PaymentStatus;
 }
 
-/** Payments that have brought money, whatever was returned of it since (money-semantics 8.4.1). */
+/** Whether the payment has brought money, whatever was returned of it since (money-semantics 8.4.1). */
+export const broughtMoney = (payment: { readonly payment_status: PaymentStatus }): boolean =>
+  SETTLED.has(payment.payment_status);
+
 const SETTLED: ReadonlySet<PaymentStatus> = new Set([
   'SUCCEEDED',
   'OVERPAID',
@@ -59,11 +62,7 @@ export function deriveInvoicePayment(
       .filter((note) => note.credit_note_status === 'FINALIZED')
       .map((note) => decimal(note.total_amount)),
   );
-  const paid = sum(
-    ledger.payments
-      .filter((payment) => SETTLED.has(payment.payment_status))
-      .map((payment) => decimal(payment.amount)),
-  );
+  const paid = sum(ledger.payments.filter(broughtMoney).map((payment) => decimal(payment.amount)));
   const refunded = sum(
     ledger.refunds
       .filter((refund) => refund.refund_status === 'SUCCEEDED')

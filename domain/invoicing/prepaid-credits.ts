@@ -1,6 +1,6 @@
 import { minorDigits, type Currency } from '../currency.ts';
 import { Decimal, decimal, decimalText, roundToStorage, sum, ZERO } from '../money.ts';
-import type { PriceType } from './invoice-line.ts';
+import type { PriceType } from '../pricing/price.ts';
 
 export type AllowedPriceType = 'ALL' | PriceType;
 

@@ -1,7 +1,4 @@
-import { Temporal } from 'temporal-polyfill';
-
-/** Milliseconds since the epoch of an ISO 8601 instant in UTC. */
-export const instantMs = (text: string): number => Temporal.Instant.from(text).epochMilliseconds;
+import { epochMs } from '../time/instant.ts';
 
 /**
  * Whether a row's service window overlaps `[from, to)`. A one-time charge (start = end) is inside
@@ -15,9 +12,9 @@ export function overlaps(
   to: string | null,
 ): boolean {
   if (serviceStart === null || serviceEnd === null) return true;
-  const start = instantMs(serviceStart);
-  const end = instantMs(serviceEnd);
-  if (to !== null && start >= instantMs(to)) return false;
+  const start = epochMs(serviceStart);
+  const end = epochMs(serviceEnd);
+  if (to !== null && start >= epochMs(to)) return false;
   if (from === null) return true;
-  return start === end ? start >= instantMs(from) : end > instantMs(from);
+  return start === end ? start >= epochMs(from) : end > epochMs(from);
 }

@@ -1,10 +1,10 @@
 import type { InvoiceCoupon } from '../../../domain/invoicing/coupons.ts';
-import type { RatedLine } from '../../../domain/invoicing/invoice-line.ts';
+import type { InvoiceRow } from '../../../domain/invoicing/invoice-row.ts';
 import type { PrepaidWallet } from '../../../domain/invoicing/prepaid-credits.ts';
 import type { InvoiceTaxRate } from '../../../domain/invoicing/taxes.ts';
 
 /** A base row of one subscription, on its line item of the same name, without a service window. */
-export const line = (id: string, amount: string, over: Partial<RatedLine> = {}): RatedLine => ({
+export const line = (id: string, amount: string, over: Partial<InvoiceRow> = {}): InvoiceRow => ({
   id,
   kind: 'base',
   subscription_id: 'subs',

@@ -1,20 +1,16 @@
 import assert from 'node:assert/strict';
 import { isRounded, type Currency } from '../currency.ts';
 import { decimal, type Decimal } from '../money.ts';
-
-export const LINE_KINDS = ['base', 'overage', 'true_up', 'credit'] as const;
-/** `credit` rows give back what an earlier row charged: negative, and outside every discount (billing-semantics 5.3). */
-export type LineKind = (typeof LINE_KINDS)[number];
-
-export const PRICE_TYPES = ['USAGE', 'FIXED'] as const;
-export type PriceType = (typeof PRICE_TYPES)[number];
+import type { PriceType } from '../pricing/price.ts';
+import type { LineKind } from '../pricing/rated-line.ts';
 
 /**
  * A rated row on its way onto an invoice. Any record with these columns will do; the other columns
  * (and the explanation) pass through `buildInvoice` untouched.
  */
-export interface RatedLine {
+export interface InvoiceRow {
   readonly id: string;
+  /** `credit` rows give back what an earlier row charged; they are outside every discount (billing-semantics 5.3). */
   readonly kind: LineKind;
   /** Whose row it is on an invoice that merges several subscriptions; null on a one-off invoice. */
   readonly subscription_id: string | null;
@@ -36,7 +32,7 @@ export interface LineSettlement {
 }
 
 /** The row's amount; a row that is not in whole minor units is a bug of the rating (billing-semantics 0.2). */
-export function lineAmount(line: Pick<RatedLine, 'amount'>, currency: Currency): Decimal {
+export function lineAmount(line: Pick<InvoiceRow, 'amount'>, currency: Currency): Decimal {
   const amount = decimal(line.amount);
   assert(isRounded(amount, currency), `line amount ${line.amount} is not rounded`);
   return amount;

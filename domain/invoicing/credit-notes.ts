@@ -1,0 +1,207 @@
+import { BillingError, invalidField, invalidOperation, notFound } from '../errors.ts';
+import { isRounded, roundToCurrency, type Currency } from '../currency.ts';
+import { Decimal, decimal, decimalText, sum, ZERO } from '../money.ts';
+import type { CreditNoteStatus, CreditNoteType } from '../states/credit-note.ts';
+import type { InvoiceStatus } from '../states/invoice.ts';
+import type { PaymentStatus } from '../states/payment-status.ts';
+
+export const CREDIT_NOTE_REASONS = [
+  'DUPLICATE', 'FRAUDULENT', 'ORDER_CHANGE', 'UNSATISFACTORY', 'SERVICE_ISSUE', 'BILLING_ERROR',
+  'SUBSCRIPTION_CANCELLATION',
+] as const; // prettier-ignore
+export type CreditNoteReason = (typeof CREDIT_NOTE_REASONS)[number];
+
+export const REFUND_TARGETS = ['PREPAID_WALLET', 'BACK_TO_SOURCE'] as const;
+export type RefundTarget = (typeof REFUND_TARGETS)[number];
+
+/** Names the exclusive tax of the credited rows in place of a row (money-semantics 10.6). */
+export const TAX_LINE = 'tax';
+
+/** What of an invoice limits its credit notes; amounts as decimal text, read under the invoice lock. */
+export interface CreditableInvoice {
+  readonly id: string;
+  readonly currency: Currency;
+  readonly invoice_status: InvoiceStatus;
+  readonly payment_status: PaymentStatus;
+  readonly total: string;
+  readonly adjustment_amount: string;
+  readonly amount_paid: string;
+  readonly refunded_amount: string;
+  /** Refunds that are under way. */
+  readonly refunds_in_flight: string;
+  readonly exclusive_tax: string;
+  readonly lines: readonly {
+    readonly id: string;
+    readonly amount: string;
+    readonly line_item_discount: string;
+    readonly invoice_level_discount: string;
+  }[];
+}
+
+/** One credited row, or `TAX_LINE`. */
+export interface CreditNoteLine {
+  readonly invoice_line_item_id: string;
+  readonly amount: string;
+}
+
+export interface StoredCreditNote {
+  readonly credit_note_status: CreditNoteStatus;
+  readonly line_items: readonly CreditNoteLine[];
+}
+
+/** REFUND gives back what was paid, ADJUSTMENT lowers what is owed; the invoice says which (money-semantics 10.2). */
+export function creditNoteType(
+  status: PaymentStatus,
+  requested: CreditNoteType | null = null,
+): CreditNoteType {
+  const type = TYPE_BY_STATUS[status];
+  if (type === null) {
+    throw invalidOperation(`A ${status} invoice can not be credited.`);
+  }
+  if (requested !== null && requested !== type) {
+    throw invalidField('credit_note_type', `must be ${type} on a ${status} invoice`);
+  }
+  return type;
+}
+
+const TYPE_BY_STATUS: Readonly<Record<PaymentStatus, CreditNoteType | null>> = {
+  SUCCEEDED: 'REFUND',
+  OVERPAID: 'REFUND',
+  PARTIALLY_REFUNDED: 'REFUND',
+  PENDING: 'ADJUSTMENT',
+  INITIATED: 'ADJUSTMENT',
+  PROCESSING: 'ADJUSTMENT',
+  FAILED: 'ADJUSTMENT',
+  REFUNDED: null,
+  VOIDED: null,
+};
+
+/** Where a refund goes: to the prepaid wallet unless said otherwise; an adjustment goes nowhere (money-semantics 10.8). */
+export function refundTarget(
+  type: CreditNoteType,
+  requested: RefundTarget | null,
+): RefundTarget | null {
+  if (type === 'REFUND') return requested ?? 'PREPAID_WALLET';
+  if (requested !== null) throw invalidField('refund_target', 'is for refund credit notes');
+  return null;
+}
+
+/** How much may still be credited in all (billing-semantics 18, money-semantics 10.5). */
+export function creditCapacity(invoice: CreditableInvoice, type: CreditNoteType): Decimal {
+  const left =
+    type === 'REFUND'
+      ? decimal(invoice.amount_paid)
+          .minus(decimal(invoice.refunded_amount))
+          .minus(decimal(invoice.refunds_in_flight))
+      : decimal(invoice.total)
+          .minus(decimal(invoice.adjustment_amount))
+          .minus(decimal(invoice.amount_paid));
+  return Decimal.max(left, ZERO);
+}
+
+/**
+ * Checks a credit note and answers its total. The same check stands at creation and, with the note's
+ * own type, again at finalization, because a draft reserves nothing (money-semantics 10.5). Limits
+ * count finalized notes only (rulings 17): each row up to its net, all together up to
+ * `creditCapacity`.
+ */
+export function checkCreditNote(
+  invoice: CreditableInvoice,
+  type: CreditNoteType,
+  lines: readonly CreditNoteLine[],
+  earlierNotes: readonly StoredCreditNote[],
+): Decimal {
+  if (invoice.invoice_status !== 'FINALIZED') {
+    throw invalidOperation(`A ${invoice.invoice_status} invoice can not be credited.`);
+  }
+  if (lines.length === 0) throw invalidField('line_items', 'must name at least one line');
+  const earlier = earlierNotes
+    .filter((note) => note.credit_note_status === 'FINALIZED')
+    .flatMap((note) => note.line_items);
+
+  lines.forEach((line, index) => {
+    const path = `line_items[${index}].amount`;
+    const amount = decimal(line.amount);
+    if (amount.lte(0)) throw invalidField(path, 'must be above 0');
+    if (!isRounded(amount, invoice.currency)) {
+      throw invalidField(path, 'has more decimals than the currency');
+    }
+    // A row named twice in one note counts twice.
+    const before = [...earlier, ...lines.slice(0, index)];
+    const cap =
+      line.invoice_line_item_id === TAX_LINE
+        ? taxCap(invoice, [...earlier, ...lines])
+        : netOf(invoice, line.invoice_line_item_id);
+    const left = Decimal.max(cap.minus(creditedOn(before, line.invoice_line_item_id)), ZERO);
+    if (amount.gt(left)) throw tooMuch(path, amount, left);
+  });
+
+  const total = sum(lines.map((line) => decimal(line.amount)));
+  const capacity = creditCapacity(invoice, type);
+  if (total.gt(capacity)) throw tooMuch('line_items', total, capacity);
+  return total;
+}
+
+/**
+ * The request's content, by which a repeated creation is recognised (money-semantics 10.12): canonical
+ * JSON, amounts canonical, lines sorted. The caller hashes it. The note's number is not part of it.
+ */
+export function creditNoteContent(request: {
+  readonly invoice_id: string;
+  readonly reason: CreditNoteReason;
+  readonly credit_note_type: CreditNoteType;
+  readonly refund_target: RefundTarget | null;
+  readonly process_credit_note: boolean;
+  readonly memo: string | null;
+  readonly metadata: Readonly<Record<string, string>> | null;
+  readonly line_items: readonly CreditNoteLine[];
+}): string {
+  const lines = request.line_items
+    .map((line) => [line.invoice_line_item_id, decimalText(decimal(line.amount))])
+    .sort(compareJson);
+  return JSON.stringify([
+    request.invoice_id,
+    request.reason,
+    request.credit_note_type,
+    request.refund_target,
+    request.process_credit_note,
+    request.memo,
+    request.metadata === null ? null : Object.entries(request.metadata).sort(compareJson),
+    lines,
+  ]);
+}
+
+const compareJson = (left: readonly string[], right: readonly string[]): number => {
+  const [one, other] = [JSON.stringify(left), JSON.stringify(right)];
+  return one < other ? -1 : one > other ? 1 : 0;
+};
+
+const creditedOn = (lines: readonly CreditNoteLine[], id: string): Decimal =>
+  sum(lines.filter((line) => line.invoice_line_item_id === id).map((line) => decimal(line.amount)));
+
+function netOf(invoice: CreditableInvoice, id: string): Decimal {
+  const line = invoice.lines.find((candidate) => candidate.id === id);
+  if (line === undefined) throw notFound('Invoice line item', id);
+  return decimal(line.amount)
+    .minus(decimal(line.line_item_discount))
+    .minus(decimal(line.invoice_level_discount));
+}
+
+/** The exclusive tax that belongs to what is credited of the rows, this note included (money-semantics 10.6). */
+function taxCap(invoice: CreditableInvoice, credited: readonly CreditNoteLine[]): Decimal {
+  const taxable = sum(invoice.lines.map((line) => netOf(invoice, line.id)));
+  if (taxable.lte(0)) return ZERO;
+  const rows = sum(
+    credited
+      .filter((line) => line.invoice_line_item_id !== TAX_LINE)
+      .map((line) => decimal(line.amount)),
+  );
+  return roundToCurrency(decimal(invoice.exclusive_tax).times(rows).div(taxable), invoice.currency);
+}
+
+function tooMuch(path: string, amount: Decimal, left: Decimal): BillingError {
+  const message = `${decimalText(amount)} exceeds the ${decimalText(left)} that can be credited.`;
+  return new BillingError('invalid', 'validation_error', message, [
+    { path, code: 'exceeds_creditable_amount', message },
+  ]);
+}

@@ -1,0 +1,115 @@
+import { invalidField, invalidOperation, notFound } from '../errors.ts';
+import type { CouponApplication, InvoiceCoupon } from './coupons.ts';
+import type { InvoiceRow } from './invoice-row.ts';
+
+/**
+ * One edit of a draft's rows, in the order of the request. `update` gives the row a new id and keeps
+ * what it does not name; the amount is the row's amount, which the quantity does not multiply
+ * (billing-semantics 17.6, interface note 8).
+ */
+export type LineEdit<Line extends InvoiceRow> =
+  | { readonly action: 'add'; readonly line: Line }
+  | {
+      readonly action: 'update';
+      readonly id: string;
+      readonly new_id: string;
+      readonly changes: Partial<Omit<Line, 'id'>>;
+    }
+  | { readonly action: 'remove'; readonly id: string };
+
+export interface EditedLines<Line extends InvoiceRow> {
+  readonly lines: readonly Line[];
+  /** Rows that no longer stand, to be archived. */
+  readonly archived_ids: readonly string[];
+  /** Old id → new id of the updated rows, so that what refers to a row can follow it. */
+  readonly renamed: ReadonlyMap<string, string>;
+}
+
+/**
+ * The rows of a draft after the edits. Refuses an empty list of edits and a row that does not stand
+ * (any more); whether the invoice may be edited at all is the state table's to say.
+ */
+export function editLines<Line extends InvoiceRow>(
+  lines: readonly Line[],
+  edits: readonly LineEdit<Line>[],
+): EditedLines<Line> {
+  if (edits.length === 0) throw invalidField('line_items', 'must name at least one change');
+  let standing = [...lines];
+  const archived: string[] = [];
+  const renamed = new Map<string, string>();
+
+  for (const edit of edits) {
+    if (edit.action === 'add') {
+      standing.push(edit.line);
+      continue;
+    }
+    const row = standing.findIndex((line) => line.id === edit.id);
+    if (row < 0) throw notFound('Invoice line item', edit.id);
+    archived.push(edit.id);
+    if (edit.action === 'remove') {
+      standing = standing.filter((line) => line.id !== edit.id);
+      continue;
+    }
+    standing[row] = { ...standing[row]!, ...edit.changes, id: edit.new_id };
+    renamed.set(edit.id, edit.new_id);
+  }
+  return { lines: standing, archived_ids: archived, renamed };
+}
+
+/**
+ * The discounts of a draft as they stand, for a draft whose rows were edited: each takes again what
+ * it took, as far as the new rows allow (billing-semantics 17.6). A row's discount follows the row
+ * to its new id and goes when the row goes.
+ */
+export function keptDiscounts(
+  applications: readonly CouponApplication[],
+  renamed: ReadonlyMap<string, string>,
+): InvoiceCoupon[] {
+  return applications.map((application) => {
+    const row = application.invoice_line_item_id;
+    return {
+      coupon_id: application.coupon_id,
+      coupon_association_id: application.coupon_association_id,
+      type: application.discount_type,
+      percentage_off: application.discount_percentage,
+      amount_off: application.discount_type === 'fixed' ? application.discounted_amount : null,
+      subscription_id: application.subscription_id,
+      subscription_line_item_id: null,
+      start_date: null,
+      end_date: null,
+      kept: {
+        amount: application.discounted_amount,
+        invoice_line_item_id: row === null ? null : latestId(row, renamed),
+      },
+    };
+  });
+}
+
+/** A row can be updated several times in one request. */
+function latestId(id: string, renamed: ReadonlyMap<string, string>): string {
+  const next = renamed.get(id);
+  return next === undefined ? id : latestId(next, renamed);
+}
+
+/**
+ * A finalized invoice, or a voided one without a replacement, can be recalculated: it is voided and a
+ * linked draft takes its place (billing-semantics 17.6). Refuses drafts, skipped ones, one-off
+ * invoices, and what was replaced before.
+ */
+export function assertRecalculable(invoice: {
+  readonly invoice_type: string;
+  readonly invoice_status: string;
+  readonly recalculated_invoice_id: string | null;
+}): void {
+  if (invoice.invoice_type !== 'SUBSCRIPTION') {
+    throw invalidOperation('Only subscription invoices can be recalculated.');
+  }
+  if (invoice.recalculated_invoice_id !== null) {
+    throw invalidOperation('The invoice was recalculated before and has a replacement.');
+  }
+  if (invoice.invoice_status !== 'FINALIZED' && invoice.invoice_status !== 'VOIDED') {
+    throw invalidOperation(
+      `A ${invoice.invoice_status} invoice can not be recalculated; finalize it first.`,
+    );
+  }
+}

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { Temporal } from 'temporal-polyfill';
+import { invalidField } from '../errors.ts';
+
+const DAYS_MAX = 3650;
+
+/** Days of terms written `<N> NET` in any letter case, N from 0 to 3650; else 400 (billing-semantics 17.5). */
+export function paymentTermDays(terms: string): number {
+  const match = /^(\d{1,4}) NET$/i.exec(terms.trim());
+  const days = match === null ? Number.NaN : Number(match[1]);
+  if (!(days <= DAYS_MAX)) {
+    throw invalidField('payment_terms', `must be of the form "30 NET", up to ${DAYS_MAX} days`);
+  }
+  return days;
+}
+
+/**
+ * When the invoice is due: the issue instant plus calendar days in the customer's zone, same local
+ * clock (billing-semantics 17.5). `terms` null takes the tenant's `defaultDays`. Instants are ISO
+ * 8601 UTC with milliseconds. A draft shows the value that it would have if issued at its period's end.
+ */
+export function dueDate(
+  issuedAt: string,
+  terms: string | null,
+  defaultDays: number,
+  timezone: string,
+): string {
+  const days = terms === null ? defaultDays : paymentTermDays(terms);
+  assert(Number.isInteger(days) && days >= 0, `due date days ${days}`);
+  return Temporal.Instant.from(issuedAt)
+    .toZonedDateTimeISO(timezone)
+    .add({ days })
+    .toInstant()
+    .toString({ smallestUnit: 'millisecond' });
+}

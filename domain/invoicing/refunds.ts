@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { BillingError, invalidField } from '../errors.ts';
+import { Decimal, decimal, sum, ZERO } from '../money.ts';
+import { moveRefund, type RefundStatus } from '../states/refund.ts';
+import type { PaymentStatus } from '../states/payment-status.ts';
+import type { RefundTarget } from './credit-notes.ts';
+import { broughtMoney } from './payment-ledger.ts';
+
+/** A refund row, as far as arithmetic needs it; amounts as decimal text. */
+export interface Refund {
+  readonly payment_id: string | null;
+  readonly refund_status: RefundStatus;
+  readonly amount: string;
+}
+
+export interface RefundablePayment {
+  readonly id: string;
+  readonly payment_status: PaymentStatus;
+  readonly payment_method_type: string;
+  readonly amount: string;
+}
+
+/** Where a part of a refund goes. */
+export type RefundDestination = RefundTarget | 'SOURCE_WALLET';
+
+export interface RefundPart {
+  readonly payment_id: string;
+  readonly amount: Decimal;
+  /** `SOURCE_WALLET`: the wallet that the CREDITS payment came from, into the very blocks (money-semantics 9.7). */
+  readonly destination: RefundDestination;
+}
+
+/** Refunds that hold capacity: those under way and those that arrived (money-semantics 9.2). */
+const reserves = (refund: Refund): boolean =>
+  refund.refund_status === 'PENDING' ||
+  refund.refund_status === 'PROCESSING' ||
+  refund.refund_status === 'SUCCEEDED';
+
+/** What of a payment can still be given back (money-semantics 9.2). Zero unless it brought money. */
+export function refundCapacity(payment: RefundablePayment, refunds: readonly Refund[]): Decimal {
+  if (!broughtMoney(payment)) return ZERO;
+  const reserved = sum(
+    refunds
+      .filter((refund) => refund.payment_id === payment.id && reserves(refund))
+      .map((refund) => decimal(refund.amount)),
+  );
+  return Decimal.max(decimal(payment.amount).minus(reserved), ZERO);
+}
+
+/** Refunds that have been asked for and have not arrived. */
+export const refundsInFlight = (refunds: readonly Refund[]): Decimal =>
+  sum(
+    refunds
+      .filter((refund) => reserves(refund) && refund.refund_status !== 'SUCCEEDED')
+      .map((refund) => decimal(refund.amount)),
+  );
+
+/**
+ * Splits a refund over the payments of an invoice, newest first, each up to its capacity
+ * (money-semantics 9.7). A payment with credits goes back to the wallet it came from whatever the
+ * target; an OFFLINE one can not go back to its source. Refuses more than all of them hold.
+ */
+export function allocateRefund(
+  amount: Decimal,
+  target: RefundTarget,
+  paymentsOldestFirst: readonly RefundablePayment[],
+  refunds: readonly Refund[],
+): RefundPart[] {
+  assert(amount.gt(0), 'a refund of nothing');
+  let left = amount;
+  const parts: RefundPart[] = [];
+  for (const payment of paymentsOldestFirst.toReversed()) {
+    const part = Decimal.min(left, refundCapacity(payment, refunds));
+    if (part.lte(0)) continue;
+    const destination = destinationOf(payment, target);
+    parts.push({ payment_id: payment.id, amount: part, destination });
+    left = left.minus(part);
+  }
+  if (left.gt(0)) throw invalidField('amount', 'exceeds what was paid and not yet returned');
+  return parts;
+}
+
+function destinationOf(payment: RefundablePayment, target: RefundTarget): RefundDestination {
+  if (payment.payment_method_type === 'CREDITS') return 'SOURCE_WALLET';
+  if (payment.payment_method_type === 'OFFLINE' && target === 'BACK_TO_SOURCE') {
+    throw invalidField('refund_target', 'an OFFLINE payment has no source to go back to');
+  }
+  return target;
+}
+
+/** Status of a payment that brought money, from its refunds (money-semantics 9.5). */
+export function refundedPaymentStatus(
+  payment: RefundablePayment,
+  refunds: readonly Refund[],
+): PaymentStatus {
+  const returned = sum(
+    refunds
+      .filter((refund) => refund.payment_id === payment.id)
+      .filter((refund) => refund.refund_status === 'SUCCEEDED')
+      .map((refund) => decimal(refund.amount)),
+  );
+  if (returned.isZero()) return payment.payment_status;
+  return returned.gte(decimal(payment.amount)) ? 'REFUNDED' : 'PARTIALLY_REFUNDED';
+}
+
+/** A failed gateway refund may be paid into the wallet instead, once (money-semantics 9.6). */
+export function assertRetryable(refund: {
+  readonly refund_status: RefundStatus;
+  readonly was_retried: boolean;
+}): void {
+  moveRefund(refund.refund_status, 'retry');
+  if (!refund.was_retried) return;
+  const message = 'The refund was retried before.';
+  throw new BillingError('conflict', 'already_exists', message, [
+    { path: 'refund_status', code: 'already_retried', message },
+  ]);
+}

@@ -1,0 +1,140 @@
+import { BillingError, invalidField } from '../errors.ts';
+import { decimal } from '../money.ts';
+import { epochMs } from '../time/instant.ts';
+import { overlaps } from './service-window.ts';
+import type { InvoiceTaxRate, TaxBehavior, TaxExemption } from './taxes.ts';
+
+/** Most specific first: the first level that has a rate decides alone (billing-semantics 8.1). */
+export const TAX_LEVELS = ['invoice', 'subscription', 'plan', 'customer', 'tenant'] as const;
+export type TaxLevel = (typeof TAX_LEVELS)[number];
+
+/** An association of a tax rate, with what of the rate decides. */
+export interface TaxAssociation {
+  readonly id: string;
+  readonly level: TaxLevel;
+  readonly tax_rate_id: string;
+  readonly tax_rate_status: 'ACTIVE' | 'INACTIVE';
+  readonly percentage_value: string;
+  readonly tax_behavior: TaxBehavior;
+  readonly priority: number;
+  readonly auto_apply: boolean;
+  /** Null: every currency. */
+  readonly currency: string | null;
+  /** Half-open; a null bound is open. */
+  readonly start_date: string | null;
+  readonly end_date: string | null;
+}
+
+export interface ResolvedTaxes {
+  readonly rates: readonly InvoiceTaxRate[];
+  readonly exemption: TaxExemption | null;
+}
+
+/**
+ * Which rates an invoice has, at the moment of its computation (billing-semantics 8.1): those of the
+ * most specific level that has any, of an active rate, applied automatically, in the invoice's
+ * currency, in force during its period. Levels replace each other and never add up. An exempt
+ * customer has none.
+ */
+export function resolveTaxes(
+  invoice: {
+    readonly tax_treatment: 'taxable' | 'exempt';
+    readonly currency: string;
+    readonly period_start: string | null;
+    readonly period_end: string | null;
+  },
+  associations: readonly TaxAssociation[],
+): ResolvedTaxes {
+  if (invoice.tax_treatment === 'exempt') return { rates: [], exemption: CUSTOMER_EXEMPT };
+  const applicable = associations.filter(
+    (association) =>
+      association.auto_apply &&
+      association.tax_rate_status === 'ACTIVE' &&
+      (association.currency === null || association.currency === invoice.currency) &&
+      overlaps(
+        invoice.period_start,
+        invoice.period_end,
+        association.start_date,
+        association.end_date,
+      ),
+  );
+  const level = TAX_LEVELS.find((candidate) =>
+    applicable.some((association) => association.level === candidate),
+  );
+  if (level === undefined) return { rates: [], exemption: NO_TAX_CONFIGURED };
+  return {
+    exemption: null,
+    rates: applicable
+      .filter((association) => association.level === level)
+      .map((association) => ({
+        tax_rate_id: association.tax_rate_id,
+        tax_association_id: association.id,
+        percentage_value: association.percentage_value,
+        tax_behavior: association.tax_behavior,
+        priority: association.priority,
+      })),
+  };
+}
+
+const CUSTOMER_EXEMPT: TaxExemption = {
+  reason: 'The customer is exempt from tax.',
+  reason_code: 'customer_exempt',
+};
+const NO_TAX_CONFIGURED: TaxExemption = {
+  reason: 'No tax rate is configured for this invoice.',
+  reason_code: 'no_tax_configured',
+};
+
+/** Refuses a percentage outside 0 to 100 (money-semantics 13.4). */
+export function validateTaxPercentage(percentage: string): void {
+  const value = decimal(percentage);
+  if (value.lt(0) || value.gt(100)) {
+    throw invalidField('percentage_value', 'must be from 0 to 100');
+  }
+}
+
+/**
+ * The window of a rate that is added to a subscription: from the effective date (default now) on
+ * (billing-semantics 8.1). Refuses a rate that is in force or to come on the same currency
+ * (money-semantics 13.5).
+ */
+export function addedTaxWindow(
+  associations: readonly TaxAssociation[],
+  added: { readonly tax_rate_id: string; readonly currency: string | null },
+  effectiveDate: string | null,
+  at: string,
+): { readonly start_date: string; readonly end_date: null } {
+  const start = effectiveDate ?? at;
+  const taken = associations.find(
+    (association) =>
+      association.tax_rate_id === added.tax_rate_id &&
+      association.currency === added.currency &&
+      !hasEnded(association, start),
+  );
+  if (taken !== undefined) {
+    const message = `The tax rate is already associated, as ${taken.id}.`;
+    throw new BillingError('conflict', 'already_exists', message, [
+      { path: 'tax_rate_code', code: 'already_exists', message },
+    ]);
+  }
+  return { start_date: start, end_date: null };
+}
+
+/** The end of an association that is removed: the effective date (default now). Refuses one that has ended. */
+export function removedTaxEnd(
+  association: TaxAssociation,
+  effectiveDate: string | null,
+  at: string,
+): string {
+  const end = effectiveDate ?? at;
+  if (hasEnded(association, end)) {
+    throw invalidField('tax_association_id', `the association ended on ${association.end_date}`);
+  }
+  if (association.start_date !== null && epochMs(end) < epochMs(association.start_date)) {
+    return association.start_date;
+  }
+  return end;
+}
+
+const hasEnded = (association: TaxAssociation, at: string): boolean =>
+  association.end_date !== null && epochMs(association.end_date) <= epochMs(at);

@@ -1,0 +1,67 @@
+import { Decimal, decimal, decimalText, sum, ZERO } from '../money.ts';
+import type { PriceType } from '../pricing/price.ts';
+import type { InvoiceStatus } from '../states/invoice.ts';
+import type { PaymentStatus } from '../states/payment-status.ts';
+
+/** What an open invoice says about money that is still to come; amounts as decimal text. */
+export interface OpenInvoice {
+  readonly currency: string;
+  readonly invoice_status: InvoiceStatus;
+  readonly payment_status: PaymentStatus;
+  readonly amount_paid: string;
+  readonly amount_remaining: string;
+  readonly lines: readonly {
+    readonly price_type: PriceType | null;
+    readonly amount: string;
+    readonly line_item_discount: string;
+    readonly invoice_level_discount: string;
+    readonly prepaid_credits_applied: string;
+  }[];
+}
+
+export interface UnpaidSummary {
+  readonly total_unpaid_amount: string;
+  readonly total_unpaid_usage_charges: string;
+  readonly total_unpaid_fixed_charges: string;
+  /** Already paid on the invoices that are still open. */
+  readonly total_paid_invoice_amount: string;
+}
+
+/** Whether something is still owed on it (money-semantics 2.8.5, 23.62). */
+export const isUnpaid = (invoice: OpenInvoice): boolean =>
+  (invoice.invoice_status === 'FINALIZED' || invoice.invoice_status === 'DRAFT') &&
+  invoice.payment_status !== 'SUCCEEDED' &&
+  decimal(invoice.amount_remaining).gt(0);
+
+/**
+ * The usage part of what is open on one invoice: its usage rows less their discounts and credits,
+ * never more than the open amount (money-semantics 2.8.5).
+ */
+export function unpaidUsage(invoice: OpenInvoice): Decimal {
+  const usage = sum(
+    invoice.lines
+      .filter((line) => line.price_type === 'USAGE')
+      .map((line) =>
+        decimal(line.amount)
+          .minus(decimal(line.line_item_discount))
+          .minus(decimal(line.invoice_level_discount))
+          .minus(decimal(line.prepaid_credits_applied)),
+      ),
+  );
+  return Decimal.min(decimal(invoice.amount_remaining), Decimal.max(usage, ZERO));
+}
+
+/** The open invoices of one customer in one currency, in sum. */
+export function unpaidSummary(invoices: readonly OpenInvoice[], currency: string): UnpaidSummary {
+  const open = invoices.filter((invoice) => invoice.currency === currency && isUnpaid(invoice));
+  const unpaid = sum(open.map((invoice) => decimal(invoice.amount_remaining)));
+  const usage = sum(open.map(unpaidUsage));
+  return {
+    total_unpaid_amount: decimalText(unpaid),
+    total_unpaid_usage_charges: decimalText(usage),
+    total_unpaid_fixed_charges: decimalText(unpaid.minus(usage)),
+    total_paid_invoice_amount: decimalText(
+      sum(open.map((invoice) => decimal(invoice.amount_paid))),
+    ),
+  };
+}

@@ -1,0 +1,69 @@
+import { BillingError, invalidField, invalidOperation } from '../errors.ts';
+import { isRounded, type Currency } from '../currency.ts';
+import { Decimal, decimal, ZERO } from '../money.ts';
+import { moveInvoice, type InvoiceStatus } from '../states/invoice.ts';
+import type { PaymentStatus } from '../states/payment-status.ts';
+
+export interface VoidableInvoice {
+  readonly currency: Currency;
+  readonly invoice_status: InvoiceStatus;
+  readonly payment_status: PaymentStatus;
+  readonly amount_paid: string;
+  readonly refunded_amount: string;
+  /** Refunds that are under way. */
+  readonly refunds_in_flight: string;
+  /** A replacement takes the payments over, so that nothing is refunded and charged again (money-semantics 9.15). */
+  readonly recalculated_invoice_id: string | null;
+}
+
+export interface VoidDecision {
+  readonly invoice_status: InvoiceStatus;
+  /** To be refunded to the requested target; zero when nothing was paid or a replacement takes it over. */
+  readonly refund: Decimal;
+  /** Moves to the replacement instead of back to the customer. */
+  readonly carried: Decimal;
+}
+
+/**
+ * What voiding an invoice does to its money (money-semantics 9.10 to 9.15). `amount` null refunds all
+ * that was paid and not yet returned; more than that is refused. Prepaid credits are no part of it:
+ * they go back to their own blocks (`reverseDebit`). A payment being processed refuses with 409,
+ * because its outcome is not known.
+ */
+export function voidInvoice(invoice: VoidableInvoice, amount: Decimal | null = null): VoidDecision {
+  const status = moveInvoice(invoice.invoice_status, 'void');
+  assertVoidable(invoice.payment_status);
+
+  const returnable = Decimal.max(
+    decimal(invoice.amount_paid)
+      .minus(decimal(invoice.refunded_amount))
+      .minus(decimal(invoice.refunds_in_flight)),
+    ZERO,
+  );
+  if (amount !== null) {
+    if (amount.lt(0)) throw invalidField('amount', 'must not be negative');
+    if (!isRounded(amount, invoice.currency)) {
+      throw invalidField('amount', 'has more decimals than the currency');
+    }
+    if (amount.gt(returnable)) {
+      throw invalidField('amount', 'exceeds what was paid and not yet returned');
+    }
+  }
+  const back = amount ?? returnable;
+  return invoice.recalculated_invoice_id === null
+    ? { invoice_status: status, refund: back, carried: ZERO }
+    : { invoice_status: status, refund: ZERO, carried: back };
+}
+
+function assertVoidable(status: PaymentStatus): void {
+  if (status === 'PROCESSING') {
+    const message =
+      'A payment of the invoice is being processed; void it when its outcome is known.';
+    throw new BillingError('conflict', 'payment_in_progress', message, [
+      { path: 'payment_status', code: 'payment_in_progress', message },
+    ]);
+  }
+  if (status === 'REFUNDED' || status === 'VOIDED') {
+    throw invalidOperation(`A ${status} invoice can not be voided.`);
+  }
+}

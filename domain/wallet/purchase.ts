@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { decimal, decimalText, roundToStorage, type Decimal } from '../money.ts';
+import { moveTransaction } from '../states/wallet-transaction.ts';
+import { moveWallet } from '../states/wallet.ts';
+import { availableAfterOverdraft, type CreditBlock } from './credit-block.ts';
+import type { CreditReason, WalletTransaction } from './transaction.ts';
+import {
+  blockOf,
+  creditRow,
+  overdraft,
+  withCreditBalance,
+  type CreditCommand,
+  type Wallet,
+  type WalletDecision,
+} from './wallet.ts';
+
+/** A purchase and its bonus, in this order: the purchase fills an overdraft first (money-semantics 2.4.3). */
+export function requestPurchase(
+  wallet: Wallet,
+  commands: readonly CreditCommand[],
+): WalletTransaction[] {
+  moveWallet(wallet.wallet_status, 'credit');
+  return commands.map((command) => creditRow(wallet, command));
+}
+
+/**
+ * Completes the pending rows of a purchase (money-semantics 2.11.6): balances before and after are
+ * rewritten to what the wallet has now, and only now credits become available. `expiry_date` of a
+ * bonus counts from here, so the caller sets it on the row first (2.11.10). A row that is completed
+ * already is left alone. Refuses a failed row, and a closed wallet: such money is refunded (2.11.9).
+ */
+export function completePurchase(
+  wallet: Wallet,
+  blocks: readonly CreditBlock[],
+  pending: readonly WalletTransaction[],
+  at: string,
+): WalletDecision {
+  moveWallet(wallet.wallet_status, 'credit');
+  let current = wallet;
+  let owed = overdraft(wallet, blocks);
+  const rows: WalletTransaction[] = [];
+  const opened: CreditBlock[] = [];
+  for (const row of pending) {
+    assert(row.type === 'credit' && row.wallet_id === wallet.id, 'not a credit of this wallet');
+    const transaction_status = moveTransaction(row.transaction_status, 'complete');
+    if (row.transaction_status === 'completed') continue;
+    const credits = decimal(row.credit_amount);
+    const after = decimal(current.credit_balance).plus(credits);
+    const available = availableAfterOverdraft(owed, credits);
+    const completed: WalletTransaction = {
+      ...row,
+      transaction_status,
+      credit_balance_before: current.credit_balance,
+      credit_balance_after: decimalText(after),
+      credits_available: decimalText(available),
+    };
+    rows.push(completed);
+    opened.push(blockOf(completed, row.transaction_reason as CreditReason, at));
+    owed = owed.minus(credits.minus(available));
+    current = withCreditBalance(current, after);
+  }
+  return { wallet: current, rows, blocks: opened };
+}
+
+/** Pending rows fail together, when their checkout or invoice ends without money (money-semantics 2.11.8). */
+export const failPurchase = (pending: readonly WalletTransaction[]): WalletTransaction[] =>
+  pending.map((row) => ({
+    ...row,
+    transaction_status: moveTransaction(row.transaction_status, 'fail'),
+  }));
+
+/** One slab of `bonus_credits_topup_config`; decimals as text. */
+export interface BonusSlab {
+  readonly threshold: string;
+  readonly bonus: { readonly type: 'flat' | 'percentage'; readonly value: string };
+}
+
+/**
+ * Credits given on top of bought ones: an explicit bonus, else that of the highest slab reached, else
+ * none (money-semantics 2.11.10). A percentage is of the credits bought.
+ */
+export function bonusCredits(
+  bought: Decimal,
+  slabs: readonly BonusSlab[],
+  explicit: Decimal | null = null,
+): { readonly credits: Decimal; readonly threshold: string | null } {
+  if (explicit !== null) return { credits: explicit, threshold: null };
+  const slab = [...slabs]
+    .sort((left, right) => decimal(right.threshold).comparedTo(decimal(left.threshold)))
+    .find((candidate) => bought.gte(decimal(candidate.threshold)));
+  if (slab === undefined) return { credits: decimal('0'), threshold: null };
+  const value = decimal(slab.bonus.value);
+  return {
+    credits: slab.bonus.type === 'flat' ? value : roundToStorage(bought.times(value).div(100)),
+    threshold: slab.threshold,
+  };
+}

@@ -1,0 +1,90 @@
+import { Decimal, decimal, decimalText, roundToStorage, sum, ZERO } from '../money.ts';
+import { isUnpaid, unpaidUsage, type OpenInvoice } from '../invoicing/unpaid.ts';
+import { paysFor, type AllowedPriceType } from '../invoicing/prepaid-credits.ts';
+import { epochMs } from '../time/instant.ts';
+import { spendableCredits, type CreditBlock } from './credit-block.ts';
+import { overdraft, type Wallet } from './wallet.ts';
+
+/** An open invoice as a claim on credits. */
+export interface ClaimingInvoice extends OpenInvoice {
+  readonly period_end: string | null;
+  /** It sells credits, which is no claim on them (money-semantics 2.8.7). */
+  readonly is_top_up: boolean;
+}
+
+/** Decimal text; money in the wallet's currency. */
+export interface RealTimeBalance {
+  readonly real_time_balance: string;
+  readonly real_time_credit_balance: string;
+  /** Priced usage of the running periods that was taken off. */
+  readonly current_period_usage: string;
+  /** What open invoices took off. */
+  readonly unpaid_invoices_amount: string;
+}
+
+/**
+ * What a wallet has left once everything is counted that is used and not settled (money-semantics
+ * 2.8). `usage` is priced usage of the running periods, with entitlements, commitments and overage.
+ * A PRE_PAID wallet may go below zero; a POST_PAID one shows its settled balance, a wallet that is
+ * not active shows zero. Credits that have expired, held ones too, no longer count (2.7.5).
+ */
+export function realTimeBalance(
+  wallet: Wallet,
+  blocks: readonly CreditBlock[],
+  allowed: readonly AllowedPriceType[],
+  claims: { readonly usage: Decimal; readonly invoices: readonly ClaimingInvoice[] },
+  at: string,
+): RealTimeBalance {
+  if (wallet.wallet_status !== 'active') return figures(ZERO, ZERO, ZERO, ZERO);
+  if (wallet.wallet_type === 'POST_PAID') {
+    return figures(decimal(wallet.balance), decimal(wallet.credit_balance), ZERO, ZERO);
+  }
+  const rate = decimal(wallet.conversion_rate);
+  const credits = spendableCredits(blocks, at).minus(overdraft(wallet, blocks));
+  const usage = paysFor(allowed, 'USAGE') ? claims.usage : ZERO;
+  const unpaid = unpaidClaims(wallet.currency, allowed, claims.invoices, at);
+  const balance = credits.times(rate).minus(usage).minus(unpaid);
+  return figures(balance, balance.div(rate), usage, unpaid);
+}
+
+/**
+ * What open invoices will ask of the wallet: all that is open on them where it may pay fixed fees,
+ * else the usage part (money-semantics 2.8.5). The draft of a running period is left out, because
+ * its usage is counted already.
+ */
+function unpaidClaims(
+  currency: string,
+  allowed: readonly AllowedPriceType[],
+  invoices: readonly ClaimingInvoice[],
+  at: string,
+): Decimal {
+  const open = invoices.filter(
+    (invoice) =>
+      invoice.currency === currency &&
+      isUnpaid(invoice) &&
+      !invoice.is_top_up &&
+      !isRunningDraft(invoice, at),
+  );
+  return sum(
+    open.map((invoice) =>
+      paysFor(allowed, 'FIXED') ? decimal(invoice.amount_remaining) : unpaidUsage(invoice),
+    ),
+  );
+}
+
+const isRunningDraft = (invoice: ClaimingInvoice, at: string): boolean =>
+  invoice.invoice_status === 'DRAFT' &&
+  invoice.period_end !== null &&
+  epochMs(invoice.period_end) > epochMs(at);
+
+const figures = (
+  balance: Decimal,
+  credits: Decimal,
+  usage: Decimal,
+  unpaid: Decimal,
+): RealTimeBalance => ({
+  real_time_balance: decimalText(roundToStorage(balance)),
+  real_time_credit_balance: decimalText(roundToStorage(credits)),
+  current_period_usage: decimalText(usage),
+  unpaid_invoices_amount: decimalText(unpaid),
+});

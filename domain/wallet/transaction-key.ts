@@ -1,0 +1,65 @@
+import { BillingError, invalidField } from '../errors.ts';
+import { decimal, type Decimal } from '../money.ts';
+
+/**
+ * Idempotency keys that the system gives its own rows: each says the cause, so that one cause writes
+ * one row, however often it is retried; no clock reading and no random part (money-semantics 1.7,
+ * 2.10.4). They share a prefix that no client may use.
+ */
+export const transactionKey = {
+  expiry: (blockId: string) => `system:expiry:${blockId}`,
+  termination: (walletId: string) => `system:terminate:${walletId}`,
+  grantApplication: (applicationId: string) => `system:grant:${applicationId}`,
+  creditNote: (creditNoteId: string) => `system:cn:${creditNoteId}`,
+  /** `number` counts the voids of the invoice's applications; `consumedId` is the block that is refilled. */
+  voidRefund: (invoiceId: string, number: number, consumedId: string) =>
+    `system:void:${invoiceId}:${number}:${consumedId}`,
+  /** `applyVersion` rises only when an earlier application was reversed (money-semantics 2.6.5). */
+  prepaid: (invoiceId: string, applyVersion: number, walletId: string) =>
+    `system:prepaid:${invoiceId}:${applyVersion}:${walletId}`,
+  negativeNet: (invoiceId: string) => `system:negative-net:${invoiceId}`,
+  refundRetry: (refundId: string) => `system:refund-retry:${refundId}`,
+  autoTopUp: (walletId: string, evaluationId: string) =>
+    `system:autotopup:${walletId}:${evaluationId}`,
+} as const;
+
+/** Refuses a client's key that could be taken for one of ours (money-semantics 2.10.4). */
+export function assertClientKey(key: string): void {
+  if (key.startsWith('system:')) {
+    throw invalidField('idempotency_key', 'must not begin with "system:"');
+  }
+}
+
+/** What makes two requests with one key the same request (money-semantics 2.10.2). */
+export interface TransactionFingerprint {
+  readonly wallet_id: string;
+  readonly type: 'credit' | 'debit';
+  readonly transaction_reason: string;
+  readonly credits: Decimal;
+}
+
+/**
+ * Whether a request repeats the row that holds its key: then the row is answered again and nothing
+ * is written. A row of another request refuses with 409 (money-semantics 2.10.2, rulings 2).
+ */
+export function isReplay(
+  stored: {
+    readonly wallet_id: string;
+    readonly type: 'credit' | 'debit';
+    readonly transaction_reason: string;
+    readonly credit_amount: string;
+  } | null,
+  request: TransactionFingerprint,
+): boolean {
+  if (stored === null) return false;
+  const same =
+    stored.wallet_id === request.wallet_id &&
+    stored.type === request.type &&
+    stored.transaction_reason === request.transaction_reason &&
+    decimal(stored.credit_amount).eq(request.credits);
+  if (same) return true;
+  const message = 'The idempotency key was used for another wallet transaction.';
+  throw new BillingError('conflict', 'idempotency_key_reused', message, [
+    { path: 'idempotency_key', code: 'idempotency_key_reused', message },
+  ]);
+}
