@@ -148,33 +148,32 @@ const CommitmentStep = z.object({
   ...CommitmentOutcome,
 });
 
-/** Usage money against a promise for a term of several billing periods. */
+/** Usage money against a promise for a term of several billing periods, of which this is one. */
 const TermCommitmentStep = z.object({
   step: z.literal('term_commitment'),
   rule: Rule,
   term: Period,
-  commitment: Decimal,
   /** Usage money of the term's earlier periods, before the factor. */
   prior_usage: Decimal,
-  usage: Decimal,
-  within: Decimal,
   overage_factor: Decimal,
-  overage: Decimal,
-  last_period_of_term: z.boolean(),
   true_up_enabled: z.boolean(),
-  true_up: Decimal,
-  /** Which of the three this line bills. */
-  bills: z.enum(['within', 'overage', 'true_up']),
-  amount: Decimal,
+  last_period_of_term: z.boolean(),
+  /** `commitment` is the term's, `utilized` this period's part of it. */
+  ...CommitmentOutcome,
 });
 
-/** A line's part of an amount that several lines share, in proportion to `weight` (largest remainder). */
+/**
+ * A row's part of an amount that several rows share in proportion to their own amounts: shares rounded
+ * down, the minor units left over to the largest remainders, ties to the earlier row.
+ */
 const ShareStep = z.object({
   step: z.literal('share'),
   rule: Rule,
   of: Decimal,
-  weight: Decimal,
-  weights: Decimal,
+  weights: z.array(Decimal),
+  /** This row's place among the weights, from 0. */
+  index: z.int(),
+  decimals: z.int(),
   amount: Decimal,
 });
 
@@ -201,7 +200,7 @@ const CreditStep = z.object({
   amount: Decimal,
 });
 
-/** A custom currency's amount in the currency of the invoice. */
+/** A custom currency's rounded amount in the currency of the invoice, rounded again to that. */
 const ConversionStep = z.object({
   step: z.literal('conversion'),
   rule: Rule,
@@ -209,18 +208,26 @@ const ConversionStep = z.object({
   from_amount: Decimal,
   factor: Decimal,
   to_currency: z.string(),
+  unrounded: Decimal,
+  decimals: z.int(),
   amount: Decimal,
 });
 
-/** The one rounding of a line, half away from zero. */
+/**
+ * The one rounding of a line, half away from zero. Under a commitment the charge, the overage and the
+ * true-up are rounded and utilized is what is left, so that the three sum to the charge; the row is the
+ * part that it bills.
+ */
 const RoundingStep = z.object({
   step: z.literal('rounding'),
   rule: Rule,
   unrounded: Decimal,
   currency: z.string(),
   decimals: z.int(),
-  /** With a commitment: its parts, rounded so that they sum to the amount. */
-  parts: z.object({ utilized: Decimal, overage: Decimal, true_up: Decimal }).nullable(),
+  parts: z
+    .object({ charge: Decimal, utilized: Decimal, overage: Decimal, true_up: Decimal })
+    .nullable(),
+  bills: z.enum(['charge', 'utilized', 'overage', 'true_up']),
   amount: Decimal,
 });
 

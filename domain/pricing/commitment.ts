@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { decimal, decimalText, Decimal, ZERO } from '../money.ts';
+import type { ExplanationStepOf } from '../../schemas/explanation.ts';
 import { roundToCurrency, type Currency } from '../currency.ts';
+import { explainRounding } from './explain.ts';
 
 export const COMMITMENT_TYPES = ['amount', 'quantity'] as const;
 export type CommitmentType = (typeof COMMITMENT_TYPES)[number];
@@ -124,6 +126,49 @@ export function roundCommitment(outcome: CommitmentOutcome, currency: Currency):
   const overage = roundToCurrency(outcome.overage, currency);
   const trueUp = Decimal.min(roundToCurrency(outcome.trueUp, currency), charge.minus(overage));
   return { charge, utilized: charge.minus(overage).minus(trueUp), overage, trueUp };
+}
+
+/** An outcome as it stands in an explanation. */
+export function explainOutcome(outcome: CommitmentOutcome) {
+  return {
+    usage: decimalText(outcome.usage),
+    commitment: decimalText(outcome.commitment),
+    utilized: decimalText(outcome.utilized),
+    overage: decimalText(outcome.overage),
+    true_up: decimalText(outcome.trueUp),
+    amount: decimalText(outcome.charge),
+  };
+}
+
+/** The part of a committed charge that one row bills. */
+export const COMMITMENT_PARTS = ['charge', 'utilized', 'overage', 'true_up'] as const;
+export type CommitmentPart = (typeof COMMITMENT_PARTS)[number];
+
+export function partOf(
+  parts: RoundedCommitment | CommitmentOutcome,
+  part: CommitmentPart,
+): Decimal {
+  return part === 'true_up' ? parts.trueUp : parts[part];
+}
+
+/** The rounding of a committed charge, and the part of it that a row bills (billing-semantics 6.1). */
+export function explainCommitmentRounding(
+  outcome: CommitmentOutcome,
+  parts: RoundedCommitment,
+  bills: CommitmentPart,
+  currency: Currency,
+): ExplanationStepOf<'rounding'> {
+  return {
+    ...explainRounding(outcome.charge, partOf(parts, bills), currency),
+    rule: 'billing-semantics 6.1',
+    parts: {
+      charge: decimalText(parts.charge),
+      utilized: decimalText(parts.utilized),
+      overage: decimalText(parts.overage),
+      true_up: decimalText(parts.trueUp),
+    },
+    bills,
+  };
 }
 
 /** `commitment_info` of an invoice line. The three computed values sum to the line's amount. */

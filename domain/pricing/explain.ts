@@ -101,6 +101,7 @@ export function explainRounding(
     currency: currencyCode(currency),
     decimals: minorDigits(currency),
     parts: null,
+    bills: 'charge',
     amount: decimalText(amount),
   };
 }

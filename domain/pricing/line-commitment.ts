@@ -4,6 +4,7 @@ import { decimalText, sum, type Decimal } from '../money.ts';
 import {
   addOutcomes,
   applyCommitment,
+  explainOutcome,
   type CommitmentOutcome,
   type CommitmentTerms,
 } from './commitment.ts';
@@ -101,12 +102,15 @@ export function commitPerWindow(
     windows: shown.map((entry) => ({
       start: entry.start,
       share: entry.share,
-      ...outcomeText(entry.outcome),
+      ...explainOutcome(entry.outcome),
     })),
     omitted:
       rest.length === 0
         ? null
-        : { count: rest.length, ...outcomeText(addOutcomes(rest.map((entry) => entry.outcome))) },
+        : {
+            count: rest.length,
+            ...explainOutcome(addOutcomes(rest.map((entry) => entry.outcome))),
+          },
   });
   return { commitment, outcome, step };
 }
@@ -147,17 +151,6 @@ function explainCommitment(
     overage_factor: decimalText(terms.overageFactor),
     true_up_enabled: terms.trueUpEnabled,
     ...detail,
-    ...outcomeText(outcome),
-  };
-}
-
-function outcomeText(outcome: CommitmentOutcome) {
-  return {
-    usage: decimalText(outcome.usage),
-    commitment: decimalText(outcome.commitment),
-    utilized: decimalText(outcome.utilized),
-    overage: decimalText(outcome.overage),
-    true_up: decimalText(outcome.trueUp),
-    amount: decimalText(outcome.charge),
+    ...explainOutcome(outcome),
   };
 }

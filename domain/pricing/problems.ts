@@ -26,3 +26,7 @@ export function problems(): Problems {
     },
   };
 }
+
+/** One problem as a refusal: 400 `validation_error` with the field's path and a stable code. */
+export const refusal = (path: string, code: string, message: string): BillingError =>
+  new BillingError('invalid', 'validation_error', `${path}: ${message}`, [{ path, code, message }]);

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import type { Explanation, ExplanationStep, ExplanationStepOf } from '../../schemas/explanation.ts';
-import { currencyCode, explainModel, explainRating, explainRounding } from './explain.ts';
-import { MAX_EXPLAINED_ENTRIES, roundLine } from './explain.ts';
 import type { Currency } from '../currency.ts';
 import { billableUsage, explainAllowance, type AllowanceShare } from '../entitlement/allowance.ts';
 import type { AggregationType, BucketSize, UsageRow } from '../metering/usage.ts';
@@ -9,10 +7,20 @@ import { decimalText, Decimal, ONE, sum, ZERO } from '../money.ts';
 import {
   commitmentInfo,
   commitmentTerms,
+  explainCommitmentRounding,
+  partOf,
   roundCommitment,
   type CommitmentFields,
+  type CommitmentPart,
   type CommitmentTerms,
 } from './commitment.ts';
+import {
+  currencyCode,
+  explainModel,
+  explainRating,
+  MAX_EXPLAINED_ENTRIES,
+  roundLine,
+} from './explain.ts';
 import {
   commitForPeriod,
   commitmentAsMoney,
@@ -33,7 +41,6 @@ import type { LineKind, RatedLine } from './rated-line.ts';
 import {
   applyTermCommitment,
   explainTermCommitment,
-  type TermOutcome,
   type TermPosition,
 } from './term-commitment.ts';
 import { usageUnits, type UsageUnit } from './usage-units.ts';
@@ -165,64 +172,50 @@ function committedLine(
 ): RatedLine {
   const currency = currencyOf(rated);
   const parts = roundCommitment(outcome, currency);
-  const rounding: ExplanationStep = {
-    ...explainRounding(outcome.charge, parts.charge, currency),
-    parts: {
-      utilized: decimalText(parts.utilized),
-      overage: decimalText(parts.overage),
-      true_up: decimalText(parts.trueUp),
-    },
-  };
   return ratedLine(rated, 'base', {
     quantity: rated.quantity,
     amount: parts.charge,
     unrounded: outcome.charge,
     free: rated.free,
     info: commitmentInfo(terms, commitment, parts),
-    steps: [...rated.steps, step, rounding],
+    steps: [...rated.steps, step, explainCommitmentRounding(outcome, parts, 'charge', currency)],
   });
 }
 
 /**
- * The usage within the commitment, then, where they are above zero, the overage and the true-up, each
- * a row that is rounded by itself and never merged with others (billing-semantics 6.3, 6.4).
+ * The usage within the commitment, then, where they are above zero, the overage and the true-up, as
+ * rows of their own that are never merged with others (billing-semantics 6.3, 6.4).
  */
 function termLines(
   rated: Rated,
   terms: CommitmentTerms,
   position: TermPosition,
 ): readonly RatedLine[] {
+  const currency = currencyOf(rated);
   const outcome = applyTermCommitment(rated.amount, terms, position);
+  const parts = roundCommitment(outcome, currency);
+  const step = explainTermCommitment(outcome, terms, position);
   const { commitment } = commitmentAsMoney(terms, rated.input.price.model);
-  const row = (kind: LineKind, bills: 'within' | 'overage' | 'true_up', unrounded: Decimal) => {
-    const rounded = roundLine(unrounded, currencyOf(rated));
-    const part = (name: typeof bills) => (name === bills ? rounded.amount : ZERO);
-    const account = explainTermCommitment(outcome, terms, position, bills);
+  const row = (kind: LineKind, bills: CommitmentPart): RatedLine => {
+    const only = (part: CommitmentPart) => (part === bills ? partOf(parts, part) : ZERO);
     return ratedLine(rated, kind, {
       quantity: kind === 'base' ? rated.quantity : ONE,
-      amount: rounded.amount,
-      unrounded,
+      amount: partOf(parts, bills),
+      unrounded: partOf(outcome, bills),
       free: kind === 'base' ? rated.free : null,
       info: commitmentInfo(terms, commitment, {
-        utilized: part('within'),
-        overage: part('overage'),
-        trueUp: part('true_up'),
+        utilized: only('utilized'),
+        overage: only('overage'),
+        trueUp: only('true_up'),
       }),
-      steps: [...rated.steps, account, rounded.step],
+      steps: [...rated.steps, step, explainCommitmentRounding(outcome, parts, bills, currency)],
     });
   };
   return [
-    row('base', 'within', outcome.within),
-    ...extraRows(outcome).map(([kind, unrounded]) => row(kind, kind, unrounded)),
+    row('base', 'utilized'),
+    ...(parts.overage.gt(0) ? [row('overage', 'overage')] : []),
+    ...(parts.trueUp.gt(0) ? [row('true_up', 'true_up')] : []),
   ];
-}
-
-function extraRows(outcome: TermOutcome): readonly (readonly ['overage' | 'true_up', Decimal])[] {
-  const rows = [
-    ['overage', outcome.overage],
-    ['true_up', outcome.trueUp],
-  ] as const;
-  return rows.filter(([, amount]) => amount.gt(0));
 }
 
 function ratedLine(

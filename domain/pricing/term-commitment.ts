@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ExplanationStepOf } from '../../schemas/explanation.ts';
 import { decimalText, Decimal, ZERO } from '../money.ts';
-import type { CommitmentTerms } from './commitment.ts';
+import { explainOutcome, type CommitmentOutcome, type CommitmentTerms } from './commitment.ts';
 import type { Period } from './proration.ts';
 
 /** Where a billing period stands in a commitment term of several periods. */
@@ -15,12 +15,7 @@ export interface TermPosition {
   readonly lastPeriod: boolean;
 }
 
-export interface TermOutcome {
-  readonly usage: Decimal;
-  readonly within: Decimal;
-  readonly overage: Decimal;
-  readonly trueUp: Decimal;
-}
+type TermRates = Pick<CommitmentTerms, 'overageFactor' | 'trueUpEnabled'>;
 
 /**
  * One period of a cumulative commitment: what is left of it covers usage at its own price, the rest
@@ -29,41 +24,32 @@ export interface TermOutcome {
  */
 export function applyTermCommitment(
   usage: Decimal,
-  terms: Pick<CommitmentTerms, 'overageFactor' | 'trueUpEnabled'>,
+  { overageFactor, trueUpEnabled }: TermRates,
   { commitment, priorUsage, lastPeriod }: TermPosition,
-): TermOutcome {
-  assert(usage.gte(0) && priorUsage.gte(0), 'negative usage');
+): CommitmentOutcome {
+  assert(usage.gte(0) && priorUsage.gte(0) && commitment.gte(0), 'negative usage or commitment');
+  assert(overageFactor.gte(1), 'an overage factor below 1');
   const left = Decimal.max(commitment.minus(priorUsage), ZERO);
-  const within = Decimal.min(usage, left);
-  return {
-    usage,
-    within,
-    overage: usage.minus(within).times(terms.overageFactor),
-    trueUp: terms.trueUpEnabled && lastPeriod ? left.minus(within) : ZERO,
-  };
+  const utilized = Decimal.min(usage, left);
+  const overage = usage.minus(utilized).times(overageFactor);
+  const trueUp = trueUpEnabled && lastPeriod ? left.minus(utilized) : ZERO;
+  const charge = utilized.plus(overage).plus(trueUp);
+  return { usage, commitment, utilized, overage, trueUp, charge };
 }
 
 export function explainTermCommitment(
-  outcome: TermOutcome,
-  terms: Pick<CommitmentTerms, 'overageFactor' | 'trueUpEnabled'>,
+  outcome: CommitmentOutcome,
+  { overageFactor, trueUpEnabled }: TermRates,
   position: TermPosition,
-  bills: ExplanationStepOf<'term_commitment'>['bills'],
 ): ExplanationStepOf<'term_commitment'> {
-  const amount = { within: outcome.within, overage: outcome.overage, true_up: outcome.trueUp };
   return {
     step: 'term_commitment',
     rule: 'billing-semantics 6.4',
     term: position.term,
-    commitment: decimalText(position.commitment),
     prior_usage: decimalText(position.priorUsage),
-    usage: decimalText(outcome.usage),
-    within: decimalText(outcome.within),
-    overage_factor: decimalText(terms.overageFactor),
-    overage: decimalText(outcome.overage),
+    overage_factor: decimalText(overageFactor),
+    true_up_enabled: trueUpEnabled,
     last_period_of_term: position.lastPeriod,
-    true_up_enabled: terms.trueUpEnabled,
-    true_up: decimalText(outcome.trueUp),
-    bills,
-    amount: decimalText(amount[bills]),
+    ...explainOutcome(outcome),
   };
 }

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import type { ExplanationStepOf } from '../../schemas/explanation.ts';
+import { roundToCurrency, type Currency } from '../currency.ts';
+import { decimalText, Decimal, ZERO } from '../money.ts';
+
+/** What has been charged for a service window, and given back of it. Rounded amounts, 0 or more. */
+export interface BilledWindow {
+  /**
+   * Net: row amount − line discount − invoice discount, plus charge rows of earlier changes in the same
+   * window. Rows of a voided invoice count as nothing (billing-semantics 5.3).
+   */
+  readonly billed: Decimal;
+  readonly credited: Decimal;
+}
+
+/** At most what was billed and is not given back yet, never below zero (billing-semantics 5.3). */
+export function capCredit(potential: Decimal, { billed, credited }: BilledWindow): Decimal {
+  const left = Decimal.max(billed.minus(credited), ZERO);
+  return Decimal.max(Decimal.min(potential, left), ZERO);
+}
+
+export function explainCredit(
+  potential: Decimal,
+  window: BilledWindow,
+  amount: Decimal,
+): ExplanationStepOf<'credit'> {
+  return {
+    step: 'credit',
+    rule: 'billing-semantics 5.3',
+    potential: decimalText(potential),
+    billed: decimalText(window.billed),
+    credited_before: decimalText(window.credited),
+    amount: decimalText(amount),
+  };
+}
+
+/**
+ * Exclusive tax that goes back with a credit: the share of the tax that was charged on the window, never
+ * more than is left of it. A credit that empties the window takes the rest of the tax, so that no cent
+ * stays behind (billing-semantics 5.3).
+ */
+export function creditedTax(
+  credit: Decimal,
+  window: BilledWindow,
+  tax: { readonly charged: Decimal; readonly credited: Decimal },
+  currency: Currency,
+): Decimal {
+  assert(credit.gte(0) && credit.lte(window.billed), 'a credit beyond what was billed');
+  const left = Decimal.max(tax.charged.minus(tax.credited), ZERO);
+  if (credit.isZero()) return ZERO;
+  if (window.credited.plus(credit).gte(window.billed)) return left;
+  const share = roundToCurrency(tax.charged.times(credit).div(window.billed), currency);
+  return Decimal.min(share, left);
+}

@@ -1,0 +1,106 @@
+import { BillingError } from '../errors.ts';
+import type { FilterValues } from '../metering/usage.ts';
+
+/** A line item that rates usage of a meter, as far as it matters which events are its own. */
+export interface UsageSelector {
+  readonly id: string;
+  readonly meter_id: string;
+  readonly filter_values: FilterValues;
+  /** Half-open; ISO 8601 UTC. */
+  readonly start_date: string;
+  readonly end_date: string | null;
+}
+
+/** A stretch of a line's service with the events that are not its own in it. */
+export interface SelectedUsage {
+  readonly start: string;
+  readonly end: string;
+  readonly filter_values: FilterValues;
+  readonly excluded_filter_values: readonly FilterValues[];
+}
+
+/** Whether the event's properties satisfy every key. No keys: every event does. */
+export function matchesFilter(
+  filter: FilterValues,
+  properties: Readonly<Record<string, string>>,
+): boolean {
+  return Object.entries(filter).every(([key, values]) => {
+    const value = properties[key];
+    return value !== undefined && values.includes(value);
+  });
+}
+
+/** Whether one event can satisfy both: no key that both name has disjoint values. */
+export function filtersOverlap(left: FilterValues, right: FilterValues): boolean {
+  return Object.entries(left).every(([key, values]) => {
+    const others = right[key];
+    return others === undefined || values.some((value) => others.includes(value));
+  });
+}
+
+/** More keys win; a price without any is the catch-all (billing-semantics 2.5). */
+export function specificity(filter: FilterValues): number {
+  return Object.keys(filter).length;
+}
+
+/**
+ * The events of `[start, end)` that the line rates: those it matches and no line with more keys does
+ * (billing-semantics 2.5). Cut where such a line begins or ends, so that within a stretch the question
+ * is one; usually there is one stretch. `others` are the subscription's other USAGE lines.
+ */
+export function selectUsage(
+  line: UsageSelector,
+  others: readonly UsageSelector[],
+  start: string,
+  end: string,
+): readonly SelectedUsage[] {
+  const stronger = others.filter(
+    (other) =>
+      other.id !== line.id &&
+      other.meter_id === line.meter_id &&
+      specificity(other.filter_values) > specificity(line.filter_values) &&
+      filtersOverlap(other.filter_values, line.filter_values),
+  );
+  const inside = (instant: string | null): instant is string =>
+    instant !== null && instant > start && instant < end;
+  const cuts = stronger.flatMap((other) => [other.start_date, other.end_date].filter(inside));
+  const edges = [...new Set([start, ...cuts, end])].sort();
+  return edges.slice(0, -1).map((edge, index) => {
+    const next = edges[index + 1]!;
+    const live = stronger.filter((other) => coversInstant(other, edge));
+    return {
+      start: edge,
+      end: next,
+      filter_values: line.filter_values,
+      excluded_filter_values: live.map((other) => other.filter_values),
+    };
+  });
+}
+
+/**
+ * Refuses lines of which two would rate the same event: the same meter at the same time, filters that
+ * overlap, and neither more specific than the other (billing-semantics 2.5, ruling 14).
+ */
+export function refuseUsageRatedTwice(lines: readonly UsageSelector[], path = 'line_items'): void {
+  for (const [index, line] of lines.entries()) {
+    const rival = lines.slice(0, index).find((other) => ratesTheSame(line, other));
+    if (rival === undefined) continue;
+    const message = `line items ${rival.id} and ${line.id} would both bill the same usage of meter ${line.meter_id}`;
+    throw new BillingError('invalid', 'validation_error', message, [
+      { path, code: 'usage_rated_twice', message },
+    ]);
+  }
+}
+
+function ratesTheSame(left: UsageSelector, right: UsageSelector): boolean {
+  return (
+    left.meter_id === right.meter_id &&
+    (left.end_date === null || right.start_date < left.end_date) &&
+    (right.end_date === null || left.start_date < right.end_date) &&
+    specificity(left.filter_values) === specificity(right.filter_values) &&
+    filtersOverlap(left.filter_values, right.filter_values)
+  );
+}
+
+const coversInstant = (line: UsageSelector, instant: string): boolean =>
+  line.start_date <= instant && (line.end_date === null || instant < line.end_date);

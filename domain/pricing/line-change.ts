@@ -1,0 +1,197 @@
+import type { ExplanationStep } from '../../schemas/explanation.ts';
+import type { Currency } from '../currency.ts';
+import { decimal, decimalText, sum, ZERO, type Decimal } from '../money.ts';
+import { capCredit, explainCredit, type BilledWindow } from './credit.ts';
+import { currencyCode, explainRate, roundLine } from './explain.ts';
+import type { InvoiceCadence, PriceTerms } from './price.ts';
+import {
+  epochMs,
+  explainProration,
+  prorate,
+  timeShare,
+  type Period,
+  type ProrationBehavior,
+} from './proration.ts';
+import { rate } from './rate.ts';
+import type { LineKind, RatedLine } from './rated-line.ts';
+
+/** A price with a quantity: one side of a change. */
+export interface LineTerms {
+  readonly price: PriceTerms;
+  /** Decimal text. */
+  readonly quantity: string;
+}
+
+/** A charge cell that was billed in advance and that a change cuts. */
+export interface BilledCell {
+  /** The uncut cell: what a full amount pays for. */
+  readonly reference: Period;
+  /** What the old line was to serve of it. */
+  readonly service: Period;
+  /** Absent where the old line was never billed (it is only added). */
+  readonly billed?: BilledWindow;
+}
+
+export interface LineChange {
+  /** Null: the line is added. */
+  readonly before: LineTerms | null;
+  /** Null: the line is removed. */
+  readonly after: LineTerms | null;
+  readonly invoice_cadence: InvoiceCadence;
+  readonly effective_at: string;
+  readonly proration_behavior: ProrationBehavior;
+  /** The cells of the running billing period, in order. */
+  readonly cells: readonly BilledCell[];
+  readonly currency?: Currency;
+}
+
+/**
+ * The rows that a change of a fixed line makes now: for each cell that was billed in advance, a credit of
+ * c × rate(old) for what is left of it, capped by what was billed, and a charge of c × rate(new). Each
+ * row is rounded by itself (billing-semantics 5.1 to 5.3, 14.1).
+ *
+ * No rows for `none` (the new amount is billed from the next period), for ARREAR (each version pays its
+ * own slice at the period's end), and for USAGE and one-time prices, which are never prorated.
+ */
+export function changeRows(change: LineChange): readonly RatedLine[] {
+  if (change.proration_behavior === 'none' || change.invoice_cadence === 'ARREAR') return [];
+  return change.cells.flatMap((cell) => {
+    const slice = remaining(cell.service, change.effective_at);
+    if (slice === null) return [];
+    return [
+      ...(isProrated(change.before) ? [creditRow(change, change.before, cell, slice)] : []),
+      ...(isProrated(change.after) ? [chargeRow(change, change.after, cell, slice)] : []),
+    ];
+  });
+}
+
+const isProrated = (terms: LineTerms | null): terms is LineTerms =>
+  terms !== null && terms.price.type === 'FIXED';
+
+/** What is left of a service from an instant on; null when it is over. */
+function remaining(service: Period, from: string): Period | null {
+  if (epochMs(from) >= epochMs(service.end)) return null;
+  return epochMs(from) <= epochMs(service.start) ? service : { start: from, end: service.end };
+}
+
+interface Slice {
+  readonly rounded: Decimal;
+  readonly unrounded: Decimal;
+  readonly quantity: Decimal;
+  readonly steps: readonly ExplanationStep[];
+}
+
+function chargeRow(change: LineChange, terms: LineTerms, cell: BilledCell, slice: Period) {
+  const { rounded, unrounded, quantity, steps } = priceSlice(change, terms, cell, slice);
+  return row('base', change, terms, slice, { amount: rounded, unrounded, quantity, steps });
+}
+
+function creditRow(change: LineChange, terms: LineTerms, cell: BilledCell, slice: Period) {
+  const { rounded, unrounded, quantity, steps } = priceSlice(change, terms, cell, slice);
+  const billed = cell.billed ?? NOT_BILLED;
+  const amount = ZERO.minus(capCredit(rounded, billed));
+  return row('credit', change, terms, slice, {
+    amount,
+    unrounded: ZERO.minus(unrounded),
+    quantity,
+    steps: [...steps, explainCredit(rounded, billed, amount)],
+  });
+}
+
+const NOT_BILLED: BilledWindow = { billed: ZERO, credited: ZERO };
+
+function priceSlice(
+  change: LineChange,
+  { price, quantity }: LineTerms,
+  cell: BilledCell,
+  slice: Period,
+): Slice {
+  const units = decimal(quantity);
+  const rating = rate(price.model, units);
+  const unrounded = prorate(rating.amount, timeShare(slice, cell.reference));
+  const rounded = roundLine(unrounded, change.currency ?? price.currency);
+  return {
+    rounded: rounded.amount,
+    unrounded,
+    quantity: units,
+    steps: [
+      {
+        step: 'quantity',
+        rule: 'billing-semantics 2.3',
+        quantity: decimalText(units),
+        min_quantity: price.minQuantity === null ? null : decimalText(price.minQuantity),
+      },
+      explainRate(price.model, rating),
+      explainProration(rating.amount, slice, cell.reference, unrounded),
+      rounded.step,
+    ],
+  };
+}
+
+function row(
+  kind: LineKind,
+  change: LineChange,
+  terms: LineTerms,
+  period: Period,
+  figures: {
+    readonly amount: Decimal;
+    readonly unrounded: Decimal;
+    readonly quantity: Decimal;
+    readonly steps: readonly ExplanationStep[];
+  },
+): RatedLine {
+  const currency = change.currency ?? terms.price.currency;
+  return {
+    kind,
+    period,
+    quantity: figures.quantity,
+    amount: figures.amount,
+    unrounded: figures.unrounded,
+    adjusted_entitlement_quantity: null,
+    commitment_info: null,
+    explanation: {
+      kind,
+      currency: currencyCode(currency),
+      period,
+      quantity: decimalText(figures.quantity),
+      amount: decimalText(figures.amount),
+      steps: [...figures.steps],
+    },
+  };
+}
+
+/** How the rows of one operation are settled: on one invoice, to the wallet, or not at all. */
+export interface Settlement {
+  readonly action: 'invoice' | 'wallet_credit' | 'none';
+  /** Sum of the rows; negative where the customer gets money back. */
+  readonly net: Decimal;
+}
+
+/**
+ * All rows of one operation are netted: above zero they go on one invoice, below zero the absolute net is
+ * a free credit to the wallet without expiry and there is no invoice, at zero there is neither
+ * (billing-semantics 5.3).
+ */
+export function settleRows(rows: readonly Pick<RatedLine, 'amount'>[]): Settlement {
+  const net = sum(rows.map(({ amount }) => amount));
+  if (net.isZero()) return { action: 'none', net };
+  return { action: net.gt(0) ? 'invoice' : 'wallet_credit', net };
+}
+
+export interface ChangeAction {
+  readonly line_item_id: string;
+  readonly action: string;
+  readonly effective_at: string;
+}
+
+/**
+ * What makes a change the same change: the subscription and its sorted actions, beside the caller's own
+ * key. Not the period: two changes at one instant on different line items both bill (billing-semantics 5.3).
+ */
+export function changeKey(subscriptionId: string, actions: readonly ChangeAction[]): string {
+  const parts = actions
+    .map(({ line_item_id, action, effective_at }) => [line_item_id, action, effective_at])
+    .map((part) => JSON.stringify(part))
+    .sort();
+  return JSON.stringify([subscriptionId, ...parts]);
+}

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import type { ExplanationStepOf } from '../../schemas/explanation.ts';
+import { minorDigits, roundToCurrency, type Currency } from '../currency.ts';
+import { decimal, decimalText, parseDecimal, roundToStorage, type Decimal } from '../money.ts';
+import { currencyCode } from './explain.ts';
+import type { PriceUnitConfig, TierDefinition } from './validate-price.ts';
+
+/** Money of a price that is defined in a pricing unit, decimal text. Absent terms stay null. */
+export interface ConvertedTerms {
+  readonly amount: string | null;
+  readonly tiers: readonly ConvertedTier[] | null;
+}
+
+export interface ConvertedTier {
+  readonly up_to: number | null;
+  readonly unit_amount: string;
+  readonly flat_amount: string | null;
+}
+
+/**
+ * Terms in a pricing unit as money: every amount times the unit's rate, tier by tier, and nothing
+ * rounded to minor units, because rounding belongs to the line. The rate is stored with the price and
+ * frozen there (billing-semantics 2.6, money-semantics 12.1, 12.2).
+ */
+export function convertPriceUnit(config: PriceUnitConfig, conversionRate: Decimal): ConvertedTerms {
+  assert(conversionRate.gt(0), 'a conversion rate of 0 or less');
+  const convert = (input: string | number, path: string) =>
+    decimalText(roundToStorage(parseDecimal(input, path).times(conversionRate)));
+  const convertTier = (tier: TierDefinition): ConvertedTier => ({
+    up_to: tier.up_to ?? null,
+    unit_amount: convert(tier.unit_amount, 'unit_amount'),
+    flat_amount: isGiven(tier.flat_amount) ? convert(tier.flat_amount, 'flat_amount') : null,
+  });
+  return {
+    amount: isGiven(config.amount) ? convert(config.amount, 'amount') : null,
+    tiers: isGiven(config.price_unit_tiers) ? config.price_unit_tiers.map(convertTier) : null,
+  };
+}
+
+/** A row's amount in the pricing unit, for information: amount / rate, rounded to the unit's decimals (2.6). */
+export function priceUnitAmount(amount: Decimal, conversionRate: Decimal, unit: Currency): Decimal {
+  assert(conversionRate.gt(0), 'a conversion rate of 0 or less');
+  return roundToCurrency(amount.div(conversionRate), unit);
+}
+
+/** A row in the currency of its invoice. Both amounts are kept on the row. */
+export interface ConvertedAmount {
+  readonly amount: Decimal;
+  /** To stand in the row's explanation behind the step that rounded the custom amount. */
+  readonly step: ExplanationStepOf<'conversion'>;
+}
+
+/**
+ * A row's amount in a custom currency as money of the invoice: rounded amount × factor, rounded, row by
+ * row, and the subtotal is the sum of what results (billing-semantics 2.6, money-semantics 12.5). The
+ * factor is live while the invoice is a draft and frozen afterwards; which one that is, the caller knows.
+ */
+export function convertCustomAmount(
+  custom: { readonly amount: Decimal; readonly currency: Currency },
+  factor: string,
+  fiat: Currency,
+): ConvertedAmount {
+  const rate = decimal(factor);
+  assert(rate.gt(0), 'a conversion factor of 0 or less');
+  const unrounded = custom.amount.times(rate);
+  const amount = roundToCurrency(unrounded, fiat);
+  return {
+    amount,
+    step: {
+      step: 'conversion',
+      rule: 'money-semantics 12.5',
+      from_currency: currencyCode(custom.currency),
+      from_amount: decimalText(custom.amount),
+      factor: decimalText(rate),
+      to_currency: currencyCode(fiat),
+      unrounded: decimalText(unrounded),
+      decimals: minorDigits(fiat),
+      amount: decimalText(amount),
+    },
+  };
+}
+
+const isGiven = <Value>(value: Value | null | undefined): value is Value =>
+  value !== null && value !== undefined;

@@ -1,0 +1,254 @@
+import { invalidOperation } from '../errors.ts';
+import { parseDecimal } from '../money.ts';
+import type { FilterValues } from '../metering/usage.ts';
+import type { BillingPeriod } from './cadence.ts';
+import type {
+  InvoiceCadence,
+  PriceRecord,
+  PriceUnitType,
+  TierRecord,
+  TransformQuantity,
+} from './price.ts';
+import { problems, refusal } from './problems.ts';
+import { epochMs } from './proration.ts';
+import type { PriceDefinition, TierDefinition } from './validate-price.ts';
+
+/** The stored price as far as its versions are concerned. Dates are ISO 8601 UTC, half-open. */
+export interface VersionedPrice extends PriceRecord {
+  /** Root of the lineage; a root names itself (billing-semantics 2.7). */
+  readonly parent_price_id: string;
+  readonly status: string;
+  readonly entity_type: string;
+  readonly entity_id: string;
+  readonly billing_period: BillingPeriod;
+  readonly billing_period_count: number;
+  readonly invoice_cadence: InvoiceCadence;
+  readonly price_unit_type: PriceUnitType;
+  /** Code of the pricing unit, and the terms in it, of a CUSTOM price. */
+  readonly price_unit: string | null;
+  readonly price_unit_amount: string | null;
+  readonly price_unit_tiers: readonly TierRecord[] | null;
+  readonly meter_id: string | null;
+  readonly filter_values: FilterValues | null;
+  readonly trial_period: number | null;
+  /** Null = valid from ever. */
+  readonly start_date: string | null;
+  readonly end_date: string | null;
+}
+
+/** Terms that rate: a change of one ends the price and begins its next version. */
+const PRICING_FIELDS = [
+  'amount', 'billing_model', 'tier_mode', 'tiers', 'transform_quantity', 'bucket_size',
+] as const; // prettier-ignore
+
+const UNIT_FIELDS = ['price_unit_amount', 'price_unit_tiers'] as const;
+
+/** Fields that a price keeps for life. A client may send them back unchanged. */
+const IMMUTABLE_FIELDS = [
+  'type', 'currency', 'billing_period', 'billing_period_count', 'invoice_cadence', 'meter_id',
+  'price_unit_type', 'entity_type', 'entity_id',
+] as const; // prettier-ignore
+
+/** The pricing part of an update; absent = unchanged. Other fields of the body are plain edits. */
+export interface PriceEdit extends Partial<Pick<PriceDefinition, (typeof PRICING_FIELDS)[number]>> {
+  readonly price_unit_amount?: string | number | null;
+  readonly price_unit_tiers?: readonly TierDefinition[] | null;
+  readonly effective_from?: string | null;
+}
+
+export type PriceEditPlan =
+  | { readonly kind: 'in_place' }
+  | {
+      readonly kind: 'new_version';
+      /** End of the old price and start of the new one: the two meet without a gap. */
+      readonly effective_from: string;
+      readonly parent_price_id: string;
+      /** The new version's terms; still to pass `validatePrice`. */
+      readonly definition: PriceDefinition;
+    };
+
+/**
+ * What an update of a price does: text is changed in place; a change of the terms ends the price at
+ * `effective_from` (default `now`, not before its start) and begins its next version there, whose root
+ * is the old one's (billing-semantics 2.7). Refuses changes of what is immutable, terms of the other
+ * unit kind, and new terms for a price that has an end already.
+ */
+export function planPriceEdit(price: VersionedPrice, sent: PriceEdit, now: string): PriceEditPlan {
+  // An explicit null clears an optional field; for the bucket that is spelled `none`.
+  const edit: PriceEdit = sent.bucket_size === null ? { ...sent, bucket_size: 'none' } : sent;
+  refuseImmutable(price, edit);
+  refuseOtherUnit(price, edit);
+  if (!changesTerms(price, edit)) {
+    if (edit.effective_from) {
+      throw refusal('effective_from', 'nothing_to_version', 'needs a change of the pricing');
+    }
+    return { kind: 'in_place' };
+  }
+  if (price.end_date) {
+    throw invalidOperation(`Price ${price.id} ends at ${price.end_date}: it has no new versions.`);
+  }
+  const effectiveFrom = edit.effective_from ?? now;
+  if (price.start_date && epochMs(effectiveFrom) < epochMs(price.start_date)) {
+    throw refusal('effective_from', 'before_start', `must not be before ${price.start_date}`);
+  }
+  return {
+    kind: 'new_version',
+    effective_from: effectiveFrom,
+    parent_price_id: price.parent_price_id,
+    definition: nextDefinition(price, edit, effectiveFrom),
+  };
+}
+
+/**
+ * The end date that a delete sets: the given one, else `now`. Equal to the start is allowed (never
+ * valid), before it or on a price that has an end already is refused (billing-semantics 2.7).
+ */
+export function endPrice(
+  price: Pick<VersionedPrice, 'id' | 'start_date' | 'end_date'>,
+  request: { readonly end_date?: string | null },
+  now: string,
+): string {
+  if (price.end_date) {
+    throw invalidOperation(`Price ${price.id} ends at ${price.end_date} already.`);
+  }
+  const end = request.end_date ?? now;
+  if (price.start_date && epochMs(end) < epochMs(price.start_date)) {
+    throw refusal('end_date', 'before_start', `must not be before ${price.start_date}`);
+  }
+  return end;
+}
+
+/** Published, and `at` in `[start, end)`: at the joint of two versions only the later one is live (2.7). */
+export function isPriceLive(
+  price: Pick<VersionedPrice, 'status' | 'start_date' | 'end_date'>,
+  at: string,
+): boolean {
+  const instant = epochMs(at);
+  return (
+    price.status === 'published' &&
+    (!price.start_date || epochMs(price.start_date) <= instant) &&
+    (!price.end_date || instant < epochMs(price.end_date))
+  );
+}
+
+function refuseImmutable(price: VersionedPrice, edit: object): void {
+  const found = problems();
+  const sent = edit as Readonly<Record<string, unknown>>;
+  for (const field of IMMUTABLE_FIELDS) {
+    const value = sent[field];
+    if (value === undefined || value === null) continue;
+    if (normalText(value) !== normalText(price[field])) {
+      found.add(field, 'immutable', 'can not be changed: end this price and make another');
+    }
+  }
+  found.refuse();
+}
+
+const normalText = (value: unknown): string => String(value ?? '').toLowerCase();
+
+function refuseOtherUnit(price: VersionedPrice, edit: PriceEdit): void {
+  const found = problems();
+  const custom = price.price_unit_type === 'CUSTOM';
+  for (const field of custom ? (['amount', 'tiers'] as const) : UNIT_FIELDS) {
+    if (edit[field] === undefined || edit[field] === null) continue;
+    const message = custom
+      ? 'is computed from the pricing unit: use price_unit_amount or price_unit_tiers'
+      : 'is for prices in a pricing unit only';
+    found.add(field, 'other_price_unit', message);
+  }
+  found.refuse();
+}
+
+function changesTerms(price: VersionedPrice, edit: PriceEdit): boolean {
+  return [...PRICING_FIELDS, ...UNIT_FIELDS].some((field) => {
+    const next = edit[field];
+    return next !== undefined && next !== null && canonical(field, next) !== stored(price, field);
+  });
+}
+
+type TermField = (typeof PRICING_FIELDS)[number] | (typeof UNIT_FIELDS)[number];
+
+const stored = (price: VersionedPrice, field: TermField): string => canonical(field, price[field]);
+
+/** Terms as text that compares by meaning: decimals by value, `none` as no bucket. */
+function canonical(field: TermField, value: unknown): string {
+  if (value === null || value === undefined) return 'null';
+  switch (field) {
+    case 'amount':
+    case 'price_unit_amount':
+      return parseDecimal(value as string | number, field).toFixed();
+    case 'tiers':
+    case 'price_unit_tiers':
+      return JSON.stringify(
+        (value as readonly TierDefinition[]).map((tier) => [
+          String(tier.up_to ?? null),
+          canonical('amount', tier.unit_amount),
+          canonical('amount', tier.flat_amount ?? '0'),
+        ]),
+      );
+    case 'transform_quantity': {
+      const transform = value as TransformQuantity;
+      return JSON.stringify([transform.divide_by, transform.round ?? 'up']);
+    }
+    case 'bucket_size':
+      return value === 'none' ? 'null' : String(value);
+    case 'billing_model':
+    case 'tier_mode':
+      return String(value);
+    default:
+      return field satisfies never;
+  }
+}
+
+/** Terms that belong to another model than the new one are dropped; the rest is carried. */
+function nextDefinition(
+  price: VersionedPrice,
+  edit: PriceEdit,
+  effectiveFrom: string,
+): PriceDefinition {
+  const model = edit.billing_model ?? price.billing_model;
+  const tiered = model === 'TIERED';
+  const custom = price.price_unit_type === 'CUSTOM';
+  const amount = custom
+    ? (edit.price_unit_amount ?? price.price_unit_amount)
+    : (edit.amount ?? price.amount);
+  const tiers = custom
+    ? (edit.price_unit_tiers ?? tierDefinitions(price.price_unit_tiers))
+    : (edit.tiers ?? tierDefinitions(price.tiers));
+  return {
+    type: price.type,
+    billing_model: model,
+    billing_period: price.billing_period,
+    billing_period_count: price.billing_period_count,
+    invoice_cadence: price.invoice_cadence,
+    currency: price.currency,
+    price_unit_type: price.price_unit_type,
+    price_unit_config: custom
+      ? {
+          price_unit: price.price_unit ?? '',
+          amount: tiered ? null : amount,
+          price_unit_tiers: tiered ? tiers : null,
+        }
+      : null,
+    amount: custom || tiered ? null : amount,
+    tier_mode: tiered ? (edit.tier_mode ?? price.tier_mode ?? null) : null,
+    tiers: custom || !tiered ? null : tiers,
+    transform_quantity:
+      model === 'PACKAGE' ? (edit.transform_quantity ?? price.transform_quantity ?? null) : null,
+    meter_id: price.meter_id,
+    filter_values: price.filter_values,
+    bucket_size: edit.bucket_size ?? price.bucket_size ?? null,
+    min_quantity: numberOrNull(price.min_quantity),
+    trial_period: price.trial_period,
+    start_date: effectiveFrom,
+    end_date: null,
+  };
+}
+
+function tierDefinitions(tiers: readonly TierRecord[] | null | undefined) {
+  if (!tiers) return null;
+  return tiers.map((tier) => ({ ...tier, up_to: numberOrNull(tier.up_to) }));
+}
+
+const numberOrNull = (value: string | number | null | undefined): number | null =>
+  value === null || value === undefined ? null : Number(value);

@@ -1,0 +1,190 @@
+import type { Explanation, ExplanationStep, ExplanationStepOf } from '../../schemas/explanation.ts';
+import { allocate, minorDigits, type Currency } from '../currency.ts';
+import { decimal, decimalText, ONE, sum, type Decimal } from '../money.ts';
+import {
+  applyCommitment,
+  explainCommitmentRounding,
+  explainOutcome,
+  partOf,
+  roundCommitment,
+  type CommitmentOutcome,
+  type CommitmentPart,
+} from './commitment.ts';
+import { currencyCode } from './explain.ts';
+import { isWhole, prorate, type Period, type TimeShare } from './proration.ts';
+import type { RatedLine } from './rated-line.ts';
+import {
+  applyTermCommitment,
+  explainTermCommitment,
+  type TermPosition,
+} from './term-commitment.ts';
+
+/** The commitment fields of a subscription, decimals as text. */
+export interface SubscriptionCommitmentFields {
+  readonly commitment_amount?: string | null;
+  readonly overage_factor?: string | null;
+  readonly enable_true_up?: boolean | null;
+  readonly currency: string;
+}
+
+/** A promise over all usage of a subscription. */
+export interface SubscriptionCommitmentTerms {
+  readonly amount: Decimal;
+  readonly overageFactor: Decimal;
+  readonly trueUpEnabled: boolean;
+}
+
+/** Null without a commitment; active with any factor, 1 included, from an amount above 0 (billing-semantics 6.1). */
+export function subscriptionCommitmentTerms(
+  subscription: SubscriptionCommitmentFields,
+): SubscriptionCommitmentTerms | null {
+  const amount = decimal(subscription.commitment_amount ?? '0');
+  if (amount.lte(0)) return null;
+  return {
+    amount,
+    overageFactor: decimal(subscription.overage_factor ?? '1'),
+    trueUpEnabled: subscription.enable_true_up ?? false,
+  };
+}
+
+/** How much of the commitment the period is held to: all, a stub's share, or what a term has left. */
+export type SubscriptionCommitmentScope =
+  | { readonly scope: 'period'; readonly share: TimeShare | null }
+  | { readonly scope: 'term'; readonly position: TermPosition };
+
+export interface CommittedSubscription {
+  /** The usage rows with their shares of what is within the commitment, in the given order. */
+  readonly rows: readonly RatedLine[];
+  /** Rows of the plan, above zero only; they have no price (billing-semantics 6.3). */
+  readonly overage: RatedLine | null;
+  readonly trueUp: RatedLine | null;
+  /** What the period adds to a term's ledger: usage money before the factor, unrounded (6.4). */
+  readonly baseUsage: Decimal;
+}
+
+/**
+ * Puts the usage rows of one billing period under the subscription's commitment (billing-semantics 6.3,
+ * 6.4). The rows pool their unrounded amounts; what is within the commitment is shared among them by
+ * these amounts, and the overage and the true-up are two rows of the plan. Quantities stay whole. Without
+ * any usage row the pool is 0, and a true-up bills the whole commitment.
+ *
+ * `rows` are the USAGE rows of kind base; fixed fees do not count (6.1).
+ */
+export function commitSubscription(
+  rows: readonly RatedLine[],
+  terms: SubscriptionCommitmentTerms,
+  scope: SubscriptionCommitmentScope,
+  period: Period,
+  currency: Currency,
+): CommittedSubscription {
+  const usage = sum(rows.map((row) => row.unrounded));
+  const { outcome, step } = holdTo(usage, terms, scope);
+  const parts = roundCommitment(outcome, currency);
+  const weights = rows.map((row) => row.unrounded);
+  const shares = allocate(parts.utilized, weights, currency);
+  const rounding = (bills: CommitmentPart) =>
+    explainCommitmentRounding(outcome, parts, bills, currency);
+
+  const planRow = (kind: 'overage' | 'true_up'): RatedLine | null => {
+    const amount = partOf(parts, kind);
+    if (amount.lte(0)) return null;
+    const explanation: Explanation = {
+      kind,
+      currency: currencyCode(currency),
+      period,
+      quantity: '1',
+      amount: decimalText(amount),
+      steps: [step, rounding(kind)],
+    };
+    return {
+      kind,
+      period,
+      quantity: ONE,
+      amount,
+      unrounded: partOf(outcome, kind),
+      adjusted_entitlement_quantity: null,
+      commitment_info: null,
+      explanation,
+    };
+  };
+
+  return {
+    rows: rows.map((row, index) =>
+      withShare(row, shares[index]!, [
+        step,
+        rounding('utilized'),
+        explainShare(parts.utilized, weights, index, shares[index]!, currency),
+      ]),
+    ),
+    overage: planRow('overage'),
+    trueUp: planRow('true_up'),
+    baseUsage: usage,
+  };
+}
+
+function holdTo(
+  usage: Decimal,
+  terms: SubscriptionCommitmentTerms,
+  scope: SubscriptionCommitmentScope,
+): { outcome: CommitmentOutcome; step: ExplanationStep } {
+  if (scope.scope === 'term') {
+    const outcome = applyTermCommitment(usage, terms, scope.position);
+    return { outcome, step: explainTermCommitment(outcome, terms, scope.position) };
+  }
+  const share = scope.share !== null && !isWhole(scope.share) ? scope.share : null;
+  const commitment = share === null ? terms.amount : prorate(terms.amount, share);
+  const outcome = applyCommitment(usage, commitment, terms.overageFactor, terms.trueUpEnabled);
+  return { outcome, step: explainPool(terms, outcome, share) };
+}
+
+function explainPool(
+  terms: SubscriptionCommitmentTerms,
+  outcome: CommitmentOutcome,
+  share: TimeShare | null,
+): ExplanationStepOf<'commitment'> {
+  return {
+    step: 'commitment',
+    rule: 'billing-semantics 6.3',
+    type: 'amount',
+    promised: decimalText(terms.amount),
+    quantity_rating: null,
+    overage_factor: decimalText(terms.overageFactor),
+    true_up_enabled: terms.trueUpEnabled,
+    share,
+    windows: null,
+    omitted: null,
+    ...explainOutcome(outcome),
+  };
+}
+
+function explainShare(
+  of: Decimal,
+  weights: readonly Decimal[],
+  index: number,
+  amount: Decimal,
+  currency: Currency,
+): ExplanationStepOf<'share'> {
+  return {
+    step: 'share',
+    rule: 'billing-semantics 0.6',
+    of: decimalText(of),
+    weights: weights.map(decimalText),
+    index,
+    decimals: minorDigits(currency),
+    amount: decimalText(amount),
+  };
+}
+
+/** The row with its share as the amount. Its own rounding gives way to that of the pool. */
+function withShare(row: RatedLine, amount: Decimal, steps: readonly ExplanationStep[]): RatedLine {
+  const before = row.explanation.steps.filter((step) => step.step !== 'rounding');
+  return {
+    ...row,
+    amount,
+    explanation: {
+      ...row.explanation,
+      amount: decimalText(amount),
+      steps: [...before, ...steps],
+    },
+  };
+}
