@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { epochMs, instantText } from '../time/instant.ts';
+import { epochMs, isoText } from '../time/instant.ts';
 import { decimal, decimalText, roundToStorage, type Decimal } from '../money.ts';
 import { moveWallet } from '../states/wallet.ts';
 import { availableAfterOverdraft, type CreditBlock } from './credit-block.ts';
@@ -89,4 +89,4 @@ const returnedRow = (
 
 /** Days of 24 hours: the credits are the company's gift, no date of a calendar. */
 const daysLater = (at: string, days: number): string =>
-  instantText(epochMs(at) + days * 24 * 60 * 60 * 1000);
+  isoText(epochMs(at) + days * 24 * 60 * 60 * 1000);

@@ -1,7 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
 import { BillingError, invalidField } from '../errors.ts';
 import { decimal, decimalText, roundToStorage, type Decimal } from '../money.ts';
-import { epochMs, instantText } from '../time/instant.ts';
+import { epochMs, isoText } from '../time/instant.ts';
 import { moveWallet } from '../states/wallet.ts';
 import { assertClientKey } from './transaction-key.ts';
 import type { CreditReason } from './transaction.ts';
@@ -118,7 +118,7 @@ export function expiryFromDateNumber(date: number, path = 'expiry_date'): string
   try {
     const [, year, month, day] = digits!.map(Number);
     const plain = Temporal.PlainDate.from({ year: year!, month: month!, day: day! }, REJECT);
-    return instantText(plain.toZonedDateTime('UTC').epochMilliseconds);
+    return isoText(plain.toZonedDateTime('UTC').epochMilliseconds);
   } catch {
     throw invalidField(path, 'must be a date written as YYYYMMDD');
   }

@@ -1,0 +1,113 @@
+import { invalidField } from '../errors.ts';
+import { decimal, sum, type Decimal } from '../money.ts';
+import { epochMs } from '../time/instant.ts';
+import type { WalletTransaction } from './transaction.ts';
+
+export const ALERT_STATES = ['ok', 'info', 'warning', 'in_alarm'] as const;
+export type AlertState = (typeof ALERT_STATES)[number];
+
+/** Thresholds as decimal text: credits, or percent with `percentage` (rulings 18, money-semantics 4.5). */
+export interface AlertLevel {
+  readonly threshold: string;
+  /** Stored and answered; a balance alert is about a falling balance whatever it says (money-semantics 4.3). */
+  readonly condition: 'above' | 'below';
+}
+
+export interface AlertSettings {
+  readonly alert_enabled: boolean;
+  readonly alert_threshold_type: 'absolute' | 'percentage';
+  readonly critical: AlertLevel | null;
+  readonly warning: AlertLevel | null;
+  readonly info: AlertLevel | null;
+}
+
+/** Refuses settings that can not be evaluated (money-semantics 4.2, 4.3; interface, percentage alerts). */
+export function validateAlertSettings(settings: AlertSettings, path = 'alert_settings'): void {
+  const { critical, warning, info } = settings;
+  const levels = [critical, warning, info].filter((level) => level !== null);
+  if (settings.alert_enabled && levels.length === 0) {
+    throw invalidField(path, 'needs a critical, a warning or an info level');
+  }
+  if (warning !== null && critical === null) {
+    throw invalidField(`${path}.critical`, 'is required with a warning level');
+  }
+  if (new Set(levels.map((level) => level.condition)).size > 1) {
+    throw invalidField(`${path}.condition`, 'must be the same on every level');
+  }
+  const thresholds = levels.map((level) => decimal(level.threshold));
+  if (thresholds.some((threshold, index) => index > 0 && threshold.lt(thresholds[index - 1]!))) {
+    throw invalidField(path, 'must have critical at most warning, and warning at most info');
+  }
+  if (
+    settings.alert_threshold_type === 'percentage' &&
+    thresholds.some((threshold) => threshold.lt(0) || threshold.gt(100))
+  ) {
+    throw invalidField(path, 'must have percentages from 0 to 100');
+  }
+}
+
+/**
+ * The most severe level that a falling value has reached; `ok` when none is, or alerts are off; null
+ * on a wallet without settings (money-semantics 4.4, 4.9).
+ */
+export function alertState(settings: AlertSettings | null, value: Decimal): AlertState | null {
+  if (settings === null) return null;
+  if (!settings.alert_enabled) return 'ok';
+  const reached = (level: AlertLevel | null) =>
+    level !== null && value.lte(decimal(level.threshold));
+  if (reached(settings.critical)) return 'in_alarm';
+  if (reached(settings.warning)) return 'warning';
+  return reached(settings.info) ? 'info' : 'ok';
+}
+
+export interface AlertTransition {
+  readonly state: AlertState;
+  readonly previous_state: AlertState;
+  /** Which of the two events of the alert's kind is emitted. */
+  readonly event: 'dropped' | 'recovered';
+}
+
+/**
+ * What a new state means for the log: null when nothing is to be written. Every change is logged and
+ * announced, to `ok` as a recovery; a first evaluation that finds all well is no change
+ * (money-semantics 4.7, 4.8; interface, webhook notes 4). `previous` null: nothing was logged yet.
+ */
+export function alertTransition(
+  previous: AlertState | null,
+  state: AlertState,
+): AlertTransition | null {
+  const before = previous ?? 'ok';
+  if (before === state) return null;
+  return { state, previous_state: before, event: state === 'ok' ? 'recovered' : 'dropped' };
+}
+
+/** A subscription's running period, as far as percentage alerts need it. */
+export interface RunningPeriod {
+  readonly subscription_status: string;
+  readonly current_period_start: string;
+}
+
+/**
+ * The value of a percentage alert: 100 × ongoing credits ÷ the credits that came in since the
+ * earliest start of a running period, or ever when nothing runs (interface, wallet; money-semantics
+ * 4.6). Null: the base is zero, so the evaluation is skipped and the state stays.
+ */
+export function percentageAlertValue(
+  realTimeCredits: Decimal,
+  subscriptions: readonly RunningPeriod[],
+  credits: readonly (Pick<WalletTransaction, 'type' | 'transaction_status' | 'credit_amount'> & {
+    readonly created_at: string;
+  })[],
+): Decimal | null {
+  const starts = subscriptions
+    .filter(({ subscription_status: status }) => status === 'active' || status === 'trialing')
+    .map((subscription) => epochMs(subscription.current_period_start));
+  const since = starts.length === 0 ? Number.NEGATIVE_INFINITY : Math.min(...starts);
+  const base = sum(
+    credits
+      .filter((row) => row.type === 'credit' && row.transaction_status === 'completed')
+      .filter((row) => epochMs(row.created_at) >= since)
+      .map((row) => decimal(row.credit_amount)),
+  );
+  return base.isZero() ? null : realTimeCredits.times(100).div(base);
+}

@@ -1,0 +1,149 @@
+import { Temporal } from 'temporal-polyfill';
+import { invalidOperation } from '../errors.ts';
+import { decimal, roundToStorage, type Decimal } from '../money.ts';
+import type { SubscriptionStatus } from '../states/subscription.ts';
+import type { GrantApplicationStatus } from '../states/grant-application.ts';
+import { epochMs, isoText } from '../time/instant.ts';
+import { validateExpiration, type CreditGrant } from './credit-grant.ts';
+
+/** One period's credits of one grant, due at the period's start (money-semantics 5.3.1). */
+export interface GrantApplication {
+  readonly scheduled_for: string;
+  readonly period_start: string;
+  /** Null for a one-time grant. */
+  readonly period_end: string | null;
+  readonly credits: string;
+  readonly application_status: GrantApplicationStatus;
+  readonly application_reason: GrantApplicationReason;
+}
+
+export const GRANT_APPLICATION_REASONS = [
+  'first_time_recurring_credit_grant', 'recurring_credit_grant', 'onetime_credit_grant',
+] as const; // prettier-ignore
+export type GrantApplicationReason = (typeof GRANT_APPLICATION_REASONS)[number];
+
+/** What to do with an application that is due. A recurring grant's next one follows `apply` and `skip`. */
+export type ApplicationDecision =
+  | { readonly action: 'apply'; readonly expiry_date: string | null }
+  | { readonly action: 'skip'; readonly reason: string }
+  | { readonly action: 'wait'; readonly next_attempt_at: string }
+  | { readonly action: 'cancel' };
+
+/**
+ * The outcome of a due application by the state of its subscription (money-semantics 5.4).
+ * `scheduled_for` never moves: what waits is tried again at `next_attempt_at`, which is no failure.
+ * Credits that would be expired already are skipped (5.5.5).
+ */
+export function decideApplication(
+  subscription: {
+    readonly subscription_status: SubscriptionStatus;
+    readonly trial_end: string | null;
+  },
+  expiryDate: string | null,
+  deferrals: number,
+  at: string,
+): ApplicationDecision {
+  switch (subscription.subscription_status) {
+    case 'cancelled':
+      return { action: 'cancel' };
+    case 'paused':
+      return { action: 'skip', reason: 'the subscription was paused' };
+    case 'trialing':
+      return { action: 'wait', next_attempt_at: subscription.trial_end ?? laterBy(at, deferrals) };
+    case 'incomplete':
+    case 'draft':
+      return { action: 'wait', next_attempt_at: laterBy(at, deferrals) };
+    case 'active':
+      return expiryDate !== null && epochMs(expiryDate) <= epochMs(at)
+        ? { action: 'skip', reason: 'the credits had expired' }
+        : { action: 'apply', expiry_date: expiryDate };
+    default:
+      return subscription.subscription_status satisfies never;
+  }
+}
+
+/** 30 minutes, doubled with each of the first four deferrals (money-semantics 5.4). */
+const laterBy = (at: string, deferrals: number): string =>
+  isoText(epochMs(at) + 30 * MINUTE_MS * 2 ** Math.min(deferrals, 4));
+
+/** When a failed application is tried again: 15 minutes, doubled with each failure, at most a day (money-semantics 5.3.6). */
+export const retryAt = (failures: number, at: string): string =>
+  isoText(epochMs(at) + Math.min(15 * MINUTE_MS * 2 ** (failures - 1), 24 * 60 * MINUTE_MS));
+
+/** Failures after which somebody is told (money-semantics 5.3.6). */
+export const FAILURES_TO_ALERT = 10;
+
+const MINUTE_MS = 60_000;
+
+/**
+ * When the credits of an application expire, null for never (money-semantics 5.5.3, 5.5.4). A
+ * duration counts from the period's start by the calendar of the subscription's zone: days keep the
+ * local clock, months and years clamp to the month's end. BILLING_CYCLE is the end of the billing
+ * period that holds the start; without one it refuses rather than give credits that never expire.
+ */
+export function grantExpiry(
+  grant: Pick<CreditGrant, 'expiration_type' | 'expiration_duration' | 'expiration_duration_unit'>,
+  periodStart: string,
+  timezone: string,
+  billingPeriodEnd: string | null,
+): string | null {
+  validateExpiration(grant);
+  switch (grant.expiration_type) {
+    case 'NEVER':
+      return null;
+    case 'BILLING_CYCLE':
+      if (billingPeriodEnd === null) {
+        throw invalidOperation(`No billing period of the subscription holds ${periodStart}.`);
+      }
+      return billingPeriodEnd;
+    case 'DURATION': {
+      const unit = DURATION_UNITS[grant.expiration_duration_unit!];
+      const end = Temporal.Instant.from(periodStart)
+        .toZonedDateTimeISO(timezone)
+        .add({ [unit]: grant.expiration_duration! });
+      return isoText(end.epochMilliseconds);
+    }
+    default:
+      return grant.expiration_type satisfies never;
+  }
+}
+
+const DURATION_UNITS = { DAY: 'days', WEEK: 'weeks', MONTH: 'months', YEAR: 'years' } as const;
+
+/**
+ * The first period's credits of a grant that is attached inside a billing period (money-semantics
+ * 5.2.6): with create_prorations, and a recurring grant of the billing period's own length, the part
+ * of the period that is left; else all of them. Full precision (5.2.7).
+ */
+export function firstPeriodCredits(
+  grant: Pick<CreditGrant, 'cadence' | 'credits'>,
+  proration: {
+    readonly proration_behavior: 'create_prorations' | 'none';
+    /** The grant's period and count equal the subscription's billing period and count. */
+    readonly is_same_period: boolean;
+    readonly billing_period: { readonly start: string; readonly end: string };
+    readonly attached_at: string;
+  },
+): Decimal {
+  const credits = decimal(grant.credits);
+  if (!proratesFirstPeriod(grant, proration)) return credits;
+  const { start, end } = proration.billing_period;
+  const left = epochMs(end) - epochMs(proration.attached_at);
+  return roundToStorage(credits.times(left).div(epochMs(end) - epochMs(start)));
+}
+
+/** Whether the first period is a part, which ends with the billing period and anchors the next ones there. */
+export const proratesFirstPeriod = (
+  grant: Pick<CreditGrant, 'cadence'>,
+  proration: {
+    readonly proration_behavior: 'create_prorations' | 'none';
+    readonly is_same_period: boolean;
+    readonly billing_period: { readonly start: string; readonly end: string };
+    readonly attached_at: string;
+  },
+): boolean =>
+  grant.cadence === 'RECURRING' &&
+  proration.proration_behavior === 'create_prorations' &&
+  proration.is_same_period &&
+  epochMs(proration.attached_at) > epochMs(proration.billing_period.start) &&
+  epochMs(proration.attached_at) < epochMs(proration.billing_period.end);

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { decimalText } from '../money.ts';
+import { moveGrantApplication } from '../states/grant-application.ts';
+import { billingGrid, type BillingGrid } from '../time/billing-grid.ts';
+import { epochMs } from '../time/instant.ts';
+import type { CreditGrant } from './credit-grant.ts';
+import {
+  firstPeriodCredits,
+  proratesFirstPeriod,
+  type GrantApplication,
+} from './grant-application.ts';
+
+/** A grant that runs on a subscription. */
+export interface RunningGrant extends Pick<
+  CreditGrant,
+  'credits' | 'cadence' | 'period' | 'period_count'
+> {
+  readonly start_date: string;
+  /** Exclusive; null: it does not end. */
+  readonly end_date: string | null;
+  /** Where the grant's periods are counted from. */
+  readonly credit_grant_anchor: string;
+  readonly timezone: string;
+}
+
+/** When a grant starts and from where its periods count, by how it came to the subscription. */
+export interface GrantStart {
+  readonly start_date: string;
+  readonly credit_grant_anchor: string;
+}
+
+/** How a first period that is cut short is paid for. */
+export type FirstPeriodProration = Parameters<typeof firstPeriodCredits>[1];
+
+/**
+ * The start of a grant that a subscription is created with: at the end of its trial, with which it
+ * moves, else at its start (money-semantics 5.2.1).
+ */
+export const grantStart = (subscription: {
+  readonly start_date: string;
+  readonly trial_end: string | null;
+}): GrantStart => {
+  const start = subscription.trial_end ?? subscription.start_date;
+  return { start_date: start, credit_grant_anchor: start };
+};
+
+/**
+ * The start of a grant that is attached later, with an addon or by itself. A prorated one counts its
+ * periods from the end of the running billing period, so that the later ones align (money-semantics
+ * 5.2.6).
+ */
+export const attachedGrantStart = (
+  grant: Pick<CreditGrant, 'cadence'>,
+  proration: FirstPeriodProration,
+): GrantStart => ({
+  start_date: proration.attached_at,
+  credit_grant_anchor: proratesFirstPeriod(grant, proration)
+    ? proration.billing_period.end
+    : proration.attached_at,
+});
+
+/** The first application of a grant, null when its end leaves no whole period (money-semantics 5.3). */
+export function firstApplication(
+  grant: RunningGrant,
+  proration: FirstPeriodProration | null = null,
+): GrantApplication | null {
+  const credits =
+    proration === null ? grant.credits : decimalText(firstPeriodCredits(grant, proration));
+  if (grant.cadence === 'ONETIME') {
+    return application(grant.start_date, null, credits, 'onetime_credit_grant');
+  }
+  return periodApplication(grant, grant.start_date, credits, 'first_time_recurring_credit_grant');
+}
+
+/**
+ * The application that follows one that is applied or skipped, made in the same transaction, so that
+ * a recurring grant always has one open (money-semantics 5.3.2). Null at the grant's end, and for a
+ * one-time grant. The tail that is shorter than a period gives nothing (5.3.4).
+ */
+export function nextApplication(
+  grant: RunningGrant,
+  previous: Pick<GrantApplication, 'period_end'>,
+): GrantApplication | null {
+  if (grant.cadence === 'ONETIME' || previous.period_end === null) return null;
+  return periodApplication(grant, previous.period_end, grant.credits, 'recurring_credit_grant');
+}
+
+/**
+ * The applications after a grant has ended or its subscription was cancelled at `from`: open ones due
+ * at or after it are cancelled, because a boundary belongs to the next period (money-semantics 5.1.7,
+ * 5.6.3).
+ */
+export function cancelApplications(
+  applications: readonly GrantApplication[],
+  from: string,
+): GrantApplication[] {
+  return applications.map((due) => {
+    const isOpen = due.application_status === 'pending' || due.application_status === 'failed';
+    if (!isOpen || epochMs(due.scheduled_for) < epochMs(from)) return due;
+    return { ...due, application_status: moveGrantApplication(due.application_status, 'cancel') };
+  });
+}
+
+function periodApplication(
+  grant: RunningGrant,
+  start: string,
+  credits: string,
+  reason: GrantApplication['application_reason'],
+): GrantApplication | null {
+  const grid = grantGrid(grant);
+  const end = grid.boundary(grid.indexAt(start) + 1);
+  if (grant.end_date !== null && epochMs(end) > epochMs(grant.end_date)) return null;
+  return application(start, end, credits, reason);
+}
+
+const application = (
+  start: string,
+  end: string | null,
+  credits: string,
+  reason: GrantApplication['application_reason'],
+): GrantApplication => ({
+  scheduled_for: start,
+  period_start: start,
+  period_end: end,
+  credits,
+  application_status: moveGrantApplication(null, 'schedule'),
+  application_reason: reason,
+});
+
+/** Boundaries on the wall clock of the subscription's zone, counted from the anchor (money-semantics 5.3.3). */
+function grantGrid(grant: RunningGrant): BillingGrid {
+  assert(grant.period !== null && grant.period_count !== null, 'a recurring grant has a period');
+  return billingGrid({
+    billing_anchor: grant.credit_grant_anchor,
+    billing_cycle: 'anniversary',
+    billing_period: grant.period,
+    billing_period_count: grant.period_count,
+    customer_timezone: grant.timezone,
+  });
+}

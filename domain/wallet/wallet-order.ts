@@ -1,0 +1,66 @@
+import type { AllowedPriceType, PrepaidWallet } from '../invoicing/prepaid-credits.ts';
+import { decimal, decimalText } from '../money.ts';
+import { epochMs } from '../time/instant.ts';
+import { spendableCredits, type CreditBlock } from './credit-block.ts';
+import type { Wallet } from './wallet.ts';
+
+/** A wallet of the invoiced customer with its blocks and what its config allows. */
+export interface CandidateWallet {
+  readonly wallet: Wallet;
+  readonly blocks: readonly CreditBlock[];
+  readonly allowed_price_types: readonly AllowedPriceType[];
+  readonly created_at: string;
+}
+
+/**
+ * The wallets that pay an invoice up front, in order of use (money-semantics 2.6.2): active, PRE_PAID,
+ * in the invoice's currency, with credits that it may use; the fuller first, then the older.
+ * `arrearsPeriodEnd` is the end of the period that the invoice bills, null for one without.
+ */
+export function prepaidWalletOrder(
+  candidates: readonly CandidateWallet[],
+  currency: string,
+  at: string,
+  arrearsPeriodEnd: string | null,
+): PrepaidWallet[] {
+  return candidates
+    .filter(
+      ({ wallet }) =>
+        wallet.wallet_status === 'active' &&
+        wallet.wallet_type === 'PRE_PAID' &&
+        wallet.currency === currency,
+    )
+    .map((candidate) => ({
+      candidate,
+      credits: spendableCredits(candidate.blocks, at, arrearsPeriodEnd),
+    }))
+    .filter(({ credits }) => credits.gt(0))
+    .map(({ candidate, credits }) => ({
+      candidate,
+      credits,
+      worth: credits.times(decimal(candidate.wallet.conversion_rate)),
+    }))
+    .sort(
+      (left, right) =>
+        right.worth.comparedTo(left.worth) ||
+        epochMs(left.candidate.created_at) - epochMs(right.candidate.created_at) ||
+        (left.candidate.wallet.id < right.candidate.wallet.id ? -1 : 1),
+    )
+    .map(({ candidate, credits }) => ({
+      id: candidate.wallet.id,
+      credits_available: decimalText(credits),
+      conversion_rate: candidate.wallet.conversion_rate,
+      allowed_price_types: candidate.allowed_price_types,
+    }));
+}
+
+/** What a wallet pays for when its config says nothing (money-semantics 2.1.6). */
+export const defaultPriceTypes = (type: Wallet['wallet_type']): AllowedPriceType[] =>
+  type === 'PRE_PAID' ? ['USAGE'] : ['ALL'];
+
+/** Nothing, `ALL` among others, and both kinds together are all written as `ALL` (money-semantics 2.1.6). */
+export function canonicalPriceTypes(types: readonly AllowedPriceType[] | null): AllowedPriceType[] {
+  const all = types === null || types.length === 0 || types.includes('ALL');
+  if (all || (types.includes('USAGE') && types.includes('FIXED'))) return ['ALL'];
+  return [types[0]!];
+}
