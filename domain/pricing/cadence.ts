@@ -1,25 +1,19 @@
+import type { BILLING_PERIODS } from '../../schemas/words.ts';
+import { monthsOf } from '../time/billing-grid.ts';
+
 /** How long one billing period, charge period or commitment term is: a unit and a count. */
 export interface Cadence {
   readonly billing_period: BillingPeriod;
   readonly billing_period_count: number;
 }
 
-export const BILLING_PERIODS = [
-  'MONTHLY', 'ANNUAL', 'WEEKLY', 'DAILY', 'QUARTERLY', 'HALF_YEARLY', 'ONETIME',
-] as const; // prettier-ignore
 export type BillingPeriod = (typeof BILLING_PERIODS)[number];
-
-const MONTHS: Readonly<Partial<Record<BillingPeriod, number>>> = {
-  MONTHLY: 1,
-  QUARTERLY: 3,
-  HALF_YEARLY: 6,
-  ANNUAL: 12,
-};
 
 /** Months of the cadence; null for DAILY, WEEKLY and ONETIME, which have none (billing-semantics 1.1). */
 export function effectiveMonths(cadence: Cadence): number | null {
-  const months = MONTHS[cadence.billing_period];
-  return months === undefined ? null : months * cadence.billing_period_count;
+  if (cadence.billing_period === 'ONETIME') return null;
+  const months = monthsOf(cadence.billing_period);
+  return months === null ? null : months * cadence.billing_period_count;
 }
 
 export function sameCadence(left: Cadence, right: Cadence): boolean {

@@ -4,14 +4,8 @@ import { decimal, decimalText, sum, ZERO, type Decimal } from '../money.ts';
 import { capCredit, explainCredit, type BilledWindow } from './credit.ts';
 import { currencyCode, explainRate, roundLine } from './explain.ts';
 import type { InvoiceCadence, PriceTerms } from './price.ts';
-import {
-  epochMs,
-  explainProration,
-  prorate,
-  timeShare,
-  type Period,
-  type ProrationBehavior,
-} from './proration.ts';
+import { explainProration, prorate, timeShare, type ProrationBehavior } from './proration.ts';
+import { epochMs, type Period } from '../time/instant.ts';
 import { rate } from './rate.ts';
 import type { LineKind, RatedLine } from './rated-line.ts';
 

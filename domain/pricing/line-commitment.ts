@@ -10,7 +10,8 @@ import {
 } from './commitment.ts';
 import { explainRating, MAX_EXPLAINED_ENTRIES } from './explain.ts';
 import type { ChargeModel } from './price.ts';
-import { isWhole, prorate, timeShare, type Period, type TimeShare } from './proration.ts';
+import { isWhole, prorate, timeShare, type TimeShare } from './proration.ts';
+import { type Period } from '../time/instant.ts';
 import { rate, type Rating } from './rate.ts';
 
 /** A window that a commitment applies to, whole and as the service cuts it. */

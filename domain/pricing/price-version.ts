@@ -10,7 +10,7 @@ import type {
   TransformQuantity,
 } from './price.ts';
 import { problems, refusal } from './problems.ts';
-import { epochMs } from './proration.ts';
+import { epochMs } from '../time/instant.ts';
 import type { PriceDefinition, TierDefinition } from './validate-price.ts';
 
 /** The stored price as far as its versions are concerned. Dates are ISO 8601 UTC, half-open. */

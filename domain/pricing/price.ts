@@ -1,26 +1,20 @@
 import assert from 'node:assert/strict';
+import type {
+  BILLING_MODELS,
+  INVOICE_CADENCES,
+  PACKAGE_ROUNDS,
+  PRICE_TYPES,
+  PRICE_UNIT_TYPES,
+  TIER_MODES,
+} from '../../schemas/words.ts';
 import type { BucketSize } from '../metering/usage.ts';
 import { decimal, Decimal, ZERO } from '../money.ts';
 
-export const BILLING_MODELS = ['FLAT_FEE', 'PACKAGE', 'TIERED'] as const;
 export type BillingModel = (typeof BILLING_MODELS)[number];
-
-export const TIER_MODES = ['VOLUME', 'SLAB'] as const;
 export type TierMode = (typeof TIER_MODES)[number];
-
-export const PRICE_TYPES = ['USAGE', 'FIXED'] as const;
 export type PriceType = (typeof PRICE_TYPES)[number];
-
-export const INVOICE_CADENCES = ['ARREAR', 'ADVANCE'] as const;
 export type InvoiceCadence = (typeof INVOICE_CADENCES)[number];
-
-export const PRICE_UNIT_TYPES = ['FIAT', 'CUSTOM'] as const;
 export type PriceUnitType = (typeof PRICE_UNIT_TYPES)[number];
-
-export const PRICE_ENTITY_TYPES = ['PLAN', 'SUBSCRIPTION', 'ADDON', 'PRICE', 'COSTSHEET'] as const;
-export type PriceEntityType = (typeof PRICE_ENTITY_TYPES)[number];
-
-export const PACKAGE_ROUNDS = ['up', 'down'] as const;
 export type PackageRound = (typeof PACKAGE_ROUNDS)[number];
 
 /** What rating reads of a stored price. Amounts are decimal text in the price's currency. */

@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
-import { Temporal } from 'temporal-polyfill';
 import type { ExplanationStepOf } from '../../schemas/explanation.ts';
 import { decimalText, type Decimal } from '../money.ts';
+import { epochMs, type Period } from '../time/instant.ts';
 
-/** Half-open `[start, end)`, ISO 8601 UTC. */
-export interface Period {
-  readonly start: string;
-  readonly end: string;
-}
+export type { Period };
 
 export const PRORATION_BEHAVIORS = ['create_prorations', 'none'] as const;
 export type ProrationBehavior = (typeof PRORATION_BEHAVIORS)[number];
@@ -69,10 +65,6 @@ export function lengthMs(period: Period): number {
   const length = epochMs(period.end) - epochMs(period.start);
   assert(length >= 0, `a period that ends before it starts: ${period.start}, ${period.end}`);
   return length;
-}
-
-export function epochMs(instant: string): number {
-  return Temporal.Instant.from(instant).epochMilliseconds;
 }
 
 export function explainProration(

@@ -10,9 +10,9 @@ import {
   prorate,
   timeShare,
   type ChargeCell,
-  type Period,
   type ProrationBehavior,
 } from './proration.ts';
+import { type Period } from '../time/instant.ts';
 import { rate } from './rate.ts';
 import type { RatedLine } from './rated-line.ts';
 

@@ -1,7 +1,7 @@
 import type { Explanation } from '../../schemas/explanation.ts';
 import type { Decimal } from '../money.ts';
 import type { CommitmentInfo } from './commitment.ts';
-import type { Period } from './proration.ts';
+import type { Period } from '../time/instant.ts';
 
 /**
  * What a row charges for. With the subscription line item and the start of the service it is the

@@ -11,7 +11,8 @@ import {
   type CommitmentPart,
 } from './commitment.ts';
 import { currencyCode } from './explain.ts';
-import { isWhole, prorate, type Period, type TimeShare } from './proration.ts';
+import { isWhole, prorate, type TimeShare } from './proration.ts';
+import { type Period } from '../time/instant.ts';
 import type { RatedLine } from './rated-line.ts';
 import {
   applyTermCommitment,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ExplanationStepOf } from '../../schemas/explanation.ts';
 import { decimalText, Decimal, ZERO } from '../money.ts';
 import { explainOutcome, type CommitmentOutcome, type CommitmentTerms } from './commitment.ts';
-import type { Period } from './proration.ts';
+import type { Period } from '../time/instant.ts';
 
 /** Where a billing period stands in a commitment term of several periods. */
 export interface TermPosition {

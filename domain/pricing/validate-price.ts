@@ -11,7 +11,7 @@ import type {
   TransformQuantity,
 } from './price.ts';
 import { problems, type Problems } from './problems.ts';
-import { epochMs } from './proration.ts';
+import { epochMs } from '../time/instant.ts';
 
 /** A price as a client defines it: shapes and enums are checked, nothing is known about its sense yet. */
 export interface PriceDefinition {

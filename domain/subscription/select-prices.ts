@@ -5,6 +5,7 @@ import {
   type BillingPeriod,
   type Cadence,
 } from '../pricing/cadence.ts';
+import { currencyFits } from '../pricing/currency-fits.ts';
 
 /** What selection reads of a plan's price. Dates are ISO 8601 UTC; null = from ever, for ever. */
 export interface SelectablePrice {
@@ -18,6 +19,8 @@ export interface SelectablePrice {
 
 export interface PriceSelection {
   readonly currency: string;
+  /** Where `currency` is a custom one: the tenant's fiat currency, in which prices may be as well. */
+  readonly default_currency?: string | null;
   /** Of the subscription. */
   readonly cadence: Cadence;
   /** The subscription, half-open. */
@@ -49,7 +52,7 @@ export function selectPlanPrices<Price extends SelectablePrice>(
   if (named === null) {
     const selected = live.filter(
       (price) =>
-        price.currency === selection.currency &&
+        currencyFits(price, selection) &&
         (price.billing_period === 'ONETIME' || equallyLong(price, cadence)),
     );
     if (selected.length === 0) throw noMatchingPrices();
@@ -67,10 +70,10 @@ export function selectPlanPrices<Price extends SelectablePrice>(
 /** Refuses a price of another currency, or whose period does not fit (billing-semantics 3.2). */
 export function assertFits(
   price: SelectablePrice,
-  selection: Pick<PriceSelection, 'currency' | 'cadence'>,
+  selection: Pick<PriceSelection, 'currency' | 'default_currency' | 'cadence'>,
   path: string,
 ): void {
-  if (price.currency !== selection.currency)
+  if (!currencyFits(price, selection))
     throw invalidField(path, `${price.id} is in ${price.currency}, not ${selection.currency}`);
   if (!isCompatible(price, selection.cadence)) {
     const months = 'its period must be the same or divide the subscription period';
