@@ -1,9 +1,74 @@
+import assert from 'node:assert/strict';
 import { Temporal } from 'temporal-polyfill';
+import { civilDate, DAY_MS, dayNumber, daysInMonth, daysOfDate } from './civil.ts';
 
-/** Milliseconds since 1970 of an instant in ISO 8601 with `Z` or an offset. */
-export const epochMs = (instant: string): number =>
-  Temporal.Instant.from(instant).epochMilliseconds;
+/**
+ * Everywhere in records, requests of `domain/` and its answers an instant is ISO 8601 text in UTC with
+ * milliseconds, `2026-01-31T09:30:00.000Z`, as Postgres rows have it. Milliseconds since the epoch are
+ * used inside `domain/time` and where very many instants are compared.
+ */
+export type Instant = string;
 
-/** The instant as records have it: ISO 8601 UTC with milliseconds. */
-export const instantText = (ms: number): string =>
-  Temporal.Instant.fromEpochMilliseconds(ms).toString({ smallestUnit: 'millisecond' });
+/** Half-open `[start, end)` (billing-semantics 0.7). */
+export interface Period {
+  readonly start: Instant;
+  readonly end: Instant;
+}
+
+/** Milliseconds since 1970-01-01T00:00Z of ISO 8601 text with a zone; finer digits are cut off. Throws a RangeError for other text. */
+export function epochMs(instant: Instant): number {
+  const parts = CANONICAL.exec(instant);
+  if (parts === null) return Temporal.Instant.from(instant).epochMilliseconds;
+  const [, year, month, day, hour, minute, second, fraction] = parts.map(Number) as Parts;
+  if (day > daysInMonth(year, month)) {
+    throw new RangeError(`there is no day ${instant}`);
+  }
+  const seconds = (hour * 60 + minute) * 60 + second;
+  // A missing group is NaN: no fraction was written.
+  return daysOfDate(year, month, day) * DAY_MS + seconds * 1000 + (fraction || 0);
+}
+
+/** The canonical text of an instant between the years 0 and 9999. */
+export function isoText(ms: number): Instant {
+  assert(Number.isInteger(ms), `${ms} is not a whole number of milliseconds`);
+  const days = dayNumber(ms);
+  const { year, month, day } = civilDate(days);
+  assert(year >= 0 && year <= 9999, `year ${year}`);
+  const time = ms - days * DAY_MS;
+  const seconds = Math.floor(time / 1000);
+  return (
+    `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}T` +
+    `${pad(Math.floor(seconds / 3600), 2)}:${pad(Math.floor(seconds / 60) % 60, 2)}:` +
+    `${pad(seconds % 60, 2)}.${pad(time % 1000, 3)}Z`
+  );
+}
+
+/** Whether the instant is in `[start, end)`; a null end is open. */
+export function isWithin(at: Instant, start: Instant, end: Instant | null): boolean {
+  const ms = epochMs(at);
+  return ms >= epochMs(start) && (end === null || ms < epochMs(end));
+}
+
+/** The later of two instants; null stands for "no bound". */
+export function laterOf(instant: Instant, bound: Instant | null): Instant {
+  return bound !== null && epochMs(bound) > epochMs(instant) ? bound : instant;
+}
+
+/** The earlier of two instants; null stands for "no bound". */
+export function earlierOf(instant: Instant, bound: Instant | null): Instant {
+  return bound !== null && epochMs(bound) < epochMs(instant) ? bound : instant;
+}
+
+/** The part of a period inside `[start, end)`, null when nothing is. A null end is open. */
+export function intersection(period: Period, start: Instant, end: Instant | null): Period | null {
+  const from = laterOf(period.start, start);
+  const to = earlierOf(period.end, end);
+  return epochMs(from) < epochMs(to) ? { start: from, end: to } : null;
+}
+
+type Parts = [number, number, number, number, number, number, number, number];
+
+const CANONICAL =
+  /^(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{3}))?Z$/;
+
+const pad = (value: number, width: number): string => String(value).padStart(width, '0');

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { billingGrid, type BillingGrid, type BillingRhythm } from './billing-grid.ts';
+import { dayNumber } from './civil.ts';
+import { epochMs, isoText, type Instant, type Period } from './instant.ts';
+import { zoneOf } from './zone.ts';
+
+/** The fields of a subscription's record that decide its periods; the record itself may be passed. */
+export interface BillingSchedule extends BillingRhythm {
+  readonly start_date: Instant;
+  /** Null: it does not end. */
+  readonly end_date: Instant | null;
+}
+
+/** One period of a subscription, half-open. */
+export interface BillingPeriodCell extends Period {
+  /**
+   * The uncut period of the grid that this one is a part of: what a full amount pays for, and the
+   * denominator of a coefficient. Equal to the period itself unless it is a stub.
+   */
+  readonly reference: Period;
+  /** Cut by the subscription's start or end. */
+  readonly is_stub: boolean;
+}
+
+/** The period that begins with the subscription. Null when it ends before it starts. */
+export function firstPeriod(schedule: BillingSchedule): BillingPeriodCell | null {
+  return periodContaining(schedule, schedule.start_date);
+}
+
+/**
+ * The period that holds an instant (billing-semantics 1.4); null before the subscription's start and
+ * at or after its end. There is no limit on how many periods away it may be.
+ */
+export function periodContaining(schedule: BillingSchedule, at: Instant): BillingPeriodCell | null {
+  const clipped = clippedGrid(schedule);
+  const found = clipped.cellAt(epochMs(at));
+  return found === null ? null : toCell(found);
+}
+
+/** The period after one that ends at `period_end`; null when the subscription ends there. */
+export function nextPeriod(
+  schedule: BillingSchedule,
+  period_end: Instant,
+): BillingPeriodCell | null {
+  return periodContaining(schedule, period_end);
+}
+
+/** The period before one that starts at `period_start`; null for the first. */
+export function previousPeriod(
+  schedule: BillingSchedule,
+  period_start: Instant,
+): BillingPeriodCell | null {
+  return periodContaining(schedule, isoText(epochMs(period_start) - 1));
+}
+
+/**
+ * The periods that overlap `[from, until)`, oldest first and uncut by those bounds. `limit` stops the
+ * list, for a caller that works on pages.
+ */
+export function billingPeriods(
+  schedule: BillingSchedule,
+  from: Instant,
+  until: Instant,
+  limit = Infinity,
+): BillingPeriodCell[] {
+  const clipped = clippedGrid(schedule);
+  const end = epochMs(until);
+  const cells: BillingPeriodCell[] = [];
+  let at = Math.max(epochMs(from), clipped.start);
+  while (at < end && cells.length < limit) {
+    const found = clipped.cellAt(at);
+    if (found === null) break;
+    cells.push(toCell(found));
+    at = found.end;
+  }
+  return cells;
+}
+
+interface CellMs {
+  readonly start: number;
+  readonly end: number;
+  readonly referenceStart: number;
+  readonly referenceEnd: number;
+}
+
+/** The grid cut by the subscription's dates, with the rule of the first period. */
+function clippedGrid(schedule: BillingSchedule): {
+  readonly start: number;
+  cellAt(ms: number): CellMs | null;
+} {
+  const grid = billingGrid(schedule);
+  const start = epochMs(schedule.start_date);
+  const end = schedule.end_date === null ? Infinity : epochMs(schedule.end_date);
+  const second = secondBoundary(grid, start, schedule.customer_timezone);
+  const firstOfGrid = grid.boundaryMs(second - 1);
+  // A first period some hours longer than its cell is a full one and its own reference.
+  const firstReference = firstOfGrid > start ? start : firstOfGrid;
+
+  return {
+    start,
+    cellAt(ms) {
+      if (ms < start || ms >= end) return null;
+      const k = grid.indexAtMs(ms);
+      const isFirst = k < second;
+      const referenceStart = isFirst ? firstReference : grid.boundaryMs(k);
+      const referenceEnd = grid.boundaryMs(isFirst ? second : k + 1);
+      const cell = {
+        start: isFirst ? start : referenceStart,
+        end: Math.min(referenceEnd, end),
+        referenceStart,
+        referenceEnd,
+      };
+      assert(cell.start <= ms && ms < cell.end, `no period holds ${ms}`);
+      return cell;
+    },
+  };
+}
+
+/**
+ * k0: the boundary at which the second period begins. The smallest k with B(k) > start, but the next
+ * one when B(k) is on the start's own local date: an anchor later that day must not make a period of
+ * hours (billing-semantics 1.4).
+ */
+function secondBoundary(grid: BillingGrid, start: number, timezone: string): number {
+  const k = grid.indexAtMs(start);
+  if (grid.boundaryMs(k) === start) return k + 1;
+  const zone = zoneOf(timezone);
+  const sameDate =
+    dayNumber(zone.toLocal(grid.boundaryMs(k + 1))) === dayNumber(zone.toLocal(start));
+  return sameDate ? k + 2 : k + 1;
+}
+
+function toCell(cell: CellMs): BillingPeriodCell {
+  const start = isoText(cell.start);
+  const end = isoText(cell.end);
+  const is_stub = cell.start !== cell.referenceStart || cell.end !== cell.referenceEnd;
+  const reference = is_stub
+    ? { start: isoText(cell.referenceStart), end: isoText(cell.referenceEnd) }
+    : { start, end };
+  return { start, end, reference, is_stub };
+}

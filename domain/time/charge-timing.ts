@@ -1,0 +1,47 @@
+import { epochMs, type Instant, type Period } from './instant.ts';
+
+/**
+ * Which invoice carries a charge (billing-semantics 3.1). An ADVANCE charge belongs to the period in
+ * which its service starts, `[start, end)`; an ARREAR charge to the one in which it ends, `(start,
+ * end]`, so that what ends on a boundary is on the invoice cut there.
+ */
+export function isChargedIn(
+  invoice_cadence: 'ADVANCE' | 'ARREAR',
+  service: Period,
+  period: Period,
+): boolean {
+  return invoice_cadence === 'ADVANCE'
+    ? startsIn(service.start, period)
+    : endsIn(service.end, period);
+}
+
+export type OneTimeTiming = 'current_advance' | 'next_advance' | 'current_arrear' | 'none';
+
+/**
+ * When a ONETIME charge is billed, seen from the closing period `current` and the one after it: an
+ * ADVANCE charge in the period that holds its date, an ARREAR charge on the invoice that closes
+ * `(start, end]`. The subscription's first period also holds its own start.
+ */
+export function oneTimeTiming(
+  charge: { readonly invoice_cadence: 'ADVANCE' | 'ARREAR'; readonly start_date: Instant },
+  current: Period & { readonly is_first?: boolean },
+  nextPeriodEnd: Instant,
+): OneTimeTiming {
+  const date = charge.start_date;
+  if (charge.invoice_cadence === 'ARREAR') {
+    const atFirstStart = current.is_first === true && epochMs(date) === epochMs(current.start);
+    return atFirstStart || endsIn(date, current) ? 'current_arrear' : 'none';
+  }
+  if (startsIn(date, current)) return 'current_advance';
+  return startsIn(date, { start: current.end, end: nextPeriodEnd }) ? 'next_advance' : 'none';
+}
+
+function startsIn(at: Instant, { start, end }: Period): boolean {
+  const ms = epochMs(at);
+  return ms >= epochMs(start) && ms < epochMs(end);
+}
+
+function endsIn(at: Instant, { start, end }: Period): boolean {
+  const ms = epochMs(at);
+  return ms > epochMs(start) && ms <= epochMs(end);
+}

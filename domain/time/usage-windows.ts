@@ -1,0 +1,163 @@
+import type { BucketSize, UsageWindow } from '../metering/usage.ts';
+import { billingGrid } from './billing-grid.ts';
+import {
+  DAY_MS,
+  startOfDay,
+  startOfMonth,
+  monthNumber,
+  startOfWeek,
+  type LocalMs,
+} from './civil.ts';
+import { epochMs, isoText, type Instant, type Period } from './instant.ts';
+import { zoneOf, type Zone } from './zone.ts';
+
+/** One window of a usage grid inside a range. */
+export interface WindowCell extends Period {
+  /** The start of the uncut window on its grid: its identity, also where the range cuts it. */
+  readonly window_start: Instant;
+  /** The end of the uncut window. */
+  readonly window_end: Instant;
+}
+
+/**
+ * A grid of windows that tile all time (billing-semantics 2.4), in milliseconds. Windows up to an hour
+ * follow the clock on the wall, so a day of 23 or 25 hours has as many hourly windows; 3, 6 and 12
+ * hours, days and weeks begin at their wall-clock time, so on such a day one of them is shorter or
+ * longer; MONTH follows the boundary function from the billing anchor, or the first of the month.
+ */
+export interface WindowGrid {
+  /** The window that holds an instant. */
+  cellAt(ms: number): { readonly start: number; readonly end: number };
+}
+
+export function windowGrid(window: UsageWindow): WindowGrid {
+  const { bucket_size, timezone, billing_anchor } = window;
+  const zone = zoneOf(timezone);
+  const hours = HOURS.get(bucket_size);
+  if (hours !== undefined) return wallGrid(zone, hours * HOUR_MS, startOfDay);
+  const minutes = MINUTES.get(bucket_size);
+  if (minutes !== undefined) return clockGrid(zone, minutes * MINUTE_MS);
+  if (bucket_size === 'WEEK') return wallGrid(zone, 7 * DAY_MS, startOfWeek);
+  return monthGrid(zone, billing_anchor);
+}
+
+/**
+ * The windows that overlap a period, oldest first, each with its identity and cut to the period. Empty
+ * for an empty period. A month of minutes is 44,640 of them.
+ */
+export function windowsWithin(window: UsageWindow, period: Period): WindowCell[] {
+  const grid = windowGrid(window);
+  const from = epochMs(period.start);
+  const until = epochMs(period.end);
+  const cells: WindowCell[] = [];
+  for (let at = from; at < until;) {
+    const { start, end } = grid.cellAt(at);
+    const window_start = isoText(start);
+    const window_end = isoText(end);
+    cells.push({
+      window_start,
+      window_end,
+      start: start < from ? period.start : window_start,
+      end: end > until ? period.end : window_end,
+    });
+    at = end;
+  }
+  return cells;
+}
+
+/** The start of the window that holds an instant. */
+export function windowStart(window: UsageWindow, at: Instant): Instant {
+  return isoText(windowGrid(window).cellAt(epochMs(at)).start);
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+const MINUTES: ReadonlyMap<BucketSize, number> = new Map([
+  ['MINUTE', 1],
+  ['15MIN', 15],
+  ['30MIN', 30],
+  ['HOUR', 60],
+]);
+const HOURS: ReadonlyMap<BucketSize, number> = new Map([
+  ['3HOUR', 3],
+  ['6HOUR', 6],
+  ['12HOUR', 12],
+  ['DAY', 24],
+]);
+
+/**
+ * Windows of at most an hour: the wall clock rounded down, and a change of the clock inside such a
+ * window (half an hour on Lord Howe) ends it.
+ */
+function clockGrid(zone: Zone, size: number): WindowGrid {
+  return {
+    cellAt(ms) {
+      const offset = zone.offsetAt(ms);
+      const full = Math.floor((ms + offset) / size) * size - offset;
+      const end = full + size;
+      return {
+        start: zone.changeWithin(full, ms) ?? full,
+        end: zone.offsetAt(end - 1) === offset ? end : nextChange(zone, ms, end - 1),
+      };
+    },
+  };
+}
+
+/** The first change in `(after, upTo]`, of which there is one. */
+function nextChange(zone: Zone, after: number, upTo: number): number {
+  let first = upTo;
+  for (
+    let change = zone.changeWithin(after, upTo);
+    change !== null;
+    change = zone.changeWithin(after, change - 1)
+  ) {
+    first = change;
+  }
+  return first;
+}
+
+/** Windows that begin at wall-clock times, `size` apart from the time that `origin` gives. */
+function wallGrid(zone: Zone, size: number, origin: (local: LocalMs) => LocalMs): WindowGrid {
+  return {
+    cellAt(ms) {
+      const local = zone.toLocal(ms);
+      const first = origin(local);
+      return around(ms, Math.floor((local - first) / size), (k) =>
+        zone.toInstant(first + k * size),
+      );
+    },
+  };
+}
+
+function monthGrid(zone: Zone, anchor: Instant | null): WindowGrid {
+  if (anchor === null) {
+    return {
+      cellAt: (ms) =>
+        around(ms, monthNumber(zone.toLocal(ms)), (month) => zone.toInstant(startOfMonth(month))),
+    };
+  }
+  const grid = billingGrid({
+    billing_anchor: anchor,
+    billing_cycle: 'anniversary',
+    billing_period: 'MONTHLY',
+    billing_period_count: 1,
+    customer_timezone: zone.name,
+  });
+  return { cellAt: (ms) => around(ms, grid.indexAtMs(ms), grid.boundaryMs) };
+}
+
+/**
+ * The cell of an ascending boundary function that holds an instant, from an index near it. Boundaries
+ * that fall together (a date that a zone skipped) make no cell.
+ */
+function around(
+  ms: number,
+  near: number,
+  boundary: (k: number) => number,
+): { start: number; end: number } {
+  let k = near;
+  while (boundary(k) > ms) k -= 1;
+  while (boundary(k + 1) <= ms) k += 1;
+  return { start: boundary(k), end: boundary(k + 1) };
+}
