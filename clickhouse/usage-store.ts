@@ -1,4 +1,5 @@
 import type { Position, WatermarkVector } from '../domain/metering/position.ts';
+import type { RowBounds } from './queries/row-bounds.ts';
 import type {
   BucketKey,
   EventIndexRow,
@@ -33,8 +34,9 @@ export interface UsageStore {
   indexedSlots(groups: readonly number[]): AsyncIterable<Buffer>;
 
   /**
-   * Canonical copies of one event name below the bounds (a partition without a bound has none), each
-   * once, in chunks, oldest timestamp first. For backfills of a meter version.
+   * Canonical copies of one event name below the bounds (a partition without a bound has none), in
+   * chunks by customer and time, each at least once: what is repeated collapses when it is written.
+   * For backfills of a meter version; `after` resumes behind the last row of an earlier chunk.
    */
   canonicalEvents(query: CanonicalEventsQuery): AsyncIterable<RawEventRow[]>;
   /** The usage rows of one event, all meter versions: what a void takes back. */
@@ -57,6 +59,7 @@ export interface UsageStore {
   /**
    * Buckets marked at or after `since` on ClickHouse's clock (null: all), with all their marks, in
    * chunks. A mark becomes visible up to some seconds after its time: overlap calls by a minute.
+   * A mark that is missed costs speed only: its bucket stays unusable and is read from rows.
    */
   touchedBuckets(since: number | null): AsyncIterable<TouchedBucket[]>;
   /** ClickHouse's clock, to be taken before `touchedBuckets` as the next call's `since`. */
@@ -69,20 +72,15 @@ export interface UsageStore {
   recomputeBuckets(buckets: readonly BucketKey[], below: RowBounds, seal: bigint): Promise<void>;
 }
 
-/** Which rows count: position < the watermark of their partition, and < `liveUntil` of their version. */
-export interface RowBounds {
-  readonly watermarks: WatermarkVector;
-  readonly liveUntil: ReadonlyMap<string, WatermarkVector>;
-}
-
 export interface CanonicalEventsQuery {
   readonly tenant_id: string;
   readonly environment_id: string;
   readonly event_name: string;
   readonly below: WatermarkVector;
-  /** Half-open range of event timestamps in milliseconds, for resuming; default all. */
-  readonly from?: number;
-  readonly to?: number;
+  readonly after?: Pick<
+    RawEventRow,
+    'external_customer_id' | 'timestamp' | 'position' | 'partition'
+  >;
 }
 
 /** The group in which a slot is stored: the lowest two bits of the 32 that choose its partition. */

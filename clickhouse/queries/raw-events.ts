@@ -1,0 +1,117 @@
+import type { Position, WatermarkVector } from '../../domain/metering/position.ts';
+import type { ClickHouseQuery } from '../client.ts';
+import type { RawEventRow } from '../rows.ts';
+
+export type RawEventCells = [
+  tenantId: string,
+  environmentId: string,
+  eventName: string,
+  externalCustomerId: string,
+  customerId: string,
+  timestamp: string,
+  eventId: string,
+  source: string,
+  properties: string,
+  ingestedAt: string,
+  partition: number,
+  position: string,
+  isCanonical: boolean,
+];
+
+/** The columns of a `RawEventRow`, times as milliseconds. */
+export const RAW_EVENT_COLUMNS = `
+  tenant_id, environment_id, event_name, external_customer_id, customer_id,
+  toUnixTimestamp64Milli(timestamp), event_id, source, properties,
+  toUnixTimestamp64Milli(ingested_at), partition, position, is_canonical`;
+
+export function rawEventRow(cells: RawEventCells): RawEventRow {
+  return {
+    tenant_id: cells[0],
+    environment_id: cells[1],
+    event_name: cells[2],
+    external_customer_id: cells[3],
+    customer_id: cells[4],
+    timestamp: Number(cells[5]),
+    event_id: cells[6],
+    source: cells[7],
+    properties: cells[8],
+    ingested_at: Number(cells[9]),
+    partition: cells[10],
+    position: BigInt(cells[11]),
+    is_canonical: cells[12],
+  };
+}
+
+/** Where a page of canonical events begins: behind this row, in the order of the table. */
+export type CanonicalCursor = Pick<
+  RawEventRow,
+  'external_customer_id' | 'timestamp' | 'position' | 'partition'
+>;
+
+/**
+ * The next canonical copies of one event name, in the order of the table, so that a page reads from
+ * its beginning and stops. Without FINAL: a row that stands twice is answered twice.
+ */
+export function canonicalEvents(query: {
+  readonly tenant_id: string;
+  readonly environment_id: string;
+  readonly event_name: string;
+  readonly below: WatermarkVector;
+  readonly after: CanonicalCursor | undefined;
+  readonly limit: number;
+}): ClickHouseQuery {
+  const bounds = Object.entries(query.below);
+  const after = query.after;
+  // The second line is what the sparse index can use; the third is exact.
+  const behind = `
+         and external_customer_id >= {after_customer:String}
+         and (external_customer_id > {after_customer:String} or timestamp >= fromUnixTimestamp64Milli({after_ms:Int64}, 'UTC'))
+         and (external_customer_id, timestamp, position, partition)
+           > ({after_customer:String}, fromUnixTimestamp64Milli({after_ms:Int64}, 'UTC'), {after_position:UInt64}, {after_partition:UInt16})`;
+  return {
+    sql: `
+      select ${RAW_EVENT_COLUMNS}
+        from events_raw_v1
+       where tenant_id = {tenant_id:String} and environment_id = {environment_id:String}
+         and event_name = {event_name:String}
+         and is_canonical
+         and position < transform(partition, {below_partitions:Array(UInt16)}, {below_positions:Array(UInt64)}, toUInt64(0))
+         ${after === undefined ? '' : behind}
+       order by external_customer_id, timestamp, position, partition
+       limit {limit:UInt32}`,
+    params: {
+      tenant_id: query.tenant_id,
+      environment_id: query.environment_id,
+      event_name: query.event_name,
+      below_partitions: bounds.map(([partition]) => Number(partition)),
+      below_positions: bounds.map(([, position]) => position),
+      limit: query.limit,
+      ...(after === undefined
+        ? {}
+        : {
+            after_customer: after.external_customer_id,
+            after_ms: after.timestamp,
+            after_position: after.position,
+            after_partition: after.partition,
+          }),
+    },
+  };
+}
+
+/** One copy of an event, by its id and place in the log. */
+export function rawEventAt(query: {
+  readonly tenant_id: string;
+  readonly environment_id: string;
+  readonly event_id: string;
+  readonly position: Position;
+}): ClickHouseQuery {
+  return {
+    sql: `
+      select ${RAW_EVENT_COLUMNS}
+        from events_raw_v1
+       where tenant_id = {tenant_id:String} and environment_id = {environment_id:String}
+         and event_id = {event_id:String} and position = {position:UInt64}
+       limit 1`,
+    params: query,
+  };
+}
