@@ -1,5 +1,6 @@
-import { packPosition, type WatermarkVector } from '../domain/metering/position.ts';
+import type { WatermarkVector } from '../domain/metering/position.ts';
 import type { Db } from './client.ts';
+import { vectorOf } from './watermarks.ts';
 
 /** Seal numbers as bucket rows carry them: `generation << 32 | number`. */
 export type Seal = bigint;
@@ -53,13 +54,6 @@ export async function readUsageBounds(
     liveUntil: liveUntilOf(ended),
     vectorsOf: (seals) => recordedVectors(db, seals, lastNumber),
   };
-}
-
-/** The watermark vector alone: everything below it has been processed. */
-export async function readWatermarks(db: Db): Promise<WatermarkVector> {
-  const rows = await db<{ epoch: number; partition: number; next_offset: string }[]>`
-    select epoch, partition, next_offset from stream_progress`;
-  return vectorOf(rows.map((row) => [row.epoch, row.partition, row.next_offset]));
 }
 
 /**
@@ -129,18 +123,6 @@ interface BoundsRow {
   ended: [versionId: string, epoch: number, partition: number, liveUntil: string][];
   last_number: string;
   under_repair: boolean;
-}
-
-// A partition number of a later epoch begins when the earlier epoch is drained (metering 3), so its
-// bound in the latest epoch stands for the earlier ones too.
-function vectorOf(rows: readonly (readonly [number, number, string])[]): WatermarkVector {
-  const vector: Record<number, bigint> = {};
-  for (const [epoch, partition, offset] of rows) {
-    const position = packPosition(epoch, BigInt(offset), 0);
-    const known = vector[partition];
-    if (known === undefined || known < position) vector[partition] = position;
-  }
-  return vector;
 }
 
 function liveUntilOf(rows: BoundsRow['ended']): Map<string, WatermarkVector> {

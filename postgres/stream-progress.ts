@@ -73,13 +73,14 @@ export async function moveProgress(db: Db, moves: readonly ProgressMove[]): Prom
        where p.epoch = o.epoch and p.partition = o.partition
       returning o.*
     ), started as (
-      insert into meter_live (meter_version_id, epoch, partition, live_from)
-      select v.id, m.epoch, m.partition, m.from_offset
+      -- A version that began and ended between two looks at the catalog still gets its bounds.
+      insert into meter_live (meter_version_id, epoch, partition, live_from, live_until)
+      select v.id, m.epoch, m.partition, m.from_offset,
+             case when v.ended_catalog_version <= m.catalog_version then m.from_offset end
         from moved m
         join meter_versions v
           on v.created_catalog_version > m.evaluated_with
          and v.created_catalog_version <= m.catalog_version
-         and (v.ended_catalog_version is null or v.ended_catalog_version > m.catalog_version)
       on conflict do nothing
     ), ended as (
       update meter_live l

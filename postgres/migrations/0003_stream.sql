@@ -30,6 +30,8 @@ create table meter_versions (
   -- have been replayed, and how many of those the version can not meter.
   backfill_total bigint,
   backfill_events bigint not null default 0,
+  -- Timestamp in milliseconds below which everything has been replayed.
+  backfill_cursor bigint,
   backfill_rejected bigint not null default 0,
   backfill_completed_at timestamptz,
   status text not null default 'published',
@@ -94,7 +96,11 @@ create table sealer (
   singleton boolean primary key default true constraint sealer_one_row_check check (singleton),
   generation bigint not null default 0,
   last_number bigint not null default 0,
-  leased_until timestamptz not null default '-infinity'
+  leased_until timestamptz not null default '-infinity',
+  -- On ClickHouse's clock, in milliseconds: buckets marked before it are sealed. Null: all must be looked at.
+  listed_since bigint,
+  -- Every bucket is to be computed again, whatever its seal says.
+  rebuild_requested_at timestamptz
 );
 insert into sealer default values;
 

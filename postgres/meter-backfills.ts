@@ -1,0 +1,89 @@
+import type { WatermarkVector } from '../domain/metering/position.ts';
+import type { Db } from './client.ts';
+import type { BackfillState, MeterVersionRecord } from './meter-versions.ts';
+import { vectorOf } from './watermarks.ts';
+
+/**
+ * The life of a version's backfill (metering 4 and 6), each step taken by the sealer's process, and
+ * refused to all but the newest generation, so that two of them never count the same events as progress.
+ * waiting: some partition has not said yet from where it evaluates the version. replaying: canonical
+ * raw events below are evaluated. sealing: all rows are written, the buckets are computed from scratch.
+ */
+export function versionsInBackfill(db: Db): Promise<MeterVersionRecord[]> {
+  return db<MeterVersionRecord[]>`
+    select * from meter_versions where backfill_state <> 'complete' order by created_catalog_version`;
+}
+
+/** waiting → replaying for versions with a `live_from` in every partition of the log's open epoch. */
+export async function beginBackfills(
+  db: Db,
+  generation: bigint,
+  open: { readonly epoch: number; readonly partitions: number },
+): Promise<number> {
+  const begun = await db`
+    update meter_versions v set backfill_state = 'replaying', updated_at = now()
+     where backfill_state = 'waiting'
+       and exists (select from sealer where generation = ${String(generation)}::bigint)
+       and ${open.partitions} = (
+             select count(*) from meter_live l
+              where l.meter_version_id = v.id and l.epoch = ${open.epoch})`;
+  return begun.count;
+}
+
+/**
+ * Below which position of each partition a version is the backfill's to evaluate. `live_from` where
+ * the partition is open; the end of one that only an earlier epoch had.
+ */
+export async function backfillBounds(
+  db: Db,
+  meterVersionId: string,
+  openEpoch: number,
+): Promise<WatermarkVector> {
+  const rows = await db<{ epoch: number; partition: number; below: string }[]>`
+    select p.epoch, p.partition, coalesce(l.live_from, p.next_offset) as below
+      from stream_progress p
+      left join meter_live l
+        on l.meter_version_id = ${meterVersionId} and l.epoch = p.epoch and l.partition = p.partition
+       and p.epoch = ${openEpoch}`;
+  return vectorOf(rows.map((row) => [row.epoch, row.partition, row.below]));
+}
+
+/** How many events the replay will meet. */
+export async function noteBackfillTotal(db: Db, meterVersionId: string, total: number) {
+  await db`
+    update meter_versions set backfill_total = ${total}
+     where id = ${meterVersionId} and backfill_total is null`;
+}
+
+export interface BackfillProgress {
+  readonly events: number;
+  readonly rejected: number;
+  /** Everything with a timestamp below, in milliseconds, has been replayed. */
+  readonly cursor: number;
+}
+
+/** Adds what one chunk came to. False when the generation is over: the next owner goes on from the cursor. */
+export async function noteBackfillProgress(
+  db: Db,
+  generation: bigint,
+  meterVersionId: string,
+  { events, rejected, cursor }: BackfillProgress,
+): Promise<boolean> {
+  const noted = await db`
+    update meter_versions
+       set backfill_events = backfill_events + ${events},
+           backfill_rejected = backfill_rejected + ${rejected},
+           backfill_cursor = ${cursor}, updated_at = now()
+     where id = ${meterVersionId} and backfill_state = 'replaying'
+       and exists (select from sealer where generation = ${String(generation)}::bigint)`;
+  return noted.count === 1;
+}
+
+/** replaying → sealing. */
+export async function endReplay(db: Db, generation: bigint, meterVersionId: string): Promise<void> {
+  const next: BackfillState = 'sealing';
+  await db`
+    update meter_versions set backfill_state = ${next}, updated_at = now()
+     where id = ${meterVersionId} and backfill_state = 'replaying'
+       and exists (select from sealer where generation = ${String(generation)}::bigint)`;
+}

@@ -1,0 +1,80 @@
+import type { Position } from '../domain/metering/position.ts';
+import { slotGroupsOfPartition, type UsageStore } from '../clickhouse/usage-store.ts';
+import type { Slot } from '../schemas/events/slot.ts';
+import { IdFilter } from './id-filter.ts';
+
+export interface IndexedPartition {
+  readonly partition: number;
+  /** Partitions of the epoch: which slots are this partition's. */
+  readonly partitions: number;
+}
+
+/**
+ * The event index as one assignment of a partition sees it. A look-up in ClickHouse costs some 0.2 s
+ * for 10,000 slots, so a filter in memory answers for those that are certainly new.
+ *
+ * The filter counts only while it provably covers the index below the next batch: everything below
+ * the offset where the assignment began was in ClickHouse when the generation was taken, and is read
+ * from there after that (`load`); everything from there on passes through `note`. Until the load has
+ * ended, and for ever after one that failed, every slot is looked up.
+ */
+export class PartitionIndex {
+  readonly #store: UsageStore;
+  readonly #at: IndexedPartition;
+  #filter = new IdFilter();
+  #covers = false;
+  #abandoned = false;
+
+  constructor(store: UsageStore, at: IndexedPartition) {
+    this.#store = store;
+    this.#at = at;
+  }
+
+  /** Whether new slots are told apart without asking ClickHouse. */
+  get covers(): boolean {
+    return this.#covers;
+  }
+
+  get filterBytes(): number {
+    return this.#filter.bytes;
+  }
+
+  /** Reads the partition's slots from ClickHouse. To be begun after the generation was taken. */
+  async load(): Promise<void> {
+    const { partition, partitions } = this.#at;
+    const groups = slotGroupsOfPartition(partition, partitions);
+    for await (const chunk of this.#store.indexedSlots(groups)) {
+      if (this.#abandoned) return;
+      for (let at = 0; at + SLOT_BYTES <= chunk.length; at += SLOT_BYTES) {
+        if (chunk.readUInt32BE(at) % partitions !== partition) continue;
+        this.#filter.addWords(
+          chunk.readUInt32BE(at + 4),
+          chunk.readUInt32BE(at + 8),
+          chunk.readUInt32BE(at + 12),
+        );
+      }
+    }
+    this.#covers = true;
+  }
+
+  /** The partition was given up: a load that is under way ends early and never counts. */
+  abandon(): void {
+    this.#abandoned = true;
+    this.#covers = false;
+    this.#filter = new IdFilter();
+  }
+
+  /** The smallest position of each of these slots that the index knows. */
+  async smallestPositions(slots: readonly Slot[]): Promise<ReadonlyMap<Slot, Position>> {
+    const unsure = this.#covers ? slots.filter((slot) => this.#filter.mayContain(slot)) : slots;
+    return unsure.length === 0 ? NONE : this.#store.smallestPositions(unsure);
+  }
+
+  /** These slots are in the index, or will be before the next batch is decided. */
+  note(slots: readonly Slot[]): void {
+    for (const slot of slots) this.#filter.add(slot);
+  }
+}
+
+const SLOT_BYTES = 16;
+const NONE: ReadonlyMap<Slot, Position> = new Map();

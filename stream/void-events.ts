@@ -1,0 +1,101 @@
+import type { Position } from '../domain/metering/position.ts';
+import type { MeterUsageRow, RejectedRow, UsageVoidRow } from '../clickhouse/rows.ts';
+import type { UsageStore } from '../clickhouse/usage-store.ts';
+import type { Slot } from '../schemas/events/slot.ts';
+import type { Copy, DecodedBatch } from './decode-batch.ts';
+import type { Metered } from './meter-events.ts';
+import type { OutagePatience } from './outage.ts';
+
+/**
+ * The rows of a batch's corrections (metering 6): one for each meter version that had counted the
+ * event which a void takes back, or one without a version when none had. A void of an id that nothing
+ * before it carries is set aside: an event that comes later counts.
+ */
+export async function resolveVoids(
+  deps: { readonly store: UsageStore; readonly patience: OutagePatience },
+  batch: DecodedBatch,
+  indexed: ReadonlyMap<Slot, Position>,
+  metered: Metered,
+): Promise<UsageVoidRow[]> {
+  if (batch.voids.length === 0) return [];
+  const firstInBatch = new Map<Slot, Copy>();
+  for (const copy of batch.copies)
+    if (!firstInBatch.has(copy.slot)) firstInBatch.set(copy.slot, copy);
+
+  const rows: UsageVoidRow[] = [];
+  for (const voiding of batch.voids) {
+    const inBatch = firstInBatch.get(voiding.slot);
+    const stored = indexed.get(voiding.slot);
+    const target =
+      inBatch !== undefined && (stored === undefined || inBatch.position <= stored)
+        ? inBatch.position
+        : stored;
+    if (target === undefined || target >= voiding.position) {
+      metered.rejected.push(unknownTarget(batch.partition, voiding));
+      continue;
+    }
+    const counted =
+      target === inBatch?.position
+        ? { partition: batch.partition, rows: metered.usage.filter((r) => r.position === target) }
+        : await deps.patience.outlast('read the usage of a voided event', () =>
+            storedUsage(deps.store, voiding, target),
+          );
+    rows.push(...voidRows(batch.partition, voiding, target, counted));
+  }
+  return rows;
+}
+
+/** What the target had come to, and its partition, which another epoch may have numbered otherwise. */
+interface Counted {
+  readonly partition: number;
+  readonly rows: readonly CountedRow[];
+}
+type CountedRow = Pick<MeterUsageRow, 'meter_version_id' | 'external_customer_id' | 'timestamp'>;
+const NOT_COUNTED: CountedRow = { meter_version_id: '', external_customer_id: '', timestamp: 0 };
+
+async function storedUsage(store: UsageStore, { event }: Copy, target: Position): Promise<Counted> {
+  const { tenant_id, environment_id, event_id } = event;
+  const raw = await store.rawEvent({ tenant_id, environment_id, event_id, position: target });
+  if (raw === null) throw new Error(`The raw copy of event ${event_id} at ${target} is missing.`);
+  const { partition, external_customer_id, timestamp } = raw;
+  const key = { tenant_id, environment_id, external_customer_id, timestamp };
+  return { partition, rows: await store.usageOfEvent({ ...key, partition, position: target }) };
+}
+
+function voidRows(
+  partition: number,
+  { event, position }: Copy,
+  target: Position,
+  counted: Counted,
+): UsageVoidRow[] {
+  const usage = counted.rows.length > 0 ? counted.rows : [NOT_COUNTED];
+  return usage.map((row) => ({
+    tenant_id: event.tenant_id,
+    environment_id: event.environment_id,
+    target_partition: counted.partition,
+    target_position: target,
+    partition,
+    position,
+    meter_version_id: row.meter_version_id,
+    external_customer_id: row.external_customer_id,
+    timestamp: row.timestamp,
+    event_id: event.event_id,
+  }));
+}
+
+function unknownTarget(partition: number, { event, position }: Copy): RejectedRow {
+  return {
+    tenant_id: event.tenant_id,
+    environment_id: event.environment_id,
+    event_id: event.event_id,
+    event_name: event.event_name,
+    external_customer_id: event.external_customer_id,
+    meter_version_id: '',
+    partition,
+    position,
+    ingested_at: event.ingested_at,
+    reason: 'void_target_unknown',
+    message: 'No event with this id was accepted before the correction.',
+    raw: '',
+  };
+}
