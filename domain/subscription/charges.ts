@@ -1,6 +1,10 @@
-import type { BillingPeriod, Cadence } from '../pricing/cadence.ts';
+import type { BillingPeriod } from '../pricing/cadence.ts';
 import type { InvoiceCadence, PriceType } from '../pricing/price.ts';
-import type { ChargeCell, Period } from '../pricing/proration.ts';
+import type { ChargeCell } from '../pricing/proration.ts';
+import type { BillingSchedule } from '../time/billing-periods.ts';
+import { chargeCells, serviceWindow } from '../time/charge-cells.ts';
+import { oneTimeTiming } from '../time/charge-timing.ts';
+import type { Period } from '../time/instant.ts';
 
 /** What decides when a line item is charged. Its window is half-open; null = no end. */
 export interface ChargedLine {
@@ -25,15 +29,7 @@ export interface InvoiceScope {
   readonly closing: Period | null;
   /** The period that begins: what is paid before it. Null when nothing follows. */
   readonly opening: Period | null;
-  /** Whether `closing` is the subscription's first period. */
-  readonly is_first: boolean;
 }
-
-/** Cells of a price's own grid in a billing period of the subscription (domain/time). */
-export type CellsInPeriod = (
-  cadence: Cadence,
-  period: Period,
-) => readonly Pick<ChargeCell, 'reference' | 'cell'>[];
 
 /**
  * Which charges stand on an invoice: usage and arrears of the closing period, advances of the opening
@@ -41,49 +37,51 @@ export type CellsInPeriod = (
  * each in the order of the lines, the cells of a line in the order of time.
  */
 export function chargesOnInvoice<Line extends ChargedLine>(
+  schedule: BillingSchedule,
   lines: readonly Line[],
   scope: InvoiceScope,
-  cellsIn: CellsInPeriod,
 ): Charge<Line>[] {
   const fixed = lines.filter((line) => line.price_type === 'FIXED');
   const usage = lines.filter((line) => line.price_type === 'USAGE');
-  return [...fixed, ...usage].flatMap((line) =>
-    line.billing_period === 'ONETIME'
-      ? oneTimeCharge(line, scope)
-      : recurringCharges(line, scope, cellsIn),
-  );
+  return [...fixed, ...usage].flatMap((line) => {
+    const { billing_period, billing_period_count } = line;
+    return billing_period === 'ONETIME'
+      ? oneTimeCharge(line, schedule, scope)
+      : recurringCharges(line, { billing_period, billing_period_count }, schedule, scope);
+  });
 }
 
-/**
- * ADVANCE dates belong to `[start, end)` of the opening period, ARREAR dates to `(start, end]` of the
- * closing one: a charge dated at the boundary is on the invoice cut there. The first period holds its
- * own start too (billing-semantics 3.1).
- */
-function oneTimeCharge<Line extends ChargedLine>(line: Line, scope: InvoiceScope): Charge<Line>[] {
-  const at = line.start_date;
-  if (line.end_date !== null && line.end_date <= at) return [];
-  const { opening, closing, is_first } = scope;
+/** A line that ended before its date came is not charged: it was taken away. */
+function oneTimeCharge<Line extends ChargedLine>(
+  line: Line,
+  schedule: BillingSchedule,
+  { closing, opening }: InvoiceScope,
+): Charge<Line>[] {
+  if (line.end_date !== null && line.end_date <= line.start_date) return [];
+  const current = closing ?? opening;
+  if (current === null) return [];
+  const timing = oneTimeTiming(
+    line,
+    { ...current, is_first: current.start === schedule.start_date },
+    opening?.end ?? current.end,
+  );
   const due =
-    line.invoice_cadence === 'ADVANCE'
-      ? opening !== null && at >= opening.start && at < opening.end
-      : closing !== null &&
-        at <= closing.end &&
-        (at > closing.start || (is_first && at === closing.start));
-  return due ? [{ line, cell: { at } }] : [];
+    closing === null
+      ? timing === 'current_advance'
+      : timing === 'current_arrear' || (timing === 'next_advance' && opening !== null);
+  return due ? [{ line, cell: { at: line.start_date } }] : [];
 }
 
 function recurringCharges<Line extends ChargedLine>(
   line: Line,
+  cadence: Parameters<typeof chargeCells>[1],
+  schedule: BillingSchedule,
   { closing, opening }: InvoiceScope,
-  cellsIn: CellsInPeriod,
 ): Charge<Line>[] {
   const period = line.invoice_cadence === 'ADVANCE' ? opening : closing;
   if (period === null) return [];
-  return cellsIn(line, period).flatMap(({ reference, cell }) => {
-    const service = {
-      start: line.start_date > cell.start ? line.start_date : cell.start,
-      end: line.end_date !== null && line.end_date < cell.end ? line.end_date : cell.end,
-    };
-    return service.start < service.end ? [{ line, cell: { reference, cell, service } }] : [];
+  return chargeCells(schedule, cadence, period).flatMap(({ reference, cell }) => {
+    const service = serviceWindow(cell, line);
+    return service === null ? [] : [{ line, cell: { reference, cell, service } }];
   });
 }

@@ -1,6 +1,5 @@
 import {
   chargesOnInvoice,
-  type CellsInPeriod,
   type ChargedLine,
   type InvoiceScope,
 } from '../../../domain/subscription/charges.ts';
@@ -8,15 +7,14 @@ import {
 const day = (text: string) => `2026-${text}T00:00:00.000Z`;
 const period = (start: string, end: string) => ({ start: day(start), end: day(end) });
 
-/** A grid of whole months: the cells of a period are its months. */
-const months: CellsInPeriod = (_, { start, end }) => {
-  const first = Number(start.slice(5, 7));
-  const last = Number(end.slice(5, 7));
-  return Array.from({ length: last - first }, (_, index) => {
-    const month = (number: number) => day(`${String(number).padStart(2, '0')}-01`);
-    const cell = { start: month(first + index), end: month(first + index + 1) };
-    return { reference: cell, cell };
-  });
+const schedule = {
+  start_date: day('01-01'),
+  end_date: null,
+  billing_anchor: day('01-01'),
+  billing_cycle: 'anniversary' as const,
+  billing_period: 'MONTHLY' as const,
+  billing_period_count: 1,
+  customer_timezone: 'UTC',
 };
 
 const line = (id: string, type: string, cadence: string, more: Partial<ChargedLine> = {}) =>
@@ -31,8 +29,8 @@ const line = (id: string, type: string, cadence: string, more: Partial<ChargedLi
     ...more,
   }) as ChargedLine;
 
-const charged = (lines: ChargedLine[], scope: InvoiceScope) =>
-  chargesOnInvoice(lines, scope, months).map(({ line, cell }) =>
+const charged = (lines: ChargedLine[], scope: InvoiceScope, more: object = {}) =>
+  chargesOnInvoice({ ...schedule, ...more }, lines, scope).map(({ line, cell }) =>
     'at' in cell
       ? `${line.id} at ${cell.at.slice(5, 10)}`
       : `${line.id} ${cell.service.start.slice(5, 10)}..${cell.service.end.slice(5, 10)}`,
@@ -43,11 +41,10 @@ const lines = [
   line('advance', 'FIXED', 'ADVANCE'),
   line('arrear', 'FIXED', 'ARREAR'),
 ];
-const opening: InvoiceScope = { closing: null, opening: period('01-01', '02-01'), is_first: true };
+const opening: InvoiceScope = { closing: null, opening: period('01-01', '02-01') };
 const cycle: InvoiceScope = {
   closing: period('01-01', '02-01'),
   opening: period('02-01', '03-01'),
-  is_first: true,
 };
 
 describe('which charge goes on which invoice (billing-semantics 3.1)', () => {
@@ -68,8 +65,8 @@ describe('which charge goes on which invoice (billing-semantics 3.1)', () => {
     ]);
   });
   test('a shorter price is charged cell by cell', () => {
-    const quarter = { closing: period('01-01', '04-01'), opening: null, is_first: true };
-    expect(charged([lines[0]!], quarter)).toEqual([
+    const quarter = { closing: period('01-01', '04-01'), opening: null };
+    expect(charged([lines[0]!], quarter, { billing_period: 'QUARTERLY' })).toEqual([
       'usage 01-01..02-01',
       'usage 02-01..03-01',
       'usage 03-01..04-01',
@@ -94,22 +91,22 @@ describe('which charge goes on which invoice (billing-semantics 3.1)', () => {
 describe('one-time charges (billing-semantics 3.1)', () => {
   const once = (cadence: string, start: string) =>
     line('once', 'FIXED', cadence, { billing_period: 'ONETIME', start_date: day(start) });
-  const first = cycle;
-  const later: InvoiceScope = { ...cycle, is_first: false };
+  const later = { start_date: day('01-01').replace('2026', '2025') };
   test.each`
     cadence      | at         | scope      | name           | due
     ${'ADVANCE'} | ${'01-01'} | ${opening} | ${'opening'}   | ${true}
     ${'ADVANCE'} | ${'01-31'} | ${opening} | ${'opening'}   | ${true}
     ${'ADVANCE'} | ${'02-01'} | ${opening} | ${'opening'}   | ${false}
-    ${'ADVANCE'} | ${'01-31'} | ${first}   | ${'cycle'}     | ${false}
-    ${'ADVANCE'} | ${'02-01'} | ${first}   | ${'cycle'}     | ${true}
-    ${'ADVANCE'} | ${'03-01'} | ${first}   | ${'cycle'}     | ${false}
+    ${'ADVANCE'} | ${'01-31'} | ${cycle}   | ${'cycle'}     | ${false}
+    ${'ADVANCE'} | ${'02-01'} | ${cycle}   | ${'cycle'}     | ${true}
+    ${'ADVANCE'} | ${'03-01'} | ${cycle}   | ${'cycle'}     | ${false}
     ${'ARREAR'}  | ${'01-01'} | ${opening} | ${'opening'}   | ${false}
-    ${'ARREAR'}  | ${'01-01'} | ${first}   | ${'1st cycle'} | ${true}
-    ${'ARREAR'}  | ${'01-01'} | ${later}   | ${'cycle'}     | ${false}
-    ${'ARREAR'}  | ${'02-01'} | ${later}   | ${'cycle'}     | ${true}
-    ${'ARREAR'}  | ${'02-02'} | ${later}   | ${'cycle'}     | ${false}
-  `('$cadence dated $at on $name: $due', ({ cadence, at, scope, due }) => {
-    expect(charged([once(cadence, at)], scope)).toEqual(due ? [`once at ${at}`] : []);
+    ${'ARREAR'}  | ${'01-01'} | ${cycle}   | ${'1st cycle'} | ${true}
+    ${'ARREAR'}  | ${'01-01'} | ${cycle}   | ${'cycle'}     | ${false}
+    ${'ARREAR'}  | ${'02-01'} | ${cycle}   | ${'cycle'}     | ${true}
+    ${'ARREAR'}  | ${'02-02'} | ${cycle}   | ${'cycle'}     | ${false}
+  `('$cadence dated $at on $name: $due', ({ cadence, at, scope, name, due }) => {
+    const more = name === 'cycle' ? later : {};
+    expect(charged([once(cadence, at)], scope, more)).toEqual(due ? [`once at ${at}`] : []);
   });
 });

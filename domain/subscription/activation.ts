@@ -1,0 +1,84 @@
+import { BillingError, invalidField } from '../errors.ts';
+import { activatesSubscription, type BillingReason } from '../invoicing/zero-invoice.ts';
+import type { Decimal } from '../money.ts';
+import { canMove } from '../states/state-machine.ts';
+import {
+  moveSubscription,
+  subscriptionMachine,
+  type SubscriptionStatus,
+} from '../states/subscription.ts';
+
+export const PAYMENT_BEHAVIORS = [
+  'default_active', 'allow_incomplete', 'error_if_incomplete', 'default_incomplete',
+] as const; // prettier-ignore
+export type PaymentBehavior = (typeof PAYMENT_BEHAVIORS)[number];
+
+export const COLLECTION_METHODS = ['charge_automatically', 'send_invoice'] as const;
+export type CollectionMethod = (typeof COLLECTION_METHODS)[number];
+
+export interface CollectionTerms {
+  readonly payment_behavior: PaymentBehavior;
+  readonly collection_method: CollectionMethod;
+}
+
+/** Refuses behaviours that want an answer from a payment that nobody makes (billing-semantics 10.3). */
+export function validateCollection(terms: CollectionTerms): void {
+  const needsAttempt =
+    terms.payment_behavior === 'allow_incomplete' ||
+    terms.payment_behavior === 'error_if_incomplete';
+  if (needsAttempt && terms.collection_method === 'send_invoice') {
+    throw invalidField(
+      'payment_behavior',
+      `${terms.payment_behavior} needs the collection method charge_automatically`,
+    );
+  }
+}
+
+/** Whether the opening invoice is collected at once (billing-semantics 10.3). */
+export const attemptsPayment = (terms: CollectionTerms, due: Decimal): boolean =>
+  terms.collection_method === 'charge_automatically' &&
+  terms.payment_behavior !== 'default_incomplete' &&
+  due.gt(0);
+
+/**
+ * Active or incomplete, once the first invoice that asks for money is known (billing-semantics 10.3,
+ * 19.1): at creation, at activation, and when a trial ends. `isPaid`: an attempt was made and covered
+ * all of it. Nothing due is active at once.
+ */
+export function openingStatus(
+  terms: CollectionTerms,
+  due: Decimal,
+  isPaid: boolean,
+): 'active' | 'incomplete' {
+  if (due.lte(0) || isPaid || terms.payment_behavior === 'default_active') return 'active';
+  return 'incomplete';
+}
+
+/**
+ * `error_if_incomplete` at creation: the failed payment refuses the whole request, and nothing of it
+ * is kept (billing-semantics 10.3). At the end of a trial it is like `allow_incomplete`.
+ */
+export function assertOpeningPaid(terms: CollectionTerms, status: 'active' | 'incomplete'): void {
+  if (terms.payment_behavior !== 'error_if_incomplete' || status === 'active') return;
+  const message = 'The opening invoice could not be paid, so the subscription was not created.';
+  throw new BillingError('invalid', 'invalid_operation', message, [
+    { path: 'payment_behavior', code: 'payment_failed', message },
+  ]);
+}
+
+/**
+ * The status after a payment or a credit note of one of its invoices: an incomplete subscription
+ * becomes active once its first invoice asks for nothing more; no other status moves, whichever old
+ * invoice is paid (billing-semantics 10.3).
+ */
+export function statusAfterSettlement(
+  status: SubscriptionStatus,
+  invoice: { readonly billing_reason: BillingReason | null; readonly amount_remaining: Decimal },
+): SubscriptionStatus {
+  if (!activatesSubscription(invoice.billing_reason) || invoice.amount_remaining.gt(0)) {
+    return status;
+  }
+  return canMove(subscriptionMachine, status, 'settle_first_invoice')
+    ? moveSubscription(status, 'settle_first_invoice')
+    : status;
+}

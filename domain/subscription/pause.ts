@@ -1,0 +1,214 @@
+import { BillingError, invalidField, invalidOperation } from '../errors.ts';
+import {
+  mirroredPauseStatus,
+  movePause,
+  type PauseRecordStatus,
+  type PauseStatus,
+} from '../states/pause.ts';
+import { moveSubscription, type SubscriptionStatus } from '../states/subscription.ts';
+import type { BillingCycle } from '../time/billing-grid.ts';
+import { epochMs, isoText, type Instant } from '../time/instant.ts';
+import { advanceDays } from '../time/local-days.ts';
+
+export const PAUSE_MODES = ['immediate', 'scheduled', 'period_end'] as const;
+export type PauseMode = (typeof PAUSE_MODES)[number];
+
+export const RESUME_MODES = ['immediate', 'scheduled', 'auto'] as const;
+export type ResumeMode = (typeof RESUME_MODES)[number];
+
+export interface PauseRequest {
+  readonly pause_mode: PauseMode;
+  /** With `scheduled` only; in the future. */
+  readonly pause_start: Instant | null;
+  /** Either of the two, or none for a pause without an end. */
+  readonly pause_end: Instant | null;
+  readonly pause_days: number | null;
+}
+
+export interface PausableSubscription {
+  readonly subscription_status: SubscriptionStatus;
+  readonly subscription_type: string;
+  readonly current_period_start: Instant;
+  readonly current_period_end: Instant;
+  readonly customer_timezone: string;
+  /** A pause that is active or scheduled. */
+  readonly active_pause_id: string | null;
+  readonly has_phases: boolean;
+  readonly has_pending_plan_change: boolean;
+}
+
+export interface PlannedPause {
+  readonly pause_mode: PauseMode;
+  readonly pause_status: PauseRecordStatus;
+  readonly pause_start: Instant;
+  readonly pause_end: Instant | null;
+  readonly original_period_start: Instant;
+  readonly original_period_end: Instant;
+}
+
+export interface PauseDecision {
+  readonly pause: PlannedPause;
+  readonly subscription_status: SubscriptionStatus;
+  /** What the subscription shows. */
+  readonly pause_status: PauseStatus;
+}
+
+/**
+ * A pause as asked for at `at` (billing-semantics 12.1, 12.2). Only an immediate one changes the
+ * subscription now. Refuses a subscription that can not be paused, and dates that contradict each
+ * other.
+ */
+export function planPause(
+  subscription: PausableSubscription,
+  request: PauseRequest,
+  at: Instant,
+): PauseDecision {
+  assertPausable(subscription);
+  const start = pauseStart(subscription, request, at);
+  const status = movePause(null, request.pause_mode === 'immediate' ? 'pause_now' : 'schedule');
+  return {
+    pause: {
+      pause_mode: request.pause_mode,
+      pause_status: status,
+      pause_start: start,
+      pause_end: pauseEnd(request, start, subscription.customer_timezone),
+      original_period_start: subscription.current_period_start,
+      original_period_end: subscription.current_period_end,
+    },
+    subscription_status:
+      status === 'active'
+        ? moveSubscription(subscription.subscription_status, 'pause')
+        : subscription.subscription_status,
+    pause_status: mirroredPauseStatus(status),
+  };
+}
+
+function assertPausable(subscription: PausableSubscription): void {
+  if (subscription.subscription_status !== 'active') {
+    throw invalidOperation(`A ${subscription.subscription_status} subscription can not be paused.`);
+  }
+  if (subscription.active_pause_id !== null) {
+    const message = 'The subscription has a pause already.';
+    throw new BillingError('conflict', 'already_exists', message, [
+      { path: 'pause_status', code: 'already_exists', message },
+    ]);
+  }
+  if (subscription.subscription_type === 'inherited') {
+    throw invalidOperation('An inherited subscription is paused with its parent.');
+  }
+  if (subscription.has_phases) {
+    throw invalidOperation('A subscription with phases can not be paused.');
+  }
+  if (subscription.has_pending_plan_change) {
+    throw invalidOperation('A plan change is pending; cancel it before the pause.');
+  }
+}
+
+function pauseStart(
+  subscription: PausableSubscription,
+  request: PauseRequest,
+  at: Instant,
+): Instant {
+  if (request.pause_mode === 'scheduled') {
+    if (request.pause_start === null) {
+      throw invalidField('pause_start', 'is required with the mode scheduled');
+    }
+    if (epochMs(request.pause_start) <= epochMs(at)) {
+      throw invalidField('pause_start', 'must be in the future');
+    }
+    return request.pause_start;
+  }
+  if (request.pause_start !== null) {
+    throw invalidField('pause_start', 'is for the mode scheduled');
+  }
+  return request.pause_mode === 'immediate' ? at : subscription.current_period_end;
+}
+
+function pauseEnd(request: PauseRequest, start: Instant, timezone: string): Instant | null {
+  if (request.pause_end !== null && request.pause_days !== null) {
+    throw invalidField('pause_days', 'and pause_end exclude each other');
+  }
+  if (request.pause_days !== null) {
+    if (!Number.isInteger(request.pause_days) || request.pause_days < 1) {
+      throw invalidField('pause_days', 'must be a whole number, 1 or more');
+    }
+    return advanceDays(start, request.pause_days, timezone);
+  }
+  if (request.pause_end !== null && epochMs(request.pause_end) <= epochMs(start)) {
+    throw invalidField('pause_end', 'must be after the start of the pause');
+  }
+  return request.pause_end;
+}
+
+/** Where the periods of a subscription go on after a pause. */
+export interface ResumedPeriod {
+  readonly current_period_start: Instant;
+  readonly current_period_end: Instant;
+  readonly billing_anchor: Instant;
+  /** Milliseconds by which clocks that run with the subscription move on: commitment terms, repeated coupons, grants. */
+  readonly shift_ms: number;
+  /** A period starts at the resumption, whose advance rows are billed at once; its end is the next boundary. */
+  readonly starts_new_period: boolean;
+}
+
+/**
+ * The period after a pause that really lasted from `pause_start` to `resumedAt` (billing-semantics
+ * 12.4). Anniversary: the running period is longer by the pause, so that paid time is kept, and the
+ * next ones count from its new end. Calendar: the grid stays. A pause that began at a period's end
+ * starts a new period where it ends, anniversary ones with a new anchor.
+ */
+export function resumedPeriod(
+  subscription: {
+    readonly billing_cycle: BillingCycle;
+    readonly billing_anchor: Instant;
+    readonly current_period_start: Instant;
+    readonly current_period_end: Instant;
+  },
+  pause: { readonly pause_start: Instant },
+  resumedAt: Instant,
+): ResumedPeriod {
+  const shift = Math.max(epochMs(resumedAt) - epochMs(pause.pause_start), 0);
+  const keepsGrid = subscription.billing_cycle === 'calendar';
+  const atBoundary = epochMs(pause.pause_start) >= epochMs(subscription.current_period_end);
+  if (atBoundary) {
+    return {
+      current_period_start: resumedAt,
+      current_period_end: resumedAt,
+      billing_anchor: keepsGrid ? subscription.billing_anchor : resumedAt,
+      shift_ms: shift,
+      starts_new_period: true,
+    };
+  }
+  const end = keepsGrid
+    ? subscription.current_period_end
+    : isoText(epochMs(subscription.current_period_end) + shift);
+  return {
+    current_period_start: subscription.current_period_start,
+    current_period_end: end,
+    billing_anchor: keepsGrid ? subscription.billing_anchor : end,
+    shift_ms: shift,
+    starts_new_period: false,
+  };
+}
+
+export interface ResumeDecision {
+  readonly subscription_status: SubscriptionStatus;
+  readonly pause_record_status: PauseRecordStatus;
+  readonly pause_status: PauseStatus;
+  readonly active_pause_id: null;
+}
+
+/** The states after a resumption; refuses a subscription that is not paused (billing-semantics 19.1, 19.2). */
+export function resume(
+  subscriptionStatus: SubscriptionStatus,
+  pauseStatus: PauseRecordStatus,
+): ResumeDecision {
+  const subscription_status = moveSubscription(subscriptionStatus, 'resume');
+  const pause_record_status = movePause(pauseStatus, 'resume');
+  return {
+    subscription_status,
+    pause_record_status,
+    pause_status: mirroredPauseStatus(pause_record_status),
+    active_pause_id: null,
+  };
+}

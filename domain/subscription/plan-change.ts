@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { BillingError, invalidField, invalidOperation } from '../errors.ts';
+import { decimal, Decimal, sum } from '../money.ts';
+import { effectiveMonths, type BillingPeriod } from '../pricing/cadence.ts';
+import type { PriceRecord } from '../pricing/price.ts';
+import type { SubscriptionStatus } from '../states/subscription.ts';
+
+export interface ChangeableSubscription {
+  readonly plan_id: string;
+  readonly currency: string;
+  readonly subscription_status: SubscriptionStatus;
+  readonly subscription_type: string;
+  readonly active_pause_id: string | null;
+  readonly has_phases: boolean;
+  readonly has_pending_cancellation: boolean;
+  readonly has_pending_checkout: boolean;
+}
+
+/** Refuses a subscription that can not change its plan in place (billing-semantics 14.2). */
+export function assertPlanChangeable(
+  subscription: ChangeableSubscription,
+  targetPlanId: string,
+): void {
+  if (subscription.plan_id === targetPlanId) {
+    throw invalidField('target_plan_id', 'is the plan that the subscription has');
+  }
+  const status = subscription.subscription_status;
+  if (status !== 'active' && status !== 'trialing') {
+    throw invalidOperation(`A ${status} subscription can not change its plan.`);
+  }
+  if (subscription.subscription_type !== 'standalone') {
+    throw invalidOperation(
+      `A subscription of type ${subscription.subscription_type} can not change its plan.`,
+    );
+  }
+  if (subscription.active_pause_id !== null) {
+    throw invalidOperation('The subscription is paused or is about to be.');
+  }
+  if (subscription.has_phases) {
+    throw invalidOperation('A subscription with phases can not change its plan.');
+  }
+  if (subscription.has_pending_cancellation) {
+    throw invalidOperation('A cancellation is scheduled; withdraw it first.');
+  }
+  if (subscription.has_pending_checkout) {
+    const message = 'A checkout of the subscription is under way.';
+    throw new BillingError('conflict', 'checkout_in_progress', message, [
+      { path: 'target_plan_id', code: 'checkout_in_progress', message },
+    ]);
+  }
+}
+
+/** A price with what identifies the service it sells. */
+export interface ServicePrice extends PriceRecord {
+  readonly meter_id: string | null;
+  /** Dimension → values; null or empty: all usage of the meter. */
+  readonly filter_values: Readonly<Record<string, readonly string[]>> | null;
+  readonly lookup_key: string | null;
+  readonly billing_period: BillingPeriod;
+  readonly billing_period_count: number;
+  readonly invoice_cadence: 'ARREAR' | 'ADVANCE';
+}
+
+export interface PlanLine {
+  readonly id: string;
+  readonly price: ServicePrice;
+}
+
+/** What becomes of a line, or of a price of the target plan (billing-semantics 14.2, line pairing). */
+export type LinePairing =
+  | { readonly action: 'keep'; readonly line_id: string; readonly price_id: string }
+  | { readonly action: 'replace'; readonly line_id: string; readonly price_id: string }
+  | { readonly action: 'close'; readonly line_id: string }
+  | { readonly action: 'open'; readonly price_id: string };
+
+/**
+ * Pairs the lines of the old plan with the prices of the new one. The same service is the same meter
+ * and filter for usage, the same lookup key for a fixed fee. A pair whose fixed price is equal in all
+ * that rates keeps its line, re-pointed to the new price; any other pair closes the line and opens its
+ * successor. What has no pair is closed, or opened. Each line and price is paired once, in order.
+ */
+export function pairLines(
+  lines: readonly PlanLine[],
+  targetPrices: readonly ServicePrice[],
+): LinePairing[] {
+  const open = [...targetPrices];
+  const pairs = lines.map((line): LinePairing => {
+    const index = open.findIndex((price) => isSameService(line.price, price));
+    if (index < 0) return { action: 'close', line_id: line.id };
+    const [price] = open.splice(index, 1);
+    assert(price);
+    const action = isIdenticalFixed(line.price, price) ? 'keep' : 'replace';
+    return { action, line_id: line.id, price_id: price.id };
+  });
+  return [...pairs, ...open.map((price): LinePairing => ({ action: 'open', price_id: price.id }))];
+}
+
+function isSameService(left: ServicePrice, right: ServicePrice): boolean {
+  if (left.type !== right.type) return false;
+  if (left.type === 'FIXED') return !!left.lookup_key && left.lookup_key === right.lookup_key;
+  return (
+    left.meter_id !== null &&
+    left.meter_id === right.meter_id &&
+    filterText(left.filter_values) === filterText(right.filter_values)
+  );
+}
+
+/** Equal in everything that rates a fixed fee. */
+function isIdenticalFixed(left: ServicePrice, right: ServicePrice): boolean {
+  return left.type === 'FIXED' && ratingText(left) === ratingText(right);
+}
+
+const filterText = (filter: ServicePrice['filter_values']): string =>
+  JSON.stringify(
+    Object.entries(filter ?? {})
+      .map(([key, values]) => [key, [...values].sort()] as const)
+      .sort(([left], [right]) => (left < right ? -1 : 1)),
+  );
+
+const ratingText = (price: ServicePrice): string =>
+  JSON.stringify([
+    price.billing_model,
+    price.currency,
+    canonical(price.amount),
+    price.tier_mode ?? null,
+    price.tiers?.map((tier) => [
+      canonical(tier.up_to),
+      canonical(tier.unit_amount),
+      canonical(tier.flat_amount ?? '0'),
+    ]) ?? null,
+    price.transform_quantity
+      ? [price.transform_quantity.divide_by, price.transform_quantity.round ?? 'up']
+      : null,
+    price.billing_period,
+    price.billing_period_count,
+    price.invoice_cadence,
+  ]);
+
+const canonical = (value: string | number | null | undefined): string | null =>
+  value === null || value === undefined ? null : new Decimal(String(value)).toFixed();
+
+export type ChangeType = 'upgrade' | 'downgrade' | 'lateral';
+
+/** A recurring fixed charge on one side of a change; amounts as decimal text. */
+export interface RecurringCharge {
+  readonly amount: string;
+  readonly quantity: string;
+  readonly billing_period: BillingPeriod;
+  readonly billing_period_count: number;
+}
+
+/**
+ * Whether a change raises, lowers or keeps what the customer pays for fixed fees in a month
+ * (billing-semantics 14.2). For information; it decides nothing.
+ */
+export function changeType(
+  closing: readonly RecurringCharge[],
+  opening: readonly RecurringCharge[],
+): ChangeType {
+  const difference = monthly(opening).comparedTo(monthly(closing));
+  return difference > 0 ? 'upgrade' : difference < 0 ? 'downgrade' : 'lateral';
+}
+
+/** Days and weeks as parts of a month of 365.25 / 12 days; a one-time charge does not recur. */
+const monthly = (charges: readonly RecurringCharge[]): Decimal =>
+  sum(
+    charges
+      .filter((charge) => charge.billing_period !== 'ONETIME')
+      .map((charge) =>
+        decimal(charge.amount).times(decimal(charge.quantity)).div(lengthInMonths(charge)),
+      ),
+  );
+
+function lengthInMonths(charge: RecurringCharge): Decimal {
+  const months = effectiveMonths(charge);
+  if (months !== null) return new Decimal(months);
+  const days = (charge.billing_period === 'WEEKLY' ? 7 : 1) * charge.billing_period_count;
+  return new Decimal(days).times(12).div('365.25');
+}

@@ -1,0 +1,94 @@
+import { invalidField, invalidOperation } from '../errors.ts';
+import type { PriceType } from '../pricing/price.ts';
+import type { SubscriptionStatus } from '../states/subscription.ts';
+import { epochMs, type Instant, type Period } from '../time/instant.ts';
+import { advanceDays } from '../time/local-days.ts';
+
+export interface TrialRequest {
+  readonly trial_start: Instant | null;
+  readonly trial_end: Instant | null;
+  /** 0: no trial, whatever the prices say. */
+  readonly trial_period_days: number | null;
+}
+
+/** A price of the plan, as far as trials are concerned. */
+export interface TrialPrice {
+  readonly type: PriceType;
+  readonly is_recurring: boolean;
+  /** Days; null or 0 for none. */
+  readonly trial_period: number | null;
+}
+
+/**
+ * The trial of a new subscription, null for none (billing-semantics 10.4). Dates of the request win,
+ * then its days, then the days that all recurring fixed prices agree on; days are calendar days in
+ * the customer's zone. Prices that differ and a request that says nothing are refused.
+ */
+export function trialWindow(
+  start: Instant,
+  request: TrialRequest,
+  prices: readonly TrialPrice[],
+  timezone: string,
+): Period | null {
+  if (request.trial_start !== null || request.trial_end !== null) {
+    return requestedWindow(start, request);
+  }
+  const days = request.trial_period_days ?? commonDays(prices);
+  if (!Number.isInteger(days) || days < 0) {
+    throw invalidField('trial_period_days', 'must be a whole number, 0 or more');
+  }
+  return days === 0 ? null : { start, end: advanceDays(start, days, timezone) };
+}
+
+function requestedWindow(start: Instant, request: TrialRequest): Period | null {
+  const from = request.trial_start ?? start;
+  const to = request.trial_end;
+  if (to === null) throw invalidField('trial_end', 'is required with trial_start');
+  if (epochMs(from) > epochMs(start)) {
+    throw invalidField('trial_start', 'must not be after the start of the subscription');
+  }
+  if (epochMs(to) < epochMs(start)) {
+    throw invalidField('trial_end', 'must not be before the start of the subscription');
+  }
+  return epochMs(from) === epochMs(to) ? null : { start: from, end: to };
+}
+
+function commonDays(prices: readonly TrialPrice[]): number {
+  const days = new Set(
+    prices
+      .filter((price) => price.type === 'FIXED' && price.is_recurring)
+      .map((price) => price.trial_period ?? 0),
+  );
+  if (days.size > 1) {
+    throw invalidField(
+      'trial_period_days',
+      'is required, because the prices of the plan have different trials',
+    );
+  }
+  return [...days][0] ?? 0;
+}
+
+/** What of a subscription moves with the end of its trial; the start of its grants does too. */
+export interface TrialEnd {
+  readonly trial_end: Instant;
+  readonly current_period_end: Instant;
+}
+
+/**
+ * Moves the end of a running trial to another moment from now on (billing-semantics 10.4). To `at`
+ * itself means that the caller ends the trial now. Refuses a subscription that is not trialing and
+ * a moment that has passed.
+ */
+export function moveTrialEnd(
+  subscription: { readonly subscription_status: SubscriptionStatus },
+  newEnd: Instant,
+  at: Instant,
+): TrialEnd {
+  if (subscription.subscription_status !== 'trialing') {
+    throw invalidOperation(
+      `A ${subscription.subscription_status} subscription has no running trial.`,
+    );
+  }
+  if (epochMs(newEnd) < epochMs(at)) throw invalidField('trial_end', 'must not be in the past');
+  return { trial_end: newEnd, current_period_end: newEnd };
+}
