@@ -84,13 +84,13 @@ const QuantityStep = z.object({
 const AllowanceStep = z.object({
   step: z.literal('allowance'),
   rule: Rule,
-  /** null = unlimited. */
-  limit: Decimal.nullable(),
   usage_reset_period: z.string(),
   windows: z.array(
     z.object({
       start: z.string(),
       end: z.string(),
+      /** null = unlimited. */
+      limit: Decimal.nullable(),
       /** Used up before, by earlier usage in the window or by other lines of the meter. */
       used_before: Decimal,
       usage: Decimal,
@@ -240,6 +240,7 @@ const LINE_STEPS = [
   TermCommitmentStep,
   ShareStep,
   ProrationStep,
+  TrialStep,
   CreditStep,
   ConversionStep,
   RoundingStep,
