@@ -189,6 +189,15 @@ const ProrationStep = z.object({
   amount: Decimal,
 });
 
+/** A fee that a trial waives: the row shows what will be charged for, and asks for nothing. */
+const TrialStep = z.object({
+  step: z.literal('trial'),
+  rule: Rule,
+  trial: Period,
+  /** Zero. */
+  amount: Decimal,
+});
+
 /** What goes back for time not served, at most what was billed for it. */
 const CreditStep = z.object({
   step: z.literal('credit'),
