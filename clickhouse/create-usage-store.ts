@@ -11,6 +11,7 @@ import {
 } from './encode-rows.ts';
 import {
   canonicalEvents,
+  countCanonicalEvents,
   rawEventAt,
   rawEventRow,
   type RawEventCells,
@@ -54,6 +55,10 @@ export function createUsageStore(clickhouse: ClickHouse): UsageStore {
         after = rows.at(-1);
       }
     },
+    async countCanonicalEvents(query) {
+      const [row] = await clickhouse.rows<[string]>(countCanonicalEvents(query));
+      return Number(row![0]);
+    },
     async usageOfEvent(place) {
       const rows = await clickhouse.rows<MeterUsageCells>(usageOfEvent(place));
       return rows.map((cells) => meterUsageRow(place, cells));
@@ -62,9 +67,9 @@ export function createUsageStore(clickhouse: ClickHouse): UsageStore {
       const [cells] = await clickhouse.rows<RawEventCells>(rawEventAt(query));
       return cells === undefined ? null : rawEventRow(cells);
     },
-    async *touchedBuckets(since) {
-      yield* readTouchedBuckets(clickhouse, '15MIN', since ?? 0);
-      yield* readTouchedBuckets(clickhouse, 'DAY', since ?? 0);
+    async *touchedBuckets({ since, meter_version_ids = null }) {
+      yield* readTouchedBuckets(clickhouse, '15MIN', since ?? 0, meter_version_ids);
+      yield* readTouchedBuckets(clickhouse, 'DAY', since ?? 0, meter_version_ids);
     },
     async now() {
       const sql = 'select toUnixTimestamp64Milli(now64(3))';
@@ -117,10 +122,17 @@ async function* readTouchedBuckets(
   clickhouse: ClickHouse,
   size: StoredBucketSize,
   since: number,
+  meterVersionIds: readonly string[] | null,
 ): AsyncGenerator<TouchedBucket[]> {
   let after: BucketKey | null = null;
   for (;;) {
-    const page = touchedBuckets({ size, since_ms: since, after, limit: BUCKETS_PER_PAGE });
+    const page = touchedBuckets({
+      size,
+      since_ms: since,
+      meter_version_ids: meterVersionIds,
+      after,
+      limit: BUCKETS_PER_PAGE,
+    });
     const buckets = (await clickhouse.rows<TouchedCells>(page)).map(touchedBucket);
     if (buckets.length > 0) yield buckets;
     if (buckets.length < BUCKETS_PER_PAGE) return;

@@ -39,6 +39,8 @@ export interface UsageStore {
    * For backfills of a meter version; `after` resumes behind the last row of an earlier chunk.
    */
   canonicalEvents(query: CanonicalEventsQuery): AsyncIterable<RawEventRow[]>;
+  /** How many rows `canonicalEvents` will answer, about. */
+  countCanonicalEvents(query: Omit<CanonicalEventsQuery, 'after'>): Promise<number>;
   /** The usage rows of one event, all meter versions: what a void takes back. */
   usageOfEvent(query: {
     tenant_id: string;
@@ -57,11 +59,14 @@ export interface UsageStore {
   }): Promise<RawEventRow | null>;
 
   /**
-   * Buckets marked at or after `since` on ClickHouse's clock (null: all), with all their marks, in
-   * chunks. A mark becomes visible up to some seconds after its time: overlap calls by a minute.
+   * Buckets marked at or after `since` on ClickHouse's clock (null: ever), with all their marks, in
+   * chunks; of the given meter versions alone, where they are named. A mark becomes visible up to some seconds after its time: overlap calls by a minute.
    * A mark that is missed costs speed only: its bucket stays unusable and is read from rows.
    */
-  touchedBuckets(since: number | null): AsyncIterable<TouchedBucket[]>;
+  touchedBuckets(query: {
+    readonly since: number | null;
+    readonly meter_version_ids?: readonly string[];
+  }): AsyncIterable<TouchedBucket[]>;
   /** ClickHouse's clock, to be taken before `touchedBuckets` as the next call's `since`. */
   now(): Promise<number>;
   /**

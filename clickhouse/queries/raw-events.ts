@@ -1,6 +1,7 @@
 import type { Position, WatermarkVector } from '../../domain/metering/position.ts';
 import type { ClickHouseQuery } from '../client.ts';
 import type { RawEventRow } from '../rows.ts';
+import type { Condition } from './row-bounds.ts';
 
 export type RawEventCells = [
   tenantId: string,
@@ -48,20 +49,25 @@ export type CanonicalCursor = Pick<
   'external_customer_id' | 'timestamp' | 'position' | 'partition'
 >;
 
-/**
- * The next canonical copies of one event name, in the order of the table, so that a page reads from
- * its beginning and stops. Without FINAL: a row that stands twice is answered twice.
- */
-export function canonicalEvents(query: {
+export interface CanonicalEvents {
   readonly tenant_id: string;
   readonly environment_id: string;
   readonly event_name: string;
   readonly below: WatermarkVector;
-  readonly after: CanonicalCursor | undefined;
-  readonly limit: number;
-}): ClickHouseQuery {
-  const bounds = Object.entries(query.below);
+}
+
+/**
+ * The next canonical copies of one event name, in the order of the table, so that a page reads from
+ * its beginning and stops. Without FINAL: a row that stands twice is answered twice.
+ */
+export function canonicalEvents(
+  query: CanonicalEvents & {
+    readonly after: CanonicalCursor | undefined;
+    readonly limit: number;
+  },
+): ClickHouseQuery {
   const after = query.after;
+  const canonical = canonicalBelow(query);
   // The second line is what the sparse index can use; the third is exact.
   const behind = `
          and external_customer_id >= {after_customer:String}
@@ -72,19 +78,12 @@ export function canonicalEvents(query: {
     sql: `
       select ${RAW_EVENT_COLUMNS}
         from events_raw_v1
-       where tenant_id = {tenant_id:String} and environment_id = {environment_id:String}
-         and event_name = {event_name:String}
-         and is_canonical
-         and position < transform(partition, {below_partitions:Array(UInt16)}, {below_positions:Array(UInt64)}, toUInt64(0))
+       where ${canonical.sql}
          ${after === undefined ? '' : behind}
        order by external_customer_id, timestamp, position, partition
        limit {limit:UInt32}`,
     params: {
-      tenant_id: query.tenant_id,
-      environment_id: query.environment_id,
-      event_name: query.event_name,
-      below_partitions: bounds.map(([partition]) => Number(partition)),
-      below_positions: bounds.map(([, position]) => position),
+      ...canonical.params,
       limit: query.limit,
       ...(after === undefined
         ? {}
@@ -94,6 +93,29 @@ export function canonicalEvents(query: {
             after_position: after.position,
             after_partition: after.partition,
           }),
+    },
+  };
+}
+
+/** How many rows all pages of `canonicalEvents` together will have, about. */
+export function countCanonicalEvents(query: CanonicalEvents): ClickHouseQuery {
+  const { sql, params } = canonicalBelow(query);
+  return { sql: `select count() from events_raw_v1 where ${sql}`, params };
+}
+
+function canonicalBelow(query: CanonicalEvents): Condition {
+  const bounds = Object.entries(query.below);
+  return {
+    sql: `tenant_id = {tenant_id:String} and environment_id = {environment_id:String}
+         and event_name = {event_name:String}
+         and is_canonical
+         and position < transform(partition, {below_partitions:Array(UInt16)}, {below_positions:Array(UInt64)}, toUInt64(0))`,
+    params: {
+      tenant_id: query.tenant_id,
+      environment_id: query.environment_id,
+      event_name: query.event_name,
+      below_partitions: bounds.map(([partition]) => Number(partition)),
+      below_positions: bounds.map(([, position]) => position),
     },
   };
 }

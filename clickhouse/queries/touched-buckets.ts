@@ -31,18 +31,21 @@ export function touchedBucket(cells: TouchedCells): TouchedBucket {
 }
 
 /**
- * A page of the buckets of one size that were marked since a time, with all marks and the greatest
- * seal stored. The page is read twice within the statement; a bucket whose seal is missed for that
+ * A page of the buckets of one size that were marked since a time, of the given meter versions or of
+ * all, with all marks and the greatest seal stored. The page is read twice within the statement; a bucket whose seal is missed for that
  * reason is sealed again, which does no harm.
  */
 export function touchedBuckets(page: {
   readonly size: StoredBucketSize;
   readonly since_ms: number;
+  readonly meter_version_ids: readonly string[] | null;
   readonly after: BucketKey | null;
   readonly limit: number;
 }): ClickHouseQuery {
   const key = 'tenant_id, environment_id, external_customer_id, meter_version_id, bucket_start';
   const after = page.after;
+  const ofVersions =
+    page.meter_version_ids === null ? '' : 'and meter_version_id in {version_ids:Array(String)}';
   const behind =
     after === null
       ? ''
@@ -52,7 +55,7 @@ export function touchedBuckets(page: {
   const touched = `
          select ${key}
            from usage_touched_v1
-          where bucket_size = {size:String} ${behind}
+          where bucket_size = {size:String} ${ofVersions} ${behind}
           group by ${key}
          having max(marked_at) >= fromUnixTimestamp64Milli({since_ms:Int64}, 'UTC')
           order by ${key}
@@ -76,6 +79,7 @@ export function touchedBuckets(page: {
       size: page.size,
       since_ms: page.since_ms,
       limit: page.limit,
+      ...(page.meter_version_ids === null ? {} : { version_ids: page.meter_version_ids }),
       ...(after === null
         ? {}
         : {

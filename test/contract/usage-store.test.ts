@@ -143,6 +143,7 @@ describe('usage store', () => {
       const rest = await all(store.canonicalEvents({ ...query, after: found[1]! }));
       expect(rest.map((row) => row.event_id)).toEqual(['a']);
       expect(await all(store.canonicalEvents({ ...query, below: {} }))).toEqual([]);
+      expect(await store.countCanonicalEvents(query)).toBe(found.length);
     });
   });
 
@@ -186,7 +187,7 @@ describe('usage store', () => {
 
   describe('marks and seals', () => {
     const touched = async () => {
-      const found = await all<TouchedBucket>(store.touchedBuckets(null));
+      const found = await all<TouchedBucket>(store.touchedBuckets({ since: null }));
       return found.map(({ bucket_size, bucket_start, marks, seal, external_customer_id }) => ({
         bucket_size, bucket_start, marks, seal, external_customer_id,
       })); // prettier-ignore
@@ -216,8 +217,12 @@ describe('usage store', () => {
       const before = await store.now();
       await store.appendUsage([usage({})]);
       expect(await touched()).toEqual(expected);
-      expect((await all(store.touchedBuckets(before))).length).toBe(2);
-      expect(await all(store.touchedBuckets((await store.now()) + 1_000))).toEqual([]);
+      expect((await all(store.touchedBuckets({ since: before }))).length).toBe(2);
+      const of = (id: string) =>
+        all(store.touchedBuckets({ since: null, meter_version_ids: [id] }));
+      expect((await of(usage({}).meter_version_id)).length).toBe(2);
+      expect(await of('meterv_other')).toEqual([]);
+      expect(await all(store.touchedBuckets({ since: (await store.now()) + 1_000 }))).toEqual([]);
     });
 
     test('recompute takes rows below the bounds, once each, not those of other buckets', async () => {
@@ -329,7 +334,7 @@ describe('usage store', () => {
         }),
       );
       await store.appendUsage(rows);
-      const found = await all<TouchedBucket>(store.touchedBuckets(null));
+      const found = await all<TouchedBucket>(store.touchedBuckets({ since: null }));
       expect(
         new Set(found.map((b) => `${b.bucket_size}${b.external_customer_id}${b.bucket_start}`))
           .size,
