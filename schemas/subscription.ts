@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { billingPeriod, decimalText, instant, recordFields } from './primitives.ts';
+import {
+  billingPeriod,
+  decimalText,
+  instant,
+  recordFields,
+  recurringPeriod,
+} from './primitives.ts';
 import {
   BILLING_CYCLES,
   COLLECTION_METHODS,
@@ -26,7 +32,7 @@ export const subscriptionFields = {
   billing_anchor: instant,
   billing_cadence: z.literal('RECURRING'),
   billing_cycle: z.enum(BILLING_CYCLES),
-  billing_period: billingPeriod,
+  billing_period: recurringPeriod,
   billing_period_count: z.int(),
   customer_timezone: z.string(),
   start_date: instant,

@@ -1,0 +1,67 @@
+import type { Customer } from '../../schemas/customer.ts';
+import type { LineItemRow, SubscriptionRow } from '../../schemas/subscription.ts';
+import { priceTerms, type PriceTerms } from '../../domain/pricing/price.ts';
+import type { Db, Scope } from '../../postgres/client.ts';
+import { meterVersionsOf, type MeterVersionRecord } from '../../postgres/meter-versions.ts';
+import { findCustomers } from '../customers/repository.ts';
+import { groupBy } from '../group-by.ts';
+import { findPrices, type PriceRow } from '../prices/repository.ts';
+import { lineItemsOf } from '../subscriptions/repository.ts';
+import { billedServices, type BilledService } from './repository.ts';
+
+/** A line item with the price that rates it. */
+export interface BilledLine extends LineItemRow {
+  readonly price: PriceRow;
+  readonly terms: PriceTerms;
+}
+
+/** What a page of subscriptions is billed from, read once for all of them. */
+export interface BillingSources {
+  /** In the order they are invoiced. */
+  readonly lines: ReadonlyMap<string, readonly BilledLine[]>;
+  readonly customers: ReadonlyMap<string, Customer>;
+  /** Newest first. */
+  readonly meterVersions: ReadonlyMap<string, readonly MeterVersionRecord[]>;
+  /** By line item: what a living invoice charges already. */
+  readonly billed: ReadonlyMap<string, readonly BilledService[]>;
+}
+
+/**
+ * Reads what the subscriptions are billed from: six statements, however many subscriptions there are.
+ * `from`: the earliest service that may be charged.
+ */
+export async function readBillingSources(
+  db: Db,
+  scope: Scope,
+  subscriptions: readonly SubscriptionRow[],
+  from: string,
+): Promise<BillingSources> {
+  const ids = subscriptions.map(({ id }) => id);
+  const customerIds = [...new Set(subscriptions.map(({ customer_id }) => customer_id))];
+  const [lineItems, customers, billed] = await Promise.all([
+    lineItemsOf(db, scope, ids),
+    findCustomers(db, scope, customerIds),
+    billedServices(db, scope, ids, from),
+  ]);
+  const priced = await withPrices(db, scope, lineItems);
+  const meterIds = [...new Set(priced.flatMap(({ meter_id }) => meter_id ?? []))];
+  const versions = await meterVersionsOf(db, scope, meterIds);
+  return {
+    lines: groupBy(priced, ({ subscription_id }) => subscription_id),
+    customers: new Map(customers.map((customer) => [customer.id, customer])),
+    meterVersions: groupBy(versions, ({ meter_id }) => meter_id),
+    billed: groupBy(billed, ({ subscription_line_item_id: line }) => line),
+  };
+}
+
+/** Line items with their prices, each price read and parsed once. */
+export async function withPrices(
+  db: Db,
+  scope: Scope,
+  lineItems: readonly LineItemRow[],
+): Promise<BilledLine[]> {
+  const priceIds = [...new Set(lineItems.map(({ price_id }) => price_id))];
+  const prices = await findPrices(db, scope, priceIds);
+  const byId = new Map(prices.map((price) => [price.id, { price, terms: priceTerms(price) }]));
+  return lineItems.map((line) => ({ ...line, ...byId.get(line.price_id)! }));
+}

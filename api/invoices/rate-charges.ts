@@ -1,0 +1,98 @@
+import { ZERO } from '../../domain/money.ts';
+import type { UsageAnswers } from '../../domain/metering/usage.ts';
+import type { Charge } from '../../domain/subscription/charges.ts';
+import { groupLines } from '../../domain/pricing/line-grouping.ts';
+import { rateFixedLine } from '../../domain/pricing/rate-fixed-line.ts';
+import { rateUsageLine } from '../../domain/pricing/rate-usage-line.ts';
+import type { RatedLine } from '../../domain/pricing/rated-line.ts';
+import type { Period } from '../../domain/time/instant.ts';
+import type { SubscriptionRow } from '../../schemas/subscription.ts';
+import { groupBy } from '../group-by.ts';
+import type { BilledLine } from './billing-sources.ts';
+import type { UsageQuestion } from './usage-questions.ts';
+
+/** One charge and what has to be asked to rate it; no questions for a fixed one. */
+export interface QuestionedCharge {
+  readonly charge: Charge<BilledLine>;
+  readonly questions: readonly UsageQuestion[];
+}
+
+export interface RatedCharge {
+  readonly line: BilledLine;
+  readonly rated: RatedLine;
+  /** The questions whose answers it was rated from. */
+  readonly questions: readonly UsageQuestion[];
+}
+
+/**
+ * Rates the charges of one invoice, in their order. With per_billing_period the cells of a line become
+ * one row, which sums what was rounded (billing-semantics 3.3).
+ */
+export function rateCharges(
+  subscription: SubscriptionRow,
+  charges: readonly QuestionedCharge[],
+  answers: UsageAnswers['answers'],
+): RatedCharge[] {
+  const byLine = groupBy(charges, ({ charge }) => charge.line);
+  return [...byLine].flatMap(([line, ofLine]) => {
+    const rated = ofLine.flatMap((charge) => rateCharge(subscription, charge, answers));
+    const questions = ofLine.flatMap((charge) => charge.questions);
+    return groupLines(rated, subscription.line_item_grouping).map((row) => ({
+      line,
+      rated: row,
+      questions: questions.filter(({ cell }) => isWithin(cell.service, row.period)),
+    }));
+  });
+}
+
+const isWithin = (inner: Period, outer: Period): boolean =>
+  inner.start >= outer.start && inner.end <= outer.end;
+
+function rateCharge(
+  subscription: SubscriptionRow,
+  { charge, questions }: QuestionedCharge,
+  answers: UsageAnswers['answers'],
+): readonly RatedLine[] {
+  const { line, cell } = charge;
+  const { proration_behavior } = subscription;
+  if (line.price_type === 'FIXED')
+    return [
+      rateFixedLine({ price: line.terms, quantity: line.quantity, cell, proration_behavior }),
+    ];
+  return questions.flatMap(({ query, cell: stretch }) =>
+    rateUsageLine({
+      line,
+      price: line.terms,
+      aggregation: query.aggregation,
+      bucket_size: query.window?.bucket_size ?? null,
+      timezone: subscription.customer_timezone,
+      rows: answers.get(query.key)!.rows,
+      cell: stretch,
+      proration_behavior,
+    }),
+  );
+}
+
+/**
+ * The rows of a trial's opening preview: what will be charged for, at 0, with the trial as the service
+ * (billing-semantics 10.4).
+ */
+export function waiveForTrial(rated: readonly RatedCharge[], trial: Period): RatedCharge[] {
+  return rated.map(({ line, rated: row }) => ({
+    line,
+    questions: [],
+    rated: {
+      ...row,
+      period: trial,
+      amount: ZERO,
+      unrounded: ZERO,
+      commitment_info: null,
+      explanation: {
+        ...row.explanation,
+        period: trial,
+        amount: '0',
+        steps: [{ step: 'trial', rule: 'billing-semantics 10.4', trial, amount: '0' }],
+      },
+    },
+  }));
+}
