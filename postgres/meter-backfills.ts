@@ -9,8 +9,8 @@ import { vectorOf } from './watermarks.ts';
  * waiting: some partition has not said yet from where it evaluates the version. replaying: canonical
  * raw events below are evaluated. sealing: all rows are written, the buckets are computed from scratch.
  */
-export function versionsInBackfill(db: Db): Promise<MeterVersionRecord[]> {
-  return db<MeterVersionRecord[]>`
+export function versionsInBackfill(db: Db): Promise<VersionInBackfill[]> {
+  return db<VersionInBackfill[]>`
     select * from meter_versions where backfill_state <> 'complete' order by created_catalog_version`;
 }
 
@@ -58,9 +58,20 @@ export async function noteBackfillTotal(db: Db, meterVersionId: string, total: n
 export interface BackfillProgress {
   readonly events: number;
   readonly rejected: number;
-  /** Everything with a timestamp below, in milliseconds, has been replayed. */
-  readonly cursor: number;
+  readonly cursor: BackfillCursor;
 }
+
+/** The last event that was replayed, in the order of the raw table. `position` is text: it has 64 bits. */
+export interface BackfillCursor {
+  readonly external_customer_id: string;
+  readonly timestamp: number;
+  readonly position: string;
+  readonly partition: number;
+}
+
+export type VersionInBackfill = MeterVersionRecord & {
+  readonly backfill_cursor: BackfillCursor | null;
+};
 
 /** Adds what one chunk came to. False when the generation is over: the next owner goes on from the cursor. */
 export async function noteBackfillProgress(
@@ -73,7 +84,7 @@ export async function noteBackfillProgress(
     update meter_versions
        set backfill_events = backfill_events + ${events},
            backfill_rejected = backfill_rejected + ${rejected},
-           backfill_cursor = ${cursor}, updated_at = now()
+           backfill_cursor = ${db.json({ ...cursor })}, updated_at = now()
      where id = ${meterVersionId} and backfill_state = 'replaying'
        and exists (select from sealer where generation = ${String(generation)}::bigint)`;
   return noted.count === 1;

@@ -60,18 +60,28 @@ export async function readUsageBounds(
  * Begins a sealer's reign: the next generation, refused (null) while another sealer's lease runs.
  * Earlier generations can record nothing from here on.
  */
-export async function takeSealer(
-  db: Db,
-  leaseSeconds: number,
-): Promise<{ generation: bigint; lastNumber: bigint } | null> {
-  const [row] = await db<{ generation: string; last_number: string }[]>`
+export async function takeSealer(db: Db, leaseSeconds: number): Promise<SealerTurn | null> {
+  const [row] = await db<
+    { generation: string; last_number: string; listed_since: string | null }[]
+  >`
     update sealer
        set generation = generation + 1, leased_until = now() + ${leaseSeconds} * interval '1 second'
      where leased_until < now()
-    returning generation, last_number`;
+    returning generation, last_number, listed_since`;
   return row === undefined
     ? null
-    : { generation: BigInt(row.generation), lastNumber: BigInt(row.last_number) };
+    : {
+        generation: BigInt(row.generation),
+        lastNumber: BigInt(row.last_number),
+        listedSince: row.listed_since === null ? null : Number(row.listed_since),
+      };
+}
+
+export interface SealerTurn {
+  readonly generation: bigint;
+  /** Of the last recorded seal. */
+  readonly lastNumber: bigint;
+  readonly listedSince: number | null;
 }
 
 /** Prolongs the lease; false when another generation has begun. */
@@ -87,22 +97,27 @@ export async function releaseSealer(db: Db, generation: bigint): Promise<void> {
   await db`update sealer set leased_until = '-infinity' where generation = ${String(generation)}::bigint`;
 }
 
-/**
- * Records a seal with the vector it was computed below: from now on its buckets count. Refused (false)
- * when the generation is over. Versions in `sealedFromScratch` become complete in the same statement.
- */
-export async function recordSeal(
-  db: Db,
-  seal: Seal,
-  watermarks: WatermarkVector,
-  sealedFromScratch: readonly string[] = [],
-): Promise<boolean> {
+export interface SealRecord {
+  readonly seal: Seal;
+  /** What its buckets were computed below. */
+  readonly watermarks: WatermarkVector;
+  /** Buckets marked before this, on ClickHouse's clock in milliseconds, are all sealed. Null: not known. */
+  readonly listedSince: number | null;
+  /** Versions all of whose buckets were computed from scratch: they become complete with the seal. */
+  readonly completedVersions: readonly string[];
+}
+
+/** Records a seal: from now on its buckets count. Refused (false) when the generation is over. */
+export async function recordSeal(db: Db, record: SealRecord): Promise<boolean> {
+  const { seal, watermarks, listedSince, completedVersions } = record;
   const vector = Object.fromEntries(
     Object.entries(watermarks).map(([partition, position]) => [partition, String(position)]),
   );
   const rows = await db`
     with turn as (
-      update sealer set last_number = last_number + 1
+      update sealer
+         set last_number = last_number + 1,
+             listed_since = coalesce(${listedSince}::bigint, listed_since)
        where generation = ${String(generationOf(seal))}::bigint
          and last_number = ${String(numberOf(seal) - 1n)}::bigint
       returning generation, last_number
@@ -110,12 +125,31 @@ export async function recordSeal(
       update meter_versions
          set backfill_state = 'complete', backfill_completed_at = now(), updated_at = now()
         from turn
-       where id = any(${sealedFromScratch as string[]}::text[]) and backfill_state = 'sealing'
+       where id = any(${completedVersions as string[]}::text[]) and backfill_state = 'sealing'
     )
     insert into seals (number, generation, watermarks)
     select last_number, generation, ${db.json(vector)} from turn
     returning number`;
   return rows.length === 1;
+}
+
+/** Asks for every bucket to be computed again, whatever its seal says. The sealer does it in its next cycles. */
+export async function requestRebuild(db: Db): Promise<void> {
+  await db`update sealer set rebuild_requested_at = now()`;
+}
+
+/** When a rebuild was asked for that no sealer has taken up yet. */
+export async function readRebuildRequest(db: Db): Promise<string | null> {
+  const [row] = await db<{ requested_at: string | null }[]>`
+    select rebuild_requested_at::text as requested_at from sealer`;
+  return row!.requested_at;
+}
+
+/** Every bucket has been computed again since the request. */
+export async function endRebuild(db: Db, generation: bigint, requestedAt: string): Promise<void> {
+  await db`
+    update sealer set rebuild_requested_at = null
+     where generation = ${String(generation)}::bigint and rebuild_requested_at = ${requestedAt}::timestamptz`;
 }
 
 interface BoundsRow {

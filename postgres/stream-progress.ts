@@ -101,3 +101,16 @@ export async function moveProgress(db: Db, moves: readonly ProgressMove[]): Prom
     select partition from moved order by partition`;
   return rows.map((row) => row.partition);
 }
+
+/** Where every partition of every epoch stands. */
+export async function readProgress(
+  db: Db,
+): Promise<(LogPartition & { readonly nextOffset: bigint })[]> {
+  const rows = await db<{ epoch: number; partition: number; next_offset: string }[]>`
+    select epoch, partition, next_offset from stream_progress order by epoch, partition`;
+  return rows.map(({ epoch, partition, next_offset }) => ({
+    epoch,
+    partition,
+    nextOffset: BigInt(next_offset),
+  }));
+}

@@ -1,4 +1,4 @@
-import { compileMeter, type CompiledMeter } from '../domain/metering/meter-event.ts';
+import { compileMeter, type CompiledMeter, type Metering } from '../domain/metering/meter-event.ts';
 import type { MeterVersion } from '../domain/metering/usage.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Pool } from '../postgres/client.ts';
@@ -96,7 +96,9 @@ export class MeterCatalogCache {
 
   /** Meters of these versions, for replays and backfills of versions that the catalog may have ended. */
   compile(versions: readonly MeterVersion[]): ActiveMeter[] {
-    return versions.map((version) => this.#compiled.get(version.id) ?? this.#compile(version));
+    return versions.map(
+      (version) => this.#compiled.get(version.id) ?? compileActiveMeter(version, this.#deps.log),
+    );
   }
 
   async #poll(): Promise<void> {
@@ -131,27 +133,22 @@ export class MeterCatalogCache {
     this.#current = new MeterCatalog(snapshot.catalog_version, active);
     this.#onChange();
   }
+}
 
-  #compile(version: MeterVersion): ActiveMeter {
-    const { aggregation, filters } = version.spec;
-    return {
-      version,
-      evaluate: this.#evaluator(version),
-      needsProperties:
-        aggregation.type !== 'COUNT' || filters.length > 0 || version.dimensions.length > 0,
-    };
-  }
-
-  /** One version that does not compile is a bug of its creation; it must not stop everybody's stream. */
-  #evaluator(version: MeterVersion): CompiledMeter {
-    try {
-      return compileMeter(version);
-    } catch (error) {
-      this.#deps.log.error({ err: error, meter_version_id: version.id }, 'meter does not compile');
-      return () => ({ outcome: 'unmetered', reason: 'expression_failed' });
-    }
+/** One version that does not compile is a bug of its creation; it must not stop everybody's stream. */
+export function compileActiveMeter(version: MeterVersion, log: Logger): ActiveMeter {
+  const { aggregation, filters } = version.spec;
+  const needsProperties =
+    aggregation.type !== 'COUNT' || filters.length > 0 || version.dimensions.length > 0;
+  try {
+    return { version, needsProperties, evaluate: compileMeter(version) };
+  } catch (error) {
+    log.error({ err: error, meter_version_id: version.id }, 'meter does not compile');
+    return { version, needsProperties, evaluate: () => EXPRESSION_FAILED };
   }
 }
+
+const EXPRESSION_FAILED: Metering = { outcome: 'unmetered', reason: 'expression_failed' };
 
 function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
   let value = map.get(key);

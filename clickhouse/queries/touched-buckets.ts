@@ -56,8 +56,8 @@ export function touchedBuckets(page: {
          select ${key}
            from usage_touched_v1
           where bucket_size = {size:String} ${ofVersions} ${behind}
+            and marked_at >= fromUnixTimestamp64Milli({since_ms:Int64}, 'UTC')
           group by ${key}
-         having max(marked_at) >= fromUnixTimestamp64Milli({since_ms:Int64}, 'UTC')
           order by ${key}
           limit {limit:UInt32}`;
   return {

@@ -30,8 +30,8 @@ create table meter_versions (
   -- have been replayed, and how many of those the version can not meter.
   backfill_total bigint,
   backfill_events bigint not null default 0,
-  -- Timestamp in milliseconds below which everything has been replayed.
-  backfill_cursor bigint,
+  -- The last event replayed (customer, timestamp, position, partition): the next one begins behind it.
+  backfill_cursor jsonb,
   backfill_rejected bigint not null default 0,
   backfill_completed_at timestamptz,
   status text not null default 'published',

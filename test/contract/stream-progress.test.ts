@@ -156,9 +156,12 @@ describe('progress of a partition', () => {
 });
 
 describe('seals', () => {
+  const record = (seal: bigint, watermarks = {}, completedVersions: string[] = []) =>
+    recordSeal(database.pool, { seal, watermarks, listedSince: 1_000, completedVersions });
+
   test('one sealer at a time; a released or lapsed lease makes way for the next generation', async () => {
     const first = await takeSealer(database.pool, 60);
-    expect(first).toEqual({ generation: 1n, lastNumber: 0n });
+    expect(first).toEqual({ generation: 1n, lastNumber: 0n, listedSince: null });
     expect(await takeSealer(database.pool, 60)).toBeNull();
     await releaseSealer(database.pool, 1n);
     expect(await takeSealer(database.pool, -1)).toMatchObject({ generation: 2n });
@@ -171,7 +174,7 @@ describe('seals', () => {
     await takeSealer(database.pool, 60);
     const before = await readUsageBounds(database.pool, []);
     const seal = packSeal(1n, 1n);
-    expect(await recordSeal(database.pool, seal, { 0: 1n << 60n })).toBe(true);
+    expect(await record(seal, { 0: 1n << 60n })).toBe(true);
     expect(await before.vectorsOf([seal])).toEqual(new Map());
     const after = await readUsageBounds(database.pool, []);
     expect(await after.vectorsOf([seal, packSeal(2n, 1n)])).toEqual(
@@ -182,16 +185,16 @@ describe('seals', () => {
   test('an earlier generation records nothing', async () => {
     await takeSealer(database.pool, -1);
     await takeSealer(database.pool, 60);
-    expect(await recordSeal(database.pool, packSeal(1n, 1n), {})).toBe(false);
-    expect(await recordSeal(database.pool, packSeal(2n, 1n), {})).toBe(true);
-    expect(await recordSeal(database.pool, packSeal(2n, 3n), {})).toBe(false);
+    expect(await record(packSeal(1n, 1n))).toBe(false);
+    expect(await record(packSeal(2n, 1n))).toBe(true);
+    expect(await record(packSeal(2n, 3n))).toBe(false);
   });
 
   test('what was sealed from scratch is complete with the seal', async () => {
     await newVersion('meterv_1');
     await database.pool`update meter_versions set backfill_state = 'sealing'`;
     await takeSealer(database.pool, 60);
-    await recordSeal(database.pool, packSeal(1n, 1n), {}, ['meterv_1']);
+    await record(packSeal(1n, 1n), {}, ['meterv_1']);
     const [version] = await meterVersionsOf(database.pool, scope, ['meter_a']);
     expect(version).toMatchObject({ backfill_state: 'complete' });
     expect(version!.backfill_completed_at).not.toBeNull();

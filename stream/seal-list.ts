@@ -1,0 +1,99 @@
+import { mayUseBucket } from '../domain/metering/may-use-bucket.ts';
+import type { Position, WatermarkVector } from '../domain/metering/position.ts';
+import type { BucketKey, TouchedBucket } from '../clickhouse/rows.ts';
+import { isDue, type PendingBucket } from './seal-policy.ts';
+
+type Marks = Readonly<Record<number, Position>>;
+
+/** A bucket on the list with the marks last seen on it. */
+export interface ListedBucket extends BucketKey, PendingBucket {
+  readonly marks: Marks;
+}
+
+/** Buckets that the seals written so far do not answer for. Lost with the process, and listed again by the next. */
+export class SealList {
+  readonly #pending = new Map<string, ListedBucket>();
+
+  get size(): number {
+    return this.#pending.size;
+  }
+
+  /** Takes in what was found touched. `sealedBelow` answers the vector of a recorded seal. */
+  note(
+    touched: readonly TouchedBucket[],
+    sealedBelow: (seal: bigint) => WatermarkVector | undefined,
+    now: number,
+    forced = false,
+  ): void {
+    for (const { seal, ...bucket } of touched) {
+      const key = keyOf(bucket);
+      const listed = this.#pending.get(key);
+      const vector = seal === null ? undefined : sealedBelow(seal);
+      if (!forced && !listed?.forced && mayUseBucket(vector, bucket.marks)) {
+        this.#pending.delete(key);
+        continue;
+      }
+      const changed = listed === undefined || !sameMarks(listed.marks, bucket.marks);
+      this.#pending.set(key, {
+        ...bucket,
+        pendingSince: listed?.pendingSince ?? now,
+        changedAt: changed ? now : listed.changedAt,
+        forced: forced || (listed?.forced ?? false),
+      });
+    }
+  }
+
+  /** Buckets to compute now, longest on the list first, not more than `limit`. */
+  due(now: number, limit: number, isHeld: (bucket: ListedBucket) => boolean): ListedBucket[] {
+    const due: ListedBucket[] = [];
+    for (const bucket of this.#pending.values()) {
+      if (due.length === limit) break;
+      if (isDue(bucket, now) && !isHeld(bucket)) due.push(bucket);
+    }
+    return due;
+  }
+
+  /** These were computed below the vector. One that has a mark beyond it stays on the list. */
+  sealed(buckets: readonly BucketKey[], below: WatermarkVector): void {
+    for (const bucket of buckets) {
+      const key = keyOf(bucket);
+      const listed = this.#pending.get(key);
+      if (listed === undefined) continue;
+      if (mayUseBucket(below, listed.marks)) this.#pending.delete(key);
+      else this.#pending.set(key, { ...listed, forced: false });
+    }
+  }
+
+  /** Whether some bucket of a rebuild is still to be computed. */
+  hasForced(): boolean {
+    for (const { forced } of this.#pending.values()) if (forced) return true;
+    return false;
+  }
+
+  /** When the bucket that has been listed longest came onto the list; null when the list is empty. */
+  oldest(): number | null {
+    let oldest: number | null = null;
+    for (const { pendingSince } of this.#pending.values())
+      if (oldest === null || pendingSince < oldest) oldest = pendingSince;
+    return oldest;
+  }
+}
+
+function keyOf(bucket: BucketKey): string {
+  return JSON.stringify([
+    bucket.tenant_id,
+    bucket.environment_id,
+    bucket.external_customer_id,
+    bucket.meter_version_id,
+    bucket.bucket_size,
+    bucket.bucket_start,
+  ]);
+}
+
+function sameMarks(left: Marks, right: Marks): boolean {
+  const partitions = Object.keys(right);
+  return (
+    partitions.length === Object.keys(left).length &&
+    partitions.every((partition) => left[Number(partition)] === right[Number(partition)])
+  );
+}

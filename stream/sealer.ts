@@ -1,0 +1,237 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { failpoint } from '../platform/failpoint.ts';
+import type { Logger } from '../platform/log.ts';
+import type { Pool } from '../postgres/client.ts';
+import { versionsInBackfill } from '../postgres/meter-backfills.ts';
+import {
+  endRebuild,
+  packSeal,
+  readRebuildRequest,
+  readUsageBounds,
+  recordSeal,
+  releaseSealer,
+  renewSealer,
+  takeSealer,
+  UsageUnderRepair,
+  type SealerTurn,
+} from '../postgres/seals.ts';
+import type { BucketKey } from '../clickhouse/rows.ts';
+import type { UsageStore } from '../clickhouse/usage-store.ts';
+import type { EventLog } from '../platform/event-log/event-log.ts';
+import { Backfill } from './backfill.ts';
+import type { StreamMetrics } from './metrics.ts';
+import { SealList } from './seal-list.ts';
+
+export interface SealerDeps {
+  readonly pool: Pool;
+  readonly store: UsageStore;
+  readonly eventLog: EventLog;
+  readonly metrics: StreamMetrics;
+  readonly log: Logger;
+}
+
+export interface SealerOptions {
+  /** How often marks are listed. Sealing is not urgent: rows that are not sealed are read one by one. */
+  readonly cycleMs: number;
+  readonly leaseSeconds: number;
+}
+
+const DEFAULTS: SealerOptions = { cycleMs: 5_000, leaseSeconds: 15 };
+
+/** Bounds the time between two records of a seal. */
+const BUCKETS_PER_CYCLE = 20_000;
+/** A mark becomes visible some time after it was made. One that is seen too late costs speed only. */
+const LIST_OVERLAP_MS = 60_000;
+/** How soon a version whose backfill has ended is looked for. */
+const BACKFILL_POLL_MS = 250;
+
+/**
+ * The only writer of usage buckets (metering 5, "Seals"). One process at a time has the turn, by a
+ * lease on the Postgres clock; each turn is a generation, so that one which was paused past its lease
+ * can record nothing and its buckets lose. A turn goes in cycles: list what was touched, read the
+ * watermarks, compute what is due from the rows below them, record the seal. A cycle that fails ends
+ * the turn, because its seal number may stand on buckets of an older vector and must not be used again.
+ */
+export class Sealer {
+  readonly #deps: SealerDeps;
+  readonly #options: SealerOptions;
+  readonly #stopping = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+  #hasTurn = false;
+
+  constructor(deps: SealerDeps, options: Partial<SealerOptions> = {}) {
+    this.#deps = deps;
+    this.#options = { ...DEFAULTS, ...options };
+  }
+
+  /** Whether this process seals now. */
+  get hasTurn(): boolean {
+    return this.#hasTurn;
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  /** Ends after the statement in flight; what was not recorded is computed again by the next turn. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { pool, log } = this.#deps;
+    const { cycleMs, leaseSeconds } = this.#options;
+    while (!this.#stopping.signal.aborted) {
+      const taken = await takeSealer(pool, leaseSeconds).catch((error: unknown) => {
+        log.warn({ err: error }, 'sealer: no lease');
+        return null;
+      });
+      if (taken !== null) await this.#turn(taken);
+      await pause(cycleMs, this.#stopping.signal);
+    }
+  }
+
+  async #turn(taken: SealerTurn): Promise<void> {
+    const { pool, log } = this.#deps;
+    const { leaseSeconds } = this.#options;
+    const over = new AbortController();
+    const end = () => over.abort();
+    this.#stopping.signal.addEventListener('abort', end);
+    const renewal = setInterval(
+      () =>
+        void renewSealer(pool, taken.generation, leaseSeconds).then(
+          (ok) => ok || end(),
+          () => {},
+        ),
+      (leaseSeconds * 1000) / 3,
+    );
+    this.#hasTurn = true;
+    log.info({ generation: String(taken.generation) }, 'sealer: turn begins');
+    try {
+      // Both end together, whichever of them fails.
+      const backfill = new Backfill({ ...this.#deps, generation: taken.generation });
+      const loops = [this.#seal(taken, over.signal), backfill.run(over.signal)];
+      const ended = await Promise.allSettled(loops.map((loop) => loop.finally(end)));
+      for (const loop of ended)
+        if (loop.status === 'rejected') log.warn({ err: loop.reason }, 'sealer: turn ends');
+    } finally {
+      this.#hasTurn = false;
+      clearInterval(renewal);
+      this.#stopping.signal.removeEventListener('abort', end);
+      await releaseSealer(pool, taken.generation).catch(() => {});
+    }
+  }
+
+  async #seal(taken: SealerTurn, over: AbortSignal): Promise<void> {
+    const { cycleMs } = this.#options;
+    const cycle = new SealCycle(this.#deps, taken);
+    for (let listAt = 0; !over.aborted;) {
+      const now = performance.now();
+      if (now >= listAt) {
+        await cycle.list();
+        listAt = now + cycleMs;
+      }
+      const more = await cycle.run(over);
+      if (!more) await pause(Math.min(cycleMs, BACKFILL_POLL_MS), over);
+    }
+  }
+}
+
+/** The state of one turn. */
+class SealCycle {
+  readonly #deps: SealerDeps;
+  readonly #generation: bigint;
+  readonly #list = new SealList();
+  #lastNumber: bigint;
+  /** Marks before this are on the list or sealed; null: everything must be looked at. */
+  #listedSince: number | null;
+  #now = 0;
+  #hasListed = false;
+  /** The rebuild whose buckets are on the list; it has been answered when none of them is left. */
+  #rebuild: string | null = null;
+
+  constructor(deps: SealerDeps, taken: SealerTurn) {
+    this.#deps = deps;
+    this.#generation = taken.generation;
+    this.#lastNumber = taken.lastNumber;
+    this.#listedSince = taken.listedSince;
+  }
+
+  /** Takes in the buckets that were marked since the last time. */
+  async list(): Promise<void> {
+    const { pool, store } = this.#deps;
+    const rebuild = await readRebuildRequest(pool);
+    this.#now = await store.now();
+    const bounds = await readUsageBounds(pool, []).catch((error: unknown) => {
+      if (!(error instanceof UsageUnderRepair)) throw error;
+      return null;
+    });
+    if (bounds === null) {
+      // Buckets may be lost too: compare all of them once the rows are back.
+      this.#listedSince = null;
+      return;
+    }
+    const rebuilds = rebuild !== null && rebuild !== this.#rebuild;
+    const since = rebuilds ? null : this.#listedSince;
+    for await (const touched of store.touchedBuckets({ since })) {
+      const vectors = await bounds.vectorsOf(touched.flatMap(({ seal }) => seal ?? []));
+      this.#list.note(touched, (seal) => vectors.get(seal), this.#now, rebuilds);
+    }
+    this.#listedSince = this.#now - LIST_OVERLAP_MS;
+    this.#hasListed = true;
+    if (rebuild === null) return;
+    this.#rebuild = rebuild;
+    if (!this.#list.hasForced()) await endRebuild(pool, this.#generation, rebuild);
+  }
+
+  /** Computes what is due under one seal. True when there is more to do at once. */
+  async run(over: AbortSignal): Promise<boolean> {
+    const { pool, store, metrics } = this.#deps;
+    if (!this.#hasListed) return false;
+    // After the listing: a version whose marks are on the list has its state visible by now.
+    const backfills = await versionsInBackfill(pool);
+    const fromScratch = backfills.filter((version) => version.backfill_state === 'sealing');
+    const held = new Set(backfills.map((version) => version.id));
+    const due = this.#list.due(this.#now, BUCKETS_PER_CYCLE, (bucket) =>
+      held.has(bucket.meter_version_id),
+    );
+    if (due.length === 0 && fromScratch.length === 0) return false;
+
+    const began = performance.now();
+    const completed = fromScratch.map((version) => version.id);
+    const buckets: BucketKey[] = [...due, ...(await this.#bucketsOf(completed))];
+    const versions = [...new Set(buckets.map((bucket) => bucket.meter_version_id))];
+    const bounds = await readUsageBounds(pool, versions);
+    const seal = packSeal(this.#generation, this.#lastNumber + 1n);
+    await store.recomputeBuckets(buckets, bounds, seal);
+    failpoint('sealer.after_recompute');
+    if (over.aborted) return false;
+
+    this.#list.sealed(buckets, bounds.watermarks);
+    const oldest = this.#list.oldest();
+    const recorded = await recordSeal(pool, {
+      seal,
+      watermarks: bounds.watermarks,
+      listedSince: oldest === null ? this.#listedSince : oldest - LIST_OVERLAP_MS,
+      completedVersions: completed,
+    });
+    if (!recorded) throw new Error(`Generation ${this.#generation} of the sealer is over.`);
+    failpoint('sealer.after_record');
+    this.#lastNumber++;
+    metrics.sealed(buckets.length, (performance.now() - began) / 1000);
+    return due.length === BUCKETS_PER_CYCLE;
+  }
+
+  async #bucketsOf(versionIds: readonly string[]): Promise<BucketKey[]> {
+    const buckets: BucketKey[] = [];
+    if (versionIds.length === 0) return buckets;
+    const query = { since: null, meter_version_ids: versionIds };
+    for await (const touched of this.#deps.store.touchedBuckets(query)) buckets.push(...touched);
+    return buckets;
+  }
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => {});
+}

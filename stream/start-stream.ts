@@ -1,0 +1,101 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { Clock } from '../platform/clock.ts';
+import type { EventLog } from '../platform/event-log/event-log.ts';
+import type { Logger } from '../platform/log.ts';
+import type { Pool } from '../postgres/client.ts';
+import { readProgress } from '../postgres/stream-progress.ts';
+import type { UsageStore } from '../clickhouse/usage-store.ts';
+import { STREAM_GROUP, StreamConsumer } from './consumer.ts';
+import { createStreamMetrics } from './metrics.ts';
+import { OutagePatience } from './outage.ts';
+import { RejectionNotices } from './rejection-notices.ts';
+import { Sealer, type SealerOptions } from './sealer.ts';
+import { createTableWriters } from './table-writers.ts';
+
+export interface StreamDeps {
+  readonly pool: Pool;
+  readonly eventLog: EventLog;
+  readonly store: UsageStore;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export interface StreamOptions {
+  readonly batchEvents: number;
+  readonly batchWaitMs: number;
+  readonly sealer?: Partial<SealerOptions>;
+}
+
+export interface RunningStream {
+  /** Partitions that this process reads now. */
+  assigned(): number[];
+  /** False while some batch waits for a store to come back. */
+  isFlowing(): boolean;
+  /** Finishes what is in flight as far as the stores answer; nothing is lost that is not finished. */
+  close(): Promise<void>;
+}
+
+/** The stream role: one consumer of the log, and a sealer that waits for its turn. */
+export async function startStream(
+  deps: StreamDeps,
+  options: StreamOptions,
+): Promise<RunningStream> {
+  const { pool, eventLog, store, registry, clock, log } = deps;
+  const metrics = createStreamMetrics(registry);
+  const patience = new OutagePatience(log);
+  const consumer = new StreamConsumer({
+    pool,
+    eventLog,
+    store,
+    clock,
+    log,
+    metrics,
+    patience,
+    writers: createTableWriters(store, patience, metrics),
+    notices: new RejectionNotices({ pool, clock, log }),
+  });
+  const sealer = new Sealer({ pool, store, eventLog, metrics, log }, options.sealer);
+  registerGauges(deps, consumer);
+  await consumer.open(options);
+  sealer.start();
+  return {
+    assigned: () => consumer.assigned(),
+    isFlowing: () => !patience.isWaiting,
+    async close() {
+      await Promise.all([consumer.close(), sealer.stop()]);
+    },
+  };
+}
+
+/** Read when they are asked for, so that they cost nothing between two scrapes. */
+function registerGauges({ pool, eventLog, registry }: StreamDeps, consumer: StreamConsumer): void {
+  new Gauge({
+    name: 'meterline_stream_lag_records',
+    help: 'Records in the log that the stream has not passed yet.',
+    labelNames: ['partition'],
+    registers: [registry],
+    async collect() {
+      const [heads, progress] = await Promise.all([
+        eventLog.positions(STREAM_GROUP),
+        readProgress(pool),
+      ]);
+      this.reset();
+      for (const head of heads) {
+        const passed = progress.find(
+          (at) => at.epoch === head.epoch && at.partition === head.partition,
+        );
+        const lag = head.next - (passed?.nextOffset ?? 0n);
+        this.labels(String(head.partition)).inc(Number(lag));
+      }
+    },
+  });
+  new Gauge({
+    name: 'meterline_stream_filter_bytes',
+    help: 'Memory of the filters that tell new event ids apart.',
+    registers: [registry],
+    collect() {
+      this.set(consumer.filterBytes);
+    },
+  });
+}
