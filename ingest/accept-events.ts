@@ -1,0 +1,168 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Registry } from 'prom-client';
+import { BillingError } from '../domain/errors.ts';
+import type { RateAnswer, RateLimit, RateLimiter } from '../platform/cache/rate-limiter.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { EventLog } from '../platform/event-log/event-log.ts';
+import type { Authenticate, Identity } from '../platform/http/api-key-auth.ts';
+import { assertAllowed, credentialOf } from '../platform/http/register-routes.ts';
+import type { Ids } from '../platform/ids.ts';
+import type { Logger } from '../platform/log.ts';
+import type { UsageEvent } from '../schemas/events/usage-event.ts';
+import { EventBatcher } from './event-batcher.ts';
+import { formatOf } from './event-format.ts';
+import { HeldBytes } from './held-bytes.ts';
+import { createIngestMetrics, type IngestMetrics } from './ingest-metrics.ts';
+import { parseEvents, type EventFormat } from './parse-events.ts';
+import { readBody } from './read-body.ts';
+
+export interface IngestDeps {
+  readonly log: EventLog;
+  readonly authenticate: Authenticate;
+  /** Null: no limit. Counted in events, per tenant. */
+  readonly limits: { readonly limiter: RateLimiter; readonly perTenant: RateLimit } | null;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly metrics: Registry;
+  readonly logger: Logger;
+  /** Bytes of requests that may be worked on at a time; 128 MiB when left out. */
+  readonly maxHeldBytes?: number;
+}
+
+const HELD_BYTES_MAX = 128 * 1024 * 1024;
+const WRITE_EVENTS = { permission: 'event:write' };
+
+/**
+ * What both routes do. Refusals come in a fixed order: who is calling (401), may they (403), have they
+ * used up their rate (429), is the body right (400, 413), and only then does the log see anything.
+ */
+export class EventIntake {
+  readonly metrics: IngestMetrics;
+  readonly #deps: IngestDeps;
+  readonly #batcher: EventBatcher;
+  readonly #held: HeldBytes;
+
+  constructor(deps: IngestDeps) {
+    this.#deps = deps;
+    this.metrics = createIngestMetrics(deps.metrics);
+    this.#held = new HeldBytes(deps.maxHeldBytes ?? HELD_BYTES_MAX);
+    this.#batcher = new EventBatcher({
+      log: deps.log,
+      onRecord: (events) => this.metrics.record(events),
+      onAppend: (seconds) => this.metrics.append(seconds),
+    });
+  }
+
+  async accept(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    format: 'event' | 'events',
+  ): Promise<FastifyReply> {
+    const identity = await this.#admit(request);
+    const { limits } = this.#deps;
+    if (limits !== null)
+      refuseBeyond(limits.limiter.refusal(identity.tenant_id, limits.perTenant), limits, reply);
+
+    const held = this.#held.forRequest();
+    try {
+      const sent = formatOf(request.headers['content-type'], format);
+      const body = await readBody(request.raw, request.headers['content-encoding'], held.hold);
+      const events = this.#parse(body, sent, identity, request, reply);
+      if (limits !== null) {
+        const { limiter, perTenant } = limits;
+        const answer = await limiter.take(identity.tenant_id, events.length, perTenant);
+        refuseBeyond(answer, limits, reply);
+      }
+      await this.#batcher.append(events);
+      this.metrics.accepted(events.length);
+      return reply
+        .code(202)
+        .header('content-type', 'application/json; charset=utf-8')
+        .send(sent === 'event' || sent === 'cloudevent' ? acceptedOne(events[0]!) : ACCEPTED);
+    } finally {
+      held.release();
+    }
+  }
+
+  async #admit(request: FastifyRequest): Promise<Identity> {
+    const credential = credentialOf(request);
+    const identity = credential === null ? null : await this.#deps.authenticate(credential);
+    if (identity === null)
+      throw new BillingError(
+        'unauthenticated',
+        'unauthenticated',
+        credential === null
+          ? 'Send an API key in the header x-api-key.'
+          : 'The API key is unknown, deleted or expired.',
+      );
+    assertAllowed(WRITE_EVENTS, identity);
+    return identity;
+  }
+
+  #parse(
+    body: Buffer,
+    format: EventFormat,
+    identity: Identity,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): UsageEvent[] {
+    const { clock, ids } = this.#deps;
+    const { events, ignored } = parseEvents(body, format, {
+      tenant_id: identity.tenant_id,
+      environment_id: identity.environment_id,
+      now: clock.now(),
+      newEventId: () => ids.next('event'),
+    });
+    if (ignored.length > 0) nameIgnored(ignored, request, reply);
+    return events;
+  }
+}
+
+const ACCEPTED = JSON.stringify({ message: 'Events accepted for processing' });
+
+const acceptedOne = (event: UsageEvent): string =>
+  `{"message":"Event accepted for processing","event_id":${JSON.stringify(event.event_id)}}`;
+
+/** Unknown keys are ignored but named, because a misspelt optional field would be lost without a word. */
+function nameIgnored(
+  ignored: readonly string[],
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  if (/\bhandling=strict\b/i.test(String(request.headers['prefer'] ?? ''))) {
+    const details = ignored.map((path) => ({
+      path,
+      code: 'unknown_field',
+      message: 'is no field of an event',
+    }));
+    throw new BillingError('invalid', 'unknown_field', 'Request validation failed', details);
+  }
+  const names = ignored.map((path) => encodeURI(path.replace(/\p{Surrogate}/gu, '\ufffd')));
+  void reply.header('x-ignored-fields', names.join(', ').slice(0, 1024));
+}
+
+function refuseBeyond(
+  answer: RateAnswer | null,
+  limits: { readonly perTenant: RateLimit },
+  reply: FastifyReply,
+): void {
+  if (answer === null) return;
+  const { perSecond, burst } = limits.perTenant;
+  const resetSeconds = Math.ceil(answer.resetMs / 1000);
+  void reply.headers({
+    'ratelimit-policy': `${perSecond};w=1;burst=${burst}`,
+    'ratelimit-limit': perSecond,
+    'ratelimit-remaining': answer.remaining,
+    'ratelimit-reset': resetSeconds,
+    'x-ratelimit-limit': perSecond,
+    'x-ratelimit-remaining': answer.remaining,
+    'x-ratelimit-reset': resetSeconds,
+  });
+  if (answer.allowed) return;
+  void reply.header('retry-after', Math.max(1, Math.ceil(answer.retryAfterMs / 1000)));
+  throw new BillingError(
+    'rate_limited',
+    'rate_limited',
+    `More than ${perSecond} events a second. Send these again after the time in Retry-After.`,
+  );
+}

@@ -1,0 +1,140 @@
+import { EpochClosed, type EventLog, type LogAppend } from '../platform/event-log/event-log.ts';
+import { partitionOf, slotOf, slotScope } from '../schemas/events/slot.ts';
+import { encodeEvents, type UsageEvent } from '../schemas/events/usage-event.ts';
+
+export interface EventBatcherOptions {
+  readonly log: EventLog;
+  /** Called with the size of each record and, after its answer, with the time of each append. */
+  readonly onRecord?: (events: number) => void;
+  readonly onAppend?: (seconds: number) => void;
+}
+
+/** Appends running side by side. Calls that come while all are busy share the next one. */
+const APPENDS_MAX = 4;
+const EVENTS_PER_GROUP = 8_192;
+/** One record: small enough for every broker's limit, large enough that its own cost does not count. */
+const EVENTS_PER_RECORD = 4_096;
+const CHARACTERS_PER_RECORD = 512 * 1024;
+const EPOCH_CHANGES_MAX = 3;
+
+interface Group {
+  readonly events: UsageEvent[][];
+  size: number;
+  readonly written: Promise<void>;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Puts the events of concurrent calls together into records, one run of records per partition, so that
+ * a caller with one event pays a small share of a large append. It waits for nobody: when an append is
+ * free, what is there goes.
+ */
+export class EventBatcher {
+  readonly #options: EventBatcherOptions;
+  readonly #groups: Group[] = [];
+  #appends = 0;
+  #scheduled = false;
+
+  constructor(options: EventBatcherOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when all the events are durable; throws what the log throws. */
+  append(events: UsageEvent[]): Promise<void> {
+    let group = this.#groups.at(-1);
+    if (group === undefined || group.size >= EVENTS_PER_GROUP) {
+      group = createGroup();
+      this.#groups.push(group);
+    }
+    group.events.push(events);
+    group.size += events.length;
+    // The requests that this turn of the event loop still brings travel along.
+    if (!this.#scheduled && this.#appends < APPENDS_MAX) {
+      this.#scheduled = true;
+      setImmediate(() => {
+        this.#scheduled = false;
+        this.#startAppends();
+      });
+    }
+    return group.written;
+  }
+
+  #startAppends(): void {
+    while (this.#groups.length > 0 && this.#appends < APPENDS_MAX)
+      void this.#write(this.#groups.shift()!);
+  }
+
+  async #write(group: Group): Promise<void> {
+    this.#appends++;
+    const began = performance.now();
+    try {
+      await this.#appendInOpenEpoch(group);
+      group.resolve();
+    } catch (error) {
+      group.reject(error);
+    } finally {
+      this.#options.onAppend?.((performance.now() - began) / 1000);
+      this.#appends--;
+      this.#startAppends();
+    }
+  }
+
+  /** When the log was resized in between, the partitions are chosen anew. Nothing was appended then. */
+  async #appendInOpenEpoch(group: Group): Promise<void> {
+    const { log } = this.#options;
+    for (let attempt = 1; ; attempt++) {
+      const records = this.#records(group, log.epoch, log.partitions);
+      try {
+        return await log.append(records);
+      } catch (error) {
+        if (!(error instanceof EpochClosed) || attempt === EPOCH_CHANGES_MAX) throw error;
+      }
+    }
+  }
+
+  #records(group: Group, epoch: number, partitions: number): LogAppend[] {
+    const perPartition: UsageEvent[][] = Array.from({ length: partitions }, () => []);
+    for (const events of group.events) {
+      // Events of one call are of one scope.
+      const scope = slotScope(events[0]!.tenant_id, events[0]!.environment_id);
+      for (const event of events)
+        perPartition[partitionOf(slotOf(scope, event.event_id), partitions)]!.push(event);
+    }
+    const records: LogAppend[] = [];
+    perPartition.forEach((events, partition) => {
+      for (const part of parts(events)) {
+        this.#options.onRecord?.(part.length);
+        records.push({ epoch, partition, value: encodeEvents(part), eventCount: part.length });
+      }
+    });
+    return records;
+  }
+}
+
+/** The events in runs of bounded count and size; a single large event is a run of its own. */
+function parts(events: UsageEvent[]): UsageEvent[][] {
+  const result: UsageEvent[][] = [];
+  let start = 0;
+  let characters = 0;
+  for (let index = 0; index < events.length; index++) {
+    characters += events[index]!.properties.length;
+    const isLast = index + 1 === events.length;
+    if (isLast || index + 1 - start === EVENTS_PER_RECORD || characters >= CHARACTERS_PER_RECORD) {
+      result.push(start === 0 && isLast ? events : events.slice(start, index + 1));
+      start = index + 1;
+      characters = 0;
+    }
+  }
+  return result;
+}
+
+function createGroup(): Group {
+  let resolve!: () => void;
+  let reject!: (error: unknown) => void;
+  const written = new Promise<void>((onResolve, onReject) => {
+    resolve = onResolve;
+    reject = onReject;
+  });
+  return { events: [], size: 0, written, resolve, reject };
+}

@@ -1,0 +1,358 @@
+import type { ErrorDetail } from '../domain/errors.ts';
+import {
+  EVENT_ID_LENGTH_MAX,
+  EVENT_TEXT_LENGTH_MAX,
+  EVENTS_PER_CALL_MAX,
+} from '../schemas/events/event-bodies.ts';
+import type { UsageEvent } from '../schemas/events/usage-event.ts';
+import { JsonScanner } from './json-scanner.ts';
+import { parseTimestamp } from '../schemas/events/timestamp.ts';
+
+/** `native` is our own shape; `cloudevents` that of CloudEvents 1.0 in structured mode. */
+export type EventShape = 'native' | 'cloudevents';
+
+export interface ReadContext {
+  readonly tenant_id: string;
+  readonly environment_id: string;
+  /** Epoch milliseconds: the time of arrival, and of an event that has none. */
+  readonly now: number;
+  /** The id of an event that has none. */
+  newEventId(): string;
+}
+
+export const PROPERTIES_LENGTH_MAX = 1024 * 1024;
+export const FUTURE_MS_MAX = 24 * 60 * 60 * 1000;
+
+/** More problems than this are named one per event, so that every bad index still is. */
+const FULL_PROBLEMS_MAX = 100;
+const IGNORED_NAMED_MAX = 20;
+
+/**
+ * Reads events out of JSON, in one pass and without building their properties. What is wrong is
+ * collected, each under the path that the client wrote, so that a caller can fix all of it at once;
+ * what is no JSON throws `MalformedJson`.
+ */
+export class EventReader {
+  readonly events: UsageEvent[] = [];
+  readonly problems: ErrorDetail[] = [];
+  /** Keys that no event has, with their paths. */
+  readonly ignored: string[] = [];
+  /** Whether a value had another type than its field, or could not be read at all. */
+  misshapen = false;
+  readonly #context: ReadContext;
+  readonly #shape: EventShape;
+  #eventsWithProblems = 0;
+
+  constructor(context: ReadContext, shape: EventShape) {
+    this.#context = context;
+    this.#shape = shape;
+  }
+
+  /** One event is the whole body. */
+  single(body: Buffer): void {
+    const scanner = new JsonScanner(body);
+    this.#event(scanner, '');
+    scanner.end();
+  }
+
+  /** `{"events": […]}`. */
+  bulk(body: Buffer): void {
+    const scanner = new JsonScanner(body);
+    if (!scanner.isObject()) {
+      scanner.skip();
+      this.#wrongType('', 'must be an object with the list `events`');
+    } else {
+      let lists = 0;
+      scanner.object((key) => {
+        if (key !== 'events') {
+          this.#ignore(key);
+          scanner.skip();
+        } else if (++lists > 1) {
+          this.#problem('events', 'duplicate_key', 'stands twice');
+          scanner.skip();
+        } else this.#list(scanner, 'events');
+      });
+      if (lists === 0) this.#problem('events', 'required', 'is required');
+    }
+    scanner.end();
+  }
+
+  /** `[…]`. */
+  array(body: Buffer): void {
+    const scanner = new JsonScanner(body);
+    this.#list(scanner, '');
+    scanner.end();
+  }
+
+  /** One event per line; empty lines do not count. */
+  lines(body: Buffer): void {
+    let count = 0;
+    for (let start = 0; start < body.length;) {
+      const newline = body.indexOf(0x0a, start);
+      const end = newline < 0 ? body.length : newline;
+      const scanner = new JsonScanner(body.subarray(start, end));
+      start = end + 1;
+      if (scanner.peek() === -1) continue;
+      count++;
+      if (this.#isFull()) scanner.skip();
+      else this.#event(scanner, `[${count - 1}]`);
+      scanner.end();
+    }
+    this.#checkCount('', count);
+  }
+
+  #list(scanner: JsonScanner, path: string): void {
+    if (scanner.takeNull()) return this.#problem(path, 'required', 'is required');
+    if (!scanner.isArray()) {
+      scanner.skip();
+      return this.#wrongType(path, 'must be a list');
+    }
+    let count = 0;
+    scanner.array((index) => {
+      count++;
+      if (this.#isFull()) scanner.skip();
+      else this.#event(scanner, `${path}[${index}]`);
+    });
+    this.#checkCount(path, count);
+  }
+
+  #checkCount(path: string, count: number): void {
+    if (count === 0) this.#problem(path, 'too_small', 'has no events');
+    if (count > EVENTS_PER_CALL_MAX)
+      this.#problem(path, 'too_big', `has ${count} events; a call takes ${EVENTS_PER_CALL_MAX}`);
+  }
+
+  #isFull(): boolean {
+    return this.events.length > EVENTS_PER_CALL_MAX;
+  }
+
+  #event(scanner: JsonScanner, path: string): void {
+    const problemsBefore = this.problems.length;
+    if (!scanner.isObject()) {
+      scanner.skip();
+      this.#wrongType(path, 'must be an object');
+      return;
+    }
+    const { now } = this.#context;
+    let eventId = '';
+    let eventName = '';
+    let externalCustomerId = '';
+    let customerId = '';
+    let source = '';
+    let timestamp = now;
+    let properties = '{}';
+    let specVersion = '';
+    let seen = 0;
+
+    for (let key = scanner.firstKey(); key !== null; key = scanner.nextKey()) {
+      const field = this.#shape === 'native' ? nativeField(key) : cloudEventField(key);
+      if (field === NOTHING) {
+        this.#ignore(under(path, key));
+        scanner.skip();
+      } else if ((seen & field) !== 0) {
+        this.#problem(under(path, key), 'duplicate_key', 'stands twice');
+        scanner.skip();
+      } else if (!scanner.takeNull()) {
+        switch (field) {
+          case EVENT_NAME:
+            eventName = this.#text(scanner, path, key, EVENT_TEXT_LENGTH_MAX).trim();
+            break;
+          case EXTERNAL_CUSTOMER_ID:
+            externalCustomerId = this.#text(scanner, path, key, EVENT_TEXT_LENGTH_MAX);
+            break;
+          case EVENT_ID:
+            eventId = this.#text(scanner, path, key, EVENT_ID_LENGTH_MAX);
+            break;
+          case CUSTOMER_ID:
+            customerId = this.#text(scanner, path, key, EVENT_TEXT_LENGTH_MAX);
+            break;
+          case SOURCE:
+            source = this.#text(scanner, path, key, EVENT_TEXT_LENGTH_MAX);
+            break;
+          case TIMESTAMP:
+            timestamp = this.#time(scanner, path, key);
+            break;
+          case PROPERTIES:
+            properties = this.#properties(scanner, path, key);
+            break;
+          case SPEC_VERSION:
+            specVersion = this.#text(scanner, path, key, EVENT_TEXT_LENGTH_MAX);
+            break;
+          default:
+            this.#problem(under(path, key), 'unsupported', 'send a JSON object in data instead');
+            scanner.skip();
+        }
+      }
+      seen |= field;
+    }
+
+    if (this.problems.length === problemsBefore) {
+      const isNative = this.#shape === 'native';
+      if (eventName === '') this.#required(path, isNative ? 'event_name' : 'type');
+      if (externalCustomerId === '')
+        this.#required(path, isNative ? 'external_customer_id' : 'subject');
+      if (!isNative) {
+        if (eventId === '') this.#required(path, 'id');
+        if (source === '') this.#required(path, 'source');
+        if (specVersion !== '1.0')
+          this.#problem(under(path, 'specversion'), 'invalid_value', 'must be "1.0"');
+      }
+    }
+    if (this.problems.length > problemsBefore) {
+      this.#eventsWithProblems++;
+      if (this.problems.length > FULL_PROBLEMS_MAX) this.problems.length = problemsBefore + 1;
+    }
+    this.events.push({
+      kind: 'usage',
+      tenant_id: this.#context.tenant_id,
+      environment_id: this.#context.environment_id,
+      event_id: eventId === '' ? this.#context.newEventId() : eventId,
+      event_name: eventName,
+      external_customer_id: externalCustomerId,
+      customer_id: customerId,
+      timestamp,
+      source,
+      properties,
+      ingested_at: now,
+    });
+  }
+
+  #text(scanner: JsonScanner, path: string, key: string, lengthMax: number): string {
+    if (!scanner.isString()) {
+      scanner.skip();
+      this.#wrongType(under(path, key), 'must be a string');
+      return '';
+    }
+    const text = scanner.string();
+    if (text.length > lengthMax)
+      this.#problem(under(path, key), 'too_big', `has more than ${lengthMax} characters`);
+    else if (!scanner.lastStringWasPlain && !isStorable(text))
+      this.#problem(
+        under(path, key),
+        'invalid_value',
+        'has control characters, or half of a surrogate pair',
+      );
+    return text;
+  }
+
+  #time(scanner: JsonScanner, path: string, key: string): number {
+    const { now } = this.#context;
+    const time = scanner.isString() ? parseTimestamp(scanner.string()) : scanner.skip();
+    if (typeof time !== 'number') {
+      this.#wrongType(
+        under(path, key),
+        'must be an RFC 3339 time with a zone, for example 2026-01-31T09:30:00Z',
+      );
+      return now;
+    }
+    if (time < 0) this.#problem(under(path, key), 'too_small', 'lies before 1970');
+    else if (time > now + FUTURE_MS_MAX)
+      this.#problem(under(path, key), 'too_big', 'lies more than 24 hours ahead');
+    return time;
+  }
+
+  #properties(scanner: JsonScanner, path: string, key: string): string {
+    if (!scanner.isObject()) {
+      scanner.skip();
+      this.#wrongType(under(path, key), 'must be an object');
+      return '{}';
+    }
+    const text = scanner.propertiesText();
+    const problem = scanner.propertiesProblem;
+    if (problem !== null) {
+      const at = problem.key === '' ? key : `${key}.${problem.key}`;
+      this.#problem(under(path, at), problem.code, problem.message);
+    }
+    if (text.length > PROPERTIES_LENGTH_MAX)
+      this.#problem(under(path, key), 'too_big', 'has more than 1 MiB of text');
+    return text;
+  }
+
+  #required(path: string, key: string): void {
+    this.#problem(under(path, key), 'required', 'is required');
+  }
+
+  #wrongType(path: string, message: string): void {
+    this.misshapen = true;
+    this.#problem(path, 'invalid_type', message);
+  }
+
+  #problem(path: string, code: string, message: string): void {
+    this.problems.push({ path: path === '' ? 'body' : path, code, message });
+  }
+
+  #ignore(path: string): void {
+    if (this.ignored.length < IGNORED_NAMED_MAX) this.ignored.push(path);
+  }
+}
+
+/** Fields as bits, so that one number remembers which were there. */
+const NOTHING = 0;
+const EVENT_ID = 1;
+const EVENT_NAME = 2;
+const EXTERNAL_CUSTOMER_ID = 4;
+const CUSTOMER_ID = 8;
+const SOURCE = 16;
+const TIMESTAMP = 32;
+const PROPERTIES = 64;
+const SPEC_VERSION = 128;
+const UNSUPPORTED = 256;
+
+function nativeField(key: string): number {
+  switch (key) {
+    case 'event_name':
+      return EVENT_NAME;
+    case 'external_customer_id':
+      return EXTERNAL_CUSTOMER_ID;
+    case 'event_id':
+      return EVENT_ID;
+    case 'timestamp':
+      return TIMESTAMP;
+    case 'properties':
+      return PROPERTIES;
+    case 'source':
+      return SOURCE;
+    case 'customer_id':
+      return CUSTOMER_ID;
+    default:
+      return NOTHING;
+  }
+}
+
+/** CloudEvents name → ours: id, type, subject, time, source, data (product 2). */
+function cloudEventField(key: string): number {
+  switch (key) {
+    case 'id':
+      return EVENT_ID;
+    case 'type':
+      return EVENT_NAME;
+    case 'subject':
+      return EXTERNAL_CUSTOMER_ID;
+    case 'time':
+      return TIMESTAMP;
+    case 'data':
+      return PROPERTIES;
+    case 'source':
+      return SOURCE;
+    case 'specversion':
+      return SPEC_VERSION;
+    case 'data_base64':
+      return UNSUPPORTED;
+    default:
+      return NOTHING;
+  }
+}
+
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+// A pair is one character under the u flag and does not match.
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/** Names and ids are keys in every store: what one of them would refuse or change is refused here. */
+function isStorable(text: string): boolean {
+  return !CONTROL.test(text) && !LONE_SURROGATE.test(text);
+}
+
+function under(path: string, key: string): string {
+  const short = key.length > 200 ? `${key.slice(0, 200)}…` : key;
+  return path === '' ? short : `${path}.${short}`;
+}

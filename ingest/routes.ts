@@ -1,0 +1,75 @@
+import type { FastifyPluginAsync } from 'fastify';
+import { answerOf, errorBody } from '../platform/http/error-handler.ts';
+import type { Route } from '../platform/http/route.ts';
+import {
+  IngestEventAnswer,
+  IngestEventBody,
+  IngestEventsAnswer,
+  IngestEventsBody,
+} from '../schemas/events/event-bodies.ts';
+import { EventIntake, type IngestDeps } from './accept-events.ts';
+import { BODY_BYTES_MAX } from './read-body.ts';
+
+/**
+ * `POST /v1/events` and `POST /v1/events/bulk`, on any Fastify instance. 202 is answered when the log
+ * has the events durably, and only then; whatever else happens, the client may send the same events
+ * again with the same ids (metering 2).
+ */
+export const ingestRoutes =
+  (deps: IngestDeps): FastifyPluginAsync =>
+  async (app) => {
+    const intake = new EventIntake(deps);
+    // The handler reads bodies itself: after the credential, counting and decoding what comes.
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+
+    app.setErrorHandler((error, request, reply) => {
+      const { status, code, message, details } = answerOf(error);
+      intake.metrics.refused(status);
+      // What is refused for lack of the log is counted, and logged by the log once; this is a bug.
+      if (status >= 500 && status !== 503)
+        deps.logger.error({ err: error, request_id: request.id }, 'request failed');
+      if ((status === 503 || status === 429) && !reply.hasHeader('retry-after'))
+        void reply.header('retry-after', '1');
+      // The rest of the body is not read.
+      if (status === 413) void reply.header('connection', 'close');
+      return reply.code(status).send(errorBody(status, code, message, details, request.id));
+    });
+
+    // One line per request would be most of the work of a call with a single event.
+    const options = { bodyLimit: BODY_BYTES_MAX, logLevel: 'warn' } as const;
+    app.post('/v1/events', options, (request, reply) => intake.accept(request, reply, 'event'));
+    app.post('/v1/events/bulk', options, (request, reply) =>
+      intake.accept(request, reply, 'events'),
+    );
+  };
+
+/** The same routes as the OpenAPI document shows them. They are served by `ingestRoutes`. */
+export const INGEST_OPERATIONS: readonly Route[] = [
+  {
+    method: 'POST',
+    path: '/events',
+    summary: 'Send one usage event. It is counted once per event_id, for ever.',
+    permission: 'event:write',
+    body: IngestEventBody,
+    status: 202,
+    answer: IngestEventAnswer,
+    bodyLimitBytes: BODY_BYTES_MAX,
+    handler: servedByIngest,
+  },
+  {
+    method: 'POST',
+    path: '/events/bulk',
+    summary: 'Send up to 1,000 usage events. One bad event refuses the call, naming every bad one.',
+    permission: 'event:write',
+    body: IngestEventsBody,
+    status: 202,
+    answer: IngestEventsAnswer,
+    bodyLimitBytes: BODY_BYTES_MAX,
+    handler: servedByIngest,
+  },
+];
+
+function servedByIngest(): Promise<never> {
+  return Promise.reject(new Error('event routes are served by the ingest role'));
+}

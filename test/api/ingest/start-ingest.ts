@@ -1,0 +1,144 @@
+import { createHash, randomBytes } from 'node:crypto';
+import fastify, { type FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import type { IngestDeps } from '../../../ingest/accept-events.ts';
+import { ingestRoutes } from '../../../ingest/routes.ts';
+import {
+  openPostgresEventLog,
+  type PostgresEventLog,
+} from '../../../platform/event-log/postgres.ts';
+import { createApiKeyAuth } from '../../../platform/http/api-key-auth.ts';
+import { createIds } from '../../../platform/ids.ts';
+import type { Pool } from '../../../postgres/client.ts';
+import { decodeEvents, type UsageEvent } from '../../../schemas/events/usage-event.ts';
+import { createTestDatabase } from '../../support/database.ts';
+import { startFaultProxy, type FaultProxy } from '../../support/fault-proxy.ts';
+
+export const NOW_MS = Date.parse('2026-11-21T12:00:00.000Z');
+
+export interface TestIngest {
+  readonly app: FastifyInstance;
+  readonly key: string;
+  readonly log: PostgresEventLog;
+  /** The network between the edge and its log. */
+  readonly proxy: FaultProxy;
+  readonly metrics: Registry;
+  readonly clock: { now(): number; advance(ms: number): void };
+  newKey(options?: { roles?: string[]; type?: string }): Promise<string>;
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
+  /** Everything the log has, in no particular order. */
+  stored(): Promise<UsageEvent[]>;
+  close(): Promise<void>;
+}
+
+export interface Answer {
+  readonly status: number;
+  // Tests reach into answers freely.
+  readonly body: any;
+  readonly headers: Record<string, unknown>;
+}
+
+/** The ingest routes on a bare server, over a log of their own in Postgres. */
+export async function startIngest(
+  options: {
+    maxHeldBytes?: number;
+    limits?: (clock: { now(): number }) => IngestDeps['limits'];
+    appendDeadlineMs?: number;
+  } = {},
+): Promise<TestIngest> {
+  const database = await createTestDatabase(4);
+  let nowMs = NOW_MS;
+  const clock = { now: () => nowMs, advance: (ms: number) => void (nowMs += ms) };
+  const logger = pino({ level: 'silent' });
+  const url = new URL(database.url);
+  const proxy = await startFaultProxy({ host: url.hostname, port: Number(url.port) });
+  url.port = String(proxy.port);
+  const log = await openPostgresEventLog({
+    url: url.toString(),
+    logger,
+    appendDeadlineMs: options.appendDeadlineMs ?? 2_000,
+  });
+  const auth = await createApiKeyAuth({ pool: database.pool, clock });
+  const metrics = new Registry();
+  const ids = createIds(clock);
+  const app = fastify();
+  await app.register(
+    ingestRoutes({
+      log,
+      authenticate: auth.authenticate,
+      limits: options.limits?.(clock) ?? null,
+      clock,
+      ids,
+      metrics,
+      logger,
+      ...(options.maxHeldBytes === undefined ? {} : { maxHeldBytes: options.maxHeldBytes }),
+    }),
+  );
+  await app.ready();
+  const { pool } = database;
+  const newKey = (wanted: { roles?: string[]; type?: string } = {}) =>
+    createKey(pool, ids.next, wanted);
+  const key = await newKey();
+
+  return {
+    app,
+    key,
+    log,
+    proxy,
+    metrics,
+    clock,
+    newKey,
+    async post(path, body, headers = {}) {
+      const isRaw = typeof body === 'string' || Buffer.isBuffer(body);
+      const response = await app.inject({
+        method: 'POST',
+        url: path,
+        headers: { 'x-api-key': key, 'content-type': 'application/json', ...headers },
+        payload: isRaw ? body : JSON.stringify(body),
+      });
+      return {
+        status: response.statusCode,
+        body: response.body === '' ? null : JSON.parse(response.body),
+        headers: response.headers,
+      };
+    },
+    async stored() {
+      const rows = await pool<{ value: Buffer }[]>`select value from log_records`;
+      return rows.flatMap((row) => decodeEvents(row.value));
+    },
+    async close() {
+      proxy.pass();
+      await app.close();
+      await log.close();
+      await auth.close();
+      await proxy.close();
+      await database.drop();
+    },
+  };
+}
+
+async function createKey(
+  pool: Pool,
+  next: (prefix: 'tenant' | 'env' | 'user' | 'secret') => string,
+  wanted: { roles?: string[]; type?: string },
+): Promise<string> {
+  const [tenant_id, environment_id, user_id] = [next('tenant'), next('env'), next('user')];
+  const roles = wanted.roles ?? ['super_admin'];
+  const key = `sk_test_${randomBytes(32).toString('base64url')}`;
+  await pool`insert into tenants ${pool({ id: tenant_id, name: 'Test' })}`;
+  await pool`insert into environments ${pool({ id: environment_id, tenant_id, name: 'Test', type: 'development' })}`;
+  await pool`insert into users ${pool({ id: user_id, tenant_id, name: 'Test', type: 'service_account', roles })}`;
+  await pool`insert into api_keys ${pool({
+    id: next('secret'),
+    tenant_id,
+    environment_id,
+    user_id,
+    name: 'test',
+    type: wanted.type ?? 'private_key',
+    key_hash: createHash('sha256').update(key).digest(),
+    display_id: 'sk_test_…',
+    roles,
+  })}`;
+  return key;
+}
