@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { Temporal } from 'temporal-polyfill';
 import { invalidField } from '../errors.ts';
+import { advanceDays } from '../time/local-days.ts';
 
 const DAYS_MAX = 3650;
 
@@ -27,9 +27,5 @@ export function dueDate(
 ): string {
   const days = terms === null ? defaultDays : paymentTermDays(terms);
   assert(Number.isInteger(days) && days >= 0, `due date days ${days}`);
-  return Temporal.Instant.from(issuedAt)
-    .toZonedDateTimeISO(timezone)
-    .add({ days })
-    .toInstant()
-    .toString({ smallestUnit: 'millisecond' });
+  return advanceDays(issuedAt, days, timezone);
 }

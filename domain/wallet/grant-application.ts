@@ -1,8 +1,8 @@
-import { Temporal } from 'temporal-polyfill';
 import { invalidOperation } from '../errors.ts';
 import { decimal, roundToStorage, type Decimal } from '../money.ts';
 import type { SubscriptionStatus } from '../states/subscription.ts';
 import type { GrantApplicationStatus } from '../states/grant-application.ts';
+import { billingGrid } from '../time/billing-grid.ts';
 import { epochMs, isoText } from '../time/instant.ts';
 import { validateExpiration, type CreditGrant } from './credit-grant.ts';
 
@@ -97,18 +97,26 @@ export function grantExpiry(
       }
       return billingPeriodEnd;
     case 'DURATION': {
-      const unit = DURATION_UNITS[grant.expiration_duration_unit!];
-      const end = Temporal.Instant.from(periodStart)
-        .toZonedDateTimeISO(timezone)
-        .add({ [unit]: grant.expiration_duration! });
-      return isoText(end.epochMilliseconds);
+      const grid = billingGrid({
+        billing_anchor: periodStart,
+        billing_cycle: 'anniversary',
+        billing_period: DURATION_PERIODS[grant.expiration_duration_unit!],
+        billing_period_count: grant.expiration_duration!,
+        customer_timezone: timezone,
+      });
+      return grid.boundary(1);
     }
     default:
       return grant.expiration_type satisfies never;
   }
 }
 
-const DURATION_UNITS = { DAY: 'days', WEEK: 'weeks', MONTH: 'months', YEAR: 'years' } as const;
+const DURATION_PERIODS = {
+  DAY: 'DAILY',
+  WEEK: 'WEEKLY',
+  MONTH: 'MONTHLY',
+  YEAR: 'ANNUAL',
+} as const;
 
 /**
  * The first period's credits of a grant that is attached inside a billing period (money-semantics

@@ -1,0 +1,59 @@
+import { invalidField, invalidOperation } from '../errors.ts';
+import { isRounded, type Currency } from '../currency.ts';
+import { Decimal, decimal, decimalText, sum, ZERO } from '../money.ts';
+import type { PaymentStatus } from '../states/payment-status.ts';
+
+export const PAYMENT_METHOD_TYPES = [
+  'CARD', 'ACH', 'OFFLINE', 'CREDITS', 'PAYMENT_LINK', 'UPI',
+] as const; // prettier-ignore
+export type PaymentMethodType = (typeof PAYMENT_METHOD_TYPES)[number];
+
+/** Payments that brought no money may be deleted (interface, other shown behaviors). */
+export const isDeletable = (status: PaymentStatus): boolean =>
+  status === 'INITIATED' || status === 'PENDING' || status === 'FAILED';
+
+/**
+ * The status in which a payment is made (money-semantics 8.1.3): a link is set up first, OFFLINE and
+ * CREDITS wait for what settles them, and the others are processed at once unless the caller holds
+ * them back.
+ */
+export function initialPaymentStatus(
+  method: PaymentMethodType,
+  isProcessed: boolean,
+): 'INITIATED' | 'PENDING' {
+  if (method === 'PAYMENT_LINK') return 'INITIATED';
+  if (method === 'OFFLINE' || method === 'CREDITS') return 'PENDING';
+  return isProcessed ? 'PENDING' : 'INITIATED';
+}
+
+/** Money that has moved already may exceed what is due; money that we ask for may not (money-semantics 8.1.6). */
+const mayOverpay = (method: PaymentMethodType): boolean => method === 'OFFLINE';
+
+/**
+ * Refuses an amount that is not above zero, is finer than the currency, or asks for more than is
+ * open and not being paid by others (money-semantics 8.1.2, 8.1.6). `isReported`: a gateway says
+ * that the money has moved.
+ */
+export function assertPaymentAmount(
+  amount: Decimal,
+  method: PaymentMethodType,
+  invoice: {
+    readonly currency: Currency;
+    readonly amount_remaining: string;
+    readonly in_flight: readonly { readonly amount: string }[];
+  },
+  isReported: boolean,
+): void {
+  if (amount.lte(0)) throw invalidField('amount', 'must be above 0');
+  if (!isRounded(amount, invoice.currency)) {
+    throw invalidField('amount', 'has more decimals than the currency');
+  }
+  if (isReported || mayOverpay(method)) return;
+  const asked = sum(invoice.in_flight.map((payment) => decimal(payment.amount)));
+  const open = Decimal.max(decimal(invoice.amount_remaining).minus(asked), ZERO);
+  if (amount.gt(open)) {
+    throw invalidOperation(
+      `The payment of ${decimalText(amount)} exceeds the ${decimalText(open)} that is open.`,
+    );
+  }
+}
