@@ -4,8 +4,6 @@ import { decimalText, Decimal, sum, ZERO } from '../money.ts';
 
 /** Free usage of one line, window by window. A line that nobody grants anything has none. */
 export interface AllowanceShare {
-  /** The summed limit of all sources; null = unlimited (billing-semantics 4.2, 4.4). */
-  readonly limit: Decimal | null;
   readonly usageResetPeriod: string;
   /** One entry for each claim of the line, in the order of the claims. */
   readonly entries: readonly AllowanceEntry[];
@@ -15,6 +13,8 @@ export interface AllowanceEntry {
   /** The reset window that the claim falls in. */
   readonly start: string;
   readonly end: string;
+  /** The limit in force for the claim; null = unlimited. */
+  readonly limit: Decimal | null;
   /** Counted against the limit before this claim: earlier usage of the window, and other lines. */
   readonly usedBefore: Decimal;
   readonly usage: Decimal;
@@ -26,7 +26,13 @@ export interface AllowanceClaim {
   readonly line_id: string;
   /** From when it competes: the start of its window, or of the line's service in the reset window. */
   readonly at: string;
+  /** Below zero (corrections) it asks for nothing and lowers the counter. */
   readonly usage: Decimal;
+  /**
+   * The summed limit of all sources in force at the claim; null = unlimited (billing-semantics 4.2,
+   * 4.4). After a change in mid-window later claims have another one; the counter goes on.
+   */
+  readonly limit: Decimal | null;
 }
 
 /** A window in which the limit is granted once. */
@@ -45,15 +51,15 @@ export interface AllowanceWindow {
  * sums to max(0, total − limit). A limit of 0 frees nothing; null frees everything.
  */
 export function shareAllowance(
-  limit: Decimal | null,
   usageResetPeriod: string,
   windows: readonly AllowanceWindow[],
 ): ReadonlyMap<string, AllowanceShare> {
-  assert(limit === null || limit.gte(0), 'a negative limit');
   const shares = new Map<string, AllowanceEntry[]>();
   for (const window of windows) {
     let used = window.usedBefore;
     for (const claim of inOrder(window.claims)) {
+      const { limit } = claim;
+      assert(limit === null || limit.gte(0), 'a negative limit');
       const usage = Decimal.max(claim.usage, ZERO);
       const left = limit === null ? usage : Decimal.max(limit.minus(used), ZERO);
       const entries = shares.get(claim.line_id) ?? [];
@@ -61,16 +67,15 @@ export function shareAllowance(
       entries.push({
         start: window.start,
         end: window.end,
+        limit,
         usedBefore: used,
         usage,
         free: Decimal.min(left, usage),
       });
-      used = used.plus(usage);
+      used = used.plus(claim.usage);
     }
   }
-  return new Map(
-    [...shares].map(([lineId, entries]) => [lineId, { limit, usageResetPeriod, entries }]),
-  );
+  return new Map([...shares].map(([lineId, entries]) => [lineId, { usageResetPeriod, entries }]));
 }
 
 export function billableUsage(share: AllowanceShare): Decimal {
@@ -101,11 +106,11 @@ export function explainAllowance(
   return {
     step: 'allowance',
     rule: 'billing-semantics 4',
-    limit: share.limit === null ? null : decimalText(share.limit),
     usage_reset_period: share.usageResetPeriod,
     windows: shown.map((entry) => ({
       start: entry.start,
       end: entry.end,
+      limit: entry.limit === null ? null : decimalText(entry.limit),
       used_before: decimalText(entry.usedBefore),
       usage: decimalText(entry.usage),
       free: decimalText(entry.free),

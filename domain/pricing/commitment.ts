@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { decimal, decimalText, Decimal, ZERO } from '../money.ts';
 import type { ExplanationStepOf } from '../../schemas/explanation.ts';
 import { roundToCurrency, type Currency } from '../currency.ts';
+import type { BillingPeriod } from './cadence.ts';
 import { explainRounding } from './explain.ts';
 
 export const COMMITMENT_TYPES = ['amount', 'quantity'] as const;
@@ -12,7 +13,7 @@ export interface CommitmentFields {
   readonly commitment_type?: CommitmentType | null;
   readonly commitment_amount?: string | null;
   readonly commitment_quantity?: string | null;
-  readonly commitment_duration?: string | null;
+  readonly commitment_duration?: BillingPeriod | null;
   readonly commitment_overage_factor?: string | null;
   readonly commitment_true_up_enabled?: boolean | null;
   readonly commitment_windowed?: boolean | null;
@@ -27,7 +28,7 @@ export interface CommitmentTerms {
   readonly trueUpEnabled: boolean;
   /** Applies to each window of the price or meter by itself. */
   readonly windowed: boolean;
-  readonly duration: string | null;
+  readonly duration: BillingPeriod | null;
 }
 
 /** The terms of a line item, or null without a commitment. A factor of 1 is a commitment (billing-semantics 6.1). */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import type { ExplanationStepOf } from '../../schemas/explanation.ts';
 import { roundToCurrency, type Currency } from '../currency.ts';
-import { decimalText, Decimal, ZERO } from '../money.ts';
+import { decimal, decimalText, Decimal, sum, ZERO } from '../money.ts';
+import type { LineKind } from './rated-line.ts';
 
 /** What has been charged for a service window, and given back of it. Rounded amounts, 0 or more. */
 export interface BilledWindow {
@@ -12,6 +13,32 @@ export interface BilledWindow {
   readonly billed: Decimal;
   readonly credited: Decimal;
 }
+
+/** A row that was billed for a window, as far as a later credit asks. Decimal text. */
+export interface BilledRow {
+  readonly kind: LineKind;
+  readonly amount: string;
+  readonly line_item_discount: string;
+  readonly invoice_level_discount: string;
+  readonly invoice_status: string;
+}
+
+/**
+ * What the rows of one service window come to: charges net of their discounts, and credits. Neither
+ * the list price nor the gross amount caps a credit, so that nobody gets back what a coupon paid, and
+ * rows of voided invoices count as nothing (billing-semantics 5.3).
+ */
+export function billedWindow(rows: readonly BilledRow[]): BilledWindow {
+  const live = rows.filter((row) => row.invoice_status !== 'VOIDED');
+  const charges = live.filter((row) => row.kind !== 'credit').map(netAmount);
+  const credits = live.filter((row) => row.kind === 'credit').map((row) => decimal(row.amount));
+  return { billed: sum(charges), credited: ZERO.minus(sum(credits)) };
+}
+
+const netAmount = (row: BilledRow): Decimal =>
+  decimal(row.amount)
+    .minus(decimal(row.line_item_discount))
+    .minus(decimal(row.invoice_level_discount));
 
 /** At most what was billed and is not given back yet, never below zero (billing-semantics 5.3). */
 export function capCredit(potential: Decimal, { billed, credited }: BilledWindow): Decimal {

@@ -1,6 +1,5 @@
 import type { AggregationType, BucketSize, FilterValues } from '../metering/usage.ts';
-import { BillingError } from '../errors.ts';
-import { parseDecimal, type Decimal } from '../money.ts';
+import type { Decimal } from '../money.ts';
 import type { BillingPeriod } from './cadence.ts';
 import type {
   BillingModel,
@@ -10,7 +9,7 @@ import type {
   TierMode,
   TransformQuantity,
 } from './price.ts';
-import { problems, type Problems } from './problems.ts';
+import { problems, readDecimal, type Problems } from './problems.ts';
 import { epochMs } from '../time/instant.ts';
 
 /** A price as a client defines it: shapes and enums are checked, nothing is known about its sense yet. */
@@ -287,15 +286,9 @@ function checkDates(price: PriceDefinition, found: Problems): void {
 }
 
 function checkAmount(input: string | number, path: string, found: Problems): Decimal | null {
-  try {
-    const amount = parseDecimal(input, path);
-    if (amount.lt(0)) found.add(path, 'negative_amount', 'must not be negative');
-    return amount;
-  } catch (error) {
-    if (!(error instanceof BillingError)) throw error;
-    for (const detail of error.details) found.add(detail.path, 'invalid_decimal', detail.message);
-    return null;
-  }
+  const amount = readDecimal(input, path, found);
+  if (amount?.lt(0)) found.add(path, 'negative_amount', 'must not be negative');
+  return amount;
 }
 
 const isGiven = <Value>(value: Value | null | undefined): value is Value =>

@@ -1,0 +1,49 @@
+import { Decimal, ZERO } from '../money.ts';
+import type { EffectiveEntitlement } from './effective-limits.ts';
+
+/** How much of a metered entitlement is used. */
+export interface UsageSummary {
+  /** Null = unlimited. */
+  readonly total_limit: Decimal | null;
+  readonly is_unlimited: boolean;
+  readonly current_usage: Decimal;
+  /** Always percent, two decimals; 0 when unlimited; with a limit of 0, 100 as soon as anything is used. */
+  readonly usage_percent: Decimal;
+  readonly has_access: boolean;
+}
+
+/** Usage of the running reset window against the limit (money-semantics 6.12, 6.15). */
+export function summarizeUsage(
+  entitlement: Pick<EffectiveEntitlement, 'usage_limit' | 'is_soft_limit' | 'is_enabled'>,
+  currentUsage: Decimal,
+): UsageSummary {
+  const limit = entitlement.usage_limit;
+  return {
+    total_limit: limit,
+    is_unlimited: limit === null,
+    current_usage: currentUsage,
+    usage_percent: usagePercent(limit, currentUsage),
+    has_access: hasAccess(entitlement, currentUsage),
+  };
+}
+
+/**
+ * Whether a feature may be used now. A hard limit closes when it is reached, a soft one never; neither
+ * changes the bill, nor the intake of events (billing-semantics 4.3, money-semantics 6.15).
+ */
+export function hasAccess(
+  entitlement: Pick<EffectiveEntitlement, 'usage_limit' | 'is_soft_limit' | 'is_enabled'>,
+  currentUsage: Decimal,
+): boolean {
+  if (!entitlement.is_enabled) return false;
+  if (entitlement.is_soft_limit || entitlement.usage_limit === null) return true;
+  return currentUsage.lt(entitlement.usage_limit);
+}
+
+function usagePercent(limit: Decimal | null, used: Decimal): Decimal {
+  if (limit === null) return ZERO;
+  if (limit.isZero()) return used.gt(0) ? HUNDRED : ZERO;
+  return used.times(HUNDRED).div(limit).toDecimalPlaces(2);
+}
+
+const HUNDRED = new Decimal(100);

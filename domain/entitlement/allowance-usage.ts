@@ -1,0 +1,208 @@
+import type { AggregationType, ResetUsage, UsageRow, UsageWindow } from '../metering/usage.ts';
+import type { UsageQuestion, UsageReplies } from '../metering/usage-question.ts';
+import { decimal, sum, ZERO, type Decimal } from '../money.ts';
+import { usageUnits } from '../pricing/usage-units.ts';
+import { earlierOf, epochMs, laterOf, type Instant, type Period } from '../time/instant.ts';
+import { resetWindowAt, type ResetSchedule, type UsageResetPeriod } from '../time/reset-windows.ts';
+import {
+  shareAllowance,
+  type AllowanceClaim,
+  type AllowanceShare,
+  type AllowanceWindow,
+} from './allowance.ts';
+
+/** The meter of an entitlement, and how often the allowance begins anew on this subscription. */
+export interface AllowanceMeter {
+  readonly aggregation: AggregationType;
+  readonly reset_usage: ResetUsage;
+  readonly usage_reset_period: UsageResetPeriod;
+  readonly schedule: ResetSchedule;
+}
+
+/** A USAGE line item on the meter, for one charge cell. */
+export interface AllowanceLine {
+  readonly line_id: string;
+  /**
+   * Lines with the same filters are one stream: versions of a line that follow each other. What was
+   * used before the first of them counts once (billing-semantics 4.6).
+   */
+  readonly stream: string;
+  readonly service: Period;
+  /** Of all sources in force for the line; null = unlimited. */
+  readonly limit: Decimal | null;
+  /** Whether the price is rated window by window, so that each row of its usage is a claim. */
+  readonly windowed: boolean;
+  /** The windows of its bucket; null without one. */
+  readonly bucket: UsageWindow | null;
+}
+
+/** Totals that never fall as time goes on, for which a window's usage up to now can be split (billing-semantics 4). */
+const CUMULATIVE: ReadonlySet<AggregationType> = new Set([
+  'COUNT', 'SUM', 'SUM_WITH_MULTIPLIER', 'COUNT_UNIQUE', 'MAX',
+]); // prettier-ignore
+const ADDITIVE: ReadonlySet<AggregationType> = new Set(['COUNT', 'SUM', 'SUM_WITH_MULTIPLIER']);
+
+/**
+ * What has to be known beside the line's own usage to tell its free units: for each reset window what
+ * was used in it before the line's service began, and, where the service spans several windows, the
+ * usage of each. Nothing for aggregates that do not accumulate: their allowance is per charge cell.
+ */
+export function allowanceQuestions(
+  meter: AllowanceMeter,
+  line: AllowanceLine,
+): readonly UsageQuestion[] {
+  if (!accumulates(meter)) return [];
+  const windows = windowsOf(meter, line.service);
+  return windows.flatMap((window): UsageQuestion[] => {
+    const begun = hasBegun(window, line);
+    const inside = insideOf(window, line);
+    const before = { key: beforeKey(window), start: window.start, end: inside.start };
+    const through = { key: throughKey(window), start: window.start, end: inside.end };
+    const within = { key: withinKey(window), ...inside };
+    if (line.windowed) return begun ? [{ ...before, window: line.bucket }] : [];
+    return [
+      ...(begun ? [{ ...before, window: null }] : []),
+      ...(begun && !isAdditive(meter) ? [{ ...through, window: null }] : []),
+      ...(windows.length > 1 && !(begun && !isAdditive(meter))
+        ? [{ ...within, window: null }]
+        : []),
+    ];
+  });
+}
+
+/**
+ * Shares the allowance among the lines of the meter in one charge cell (billing-semantics 4). Free units of a
+ * line without a bucket come one for each reset window, those of a line with a bucket one for each of
+ * its rows.
+ */
+export function shareMeterAllowance(
+  meter: AllowanceMeter,
+  lines: readonly MeasuredAllowanceLine[],
+): ReadonlyMap<string, AllowanceShare> {
+  const windows = new Map<string, MutableWindow>();
+  const streams = new Set<string>();
+  for (const measured of lines.toSorted(byServiceStart)) {
+    const { line } = measured;
+    for (const part of partsOf(meter, measured)) {
+      const window = windows.get(part.window.start) ?? openWindow(part.window);
+      windows.set(part.window.start, window);
+      window.end = laterOf(window.end, part.window.end);
+      // Only the first line of a stream brings what was used before: for the next one that is a claim.
+      const counted = JSON.stringify([line.stream, part.window.start]);
+      if (!streams.has(counted)) window.usedBefore = window.usedBefore.plus(part.usedBefore);
+      streams.add(counted);
+      window.claims.push(...part.claims);
+    }
+  }
+  const ordered = [...windows.values()].sort((left, right) => byText(left.start, right.start));
+  const shares = shareAllowance(meter.usage_reset_period, ordered);
+  const nothing = { usageResetPeriod: meter.usage_reset_period, entries: [] };
+  return new Map(lines.map(({ line }) => [line.line_id, shares.get(line.line_id) ?? nothing]));
+}
+
+/** A line with what was measured: its own rows, and the answers to `allowanceQuestions`. */
+export interface MeasuredAllowanceLine {
+  readonly line: AllowanceLine;
+  readonly rows: readonly UsageRow[];
+  readonly replies: UsageReplies;
+}
+
+type MutableWindow = { -readonly [Key in keyof AllowanceWindow]: AllowanceWindow[Key] } & {
+  readonly claims: AllowanceClaim[];
+};
+
+const openWindow = ({ start, end }: Window): MutableWindow => ({
+  start,
+  end,
+  usedBefore: ZERO,
+  claims: [],
+});
+
+/** A reset window; an open one (NEVER) ends with the cell that is being rated. */
+type Window = Period;
+
+interface Part {
+  readonly window: Window;
+  readonly usedBefore: Decimal;
+  readonly claims: readonly AllowanceClaim[];
+}
+
+function partsOf(meter: AllowanceMeter, { line, rows, replies }: MeasuredAllowanceLine): Part[] {
+  const claim = (at: Instant, usage: Decimal): AllowanceClaim => ({
+    line_id: line.line_id,
+    at,
+    usage,
+    limit: line.limit,
+  });
+  if (!accumulates(meter)) {
+    const claims = ownClaims(meter, line, rows, claim);
+    return [{ window: line.service, usedBefore: ZERO, claims }];
+  }
+  const windows = windowsOf(meter, line.service);
+  return windows.map((window): Part => {
+    const begun = hasBegun(window, line);
+    const inside = insideOf(window, line);
+    const usedBefore = begun ? total(replies, beforeKey(window)) : ZERO;
+    if (line.windowed) {
+      const claims = ownClaims(meter, line, rows, claim).filter(
+        ({ at }) => laterOf(at, line.service.start) >= inside.start && at < inside.end,
+      );
+      return { window, usedBefore, claims };
+    }
+    const usage =
+      begun && !isAdditive(meter)
+        ? total(replies, throughKey(window)).minus(usedBefore)
+        : windows.length > 1
+          ? total(replies, withinKey(window))
+          : totalOf(rows);
+    return { window, usedBefore, claims: [claim(inside.start, usage)] };
+  });
+}
+
+/** The line's own usage as claims: one for each unit that its price rates alone. */
+function ownClaims(
+  meter: AllowanceMeter,
+  line: AllowanceLine,
+  rows: readonly UsageRow[],
+  claim: (at: Instant, usage: Decimal) => AllowanceClaim,
+): AllowanceClaim[] {
+  return usageUnits(rows, line.windowed, meter.aggregation).map((unit) =>
+    claim(unit.windowStart ?? line.service.start, unit.quantity),
+  );
+}
+
+function windowsOf(meter: AllowanceMeter, service: Period): readonly Window[] {
+  const windows: Window[] = [];
+  let at = service.start;
+  while (epochMs(at) < epochMs(service.end)) {
+    const { start, end } = resetWindowAt(meter.schedule, meter.usage_reset_period, at);
+    windows.push({ start, end: end ?? service.end });
+    if (end === null) break;
+    at = end;
+  }
+  return windows;
+}
+
+const hasBegun = (window: Window, line: AllowanceLine): boolean =>
+  epochMs(window.start) < epochMs(line.service.start);
+
+const insideOf = (window: Window, line: AllowanceLine): Period => ({
+  start: laterOf(window.start, line.service.start),
+  end: earlierOf(window.end, line.service.end),
+});
+
+const accumulates = (meter: AllowanceMeter): boolean =>
+  meter.reset_usage === 'BILLING_PERIOD' && CUMULATIVE.has(meter.aggregation);
+const isAdditive = (meter: AllowanceMeter): boolean => ADDITIVE.has(meter.aggregation);
+
+const beforeKey = (window: Window) => `before:${window.start}`;
+const throughKey = (window: Window) => `through:${window.start}`;
+const withinKey = (window: Window) => `within:${window.start}`;
+
+const total = (replies: UsageReplies, key: string): Decimal => totalOf(replies.get(key) ?? []);
+const totalOf = (rows: readonly UsageRow[]): Decimal =>
+  sum(rows.map((row) => decimal(row.quantity)));
+
+const byText = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);
+const byServiceStart = (left: MeasuredAllowanceLine, right: MeasuredAllowanceLine): number =>
+  byText(left.line.service.start, right.line.service.start);

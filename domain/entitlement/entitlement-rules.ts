@@ -1,0 +1,74 @@
+import { invalidField } from '../errors.ts';
+import type { AggregationType, BucketSize } from '../metering/usage.ts';
+
+export type FeatureType = 'metered' | 'boolean' | 'static' | 'config';
+
+/** What an entitlement grants, complete. Amounts are decimal text. */
+export interface EntitlementTerms {
+  readonly is_enabled: boolean;
+  readonly is_soft_limit: boolean;
+  /** Null is no limit, 0 is nothing (money-semantics 6.3). */
+  readonly usage_limit: number | null;
+  readonly usage_reset_period: string | null;
+  readonly static_value: string | null;
+  readonly config_value: object | null;
+  readonly grant_quota: string | null;
+  readonly grant_measure: string | null;
+  readonly grant_duration_unit: string | null;
+  readonly grant_duration_value: number | null;
+  readonly grant_allocation_behavior: string | null;
+  readonly start_date: string | null;
+  readonly end_date: string | null;
+}
+
+export interface EntitledFeature {
+  readonly type: FeatureType;
+  /** Of a metered feature. */
+  readonly aggregation: {
+    readonly type: AggregationType;
+    readonly bucket_size: BucketSize | null;
+  } | null;
+}
+
+/**
+ * Refuses an entitlement whose fields do not go with its feature: 400 `validation_error` at the field
+ * (money-semantics 6.2, 6.4, 7.1, 7.2).
+ */
+export function assertEntitlement(terms: EntitlementTerms, feature: EntitledFeature): void {
+  if (feature.type === 'static' && !terms.static_value)
+    throw invalidField('static_value', 'is required for a static feature');
+  if (feature.type !== 'config' && terms.config_value !== null)
+    throw invalidField('config_value', 'is for config features only');
+  if (terms.start_date !== null && terms.end_date !== null && terms.start_date >= terms.end_date)
+    throw invalidField('end_date', 'must be after start_date');
+  const meter = feature.aggregation;
+  if (meter !== null && meter.type === 'MAX' && meter.bucket_size !== null)
+    throw invalidField(
+      'feature_id',
+      'a meter of MAX in buckets has no total that could be limited',
+    );
+  assertGrantConfig(terms, feature);
+}
+
+const GRANT_FIELDS = [
+  'grant_quota',
+  'grant_measure',
+  'grant_duration_unit',
+  'grant_duration_value',
+] as const;
+
+/** The configuration of time-boxed quotas comes whole or not at all, for metered features only. */
+function assertGrantConfig(terms: EntitlementTerms, feature: EntitledFeature): void {
+  const given = GRANT_FIELDS.filter((field) => terms[field] !== null);
+  if (given.length === 0) {
+    if (terms.grant_allocation_behavior !== null)
+      throw invalidField('grant_quota', 'is needed beside grant_allocation_behavior');
+    return;
+  }
+  if (feature.type !== 'metered') throw invalidField(given[0]!, 'is for metered features only');
+  const missing = GRANT_FIELDS.find((field) => terms[field] === null);
+  if (missing !== undefined) throw invalidField(missing, `is needed beside ${given[0]}`);
+  const meter = feature.aggregation;
+  if (meter !== null && (meter.type === 'MAX' || meter.bucket_size !== null))
+    throw invalidField('grant_quota', 'is not for meters of MAX or in buckets');
+}

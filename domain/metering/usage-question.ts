@@ -1,0 +1,18 @@
+import type { Instant } from '../time/instant.ts';
+import type { UsageRow, UsageWindow } from './usage.ts';
+
+/**
+ * A stretch of usage that rating asks for: the time and the windows of a `UsageQuery`. Whose usage, of
+ * which meter version and with which filters the caller adds, the same for all questions of a line.
+ */
+export interface UsageQuestion {
+  /** Unique among the questions of one line and charge cell. */
+  readonly key: string;
+  /** Half-open `[start, end)`. */
+  readonly start: Instant;
+  readonly end: Instant;
+  readonly window: UsageWindow | null;
+}
+
+/** Rows by the key of their question. A question without rows found no usage. */
+export type UsageReplies = ReadonlyMap<string, readonly UsageRow[]>;

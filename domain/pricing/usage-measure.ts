@@ -1,0 +1,101 @@
+import type { UsageRow, UsageWindow } from '../metering/usage.ts';
+import type { UsageQuestion, UsageReplies } from '../metering/usage-question.ts';
+import { decimal, decimalText, sum } from '../money.ts';
+import type { BillingSchedule } from '../time/billing-periods.ts';
+import { chargeCells } from '../time/charge-cells.ts';
+import { epochMs, type Instant, type Period } from '../time/instant.ts';
+import { windowsWithin } from '../time/usage-windows.ts';
+import type { BillingPeriod, Cadence } from './cadence.ts';
+import type { CommitmentTerms } from './commitment.ts';
+import type { CommitmentWindow } from './line-commitment.ts';
+import { commitmentReach } from './validate-commitment.ts';
+
+/** What decides how the usage of a line is measured in one charge cell. */
+export interface MeasuredLine {
+  readonly service: Period;
+  /** Windows of the price, else of the meter; null = none. */
+  readonly bucket: UsageWindow | null;
+  readonly commitment: CommitmentTerms | null;
+  /** Of the price. */
+  readonly charge: Cadence;
+  readonly schedule: BillingSchedule;
+}
+
+/**
+ * The questions whose answers are the line's own usage (billing-semantics 2.4, 6.2): one for the service,
+ * in the windows of the bucket where there is one. A commitment for a shorter time than the charge
+ * period, without a bucket, is held window by window, so that each of its windows is a question.
+ */
+export function measureQuestions(line: MeasuredLine): readonly UsageQuestion[] {
+  const { start, end } = line.service;
+  const windows = durationWindows(line);
+  if (windows === null) return [{ key: USAGE_KEY, start, end, window: line.bucket }];
+  return windows.map(({ service }) => ({
+    key: windowKey(service.start),
+    start: service.start,
+    end: service.end,
+    window: null,
+  }));
+}
+
+/** The rows to rate, from the answers to `measureQuestions`. Windows without usage are left out. */
+export function measuredRows(line: MeasuredLine, replies: UsageReplies): readonly UsageRow[] {
+  const windows = durationWindows(line);
+  if (windows === null) return replies.get(USAGE_KEY) ?? [];
+  return windows.flatMap(({ grid, service }) => {
+    const rows = replies.get(windowKey(service.start)) ?? [];
+    if (rows.length === 0) return [];
+    return [
+      {
+        group: [],
+        window_start: grid.start,
+        quantity: decimalText(sum(rows.map((row) => decimal(row.quantity)))),
+        event_count: rows.reduce((count, row) => count + row.event_count, 0),
+      },
+    ];
+  });
+}
+
+/** Whether the price is rated window by window. */
+export function isWindowed(line: MeasuredLine): boolean {
+  return line.bucket !== null || durationWindows(line) !== null;
+}
+
+/**
+ * The windows that a commitment applies to one by one, empty ones included; null when it applies to the
+ * charge period or to a longer term. In a preview or a draft in mid-period only windows that have begun
+ * before `until` count (billing-semantics 6.2).
+ */
+export function commitmentWindows(
+  line: MeasuredLine,
+  until: Instant | null = null,
+): readonly CommitmentWindow[] | null {
+  if (line.commitment === null) return null;
+  const windows = durationWindows(line, true) ?? bucketWindows(line);
+  if (windows === null || until === null) return windows;
+  return windows.filter(({ service }) => epochMs(service.start) < epochMs(until));
+}
+
+function bucketWindows({ bucket, commitment, service }: MeasuredLine): CommitmentWindow[] | null {
+  if (bucket === null || !commitment!.windowed) return null;
+  return windowsWithin(bucket, service).map(({ window_start, window_end, start, end }) => ({
+    grid: { start: window_start, end: window_end },
+    service: { start, end },
+  }));
+}
+
+/** Windows of the commitment's own duration; those of a bucketed price only where they are asked for. */
+function durationWindows(line: MeasuredLine, besideBucket = false): CommitmentWindow[] | null {
+  const { commitment, charge, service, schedule } = line;
+  if (commitment === null || commitment.windowed || commitment.duration === null) return null;
+  if (line.bucket !== null && !besideBucket) return null;
+  if (commitmentReach(commitment, charge) !== 'windows') return null;
+  const unit = commitment.duration as Exclude<BillingPeriod, 'ONETIME'>;
+  const cells = chargeCells(schedule, { billing_period: unit, billing_period_count: 1 }, service);
+  return cells.map(({ reference, cell }) => ({ grid: reference, service: cell }));
+}
+
+/** The answer to the question for the line's whole service. */
+const USAGE_KEY = 'usage';
+
+const windowKey = (start: Instant): string => `${USAGE_KEY}:${start}`;
