@@ -40,9 +40,12 @@ export function billingGrid(rhythm: BillingRhythm): BillingGrid {
   const { billing_period, billing_period_count: count } = rhythm;
   assert(Number.isInteger(count) && count >= 1, `billing_period_count ${count}`);
   const zone = zoneOf(rhythm.customer_timezone);
-  const anchor = zone.toLocal(epochMs(rhythm.billing_anchor));
-  // A calendar anchor means midnight, also when its own midnight was skipped and it stands at 01:00.
-  const local = rhythm.billing_cycle === 'calendar' ? startOfDay(anchor) : anchor;
+  const anchorMs = epochMs(rhythm.billing_anchor);
+  const anchor = zone.toLocal(anchorMs);
+  const midnight = startOfDay(anchor);
+  // A calendar anchor is a midnight, also where that midnight was skipped and it stands at 01:00.
+  const isMidnight = rhythm.billing_cycle === 'calendar' && zone.toInstant(midnight) === anchorMs;
+  const local = isMidnight ? midnight : anchor;
   const step = stepOf(billing_period, count);
 
   const boundaryMs = (k: number): number => zone.toInstant(step.from(local, k));

@@ -1,0 +1,249 @@
+import {
+  billingPeriods,
+  firstPeriod,
+  nextPeriod,
+  periodContaining,
+  previousPeriod,
+  type BillingPeriodCell,
+  type BillingSchedule,
+} from '../../../domain/time/billing-periods.ts';
+
+const schedule = (start_date: string, more: Partial<BillingSchedule> = {}): BillingSchedule => ({
+  start_date,
+  end_date: null,
+  billing_anchor: start_date,
+  billing_cycle: 'anniversary',
+  billing_period: 'MONTHLY',
+  billing_period_count: 1,
+  customer_timezone: '',
+  ...more,
+});
+
+/** `2026-01-20 > 2026-02-01`, with the reference behind a `/` when the period is a stub. */
+const shown = (cell: BillingPeriodCell | null): string | null => {
+  if (cell === null) return null;
+  const short = (text: string) => text.replace(':00.000Z', '').replace('T00:00', '');
+  const reference = `${short(cell.reference.start)} > ${short(cell.reference.end)}`;
+  return `${short(cell.start)} > ${short(cell.end)}${cell.is_stub ? ` / ${reference}` : ''}`;
+};
+
+const first = (of: BillingSchedule, count: number) =>
+  billingPeriods(of, of.start_date, '2100-01-01T00:00:00Z', count).map(shown);
+
+describe('first and following periods (billing-semantics 1.4, 1.5)', () => {
+  test.each<[string, BillingSchedule, string[]]>([
+    [
+      'anniversary has no stub',
+      schedule('2026-01-31T00:00:00Z'),
+      ['2026-01-31 > 2026-02-28', '2026-02-28 > 2026-03-31', '2026-03-31 > 2026-04-30'],
+    ],
+    [
+      'calendar monthly: 12 of 31 days, then full months',
+      schedule('2026-01-20T00:00:00Z', {
+        billing_cycle: 'calendar',
+        billing_anchor: '2026-02-01T00:00:00Z',
+      }),
+      ['2026-01-20 > 2026-02-01 / 2026-01-01 > 2026-02-01', '2026-02-01 > 2026-03-01'],
+    ],
+    [
+      'three months on the calendar: stub of 17 of 92 days',
+      schedule('2026-01-15T00:00:00Z', {
+        billing_cycle: 'calendar',
+        billing_anchor: '2026-02-01T00:00:00Z',
+        billing_period_count: 3,
+      }),
+      ['2026-01-15 > 2026-02-01 / 2025-11-01 > 2026-02-01', '2026-02-01 > 2026-05-01'],
+    ],
+    [
+      'annual with a later anchor: a stub, then years',
+      schedule('2025-03-01T00:00:00Z', {
+        billing_anchor: '2025-06-15T00:00:00Z',
+        billing_period: 'ANNUAL',
+      }),
+      ['2025-03-01 > 2025-06-15 / 2024-06-15 > 2025-06-15', '2025-06-15 > 2026-06-15'],
+    ],
+    [
+      'an anchor before the start',
+      schedule('2025-07-10T15:00:00Z', { billing_anchor: '2025-01-31T15:00:00Z' }),
+      [
+        '2025-07-10T15:00 > 2025-07-31T15:00 / 2025-06-30T15:00 > 2025-07-31T15:00',
+        '2025-07-31T15:00 > 2025-08-31T15:00',
+      ],
+    ],
+    [
+      'an anchor later on the same day: a full first period some hours longer than its cell',
+      schedule('2026-01-10T09:00:00Z', { billing_anchor: '2026-01-10T17:00:00Z' }),
+      ['2026-01-10T09:00 > 2026-02-10T17:00', '2026-02-10T17:00 > 2026-03-10T17:00'],
+    ],
+    [
+      'the same day in the zone of the customer, the next day in UTC',
+      schedule('2026-01-10T23:00:00Z', {
+        billing_anchor: '2026-01-11T04:00:00Z',
+        customer_timezone: 'America/New_York',
+      }),
+      ['2026-01-10T23:00 > 2026-02-11T04:00', '2026-02-11T04:00 > 2026-03-11T03:00'],
+    ],
+    [
+      'the same day in UTC, the next day in the zone of the customer: a stub',
+      schedule('2026-01-10T17:00:00Z', {
+        billing_anchor: '2026-01-10T20:00:00Z',
+        customer_timezone: 'Asia/Kolkata',
+      }),
+      [
+        '2026-01-10T17:00 > 2026-01-10T20:00 / 2025-12-10T20:00 > 2026-01-10T20:00',
+        '2026-01-10T20:00 > 2026-02-10T20:00',
+      ],
+    ],
+    [
+      'daily with a later clock of the anchor',
+      schedule('2026-01-10T09:00:00Z', {
+        billing_anchor: '2026-01-05T17:00:00Z',
+        billing_period: 'DAILY',
+      }),
+      ['2026-01-10T09:00 > 2026-01-11T17:00', '2026-01-11T17:00 > 2026-01-12T17:00'],
+    ],
+    [
+      'an anchor earlier on the same day is the boundary before: the first period is a stub',
+      schedule('2026-01-10T17:00:00Z', { billing_anchor: '2026-01-10T09:00:00Z' }),
+      [
+        '2026-01-10T17:00 > 2026-02-10T09:00 / 2026-01-10T09:00 > 2026-02-10T09:00',
+        '2026-02-10T09:00 > 2026-03-10T09:00',
+      ],
+    ],
+    [
+      'cut by the end: the reference is the uncut cell',
+      schedule('2026-01-01T00:00:00Z', { end_date: '2026-02-15T00:00:00Z' }),
+      ['2026-01-01 > 2026-02-01', '2026-02-01 > 2026-02-15 / 2026-02-01 > 2026-03-01'],
+    ],
+    [
+      'an end on a boundary is no stub',
+      schedule('2026-01-01T00:00:00Z', { end_date: '2026-03-01T00:00:00Z' }),
+      ['2026-01-01 > 2026-02-01', '2026-02-01 > 2026-03-01'],
+    ],
+    [
+      'cut on both sides',
+      schedule('2026-01-20T00:00:00Z', {
+        billing_cycle: 'calendar',
+        billing_anchor: '2026-02-01T00:00:00Z',
+        end_date: '2026-01-25T00:00:00Z',
+      }),
+      ['2026-01-20 > 2026-01-25 / 2026-01-01 > 2026-02-01'],
+    ],
+    [
+      'a long first period that the end cuts is a stub of itself',
+      schedule('2026-01-10T09:00:00Z', {
+        billing_anchor: '2026-01-10T17:00:00Z',
+        end_date: '2026-01-12T09:00:00Z',
+      }),
+      ['2026-01-10T09:00 > 2026-01-12T09:00 / 2026-01-10T09:00 > 2026-02-10T17:00'],
+    ],
+    ['no time at all', schedule('2026-01-01T00:00:00Z', { end_date: '2026-01-01T00:00:00Z' }), []],
+    [
+      'over the day that Samoa skipped: no empty period',
+      schedule('2011-12-28T20:00:00Z', {
+        billing_period: 'DAILY',
+        customer_timezone: 'Pacific/Apia',
+      }),
+      [
+        '2011-12-28T20:00 > 2011-12-29T20:00',
+        '2011-12-29T20:00 > 2011-12-30T20:00',
+        '2011-12-30T20:00 > 2011-12-31T20:00',
+      ],
+    ],
+  ])('%s', (_title, of, periods) => {
+    expect(first(of, Math.max(periods.length, 1))).toEqual(periods);
+    expect(shown(firstPeriod(of))).toBe(periods[0] ?? null);
+  });
+});
+
+describe('the period that holds an instant', () => {
+  const of = schedule('2026-01-20T10:00:00Z', {
+    billing_cycle: 'calendar',
+    billing_anchor: '2026-02-01T00:00:00Z',
+    end_date: '2026-04-10T00:00:00Z',
+  });
+  test.each<[string, string | null]>([
+    ['2026-01-20T09:59:59.999Z', null],
+    ['2026-01-20T10:00:00.000Z', '2026-01-20T10:00 > 2026-02-01 / 2026-01-01 > 2026-02-01'],
+    ['2026-01-31T23:59:59.999Z', '2026-01-20T10:00 > 2026-02-01 / 2026-01-01 > 2026-02-01'],
+    ['2026-02-01T00:00:00.000Z', '2026-02-01 > 2026-03-01'],
+    ['2026-02-28T23:59:59.999Z', '2026-02-01 > 2026-03-01'],
+    ['2026-04-09T23:59:59.999Z', '2026-04-01 > 2026-04-10 / 2026-04-01 > 2026-05-01'],
+    ['2026-04-10T00:00:00.000Z', null],
+    ['2030-01-01T00:00:00.000Z', null],
+  ])('%s: %s', (at, period) => expect(shown(periodContaining(of, at))).toBe(period));
+
+  test('hundreds of daily periods and hundreds of years away', () => {
+    const daily = schedule('2020-01-01T00:00:00Z', { billing_period: 'DAILY' });
+    expect(shown(periodContaining(daily, '2026-11-21T12:00:00Z'))).toBe('2026-11-21 > 2026-11-22');
+    const annual = schedule('2024-02-29T00:00:00Z', { billing_period: 'ANNUAL' });
+    expect(shown(periodContaining(annual, '2524-02-29T00:00:00Z'))).toBe('2524-02-29 > 2525-02-28');
+  });
+
+  test('the neighbours', () => {
+    expect(shown(nextPeriod(of, '2026-02-01T00:00:00Z'))).toBe('2026-02-01 > 2026-03-01');
+    expect(nextPeriod(of, '2026-04-10T00:00:00Z')).toBeNull();
+    expect(shown(previousPeriod(of, '2026-02-01T00:00:00Z'))).toBe(
+      '2026-01-20T10:00 > 2026-02-01 / 2026-01-01 > 2026-02-01',
+    );
+    expect(previousPeriod(of, '2026-01-20T10:00:00Z')).toBeNull();
+  });
+
+  test('nothing of the schedule is written in a form that a record does not have', () => {
+    expect(periodContaining(of, '2026-02-10T00:00:00Z')).toEqual({
+      start: '2026-02-01T00:00:00.000Z',
+      end: '2026-03-01T00:00:00.000Z',
+      reference: { start: '2026-02-01T00:00:00.000Z', end: '2026-03-01T00:00:00.000Z' },
+      is_stub: false,
+    });
+  });
+});
+
+describe('periods that overlap a range', () => {
+  const of = schedule('2026-01-15T00:00:00Z');
+  test.each<[string, string, number | undefined, string[]]>([
+    ['2026-02-15T00:00:00Z', '2026-03-15T00:00:00Z', undefined, ['2026-02-15 > 2026-03-15']],
+    [
+      '2026-02-14T23:59:59.999Z',
+      '2026-03-15T00:00:00.001Z',
+      undefined,
+      ['2026-01-15 > 2026-02-15', '2026-02-15 > 2026-03-15', '2026-03-15 > 2026-04-15'],
+    ],
+    ['2025-01-01T00:00:00Z', '2026-01-15T00:00:00Z', undefined, []],
+    ['2025-01-01T00:00:00Z', '2026-01-16T00:00:00Z', undefined, ['2026-01-15 > 2026-02-15']],
+    ['2026-02-15T00:00:00Z', '2026-02-15T00:00:00Z', undefined, []],
+    [
+      '2026-01-15T00:00:00Z',
+      '2030-01-01T00:00:00Z',
+      2,
+      ['2026-01-15 > 2026-02-15', '2026-02-15 > 2026-03-15'],
+    ],
+    ['2026-01-15T00:00:00Z', '2030-01-01T00:00:00Z', 0, []],
+  ])('[%s, %s) limit %p', (from, until, limit, periods) => {
+    expect(billingPeriods(of, from, until, limit).map(shown)).toEqual(periods);
+  });
+
+  test('stops at the end of the subscription', () => {
+    const ended = { ...of, end_date: '2026-02-20T00:00:00Z' };
+    expect(
+      billingPeriods(ended, '2026-01-01T00:00:00Z', '2030-01-01T00:00:00Z').map(shown),
+    ).toEqual(['2026-01-15 > 2026-02-15', '2026-02-15 > 2026-02-20 / 2026-02-15 > 2026-03-15']);
+  });
+});
+
+describe('trials (billing-semantics 1.6)', () => {
+  test('anniversary: the first paid period after the trial is full', () => {
+    const trialEnd = '2026-01-24T10:00:00Z';
+    const paid = schedule(trialEnd, { billing_anchor: trialEnd });
+    expect(shown(firstPeriod(paid))).toBe('2026-01-24T10:00 > 2026-02-24T10:00');
+  });
+  test('calendar: a stub from the end of the trial on the old grid', () => {
+    const paid = schedule('2026-01-24T10:00:00Z', {
+      billing_cycle: 'calendar',
+      billing_anchor: '2026-02-01T00:00:00Z',
+    });
+    expect(shown(firstPeriod(paid))).toBe(
+      '2026-01-24T10:00 > 2026-02-01 / 2026-01-01 > 2026-02-01',
+    );
+  });
+});
