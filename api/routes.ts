@@ -1,14 +1,26 @@
 import type { Route } from '../platform/http/route.ts';
+import { addonRoutes } from './addons/routes.ts';
+import { creditGrantRoutes } from './credit-grants/routes.ts';
 import { customerRoutes } from './customers/routes.ts';
 import type { BillingDeps } from './deps.ts';
+import { entitlementRoutes } from './entitlements/routes.ts';
 import { featureRoutes } from './features/routes.ts';
 import { groupRoutes } from './groups/routes.ts';
 import { meterRoutes } from './meters/routes.ts';
+import { planRoutes } from './plans/routes.ts';
+import { priceUnitRoutes } from './price-units/routes.ts';
+import { priceRoutes } from './prices/routes.ts';
 
 /** Every route of the billing API. A resource adds its list here, and exists. */
 export const API_ROUTES: readonly Route<BillingDeps>[] = [
   ...meterRoutes,
   ...featureRoutes,
+  ...planRoutes,
+  ...priceUnitRoutes,
+  ...priceRoutes,
+  ...entitlementRoutes,
+  ...addonRoutes,
+  ...creditGrantRoutes,
   ...groupRoutes,
   ...customerRoutes,
 ];

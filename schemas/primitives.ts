@@ -13,40 +13,47 @@ export const id = z.string().min(1).max(255);
 /** An integer that Postgres keeps in four bytes. */
 export const integer = z.int32();
 
-const DECIMAL = /^([+-]?)0*(\d{1,20})(?:\.(\d{1,60}))?$/;
+const DECIMAL = /^([+-]?)0*(\d{1,20})(?:\.(\d{1,18})0{0,40})?$/;
 const NUMBER_DIGITS_MAX = 15;
 
 /**
  * A decimal as canonical text (`10.50` and `10.5` are the same). Numbers are accepted with at most 15
  * significant digits, because a JSON number with more has lost some on its way; exponents are not.
- * At most 20 digits before the point. Signs and ranges are the caller's to bound.
+ * At most 20 digits before the point and 18 after it. Signs and ranges are the caller's to bound.
  */
 export const decimal = z
   .union([z.string(), z.number()], { error: 'expected a decimal as text, for example "12.5"' })
-  .transform((value, context) => {
-    const written = typeof value === 'number' ? numberText(value) : value.trim();
-    const match = written === null ? null : DECIMAL.exec(written);
-    if (match === null) {
-      const message =
-        typeof value === 'number'
-          ? 'a number may have at most 15 digits; send the decimal as text'
-          : 'is no decimal of at most 20 digits before the point';
-      context.addIssue({ code: 'custom', message });
-      return z.NEVER;
-    }
-    const fraction = (match[3] ?? '').replace(/0+$/, '');
-    const digits = fraction === '' ? match[2]! : `${match[2]}.${fraction}`;
-    return match[1] === '-' && /[1-9]/.test(digits) ? `-${digits}` : digits;
-  });
+  .transform(canonicalDecimal);
 
 export const nonNegativeDecimal = decimal.refine((value) => !value.startsWith('-'), {
   message: 'must not be negative',
 });
 
-export const positiveDecimal = decimal.refine(
-  (value) => !value.startsWith('-') && /[1-9]/.test(value),
-  { message: 'must be above 0' },
-);
+const isPositive = (value: string): boolean => !value.startsWith('-') && /[1-9]/.test(value);
+const mustBePositive = { message: 'must be above 0' };
+export const positiveDecimal = decimal.refine(isPositive, mustBePositive);
+
+/** Of a number that must not have passed through a JSON number, such as a rate. */
+export const positiveDecimalText = z
+  .string()
+  .transform(canonicalDecimal)
+  .refine(isPositive, mustBePositive);
+
+function canonicalDecimal(value: string | number, context: z.core.$RefinementCtx): string {
+  const written = typeof value === 'number' ? numberText(value) : value.trim();
+  const match = written === null ? null : DECIMAL.exec(written);
+  if (match === null) {
+    const message =
+      typeof value === 'number'
+        ? 'a number may have at most 15 digits; send the decimal as text'
+        : 'is no decimal of at most 20 digits before the point and 18 after it';
+    context.issues.push({ code: 'custom', message, input: value });
+    return z.NEVER;
+  }
+  const fraction = (match[3] ?? '').replace(/0+$/, '');
+  const digits = fraction === '' ? match[2]! : `${match[2]}.${fraction}`;
+  return match[1] === '-' && /[1-9]/.test(digits) ? `-${digits}` : digits;
+}
 
 function numberText(value: number): string | null {
   const written = String(value);

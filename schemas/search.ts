@@ -164,6 +164,15 @@ export function searchSchemas<Filters extends z.core.$ZodLooseShape>(spec: Searc
   };
 }
 
+/** The query of a route about one record that takes `expand` and nothing else. */
+export function expandQuery(expand: readonly string[]) {
+  return z
+    .object({ expand: z.union([z.string(), z.array(z.string())]).optional() })
+    .transform((value, context) =>
+      withSearch({ fields: {}, expand, filters: () => ({}) }, value, context),
+    );
+}
+
 interface Given {
   limit?: number | null;
   offset?: number | null;

@@ -27,3 +27,22 @@ export const ALERT_CONDITIONS = ['above', 'below'] as const;
 export const ENVIRONMENT_TYPES = ['production', 'development'] as const;
 export const TAX_TREATMENTS = ['taxable', 'exempt'] as const;
 export const GROUP_ENTITY_TYPES = ['price', 'feature'] as const;
+
+export const ENTITLEMENT_ENTITY_TYPES = ['PLAN', 'SUBSCRIPTION', 'ADDON'] as const;
+export const USAGE_RESET_PERIODS = [
+  'MONTHLY', 'ANNUAL', 'WEEKLY', 'DAILY', 'QUARTERLY', 'HALF_YEARLY', 'NEVER',
+] as const; // prettier-ignore
+export const ENTITLEMENT_AGGREGATION_MODES = ['additive', 'parallel'] as const;
+export const GRANT_MEASURES = ['quantity', 'amount'] as const;
+export const GRANT_DURATION_UNITS = ['hour', 'day', 'week', 'subscription_period'] as const;
+export const GRANT_ALLOCATION_BEHAVIORS = ['first_usage', 'unit_start'] as const;
+
+export const ADDON_TYPES = ['onetime', 'multiple_instance'] as const;
+
+export const CREDIT_GRANT_SCOPES = ['PLAN', 'SUBSCRIPTION', 'ADDON'] as const;
+export const CREDIT_GRANT_CADENCES = ['ONETIME', 'RECURRING'] as const;
+export const CREDIT_GRANT_PERIODS = [
+  'DAILY', 'WEEKLY', 'MONTHLY', 'ANNUAL', 'QUARTERLY', 'HALF_YEARLY',
+] as const; // prettier-ignore
+export const CREDIT_GRANT_EXPIRATION_TYPES = ['NEVER', 'DURATION', 'BILLING_CYCLE'] as const;
+export const CREDIT_GRANT_EXPIRATION_UNITS = ['DAY', 'WEEK', 'MONTH', 'YEAR'] as const;

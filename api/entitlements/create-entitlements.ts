@@ -1,0 +1,124 @@
+import { assertEntitlement } from '../../domain/entitlement/entitlement-rules.ts';
+import { invalidField, notFound } from '../../domain/errors.ts';
+import { inScope, type Scope, type Transaction } from '../../postgres/client.ts';
+import { writeOutbox } from '../../postgres/outbox.ts';
+import type { CreateEntitlementBody } from '../../schemas/entitlement.ts';
+import { below } from '../bulk-error.ts';
+import type { BillingDeps } from '../deps.ts';
+import type { FeatureRow } from '../features/repository.ts';
+import { findMeters } from '../meters/repository.ts';
+import { newRecord, type Caller } from '../record.ts';
+import { insertEntitlement, type EntitlementRow } from './repository.ts';
+
+/** Makes entitlements, all or none, in the order given. One per entity and feature: 409. */
+export async function createEntitlements(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  bodies: readonly CreateEntitlementBody[],
+  options: { readonly bulk: boolean },
+): Promise<EntitlementRow[]> {
+  const rows: EntitlementRow[] = [];
+  for (const [index, body] of bodies.entries()) {
+    try {
+      rows.push(await createEntitlement(tx, deps, caller, body));
+    } catch (error) {
+      throw options.bulk ? below(error, `items[${index}]`) : error;
+    }
+  }
+  return rows;
+}
+
+async function createEntitlement(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  body: CreateEntitlementBody,
+): Promise<EntitlementRow> {
+  const { scope } = caller;
+  const entity = entityOf(body);
+  if (body.feature_type === 'static' && !body.static_value)
+    throw invalidField('static_value', 'is required for a static feature');
+  await assertEntity(tx, scope, entity);
+  const feature = await featureToGrant(tx, scope, body.feature_id);
+  if (feature.type !== body.feature_type)
+    throw invalidField('feature_type', `the feature is ${feature.type}`);
+  const isMetered = feature.type === 'metered';
+  const row: EntitlementRow = {
+    ...newRecord(deps, caller, 'ent'),
+    ...entity,
+    feature_id: feature.id,
+    feature_type: feature.type,
+    is_enabled: feature.type === 'boolean' ? (body.is_enabled ?? false) : true,
+    is_soft_limit: body.is_soft_limit ?? false,
+    usage_limit: isMetered ? (body.usage_limit ?? null) : null,
+    usage_reset_period: isMetered ? (body.usage_reset_period ?? null) : null,
+    static_value: body.static_value ?? null,
+    config_value: body.config_value ?? null,
+    aggregation_mode: body.aggregation_mode ?? 'additive',
+    grant_quota: body.grant_quota ?? null,
+    grant_measure: body.grant_measure ?? null,
+    grant_duration_unit: body.grant_duration_unit ?? null,
+    grant_duration_value:
+      body.grant_duration_value ?? (body.grant_duration_unit === 'subscription_period' ? 1 : null),
+    grant_allocation_behavior:
+      body.grant_allocation_behavior ?? (body.grant_quota ? 'first_usage' : null),
+    parent_entitlement_id: body.parent_entitlement_id ?? null,
+    display_order: body.display_order ?? 0,
+    start_date: body.start_date ?? null,
+    end_date: body.end_date ?? null,
+  };
+  const [meter] = await findMeters(tx, scope, feature.meter_id === null ? [] : [feature.meter_id]);
+  assertEntitlement(row, { type: feature.type, aggregation: meter?.aggregation ?? null });
+  await insertEntitlement(tx, row);
+  await writeOutbox(tx, scope, 'entitlement.created', { entitlement: row });
+  return row;
+}
+
+type Entity = Pick<EntitlementRow, 'entity_type' | 'entity_id'>;
+
+function entityOf(body: CreateEntitlementBody): Entity {
+  if (body.plan_id) {
+    if (body.entity_id && body.entity_id !== body.plan_id)
+      throw invalidField('entity_id', 'differs from plan_id');
+    return { entity_type: 'PLAN', entity_id: body.plan_id };
+  }
+  if (body.entity_type && body.entity_id)
+    return { entity_type: body.entity_type, entity_id: body.entity_id };
+  throw invalidField(
+    body.entity_type ? 'entity_id' : 'entity_type',
+    'give plan_id, or entity_type and entity_id',
+  );
+}
+
+const ENTITIES = {
+  PLAN: { table: 'plans', noun: 'Plan' },
+  ADDON: { table: 'addons', noun: 'Addon' },
+  SUBSCRIPTION: { table: 'subscriptions', noun: 'Subscription' },
+} as const;
+
+/** Keeps the entity from being archived until the transaction ends. */
+async function assertEntity(tx: Transaction, scope: Scope, entity: Entity): Promise<void> {
+  const { table, noun } = ENTITIES[entity.entity_type];
+  const [row] = await tx<{ status: string }[]>`
+    select status from ${tx(table)}
+     where ${inScope(tx, scope)} and id = ${entity.entity_id}
+       for share`;
+  if (row === undefined) throw notFound(noun, entity.entity_id);
+  if (row.status !== 'published')
+    throw invalidField('entity_id', `${noun} ${entity.entity_id} is ${row.status}`);
+}
+
+async function featureToGrant(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+): Promise<Pick<FeatureRow, 'id' | 'type' | 'meter_id'>> {
+  const [row] = await tx<Pick<FeatureRow, 'id' | 'type' | 'meter_id' | 'status'>[]>`
+    select id, type, meter_id, status from features
+     where ${inScope(tx, scope)} and id = ${id}
+       for share`;
+  if (row === undefined) throw notFound('Feature', id);
+  if (row.status !== 'published') throw invalidField('feature_id', `the feature is ${row.status}`);
+  return row;
+}

@@ -1,0 +1,66 @@
+import { planPriceEdit, type PriceEdit } from '../../domain/pricing/price-version.ts';
+import { isoTime } from '../../platform/clock.ts';
+import type { Transaction } from '../../postgres/client.ts';
+import type { UpdatePriceBody } from '../../schemas/price.ts';
+import type { BillingDeps } from '../deps.ts';
+import { assertGroupOf } from '../groups/repository.ts';
+import { findPriceUnits } from '../price-units/repository.ts';
+import { changed, newRecord, type Caller } from '../record.ts';
+import { findReferences, priceTerms } from './create-prices.ts';
+import { insertPrice, lockPrice, updatePriceRow, type PriceRow } from './repository.ts';
+
+/**
+ * Changes a price: text in place, terms by ending the price and starting its next version at the same
+ * instant (billing-semantics 2.7). Answers the price that is in force from then on.
+ */
+export async function updatePrice(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+  body: UpdatePriceBody,
+): Promise<PriceRow> {
+  const { scope } = caller;
+  const price = await lockPrice(tx, scope, id);
+  const plan = planPriceEdit(price, pricingEdit(body), isoTime(deps.clock.now()));
+  if (body.group_id) await assertGroupOf(tx, scope, body.group_id, 'price');
+  const text = textChanges(price, body);
+  if (plan.kind === 'in_place')
+    return await updatePriceRow(tx, scope, id, { ...text, ...changed(deps, caller) });
+
+  await findReferences(tx, scope, plan.definition, null);
+  await updatePriceRow(tx, scope, id, { end_date: plan.effective_from, ...changed(deps, caller) });
+  return await insertPrice(tx, {
+    ...newRecord(deps, caller, 'price'),
+    ...priceTerms(plan.definition, await unitOf(tx, caller, price)),
+    entity_type: price.entity_type,
+    entity_id: price.entity_id,
+    parent_price_id: plan.parent_price_id,
+    ...text,
+  });
+}
+
+/** The terms that were sent. A price has no term that could be cleared but its bucket. */
+function pricingEdit(body: UpdatePriceBody): PriceEdit {
+  const { display_name, description, lookup_key, metadata, group_id, bucket_size, ...terms } = body;
+  const given = Object.entries(terms).filter(([, value]) => value != null);
+  return { ...Object.fromEntries(given), ...(bucket_size === undefined ? {} : { bucket_size }) };
+}
+
+/** Absent is unchanged, null clears. */
+function textChanges(price: PriceRow, body: UpdatePriceBody) {
+  return {
+    display_name: body.display_name === undefined ? price.display_name : body.display_name,
+    description: body.description === undefined ? price.description : body.description,
+    lookup_key: body.lookup_key === undefined ? price.lookup_key : body.lookup_key,
+    metadata: body.metadata ?? price.metadata,
+    group_id: body.group_id === undefined ? price.group_id : body.group_id,
+  };
+}
+
+/** The unit at the rate that the price was made with, whatever became of the unit since (ruling 14). */
+async function unitOf(tx: Transaction, caller: Caller, price: PriceRow) {
+  if (price.price_unit_id === null) return null;
+  const [unit] = await findPriceUnits(tx, caller.scope, [price.price_unit_id]);
+  return unit === undefined ? null : { ...unit, conversion_rate: price.conversion_rate };
+}

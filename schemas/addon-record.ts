@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { recordFields } from './primitives.ts';
+import { ADDON_TYPES } from './words.ts';
+
+export const addonFields = {
+  ...recordFields,
+  name: z.string(),
+  description: z.string().nullable(),
+  lookup_key: z.string(),
+  type: z.enum(ADDON_TYPES),
+  /** Values of any JSON type. */
+  metadata: z.record(z.string(), z.unknown()),
+};
+
+/** An addon as it stands inside another record: what belongs to it is not repeated there. */
+export const EmbeddedAddon = z
+  .object({
+    ...addonFields,
+    prices: z.null(),
+    entitlements: z.null(),
+    credit_grants: z.null(),
+  })
+  .meta({ id: 'EmbeddedAddon' });
+export type EmbeddedAddon = z.infer<typeof EmbeddedAddon>;

@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import {
+  decimalText,
+  instant,
+  integer,
+  name,
+  optionalId,
+  optionalMetadata,
+  positiveDecimal,
+  recordFields,
+  time,
+} from './primitives.ts';
+import { searchSchemas } from './search.ts';
+import {
+  CREDIT_GRANT_CADENCES,
+  CREDIT_GRANT_EXPIRATION_TYPES,
+  CREDIT_GRANT_EXPIRATION_UNITS,
+  CREDIT_GRANT_PERIODS,
+  CREDIT_GRANT_SCOPES,
+} from './words.ts';
+
+export const CreateCreditGrantBody = z.object({
+  name: name(),
+  scope: z.enum(CREDIT_GRANT_SCOPES),
+  plan_id: optionalId,
+  addon_id: optionalId,
+  subscription_id: optionalId,
+  credits: positiveDecimal,
+  conversion_rate: positiveDecimal.nullish(),
+  topup_conversion_rate: positiveDecimal.nullish(),
+  cadence: z.enum(CREDIT_GRANT_CADENCES),
+  period: z.enum(CREDIT_GRANT_PERIODS).nullish(),
+  period_count: integer.min(1).nullish(),
+  expiration_type: z.enum(CREDIT_GRANT_EXPIRATION_TYPES),
+  expiration_duration: integer.min(1).nullish(),
+  expiration_duration_unit: z.enum(CREDIT_GRANT_EXPIRATION_UNITS).nullish(),
+  priority: integer.nullish(),
+  credit_grant_anchor: time.nullish(),
+  start_date: time.nullish(),
+  end_date: time.nullish(),
+  metadata: optionalMetadata,
+});
+export type CreateCreditGrantBody = z.output<typeof CreateCreditGrantBody>;
+
+export const UpdateCreditGrantBody = z.object({
+  name: name().optional(),
+  metadata: optionalMetadata,
+  end_date: time.nullish(),
+});
+export type UpdateCreditGrantBody = z.output<typeof UpdateCreditGrantBody>;
+
+/** From when a subscription's grant is ended; now when absent. */
+export const DeleteCreditGrantBody = z.object({ effective_date: time.nullish() });
+
+export const CreditGrant = z
+  .object({
+    ...recordFields,
+    name: z.string(),
+    scope: z.enum(CREDIT_GRANT_SCOPES),
+    plan_id: z.string().nullable(),
+    addon_id: z.string().nullable(),
+    subscription_id: z.string().nullable(),
+    credits: decimalText,
+    conversion_rate: decimalText.nullable(),
+    topup_conversion_rate: decimalText.nullable(),
+    cadence: z.enum(CREDIT_GRANT_CADENCES),
+    period: z.enum(CREDIT_GRANT_PERIODS).nullable(),
+    period_count: z.int().nullable(),
+    expiration_type: z.enum(CREDIT_GRANT_EXPIRATION_TYPES),
+    expiration_duration: z.int().nullable(),
+    expiration_duration_unit: z.enum(CREDIT_GRANT_EXPIRATION_UNITS).nullable(),
+    priority: z.int().nullable(),
+    credit_grant_anchor: instant.nullable(),
+    start_date: instant.nullable(),
+    end_date: instant.nullable(),
+    metadata: z.record(z.string(), z.string()),
+  })
+  .meta({ id: 'CreditGrant' });
+export type CreditGrant = z.infer<typeof CreditGrant>;
+
+export const CreditGrantSearch = searchSchemas({
+  fields: {
+    name: 'text',
+    scope: 'text',
+    cadence: 'text',
+    priority: 'number',
+    status: 'text',
+    created_at: 'time',
+    updated_at: 'time',
+  },
+  filters: (kind) => ({
+    credit_grant_ids: kind.list(),
+    plan_ids: kind.list(),
+    addon_ids: kind.list(),
+    subscription_ids: kind.list(),
+    scope: kind.oneOf(CREDIT_GRANT_SCOPES),
+  }),
+});

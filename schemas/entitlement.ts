@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import { EmbeddedAddon } from './addon-record.ts';
+import { Feature } from './feature.ts';
+import { EmbeddedPlan } from './plan-record.ts';
+import {
+  decimalText,
+  id,
+  instant,
+  integer,
+  optionalId,
+  optionalText,
+  positiveDecimal,
+  recordFields,
+  time,
+} from './primitives.ts';
+import { searchSchemas } from './search.ts';
+import {
+  ENTITLEMENT_AGGREGATION_MODES,
+  ENTITLEMENT_ENTITY_TYPES,
+  FEATURE_TYPES,
+  GRANT_ALLOCATION_BEHAVIORS,
+  GRANT_DURATION_UNITS,
+  GRANT_MEASURES,
+  USAGE_RESET_PERIODS,
+} from './words.ts';
+
+/** An empty word says nothing. */
+const word = <const Values extends readonly [string, ...string[]]>(values: Values) =>
+  z
+    .enum(values)
+    .or(z.literal('').transform(() => null))
+    .nullish();
+
+const writable = {
+  is_enabled: z.boolean().nullish(),
+  is_soft_limit: z.boolean().nullish(),
+  /** Null is no limit, 0 is nothing. */
+  usage_limit: z.int().min(0).nullish(),
+  usage_reset_period: word(USAGE_RESET_PERIODS),
+  static_value: optionalText(5000),
+  config_value: z.record(z.string(), z.unknown()).nullish(),
+  aggregation_mode: word(ENTITLEMENT_AGGREGATION_MODES),
+  grant_quota: positiveDecimal.nullish(),
+  grant_measure: word(GRANT_MEASURES),
+  grant_duration_unit: word(GRANT_DURATION_UNITS),
+  grant_duration_value: integer.min(1).nullish(),
+  grant_allocation_behavior: word(GRANT_ALLOCATION_BEHAVIORS),
+};
+
+export const CreateEntitlementBody = z.object({
+  ...writable,
+  /** Short for entity_type PLAN and this entity_id. */
+  plan_id: optionalId,
+  entity_type: word(ENTITLEMENT_ENTITY_TYPES),
+  entity_id: optionalId,
+  feature_id: id,
+  feature_type: z.enum(FEATURE_TYPES),
+  parent_entitlement_id: optionalId,
+  display_order: integer.nullish(),
+  start_date: time.nullish(),
+  end_date: time.nullish(),
+});
+export type CreateEntitlementBody = z.output<typeof CreateEntitlementBody>;
+
+export const CreateBulkEntitlementBody = z.object({
+  items: z.array(CreateEntitlementBody).min(1, 'needs at least one entitlement').max(100),
+});
+
+export const UpdateEntitlementBody = z.object({
+  ...writable,
+  display_order: integer.nullish(),
+  /** Forgets every `grant_` field. */
+  clear_grant_config: z.boolean().nullish(),
+});
+export type UpdateEntitlementBody = z.output<typeof UpdateEntitlementBody>;
+
+export const entitlementFields = {
+  ...recordFields,
+  entity_type: z.enum(ENTITLEMENT_ENTITY_TYPES),
+  entity_id: z.string(),
+  feature_id: z.string(),
+  feature_type: z.enum(FEATURE_TYPES),
+  is_enabled: z.boolean(),
+  is_soft_limit: z.boolean(),
+  usage_limit: z.number().nullable(),
+  usage_reset_period: z.enum(USAGE_RESET_PERIODS).nullable(),
+  static_value: z.string().nullable(),
+  config_value: z.record(z.string(), z.unknown()).nullable(),
+  aggregation_mode: z.enum(ENTITLEMENT_AGGREGATION_MODES),
+  grant_quota: decimalText.nullable(),
+  grant_measure: z.enum(GRANT_MEASURES).nullable(),
+  grant_duration_unit: z.enum(GRANT_DURATION_UNITS).nullable(),
+  grant_duration_value: z.int().nullable(),
+  grant_allocation_behavior: z.enum(GRANT_ALLOCATION_BEHAVIORS).nullable(),
+  parent_entitlement_id: z.string().nullable(),
+  display_order: z.int(),
+  start_date: instant.nullable(),
+  end_date: instant.nullable(),
+};
+
+export const Entitlement = z
+  .object({
+    ...entitlementFields,
+    /** The entity's id when that is a plan. */
+    plan_id: z.string().nullable(),
+    feature: Feature.nullable(),
+    plan: EmbeddedPlan.nullable(),
+    addon: EmbeddedAddon.nullable(),
+  })
+  .meta({ id: 'Entitlement' });
+export type Entitlement = z.infer<typeof Entitlement>;
+
+export const BulkEntitlements = z.object({ items: z.array(Entitlement) });
+
+export const EntitlementSearch = searchSchemas({
+  fields: {
+    entity_type: 'text',
+    entity_id: 'text',
+    feature_id: 'text',
+    feature_type: 'text',
+    is_enabled: 'boolean',
+    display_order: 'number',
+    status: 'text',
+    created_at: 'time',
+    updated_at: 'time',
+  },
+  expand: ['features', 'plans', 'addons', 'meters'],
+  filters: (kind) => ({
+    entity_ids: kind.list(),
+    entity_type: kind.oneOf(ENTITLEMENT_ENTITY_TYPES),
+    plan_ids: kind.list(),
+    feature_ids: kind.list(),
+    feature_type: kind.oneOf(FEATURE_TYPES),
+    is_enabled: kind.boolean(),
+    has_grant_config: kind.boolean(),
+  }),
+});

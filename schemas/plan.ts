@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { CreditGrant } from './credit-grant.ts';
+import { Entitlement } from './entitlement.ts';
+import { planFields } from './plan-record.ts';
+import { Price } from './price.ts';
+import { integer, name, optionalLookupKey, optionalMetadata, optionalText } from './primitives.ts';
+import { expandQuery, searchSchemas } from './search.ts';
+
+const writable = {
+  description: optionalText(5000),
+  display_order: integer.nullish(),
+  lookup_key: optionalLookupKey,
+  metadata: optionalMetadata,
+};
+
+export const CreatePlanBody = z.object({ ...writable, name: name() });
+export type CreatePlanBody = z.output<typeof CreatePlanBody>;
+
+export const UpdatePlanBody = z.object({ ...writable, name: name().optional() });
+export type UpdatePlanBody = z.output<typeof UpdatePlanBody>;
+
+export const ClonePlanBody = z.object({ ...writable, name: name(), lookup_key: name() });
+export type ClonePlanBody = z.output<typeof ClonePlanBody>;
+
+/** How many subscriptions of the plan have not taken over its present prices. */
+export const PriceSyncStatus = z
+  .object({ unsynced_subscription_count: z.int() })
+  .meta({ id: 'PriceSyncStatus' });
+
+export const Plan = z
+  .object({
+    ...planFields,
+    /** The children are null unless the route or `expand` asks for them. */
+    prices: z.array(Price).nullable(),
+    entitlements: z.array(Entitlement).nullable(),
+    credit_grants: z.array(CreditGrant).nullable(),
+    price_sync_status: PriceSyncStatus.nullable(),
+  })
+  .meta({ id: 'Plan' });
+export type Plan = z.infer<typeof Plan>;
+
+export const PLAN_EXPANSIONS = [
+  'prices', 'meters', 'entitlements', 'features', 'credit_grant', 'credit_grants', 'price_sync_status',
+] as const; // prettier-ignore
+
+export const PlanSearch = searchSchemas({
+  fields: {
+    name: 'text',
+    lookup_key: 'text',
+    description: 'text',
+    display_order: 'number',
+    status: 'text',
+    created_at: 'time',
+    updated_at: 'time',
+  },
+  expand: PLAN_EXPANSIONS,
+  filters: (kind) => ({ plan_ids: kind.list(), lookup_key: kind.text(), lookup_keys: kind.list() }),
+});
+
+/** A single plan has everything but this embedded anyway. */
+export const PlanQuery = expandQuery(PLAN_EXPANSIONS);

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import {
+  currency,
+  decimalText,
+  name,
+  optionalMetadata,
+  positiveDecimalText,
+  recordFields,
+} from './primitives.ts';
+import { searchSchemas } from './search.ts';
+
+export const CreatePriceUnitBody = z.object({
+  name: name(),
+  /** Three characters, as in a price's currency; put into lower case. */
+  code: currency,
+  symbol: name(10),
+  base_currency: currency,
+  /** One unit in main units of the base currency. As text, so that nothing of it is lost. */
+  conversion_rate: positiveDecimalText,
+  metadata: optionalMetadata,
+});
+export type CreatePriceUnitBody = z.output<typeof CreatePriceUnitBody>;
+
+export const UpdatePriceUnitBody = z.object({
+  name: name().optional(),
+  metadata: optionalMetadata,
+});
+export type UpdatePriceUnitBody = z.output<typeof UpdatePriceUnitBody>;
+
+export const PriceUnit = z
+  .object({
+    ...recordFields,
+    name: z.string(),
+    code: z.string(),
+    symbol: z.string(),
+    base_currency: z.string(),
+    conversion_rate: decimalText,
+    metadata: z.record(z.string(), z.string()),
+  })
+  .meta({ id: 'PriceUnit' });
+export type PriceUnit = z.infer<typeof PriceUnit>;
+
+export const PriceUnitCodeParams = z.object({ code: z.string().min(1).max(255) });
+
+export const PriceUnitSearch = searchSchemas({
+  fields: {
+    name: 'text',
+    code: 'text',
+    base_currency: 'text',
+    status: 'text',
+    created_at: 'time',
+    updated_at: 'time',
+  },
+  filters: (kind) => ({ price_unit_ids: kind.list(), code: kind.text() }),
+});
