@@ -279,6 +279,56 @@ export type ExplanationStepOf<Name extends ExplanationStep['step']> = Extract<
 >;
 export type LineStep = Exclude<ExplanationStep, { step: 'sum' }>;
 
+/** A coupon on the row: of a base of one or more rows, this row's share, in proportion to what it had left. */
+const DiscountStep = z.object({
+  step: z.literal('discount'),
+  rule: Rule,
+  level: z.enum(['line_item', 'invoice']),
+  coupon_id: z.string(),
+  coupon_association_id: z.string().nullable(),
+  discount_type: z.enum(['fixed', 'percentage']),
+  percentage_off: Decimal.nullable(),
+  amount_off: Decimal.nullable(),
+  base: Decimal,
+  discount: Decimal,
+  /** What the row had left before, and has after. */
+  before: Decimal,
+  amount: Decimal,
+  after: Decimal,
+});
+
+/** Credits of a wallet on the row, in money; the row's price type is one that the wallet pays for. */
+const PrepaidCreditStep = z.object({
+  step: z.literal('prepaid_credit'),
+  rule: Rule,
+  wallet_id: z.string(),
+  before: Decimal,
+  amount: Decimal,
+  after: Decimal,
+});
+
+/** A tax of the invoice that falls on the row: it is computed and rounded once for all rows together. */
+const TaxStep = z.object({
+  step: z.literal('tax'),
+  rule: Rule,
+  tax_rate_id: z.string(),
+  tax_behavior: z.enum(['inclusive', 'exclusive']),
+  percentage_value: Decimal,
+  /** The row's part of the invoice's tax base: what discounts left of it. */
+  line_base: Decimal,
+  invoice_base: Decimal,
+  taxable_amount: Decimal,
+  tax_amount: Decimal,
+});
+
+/** What the invoice did with the row after it was rated, in order. */
+export const SettlementStep = z.discriminatedUnion('step', [
+  DiscountStep,
+  PrepaidCreditStep,
+  TaxStep,
+]);
+export type SettlementStep = z.infer<typeof SettlementStep>;
+
 export const Explanation = z.object({
   kind: z.enum(['base', 'overage', 'true_up', 'credit']),
   currency: z.string(),
@@ -288,5 +338,7 @@ export const Explanation = z.object({
   /** Rounded, as on the invoice. */
   amount: Decimal,
   steps: z.array(ExplanationStep),
+  /** Absent until the row stands on an invoice. */
+  settlement: z.array(SettlementStep).optional(),
 });
 export type Explanation = z.infer<typeof Explanation>;

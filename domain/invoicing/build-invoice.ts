@@ -2,6 +2,7 @@ import type { Currency } from '../currency.ts';
 import { decimal, decimalText, sum } from '../money.ts';
 import type { InvoiceStatus } from '../states/invoice.ts';
 import { applyCoupons, type CouponApplication, type InvoiceCoupon } from './coupons.ts';
+import { explained, settlementSteps } from './explain-settlement.ts';
 import { lineAmount, type LineSettlement, type InvoiceRow } from './invoice-row.ts';
 import {
   deriveInvoicePayment,
@@ -105,7 +106,7 @@ export function buildInvoice<Line extends InvoiceRow>(
       input.ledger ?? EMPTY_LEDGER,
     ),
     lines: lines.map((line, row) => ({
-      ...line,
+      ...explained(line, () => settlementSteps(row, nets[row]!, { discounts, credits, taxes })),
       line_item_discount: decimalText(discounts.lineItemDiscounts[row]!),
       invoice_level_discount: decimalText(discounts.invoiceLevelDiscounts[row]!),
       prepaid_credits_applied: decimalText(credits.applied[row]!),

@@ -43,7 +43,22 @@ export interface CouponApplication {
   readonly shares: readonly { readonly invoice_line_item_id: string; readonly amount: string }[];
 }
 
+/** One coupon on its rows, as it came about. */
+export interface CouponUse {
+  readonly coupon: InvoiceCoupon;
+  readonly level: 'line_item' | 'invoice';
+  readonly base: Decimal;
+  readonly discount: Decimal;
+  /** `row` is the place among the invoice's rows, `before` what the row had left. */
+  readonly shares: readonly {
+    readonly row: number;
+    readonly before: Decimal;
+    readonly amount: Decimal;
+  }[];
+}
+
 export interface Discounts {
+  readonly uses: readonly CouponUse[];
   readonly applications: readonly CouponApplication[];
   /** One for each row, in the order of the rows. */
   readonly lineItemDiscounts: readonly Decimal[];
@@ -76,28 +91,35 @@ export function applyCoupons(
   const net = lines.map((line) => lineAmount(line, currency));
   const lineItemDiscounts = lines.map(() => ZERO);
   const invoiceLevelDiscounts = lines.map(() => ZERO);
-  const applications: CouponApplication[] = [];
+  const uses: CouponUse[] = [];
   let headroom = Decimal.max(sum(net), ZERO);
 
   for (const coupon of inOrder(coupons)) {
     const rows = lines.flatMap((line, row) =>
       isDiscounted(line, coupon) && net[row]!.gt(0) ? [row] : [],
     );
-    const base = sum(rows.map((row) => net[row]!));
+    const weights = rows.map((row) => net[row]!);
+    const base = sum(weights);
     if (base.isZero() || headroom.isZero()) continue;
 
     const discount = Decimal.min(couponDiscount(coupon, base, currency), headroom);
-    const weights = rows.map((row) => net[row]!);
     const parts = allocate(discount, weights, currency);
-    applications.push(...applicationRows(coupon, lines, rows, weights, parts));
-    const column = isLineLevel(coupon) ? lineItemDiscounts : invoiceLevelDiscounts;
-    rows.forEach((row, index) => {
-      column[row] = column[row]!.plus(parts[index]!);
-      net[row] = net[row]!.minus(parts[index]!);
-    });
+    const level = isLineLevel(coupon) ? 'line_item' : 'invoice';
+    const column = level === 'line_item' ? lineItemDiscounts : invoiceLevelDiscounts;
+    const shares = rows.map((row, index) => ({
+      row,
+      before: weights[index]!,
+      amount: parts[index]!,
+    }));
+    uses.push({ coupon, level, base, discount, shares });
+    for (const { row, before, amount } of shares) {
+      column[row] = column[row]!.plus(amount);
+      net[row] = before.minus(amount);
+    }
     headroom = headroom.minus(discount);
   }
-  return { applications, lineItemDiscounts, invoiceLevelDiscounts };
+  const applications = uses.flatMap((use) => applicationRows(use, lines));
+  return { uses, applications, lineItemDiscounts, invoiceLevelDiscounts };
 }
 
 const isLineLevel = (coupon: InvoiceCoupon) =>
@@ -144,37 +166,32 @@ const isOf = (line: InvoiceRow, coupon: InvoiceCoupon) =>
   coupon.subscription_id === null || line.subscription_id === coupon.subscription_id;
 
 /** One application for each row of a line-level coupon, one for the invoice otherwise. */
-function applicationRows(
-  coupon: InvoiceCoupon,
-  lines: readonly InvoiceRow[],
-  rows: readonly number[],
-  bases: readonly Decimal[],
-  parts: readonly Decimal[],
-): CouponApplication[] {
-  const shares = rows.map((row, index) => ({
+function applicationRows(use: CouponUse, lines: readonly InvoiceRow[]): CouponApplication[] {
+  const shares = use.shares.map(({ row, amount }) => ({
     invoice_line_item_id: lines[row]!.id,
-    amount: decimalText(parts[index]!),
+    amount: decimalText(amount),
   }));
-  const application = (
-    lineId: string | null,
-    base: Decimal,
-    discount: Decimal,
-    of: typeof shares,
-  ) => ({
-    coupon_id: coupon.coupon_id,
-    coupon_association_id: coupon.coupon_association_id,
-    subscription_id: coupon.subscription_id,
-    invoice_line_item_id: lineId,
-    discount_type: coupon.type,
-    discount_percentage: coupon.type === 'percentage' ? coupon.percentage_off : null,
-    original_price: decimalText(base),
-    discounted_amount: decimalText(discount),
-    final_price: decimalText(base.minus(discount)),
-    shares: of,
-  });
-  return isLineLevel(coupon)
-    ? shares.map((share, index) =>
-        application(share.invoice_line_item_id, bases[index]!, parts[index]!, [share]),
-      )
-    : [application(null, sum(bases), sum(parts), shares)];
+  if (use.level === 'invoice') return [application(use, null, use.base, use.discount, shares)];
+  return use.shares.map(({ row, before, amount }, index) =>
+    application(use, lines[row]!.id, before, amount, [shares[index]!]),
+  );
 }
+
+const application = (
+  { coupon }: CouponUse,
+  lineId: string | null,
+  base: Decimal,
+  discount: Decimal,
+  shares: CouponApplication['shares'],
+): CouponApplication => ({
+  coupon_id: coupon.coupon_id,
+  coupon_association_id: coupon.coupon_association_id,
+  subscription_id: coupon.subscription_id,
+  invoice_line_item_id: lineId,
+  discount_type: coupon.type,
+  discount_percentage: coupon.type === 'percentage' ? coupon.percentage_off : null,
+  original_price: decimalText(base),
+  discounted_amount: decimalText(discount),
+  final_price: decimalText(base.minus(discount)),
+  shares,
+});

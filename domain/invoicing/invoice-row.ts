@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
+import type { Explanation } from '../../schemas/explanation.ts';
 import { isRounded, type Currency } from '../currency.ts';
 import { decimal, type Decimal } from '../money.ts';
 import type { PriceType } from '../pricing/price.ts';
 import type { LineKind } from '../pricing/rated-line.ts';
 
 /**
- * A rated row on its way onto an invoice. Any record with these columns will do; the other columns
- * (and the explanation) pass through `buildInvoice` untouched.
+ * A rated row on its way onto an invoice. Any record with these columns will do; its other columns
+ * pass through `buildInvoice` untouched, and its explanation gains what the invoice did with it.
  */
 export interface InvoiceRow {
   readonly id: string;
@@ -22,6 +23,8 @@ export interface InvoiceRow {
   /** Service window, half-open, ISO 8601 UTC. Both null on a row without one; equal for a one-time charge. */
   readonly period_start: string | null;
   readonly period_end: string | null;
+  /** From the rating; a row that a person wrote has none. */
+  readonly explanation?: Explanation | null;
 }
 
 /** What the pipeline adds to a row, decimal text. */

@@ -36,6 +36,7 @@ export interface TaxSummary {
 }
 
 export interface Taxes {
+  readonly base: Decimal;
   readonly rows: readonly TaxRow[];
   readonly inclusive: Decimal;
   readonly exclusive: Decimal;
@@ -72,6 +73,7 @@ export function computeTaxes(
 
   const inclusive = base.minus(net);
   return {
+    base,
     inclusive,
     exclusive: sum(amounts).minus(inclusive),
     rows: listed.map((rate, index) => ({
