@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
-import { Registry } from 'prom-client';
-import type { Logger } from '../platform/log.ts';
+import type { Registry } from 'prom-client';
 import type { RoleReady } from './role-process.ts';
+import type { Runtime } from './runtime.ts';
 
 /** A role that is up: what the process does until it is told to drain. */
 export interface RunningRole {
@@ -22,11 +22,10 @@ const DRAIN_MS_MAX = 10_000;
  * container's) restarts it, and everything durable is built to survive just that.
  */
 export async function runRole(
-  log: Logger,
-  registry: Registry,
-  address: { port: number; host: string },
+  { log, registry, config }: Pick<Runtime, 'log' | 'registry' | 'config'>,
   start: () => Promise<RunningRole>,
 ): Promise<void> {
+  const address = { port: config.OPERATIONS_PORT, host: config.OPERATIONS_HOST };
   let draining: Promise<void> | null = null;
   let role: RunningRole | null = null;
   const operations = await startOperationsServer(registry, address, () => role?.health() ?? null);

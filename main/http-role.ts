@@ -1,0 +1,90 @@
+import type { FastifyInstance } from 'fastify';
+import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from 'prom-client';
+import { httpMetrics } from '../platform/metrics.ts';
+import { createServer } from '../platform/http/server.ts';
+import { isReady, type ComponentHealth, type RunningRole } from './role.ts';
+import type { Runtime } from './runtime.ts';
+
+const PEER_MS_MAX = 2_000;
+const PING_MS_MAX = 2_000;
+
+/** One thing that a server of this process offers: the ingest edge, the API. */
+export interface HttpPart {
+  register(app: FastifyInstance): Promise<void>;
+  /** Called after the server has answered its last request. */
+  close(): Promise<void>;
+}
+
+/** A server on the main port with the given parts, health, readiness and metrics. */
+export async function startHttpRole(
+  runtime: Runtime,
+  parts: readonly ((runtime: Runtime) => Promise<HttpPart>)[],
+): Promise<RunningRole> {
+  const { config, log, registry } = runtime;
+  const app = createServer({ log, onAnswer: httpMetrics(registry) });
+  const started: HttpPart[] = [];
+  for (const part of parts) {
+    const ready = await part(runtime);
+    await ready.register(app);
+    started.push(ready);
+  }
+  const health = (): Promise<Record<string, ComponentHealth>> => storesHealth(runtime);
+  app.get('/healthz', async () => ({ status: 'ok' }));
+  app.get('/readyz', async (_request, reply) => {
+    const components = await health();
+    const ready = isReady(components);
+    return reply
+      .code(ready ? 200 : 503)
+      .send({ status: ready ? 'ready' : 'not_ready', components });
+  });
+  app.get('/metrics', async (_request, reply) =>
+    reply.type(registry.contentType).send(await metricsOfMachine(runtime)),
+  );
+  await app.listen({ port: config.PORT, host: config.HOST });
+  return {
+    health,
+    async drain() {
+      await app.close();
+      for (const part of started) await part.close();
+      await runtime.close();
+    },
+  };
+}
+
+/**
+ * Postgres holds the keys, the records and the embedded log: without it nothing can be answered. A
+ * missing usage store degrades only: events are still accepted, and usage reads answer 503 by themselves.
+ */
+async function storesHealth(runtime: Runtime): Promise<Record<string, ComponentHealth>> {
+  const [postgres, clickhouse] = await Promise.all([
+    withinTime(runtime.pool`select 1`),
+    withinTime(runtime.clickhouse().ping()),
+  ]);
+  return {
+    postgres: postgres === null ? 'down' : 'up',
+    clickhouse: clickhouse === true ? 'up' : 'degraded',
+  };
+}
+
+async function withinTime<Value>(work: PromiseLike<Value>): Promise<Value | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), PING_MS_MAX);
+  });
+  return Promise.race([Promise.resolve(work).catch(() => null), limit]).finally(() =>
+    clearTimeout(timer),
+  );
+}
+
+/** This process's figures and those of the other roles on the machine; a peer that is away is left out. */
+async function metricsOfMachine({ registry, config }: Runtime): Promise<string> {
+  const peers = config.OPERATIONS_PEERS.map(async (port) => {
+    const response = await fetch(`http://127.0.0.1:${port}/metrics.json`, {
+      signal: AbortSignal.timeout(PEER_MS_MAX),
+    });
+    return (await response.json()) as MetricObjectWithValues<MetricValue<string>>[];
+  });
+  const answers = await Promise.allSettled([registry.getMetricsAsJSON(), ...peers]);
+  const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+  return AggregatorRegistry.aggregate(found).metrics();
+}

@@ -1,0 +1,36 @@
+import { ingestRoutes } from '../ingest/routes.ts';
+import type { HttpPart } from './http-role.ts';
+import type { Runtime } from './runtime.ts';
+
+/** A pause of this length lets a tenant send this many seconds' worth at once. */
+const BURST_SECONDS = 2;
+
+/** The ingest edge as a part of a server. */
+export async function ingestPart(runtime: Runtime): Promise<HttpPart> {
+  const { clock, ids, log, registry, config } = runtime;
+  const perSecond = config.INGEST_EVENTS_PER_SECOND;
+  const limits =
+    perSecond === 0
+      ? null
+      : {
+          limiter: runtime.rateLimiter(),
+          perTenant: { perSecond, burst: perSecond * BURST_SECONDS },
+        };
+  const { authenticate } = await runtime.apiKeyAuth();
+  const eventLog = await runtime.eventLog();
+  const routes = ingestRoutes({
+    log: eventLog,
+    authenticate,
+    limits,
+    clock,
+    ids,
+    metrics: registry,
+    logger: log,
+  });
+  return {
+    async register(app) {
+      await app.register(routes);
+    },
+    close: async () => {},
+  };
+}

@@ -1,0 +1,103 @@
+import { hostname } from 'node:os';
+import type { Registry } from 'prom-client';
+import type { BillingDeps } from '../api/deps.ts';
+import { connectClickHouse, type ClickHouse } from '../clickhouse/client.ts';
+import type { UsageReader } from '../domain/metering/usage.ts';
+import { InProcessRateLimiter } from '../platform/cache/in-process-rate-limiter.ts';
+import type { RateLimiter } from '../platform/cache/rate-limiter.ts';
+import { systemClock, type Clock } from '../platform/clock.ts';
+import { readConfig, type Config } from '../platform/config.ts';
+import type { EventLog } from '../platform/event-log/event-log.ts';
+import { openPostgresEventLog } from '../platform/event-log/postgres.ts';
+import { armFailpoints } from '../platform/failpoint.ts';
+import { createApiKeyAuth, type ApiKeyAuth } from '../platform/http/api-key-auth.ts';
+import { createIds, type Ids } from '../platform/ids.ts';
+import { createLogger, type Logger } from '../platform/log.ts';
+import { createMetrics } from '../platform/metrics.ts';
+import { connectPostgres, type Pool } from '../postgres/client.ts';
+
+/**
+ * The composition root: the one place that reads the configuration and chooses implementations. What
+ * it returns is one plain object; a role takes from it what it needs, and what nobody asks for is
+ * never connected.
+ */
+export interface Runtime {
+  readonly config: Config;
+  /** Names this process among its likes, in leases and consumer groups. */
+  readonly instanceId: string;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly registry: Registry;
+  readonly pool: Pool;
+  clickhouse(): ClickHouse;
+  eventLog(): Promise<EventLog>;
+  rateLimiter(): RateLimiter;
+  apiKeyAuth(): Promise<ApiKeyAuth>;
+  /** What commands of the API need, for the API itself and for jobs. */
+  billingDeps(): Promise<BillingDeps>;
+  /** Closes whatever was opened, in the reverse order of opening. */
+  close(): Promise<void>;
+}
+
+export function createRuntime(role: string): Runtime {
+  const config = readConfig(process.env);
+  const { POSTGRES_URL, CLICKHOUSE_URL } = config;
+  if (POSTGRES_URL === undefined || CLICKHOUSE_URL === undefined)
+    throw new Error(
+      `The role ${role} needs POSTGRES_URL and CLICKHOUSE_URL. \`npm start\` runs every role with engines of its own.`,
+    );
+  armFailpoints(config.FAILPOINTS);
+
+  const log = createLogger(config.LOG_LEVEL, role);
+  const clock = systemClock;
+  const ids = createIds(clock);
+  const closers: (() => Promise<void>)[] = [];
+  const closing = <Resource extends { close(): Promise<void> }>(resource: Resource): Resource => {
+    closers.push(() => resource.close());
+    return resource;
+  };
+  const pool = connectPostgres({ url: POSTGRES_URL, applicationName: role });
+  closers.push(() => pool.end({ timeout: 5 }));
+
+  const clickhouse = once(() =>
+    closing(connectClickHouse({ url: CLICKHOUSE_URL, applicationName: role })),
+  );
+  const eventLog = once(async () => closing(await openEventLog(config, POSTGRES_URL, log)));
+  const apiKeyAuth = once(async () => closing(await createApiKeyAuth({ pool, clock })));
+  const rateLimiter = once(() => new InProcessRateLimiter(clock));
+  return {
+    config,
+    instanceId: `${hostname()}-${process.pid}`,
+    log,
+    clock,
+    ids,
+    registry: createMetrics(role),
+    pool,
+    clickhouse,
+    eventLog,
+    rateLimiter,
+    apiKeyAuth,
+    async billingDeps() {
+      const usageReader: UsageReader = { read: () => Promise.reject(new Error('none')) };
+      const { forget } = await apiKeyAuth();
+      const settings = { grace_seconds: config.BILLING_GRACE_SECONDS };
+      return { pool, clock, ids, log, usageReader, forgetApiKey: forget, settings };
+    },
+    async close() {
+      for (const close of closers.reverse()) await close();
+    },
+  };
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
+
+function openEventLog(config: Config, postgresUrl: string, logger: Logger): Promise<EventLog> {
+  const { KAFKA_BROKERS, LOG_PARTITIONS } = config;
+  if (KAFKA_BROKERS === undefined)
+    return openPostgresEventLog({ url: postgresUrl, logger, partitions: LOG_PARTITIONS });
+  throw new Error('Kafka');
+}

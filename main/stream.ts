@@ -1,0 +1,31 @@
+import { createUsageStore } from '../clickhouse/create-usage-store.ts';
+import { startStream } from '../stream/start-stream.ts';
+import { runRole, type RunningRole } from './role.ts';
+import { createRuntime, type Runtime } from './runtime.ts';
+
+/** The stream: as many processes as the log has partitions share its work. */
+const runtime = createRuntime('stream');
+await runRole(runtime, () => start(runtime));
+
+async function start({
+  pool,
+  registry,
+  clock,
+  log,
+  config,
+  ...rest
+}: Runtime): Promise<RunningRole> {
+  const eventLog = await rest.eventLog();
+  const store = createUsageStore(rest.clickhouse());
+  const stream = await startStream(
+    { pool, eventLog, store, registry, clock, log },
+    { batchEvents: config.STREAM_BATCH_EVENTS, batchWaitMs: config.STREAM_BATCH_WAIT_MS },
+  );
+  return {
+    health: async () => ({ stream: stream.isFlowing() ? 'up' : 'degraded' }),
+    async drain() {
+      await stream.close();
+      await rest.close();
+    },
+  };
+}
