@@ -1,0 +1,47 @@
+/** One step of an explanation as text, without its number and rule. */
+export interface StepText {
+  readonly title: string;
+  readonly lines: readonly string[];
+}
+
+/**
+ * Rows as lines with aligned columns: text to the left, columns of decimals so that their points stand
+ * below each other. The first row is the heading. An empty column is left away and no line ends in a
+ * space.
+ */
+export function textTable(rows: readonly (readonly string[])[]): string[] {
+  const width = Math.max(...rows.map((row) => row.length));
+  const columns = Array.from({ length: width }, (_, index) => rows.map((row) => row[index] ?? ''))
+    .filter((column) => column.some((cell) => cell !== ''))
+    .map(alignColumn);
+  return rows.map((_, index) =>
+    columns
+      .map((column) => column[index])
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+function alignColumn([heading, ...cells]: readonly string[]): string[] {
+  const filled = cells.filter((cell) => cell !== '');
+  const numeric = filled.some(isDecimal) && filled.every((cell) => isDecimal(cell) || isWord(cell));
+  const body = numeric ? alignPoints(cells) : cells;
+  const width = Math.max(...[heading ?? '', ...body].map((cell) => cell.length));
+  const pad = (cell: string) => (numeric ? cell.padStart(width) : cell.padEnd(width));
+  return [heading ?? '', ...body].map(pad);
+}
+
+/** Pads the decimals to the same length with spaces; a word stands at the end of the integers. */
+function alignPoints(cells: readonly string[]): string[] {
+  const decimalsOf = (cell: string) => (isDecimal(cell) ? (cell.split('.')[1] ?? '') : '');
+  const most = Math.max(...cells.map((cell) => decimalsOf(cell).length));
+  const room = most === 0 ? 0 : most + 1;
+  return cells.map((cell) => {
+    const used = decimalsOf(cell).length;
+    return cell + ' '.repeat(room - (used === 0 ? 0 : used + 1));
+  });
+}
+
+const isDecimal = (cell: string): boolean => /^-?\d+(\.\d+)?$/.test(cell);
+/** What may stand for a number: `open`, `unlimited`. */
+const isWord = (cell: string): boolean => /^[a-z]+$/.test(cell);
