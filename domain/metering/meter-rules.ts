@@ -7,6 +7,9 @@ const WITH_EXPRESSION: readonly AggregationType[] = [
 ]; // prettier-ignore
 const WITH_BUCKET: readonly AggregationType[] = ['MAX', 'SUM'];
 
+/** Whether the type may count the result of an expression (metering 6). */
+export const takesExpression = (type: AggregationType): boolean => WITH_EXPRESSION.includes(type);
+
 /**
  * Refuses a meter that contradicts itself (metering 6): every type but COUNT reads a `field` or an
  * `expression`, never both; `multiplier` belongs to SUM_WITH_MULTIPLIER; buckets are for MAX and SUM;
@@ -20,7 +23,7 @@ export function assertMeterSpec(spec: MeterSpec, path = ''): void {
 
   if (field !== null && expression !== null)
     throw refuse('expression', 'give a field or an expression, not both');
-  if (expression !== null && !WITH_EXPRESSION.includes(type))
+  if (expression !== null && !takesExpression(type))
     throw refuse('expression', `${type} takes none; ${WITH_EXPRESSION.join(', ')} do`);
   if (type !== 'COUNT' && field === null && expression === null)
     throw refuse(

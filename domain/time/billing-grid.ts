@@ -26,7 +26,8 @@ export interface BillingRhythm {
 export interface BillingGrid {
   /**
    * B(k), any whole k: the anchor's date and wall clock in the customer's zone, moved by k × count
-   * units. Days are calendar days; the day of the month is clamped, from the anchor's own day each time.
+   * units. Days are calendar days; the day of the month is clamped, from the anchor's own day each
+   * time. B(0) is the anchor.
    */
   boundary(k: number): Instant;
   /** The greatest k with B(k) ≤ `at`. */
@@ -48,7 +49,9 @@ export function billingGrid(rhythm: BillingRhythm): BillingGrid {
   const local = isMidnight ? midnight : anchor;
   const step = stepOf(billing_period, count);
 
-  const boundaryMs = (k: number): number => zone.toInstant(step.from(local, k));
+  // An anchor in the second hour of an overlap is itself, and not the earlier instant of its clock time.
+  const boundaryMs = (k: number): number =>
+    k === 0 ? anchorMs : zone.toInstant(step.from(local, k));
   const indexAtMs = (ms: number): number => {
     let k = step.estimate(local, zone.toLocal(ms));
     while (boundaryMs(k) > ms) k -= 1;

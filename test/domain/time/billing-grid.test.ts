@@ -146,6 +146,20 @@ describe('a calendar anchor means midnight', () => {
   });
 });
 
+describe('an anchor in the second hour of an overlap', () => {
+  // 01:30 in New York for the second time on 1 November 2026.
+  const second = rhythm('2026-11-01T06:30:00Z', 'DAILY', 'America/New_York');
+  test('is the boundary itself; the clock time goes on from there', () => {
+    expect(boundaries(second, -1, 1)).toEqual([
+      '2026-10-31T05:30Z',
+      '2026-11-01T06:30Z',
+      '2026-11-02T06:30Z',
+    ]);
+    expect(billingGrid(second).indexAt('2026-11-01T06:29:59.999Z')).toBe(-1);
+    expect(billingGrid(second).indexAt('2026-11-01T06:30:00.000Z')).toBe(0);
+  });
+});
+
 describe('a calendar subscription that was anchored anew at some moment', () => {
   test('keeps the clock of its anchor', () => {
     const moved = rhythm('2026-03-10T14:30:00Z', 'MONTHLY', '', { billing_cycle: 'calendar' });

@@ -78,6 +78,7 @@ function firstPeriods(schedule: BillingSchedule, count: number) {
 function luxonBoundary(schedule: BillingSchedule, k: number): number {
   const zone = schedule.customer_timezone;
   const anchor = epochMs(schedule.billing_anchor);
+  if (k === 0) return anchor;
   const local = anchor + luxonLocal(zone, anchor).offset * 60_000;
   const [unit, length] = units[schedule.billing_period];
   return luxonInstant(zone, luxonAdd(local, unit, k * length * schedule.billing_period_count));

@@ -11,6 +11,8 @@ import { commitments } from './commitments.ts';
 import { entitlements } from './entitlements.ts';
 import { pricing } from './pricing.ts';
 import { proration } from './proration.ts';
+import { aggregation } from './aggregation.ts';
+import { metering } from './metering.ts';
 import { periods } from './periods.ts';
 
 /** Area of a case (its file's name) → its operations. One line for each file of this folder. */
@@ -27,5 +29,7 @@ export const registry: Readonly<Record<string, AreaOperations>> = {
   entitlements,
   pricing,
   proration,
+  aggregation,
+  metering,
   periods,
 };

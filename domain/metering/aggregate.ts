@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { epochMs, isoText } from '../time/instant.ts';
+import { windowGrid } from '../time/usage-windows.ts';
+import { matchesFilterValues } from './match.ts';
+import type { Position, WatermarkVector } from './position.ts';
+import type { AggregationType, UsageAnswer, UsageAnswers, UsageQuery, UsageRow } from './usage.ts';
+
+/** One event that one meter version counts. */
+export interface MeteredUsage {
+  readonly tenant_id: string;
+  readonly environment_id: string;
+  readonly meter_version_id: string;
+  readonly external_customer_id: string;
+  /** Milliseconds since 1970-01-01T00:00Z. */
+  readonly timestamp: number;
+  readonly partition: number;
+  readonly position: Position;
+  /** Canonical decimal text; `1` for COUNT and COUNT_UNIQUE. */
+  readonly value: string;
+  /** The counted text of COUNT_UNIQUE, else null. */
+  readonly unique_value: string | null;
+  /** Dimension → value; the empty string where the event lacks the property. */
+  readonly dimensions: Readonly<Record<string, string>>;
+  /** The empty string when none was sent. */
+  readonly source: string;
+}
+
+/**
+ * The pure aggregator (metering 6): the plainest reading of the rules, and therefore the oracle of
+ * every usage test and of what ClickHouse answers (rulings 21). It looks at every row for every
+ * question. `usage` holds each event once (`canonicalUsage`), in any order; with `below`, rows at or
+ * beyond a partition's watermark do not exist.
+ */
+export function answerUsage(
+  queries: readonly UsageQuery[],
+  usage: readonly MeteredUsage[],
+  below: WatermarkVector | null = null,
+): UsageAnswers {
+  const visible = below === null ? usage : usage.filter((row) => isBelow(row, below));
+  const answers = queries.map((query) => [query.key, aggregate(query, visible)] as const);
+  return { watermarks: below ?? {}, answers: new Map(answers) };
+}
+
+/**
+ * One question over usage rows. A row counts when tenant, environment, meter version and customer
+ * agree, its dimensions match `filter_values` and none of `excluded_filter_values`, and its time is in
+ * `[start, end)`; with `reset_usage` NEVER everything before the end counts too. Customers are merged
+ * before they are aggregated. With a window every window of the grid, cut to the period, is aggregated
+ * apart as a period of its own, and what was before it does not count.
+ */
+export function aggregate(query: UsageQuery, usage: readonly MeteredUsage[]): UsageAnswer {
+  const start = epochMs(query.start);
+  const end = epochMs(query.end);
+  const windowed = query.window !== null;
+  const lifetime = query.reset_usage === 'NEVER' && !windowed && start < end;
+  const grid = query.window === null ? null : windowGrid(query.window);
+
+  const parts = new Map<string, Part>();
+  for (const row of usage) {
+    const inPeriod = row.timestamp >= start && row.timestamp < end;
+    if (!inPeriod && !(lifetime && row.timestamp < start)) continue;
+    if (!isAskedFor(query, row)) continue;
+    const group = query.group_by.map((name) => valueOf(row, name));
+    const cell = grid?.cellAt(row.timestamp) ?? { start, end };
+    const key = JSON.stringify([grid === null ? null : cell.start, ...group]);
+    let part = parts.get(key);
+    if (part === undefined) {
+      part = {
+        group,
+        window_start: grid === null ? null : cell.start,
+        start: Math.max(cell.start, start),
+        end: Math.min(cell.end, end),
+        rows: [],
+      };
+      parts.set(key, part);
+    }
+    part.rows.push(row);
+  }
+  if (parts.size === 0 && !windowed && query.group_by.length === 0) {
+    return { key: query.key, rows: [{ group: [], window_start: null, ...NOTHING }] };
+  }
+  return { key: query.key, rows: [...parts.values()].sort(byWindowAndGroup).map(toRow(query)) };
+}
+
+/** Rows of one window and group, and the period that they are aggregated over. */
+interface Part {
+  readonly group: readonly string[];
+  readonly window_start: number | null;
+  readonly start: number;
+  readonly end: number;
+  readonly rows: MeteredUsage[];
+}
+
+/** No event gives 0, for every type (metering 6). */
+const NOTHING = { quantity: '0', event_count: 0 };
+
+function toRow(query: UsageQuery): (part: Part) => UsageRow {
+  return (part) => ({
+    group: part.group,
+    window_start: part.window_start === null ? null : isoText(part.window_start),
+    quantity: text(quantity(query.aggregation, part, query.multiplier)),
+    event_count: part.rows.length,
+  });
+}
+
+/** Scaled by 10^18. There is at least one row. */
+function quantity(aggregation: AggregationType, part: Part, multiplier: string | null): bigint {
+  const values = part.rows.map((row) => scaled(row.value));
+  const total = values.reduce((left, right) => left + right, 0n);
+  switch (aggregation) {
+    case 'COUNT':
+      return BigInt(part.rows.length) * ONE;
+    case 'SUM':
+      return total;
+    case 'SUM_WITH_MULTIPLIER':
+      assert(multiplier !== null, 'SUM_WITH_MULTIPLIER without multiplier');
+      return rounded(total * scaled(multiplier), ONE);
+    case 'AVG':
+      return rounded(total, BigInt(part.rows.length));
+    case 'MAX':
+      return values.reduce((left, right) => (right > left ? right : left));
+    case 'MIN':
+      return values.reduce((left, right) => (right < left ? right : left));
+    case 'COUNT_UNIQUE':
+      return BigInt(new Set(part.rows.map((row) => row.unique_value)).size) * ONE;
+    case 'LATEST':
+      return scaled(part.rows.reduce((left, right) => (isLater(right, left) ? right : left)).value);
+    case 'WEIGHTED_SUM':
+      return weightedSum(part);
+    default:
+      return aggregation satisfies never;
+  }
+}
+
+/**
+ * Each event is a delta that holds from its time to the end of the period. What was there before the
+ * period, with NEVER, holds for all of it.
+ */
+function weightedSum({ rows, start, end }: Part): bigint {
+  const weighted = rows.reduce(
+    (sum, row) => sum + scaled(row.value) * BigInt(end - Math.max(row.timestamp, start)),
+    0n,
+  );
+  return rounded(weighted, BigInt(end - start));
+}
+
+/** LATEST: the greatest (timestamp, position); between partitions, which no position orders, the greater one. */
+function isLater(row: MeteredUsage, than: MeteredUsage): boolean {
+  if (row.timestamp !== than.timestamp) return row.timestamp > than.timestamp;
+  if (row.position !== than.position) return row.position > than.position;
+  return row.partition > than.partition;
+}
+
+function isAskedFor(query: UsageQuery, row: MeteredUsage): boolean {
+  const { external_customer_ids: customers, excluded_filter_values: excluded = [] } = query;
+  const dimension = (name: string): string => valueOf(row, name);
+  return (
+    row.tenant_id === query.tenant_id &&
+    row.environment_id === query.environment_id &&
+    row.meter_version_id === query.meter_version_id &&
+    (customers === null || customers.includes(row.external_customer_id)) &&
+    matchesFilterValues(query.filter_values, dimension) &&
+    !excluded.some((filter) => matchesFilterValues(filter, dimension))
+  );
+}
+
+function valueOf(row: MeteredUsage, name: string): string {
+  return name === 'source' ? row.source : (row.dimensions[name] ?? '');
+}
+
+function isBelow(row: MeteredUsage, below: WatermarkVector): boolean {
+  const bound = below[row.partition];
+  return bound !== undefined && row.position < bound;
+}
+
+function byWindowAndGroup(left: Part, right: Part): number {
+  const windows = (left.window_start ?? 0) - (right.window_start ?? 0);
+  if (windows !== 0) return windows;
+  for (const [index, value] of left.group.entries()) {
+    const other = right.group[index]!;
+    if (value !== other) return value < other ? -1 : 1;
+  }
+  return 0;
+}
+
+/**
+ * Whole numbers of 10^-18: sums of 38-digit values have no bound on their digits, and a quotient is
+ * rounded exactly once.
+ */
+const DECIMALS = 18;
+const ONE = 10n ** BigInt(DECIMALS);
+
+function scaled(value: string): bigint {
+  const [whole = '', decimals = ''] = value.split('.');
+  assert(/^-?\d+$/.test(whole) && decimals.length <= DECIMALS, `${value} is no usage value`);
+  return BigInt(whole + decimals.padEnd(DECIMALS, '0'));
+}
+
+/** Half away from zero. */
+function rounded(numerator: bigint, denominator: bigint): bigint {
+  const magnitude = numerator < 0n ? -numerator : numerator;
+  const quotient = (2n * magnitude + denominator) / (2n * denominator);
+  return numerator < 0n ? -quotient : quotient;
+}
+
+function text(value: bigint): string {
+  const digits = (value < 0n ? -value : value).toString().padStart(DECIMALS + 1, '0');
+  const decimals = digits.slice(-DECIMALS).replace(/0+$/, '');
+  const whole = digits.slice(0, -DECIMALS);
+  return `${value < 0n ? '-' : ''}${whole}${decimals === '' ? '' : `.${decimals}`}`;
+}

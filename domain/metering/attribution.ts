@@ -1,0 +1,19 @@
+import { epochMs, type Instant, type Period } from '../time/instant.ts';
+
+/**
+ * The subscriptions that own usage of a range: those that were running at some moment of it. One that
+ * was cancelled or had ended before the range owns nothing in it (billing-semantics 13).
+ */
+export function subscriptionsOwning<
+  Subscription extends {
+    readonly start_date: Instant;
+    readonly end_date: Instant | null;
+    readonly cancelled_at: Instant | null;
+  },
+>(subscriptions: readonly Subscription[], range: Period): Subscription[] {
+  return subscriptions.filter(({ start_date, end_date, cancelled_at }) => {
+    const ends = [end_date, cancelled_at].filter((end) => end !== null).map(epochMs);
+    const end = Math.min(Infinity, ...ends);
+    return epochMs(start_date) < Math.min(epochMs(range.end), end) && end > epochMs(range.start);
+  });
+}
