@@ -6,9 +6,27 @@ import {
   INVOICE_STATUSES,
   INVOICE_TYPES,
 } from './invoice-requests.ts';
+import { Customer } from './customer.ts';
 import { decimalText, instant, recordFields } from './primitives.ts';
+import { searchSchemas } from './search.ts';
+import { EmbeddedSubscription } from './subscription.ts';
 
 const stringMap = z.record(z.string(), z.string());
+
+export const TaxSummary = z
+  .object({
+    exclusive_tax: decimalText,
+    inclusive_tax: decimalText,
+    total_tax: decimalText,
+    /** Why there is no tax; null when there is. */
+    exemption: z
+      .object({
+        reason: z.string(),
+        reason_code: z.enum(['customer_exempt', 'no_tax_configured']),
+      })
+      .nullable(),
+  })
+  .meta({ id: 'TaxSummary' });
 
 /** What is stored of an invoice and shown: everything but rows and embedded records. */
 export const invoiceFields = {
@@ -49,6 +67,7 @@ export const invoiceFields = {
   recalculated_invoice_id: z.string().nullable(),
   is_manually_edited: z.boolean(),
   source_type: z.string().nullable(),
+  tax_summary: TaxSummary.nullable(),
   metadata: stringMap,
   version: z.int(),
 };
@@ -126,3 +145,102 @@ export type InvoiceLineRecord = z.infer<typeof StoredInvoiceLine> & {
   readonly usage_queries: readonly unknown[];
   readonly holds_slot: boolean;
 };
+
+const none = z.array(z.unknown()).max(0);
+
+export const InvoiceLineItem = z
+  .object({
+    ...invoiceLineFields,
+    commitment_info: CommitmentInfo.nullable(),
+    usage_analytics: z.null(),
+    usage_breakdown: z.null(),
+    custom_currency: z.null(),
+  })
+  .meta({ id: 'InvoiceLineItem' });
+export type InvoiceLineItem = z.infer<typeof InvoiceLineItem>;
+
+/** What the usage on an invoice was read from; reading again below it gives the same numbers. */
+export const UsageSnapshot = z
+  .object({
+    meter_version_ids: z.array(z.string()),
+    /** Log partition to position, decimal text. */
+    watermarks: z.record(z.string(), z.string()),
+  })
+  .meta({ id: 'UsageSnapshot' });
+
+export const Invoice = z
+  .object({
+    ...invoiceFields,
+    /** Null where they were left out. */
+    line_items: z.array(InvoiceLineItem).nullable(),
+    usage_snapshot: UsageSnapshot.nullable(),
+    coupon_applications: none,
+    taxes: none,
+    checkout_session: z.null(),
+    custom_currency: z.null(),
+    /** The embedded records are null unless the route asks for them. */
+    customer: Customer.nullable(),
+    subscription: EmbeddedSubscription.nullable(),
+  })
+  .meta({ id: 'Invoice' });
+export type Invoice = z.infer<typeof Invoice>;
+
+export const ComputedInvoiceAnswer = z
+  .object({ invoice: Invoice, skipped: z.boolean() })
+  .meta({ id: 'ComputedInvoice' });
+
+export const InvoiceSearch = searchSchemas({
+  fields: {
+    id: 'text',
+    invoice_number: 'text',
+    customer_id: 'text',
+    subscription_id: 'text',
+    currency: 'text',
+    invoice_type: 'text',
+    invoice_status: 'text',
+    payment_status: 'text',
+    billing_reason: 'text',
+    amount_due: 'number',
+    amount_remaining: 'number',
+    total: 'number',
+    period_start: 'time',
+    period_end: 'time',
+    due_date: 'time',
+    finalized_at: 'time',
+    status: 'text',
+    created_at: 'time',
+    updated_at: 'time',
+  },
+  expand: ['customer', 'subscription'],
+  filters: (kind) => ({
+    invoice_ids: kind.list(),
+    customer_id: kind.text(),
+    external_customer_id: kind.text(),
+    subscription_id: kind.text(),
+    subscription_customer_id: kind.list(),
+    invoice_type: kind.oneOf(INVOICE_TYPES),
+    invoice_status: kind.list(z.enum(INVOICE_STATUSES)),
+    payment_status: kind.list(z.enum(INVOICE_PAYMENT_STATUSES)),
+    billing_reason: kind.oneOf(BILLING_REASONS),
+    currency: kind.text(),
+    amount_due_gt: kind.decimal(),
+    amount_remaining_gt: kind.decimal(),
+    period_start_gte: kind.time(),
+    period_start_lte: kind.time(),
+    period_end_gte: kind.time(),
+    period_end_lte: kind.time(),
+    skip_line_items: kind.boolean(),
+  }),
+});
+
+/** How one row of an invoice came about, as it was written with the row. */
+export const LineExplanation = z
+  .object({
+    invoice_id: z.string(),
+    line_item_id: z.string(),
+    explanation: Explanation.nullable(),
+    /** The questions that were asked of the usage store. */
+    usage_queries: z.array(z.unknown()),
+    usage_snapshot: UsageSnapshot.nullable(),
+  })
+  .meta({ id: 'LineExplanation' });

@@ -14,6 +14,7 @@ import {
   time,
   timezone,
 } from './primitives.ts';
+import { PriceTierBody, TransformQuantityBody } from './price.ts';
 
 export const BILLING_CYCLES = ['anniversary', 'calendar'] as const;
 export const COLLECTION_METHODS = ['charge_automatically', 'send_invoice'] as const;
@@ -65,12 +66,6 @@ export const LineItemRequest = z
   .meta({ id: 'SubscriptionLineItemRequest' });
 export type LineItemRequest = z.output<typeof LineItemRequest>;
 
-const tier = z.object({
-  up_to: z.union([integer, decimal]).nullish(),
-  unit_amount: nonNegativeDecimal,
-  flat_amount: nonNegativeDecimal.nullish(),
-});
-
 /** Other terms for one of the plan's prices, on this subscription only (billing-semantics 10.1). */
 export const OverrideLineItemRequest = z
   .object({
@@ -79,10 +74,8 @@ export const OverrideLineItemRequest = z
     amount: nonNegativeDecimal.nullish(),
     billing_model: z.enum(['FLAT_FEE', 'PACKAGE', 'TIERED']).nullish(),
     tier_mode: z.enum(['VOLUME', 'SLAB']).nullish(),
-    tiers: z.array(tier).max(1000).nullish(),
-    transform_quantity: z
-      .object({ divide_by: integer.min(1), round: z.enum(['up', 'down']).nullish() })
-      .nullish(),
+    tiers: z.array(PriceTierBody).max(500).nullish(),
+    transform_quantity: TransformQuantityBody.nullish(),
     price_unit_amount: notOffered('a price unit'),
     price_unit_tiers: notOffered('a price unit'),
   })

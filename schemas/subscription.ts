@@ -1,4 +1,8 @@
 import { z } from 'zod';
+import { Customer } from './customer.ts';
+import { Meter } from './meter.ts';
+import { Plan } from './plan.ts';
+import { Price } from './price.ts';
 import {
   billingPeriod,
   decimalText,
@@ -6,6 +10,7 @@ import {
   recordFields,
   recurringPeriod,
 } from './primitives.ts';
+import { searchSchemas } from './search.ts';
 import {
   BILLING_CYCLES,
   COLLECTION_METHODS,
@@ -108,3 +113,81 @@ const StoredLineItem = z.object(lineItemFields);
 
 /** A row of `subscription_line_items`. */
 export type LineItemRow = z.infer<typeof StoredLineItem>;
+
+export const SubscriptionLineItem = z
+  .object({
+    ...lineItemFields,
+    trial_period_days: z.int(),
+    /** The embedded records are null unless the route or `expand` asks for them. */
+    price: Price.nullable(),
+    meter: Meter.nullable(),
+  })
+  .meta({ id: 'SubscriptionLineItem' });
+export type SubscriptionLineItem = z.infer<typeof SubscriptionLineItem>;
+
+/** What belongs to a subscription and has none of in this version. */
+const none = z.array(z.unknown()).max(0);
+
+/** The answered subscription without its invoice, so that an invoice can carry it. */
+export const subscriptionAnswerFields = {
+  ...subscriptionFields,
+  timezone: z.string(),
+  synced_price_sequence: z.number(),
+  include_price_ids: z.array(z.string()).nullable(),
+  /** Null where they were not asked for. */
+  line_items: z.array(SubscriptionLineItem).nullable(),
+  plan: Plan.nullable(),
+  customer: Customer.nullable(),
+  phases: none,
+  pauses: none,
+  coupon_associations: none,
+  credit_grants: none,
+  checkout_session: z.null(),
+};
+
+/** A subscription inside its invoice. */
+export const EmbeddedSubscription = z
+  .object({ ...subscriptionAnswerFields, latest_invoice: z.null() })
+  .meta({ id: 'EmbeddedSubscription' });
+export type EmbeddedSubscription = z.infer<typeof EmbeddedSubscription>;
+
+export const SubscriptionSearch = searchSchemas({
+  fields: {
+    id: 'text',
+    customer_id: 'text',
+    plan_id: 'text',
+    lookup_key: 'text',
+    currency: 'text',
+    subscription_status: 'text',
+    subscription_type: 'text',
+    billing_period: 'text',
+    start_date: 'time',
+    end_date: 'time',
+    current_period_start: 'time',
+    current_period_end: 'time',
+    trial_end: 'time',
+    status: 'text',
+    created_at: 'time',
+    updated_at: 'time',
+  },
+  expand: ['plan', 'customer', 'prices', 'subscription_line_items', 'entitlements'],
+  filters: (kind) => ({
+    subscription_ids: kind.list(),
+    customer_id: kind.text(),
+    customer_ids: kind.list(),
+    external_customer_id: kind.text(),
+    invoicing_customer_ids: kind.list(),
+    parent_subscription_ids: kind.list(),
+    plan_id: kind.text(),
+    lookup_key: kind.text(),
+    subscription_status: kind.list(z.enum(SUBSCRIPTION_STATUSES)),
+    subscription_type: kind.list(z.enum(SUBSCRIPTION_TYPES)),
+    billing_period: kind.list(billingPeriod),
+    billing_cadence: kind.list(z.enum(['RECURRING'])),
+    active_at: kind.time(),
+    trial_end_due_lte: kind.time(),
+    effective_date_for_update: kind.time(),
+    with_line_items: kind.boolean(),
+    with_coupon_associations: kind.boolean(),
+  }),
+});

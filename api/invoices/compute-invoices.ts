@@ -198,6 +198,7 @@ function computeInvoice(
       updated_by: options.user_id,
     },
     lines,
+    sources.customers.get(subscription.customer_id)!,
   );
   return { target, sources, ...settled };
 }

@@ -47,6 +47,7 @@ export function newInvoice(target: InvoiceTarget, id: string, computing: Computi
     recalculated_invoice_id: null,
     is_manually_edited: false,
     source_type: null,
+    tax_summary: null,
     metadata: {},
     version: 1,
     revision: 0,

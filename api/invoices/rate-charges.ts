@@ -74,11 +74,13 @@ function rateCharge(
 }
 
 /**
- * The rows of a trial's opening preview: what will be charged for, at 0, with the trial as the service
- * (billing-semantics 10.4).
+ * The rows of a trial's opening preview: what will be charged for, at 0, with the trial as the service,
+ * one row for each line (billing-semantics 10.4).
  */
 export function waiveForTrial(rated: readonly RatedCharge[], trial: Period): RatedCharge[] {
-  return rated.map(({ line, rated: row }) => ({
+  const first = new Map(rated.toReversed().map((charge) => [charge.line, charge]));
+  const shown = rated.filter((charge) => first.get(charge.line) === charge);
+  return shown.map(({ line, rated: row }) => ({
     line,
     questions: [],
     rated: {

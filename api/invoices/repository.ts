@@ -17,7 +17,7 @@ const INVOICE_COLUMNS = [
   'total_tax', 'total_prepaid_credits_applied', 'amount_due', 'amount_paid', 'amount_remaining',
   'adjustment_amount', 'overpaid_amount', 'refunded_amount', 'period_start', 'period_end', 'due_date',
   'issue_date', 'finalized_at', 'paid_at', 'voided_at', 'last_computed_at', 'idempotency_key',
-  'invoice_pdf_url', 'recalculated_invoice_id', 'is_manually_edited', 'source_type', 'metadata',
+  'invoice_pdf_url', 'recalculated_invoice_id', 'is_manually_edited', 'source_type', 'tax_summary', 'metadata',
   'revision', 'version', 'meter_version_ids', 'usage_watermarks', 'finalize_after', 'stream_heads',
   'finalize_refusal', 'status', 'created_at', 'updated_at', 'created_by', 'updated_by',
 ] as const satisfies readonly (keyof InvoiceRecord)[]; // prettier-ignore
@@ -186,4 +186,21 @@ export function searchInvoices(
   search: Search,
 ): Promise<Page<InvoiceRecord>> {
   return findPage<InvoiceRecord>(db, { columns: db`*`, from: db`invoices`, where, search });
+}
+
+/** The newest living invoice of a subscription; null before the first. */
+export async function findLatestInvoice(
+  db: Db,
+  scope: Scope,
+  subscriptionId: string,
+): Promise<InvoiceRecord | null> {
+  const [row] = await db<InvoiceRecord[]>`
+    select *
+      from invoices
+     where ${inScope(db, scope)}
+       and subscription_id = ${subscriptionId}
+       and invoice_status <> 'VOIDED'
+     order by created_at desc, id desc
+     limit 1`;
+  return row ?? null;
 }

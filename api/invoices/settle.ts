@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { buildInvoice } from '../../domain/invoicing/build-invoice.ts';
 import { dueDate } from '../../domain/invoicing/due-date.ts';
 import { paidAt } from '../../domain/invoicing/payment-ledger.ts';
+import { resolveTaxes } from '../../domain/invoicing/tax-resolution.ts';
 import { moveInvoice } from '../../domain/states/invoice.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../schemas/invoice.ts';
 
@@ -14,6 +15,11 @@ export interface DueTerms {
   readonly customer_timezone: string;
 }
 
+/** What decides whether the customer is taxed. */
+export interface TaxTerms {
+  readonly tax_treatment: 'taxable' | 'exempt';
+}
+
 export const dueOn = (issuedAt: string, terms: DueTerms): string =>
   dueDate(issuedAt, terms.payment_terms, DUE_DAYS, terms.customer_timezone);
 
@@ -23,9 +29,15 @@ export interface Settled {
 }
 
 /** The invoice with every amount computed from its rows, none patched (billing-semantics 9.3). */
-export function settle(invoice: InvoiceRecord, lines: readonly InvoiceLineRecord[]): Settled {
-  const { currency, invoice_status } = invoice;
-  const built = buildInvoice({ currency, invoice_status, lines });
+export function settle(
+  invoice: InvoiceRecord,
+  lines: readonly InvoiceLineRecord[],
+  customer: TaxTerms,
+): Settled {
+  const { currency, invoice_status, period_start, period_end } = invoice;
+  const taxed = { tax_treatment: customer.tax_treatment, currency, period_start, period_end };
+  const taxes = resolveTaxes(taxed, []);
+  const built = buildInvoice({ currency, invoice_status, lines, taxes });
   assert(built.negative_net === '0', 'rows of this invoice do not sum below zero');
   return {
     invoice: {
@@ -42,6 +54,7 @@ export function settle(invoice: InvoiceRecord, lines: readonly InvoiceLineRecord
       overpaid_amount: built.overpaid_amount,
       refunded_amount: built.refunded_amount,
       payment_status: built.payment_status,
+      tax_summary: built.tax_summary,
     },
     lines: built.lines,
   };
@@ -54,13 +67,14 @@ export function settle(invoice: InvoiceRecord, lines: readonly InvoiceLineRecord
 export function issue(
   draft: Settled,
   number: string,
-  terms: DueTerms,
+  terms: DueTerms & TaxTerms,
   issued: { readonly at: string; readonly user_id: string },
 ): Settled {
   const { at, user_id } = issued;
   const { invoice, lines } = settle(
     { ...draft.invoice, invoice_status: moveInvoice(draft.invoice.invoice_status, 'finalize') },
     draft.lines,
+    terms,
   );
   return {
     lines,

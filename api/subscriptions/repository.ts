@@ -1,3 +1,4 @@
+import { notFound } from '../../domain/errors.ts';
 import type { Db, Fragment, Scope, Transaction } from '../../postgres/client.ts';
 import { inScope } from '../../postgres/client.ts';
 import { findPage } from '../../postgres/search.ts';
@@ -5,8 +6,7 @@ import type { Page } from '../../schemas/search.ts';
 import type { LineItemRow, SubscriptionRow } from '../../schemas/subscription.ts';
 
 /** A subscription as a command makes it; what the table fills in by itself is left out. */
-export type NewSubscription = Omit<SubscriptionRow, 'synced_price_sequence' | 'status' | 'version'>;
-export type NewLineItem = Omit<LineItemRow, 'status'>;
+export type NewSubscription = Omit<SubscriptionRow, 'version'>;
 
 export async function insertSubscription(
   tx: Transaction,
@@ -21,21 +21,30 @@ export async function insertSubscription(
 /** In the order given, which is the order they are listed and invoiced in. */
 export async function insertLineItems(
   tx: Transaction,
-  lineItems: readonly NewLineItem[],
+  lineItems: readonly LineItemRow[],
 ): Promise<void> {
   if (lineItems.length === 0) return;
   const rows = lineItems.map((line) => ({ ...line, metadata: tx.json(line.metadata) }));
   await tx`insert into subscription_line_items ${tx(rows)}`;
 }
 
-export async function findSubscription(
+/** The subscription. 404 for a missing and for another scope's. */
+export async function findSubscription(db: Db, scope: Scope, id: string): Promise<SubscriptionRow> {
+  const [row] = await findSubscriptions(db, scope, [id]);
+  if (row === undefined) throw notFound('Subscription', id);
+  return row;
+}
+
+/** Those of the subscriptions that exist in the scope, in no order. */
+export async function findSubscriptions(
   db: Db,
   scope: Scope,
-  id: string,
-): Promise<SubscriptionRow | null> {
-  const [row] = await db<SubscriptionRow[]>`
-    select * from subscriptions where ${inScope(db, scope)} and id = ${id}`;
-  return row ?? null;
+  ids: readonly string[],
+): Promise<SubscriptionRow[]> {
+  if (ids.length === 0) return [];
+  return await db<SubscriptionRow[]>`
+    select * from subscriptions
+     where ${inScope(db, scope)} and id = any(${ids as string[]}) and status = 'published'`;
 }
 
 /** The same under its lock: what is decided from it stays true until the transaction ends. */
@@ -43,10 +52,13 @@ export async function lockSubscription(
   tx: Transaction,
   scope: Scope,
   id: string,
-): Promise<SubscriptionRow | null> {
+): Promise<SubscriptionRow> {
   const [row] = await tx<SubscriptionRow[]>`
-    select * from subscriptions where ${inScope(tx, scope)} and id = ${id} for update`;
-  return row ?? null;
+    select * from subscriptions
+     where ${inScope(tx, scope)} and id = ${id} and status = 'published'
+       for update`;
+  if (row === undefined) throw notFound('Subscription', id);
+  return row;
 }
 
 /** Line items of several subscriptions, ended ones too, in the order they are invoiced. */

@@ -44,6 +44,7 @@ create table invoices (
   recalculated_invoice_id text,
   is_manually_edited boolean not null default false,
   source_type text,
+  tax_summary jsonb,
   metadata jsonb not null default '{}',
   -- Tells apart invoices that one operation raises for one period with one reason; 0 for opening and cycle.
   revision integer not null default 0,

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { Invoice } from './invoice.ts';
+import { decimalText, instant } from './primitives.ts';
+import { CANCELLATION_TYPES, SUBSCRIPTION_STATUSES } from './subscription-requests.ts';
+import { subscriptionAnswerFields } from './subscription.ts';
+
+/** A subscription as it is answered. */
+export const Subscription = z
+  .object({
+    ...subscriptionAnswerFields,
+    /** Null where it was not asked for, and where there is none. */
+    latest_invoice: Invoice.nullable(),
+  })
+  .meta({ id: 'Subscription' });
+export type Subscription = z.infer<typeof Subscription>;
+
+export const CancelledSubscription = z
+  .object({
+    subscription_id: z.string(),
+    cancellation_type: z.enum(CANCELLATION_TYPES),
+    effective_date: instant,
+    status: z.enum(SUBSCRIPTION_STATUSES),
+    reason: z.string().nullable(),
+    message: z.string(),
+    processed_at: instant,
+    total_credit_amount: decimalText,
+    proration_details: z.array(z.unknown()).max(0),
+    /** The final invoice of an immediate cancellation; null when there is nothing to charge. */
+    proration_invoice: Invoice.nullable(),
+  })
+  .meta({ id: 'CancelledSubscription' });
