@@ -2,8 +2,8 @@ import { epochMs } from '../time/instant.ts';
 
 /**
  * Whether a row's service window overlaps `[from, to)`. A one-time charge (start = end) is inside
- * when its instant is; a row without a window always is; a null bound of the window is open
- * (billing-semantics 7.2, 3.1).
+ * when its instant is; a row without dates always is. A null bound of the window is open, and an empty
+ * window holds nothing (billing-semantics 7.2, 3.1).
  */
 export function overlaps(
   serviceStart: string | null,
@@ -12,6 +12,7 @@ export function overlaps(
   to: string | null,
 ): boolean {
   if (serviceStart === null || serviceEnd === null) return true;
+  if (from !== null && to !== null && epochMs(from) >= epochMs(to)) return false;
   const start = epochMs(serviceStart);
   const end = epochMs(serviceEnd);
   if (to !== null && start >= epochMs(to)) return false;

@@ -5,7 +5,8 @@ import {
   moveCheckout,
 } from '../../../domain/states/checkout.ts';
 import { creditNoteMachine, moveCreditNote } from '../../../domain/states/credit-note.ts';
-import { describeMachine, refusalOf } from './transition-table.ts';
+import { refusalOf } from '../../support/refusal.ts';
+import { describeMachine } from './transition-table.ts';
 
 describeMachine(
   checkoutMachine,

@@ -3,7 +3,8 @@ import {
   moveInvoicePayment,
 } from '../../../domain/states/invoice-payment.ts';
 import { invoiceMachine, moveInvoice } from '../../../domain/states/invoice.ts';
-import { describeMachine, refusalOf } from './transition-table.ts';
+import { refusalOf } from '../../support/refusal.ts';
+import { describeMachine } from './transition-table.ts';
 
 describeMachine(
   invoiceMachine,

@@ -5,7 +5,8 @@ import {
   pauseMachine,
 } from '../../../domain/states/pause.ts';
 import { moveSubscription, subscriptionMachine } from '../../../domain/states/subscription.ts';
-import { describeMachine, refusalOf } from './transition-table.ts';
+import { refusalOf } from '../../support/refusal.ts';
+import { describeMachine } from './transition-table.ts';
 
 describeMachine(
   subscriptionMachine,

@@ -1,5 +1,5 @@
-import { BillingError } from '../../../domain/errors.ts';
 import { canMove, move, type StateMachine } from '../../../domain/states/state-machine.ts';
+import { refusalOf } from '../../support/refusal.ts';
 
 export interface Cell {
   readonly from: string | null;
@@ -60,14 +60,4 @@ export function describeMachine<State extends string, Trigger extends string>(
       ]);
     });
   });
-}
-
-export function refusalOf(action: () => unknown): BillingError {
-  try {
-    action();
-  } catch (error) {
-    if (error instanceof BillingError) return error;
-    throw error;
-  }
-  throw new Error('nothing was refused');
 }
