@@ -4,15 +4,20 @@ import { creditGrantRoutes } from './credit-grants/routes.ts';
 import { customerRoutes } from './customers/routes.ts';
 import type { BillingDeps } from './deps.ts';
 import { entitlementRoutes } from './entitlements/routes.ts';
+import { environmentRoutes } from './environments/routes.ts';
 import { featureRoutes } from './features/routes.ts';
 import { groupRoutes } from './groups/routes.ts';
 import { meterRoutes } from './meters/routes.ts';
 import { planRoutes } from './plans/routes.ts';
 import { priceUnitRoutes } from './price-units/routes.ts';
 import { priceRoutes } from './prices/routes.ts';
+import { subscriptionRoutes } from './subscriptions/routes.ts';
+import { settingRoutes } from './settings/routes.ts';
 
 /** Every route of the billing API. A resource adds its list here, and exists. */
 export const API_ROUTES: readonly Route<BillingDeps>[] = [
+  ...environmentRoutes,
+  ...settingRoutes,
   ...meterRoutes,
   ...featureRoutes,
   ...planRoutes,
@@ -23,4 +28,5 @@ export const API_ROUTES: readonly Route<BillingDeps>[] = [
   ...creditGrantRoutes,
   ...groupRoutes,
   ...customerRoutes,
+  ...subscriptionRoutes,
 ];

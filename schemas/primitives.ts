@@ -59,7 +59,11 @@ function numberText(value: number): string | null {
   const written = String(value);
   const digits = written.replace(/e.*$/, '').replace(/[-.]/g, '').replace(/^0+/, '');
   if (digits.length > NUMBER_DIGITS_MAX || Math.abs(value) >= 1e15) return null;
-  return written.includes('e') ? value.toFixed(30) : written;
+  // Below 1e-6 JavaScript prints an exponent, and `toFixed` the noise of the double.
+  const [mantissa = '', exponent] = written.split('e-');
+  if (exponent === undefined) return written;
+  const sign = mantissa.startsWith('-') ? '-' : '';
+  return `${sign}0.${'0'.repeat(Number(exponent) - 1)}${mantissa.replace(/[-.]/g, '')}`;
 }
 
 /**

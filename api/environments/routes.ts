@@ -1,0 +1,72 @@
+import { invalidField } from '../../domain/errors.ts';
+import {
+  CreateEnvironmentBody,
+  Environment,
+  EnvironmentList,
+  EnvironmentListQuery,
+  UpdateEnvironmentBody,
+} from '../../schemas/environment.ts';
+import { IdParams } from '../../schemas/primitives.ts';
+import { changed } from '../record.ts';
+import { route } from '../route.ts';
+import { createEnvironment } from './create-environment.ts';
+import { findEnvironment, listEnvironments, renameEnvironment } from './repository.ts';
+
+export const environmentRoutes = [
+  route({
+    method: 'POST',
+    path: '/environments',
+    summary: 'Create an environment',
+    permission: 'environment:write',
+    body: CreateEnvironmentBody,
+    status: 201,
+    answer: Environment,
+    handler: (call) =>
+      call.deps.pool.begin((tx) => createEnvironment(tx, call.deps, call, call.body)),
+  }),
+  route({
+    method: 'GET',
+    path: '/environments',
+    summary: 'List the environments of the tenant',
+    permission: 'environment:read',
+    query: EnvironmentListQuery,
+    status: 200,
+    answer: EnvironmentList,
+    async handler({ deps, scope, query }) {
+      const found = await listEnvironments(deps.pool, scope.tenant_id, query);
+      return { ...found, offset: query.offset, limit: query.limit };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/environments/{id}',
+    summary: 'Get an environment',
+    permission: 'environment:read',
+    params: IdParams,
+    status: 200,
+    answer: Environment,
+    handler: ({ deps, scope, params }) => findEnvironment(deps.pool, scope.tenant_id, params.id),
+  }),
+  route({
+    method: 'PUT',
+    path: '/environments/{id}',
+    summary: 'Rename an environment',
+    permission: 'environment:write',
+    params: IdParams,
+    body: UpdateEnvironmentBody,
+    status: 200,
+    answer: Environment,
+    handler: (call) =>
+      call.deps.pool.begin(async (tx) => {
+        const { tenant_id } = call.scope;
+        const environment = await findEnvironment(tx, tenant_id, call.params.id);
+        const { name, type } = call.body;
+        if (type && type !== environment.type)
+          throw invalidField('type', `never changes; it is ${environment.type}`);
+        return await renameEnvironment(tx, tenant_id, environment.id, {
+          name: name || environment.name,
+          ...changed(call.deps, call),
+        });
+      }),
+  }),
+];

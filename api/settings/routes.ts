@@ -1,0 +1,119 @@
+import { invalidField, notFound } from '../../domain/errors.ts';
+import { parse } from '../../platform/http/parse.ts';
+import type { Transaction } from '../../postgres/client.ts';
+import { findSetting, settingScope, type SettingRow } from '../../postgres/settings.ts';
+import { Message } from '../../schemas/primitives.ts';
+import {
+  isSettingKey,
+  Setting,
+  SettingParams,
+  SETTINGS,
+  UpdateSettingBody,
+  type SettingKey,
+} from '../../schemas/settings/settings.ts';
+import { below } from '../bulk-error.ts';
+import type { BillingDeps } from '../deps.ts';
+import { newRecord, type Caller } from '../record.ts';
+import { route } from '../route.ts';
+
+function settingKey(key: string): SettingKey {
+  if (isSettingKey(key)) return key;
+  throw invalidField('key', `"${key}" is no setting; one of: ${Object.keys(SETTINGS).join(', ')}`);
+}
+
+function answer(caller: Caller, key: SettingKey, row: SettingRow | null): Setting {
+  const value = { ...SETTINGS[key].default, ...row?.value };
+  if (row !== null) return { ...row, value, environment_id: row.environment_id || null };
+  const nothing = { id: null, status: null, created_at: null, updated_at: null, created_by: null };
+  const { tenant_id, environment_id } = settingScope(caller.scope, key);
+  return {
+    ...nothing,
+    key,
+    value,
+    tenant_id,
+    environment_id: environment_id || null,
+    updated_by: null,
+  };
+}
+
+/** The sent value must be right by itself; then its keys replace those that are stored. */
+async function save(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  key: SettingKey,
+  sent: Record<string, unknown>,
+): Promise<SettingRow> {
+  const value = parseValue(key, sent);
+  const record = newRecord(deps, caller, 'setting');
+  const at = settingScope(caller.scope, key);
+  const [row] = await tx<SettingRow[]>`
+    insert into settings ${tx({ ...record, ...at, key, value: tx.json(value as never) })}
+    on conflict on constraint settings_key_key do update
+       set value = settings.value || excluded.value,
+           updated_at = ${record.updated_at}, updated_by = ${record.updated_by}
+    returning id, tenant_id, environment_id, key, value, status,
+              created_at, updated_at, created_by, updated_by`;
+  return row!;
+}
+
+function parseValue(key: SettingKey, sent: Record<string, unknown>): object {
+  try {
+    return parse(SETTINGS[key].schema, sent, 'body');
+  } catch (error) {
+    throw below(error, 'value');
+  }
+}
+
+export const settingRoutes = [
+  route({
+    method: 'GET',
+    path: '/settings/{key}',
+    summary: 'Get a setting: what is stored, or the default',
+    permission: 'setting:read',
+    params: SettingParams,
+    status: 200,
+    answer: Setting,
+    async handler(call) {
+      const key = settingKey(call.params.key);
+      return answer(call, key, await findSetting(call.deps.pool, call.scope, key));
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: '/settings/{key}',
+    summary: 'Change a setting',
+    permission: 'setting:write',
+    humanSuperAdminOnly: true,
+    params: SettingParams,
+    body: UpdateSettingBody,
+    status: 200,
+    answer: Setting,
+    async handler(call) {
+      const key = settingKey(call.params.key);
+      const row = await call.deps.pool.begin((tx) =>
+        save(tx, call.deps, call, key, call.body.value),
+      );
+      return answer(call, key, row);
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/settings/{key}',
+    summary: 'Forget a setting: the default holds again',
+    permission: 'setting:write',
+    humanSuperAdminOnly: true,
+    params: SettingParams,
+    status: 200,
+    answer: Message,
+    async handler({ deps, scope, params }) {
+      const at = isSettingKey(params.key) ? settingScope(scope, params.key) : scope;
+      const deleted = await deps.pool`
+        delete from settings
+         where tenant_id = ${at.tenant_id} and environment_id = ${at.environment_id}
+           and key = ${params.key}`;
+      if (deleted.count === 0) throw notFound('Setting', params.key);
+      return { message: 'Setting deleted successfully' };
+    },
+  }),
+];

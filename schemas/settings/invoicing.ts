@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { name, text, timezone } from '../primitives.ts';
+
+const count = z.int32().min(0);
+
+export const InvoiceConfig = z.strictObject({
+  prefix: name(20),
+  format: z.enum(['YYYYMM', 'YYYYMMDD', 'YYMMDD', 'YY', 'YYYY']),
+  separator: text(5).optional(),
+  /** The first number. A later change never takes a number again that was given. */
+  start_sequence: count,
+  suffix_length: z.int().min(1).max(10),
+  timezone,
+  due_date_days: count.optional(),
+  finalization_delay_seconds: count.max(30 * 86_400).optional(),
+  auto_complete_purchased_credit_transaction: z.boolean().optional(),
+});
+export const INVOICE_CONFIG_DEFAULT = {
+  prefix: 'INV',
+  format: 'YYYYMM',
+  separator: '-',
+  start_sequence: 1,
+  suffix_length: 5,
+  timezone: 'UTC',
+  due_date_days: 1,
+  finalization_delay_seconds: 7200,
+  auto_complete_purchased_credit_transaction: false,
+} as const;
+
+export const SubscriptionConfig = z.strictObject({
+  grace_period_days: z.int32().min(1),
+  auto_cancellation_enabled: z.boolean().optional(),
+});
+export const SUBSCRIPTION_CONFIG_DEFAULT = {
+  grace_period_days: 3,
+  auto_cancellation_enabled: false,
+};
+
+export const InvoicePdfConfig = z.strictObject({
+  template_name: z.enum(['invoice.typ']),
+  group_by: z.array(name()).max(20).optional(),
+});
+export const INVOICE_PDF_CONFIG_DEFAULT = { template_name: 'invoice.typ', group_by: [] };
+
+export const DraftInvoiceRecomputeConfig = z.strictObject({ enabled: z.boolean() });
+export const DRAFT_INVOICE_RECOMPUTE_CONFIG_DEFAULT = { enabled: false };

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { name } from '../primitives.ts';
+
+const Tab = z.looseObject({ id: name(), type: name(), enabled: z.boolean().optional() });
+const Section = z.looseObject({
+  id: name(),
+  enabled: z.boolean().optional(),
+  tabs: z.array(Tab).max(50).optional(),
+});
+
+/** What the customer portal shows, in its order. */
+export const CustomerPortalConfig = z.strictObject({
+  version: name(20).optional(),
+  theme: z.record(z.string(), z.unknown()).optional(),
+  sections: z.array(Section).max(50).optional(),
+});
+
+const tab = (id: string, order: number, type: string, rest: object = {}) => ({
+  id,
+  order,
+  type,
+  enabled: true,
+  ...rest,
+});
+const section = (id: string, label: string, order: number, tabs: object[]) => ({
+  id,
+  label,
+  order,
+  enabled: true,
+  tabs,
+});
+const RECENT = ['last_7_days', 'last_30_days'];
+
+export const CUSTOMER_PORTAL_CONFIG_DEFAULT = {
+  version: '1.0',
+  theme: {},
+  sections: [
+    section('usage', 'Usage', 1, [
+      tab('1', 1, 'metric_cards', {
+        metric_cards: {
+          show_cost_metrics: false,
+          show_custom_metrics: true,
+          show_revenue_metric: true,
+        },
+      }),
+      tab('2', 2, 'usage_graph', {
+        usage_graph: {
+          allow_custom_date_range: true,
+          date_presets: ['today', ...RECENT, 'current_month', 'last_month'],
+          default_preset: 'last_7_days',
+          feature_filter_mode: 'inc',
+        },
+      }),
+      tab('4', 3, 'current_usage'),
+      tab('3', 4, 'usage_breakdown'),
+    ]),
+    section('credits', 'Credits', 2, [
+      tab('6', 1, 'wallet_balance'),
+      tab('7', 2, 'wallet_transactions'),
+    ]),
+    section('invoices', 'Invoices', 3, [tab('8', 1, 'invoices')]),
+    section('overview', 'Overview', 4, [
+      tab('9', 1, 'wallet_balance'),
+      tab('10', 2, 'subscriptions'),
+      tab('11', 3, 'usage_graph', {
+        usage_graph: {
+          allow_custom_date_range: true,
+          date_presets: RECENT,
+          default_preset: 'last_7_days',
+          feature_filter_mode: 'all',
+        },
+      }),
+    ]),
+  ],
+};

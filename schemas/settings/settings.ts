@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import { instant } from '../primitives.ts';
+import * as invoicing from './invoicing.ts';
+import * as money from './money.ts';
+import { CUSTOMER_PORTAL_CONFIG_DEFAULT, CustomerPortalConfig } from './portal.ts';
+import * as tenancy from './tenancy.ts';
+
+interface SettingKind {
+  /** What may be sent, alone; then it is merged over what is stored, key by key at the top. */
+  readonly schema: z.ZodType<object>;
+  readonly default: object;
+  /** A tenant's setting holds in all of its environments. */
+  readonly scope: 'tenant' | 'environment';
+}
+
+/** Every setting there is (money-semantics 16). */
+export const SETTINGS = {
+  invoice_config: {
+    schema: invoicing.InvoiceConfig,
+    default: invoicing.INVOICE_CONFIG_DEFAULT,
+    scope: 'environment',
+  },
+  subscription_config: {
+    schema: invoicing.SubscriptionConfig,
+    default: invoicing.SUBSCRIPTION_CONFIG_DEFAULT,
+    scope: 'environment',
+  },
+  invoice_pdf_config: {
+    schema: invoicing.InvoicePdfConfig,
+    default: invoicing.INVOICE_PDF_CONFIG_DEFAULT,
+    scope: 'environment',
+  },
+  draft_invoice_recompute_config: {
+    schema: invoicing.DraftInvoiceRecomputeConfig,
+    default: invoicing.DRAFT_INVOICE_RECOMPUTE_CONFIG_DEFAULT,
+    scope: 'environment',
+  },
+  tenant_config: {
+    schema: tenancy.TenantConfig,
+    default: tenancy.TENANT_CONFIG_DEFAULT,
+    scope: 'tenant',
+  },
+  saml_config: {
+    schema: tenancy.SamlConfig,
+    default: tenancy.SAML_CONFIG_DEFAULT,
+    scope: 'tenant',
+  },
+  event_ingestion_filter: {
+    schema: tenancy.EventIngestionFilter,
+    default: tenancy.EVENT_INGESTION_FILTER_DEFAULT,
+    scope: 'environment',
+  },
+  customer_onboarding: {
+    schema: tenancy.CustomerOnboarding,
+    default: tenancy.CUSTOMER_ONBOARDING_DEFAULT,
+    scope: 'environment',
+  },
+  prepare_processed_events_config: {
+    schema: tenancy.PrepareProcessedEventsConfig,
+    default: tenancy.PREPARE_PROCESSED_EVENTS_CONFIG_DEFAULT,
+    scope: 'environment',
+  },
+  custom_analytics_config: {
+    schema: tenancy.CustomAnalyticsConfig,
+    default: tenancy.CUSTOM_ANALYTICS_CONFIG_DEFAULT,
+    scope: 'environment',
+  },
+  customer_portal_config: {
+    schema: CustomerPortalConfig,
+    default: CUSTOMER_PORTAL_CONFIG_DEFAULT,
+    scope: 'environment',
+  },
+  wallet_balance_alert_config: {
+    schema: money.AlertConfig,
+    default: money.WALLET_BALANCE_ALERT_CONFIG_DEFAULT,
+    scope: 'environment',
+  },
+  subscription_alert_config: {
+    schema: money.AlertConfig,
+    default: money.ALERT_CONFIG_DEFAULT,
+    scope: 'environment',
+  },
+  entitlement_alert_config: {
+    schema: money.AlertConfig,
+    default: money.ALERT_CONFIG_DEFAULT,
+    scope: 'environment',
+  },
+  wallet_topup_config: {
+    schema: money.WalletTopupConfig,
+    default: money.WALLET_TOPUP_CONFIG_DEFAULT,
+    scope: 'environment',
+  },
+  bonus_credits_topup_config: {
+    schema: money.BonusCreditsTopupConfig,
+    default: money.BONUS_CREDITS_TOPUP_CONFIG_DEFAULT,
+    scope: 'environment',
+  },
+  payment_mandate_limits: {
+    schema: money.PaymentMandateLimits,
+    default: money.PAYMENT_MANDATE_LIMITS_DEFAULT,
+    scope: 'environment',
+  },
+  custom_currency_config: {
+    schema: money.CustomCurrencyConfig,
+    default: money.CUSTOM_CURRENCY_CONFIG_DEFAULT,
+    scope: 'environment',
+  },
+} as const satisfies Record<string, SettingKind>;
+
+export type SettingKey = keyof typeof SETTINGS;
+/** A setting as it holds: what is stored over the default, so that every key is there. */
+export type SettingValue<Key extends SettingKey> = Required<
+  z.output<(typeof SETTINGS)[Key]['schema']>
+>;
+
+export const isSettingKey = (key: string): key is SettingKey => Object.hasOwn(SETTINGS, key);
+
+export const SettingParams = z.object({ key: z.string().max(100) });
+
+export const UpdateSettingBody = z.object({ value: z.record(z.string(), z.unknown()) });
+
+/** Without an id: nothing is stored, and the value is the default. */
+export const Setting = z
+  .object({
+    id: z.string().nullable(),
+    key: z.string(),
+    value: z.record(z.string(), z.unknown()),
+    tenant_id: z.string(),
+    /** Null for a setting of the tenant. */
+    environment_id: z.string().nullable(),
+    status: z.string().nullable(),
+    created_at: instant.nullable(),
+    updated_at: instant.nullable(),
+    created_by: z.string().nullable(),
+    updated_by: z.string().nullable(),
+  })
+  .meta({ id: 'Setting' });
+export type Setting = z.infer<typeof Setting>;

@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { name, text } from '../primitives.ts';
+
+/** How many environments of each type and how many people a tenant may have. */
+export const TenantConfig = z.strictObject({
+  production: z.int32().min(0).optional(),
+  development: z.int32().min(0).optional(),
+  max_users: z.int32().min(1).optional(),
+});
+export const TENANT_CONFIG_DEFAULT = { production: 0, development: 2, max_users: 10 };
+
+export const SamlConfig = z.strictObject({
+  enabled: z.boolean().optional(),
+  enforce_sso: z.boolean().optional(),
+  idp_entity_id: text(1000).optional(),
+  idp_sso_url: z
+    .url({ protocol: /^https$/ })
+    .or(z.literal(''))
+    .optional(),
+  idp_certificate: text(20_000).optional(),
+  email_attribute: text(200).optional(),
+  default_role: z.enum(['all_reader', 'all_writer']).optional(),
+});
+export const SAML_CONFIG_DEFAULT = {
+  enabled: false,
+  active: false,
+  enforce_sso: false,
+  idp_entity_id: '',
+  idp_sso_url: '',
+  idp_certificate: '',
+  email_attribute: '',
+  default_role: 'all_reader',
+} as const;
+
+/** When on, events of other customers are refused at the edge. */
+export const EventIngestionFilter = z
+  .strictObject({
+    enabled: z.boolean(),
+    allowed_external_customer_ids: z.array(name()).max(100_000).optional(),
+  })
+  .refine((value) => !value.enabled || (value.allowed_external_customer_ids ?? []).length > 0, {
+    path: ['allowed_external_customer_ids'],
+    message: 'is needed when enabled',
+  });
+export const EVENT_INGESTION_FILTER_DEFAULT = { enabled: false, allowed_external_customer_ids: [] };
+
+const OnboardingAction = z.discriminatedUnion('action', [
+  z.looseObject({
+    action: z.literal('create_wallet'),
+    initial_credits_to_load: z.string().default('0'),
+  }),
+  z.looseObject({ action: z.literal('create_subscription'), plan_id: name() }),
+]);
+export const CustomerOnboarding = z.strictObject({
+  workflow_type: z.literal('customer_onboarding').optional(),
+  actions: z.array(OnboardingAction).max(50).optional(),
+});
+export const CUSTOMER_ONBOARDING_DEFAULT = { workflow_type: 'customer_onboarding', actions: [] };
+
+export const PrepareProcessedEventsConfig = z.strictObject({
+  workflow_type: z.literal('prepare_processed_events').optional(),
+  actions: z
+    .array(z.looseObject({ action: name() }))
+    .max(50)
+    .optional(),
+});
+export const PREPARE_PROCESSED_EVENTS_CONFIG_DEFAULT = {
+  workflow_type: 'prepare_processed_events',
+  actions: [],
+};
+
+export const CustomAnalyticsConfig = z.strictObject({
+  rules: z
+    .array(
+      z.strictObject({
+        id: z.literal('revenue-per-minute'),
+        target_type: z.enum(['feature', 'meter', 'event_name']),
+        target_id: name(),
+      }),
+    )
+    .max(100),
+});
+export const CUSTOM_ANALYTICS_CONFIG_DEFAULT = { rules: [] };

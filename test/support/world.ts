@@ -1,0 +1,151 @@
+import type { TestApi } from './api.ts';
+
+/** One record of every kind in the scope of the first caller, and how routes name them. */
+export interface World {
+  /** `/plans/{id}` → the id: the path up to and with the parameter. */
+  readonly foreign: Readonly<Record<string, string>>;
+  /** Bodies that pass validation, for routes whose `{}` would be a 400. */
+  readonly bodies: Readonly<Record<string, object>>;
+  /** Calls that name records in their bodies. */
+  readonly references: readonly (readonly [string, object])[];
+  /** Search filters that name the records. */
+  readonly filters: Readonly<Record<string, object>>;
+  /** Routes about the tenant as a whole: another environment of it may see them. */
+  readonly tenantWide: readonly string[];
+  /** Routes whose parameter is no record. */
+  readonly withoutRecord: readonly string[];
+  readonly ids: readonly string[];
+}
+
+export async function createWorld(api: TestApi): Promise<World> {
+  const make = async (path: string, body: object): Promise<{ id: string }> => {
+    const answer = await api.post(`/v1${path}`, body);
+    if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
+    return answer.body as { id: string };
+  };
+  const meter = await make('/meters', {
+    name: 'Calls',
+    event_name: 'call',
+    aggregation: { type: 'COUNT' },
+    reset_usage: 'BILLING_PERIOD',
+  });
+  const feature = await make('/features', { name: 'Calls', type: 'metered', meter_id: meter.id });
+  const flag = await make('/features', { name: 'Flag', type: 'boolean' });
+  const group = await make('/groups', { name: 'G', lookup_key: 'g', entity_type: 'price' });
+  const plan = await make('/plans', { name: 'Pro', lookup_key: 'pro' });
+  const addon = await make('/addons', { name: 'Extra', lookup_key: 'extra' });
+  const unit = await make('/prices/units', {
+    name: 'Credits',
+    code: 'crd',
+    symbol: 'c',
+    base_currency: 'usd',
+    conversion_rate: '0.01',
+  });
+  const flatFee = {
+    type: 'FIXED',
+    billing_model: 'FLAT_FEE',
+    billing_period: 'MONTHLY',
+    invoice_cadence: 'ADVANCE',
+    currency: 'usd',
+    amount: '10',
+  };
+  const price = await make('/prices', {
+    ...flatFee,
+    entity_type: 'PLAN',
+    entity_id: plan.id,
+    lookup_key: 'fee',
+  });
+  const entitlement = await make('/entitlements', {
+    plan_id: plan.id,
+    feature_id: feature.id,
+    feature_type: 'metered',
+    usage_limit: 5,
+  });
+  const grant = await make('/creditgrants', {
+    name: 'Welcome',
+    scope: 'PLAN',
+    plan_id: plan.id,
+    credits: '5',
+    cadence: 'ONETIME',
+    expiration_type: 'NEVER',
+  });
+  const customer = await make('/customers', { external_id: 'acme', name: 'Acme' });
+  const monthly = { currency: 'usd', billing_period: 'MONTHLY', billing_cycle: 'anniversary' };
+  const subscription = await make('/subscriptions', {
+    ...monthly,
+    customer_id: customer.id,
+    plan_id: plan.id,
+  });
+  const { environment_id } = api.scope;
+
+  return {
+    ids: [
+      ...[meter, feature, flag, group, plan, addon, unit, price, entitlement, grant],
+      ...[customer, subscription],
+    ].map((record) => record.id),
+    foreign: {
+      '/meters/{id}': meter.id,
+      '/features/{id}': feature.id,
+      '/groups/{id}': group.id,
+      '/plans/{id}': plan.id,
+      '/addons/{id}': addon.id,
+      '/addons/lookup/{lookup_key}': 'extra',
+      '/prices/{id}': price.id,
+      '/prices/lookup/{lookup_key}': 'fee',
+      '/prices/units/{id}': unit.id,
+      '/prices/units/code/{code}': 'crd',
+      '/entitlements/{id}': entitlement.id,
+      '/creditgrants/{id}': grant.id,
+      '/customers/{id}': customer.id,
+      '/customers/external/{external_id}': 'acme',
+      '/customers/lookup/{lookup_key}': 'acme',
+      '/subscriptions/{id}': subscription.id,
+      '/environments/{id}': environment_id,
+      '/settings/{key}': 'invoice_config',
+    },
+    bodies: {
+      'PUT /meters/{id}': { filters: [{ key: 'a', values: ['b'] }] },
+      'POST /features/{id}/clone': { name: 'Copy', lookup_key: 'copy' },
+      'POST /plans/{id}/clone': { name: 'Copy', lookup_key: 'copy' },
+    },
+    references: [
+      ['POST /v1/features', { name: 'x', type: 'metered', meter_id: meter.id }],
+      ['POST /v1/features', { name: 'x', type: 'boolean', group_id: group.id }],
+      ['POST /v1/prices', { ...flatFee, entity_type: 'PLAN', entity_id: plan.id }],
+      ['POST /v1/prices', { ...flatFee, entity_type: 'ADDON', entity_id: addon.id }],
+      [
+        'POST /v1/prices/bulk',
+        { items: [{ ...flatFee, entity_type: 'PLAN', entity_id: plan.id }] },
+      ],
+      ['POST /v1/entitlements', { plan_id: plan.id, feature_id: flag.id, feature_type: 'boolean' }],
+      [
+        'POST /v1/creditgrants',
+        {
+          name: 'x',
+          scope: 'PLAN',
+          plan_id: plan.id,
+          credits: '5',
+          cadence: 'ONETIME',
+          expiration_type: 'NEVER',
+        },
+      ],
+      ['POST /v1/subscriptions', { ...monthly, customer_id: customer.id, plan_id: plan.id }],
+      ['PUT /v1/customers?external_customer_id=acme', { name: 'x' }],
+    ],
+    filters: {
+      '/meters/search': { meter_ids: [meter.id] },
+      '/features/search': { feature_ids: [feature.id, flag.id], meter_ids: [meter.id] },
+      '/groups/search': { group_ids: [group.id] },
+      '/plans/search': { plan_ids: [plan.id], expand: 'prices,entitlements,credit_grants' },
+      '/addons/search': { addon_ids: [addon.id] },
+      '/prices/search': { price_ids: [price.id], expand: 'plan,meters' },
+      '/prices/units/search': { price_unit_ids: [unit.id] },
+      '/entitlements/search': { entity_ids: [plan.id], expand: 'features,plans' },
+      '/creditgrants/search': { plan_ids: [plan.id] },
+      '/subscriptions/search': { subscription_ids: [subscription.id] },
+      '/customers/search': { customer_ids: [customer.id], external_ids: ['acme'] },
+    },
+    tenantWide: ['GET /environments/{id}', 'PUT /environments/{id}'],
+    withoutRecord: ['GET /settings/{key}', 'PUT /settings/{key}', 'DELETE /settings/{key}'],
+  };
+}
