@@ -1,7 +1,11 @@
+import { randomBytes } from 'node:crypto';
+import { Kafka } from 'kafkajs';
 import { pino } from 'pino';
+import { openKafkaEventLog } from '../../platform/event-log/kafka.ts';
 import { openPostgresEventLog, type PostgresEventLog } from '../../platform/event-log/postgres.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { startFaultProxy } from '../support/fault-proxy.ts';
+import { startFaultProxy, type FaultProxy } from '../support/fault-proxy.ts';
+import { describeWith } from '../support/requires.ts';
 import { eventLogContract, poll, Reading, record } from './event-log/contract.ts';
 
 const logger = pino({ level: 'silent' });
@@ -29,6 +33,81 @@ async function postgresLog(partitions: number) {
 }
 
 describe('event log in Postgres', () => eventLogContract(postgresLog));
+
+describeWith('KAFKA_BROKERS', 'event log on Kafka', (list) => {
+  const brokers = list.split(',');
+
+  async function kafkaLog(partitions: number) {
+    const topic = `contract-${randomBytes(6).toString('hex')}`;
+    const common = { brokers, topic, partitions, logger, sessionTimeoutMs: 6_000 };
+    const proxies: FaultProxy[] = [];
+    return {
+      address: JSON.stringify({ brokers, topic }),
+      open: (options = {}) => openKafkaEventLog({ ...common, ...options }),
+      async openThroughProxy(options = {}) {
+        const own = await Promise.all(
+          brokers.map((broker) => {
+            const [host, port] = broker.split(':') as [string, string];
+            return startFaultProxy({ host, port: Number(port) });
+          }),
+        );
+        proxies.push(...own);
+        const log = await openKafkaEventLog({
+          ...common,
+          ...options,
+          route: (host, port) => ({
+            host: '127.0.0.1',
+            port: own[brokers.indexOf(`${host}:${port}`)]!.port,
+          }),
+        });
+        return { log, proxy: together(own) };
+      },
+      async close() {
+        await Promise.all(proxies.map((proxy) => proxy.close()));
+        const admin = new Kafka({ brokers, logLevel: 0 }).admin();
+        await admin.connect();
+        const topics = (await admin.listTopics()).filter((name) => name.startsWith(topic));
+        await admin.deleteTopics({ topics });
+        await admin.disconnect();
+      },
+    };
+  }
+
+  eventLogContract(kafkaLog);
+
+  test('a resize: edges that have not heard of it are refused, readers drain first', async () => {
+    const subject = await kafkaLog(2);
+    const log = await subject.open();
+    const edge = await subject.open();
+    for (let n = 0; n < 6; n++) await edge.append([record(n % 2, `old-${n}`)]);
+    expect(await log.resize(3)).toBe(1);
+    await expect(edge.append([record(1, 'late')])).rejects.toThrow('Epoch 0');
+    expect([edge.epoch, edge.partitions]).toEqual([1, 3]);
+    for (let n = 0; n < 9; n++) await edge.append([record(n % 3, `new-${n}`)]);
+    expect((await log.positions('g')).map((p) => [p.epoch, p.partition, p.next])).toEqual([
+      [0, 0, 3n], [0, 1, 3n], [1, 0, 3n], [1, 1, 3n], [1, 2, 3n],
+    ]); // prettier-ignore
+    const reading = new Reading(log, 'g', {});
+    await reading.until(() => reading.count() === 15);
+    const epochs = reading.batches.map((batch) => batch.epoch);
+    expect(epochs.lastIndexOf(0)).toBeLessThan(epochs.indexOf(1));
+    expect(reading.assigned()).toEqual([0, 1, 2]);
+    await reading.stop();
+    await Promise.all([log.close(), edge.close()]);
+    await subject.close();
+  }, 60_000);
+
+  /** Several brokers' networks as one. */
+  function together(all: readonly FaultProxy[]): FaultProxy {
+    return {
+      port: all[0]!.port,
+      pass: () => all.forEach((proxy) => proxy.pass()),
+      refuse: () => all.forEach((proxy) => proxy.refuse()),
+      hang: () => all.forEach((proxy) => proxy.hang()),
+      close: () => Promise.all(all.map((proxy) => proxy.close())).then(() => {}),
+    };
+  }
+});
 
 describe('resizing the log in Postgres', () => {
   let subject: Awaited<ReturnType<typeof postgresLog>>;

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline';
 import { pino } from 'pino';
 import type { EventLog } from '../../../platform/event-log/event-log.ts';
+import { openKafkaEventLog } from '../../../platform/event-log/kafka.ts';
 import { openPostgresEventLog } from '../../../platform/event-log/postgres.ts';
 
 /**
@@ -15,7 +16,7 @@ async function open(): Promise<EventLog> {
   const target = JSON.parse(address) as { url: string } | { brokers: string[]; topic: string };
   return 'url' in target
     ? openPostgresEventLog({ ...target, logger, leaseMs: 1_000 })
-    : (await import('../../../platform/event-log/kafka.ts')).openKafkaEventLog({
+    : openKafkaEventLog({
         ...target,
         logger,
         sessionTimeoutMs: 6_000,

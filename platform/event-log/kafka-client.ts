@@ -1,0 +1,53 @@
+import { connect } from 'node:net';
+import { Kafka, logLevel, type ISocketFactory, type LogEntry } from 'kafkajs';
+import type { Logger } from '../log.ts';
+
+export interface KafkaAddress {
+  readonly brokers: readonly string[];
+  /** Sends connections elsewhere than the brokers say, for tunnels. */
+  readonly route?: (host: string, port: number) => { host: string; port: number };
+}
+
+/**
+ * A client whose requests end within `requestTimeoutMs`. It retries nothing by itself: what a failed
+ * request means is decided by who sent it.
+ */
+export function kafkaClient(
+  address: KafkaAddress,
+  logger: Logger,
+  requestTimeoutMs: number,
+  retries = 0,
+): Kafka {
+  const { route } = address;
+  return new Kafka({
+    clientId: 'meterline',
+    brokers: [...address.brokers],
+    connectionTimeout: Math.min(1_000, requestTimeoutMs),
+    requestTimeout: requestTimeoutMs,
+    enforceRequestTimeout: true,
+    retry: { retries, initialRetryTime: 100, maxRetryTime: 2_000 },
+    logLevel: logLevel.INFO,
+    logCreator: () => (entry) => write(logger, entry),
+    ...(route === undefined ? {} : { socketFactory: routedSockets(route) }),
+  });
+}
+
+/**
+ * The client calls an error what it then retries and survives (the first requests to a fresh broker,
+ * every leader election), so its errors are our warnings; ours are logged where they are answered.
+ */
+function write(logger: Logger, { level, namespace, log }: LogEntry): void {
+  const { message, timestamp: _, logger: __, ...facts } = log;
+  const text = `kafka ${namespace}: ${message}`;
+  if (level === logLevel.ERROR || level === logLevel.WARN) logger.warn(facts, text);
+  else logger.debug(facts, text);
+}
+
+const routedSockets =
+  (route: NonNullable<KafkaAddress['route']>): ISocketFactory =>
+  ({ host, port, onConnect }) => {
+    const socket = connect(route(host, port), onConnect);
+    socket.setKeepAlive(true, 60_000);
+    socket.setNoDelay(true);
+    return socket;
+  };

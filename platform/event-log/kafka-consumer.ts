@@ -1,0 +1,299 @@
+import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
+import type { Logger } from '../log.ts';
+import type { LogConsumer, LogReader, LogRecord } from './event-log.ts';
+import { EVENT_COUNT_HEADER } from './kafka-producer.ts';
+import { topicOf, type Epoch } from './kafka-topics.ts';
+
+export interface KafkaConsumerOptions {
+  readonly kafka: Kafka;
+  readonly topic: string;
+  readonly group: string;
+  readonly reader: LogReader;
+  readonly logger: Logger;
+  readonly sessionTimeoutMs: number;
+  readonly maxBatchEvents: number;
+  readonly maxBatchWaitMs: number;
+  /** The oldest epoch that the group has not drained. */
+  readonly currentEpoch: () => Promise<Epoch>;
+  /** First and next offset of a partition. */
+  readonly bounds: (epoch: number, partition: number) => Promise<{ first: bigint; next: bigint }>;
+  readonly onClosed: () => void;
+}
+
+const RETRY_MS = 200;
+const RETRY_MS_MAX = 5_000;
+const EPOCH_CHECK_MS = 3_000;
+const MAX_BYTES_PER_PARTITION = 4 * 1024 * 1024;
+const MAX_BYTES = 32 * 1024 * 1024;
+/** A fetch is answered when this much is there, or when the wait is over. */
+const MIN_BYTES = 1024 * 1024;
+
+/** One assignment of one partition: from its start until it is taken away or fails. */
+interface Assignment {
+  readonly partition: number;
+  /** The offset the next batch must begin at; null while `start` has not answered. */
+  expected: bigint | null;
+  /** Set when the assignment is over. A batch in flight may still finish. */
+  ended: boolean;
+  inFlight: Promise<void>;
+}
+
+/**
+ * A member of a Kafka consumer group. Kafka decides who has which partition; where reading begins is
+ * the reader's to say: at every assignment a partition is paused, `start` is asked, and only then the
+ * partition is sought and resumed. A batch that does not begin where the last one ended is dropped
+ * and sought again.
+ */
+export class KafkaLogConsumer implements LogConsumer {
+  readonly #options: KafkaConsumerOptions;
+  readonly #assignments = new Map<number, Assignment>();
+  readonly #failures = new Map<number, number>();
+  #session: { consumer: Consumer; epoch: number; topic: string } | null = null;
+  #epochTimer: NodeJS.Timeout | undefined;
+  #changing: Promise<void> = Promise.resolve();
+  #closing: Promise<void> | undefined;
+
+  constructor(options: KafkaConsumerOptions) {
+    this.#options = options;
+  }
+
+  async open(): Promise<void> {
+    await this.#join();
+    this.#watchEpoch();
+  }
+
+  assigned(): number[] {
+    return [...this.#assignments.keys()].sort((a, b) => a - b);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= (async () => {
+      clearTimeout(this.#epochTimer);
+      await this.#changing;
+      await this.#leave();
+      this.#options.onClosed();
+    })();
+    return this.#closing;
+  }
+
+  async #join(): Promise<void> {
+    const { kafka, group, sessionTimeoutMs, maxBatchWaitMs } = this.#options;
+    const { epoch, partitions } = await this.#options.currentEpoch();
+    const topic = topicOf(this.#options.topic, epoch);
+    const consumer = kafka.consumer({
+      groupId: `${group}-e${epoch}`,
+      sessionTimeout: sessionTimeoutMs,
+      heartbeatInterval: Math.floor(sessionTimeoutMs / 5),
+      maxBytesPerPartition: MAX_BYTES_PER_PARTITION,
+      maxBytes: MAX_BYTES,
+      minBytes: MIN_BYTES,
+      maxWaitTimeInMs: maxBatchWaitMs,
+      retry: { retries: 5, restartOnFailure: () => Promise.resolve(true) },
+    });
+    const session = { consumer, epoch, topic };
+    this.#session = session;
+    consumer.on('consumer.group_join', ({ payload }) => {
+      if (this.#session === session) this.#assign(payload.memberAssignment[topic] ?? []);
+    });
+    consumer.on('consumer.crash', ({ payload }) => {
+      if (payload.restart || this.#session !== session) return;
+      this.#warn(payload.error, 'the consumer ended and is made anew');
+      setTimeout(() => this.#change(() => this.#rejoin(session)), RETRY_MS).unref();
+    });
+    await consumer.connect();
+    await consumer.subscribe({ topics: [topic], fromBeginning: true });
+    await consumer.run({
+      autoCommit: false,
+      eachBatchAutoResolve: false,
+      partitionsConsumedConcurrently: partitions,
+      eachBatch: (payload) => this.#eachBatch(payload),
+    });
+  }
+
+  async #rejoin(session: object): Promise<void> {
+    if (this.#session !== session) return;
+    await this.#leave();
+    await this.#join();
+  }
+
+  async #leave(): Promise<void> {
+    const session = this.#session;
+    this.#session = null;
+    await session?.consumer.disconnect().catch((error: unknown) => this.#warn(error, 'left badly'));
+    await Promise.all(
+      [...this.#assignments.values()].map((each) => this.#end(each, session!.epoch)),
+    );
+  }
+
+  /** Changes of the session take turns, and none begins once the consumer is being closed. */
+  #change(work: () => Promise<void>): void {
+    this.#changing = this.#changing
+      .then(() => (this.#closing === undefined ? work() : undefined))
+      .catch((error: unknown) => this.#warn(error, 'could not join'));
+  }
+
+  /** When the group has drained this epoch and another was opened, it goes on there. */
+  #watchEpoch(): void {
+    this.#epochTimer = setTimeout(() => {
+      this.#change(async () => {
+        const { epoch } = await this.#options.currentEpoch();
+        if (this.#session === null) await this.#join();
+        else if (epoch !== this.#session.epoch) await this.#rejoin(this.#session);
+      });
+      this.#watchEpoch();
+    }, EPOCH_CHECK_MS);
+    this.#epochTimer.unref();
+  }
+
+  /** A new generation of the group: whatever was held before is over, also what comes back. */
+  #assign(partitions: readonly number[]): void {
+    const { consumer, epoch, topic } = this.#session!;
+    const before = [...this.#assignments.values()];
+    const over = before.map((assignment) => this.#end(assignment, epoch));
+    if (partitions.length > 0) consumer.pause([{ topic, partitions: [...partitions] }]);
+    for (const partition of partitions) {
+      const earlier = over[before.findIndex((each) => each.partition === partition)];
+      void this.#begin(partition, earlier);
+    }
+  }
+
+  /** Asks where to start, then lets the partition flow. Tried again, ever more slowly, while it throws. */
+  async #begin(partition: number, earlier: Promise<void> | undefined): Promise<void> {
+    const session = this.#session!;
+    const assignment: Assignment = {
+      partition,
+      expected: null,
+      ended: false,
+      inFlight: Promise.resolve(),
+    };
+    this.#assignments.set(partition, assignment);
+    await earlier;
+    try {
+      if (assignment.ended) return;
+      const offset = await this.#options.reader.start(partition, session.epoch);
+      const { first, next } = await this.#options.bounds(session.epoch, partition);
+      if (offset < first || offset > next)
+        throw new Error(
+          `Partition ${partition} of epoch ${session.epoch} holds offsets ${first} to ${next}; reading can not start at ${offset}.`,
+        );
+      if (assignment.ended || this.#session !== session) return;
+      assignment.expected = offset;
+      session.consumer.seek({ topic: session.topic, partition, offset: offset.toString() });
+      session.consumer.resume([{ topic: session.topic, partitions: [partition] }]);
+    } catch (error) {
+      this.#fail(assignment, error);
+    }
+  }
+
+  /** Gives the partition up and, unless it was taken away, asks for it afresh after a while. */
+  #fail(assignment: Assignment, error: unknown): void {
+    const session = this.#session;
+    const { partition } = assignment;
+    this.#options.logger.error({ err: error, partition }, 'event log: partition given up');
+    if (session === null || assignment.ended) return;
+    session.consumer.pause([{ topic: session.topic, partitions: [partition] }]);
+    const count = (this.#failures.get(partition) ?? 0) + 1;
+    this.#failures.set(partition, count);
+    const ended = this.#end(assignment, session.epoch);
+    this.#assignments.set(partition, assignment); // still Kafka's gift, though at rest
+    setTimeout(
+      () => {
+        if (this.#session === session && this.#assignments.get(partition) === assignment)
+          void this.#begin(partition, ended);
+      },
+      Math.min(RETRY_MS * 2 ** (count - 1), RETRY_MS_MAX),
+    ).unref();
+  }
+
+  async #end(assignment: Assignment, epoch: number): Promise<void> {
+    if (this.#assignments.get(assignment.partition) === assignment)
+      this.#assignments.delete(assignment.partition);
+    if (assignment.ended) return;
+    assignment.ended = true;
+    await assignment.inFlight;
+    try {
+      await this.#options.reader.revoked?.(assignment.partition, epoch);
+    } catch (error) {
+      this.#warn(error, 'the reader did not let go well');
+    }
+  }
+
+  async #eachBatch({ batch, resolveOffset, heartbeat }: EachBatchPayload): Promise<void> {
+    const session = this.#session;
+    const assignment = this.#assignments.get(batch.partition);
+    if (session === null || assignment === undefined || assignment.expected === null) return;
+    if (assignment.ended) return;
+    const { expected } = assignment;
+    if (BigInt(batch.messages[0]!.offset) !== expected) {
+      const { partition } = batch;
+      return session.consumer.seek({
+        topic: session.topic,
+        partition,
+        offset: expected.toString(),
+      });
+    }
+    // A long batch must not look like a dead member. That the group is rebalancing shows at the next fetch.
+    const beat = setInterval(() => void heartbeat().catch(() => {}), 1_000);
+    let finished!: () => void;
+    assignment.inFlight = new Promise((resolve) => (finished = resolve));
+    try {
+      for (const records of this.#split(batch.messages)) {
+        const nextOffset = records.at(-1)!.offset + 1n;
+        await this.#options.reader.handle({
+          epoch: session.epoch,
+          partition: batch.partition,
+          records,
+          nextOffset,
+        });
+        this.#failures.delete(batch.partition);
+        if (assignment.ended) return;
+        assignment.expected = nextOffset;
+        resolveOffset(String(nextOffset - 1n));
+        await this.#commit(session, batch.partition, nextOffset);
+      }
+    } catch (error) {
+      finished();
+      this.#fail(assignment, error);
+    } finally {
+      finished();
+      clearInterval(beat);
+    }
+  }
+
+  /** What one fetch brought, in batches of bounded event counts. */
+  #split(messages: EachBatchPayload['batch']['messages']): LogRecord[][] {
+    const batches: LogRecord[][] = [];
+    let batch: LogRecord[] = [];
+    let events = 0;
+    for (const message of messages) {
+      batch.push({ offset: BigInt(message.offset), value: message.value ?? EMPTY });
+      events += Number(message.headers?.[EVENT_COUNT_HEADER]?.toString() ?? 1);
+      if (events >= this.#options.maxBatchEvents) {
+        batches.push(batch);
+        batch = [];
+        events = 0;
+      }
+    }
+    if (batch.length > 0) batches.push(batch);
+    return batches;
+  }
+
+  /** For lag only. Refused during a rebalance, and then nothing is lost. */
+  async #commit(
+    session: { consumer: Consumer; topic: string },
+    partition: number,
+    offset: bigint,
+  ): Promise<void> {
+    await session.consumer
+      .commitOffsets([{ topic: session.topic, partition, offset: offset.toString() }])
+      .catch((error: unknown) =>
+        this.#options.logger.debug({ err: error, partition }, 'event log: commit refused'),
+      );
+  }
+
+  #warn(error: unknown, message: string): void {
+    this.#options.logger.warn({ err: error, group: this.#options.group }, `event log: ${message}`);
+  }
+}
+
+const EMPTY = Buffer.alloc(0);

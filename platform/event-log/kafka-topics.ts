@@ -1,0 +1,104 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Admin } from 'kafkajs';
+
+/** The largest record batch a topic of ours takes: one event may have some 3 MiB of properties. */
+const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
+const REPLICAS = 3;
+/** The protocol's number for a topic. */
+const TOPIC_RESOURCE = 2;
+const LEADERS_WITHIN_MS = 20_000;
+
+export interface Epoch {
+  readonly epoch: number;
+  readonly partitions: number;
+}
+
+/** One topic per epoch: `<topic>-e0`, `<topic>-e1`, … */
+export const topicOf = (topic: string, epoch: number): string => `${topic}-e${epoch}`;
+
+/** Every epoch of the log, ascending. */
+export async function findEpochs(admin: Admin, topic: string): Promise<Epoch[]> {
+  const prefix = `${topic}-e`;
+  const epochs = (await admin.listTopics())
+    .filter((name) => name.startsWith(prefix) && /^\d+$/.test(name.slice(prefix.length)))
+    .map((name) => Number(name.slice(prefix.length)))
+    .sort((a, b) => a - b);
+  if (epochs.length === 0) return [];
+  const { topics } = await admin.fetchTopicMetadata({
+    topics: epochs.map((epoch) => topicOf(topic, epoch)),
+  });
+  return epochs.map((epoch) => ({
+    epoch,
+    partitions: topics.find(({ name }) => name === topicOf(topic, epoch))!.partitions.length,
+  }));
+}
+
+/**
+ * Creates the topic of an epoch if it is missing, with as many replicas as there are brokers, three at
+ * most. With three, two must have a record before it is acknowledged, so that one may be lost. Kafka
+ * deletes nothing by itself: a job does, when the stream has passed it.
+ */
+export async function createEpoch(
+  admin: Admin,
+  topic: string,
+  { epoch, partitions }: Epoch,
+): Promise<void> {
+  const { brokers } = await admin.describeCluster();
+  const replicationFactor = Math.min(REPLICAS, brokers.length);
+  await admin.createTopics({
+    // Waiting for leaders fails where metadata has not spread to all brokers yet.
+    waitForLeaders: false,
+    topics: [
+      {
+        topic: topicOf(topic, epoch),
+        numPartitions: partitions,
+        replicationFactor,
+        configEntries: [
+          { name: 'cleanup.policy', value: 'delete' },
+          { name: 'retention.ms', value: '-1' },
+          { name: 'retention.bytes', value: '-1' },
+          { name: 'max.message.bytes', value: String(MAX_MESSAGE_BYTES) },
+          { name: 'min.insync.replicas', value: String(Math.max(1, replicationFactor - 1)) },
+        ],
+      },
+    ],
+  });
+  await untilLeaders(admin, topicOf(topic, epoch), partitions);
+}
+
+/**
+ * Makes the brokers refuse every further record of an epoch: no record batch is that small. An edge that has not heard of
+ * the next epoch is refused instead of acknowledged into a topic that nobody reads any more.
+ */
+export async function sealEpoch(admin: Admin, topic: string, epoch: number): Promise<void> {
+  await admin.alterConfigs({
+    validateOnly: false,
+    resources: [
+      {
+        type: TOPIC_RESOURCE,
+        name: topicOf(topic, epoch),
+        configEntries: [
+          { name: 'cleanup.policy', value: 'delete' },
+          { name: 'retention.ms', value: '-1' },
+          { name: 'retention.bytes', value: '-1' },
+          { name: 'max.message.bytes', value: '1' },
+        ],
+      },
+    ],
+  });
+}
+
+/** A leader that is named may not have heard of it yet: it is one when it can say where its partition stands. */
+async function untilLeaders(admin: Admin, topic: string, partitions: number): Promise<void> {
+  const until = performance.now() + LEADERS_WITHIN_MS;
+  for (;;) {
+    const metadata = await admin.fetchTopicMetadata({ topics: [topic] }).catch(() => null);
+    const found = metadata?.topics[0]?.partitions ?? [];
+    if (found.length >= partitions && found.every(({ leader }) => leader >= 0)) {
+      const offsets = await admin.fetchTopicOffsets(topic).catch(() => []);
+      if (offsets.length >= partitions) return;
+    }
+    if (performance.now() > until) throw new Error(`Topic ${topic} has no leaders yet.`);
+    await sleep(100);
+  }
+}

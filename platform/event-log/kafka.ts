@@ -1,0 +1,218 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Admin, Kafka } from 'kafkajs';
+import type { Logger } from '../log.ts';
+import { AppendQueue } from './append-queue.ts';
+import {
+  EpochClosed,
+  logUnavailable,
+  type ConsumeOptions,
+  type EventLog,
+  type LogAppend,
+  type LogConsumer,
+  type LogReader,
+  type PartitionPositions,
+} from './event-log.ts';
+import { kafkaClient, type KafkaAddress } from './kafka-client.ts';
+import { KafkaLogConsumer } from './kafka-consumer.ts';
+import { KafkaAppender } from './kafka-producer.ts';
+import { createEpoch, findEpochs, sealEpoch, topicOf, type Epoch } from './kafka-topics.ts';
+
+export interface KafkaEventLogOptions extends KafkaAddress {
+  /** Name of the log; its topics are `<topic>-e<epoch>`. */
+  readonly topic: string;
+  readonly logger: Logger;
+  /** Partitions of a new log; an existing one keeps what it has. */
+  readonly partitions?: number;
+  /** An append is answered in this time or refused. */
+  readonly appendDeadlineMs?: number;
+  /** How much of the process's memory may wait for the log. */
+  readonly maxPendingBytes?: number;
+  /** How long a consumer that vanished keeps its partitions; the broker's least is 6 s. */
+  readonly sessionTimeoutMs?: number;
+}
+
+const DEFAULT_PARTITIONS = 12;
+/** Brokers apply a topic's settings when the controller's word reaches them. */
+const SEAL_SPREAD_MS = 2_000;
+
+export interface KafkaEventLog extends EventLog {
+  /** Closes the epoch and opens the next one with so many partitions. Answers the new epoch. */
+  resize(partitions: number): Promise<number>;
+}
+
+/** The log on Apache Kafka. Records are acknowledged by all in-sync replicas. */
+export async function openKafkaEventLog(options: KafkaEventLogOptions): Promise<KafkaEventLog> {
+  const log = new Log(options);
+  await log.open(options.partitions ?? DEFAULT_PARTITIONS);
+  return log;
+}
+
+class Log implements KafkaEventLog {
+  epoch = 0;
+  partitions = 0;
+  readonly #options: KafkaEventLogOptions;
+  readonly #kafka: Kafka;
+  readonly #admin: Admin;
+  readonly #appender: KafkaAppender;
+  readonly #queue: AppendQueue;
+  readonly #consumers = new Set<KafkaLogConsumer>();
+  #failing = false;
+
+  constructor(options: KafkaEventLogOptions) {
+    this.#options = options;
+    const deadlineMs = options.appendDeadlineMs ?? 2_000;
+    const { logger } = options;
+    // Reading and administration may take their time, and a new broker refuses first requests.
+    this.#kafka = kafkaClient(options, logger, 15_000, 8);
+    this.#admin = this.#kafka.admin();
+    this.#appender = new KafkaAppender(
+      kafkaClient(options, logger, deadlineMs),
+      options.topic,
+      Math.round(deadlineMs * 0.75),
+    );
+    this.#queue = new AppendQueue({
+      write: (epoch, records, signal) => this.#write(epoch, records, signal),
+      maxWrites: 4,
+      maxWriteBytes: 2 * 1024 * 1024,
+      maxPendingBytes: options.maxPendingBytes ?? 64 * 1024 * 1024,
+      deadlineMs,
+    });
+  }
+
+  async open(partitions: number): Promise<void> {
+    await this.#admin.connect();
+    const found = await findEpochs(this.#admin, this.#options.topic);
+    if (found.length === 0)
+      await createEpoch(this.#admin, this.#options.topic, { epoch: 0, partitions });
+    await this.#reload();
+  }
+
+  append(records: readonly LogAppend[]): Promise<void> {
+    return this.#queue.append(this.epoch, records);
+  }
+
+  async consume(
+    group: string,
+    reader: LogReader,
+    options: ConsumeOptions = {},
+  ): Promise<LogConsumer> {
+    const { topic, logger, sessionTimeoutMs } = this.#options;
+    const consumer = new KafkaLogConsumer({
+      kafka: this.#kafka,
+      topic,
+      group,
+      reader,
+      logger,
+      sessionTimeoutMs: sessionTimeoutMs ?? 10_000,
+      maxBatchEvents: options.maxBatchEvents ?? 20_000,
+      maxBatchWaitMs: options.maxBatchWaitMs ?? 200,
+      currentEpoch: () => this.#oldestUndrained(group),
+      bounds: (epoch, partition) => this.#bounds(epoch, partition),
+      onClosed: () => this.#consumers.delete(consumer),
+    });
+    this.#consumers.add(consumer);
+    await consumer.open();
+    return consumer;
+  }
+
+  async positions(group: string): Promise<PartitionPositions[]> {
+    const epochs = await findEpochs(this.#admin, this.#options.topic);
+    const all = await Promise.all(epochs.map(({ epoch }) => this.#positionsOf(group, epoch)));
+    const open = epochs.at(-1)!.epoch;
+    return all
+      .flat()
+      .filter(({ epoch, committed, next }) => epoch === open || (committed ?? 0n) < next);
+  }
+
+  async truncate(partition: number, offset: bigint, epoch = this.epoch): Promise<void> {
+    const { next } = await this.#bounds(epoch, partition);
+    await this.#admin.deleteTopicRecords({
+      topic: topicOf(this.#options.topic, epoch),
+      partitions: [{ partition, offset: String(offset < next ? offset : next) }],
+    });
+  }
+
+  async resize(partitions: number): Promise<number> {
+    const { topic } = this.#options;
+    const epoch = (await findEpochs(this.#admin, topic)).at(-1)!.epoch;
+    await sealEpoch(this.#admin, topic, epoch);
+    await sleep(SEAL_SPREAD_MS);
+    await createEpoch(this.#admin, topic, { epoch: epoch + 1, partitions });
+    await this.#reload();
+    return this.epoch;
+  }
+
+  async close(): Promise<void> {
+    await this.#queue.close();
+    await Promise.all([...this.#consumers].map((consumer) => consumer.close()));
+    await Promise.all([this.#appender.close(), this.#admin.disconnect()]);
+  }
+
+  async #reload(): Promise<void> {
+    const open = (await findEpochs(this.#admin, this.#options.topic)).at(-1)!;
+    this.epoch = open.epoch;
+    this.partitions = open.partitions;
+  }
+
+  async #write(epoch: number, records: readonly LogAppend[], signal: AbortSignal): Promise<void> {
+    try {
+      await this.#appender.send(epoch, records, signal);
+    } catch (error) {
+      if (isTooLarge(error)) {
+        await this.#reload();
+        if (this.epoch !== epoch) throw new EpochClosed(epoch);
+      }
+      if (!this.#failing) this.#options.logger.error({ err: error }, 'event log: appends fail');
+      this.#failing = true;
+      throw logUnavailable('its brokers do not acknowledge');
+    }
+    if (this.#failing) this.#options.logger.info('event log: appends work again');
+    this.#failing = false;
+  }
+
+  async #oldestUndrained(group: string): Promise<Epoch> {
+    const epochs = await findEpochs(this.#admin, this.#options.topic);
+    for (const epoch of epochs.slice(0, -1)) {
+      const positions = await this.#positionsOf(group, epoch.epoch);
+      if (positions.some(({ committed, next }) => (committed ?? 0n) < next)) return epoch;
+    }
+    return epochs.at(-1)!;
+  }
+
+  async #positionsOf(group: string, epoch: number): Promise<PartitionPositions[]> {
+    const topic = topicOf(this.#options.topic, epoch);
+    const [offsets, committed] = await Promise.all([
+      this.#admin.fetchTopicOffsets(topic),
+      this.#admin.fetchOffsets({ groupId: `${group}-e${epoch}`, topics: [topic] }),
+    ]);
+    const passed = new Map(
+      committed[0]?.partitions.map(({ partition, offset }) => [partition, BigInt(offset)]),
+    );
+    return offsets
+      .map(({ partition, low, high }) => {
+        const offset = passed.get(partition) ?? -1n;
+        return {
+          epoch,
+          partition,
+          first: BigInt(low),
+          next: BigInt(high),
+          committed: offset < 0n ? null : offset,
+        };
+      })
+      .sort((a, b) => a.partition - b.partition);
+  }
+
+  async #bounds(epoch: number, partition: number): Promise<{ first: bigint; next: bigint }> {
+    const offsets = await this.#admin.fetchTopicOffsets(topicOf(this.#options.topic, epoch));
+    const found = offsets.find((each) => each.partition === partition);
+    if (found === undefined) throw new Error(`No partition ${partition} in epoch ${epoch}`);
+    return { first: BigInt(found.low), next: BigInt(found.high) };
+  }
+}
+
+/** How brokers refuse records of an epoch that was sealed. */
+function isTooLarge(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if ((cause as { type?: unknown }).type === 'MESSAGE_TOO_LARGE') return true;
+  return false;
+}
