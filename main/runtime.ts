@@ -8,6 +8,7 @@ import type { RateLimiter } from '../platform/cache/rate-limiter.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import { readConfig, type Config } from '../platform/config.ts';
 import type { EventLog } from '../platform/event-log/event-log.ts';
+import { openKafkaEventLog } from '../platform/event-log/kafka.ts';
 import { openPostgresEventLog } from '../platform/event-log/postgres.ts';
 import { armFailpoints } from '../platform/failpoint.ts';
 import { createApiKeyAuth, type ApiKeyAuth } from '../platform/http/api-key-auth.ts';
@@ -96,8 +97,8 @@ function once<Value>(make: () => Value): () => Value {
 }
 
 function openEventLog(config: Config, postgresUrl: string, logger: Logger): Promise<EventLog> {
-  const { KAFKA_BROKERS, LOG_PARTITIONS } = config;
-  if (KAFKA_BROKERS === undefined)
-    return openPostgresEventLog({ url: postgresUrl, logger, partitions: LOG_PARTITIONS });
-  throw new Error('Kafka');
+  const { KAFKA_BROKERS: brokers, KAFKA_TOPIC: topic, LOG_PARTITIONS: partitions } = config;
+  return brokers === undefined
+    ? openPostgresEventLog({ url: postgresUrl, logger, partitions })
+    : openKafkaEventLog({ brokers, topic, logger, partitions });
 }
