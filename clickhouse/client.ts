@@ -25,7 +25,11 @@ export interface ClickHouse {
   /** A statement without an answer. */
   command(query: ClickHouseQuery, options?: ReadOptions): Promise<void>;
   /** Lines of JSONCompactEachRow, the columns in the order given. Resolves when rows and views' rows are visible. */
-  insert(table: string, columns: readonly string[], lines: string | Buffer): Promise<void>;
+  insert(
+    table: string,
+    columns: readonly string[],
+    lines: string | Buffer | readonly Buffer[],
+  ): Promise<void>;
   /** Whether the server answers within a second. */
   ping(): Promise<boolean>;
   close(): Promise<void>;
@@ -99,12 +103,13 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
       await client.command(call(query, given, WRITE_TIMEOUT_MS));
     },
     async insert(table, columns, lines) {
-      const bytes = typeof lines === 'string' ? Buffer.from(lines) : lines;
+      const chunks =
+        typeof lines === 'string' ? [Buffer.from(lines)] : Buffer.isBuffer(lines) ? [lines] : lines;
       const sql = `insert into ${table} (${columns.join(', ')}) format JSONCompactEachRow`;
-      // As a stream of one chunk the bytes go out as they are; the driver would encode rows one by one.
+      // As a stream of chunks the bytes go out as they are; the driver would encode rows one by one.
       const { stream } = await client.exec({
         ...call({ sql, params: {} }, undefined, WRITE_TIMEOUT_MS),
-        values: Readable.from([bytes], { objectMode: false }),
+        values: Readable.from(chunks, { objectMode: false }),
       });
       stream.resume();
     },

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { Position } from '../domain/metering/position.ts';
 import type { ClickHouse } from './client.ts';
 import {
@@ -8,6 +9,7 @@ import {
   USAGE_VOID_LINES,
   encodeRows,
   type RowLines,
+  type Written,
 } from './encode-rows.ts';
 import {
   canonicalEvents,
@@ -34,10 +36,18 @@ export function createUsageStore(clickhouse: ClickHouse): UsageStore {
   const append =
     <Row>(lines: RowLines<Row>) =>
     async (rows: readonly Row[]): Promise<void> => {
-      if (rows.length === 0) return;
-      await clickhouse.insert(lines.table, lines.columns, encodeRows(lines, rows));
+      const encoded = encodeRows(lines, rows as readonly Written<Row>[]);
+      if (encoded !== null)
+        await clickhouse.insert(encoded.table, encoded.columns, [encoded.bytes]);
     };
   return {
+    async appendEncoded(parts) {
+      const [first] = parts;
+      if (first === undefined) return;
+      assert(parts.every((part) => part.table === first.table));
+      const lines = parts.map((part) => part.bytes);
+      await clickhouse.insert(first.table, first.columns, lines);
+    },
     appendRawEvents: append(RAW_EVENT_LINES),
     appendIndex: append(EVENT_INDEX_LINES),
     appendUsage: append(METER_USAGE_LINES),

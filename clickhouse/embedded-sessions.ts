@@ -22,6 +22,7 @@ export interface RawInsert {
 
 const NO_PARAMS: ReadonlyMap<string, string> = new Map();
 const WAITING_MAX = 500;
+const QUERY_SIZE = 'max_query_size';
 
 /**
  * A few sessions on one data directory. The engine allows one query at a time in each; sessions run
@@ -83,6 +84,7 @@ class PooledSession {
 
   async query(statement: Statement): Promise<ChdbResult> {
     this.#refuseForgottenParams(statement);
+    await this.#allowQuerySize(statement.settings.get(QUERY_SIZE));
     const changes = this.#changes(statement.database, statement.settings, statement.params);
     // One call for both: a call of its own would cost as much as a small query.
     return this.#session.queryAsync(changes + statement.sql, { format: statement.format });
@@ -98,6 +100,13 @@ class PooledSession {
 
   close(): void {
     this.#session.close();
+  }
+
+  /** The limit on a call's text holds for the call that raises it too: raising it takes a call of its own. */
+  async #allowQuerySize(size: string | undefined): Promise<void> {
+    if (size === undefined || size === this.#settings.get(QUERY_SIZE)) return;
+    await this.#session.queryAsync(`SET ${QUERY_SIZE} = ${literal(size)}`);
+    this.#settings = new Map(this.#settings).set(QUERY_SIZE, size);
   }
 
   /** Statements that bring the session from what the last query needed to what this one does. */

@@ -1,5 +1,6 @@
 import type { Position, WatermarkVector } from '../domain/metering/position.ts';
 import type { RowBounds } from './queries/row-bounds.ts';
+import type { EncodedRows } from './encode-rows.ts';
 import type {
   BucketKey,
   EventIndexRow,
@@ -17,6 +18,8 @@ import type {
  * harmless. Driver errors are outages and pass through.
  */
 export interface UsageStore {
+  /** Rows of one table that were encoded earlier (`RowEncoder`), in one insert. */
+  appendEncoded(parts: readonly EncodedRows[]): Promise<void>;
   appendRawEvents(rows: readonly RawEventRow[]): Promise<void>;
   appendIndex(rows: readonly EventIndexRow[]): Promise<void>;
   /** Also marks the day and the quarter hour of each row as touched. */

@@ -14,7 +14,8 @@ import {
 } from '../postgres/meter-backfills.ts';
 import type { UsageStore } from '../clickhouse/usage-store.ts';
 import { compileActiveMeter } from './meter-catalog.ts';
-import { meterEvent, type Metered } from './meter-events.ts';
+import { BatchRows } from './batch-rows.ts';
+import { meterEvent } from './meter-events.ts';
 
 export interface BackfillDeps {
   readonly pool: Pool;
@@ -67,16 +68,18 @@ export class Backfill {
 
     const cursor = version.backfill_cursor;
     const after = cursor === null ? undefined : { ...cursor, position: BigInt(cursor.position) };
+    const rows = new BatchRows();
     for await (const events of store.canonicalEvents({ ...query, after })) {
       if (over.aborted) return;
-      const metered: Metered = { usage: [], rejected: [] };
-      for (const event of events) meterEvent(event, event, [meter], metered);
-      await Promise.all([store.appendUsage(metered.usage), store.appendRejected(metered.rejected)]);
+      for (const event of events) meterEvent(event, event, [meter], rows);
+      const { usage, rejected, rejections } = rows.take();
+      if (usage !== null) await store.appendEncoded([usage]);
+      if (rejected !== null) await store.appendEncoded([rejected]);
       failpoint('backfill.after_chunk');
       const last = events.at(-1)!;
       const noted = await noteBackfillProgress(pool, generation, version.id, {
         events: events.length,
-        rejected: metered.rejected.length,
+        rejected: rejections.length,
         cursor: {
           external_customer_id: last.external_customer_id,
           timestamp: last.timestamp,

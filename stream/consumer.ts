@@ -12,6 +12,7 @@ import type { Pool } from '../postgres/client.ts';
 import { moveProgress, takePartition } from '../postgres/stream-progress.ts';
 import { moveReplay, readReplay, readReplayVersions } from '../postgres/stream-replays.ts';
 import type { UsageStore } from '../clickhouse/usage-store.ts';
+import type { BatchRows } from './batch-rows.ts';
 import { PartitionIndex } from './event-index.ts';
 import { MeterCatalog, MeterCatalogCache } from './meter-catalog.ts';
 import type { StreamMetrics } from './metrics.ts';
@@ -28,6 +29,7 @@ export interface ConsumerDeps {
   readonly pool: Pool;
   readonly eventLog: EventLog;
   readonly store: UsageStore;
+  readonly rows: BatchRows;
   readonly writers: TableWriters;
   readonly patience: OutagePatience;
   readonly metrics: StreamMetrics;
@@ -201,10 +203,10 @@ export class StreamConsumer implements LogReader {
 
   #observe(partition: number, outcome: BatchOutcome): void {
     const { metrics, clock, notices } = this.#deps;
-    const { copies, duplicates, oldestIngestedAt, rejected } = outcome;
+    const { copies, duplicates, oldestIngestedAt, rejections } = outcome;
     const ageMs = oldestIngestedAt === null ? 0 : Math.max(0, clock.now() - oldestIngestedAt);
     metrics.processed(partition, copies, duplicates, ageMs / 1000);
-    for (const row of rejected) metrics.rejected(row.reason);
-    notices.note(rejected);
+    for (const { reason } of rejections) metrics.rejected(reason);
+    notices.note(rejections);
   }
 }

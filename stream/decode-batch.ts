@@ -1,14 +1,37 @@
-import { packPosition, type Position } from '../domain/metering/position.ts';
+import { packPosition, positionTexts, type Position } from '../domain/metering/position.ts';
 import type { RejectedRow } from '../clickhouse/rows.ts';
 import type { LogBatch, LogRecord } from '../platform/event-log/event-log.ts';
 import { slotOf, slotScope, type Slot } from '../schemas/events/slot.ts';
 import { decodeEvents, UndecodableRecord, type UsageEvent } from '../schemas/events/usage-event.ts';
 
 /** One copy of an event, or one void, at its place in the log. */
-export interface Copy {
+export class Copy {
   readonly event: UsageEvent;
   readonly slot: Slot;
-  readonly position: Position;
+  readonly #record: RecordPlace;
+  readonly #index: number;
+
+  constructor(event: UsageEvent, slot: Slot, record: RecordPlace, index: number) {
+    this.event = event;
+    this.slot = slot;
+    this.#record = record;
+    this.#index = index;
+  }
+
+  get position(): Position {
+    return this.#record.first + BigInt(this.#index);
+  }
+
+  /** The position as decimal text, which is cheaper. */
+  get positionText(): string {
+    return this.#record.textAt(this.#index);
+  }
+}
+
+/** Where a record stands: the position of its first event, and texts of all of them. */
+interface RecordPlace {
+  readonly first: Position;
+  readonly textAt: (index: number) => string;
 }
 
 export interface DecodedBatch {
@@ -30,20 +53,21 @@ export function decodeBatch(batch: LogBatch): DecodedBatch {
   const rejected: RejectedRow[] = [];
   const scopes = new ScopeCache();
   for (const record of batch.records) {
-    const base = packPosition(batch.epoch, record.offset, 0);
+    const first = packPosition(batch.epoch, record.offset, 0);
+    const place: RecordPlace = { first, textAt: positionTexts(first) };
     const events = eventsOf(record, (reason) =>
-      rejected.push(rejectedRecord(batch.partition, base, record, reason)),
+      rejected.push(rejectedRecord(batch.partition, first, record, reason)),
     );
     for (let index = 0; index < events.length; index++) {
       const event = events[index]!;
-      const position = base + BigInt(index);
       const reason = whyNotStorable(event);
       if (reason !== null) {
+        const position = first + BigInt(index);
         rejected.push(rejectedEvent(batch.partition, position, event, reason));
         continue;
       }
       const slot = slotOf(scopes.of(event), event.event_id);
-      (event.kind === 'void' ? voids : copies).push({ event, slot, position });
+      (event.kind === 'void' ? voids : copies).push(new Copy(event, slot, place, index));
     }
   }
   return { partition: batch.partition, copies, voids, rejected };

@@ -7,6 +7,7 @@ import {
   type MeterUsageRow,
   type RejectedRow,
 } from '../clickhouse/rows.ts';
+import type { Written } from '../clickhouse/encode-rows.ts';
 import type { ActiveMeter } from './meter-catalog.ts';
 
 /** What the meters need of an event, whether it comes from the log or, in a backfill, from the raw copies. */
@@ -23,24 +24,29 @@ export interface MeteredEvent {
   readonly ingested_at: number;
 }
 
-/** Rows of one batch: what counted, and which event no value could be had from, by which meter. */
-export interface Metered {
-  readonly usage: MeterUsageRow[];
-  readonly rejected: RejectedRow[];
+/** Takes the rows of one event: what counted, and by which meter no value could be had from it. */
+export interface MeteredRows {
+  usage(row: Written<MeterUsageRow>): void;
+  rejected(row: Written<RejectedRow>): void;
 }
 
-/** Lets each of `meters` look at one canonical event and adds the rows to `into` (metering 4 and 6). */
+interface EventPlace {
+  readonly partition: number;
+  readonly position: Position | string;
+}
+
+/** Lets each of `meters` look at one canonical event and hands the rows to `into` (metering 4 and 6). */
 export function meterEvent(
   event: MeteredEvent,
-  at: { readonly partition: number; readonly position: Position },
+  at: EventPlace,
   meters: readonly ActiveMeter[],
-  into: Metered,
+  into: MeteredRows,
 ): void {
   let properties: Properties | null | undefined;
   for (const { version, evaluate, needsProperties } of meters) {
     if (needsProperties) properties ??= parseProperties(event.properties);
     if (needsProperties && properties === UNREADABLE) {
-      into.rejected.push(unmetered(event, at, version.id, 'properties_unreadable'));
+      into.rejected(unmetered(event, at, version.id, 'properties_unreadable'));
       continue;
     }
     const metering = evaluate({
@@ -49,10 +55,10 @@ export function meterEvent(
     });
     if (metering.outcome === 'unmatched') continue;
     if (metering.outcome === 'unmetered') {
-      into.rejected.push(unmetered(event, at, version.id, metering.reason));
+      into.rejected(unmetered(event, at, version.id, metering.reason));
       continue;
     }
-    into.usage.push({
+    into.usage({
       tenant_id: event.tenant_id,
       environment_id: event.environment_id,
       external_customer_id: event.external_customer_id,
@@ -95,10 +101,10 @@ function parseProperties(text: string): Properties {
 
 function unmetered(
   event: MeteredEvent,
-  at: { readonly partition: number; readonly position: Position },
+  at: EventPlace,
   meterVersionId: string,
   reason: keyof typeof MESSAGES,
-): RejectedRow {
+): Written<RejectedRow> {
   return {
     tenant_id: event.tenant_id,
     environment_id: event.environment_id,

@@ -1,11 +1,14 @@
 import { decide } from '../domain/metering/decide.ts';
+import type { Position } from '../domain/metering/position.ts';
 import { failpoint } from '../platform/failpoint.ts';
 import type { LogBatch } from '../platform/event-log/event-log.ts';
-import type { EventIndexRow, RawEventRow, RejectedRow } from '../clickhouse/rows.ts';
+import { encodeRows, USAGE_VOID_LINES, type EncodedRows } from '../clickhouse/encode-rows.ts';
 import type { UsageStore } from '../clickhouse/usage-store.ts';
+import type { Slot } from '../schemas/events/slot.ts';
+import { BatchRows, type EncodedBatch, type Rejection } from './batch-rows.ts';
 import { decodeBatch, type DecodedBatch } from './decode-batch.ts';
 import type { PartitionIndex } from './event-index.ts';
-import { meterEvent, type Metered } from './meter-events.ts';
+import { meterEvent } from './meter-events.ts';
 import type { MeterCatalog } from './meter-catalog.ts';
 import type { OutagePatience } from './outage.ts';
 import type { TableWriters } from './table-writers.ts';
@@ -13,17 +16,18 @@ import { resolveVoids } from './void-events.ts';
 
 export interface BatchDeps {
   readonly store: UsageStore;
+  readonly rows: BatchRows;
   readonly writers: TableWriters;
   readonly patience: OutagePatience;
 }
 
-/** What became of a batch, for metrics. */
+/** What became of a batch, for metrics and notices. */
 export interface BatchOutcome {
   readonly copies: number;
   readonly duplicates: number;
   /** `ingested_at` of the oldest event; null when there was none. */
   readonly oldestIngestedAt: number | null;
-  readonly rejected: readonly RejectedRow[];
+  readonly rejections: readonly Rejection[];
 }
 
 /**
@@ -40,8 +44,34 @@ export async function processBatch(
   batch: LogBatch,
   catalog: MeterCatalog,
 ): Promise<BatchOutcome> {
+  const { encoded, voids, outcome } = await decideAndEncode(deps, index, batch, catalog);
+  failpoint('stream.after_decide');
+  const { writers } = deps;
+  await Promise.all([
+    writers.raw.append(encoded.raw).then(() => failpoint('stream.after_raw')),
+    writers.index.append(encoded.index).then(() => failpoint('stream.after_index')),
+    writers.usage.append(encoded.usage).then(() => failpoint('stream.after_usage')),
+    writers.rejected.append(encoded.rejected),
+    writers.voids.append(voids),
+  ]);
+  return outcome;
+}
+
+interface EncodedStep {
+  readonly encoded: EncodedBatch;
+  readonly voids: EncodedRows | null;
+  readonly outcome: BatchOutcome;
+}
+
+/** The decision and its rows as bytes. The events themselves are let go before anything is written. */
+async function decideAndEncode(
+  deps: BatchDeps,
+  index: PartitionIndex,
+  batch: LogBatch,
+  catalog: MeterCatalog,
+): Promise<EncodedStep> {
   const decoded = decodeBatch(batch);
-  const { copies, voids, partition } = decoded;
+  const { copies, voids } = decoded;
   const slots = copies.map((copy) => copy.slot);
   const asked = voids.length === 0 ? slots : [...slots, ...voids.map((copy) => copy.slot)];
   const indexed = await deps.patience.outlast('look up event_index', () =>
@@ -49,14 +79,38 @@ export async function processBatch(
   );
   const verdicts = decide(slots, (copy) => copies[copy]!.position, indexed);
   index.note(slots);
-  failpoint('stream.after_decide');
+  const resolved = await resolveVoids(deps, decoded, verdicts, indexed, catalog);
 
-  const metered = meterCanonical(decoded, verdicts, catalog);
-  const voidRows = await resolveVoids(deps, decoded, indexed, metered);
-  const newSlots: EventIndexRow[] = [];
-  const raw = copies.map(({ event, slot, position }, copy): RawEventRow => {
-    if (verdicts[copy] && indexed.get(slot) !== position) newSlots.push({ slot, position });
-    return {
+  for (const row of [...decoded.rejected, ...resolved.rejected]) deps.rows.rejected(row);
+  addRows(deps.rows, decoded, verdicts, indexed, catalog);
+  const encoded = deps.rows.take();
+  return {
+    encoded,
+    voids: encodeRows(USAGE_VOID_LINES, resolved.rows),
+    outcome: {
+      copies: copies.length,
+      duplicates: verdicts.reduce((sum, canonical) => (canonical ? sum : sum + 1), 0),
+      oldestIngestedAt: copies.reduce<number | null>(
+        (oldest, { event }) =>
+          oldest === null || event.ingested_at < oldest ? event.ingested_at : oldest,
+        null,
+      ),
+      rejections: encoded.rejections,
+    },
+  };
+}
+
+function addRows(
+  rows: BatchRows,
+  { copies, partition }: DecodedBatch,
+  verdicts: readonly boolean[],
+  indexed: ReadonlyMap<Slot, Position>,
+  catalog: MeterCatalog,
+): void {
+  for (let copy = 0; copy < copies.length; copy++) {
+    const { event, slot, positionText: position } = copies[copy]!;
+    const is_canonical = verdicts[copy]!;
+    rows.raw({
       tenant_id: event.tenant_id,
       environment_id: event.environment_id,
       event_name: event.event_name,
@@ -69,50 +123,13 @@ export async function processBatch(
       ingested_at: event.ingested_at,
       partition,
       position,
-      is_canonical: verdicts[copy]!,
-    };
-  });
-  const { writers } = deps;
-  await Promise.all([
-    writers.raw.append(raw).then(() => failpoint('stream.after_raw')),
-    writers.index.append(newSlots).then(() => failpoint('stream.after_index')),
-    writers.usage.append(metered.usage).then(() => failpoint('stream.after_usage')),
-    writers.rejected.append(metered.rejected),
-    writers.voids.append(voidRows),
-  ]);
-  return outcomeOf(decoded, verdicts, metered);
-}
-
-function meterCanonical(
-  { copies, partition, rejected }: DecodedBatch,
-  verdicts: readonly boolean[],
-  catalog: MeterCatalog,
-): Metered {
-  const metered: Metered = { usage: [], rejected: [...rejected] };
-  copies.forEach(({ event, position }, copy) => {
-    if (!verdicts[copy]) return;
+      is_canonical,
+    });
+    if (!is_canonical) continue;
+    // A replay finds its own row in the index: the smallest position stands there already.
+    if (indexed.size === 0 || indexed.get(slot) !== copies[copy]!.position)
+      rows.index({ slot, position });
     const meters = catalog.metersOf(event.tenant_id, event.environment_id, event.event_name);
-    if (meters.length > 0) meterEvent(event, { partition, position }, meters, metered);
-  });
-  return metered;
-}
-
-function outcomeOf(
-  { copies }: DecodedBatch,
-  verdicts: readonly boolean[],
-  metered: Metered,
-): BatchOutcome {
-  let oldestIngestedAt: number | null = null;
-  let duplicates = 0;
-  copies.forEach(({ event }, copy) => {
-    if (!verdicts[copy]) duplicates++;
-    if (oldestIngestedAt === null || event.ingested_at < oldestIngestedAt)
-      oldestIngestedAt = event.ingested_at;
-  });
-  return {
-    copies: copies.length,
-    duplicates,
-    oldestIngestedAt,
-    rejected: metered.rejected,
-  };
+    if (meters.length > 0) meterEvent(event, { partition, position }, meters, rows);
+  }
 }

@@ -1,8 +1,8 @@
-import type { RejectedRow } from '../clickhouse/rows.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Pool } from '../postgres/client.ts';
 import { writeOutboxEvents } from '../postgres/outbox.ts';
+import type { Rejection } from './batch-rows.ts';
 
 const PAUSE_MS = 60_000;
 const KEYS_MAX = 10_000;
@@ -20,8 +20,8 @@ export class RejectionNotices {
     this.#deps = deps;
   }
 
-  note(rejected: readonly RejectedRow[]): void {
-    const due: { row: RejectedRow; count: number }[] = [];
+  note(rejected: readonly Rejection[]): void {
+    const due: { row: Rejection; count: number }[] = [];
     const now = this.#deps.clock.now();
     for (const row of rejected) {
       // A record that can not be decoded belongs to nobody who could be told.
@@ -39,7 +39,7 @@ export class RejectionNotices {
     if (due.length > 0) void this.#send(due);
   }
 
-  async #send(due: readonly { row: RejectedRow; count: number }[]): Promise<void> {
+  async #send(due: readonly { row: Rejection; count: number }[]): Promise<void> {
     const events = due.map(({ row, count }) => ({
       scope: { tenant_id: row.tenant_id, environment_id: row.environment_id },
       event_type: 'event.rejected' as const,

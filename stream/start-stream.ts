@@ -5,6 +5,7 @@ import type { Logger } from '../platform/log.ts';
 import type { Pool } from '../postgres/client.ts';
 import { readProgress } from '../postgres/stream-progress.ts';
 import type { UsageStore } from '../clickhouse/usage-store.ts';
+import { BatchRows } from './batch-rows.ts';
 import { STREAM_GROUP, StreamConsumer } from './consumer.ts';
 import { createStreamMetrics } from './metrics.ts';
 import { OutagePatience } from './outage.ts';
@@ -52,6 +53,7 @@ export async function startStream(
     log,
     metrics,
     patience,
+    rows: new BatchRows(),
     writers: createTableWriters(store, patience, metrics),
     notices: new RejectionNotices({ pool, clock, log }),
   });

@@ -1,10 +1,4 @@
-import type {
-  EventIndexRow,
-  MeterUsageRow,
-  RawEventRow,
-  RejectedRow,
-  UsageVoidRow,
-} from '../clickhouse/rows.ts';
+import type { EncodedRows } from '../clickhouse/encode-rows.ts';
 import type { UsageStore } from '../clickhouse/usage-store.ts';
 import type { StreamMetrics } from './metrics.ts';
 import type { OutagePatience } from './outage.ts';
@@ -14,18 +8,18 @@ import type { OutagePatience } from './outage.ts';
  * way go together into the next one. ClickHouse wants few large inserts, and the pace sets their size:
  * no row waits for company when the table is idle.
  */
-export class TableWriter<Row> {
-  readonly #write: (rows: readonly Row[]) => Promise<void>;
-  #waiting: Waiting<Row>[] = [];
+export class TableWriter {
+  readonly #write: (parts: readonly EncodedRows[]) => Promise<void>;
+  #waiting: Waiting[] = [];
   #writing = false;
 
-  constructor(write: (rows: readonly Row[]) => Promise<void>) {
+  constructor(write: (parts: readonly EncodedRows[]) => Promise<void>) {
     this.#write = write;
   }
 
-  /** Resolves when the rows are stored. All or none of a call's rows go into one insert. */
-  append(rows: readonly Row[]): Promise<void> {
-    if (rows.length === 0) return Promise.resolve();
+  /** Resolves when the rows are stored. All of a call's rows go into one insert. */
+  append(rows: EncodedRows | null): Promise<void> {
+    if (rows === null) return Promise.resolve();
     return new Promise((resolve, reject) => {
       this.#waiting.push({ rows, resolve, reject });
       if (!this.#writing) void this.#drain();
@@ -37,7 +31,7 @@ export class TableWriter<Row> {
     while (this.#waiting.length > 0) {
       const group = this.#takeGroup();
       try {
-        await this.#write(group.length === 1 ? group[0]!.rows : group.flatMap(({ rows }) => rows));
+        await this.#write(group.map(({ rows }) => rows));
         for (const { resolve } of group) resolve();
       } catch (error) {
         for (const { reject } of group) reject(error);
@@ -46,31 +40,35 @@ export class TableWriter<Row> {
     this.#writing = false;
   }
 
-  #takeGroup(): Waiting<Row>[] {
+  #takeGroup(): Waiting[] {
     let rows = 0;
-    let count = 0;
-    do rows += this.#waiting[count++]!.rows.length;
-    while (count < this.#waiting.length && rows + this.#waiting[count]!.rows.length <= ROWS_MAX);
-    return this.#waiting.splice(0, count);
+    let bytes = 0;
+    const end = this.#waiting.findIndex(({ rows: part }, place) => {
+      rows += part.rowCount;
+      bytes += part.bytes.length;
+      return place > 0 && (rows > ROWS_MAX || bytes > BYTES_MAX);
+    });
+    return this.#waiting.splice(0, end === -1 ? this.#waiting.length : end);
   }
 }
 
-interface Waiting<Row> {
-  readonly rows: readonly Row[];
+interface Waiting {
+  readonly rows: EncodedRows;
   resolve(): void;
   reject(error: unknown): void;
 }
 
-/** Bounds the memory of one insert; a single call may bring more. */
+/** Bound the memory of one insert; a single call may bring more. */
 const ROWS_MAX = 60_000;
+const BYTES_MAX = 32 * 1024 * 1024;
 
 /** One writer for each table that the stream fills. */
 export interface TableWriters {
-  readonly raw: TableWriter<RawEventRow>;
-  readonly index: TableWriter<EventIndexRow>;
-  readonly usage: TableWriter<MeterUsageRow>;
-  readonly rejected: TableWriter<RejectedRow>;
-  readonly voids: TableWriter<UsageVoidRow>;
+  readonly raw: TableWriter;
+  readonly index: TableWriter;
+  readonly usage: TableWriter;
+  readonly rejected: TableWriter;
+  readonly voids: TableWriter;
 }
 
 /** Outages are outlasted here: an insert that may have happened is repeated, which is harmless. */
@@ -79,16 +77,14 @@ export function createTableWriters(
   patience: OutagePatience,
   metrics: StreamMetrics,
 ): TableWriters {
-  const writer = <Row>(table: string, append: (rows: readonly Row[]) => Promise<void>) =>
-    new TableWriter<Row>(async (rows) => {
-      await patience.outlast(`insert into ${table}`, () => append(rows));
-      metrics.inserted(table, rows.length);
+  const writer = () =>
+    new TableWriter(async (parts) => {
+      const { table } = parts[0]!;
+      await patience.outlast(`insert into ${table}`, () => store.appendEncoded(parts));
+      metrics.inserted(
+        table,
+        parts.reduce((sum, part) => sum + part.rowCount, 0),
+      );
     });
-  return {
-    raw: writer('events_raw', (rows) => store.appendRawEvents(rows)),
-    index: writer('event_index', (rows) => store.appendIndex(rows)),
-    usage: writer('meter_usage', (rows) => store.appendUsage(rows)),
-    rejected: writer('events_rejected', (rows) => store.appendRejected(rows)),
-    voids: writer('usage_void', (rows) => store.appendVoids(rows)),
-  };
+  return { raw: writer(), index: writer(), usage: writer(), rejected: writer(), voids: writer() };
 }

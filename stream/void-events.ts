@@ -3,46 +3,52 @@ import type { MeterUsageRow, RejectedRow, UsageVoidRow } from '../clickhouse/row
 import type { UsageStore } from '../clickhouse/usage-store.ts';
 import type { Slot } from '../schemas/events/slot.ts';
 import type { Copy, DecodedBatch } from './decode-batch.ts';
-import type { Metered } from './meter-events.ts';
+import type { MeterCatalog } from './meter-catalog.ts';
+import { meterEvent } from './meter-events.ts';
 import type { OutagePatience } from './outage.ts';
 
+/** Rows of a batch's corrections, and those that correct nothing. */
+export interface ResolvedVoids {
+  readonly rows: readonly UsageVoidRow[];
+  readonly rejected: readonly RejectedRow[];
+}
+
 /**
- * The rows of a batch's corrections (metering 6): one for each meter version that had counted the
- * event which a void takes back, or one without a version when none had. A void of an id that nothing
- * before it carries is set aside: an event that comes later counts.
+ * What a batch's corrections take back (metering 6): one row for each meter version that had counted
+ * the event, so that its buckets are marked, or one without a version when none had. A void of an id
+ * that nothing before it carries is set aside: an event that comes later counts.
  */
 export async function resolveVoids(
   deps: { readonly store: UsageStore; readonly patience: OutagePatience },
   batch: DecodedBatch,
+  verdicts: readonly boolean[],
   indexed: ReadonlyMap<Slot, Position>,
-  metered: Metered,
-): Promise<UsageVoidRow[]> {
-  if (batch.voids.length === 0) return [];
-  const firstInBatch = new Map<Slot, Copy>();
-  for (const copy of batch.copies)
-    if (!firstInBatch.has(copy.slot)) firstInBatch.set(copy.slot, copy);
+  catalog: MeterCatalog,
+): Promise<ResolvedVoids> {
+  if (batch.voids.length === 0) return { rows: [], rejected: [] };
+  const inBatch = new Map<Slot, Copy>();
+  batch.copies.forEach((copy, place) => {
+    if (verdicts[place]) inBatch.set(copy.slot, copy);
+  });
 
   const rows: UsageVoidRow[] = [];
+  const rejected: RejectedRow[] = [];
   for (const voiding of batch.voids) {
-    const inBatch = firstInBatch.get(voiding.slot);
-    const stored = indexed.get(voiding.slot);
-    const target =
-      inBatch !== undefined && (stored === undefined || inBatch.position <= stored)
-        ? inBatch.position
-        : stored;
-    if (target === undefined || target >= voiding.position) {
-      metered.rejected.push(unknownTarget(batch.partition, voiding));
+    const target = inBatch.get(voiding.slot);
+    const position = target?.position ?? indexed.get(voiding.slot);
+    if (position === undefined || position >= voiding.position) {
+      rejected.push(unknownTarget(batch.partition, voiding));
       continue;
     }
     const counted =
-      target === inBatch?.position
-        ? { partition: batch.partition, rows: metered.usage.filter((r) => r.position === target) }
+      target !== undefined
+        ? { partition: batch.partition, rows: meteredNow(batch.partition, target, catalog) }
         : await deps.patience.outlast('read the usage of a voided event', () =>
-            storedUsage(deps.store, voiding, target),
+            storedUsage(deps.store, voiding, position),
           );
-    rows.push(...voidRows(batch.partition, voiding, target, counted));
+    rows.push(...voidRows(batch.partition, voiding, position, counted));
   }
-  return rows;
+  return { rows, rejected };
 }
 
 /** What the target had come to, and its partition, which another epoch may have numbered otherwise. */
@@ -52,6 +58,17 @@ interface Counted {
 }
 type CountedRow = Pick<MeterUsageRow, 'meter_version_id' | 'external_customer_id' | 'timestamp'>;
 const NOT_COUNTED: CountedRow = { meter_version_id: '', external_customer_id: '', timestamp: 0 };
+
+/** A target of the same batch: its usage rows are about to be written. */
+function meteredNow(partition: number, { event, position }: Copy, catalog: MeterCatalog) {
+  const rows: CountedRow[] = [];
+  const meters = catalog.metersOf(event.tenant_id, event.environment_id, event.event_name);
+  meterEvent(event, { partition, position }, meters, {
+    usage: (row) => rows.push(row),
+    rejected: () => {},
+  });
+  return rows;
+}
 
 async function storedUsage(store: UsageStore, { event }: Copy, target: Position): Promise<Counted> {
   const { tenant_id, environment_id, event_id } = event;

@@ -35,6 +35,18 @@ export function unpackPosition(position: Position): {
 }
 
 /**
+ * The positions of one record's events as decimal text, for writing. Made without a bigint for each
+ * event wherever a double holds the number exactly, which is what most records come to: up to offset
+ * 2^37 of the first epoch.
+ */
+export function positionTexts(record: Position): (index: number) => string {
+  const exact = Number(record);
+  return exact <= Number.MAX_SAFE_INTEGER - MAX_EVENTS_PER_RECORD
+    ? (index) => String(exact + index)
+    : (index) => String(record + BigInt(index));
+}
+
+/**
  * One bound per partition number: everything below it has been processed. `offset` of the next
  * unprocessed record, packed with index 0. A partition that is missing has processed nothing.
  */

@@ -165,6 +165,15 @@ describe('usage store', () => {
       expect(await store.smallestPositions([])).toEqual(new Map());
     });
 
+    test('takes a whole batch of slots at once, on every session', async () => {
+      const many = Array.from({ length: 60_000 }, (_, i) =>
+        ((i * 0x9e3779b1) >>> 0).toString(16).padStart(8, '0').padEnd(32, 'b'),
+      );
+      await store.appendIndex(many.slice(0, 100).map((slot) => ({ slot, position: at(1) })));
+      const answers = await Promise.all([1, 2, 3, 4].map(() => store.smallestPositions(many)));
+      expect(answers.map((found) => found.size)).toEqual([100, 100, 100, 100]);
+    });
+
     test.each([1, 2, 3, 4, 6, 12])(
       'every slot is in a group of its partition, out of %i',
       async (partitions) => {

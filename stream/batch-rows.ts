@@ -1,0 +1,65 @@
+import {
+  EVENT_INDEX_LINES,
+  METER_USAGE_LINES,
+  RAW_EVENT_LINES,
+  REJECTED_LINES,
+  RowEncoder,
+  type EncodedRows,
+  type Written,
+} from '../clickhouse/encode-rows.ts';
+import type { EventIndexRow, MeterUsageRow, RawEventRow, RejectedRow } from '../clickhouse/rows.ts';
+import type { MeteredRows } from './meter-events.ts';
+
+/** Whom a rejection is about, for metrics and notices; the row itself is encoded. */
+export type Rejection = Omit<Written<RejectedRow>, 'raw'>;
+
+/** What one batch writes, table by table; null where it writes nothing. */
+export interface EncodedBatch {
+  readonly raw: EncodedRows | null;
+  readonly index: EncodedRows | null;
+  readonly usage: EncodedRows | null;
+  readonly rejected: EncodedRows | null;
+  readonly rejections: readonly Rejection[];
+}
+
+/**
+ * Collects the rows of one batch as bytes. Batches of one process take turns with one of these: from
+ * the first row to `take` nothing is waited for, so that events are garbage before they are old.
+ */
+export class BatchRows implements MeteredRows {
+  readonly #raw = new RowEncoder(RAW_EVENT_LINES);
+  readonly #index = new RowEncoder(EVENT_INDEX_LINES);
+  readonly #usage = new RowEncoder(METER_USAGE_LINES);
+  readonly #rejected = new RowEncoder(REJECTED_LINES);
+  #rejections: Rejection[] = [];
+
+  raw(row: Written<RawEventRow>): void {
+    this.#raw.add(row);
+  }
+
+  index(row: Written<EventIndexRow>): void {
+    this.#index.add(row);
+  }
+
+  usage(row: Written<MeterUsageRow>): void {
+    this.#usage.add(row);
+  }
+
+  rejected(row: Written<RejectedRow>): void {
+    this.#rejected.add(row);
+    const { raw: _, ...rejection } = row;
+    this.#rejections.push(rejection);
+  }
+
+  take(): EncodedBatch {
+    const rejections = this.#rejections;
+    this.#rejections = [];
+    return {
+      raw: this.#raw.take(),
+      index: this.#index.take(),
+      usage: this.#usage.take(),
+      rejected: this.#rejected.take(),
+      rejections,
+    };
+  }
+}
