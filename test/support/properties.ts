@@ -5,6 +5,8 @@ import fc from 'fast-check';
 /** `DEEP=1` (`npm run test:deep`) searches further; `SEED=n` repeats a run. */
 const DEEP = process.env['DEEP'] === '1';
 const SEED = Number(process.env['SEED'] ?? randomInt(2 ** 31));
+/** Mutation runs look at a part of the cases, as they run them a thousand times. */
+const SHARE = Number(process.env['PROPERTY_SHARE'] ?? 1);
 const TALLY_FILE = process.env['PROPERTY_TALLY'];
 
 export interface Runs {
@@ -26,7 +28,7 @@ export function property<Values extends [unknown, ...unknown[]]>(
   check: fc.IProperty<Values>,
   { quick = 200, deep = 20_000 }: Runs = {},
 ): void {
-  const numRuns = DEEP ? deep : quick;
+  const numRuns = Math.ceil((DEEP ? deep : quick) * SHARE);
   test(
     title,
     () => {
