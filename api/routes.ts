@@ -7,6 +7,7 @@ import { entitlementRoutes } from './entitlements/routes.ts';
 import { environmentRoutes } from './environments/routes.ts';
 import { featureRoutes } from './features/routes.ts';
 import { groupRoutes } from './groups/routes.ts';
+import { invoiceRoutes } from './invoices/routes.ts';
 import { meterRoutes } from './meters/routes.ts';
 import { planRoutes } from './plans/routes.ts';
 import { priceUnitRoutes } from './price-units/routes.ts';
@@ -29,4 +30,5 @@ export const API_ROUTES: readonly Route<BillingDeps>[] = [
   ...groupRoutes,
   ...customerRoutes,
   ...subscriptionRoutes,
+  ...invoiceRoutes,
 ];

@@ -33,6 +33,8 @@ export interface ComputeOptions {
   readonly bound?: Parameters<UsageReader['read']>[1];
   /** Line items that are not stored yet, by subscription: the opening invoice is computed before it is. */
   readonly lines?: ReadonlyMap<string, readonly BilledLine[]>;
+  /** Show what other invoices have billed already: for previews. */
+  readonly ignoreBilled?: boolean;
 }
 
 type ComputeDeps = Pick<BillingDeps, 'ids' | 'usageReader'>;
@@ -115,7 +117,11 @@ async function sourcesOf(
     targets.map(({ subscription }) => subscription),
     from,
   );
-  return options.lines === undefined ? sources : { ...sources, lines: options.lines };
+  return {
+    ...sources,
+    ...(options.lines === undefined ? {} : { lines: options.lines }),
+    ...(options.ignoreBilled === true ? { billed: new Map() } : {}),
+  };
 }
 
 function planCharges(target: InvoiceTarget, sources: BillingSources): QuestionedCharge[] {

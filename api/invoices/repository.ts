@@ -1,3 +1,4 @@
+import { notFound } from '../../domain/errors.ts';
 import {
   inScope,
   type Db,
@@ -96,10 +97,46 @@ function joined(db: Db, parts: readonly Fragment[]): Fragment {
   return parts.reduce((left, right) => db`${left}, ${right}`);
 }
 
-export async function findInvoice(db: Db, scope: Scope, id: string): Promise<InvoiceRecord | null> {
+/** The invoice. 404 for a missing and for another scope's. */
+export async function findInvoice(db: Db, scope: Scope, id: string): Promise<InvoiceRecord> {
   const [row] = await db<InvoiceRecord[]>`
-    select * from invoices where ${inScope(db, scope)} and id = ${id}`;
-  return row ?? null;
+    select * from invoices where ${inScope(db, scope)} and id = ${id} and status = 'published'`;
+  if (row === undefined) throw notFound('Invoice', id);
+  return row;
+}
+
+/** An invoice and the subscription it was computed from, as they were read. */
+export interface ReadInvoice {
+  readonly invoice: Pick<InvoiceRecord, 'id' | 'version'>;
+  readonly subscription: { readonly id: string; readonly version: number };
+}
+
+/**
+ * Locks invoices with their subscriptions, each in id order, and answers those that are still as they
+ * were read: what was computed from the others is out of date. Rows that somebody else holds are left
+ * out with `skipLocked`, and waited for without.
+ */
+export async function lockInvoicesUnchanged<Read extends ReadInvoice>(
+  tx: Transaction,
+  scope: Scope,
+  read: readonly Read[],
+  options: { readonly skipLocked?: boolean } = {},
+): Promise<Read[]> {
+  const skip = options.skipLocked === true ? tx`skip locked` : tx``;
+  const subscriptions = await tx<{ id: string; version: number }[]>`
+    select id, version from subscriptions
+     where ${inScope(tx, scope)} and id = any(${read.map(({ subscription }) => subscription.id)}::text[])
+     order by id for share ${skip}`;
+  const invoices = await tx<{ id: string; version: number }[]>`
+    select id, version from invoices
+     where ${inScope(tx, scope)} and id = any(${read.map(({ invoice }) => invoice.id)}::text[])
+     order by id for update ${skip}`;
+  const versions = new Map([...subscriptions, ...invoices].map((row) => [row.id, row.version]));
+  return read.filter(
+    ({ invoice, subscription }) =>
+      versions.get(invoice.id) === invoice.version &&
+      versions.get(subscription.id) === subscription.version,
+  );
 }
 
 /** The living invoice of a period, if there is one. */
@@ -141,18 +178,20 @@ export function linesOfInvoices(
      order by invoice_id, position`;
 }
 
+/** One row. 404 when the invoice has none such. */
 export async function findInvoiceLine(
   db: Db,
   scope: Scope,
   invoiceId: string,
   lineId: string,
-): Promise<InvoiceLineRecord | null> {
+): Promise<InvoiceLineRecord> {
   const [row] = await db<InvoiceLineRecord[]>`
     select *
       from invoice_line_items
      where ${inScope(db, scope)}
        and invoice_id = ${invoiceId} and id = ${lineId} and status = 'published'`;
-  return row ?? null;
+  if (row === undefined) throw notFound('Invoice line item', lineId);
+  return row;
 }
 
 /** Who bills which service already: identities of living rows (billing-semantics 3.1). */

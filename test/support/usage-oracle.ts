@@ -1,0 +1,71 @@
+import { answerUsage, type MeteredUsage } from '../../domain/metering/aggregate.ts';
+import { packPosition } from '../../domain/metering/position.ts';
+import { BillingError } from '../../domain/errors.ts';
+import type { UsageReader } from '../../domain/metering/usage.ts';
+import type { Pool } from '../../postgres/client.ts';
+
+/** Usage in memory, answered by the pure aggregator, for tests that are about what is billed and not about the store. */
+export interface UsageOracle {
+  readonly reader: UsageReader;
+  /** Adds one counted event of the meter's newest version; it lies below the watermark at once. */
+  use(
+    meter: { id: string },
+    customer: { external_id: string },
+    at: string,
+    value?: string,
+    dimensions?: Record<string, string>,
+  ): Promise<void>;
+  /** The store is away: every read refuses. */
+  outage(away: boolean): void;
+  /** How often usage was read, and how many questions the last read had. */
+  readonly reads: { count: number; questions: number };
+}
+
+/** Meters of these databases count as backfilled: their usage is whole. */
+export function createUsageOracle(): UsageOracle & { attach(pool: Pool): void } {
+  const usage: MeteredUsage[] = [];
+  let offset = 0n;
+  let isAway = false;
+  let database: Pool | null = null;
+  const reads = { count: 0, questions: 0 };
+  const head = () => ({ 0: packPosition(0, offset, 0) });
+  return {
+    reads,
+    attach: (pool) => void (database = pool),
+    outage: (away) => void (isAway = away),
+    async use(meter, customer, at, value = '1', dimensions = {}) {
+      const [version] = await database!<
+        { id: string; tenant_id: string; environment_id: string }[]
+      >`
+        select id, tenant_id, environment_id from meter_versions
+         where meter_id = ${meter.id} order by version desc limit 1`;
+      usage.push({
+        tenant_id: version!.tenant_id,
+        environment_id: version!.environment_id,
+        meter_version_id: version!.id,
+        external_customer_id: customer.external_id,
+        timestamp: Date.parse(at),
+        partition: 0,
+        position: packPosition(0, offset, 0),
+        value,
+        unique_value: null,
+        dimensions,
+        source: '',
+      });
+      offset += 1n;
+    },
+    reader: {
+      async read(queries, bound = 'watermark') {
+        if (isAway) throw new BillingError('unavailable', 'usage_unavailable', 'the store is away');
+        reads.count += 1;
+        reads.questions = queries.length;
+        const below = typeof bound === 'object' ? bound.at : head();
+        return answerUsage(queries, usage, bound === 'fresh' ? null : below);
+      },
+    },
+  };
+}
+
+/** What the stream does for a meter once its backfill is through. */
+export const completeBackfills = (pool: Pool) =>
+  pool`update meter_versions set backfill_state = 'complete' where backfill_state <> 'complete'`;
