@@ -163,6 +163,31 @@ export async function findInvoiceOfPeriod(
   return row ?? null;
 }
 
+/** The living invoices of the targets' periods, by subscription. */
+export async function findInvoicesOfPeriods(
+  db: Db,
+  scope: Scope,
+  targets: readonly {
+    readonly subscription: { readonly id: string };
+    readonly period: { readonly start: string; readonly end: string };
+    readonly billing_reason: string;
+  }[],
+): Promise<ReadonlyMap<string, InvoiceRecord>> {
+  if (targets.length === 0) return new Map();
+  const rows = await db<InvoiceRecord[]>`
+    select i.*
+      from invoices i
+      join unnest(${targets.map(({ subscription }) => subscription.id)}::text[],
+                  ${targets.map(({ period }) => period.start)}::timestamptz[],
+                  ${targets.map(({ period }) => period.end)}::timestamptz[],
+                  ${targets.map(({ billing_reason }) => billing_reason)}::text[])
+           as t (subscription_id, period_start, period_end, billing_reason)
+        on t.subscription_id = i.subscription_id and t.period_start = i.period_start
+       and t.period_end = i.period_end and t.billing_reason = i.billing_reason
+     where ${inScope(db, scope, 'i')} and i.revision = 0 and i.invoice_status <> 'VOIDED'`;
+  return new Map(rows.map((row) => [row.subscription_id!, row]));
+}
+
 /** Rows in the order in which they stand on their invoices. */
 export function linesOfInvoices(
   db: Db,

@@ -102,21 +102,62 @@ export async function changeSubscription(
   return row!;
 }
 
-/** Ends the line items that would go on beyond `at`. */
-export async function endLineItems(
+const CLOCKED_COLUMNS = [
+  'subscription_status', 'billing_anchor', 'current_period_start', 'current_period_end', 'end_date',
+  'cancel_at', 'cancel_at_period_end', 'cancelled_at', 'last_billing_sequence', 'due_at',
+  'updated_at', 'updated_by',
+] as const satisfies readonly (keyof SubscriptionRow)[]; // prettier-ignore
+
+/** Writes what the clock moves of many subscriptions in one statement. The caller holds their locks. */
+export async function replaceSubscriptions(
   tx: Transaction,
   scope: Scope,
-  subscriptionId: string,
-  at: string,
-  by: { readonly updated_at: string; readonly updated_by: string },
+  subscriptions: readonly SubscriptionRow[],
 ): Promise<void> {
+  if (subscriptions.length === 0) return;
+  const assignments = CLOCKED_COLUMNS.map((column) => tx`${tx(column)} = n.${tx(column)}`);
   await tx`
-    update subscription_line_items
-       set end_date = greatest(start_date, ${at}::timestamptz), ${tx(by)}
-     where ${inScope(tx, scope)}
-       and subscription_id = ${subscriptionId}
-       and status = 'published'
-       and (end_date is null or end_date > ${at})`;
+    update subscriptions s
+       set ${assignments.reduce((left, right) => tx`${left}, ${right}`)}, version = s.version + 1
+      from jsonb_populate_recordset(null::subscriptions, ${tx.json(subscriptions as never)}) n
+     where ${inScope(tx, scope, 's')} and s.id = n.id`;
+}
+
+/**
+ * Locks subscriptions in id order and answers which of them are as they were read. What somebody else
+ * holds right now is left out: whoever holds it is changing it.
+ */
+export async function lockSubscriptionsUnchanged(
+  tx: Transaction,
+  scope: Scope,
+  read: readonly Pick<SubscriptionRow, 'id' | 'version'>[],
+): Promise<ReadonlySet<string>> {
+  const rows = await tx<{ id: string; version: number }[]>`
+    select id, version from subscriptions
+     where ${inScope(tx, scope)} and id = any(${read.map(({ id }) => id)}::text[])
+     order by id for update skip locked`;
+  const versions = new Map(rows.map(({ id, version }) => [id, version]));
+  return new Set(read.filter((row) => versions.get(row.id) === row.version).map(({ id }) => id));
+}
+
+/** Ends the line items of ended subscriptions: none goes on beyond its subscription's end. */
+export async function endLineItemsOf(
+  tx: Transaction,
+  scope: Scope,
+  ended: readonly SubscriptionRow[],
+): Promise<void> {
+  if (ended.length === 0) return;
+  await tx`
+    update subscription_line_items i
+       set end_date = greatest(i.start_date, s.end_date),
+           updated_at = s.updated_at,
+           updated_by = s.updated_by
+      from subscriptions s
+     where ${inScope(tx, scope, 'i')}
+       and s.id = i.subscription_id
+       and s.id = any(${ended.map(({ id }) => id)}::text[])
+       and i.status = 'published'
+       and (i.end_date is null or i.end_date > s.end_date)`;
 }
 
 export function searchSubscriptions(
@@ -125,4 +166,30 @@ export function searchSubscriptions(
   search: Parameters<typeof findPage>[1]['search'],
 ): Promise<Page<SubscriptionRow>> {
   return findPage<SubscriptionRow>(db, { columns: db`*`, from: db`subscriptions`, where, search });
+}
+
+/** Environments in which something is due by `at`, in id order: a billing run goes through them in turn. */
+export async function scopesWithDueSubscriptions(db: Db, at: string): Promise<Scope[]> {
+  return await db<Scope[]>`
+    select distinct tenant_id, environment_id
+      from subscriptions
+     where due_at <= ${at} and status = 'published'
+     order by tenant_id, environment_id`;
+}
+
+/** The next page of due subscriptions, in id order. */
+export async function dueSubscriptions(
+  db: Db,
+  scope: Scope,
+  page: { readonly at: string; readonly after: string; readonly limit: number },
+): Promise<SubscriptionRow[]> {
+  return await db<SubscriptionRow[]>`
+    select *
+      from subscriptions
+     where ${inScope(db, scope)}
+       and due_at <= ${page.at}
+       and status = 'published'
+       and id > ${page.after}
+     order by id
+     limit ${page.limit}`;
 }
