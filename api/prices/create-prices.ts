@@ -85,12 +85,14 @@ export async function findReferences(
   scope: Scope,
   price: PriceDefinition,
   groupId: string | null,
+  // A version of a price keeps the unit it has, archived or not.
+  keptUnit: PriceUnit | null = null,
 ): Promise<PriceReferents> {
   const meterId = price.type === 'USAGE' ? price.meter_id : null;
   const unitCode = price.price_unit_config?.price_unit ?? null;
   const [[meter = null], unit, [group = null]] = await Promise.all([
     findMeters(tx, scope, meterId ? [meterId] : []),
-    unitCode === null ? null : publishedUnitByCode(tx, scope, unitCode),
+    keptUnit ?? (unitCode === null ? null : publishedUnitByCode(tx, scope, unitCode)),
     findGroups(tx, scope, groupId ? [groupId] : []),
   ]);
   validatePrice(price, {

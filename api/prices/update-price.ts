@@ -28,11 +28,12 @@ export async function updatePrice(
   if (plan.kind === 'in_place')
     return await updatePriceRow(tx, scope, id, { ...text, ...changed(deps, caller) });
 
-  await findReferences(tx, scope, plan.definition, null);
+  const unit = await unitOf(tx, caller, price);
+  await findReferences(tx, scope, plan.definition, null, unit);
   await updatePriceRow(tx, scope, id, { end_date: plan.effective_from, ...changed(deps, caller) });
   return await insertPrice(tx, {
     ...newRecord(deps, caller, 'price'),
-    ...priceTerms(plan.definition, await unitOf(tx, caller, price)),
+    ...priceTerms(plan.definition, unit),
     entity_type: price.entity_type,
     entity_id: price.entity_id,
     parent_price_id: plan.parent_price_id,

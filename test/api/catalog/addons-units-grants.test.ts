@@ -1,0 +1,157 @@
+import { startTestApi, type TestApi } from '../../support/api.ts';
+
+describe('addons', () => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startTestApi();
+  });
+  afterAll(() => api.close());
+
+  test('metadata takes any JSON; the key is needed, unique, and free after a delete', async () => {
+    const { status, body: addon } = await api.post('/v1/addons', {
+      name: 'A',
+      lookup_key: 'a',
+      metadata: { n: 1, deep: { x: [true] } },
+    });
+    expect([status, addon.type, addon.metadata]).toEqual([
+      201,
+      'onetime',
+      { n: 1, deep: { x: [true] } },
+    ]);
+    expect((await api.post('/v1/addons', { name: 'A', lookup_key: 'a' })).status).toBe(409);
+    expect((await api.post('/v1/addons', { name: 'A' })).status).toBe(400);
+    expect(
+      (await api.put(`/v1/addons/${addon.id}`, { name: 'B', metadata: { m: 2 } })).body,
+    ).toMatchObject({ name: 'B', metadata: { m: 2 } });
+    expect((await api.get('/v1/addons/lookup/a')).body).toMatchObject({
+      id: addon.id,
+      prices: [],
+      entitlements: [],
+      credit_grants: [],
+    });
+    await api.delete(`/v1/addons/${addon.id}`);
+    expect((await api.get('/v1/addons/lookup/a')).status).toBe(404);
+    expect((await api.get(`/v1/addons/${addon.id}`)).body.status).toBe('archived');
+    expect((await api.post('/v1/addons', { name: 'A', lookup_key: 'a' })).status).toBe(201);
+  });
+});
+
+describe('pricing units', () => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startTestApi();
+  });
+  afterAll(() => api.close());
+  const create = (fields: object = {}) =>
+    api.post('/v1/prices/units', {
+      name: 'C',
+      code: 'abc',
+      symbol: 'c',
+      base_currency: 'usd',
+      conversion_rate: '0.333333333333333333',
+      ...fields,
+    });
+
+  test('the whole rate is kept; the code is unique among published units', async () => {
+    const { body: unit } = await create();
+    expect(unit.conversion_rate).toBe('0.333333333333333333');
+    expect((await api.get(`/v1/prices/units/${unit.id}`)).body.conversion_rate).toBe(
+      '0.333333333333333333',
+    );
+    expect((await create()).status).toBe(409);
+    expect((await api.get('/v1/prices/units/code/ABC')).body.id).toBe(unit.id);
+    await api.put(`/v1/prices/units/${unit.id}`, { name: 'D', code: 'xyz' });
+    expect((await api.get(`/v1/prices/units/${unit.id}`)).body).toMatchObject({
+      name: 'D',
+      code: 'abc',
+    });
+    await api.delete(`/v1/prices/units/${unit.id}`);
+    expect((await api.get('/v1/prices/units/code/abc')).status).toBe(404);
+    expect((await create()).status).toBe(201);
+    const { body: list } = await api.post('/v1/prices/units/search', { limit: 1 });
+    expect(list.pagination).toEqual({ total: 1, limit: 1, offset: 1 });
+  });
+
+  test.each([
+    ['conversion_rate', { conversion_rate: '0' }],
+    ['conversion_rate', { conversion_rate: 0.02 }],
+    ['code', { code: 'credits' }],
+    ['symbol', { symbol: '' }],
+    ['base_currency', { base_currency: 'dollar' }],
+  ])('400: %s', async (path, fields) => {
+    const answer = await create(fields);
+    expect([answer.status, answer.body.details[0].path]).toEqual([400, path]);
+  });
+});
+
+describe('credit grants', () => {
+  let api: TestApi;
+  let plan: string;
+  beforeAll(async () => {
+    api = await startTestApi();
+    plan = (await api.post('/v1/plans', { name: 'P' })).body.id;
+  });
+  afterAll(() => api.close());
+  const create = (fields: object = {}) =>
+    api.post('/v1/creditgrants', {
+      name: 'G',
+      scope: 'PLAN',
+      plan_id: plan,
+      credits: '100',
+      cadence: 'ONETIME',
+      expiration_type: 'NEVER',
+      ...fields,
+    });
+
+  test('fields that do not belong to the cadence or the expiry are dropped', async () => {
+    const { status, body } = await create({
+      period: 'MONTHLY',
+      period_count: 1,
+      expiration_duration: 5,
+      expiration_duration_unit: 'DAY',
+    });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({
+      period: null,
+      period_count: null,
+      expiration_duration: null,
+      expiration_duration_unit: null,
+      plan_id: plan,
+    });
+  });
+
+  test('all grants of a plan have the same rates, absent ones included', async () => {
+    const answer = await create({ conversion_rate: '0.7' });
+    expect([answer.status, answer.body.details[0].path]).toEqual([400, 'conversion_rate']);
+  });
+
+  test('a template is archived; a second delete is refused', async () => {
+    const { body } = await create();
+    expect((await api.delete(`/v1/creditgrants/${body.id}`, {})).status).toBe(200);
+    expect((await api.delete(`/v1/creditgrants/${body.id}`)).body.code).toBe('invalid_operation');
+    expect(
+      (await api.get(`/v1/creditgrants?plan_ids=${plan}&status=archived`)).body.items.map(
+        (grant: { id: string }) => grant.id,
+      ),
+    ).toContain(body.id);
+    expect((await api.put(`/v1/creditgrants/${body.id}`, { name: 'H' })).body.name).toBe('H');
+  });
+
+  test.each([
+    ['plan_id', { plan_id: null }],
+    ['credits', { credits: '0' }],
+    ['scope', { scope: 'TENANT' }],
+    ['period', { cadence: 'RECURRING' }],
+    ['expiration_type', { expiration_type: undefined }],
+    ['expiration_duration', { expiration_type: 'DURATION' }],
+    ['start_date', { start_date: '2026-01-15T00:00:00Z' }],
+  ])('400: %s', async (path, fields) => {
+    const answer = await create(fields);
+    expect([answer.status, answer.body.details[0].path]).toEqual([400, path]);
+  });
+
+  test('404: an unknown owner', async () => {
+    expect((await create({ plan_id: 'plan_x' })).status).toBe(404);
+    expect((await create({ scope: 'ADDON', addon_id: 'addon_x' })).status).toBe(404);
+  });
+});

@@ -1,0 +1,181 @@
+import { startTestApi, type TestApi } from '../../support/api.ts';
+
+describe('entitlements', () => {
+  let api: TestApi;
+  let plan: string;
+  const features: Record<string, string> = {};
+  beforeAll(async () => {
+    api = await startTestApi();
+    const meter = (aggregation: object) => ({
+      name: 'M',
+      event_name: 'm',
+      aggregation,
+      reset_usage: 'BILLING_PERIOD',
+    });
+    const feature = async (name: string, fields: object) => {
+      features[name] = (await api.post('/v1/features', { name, ...fields })).body.id;
+    };
+    await feature('metered', { type: 'metered', meter: meter({ type: 'COUNT' }) });
+    await feature('peak', {
+      type: 'metered',
+      meter: meter({ type: 'MAX', field: 'n', bucket_size: 'HOUR' }),
+    });
+    await feature('hourly', {
+      type: 'metered',
+      meter: meter({ type: 'SUM', field: 'n', bucket_size: 'HOUR' }),
+    });
+    await feature('boolean', { type: 'boolean' });
+    await feature('static', { type: 'static' });
+    await feature('config', { type: 'config' });
+  });
+  beforeEach(async () => {
+    plan = (await api.post('/v1/plans', { name: 'P' })).body.id;
+  });
+  afterAll(() => api.close());
+
+  const grant = (feature: string, fields: object = {}) =>
+    api.post('/v1/entitlements', {
+      plan_id: plan,
+      feature_id: features[feature],
+      feature_type: feature in { boolean: 1, static: 1, config: 1 } ? feature : 'metered',
+      ...fields,
+    });
+
+  describe('201', () => {
+    test.each([
+      [
+        'metered',
+        { is_enabled: false, usage_limit: 0, usage_reset_period: 'MONTHLY' },
+        { is_enabled: true, usage_limit: 0 },
+      ],
+      ['metered', { usage_limit: null }, { usage_limit: null, usage_reset_period: null }],
+      ['metered', { usage_limit: 10_000_000_000 }, { usage_limit: 10_000_000_000 }],
+      ['boolean', { usage_limit: 5 }, { is_enabled: false, usage_limit: null }],
+      ['boolean', { is_enabled: true }, { is_enabled: true }],
+      ['static', { static_value: 'gold' }, { is_enabled: true, static_value: 'gold' }],
+      ['config', { config_value: { a: [1] } }, { config_value: { a: [1] } }],
+      [
+        'metered',
+        {
+          grant_quota: '100',
+          grant_measure: 'quantity',
+          grant_duration_unit: 'hour',
+          grant_duration_value: 5,
+        },
+        { grant_quota: '100', grant_allocation_behavior: 'first_usage' },
+      ],
+    ])('%s with %j', async (feature, fields, expected) => {
+      const { status, body } = await grant(feature, fields);
+      expect(status).toBe(201);
+      expect(body).toMatchObject({
+        entity_type: 'PLAN',
+        entity_id: plan,
+        plan_id: plan,
+        aggregation_mode: 'additive',
+        plan: { id: plan },
+        ...expected,
+      });
+    });
+
+    test('an addon’s entitlement has no plan', async () => {
+      const { body: addon } = await api.post('/v1/addons', { name: 'A', lookup_key: `a-${plan}` });
+      const { body } = await grant('boolean', {
+        plan_id: null,
+        entity_type: 'ADDON',
+        entity_id: addon.id,
+      });
+      expect(body).toMatchObject({ plan_id: null, plan: null, addon: { id: addon.id } });
+      expect((await api.get(`/v1/addons/${addon.id}`)).body.entitlements).toHaveLength(1);
+    });
+  });
+
+  test('200: a limit of null is no limit, 0 is nothing, absent is unchanged', async () => {
+    const { body } = await grant('metered', { usage_limit: 500, is_soft_limit: true });
+    const put = async (fields: object) =>
+      (await api.put(`/v1/entitlements/${body.id}`, fields)).body;
+    expect(await put({ is_enabled: false })).toMatchObject({
+      usage_limit: 500,
+      is_enabled: false,
+      is_soft_limit: true,
+    });
+    expect((await put({ usage_limit: 0 })).usage_limit).toBe(0);
+    expect((await put({ usage_limit: null })).usage_limit).toBeNull();
+    expect((await api.put(`/v1/entitlements/${body.id}`, { usage_limit: -5 })).status).toBe(400);
+  });
+
+  test('200: the configuration of quotas comes and goes whole', async () => {
+    const { body } = await grant('metered');
+    const put = (fields: object) => api.put(`/v1/entitlements/${body.id}`, fields);
+    expect((await put({ grant_quota: '5' })).body.details[0].path).toBe('grant_measure');
+    const whole = {
+      grant_quota: '5',
+      grant_measure: 'quantity',
+      grant_duration_unit: 'day',
+      grant_duration_value: 1,
+    };
+    expect((await put(whole)).status).toBe(200);
+    expect((await put({ clear_grant_config: true })).body).toMatchObject({
+      grant_quota: null,
+      grant_measure: null,
+    });
+  });
+
+  describe('400', () => {
+    test.each([
+      ['static_value', 'static', {}],
+      ['feature_type', 'static', { feature_type: 'boolean' }],
+      ['feature_type', 'static', { feature_type: 'x' }],
+      ['config_value', 'boolean', { config_value: {} }],
+      ['usage_limit', 'metered', { usage_limit: -1 }],
+      ['usage_reset_period', 'metered', { usage_reset_period: 'HOURLY' }],
+      ['entity_type', 'boolean', { plan_id: '' }],
+      ['entity_id', 'boolean', { plan_id: '', entity_type: 'PLAN' }],
+      ['feature_id', 'peak', {}],
+      [
+        'grant_quota',
+        'hourly',
+        {
+          grant_quota: '5',
+          grant_measure: 'quantity',
+          grant_duration_unit: 'day',
+          grant_duration_value: 1,
+        },
+      ],
+      ['grant_quota', 'boolean', { grant_quota: '5' }],
+    ])('%s of a %s feature', async (path, feature, fields) => {
+      const answer = await grant(feature, fields);
+      expect([answer.status, answer.body.details[0].path]).toEqual([400, path]);
+    });
+  });
+
+  test('404 and 409, in bulk too: all or none', async () => {
+    expect((await grant('boolean', { plan_id: 'plan_x' })).status).toBe(404);
+    expect((await grant('boolean', { feature_id: 'feat_x' })).status).toBe(404);
+    const { body } = await grant('boolean');
+    expect((await grant('boolean')).status).toBe(409);
+    const item = (feature: string, fields: object = {}) => ({
+      plan_id: plan,
+      feature_id: features[feature],
+      feature_type: feature,
+      ...fields,
+    });
+    const bulk = (items: object[]) => api.post('/v1/entitlements/bulk', { items });
+    const taken = await bulk([item('metered'), item('boolean')]);
+    expect([taken.status, taken.body.details[0].path]).toEqual([409, 'items[1].feature_id']);
+    const wrong = await bulk([item('metered'), item('static')]);
+    expect([wrong.status, wrong.body.details[0].path]).toEqual([400, 'items[1].static_value']);
+    const missing = await bulk([item('metered'), item('boolean', { feature_id: 'feat_x' })]);
+    expect(missing.status).toBe(404);
+    expect((await api.get(`/v1/plans/${plan}/entitlements`)).body.pagination.total).toBe(1);
+    await api.delete(`/v1/entitlements/${body.id}`);
+    expect((await api.delete(`/v1/entitlements/${body.id}`)).status).toBe(200);
+    expect((await grant('boolean')).status).toBe(201);
+    const { body: listed } = await api.post('/v1/entitlements/search', { plan_ids: [plan] });
+    expect(listed.pagination.total).toBe(1);
+  });
+
+  test('of two concurrent creates one is made', async () => {
+    const answers = await Promise.all([grant('boolean'), grant('boolean'), grant('boolean')]);
+    expect(answers.map((answer) => answer.status).sort()).toEqual([201, 409, 409]);
+  });
+});
