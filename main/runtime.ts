@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import type { Registry } from 'prom-client';
 import type { BillingDeps } from '../api/deps.ts';
 import { connectClickHouse, type ClickHouse } from '../clickhouse/client.ts';
-import type { UsageReader } from '../domain/metering/usage.ts';
+import { createUsageReader } from '../clickhouse/usage-reader.ts';
 import { InProcessRateLimiter } from '../platform/cache/in-process-rate-limiter.ts';
 import type { RateLimiter } from '../platform/cache/rate-limiter.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
@@ -16,6 +16,8 @@ import { createIds, type Ids } from '../platform/ids.ts';
 import { createLogger, type Logger } from '../platform/log.ts';
 import { createMetrics } from '../platform/metrics.ts';
 import { connectPostgres, type Pool } from '../postgres/client.ts';
+import { readDimensions } from '../postgres/meter-versions.ts';
+import { readUsageBounds } from '../postgres/seals.ts';
 
 /**
  * The composition root: the one place that reads the configuration and chooses implementations. What
@@ -66,6 +68,13 @@ export function createRuntime(role: string): Runtime {
   );
   const eventLog = once(async () => closing(await openEventLog(config, POSTGRES_URL, log)));
   const apiKeyAuth = once(async () => closing(await createApiKeyAuth({ pool, clock })));
+  const usageReader = once(() =>
+    createUsageReader({
+      clickhouse: clickhouse(),
+      readBounds: (versions) => readUsageBounds(pool, versions),
+      readDimensions: (versions) => readDimensions(pool, versions),
+    }),
+  );
   const rateLimiter = once(() => new InProcessRateLimiter(clock));
   return {
     config,
@@ -80,10 +89,9 @@ export function createRuntime(role: string): Runtime {
     rateLimiter,
     apiKeyAuth,
     async billingDeps() {
-      const usageReader: UsageReader = { read: () => Promise.reject(new Error('none')) };
       const { forget } = await apiKeyAuth();
       const settings = { grace_seconds: config.BILLING_GRACE_SECONDS };
-      return { pool, clock, ids, log, usageReader, forgetApiKey: forget, settings };
+      return { pool, clock, ids, log, usageReader: usageReader(), forgetApiKey: forget, settings };
     },
     async close() {
       for (const close of closers.reverse()) await close();

@@ -111,6 +111,19 @@ export async function readMeterCatalog(db: Db): Promise<MeterCatalogSnapshot> {
   return { catalog_version: Number(rows[0]!.catalog_version), versions };
 }
 
+/**
+ * The dimensions of versions by id, in the order in which usage rows keep them. Not scoped: whoever
+ * asks got the ids from a scoped read, and names of dimensions leave the process in no answer.
+ */
+export async function readDimensions(
+  db: Db,
+  versionIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const rows = await db<{ id: string; dimensions: string[] }[]>`
+    select id, dimensions from meter_versions where id = any(${versionIds as string[]}::text[])`;
+  return new Map(rows.map(({ id, dimensions }) => [id, dimensions]));
+}
+
 /** The catalog's number alone, for the poll behind the notice. */
 export async function readCatalogVersion(db: Db): Promise<number> {
   const [row] = await db<{ version: string }[]>`select version from meter_catalog`;
