@@ -122,7 +122,9 @@ function stepBatch(rules: Rules, state: State, base: number, change: Change): vo
   const write = (edit: (s: number[]) => void) =>
     change((s) => {
       edit(s);
-      s[base + STEP]!++;
+      if (step === rules.order.length - 1)
+        becomes(s, base, [RUNNING, generation!, until!, 0, catalog!, 0, 0]);
+      else s[base + STEP]!++;
     });
   switch (rules.order[step!]) {
     case 'raw':
@@ -143,7 +145,9 @@ function stepBatch(rules: Rules, state: State, base: number, change: Change): vo
         s[OFFSET] = until!;
         s[CATALOG] = rules.catalogRule ? Math.max(s[CATALOG]!, catalog!) : catalog!;
         if (catalog === 2 && s[LIVE_FROM] === 0) s[LIVE_FROM] = at! + 1;
-        becomes(s, base, [RUNNING, generation!, until!, 0, catalog!, 0, 0]);
+        if (step === rules.order.length - 1)
+          becomes(s, base, [RUNNING, generation!, until!, 0, catalog!, 0, 0]);
+        else s[base + STEP]!++;
       });
   }
 }
