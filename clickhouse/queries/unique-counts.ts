@@ -1,0 +1,139 @@
+import type { ClickHouseQuery } from '../client.ts';
+import type { RowBinaryReader } from '../row-binary.ts';
+import { rowsBelow, type RowBounds } from './row-bounds.ts';
+import { STRETCHES, stretchParams, type RowStretch } from './usage-rows.ts';
+import { inUsageScope, type UsagePair, type UsageScope } from './usage-scope.ts';
+
+/** How one COUNT_UNIQUE question filters and groups: places of dimensions with the stored texts allowed. */
+export interface UniqueQuestion {
+  readonly include: readonly StoredFilter[];
+  readonly exclude: readonly (readonly StoredFilter[])[];
+  /** Places of dimensions; -1 is the source. */
+  readonly groups: readonly number[];
+}
+
+export interface StoredFilter {
+  readonly index: number;
+  readonly values: ReadonlySet<string>;
+}
+
+/** A sealed day whose unique values count for a cell of a question. */
+export interface UniqueDay extends UsagePair {
+  readonly question: number;
+  readonly cell: number;
+  readonly bucket_start: number;
+  readonly seal: bigint;
+}
+
+/** A stretch whose rows count for a cell of a question. */
+export interface UniqueStretch extends RowStretch {
+  readonly question: number;
+  readonly cell: number;
+}
+
+/**
+ * Distinct values per question, cell and group, over sealed days and rows together. How many stored
+ * values were met comes along, so that the caller can tell whether the days were still those that it
+ * had decided on.
+ */
+export function uniqueCounts(query: {
+  readonly scope: UsageScope;
+  readonly questions: readonly UniqueQuestion[];
+  readonly days: readonly UniqueDay[];
+  readonly stretches: readonly UniqueStretch[];
+  readonly bounds: RowBounds;
+}): ClickHouseQuery {
+  const { scope, questions, days, stretches, bounds } = query;
+  const stored = inUsageScope(scope, 'bucket_start');
+  const within = inUsageScope(scope, 'timestamp');
+  const below = rowsBelow(bounds, scope);
+  return {
+    sql: `
+      select question, cell,
+             arrayMap(i -> if(i = 0, source, substring(dimensions[i], 2)), groups) as group_values,
+             uniqExactIf(unique_hash, counts), countIf(counts and not stored), countIf(stored)
+        from (select *,
+                     arrayAll(f -> has(f.2, dimensions[f.1]), include)
+                       and not arrayExists(fs -> arrayAll(f -> has(f.2, dimensions[f.1]), fs), exclude) as counts
+                from (select question, cell, dimensions, source, unique_hash, true as stored
+                        from (select external_customer_id, meter_version_id, bucket_start, dimensions, source, unique_hash, seal
+                                from usage_uniques_per_day_v1 final
+                               where ${stored.sql}) as kept
+                       inner join (${DAYS}) as days
+                       using (external_customer_id, meter_version_id, bucket_start, seal)
+                      union all
+                      select sq as question, sc as cell, dimensions, source, unique_hash, false as stored
+                        from (select external_customer_id, meter_version_id, timestamp, dimensions, source, unique_hash
+                                from meter_usage_v1 final
+                               where ${within.sql} and ${below.sql}) as rows
+                       inner join (select *, {stretch_questions:Array(UInt32)}[number + 1] as sq,
+                                          {stretch_cells:Array(UInt32)}[number + 1] as sc
+                                     from (${STRETCHES})) as stretches
+                       using (external_customer_id, meter_version_id)
+                       where timestamp >= stretch_start and timestamp < stretch_end) as met
+               inner join (${QUESTIONS}) as questions using (question))
+       group by question, cell, group_values`,
+    params: {
+      ...stored.params,
+      ...below.params,
+      ...stretchParams(stretches),
+      stretch_questions: stretches.map((stretch) => stretch.question),
+      stretch_cells: stretches.map((stretch) => stretch.cell),
+      day_customers: days.map((day) => day.external_customer_id),
+      day_versions: days.map((day) => day.meter_version_id),
+      day_starts: days.map((day) => day.bucket_start / 1000),
+      day_seals: days.map((day) => day.seal),
+      day_questions: days.map((day) => day.question),
+      day_cells: days.map((day) => day.cell),
+      question_numbers: questions.map((_, index) => index),
+      // As JSON, because a parameter that nests empty arrays does not say how deep they are.
+      includes: questions.map((question) => JSON.stringify(question.include.map(filterPair))),
+      excludes: questions.map((question) =>
+        JSON.stringify(question.exclude.map((all) => all.map(filterPair))),
+      ),
+      // Arrays count from 1 there, which leaves 0 for the source.
+      groupings: questions.map((question) =>
+        JSON.stringify(question.groups.map((index) => index + 1)),
+      ),
+    },
+  };
+}
+
+const DAYS = `
+  select day.1 as external_customer_id, day.2 as meter_version_id,
+         toDateTime(day.3, 'UTC') as bucket_start, day.4 as seal, day.5 as question, day.6 as cell
+    from (select arrayJoin(arrayZip({day_customers:Array(String)}, {day_versions:Array(String)},
+                   {day_starts:Array(UInt32)}, {day_seals:Array(UInt64)},
+                   {day_questions:Array(UInt32)}, {day_cells:Array(UInt32)})) as day)`;
+
+const QUESTIONS = `
+  select q.1 as question,
+         JSONExtract(q.2, 'Array(Tuple(UInt16, Array(String)))') as include,
+         JSONExtract(q.3, 'Array(Array(Tuple(UInt16, Array(String))))') as exclude,
+         JSONExtract(q.4, 'Array(UInt16)') as groups
+    from (select arrayJoin(arrayZip({question_numbers:Array(UInt32)}, {includes:Array(String)},
+                   {excludes:Array(String)}, {groupings:Array(String)})) as q)`;
+
+const filterPair = (filter: StoredFilter) => [filter.index + 1, [...filter.values]];
+
+export interface UniqueCount {
+  readonly question: number;
+  readonly cell: number;
+  readonly group: readonly string[];
+  readonly unique_count: number;
+  /** Events among the rows; those of the days are in their buckets. */
+  readonly row_count: number;
+  /** Values met in sealed days, whether they pass the filters or not. */
+  readonly stored_count: number;
+}
+
+export function readUniqueCount(reader: RowBinaryReader): UniqueCount {
+  return {
+    question: reader.uint32(),
+    cell: reader.uint32(),
+    group: reader.array(() => reader.string()),
+    unique_count: reader.count(),
+    row_count: reader.count(),
+    stored_count: reader.count(),
+  };
+}

@@ -1,0 +1,82 @@
+import type { ClickHouseQuery } from '../client.ts';
+import type { RowBinaryReader } from '../row-binary.ts';
+import { rowsBelow, type RowBounds } from './row-bounds.ts';
+import { readState, type UsagePart } from './usage-buckets.ts';
+import { inUsageScope, type UsagePair, type UsageScope } from './usage-scope.ts';
+
+/** A stretch of time in which a pair's rows are read one by one. */
+export interface RowStretch extends UsagePair {
+  /** Milliseconds, half-open. */
+  readonly start: number;
+  readonly end: number;
+  /** Rows are added up per minute, for windows of minutes; else over the whole stretch. */
+  readonly by_minute: boolean;
+}
+
+/** What the rows below the bounds add up to, for each stretch (by its number in the list). */
+export function usageRows(
+  scope: UsageScope,
+  stretches: readonly RowStretch[],
+  bounds: RowBounds,
+): ClickHouseQuery {
+  const within = inUsageScope(scope, 'timestamp');
+  const below = rowsBelow(bounds, scope);
+  return {
+    sql: `
+      select number, slot, dimensions, source,
+             count(),
+             sum(toDecimal256(value, 18)),
+             sum(toDecimal256(value, 18) * toUnixTimestamp64Milli(timestamp)),
+             min(value), max(value),
+             argMax(value, (timestamp, position, partition)),
+             max((toUnixTimestamp64Milli(timestamp), position, partition)) as last
+        from (select external_customer_id, meter_version_id, timestamp, position, partition, value, dimensions, source
+                from meter_usage_v1 final
+               where ${within.sql} and ${below.sql}) as rows
+       inner join (${STRETCHES}) as stretches
+       using (external_customer_id, meter_version_id)
+       where timestamp >= stretch_start and timestamp < stretch_end
+       group by number,
+                toUInt32(if(by_minute, intDiv(toUnixTimestamp(timestamp), 60) * 60, 0)) as slot,
+                dimensions, source`,
+    params: { ...within.params, ...below.params, ...stretchParams(stretches) },
+  };
+}
+
+/** Stretches as a table, numbered in the order of the list. */
+export const STRETCHES = `
+  select stretch.1 as external_customer_id, stretch.2 as meter_version_id,
+         fromUnixTimestamp64Milli(stretch.3, 'UTC') as stretch_start,
+         fromUnixTimestamp64Milli(stretch.4, 'UTC') as stretch_end,
+         stretch.5 as by_minute, stretch.6 as number
+    from (select arrayJoin(arrayZip({stretch_customers:Array(String)}, {stretch_versions:Array(String)},
+                   {stretch_starts:Array(Int64)}, {stretch_ends:Array(Int64)},
+                   {stretch_minutes:Array(UInt8)}, {stretch_numbers:Array(UInt32)})) as stretch)`;
+
+export function stretchParams(stretches: readonly RowStretch[]): Record<string, unknown> {
+  return {
+    stretch_customers: stretches.map((stretch) => stretch.external_customer_id),
+    stretch_versions: stretches.map((stretch) => stretch.meter_version_id),
+    stretch_starts: stretches.map((stretch) => stretch.start),
+    stretch_ends: stretches.map((stretch) => stretch.end),
+    stretch_minutes: stretches.map((stretch) => Number(stretch.by_minute)),
+    stretch_numbers: stretches.map((_, index) => index),
+  };
+}
+
+export interface StretchPart extends UsagePart {
+  /** The stretch's place in the list. */
+  readonly number: number;
+  /** Milliseconds: the minute, or 0. */
+  readonly slot: number;
+}
+
+export function readUsageRows(reader: RowBinaryReader): StretchPart {
+  return {
+    number: reader.uint32(),
+    slot: reader.uint32() * 1000,
+    dimensions: reader.array(() => reader.string()),
+    source: reader.string(),
+    state: readState(reader),
+  };
+}

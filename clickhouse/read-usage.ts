@@ -1,0 +1,218 @@
+import type { UsagePair, UsageScope } from './queries/usage-scope.ts';
+import { readRowParts } from './read-rows.ts';
+import { readUniques } from './read-uniques.ts';
+import { pairKey, readBuckets, type PairBuckets } from './usage-buckets.ts';
+import { Remainder, UniqueParts, type CellStretch, type ReadUsageDeps } from './usage-parts.ts';
+import { cellAt, type PlannedQuery } from './usage-plan.ts';
+import type { UsageTally } from './usage-tally.ts';
+
+const DAY_MS = 86_400_000;
+const QUARTER_MS = 900_000;
+const MINUTE_MS = 60_000;
+
+/**
+ * Adds the usage of one group of questions to their tallies: days that may be used, then quarter
+ * hours that may be used of the days that may not, then rows one by one for what is left. Each bucket
+ * is judged once, and all questions go by that.
+ */
+export async function readUsage(
+  deps: ReadUsageDeps,
+  tallies: readonly UsageTally[],
+): Promise<void> {
+  const asked = tallies.filter((tally) => tally.plan.cells.length > 0);
+  if (asked.length === 0) return;
+  const rest = new Remainder();
+  const days = await readBuckets(
+    deps.clickhouse,
+    'DAY',
+    scopeOf(asked),
+    deps.sealed,
+    asked.some((tally) => tally.plan.uses_days),
+    deps.options,
+  );
+  const uniques = new UniqueParts();
+  const open: OpenDay[] = [];
+  for (const tally of asked) {
+    for (const pair of pairsOf(tally.plan, days)) open.push(...addDays(tally, pair, uniques));
+  }
+  if (open.length > 0) {
+    const quarters = await readBuckets(
+      deps.clickhouse,
+      '15MIN',
+      scopeOfOpenDays(asked[0]!.plan, open),
+      deps.sealed,
+      open.some(({ tally }) => usesQuarters(tally.plan)),
+      deps.options,
+    );
+    for (const day of open) addQuarters(day, quarters, rest, uniques);
+  }
+  const base = scopeOf(asked);
+  await readRowParts(deps, base, rest.stretches, (stretch, slot, part) => {
+    for (const { tally, cell } of rest.takers[stretch]!) {
+      tally.add(cell ?? cellAt(tally.plan.cells, slot), part);
+    }
+  });
+  await readUniques(deps, base, uniques);
+}
+
+/** A touched day of one pair that a question can not take from its bucket. */
+interface OpenDay {
+  readonly tally: UsageTally;
+  readonly pair: UsagePair;
+  readonly start: number;
+}
+
+/** Takes the days that lie in one cell from their buckets and answers the touched days that are left. */
+function addDays(tally: UsageTally, pair: PairBuckets, uniques: UniqueParts): OpenDay[] {
+  const { plan } = tally;
+  const open: OpenDay[] = [];
+  for (const bucket of pair.buckets) {
+    if (bucket.start + DAY_MS <= plan.start || bucket.start >= plan.end) continue;
+    const cell = soleCell(plan, bucket.start, bucket.start + DAY_MS);
+    if (bucket.rows === null || cell === null) {
+      open.push({ tally, pair, start: bucket.start });
+      continue;
+    }
+    for (const row of bucket.rows) tally.add(cell, row);
+    if (plan.query.aggregation === 'COUNT_UNIQUE') {
+      const expected = bucket.rows.reduce((sum, row) => sum + row.unique_count, 0);
+      uniques.addDay(tally, cell, pair, bucket, expected);
+    }
+  }
+  return open;
+}
+
+/** Takes quarter hours from their buckets and notes what must be read from rows. */
+function addQuarters(
+  { tally, pair, start }: OpenDay,
+  quarters: ReadonlyMap<string, PairBuckets>,
+  rest: Remainder,
+  uniques: UniqueParts,
+): void {
+  const { plan } = tally;
+  const isUnique = plan.query.aggregation === 'COUNT_UNIQUE';
+  const pieces: CellStretch[] = [];
+  for (const bucket of quarters.get(pairKey(pair))?.buckets ?? []) {
+    if (bucket.start < start || bucket.start >= start + DAY_MS) continue;
+    const from = Math.max(bucket.start, plan.start);
+    const to = Math.min(bucket.start + QUARTER_MS, plan.end);
+    if (from >= to) continue;
+    const cell = soleCell(plan, bucket.start, bucket.start + QUARTER_MS);
+    if (bucket.rows !== null && cell !== null && !isUnique) {
+      for (const row of bucket.rows) tally.add(cell, row);
+    } else {
+      pieces.push(...stretchesWithin(plan, from, to, !isUnique));
+    }
+  }
+  for (const piece of joined(pieces)) {
+    if (isUnique) uniques.addStretch(tally, piece.cell!, pair, piece);
+    else rest.add(tally, pair, piece);
+  }
+}
+
+/** Neighbours of one cell as one piece. */
+function joined(pieces: readonly CellStretch[]): CellStretch[] {
+  const result: CellStretch[] = [];
+  for (const piece of pieces) {
+    const last = result.at(-1);
+    if (last !== undefined && last.end === piece.start && last.cell === piece.cell)
+      result[result.length - 1] = { ...last, end: piece.end };
+    else result.push(piece);
+  }
+  return result;
+}
+
+/** Cuts a piece of time at the borders of cells, or leaves it whole where its minutes can be told apart. */
+function stretchesWithin(
+  plan: PlannedQuery,
+  start: number,
+  end: number,
+  mayUseMinutes: boolean,
+): CellStretch[] {
+  const first = cellAt(plan.cells, start);
+  const last = cellAt(plan.cells, end - 1);
+  if (first === last) return [{ start, end, cell: first }];
+  const pieces: CellStretch[] = [];
+  let areMinutes = mayUseMinutes;
+  for (let cell = first; cell <= last; cell += 1) {
+    const at = plan.cells[cell]!;
+    pieces.push({ start: Math.max(start, at.start), end: Math.min(end, at.end), cell });
+    if (cell > first && at.start % MINUTE_MS !== 0) areMinutes = false;
+  }
+  return areMinutes ? [{ start, end, cell: null }] : pieces;
+}
+
+/** The one cell that holds all of a bucket, or null. */
+function soleCell(plan: PlannedQuery, start: number, end: number): number | null {
+  if (start < plan.start || end > plan.end) return null;
+  const cell = cellAt(plan.cells, start);
+  return plan.cells[cell]!.end >= end ? cell : null;
+}
+
+function usesQuarters(plan: PlannedQuery): boolean {
+  const size = plan.query.window?.bucket_size;
+  return size !== 'MINUTE' && plan.query.aggregation !== 'COUNT_UNIQUE';
+}
+
+function* pairsOf(
+  plan: PlannedQuery,
+  found: ReadonlyMap<string, PairBuckets>,
+): Generator<PairBuckets> {
+  const { meter_version_id, external_customer_ids } = plan.query;
+  if (external_customer_ids === null) {
+    for (const pair of found.values()) if (pair.meter_version_id === meter_version_id) yield pair;
+    return;
+  }
+  for (const external_customer_id of new Set(external_customer_ids)) {
+    const pair = found.get(pairKey({ meter_version_id, external_customer_id }));
+    if (pair !== undefined) yield pair;
+  }
+}
+
+function scopeOf(tallies: readonly UsageTally[]): UsageScope {
+  const { tenant_id, environment_id } = tallies[0]!.plan.query;
+  const pairs = new Map<string, UsagePair>();
+  const versions = new Set<string>();
+  let isEverybody = false;
+  let start = Infinity;
+  let end = 0;
+  for (const { plan } of tallies) {
+    const { meter_version_id, external_customer_ids } = plan.query;
+    versions.add(meter_version_id);
+    isEverybody ||= external_customer_ids === null;
+    for (const external_customer_id of external_customer_ids ?? []) {
+      const pair = { external_customer_id, meter_version_id };
+      pairs.set(pairKey(pair), pair);
+    }
+    start = Math.min(start, Math.floor(plan.start / DAY_MS) * DAY_MS);
+    end = Math.max(end, Math.ceil(plan.end / DAY_MS) * DAY_MS);
+  }
+  return {
+    tenant_id,
+    environment_id,
+    pairs: isEverybody ? null : [...pairs.values()],
+    versions: [...versions],
+    start,
+    end,
+    days: null,
+  };
+}
+
+function scopeOfOpenDays(plan: PlannedQuery, open: readonly OpenDay[]): UsageScope {
+  const pairs = new Map<string, UsagePair>();
+  const days = new Set<number>();
+  for (const { pair, start } of open) {
+    pairs.set(pairKey(pair), pair);
+    days.add(start);
+  }
+  const sorted = [...days].sort((a, b) => a - b);
+  return {
+    tenant_id: plan.query.tenant_id,
+    environment_id: plan.query.environment_id,
+    pairs: [...pairs.values()],
+    versions: [],
+    start: sorted[0]!,
+    end: sorted.at(-1)! + DAY_MS,
+    days: sorted,
+  };
+}

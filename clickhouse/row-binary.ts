@@ -1,0 +1,94 @@
+/** Reads ClickHouse's RowBinary front to back. The caller knows the columns and their types. */
+export class RowBinaryReader {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  get done(): boolean {
+    return this.#at >= this.#bytes.length;
+  }
+
+  uint8(): number {
+    return this.#bytes[this.#at++]!;
+  }
+
+  uint16(): number {
+    this.#at += 2;
+    return this.#bytes.readUInt16LE(this.#at - 2);
+  }
+
+  uint32(): number {
+    this.#at += 4;
+    return this.#bytes.readUInt32LE(this.#at - 4);
+  }
+
+  uint64(): bigint {
+    this.#at += 8;
+    return this.#bytes.readBigUInt64LE(this.#at - 8);
+  }
+
+  /** An unsigned 64-bit number that is known to stay below 2^53: a count, a time. */
+  count(): number {
+    this.#at += 8;
+    const low = this.#bytes.readUInt32LE(this.#at - 8);
+    return this.#bytes.readUInt32LE(this.#at - 4) * 4_294_967_296 + low;
+  }
+
+  /** A Decimal of 128 bits, or Int128: the integer behind it. */
+  int128(): bigint {
+    return this.#signed(2);
+  }
+
+  /** A Decimal of 256 bits: the integer behind it. */
+  int256(): bigint {
+    return this.#signed(4);
+  }
+
+  string(): string {
+    const length = this.length();
+    this.#at += length;
+    return length === 0 ? '' : this.#bytes.toString('utf8', this.#at - length, this.#at);
+  }
+
+  /** How many elements an array has; they follow. */
+  length(): number {
+    let value = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = this.#bytes[this.#at++]!;
+      value += (byte & 0x7f) * 2 ** shift;
+      if (byte < 0x80) return value;
+    }
+  }
+
+  array<T>(element: () => T): T[] {
+    const length = this.length();
+    const elements: T[] = [];
+    for (let index = 0; index < length; index += 1) elements.push(element());
+    return elements;
+  }
+
+  /** Little-endian, two's complement. Most numbers are small: then only the lowest word is looked at. */
+  #signed(words: number): bigint {
+    const bytes = this.#bytes;
+    const at = this.#at;
+    this.#at += words * 8;
+    const low = bytes.readBigInt64LE(at);
+    const fill = low < 0n ? 0xffff_ffff : 0;
+    let isSmall = true;
+    for (let offset = at + 8; offset < this.#at; offset += 4) {
+      if (bytes.readUInt32LE(offset) !== fill) {
+        isSmall = false;
+        break;
+      }
+    }
+    if (isSmall) return low;
+    let value = bytes.readBigInt64LE(at + (words - 1) * 8);
+    for (let word = words - 2; word >= 0; word -= 1) {
+      value = (value << 64n) | bytes.readBigUInt64LE(at + word * 8);
+    }
+    return value;
+  }
+}

@@ -1,0 +1,56 @@
+import { ClickHouseError } from '@clickhouse/client';
+import { BillingError } from '../domain/errors.ts';
+
+/** The store can not answer now, or not whole: try again. Never stands for "no usage". */
+export const usageUnavailable = (): BillingError =>
+  new BillingError(
+    'unavailable',
+    'usage_unavailable',
+    'Usage can not be read right now. Nothing is lost; try again shortly.',
+  );
+
+export const usageQueryTooLarge = (message: string): BillingError =>
+  new BillingError('invalid', 'usage_query_too_large', message);
+
+/** What a read had decided on was replaced under its hands; read again from the start. */
+export class UsageMoved extends Error {
+  constructor() {
+    super('A sealed day was replaced between two statements of one read.');
+    this.name = 'UsageMoved';
+  }
+}
+
+// Limits of one query that the question itself runs into; asking again changes nothing.
+const TOO_LARGE: ReadonlySet<string> = new Set(['158', '307', '396', '241', '159', '160']);
+// What a server says when the question is wrong: a bug of ours, to be seen as one.
+const OUR_FAULT: ReadonlySet<string> = new Set([
+  '6', '27', '36', '41', '42', '43', '44', '46', '47', '53', '60', '62', '70', '115', '386', '456',
+]); // prettier-ignore
+
+/**
+ * What a caller of the reader gets to see: a refusal when the question is too large, a bug as it is,
+ * and everything else (no connection, no answer in time, a server that shuts down, a store that is
+ * being repaired) as `usage_unavailable`.
+ */
+export function refusedOrUnavailable(error: unknown): unknown {
+  if (error instanceof BillingError) return error;
+  if (error instanceof ClickHouseError) {
+    if (OUR_FAULT.has(error.code)) return error;
+    if (TOO_LARGE.has(error.code))
+      return usageQueryTooLarge(
+        'This question reads more usage than one call may. Ask about a shorter time or fewer customers.',
+      );
+    return usageUnavailable();
+  }
+  return isOutage(error) ? usageUnavailable() : error;
+}
+
+function isOutage(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error.name === 'UsageUnderRepair') return true;
+  const code = (error as { code?: unknown }).code;
+  if (typeof code === 'string' && /^(E[A-Z]+|ERR_STREAM_PREMATURE_CLOSE)$/.test(code)) return true;
+  return /aborted a request|socket hang up|Timeout error|AbortError|TimeoutError/.test(
+    `${error.name} ${error.message}`,
+  );
+}
