@@ -1,4 +1,5 @@
 import { BillingError, invalidField, invalidOperation } from '../errors.ts';
+import { isRounded, type Currency } from '../currency.ts';
 import { decimal, decimalText, ZERO, type Decimal } from '../money.ts';
 import { moveInvoicePayment } from '../states/invoice-payment.ts';
 import type { InvoiceStatus } from '../states/invoice.ts';
@@ -25,6 +26,7 @@ export interface KnownPayment extends LedgerPayment {
  */
 export function reportPayment(
   invoice: {
+    readonly currency: Currency;
     readonly invoice_status: InvoiceStatus;
     readonly payment_status: PaymentStatus;
     readonly amount_due: string;
@@ -45,6 +47,9 @@ export function reportPayment(
   const target = MANUAL_PAYMENT_STATUSES.find((known) => known === status);
   if (target === undefined) throw notManual(status);
   if (amount?.lt(0)) throw invalidField('amount', 'must not be negative');
+  if (amount !== null && !isRounded(amount, invoice.currency)) {
+    throw invalidField('amount', 'has more decimals than the currency');
+  }
   moveInvoicePayment(invoice.payment_status, target);
 
   const row = (rowStatus: PaymentStatus, paid: Decimal): KnownPayment => ({

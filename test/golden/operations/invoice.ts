@@ -226,6 +226,7 @@ export const invoice: AreaOperations = {
     }));
     const payments = reportPayment(
       {
+        currency: 'usd',
         invoice_status: of.invoice_status,
         payment_status: 'PENDING',
         amount_due: of.amount_due,
