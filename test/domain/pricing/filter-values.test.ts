@@ -1,0 +1,176 @@
+import {
+  filtersOverlap,
+  matchesFilter,
+  refuseUsageRatedTwice,
+  selectUsage,
+  specificity,
+  type UsageSelector,
+} from '../../../domain/pricing/filter-values.ts';
+import type { FilterValues } from '../../../domain/metering/usage.ts';
+import { refusalOf } from '../../support/refusal.ts';
+import { at } from './lines.ts';
+
+const line = (
+  id: string,
+  filter_values: FilterValues,
+  start = '2026-01-01',
+  end: string | null = null,
+  meter_id = 'meter_1',
+): UsageSelector => ({
+  id,
+  meter_id,
+  filter_values,
+  start_date: at(start),
+  end_date: end === null ? null : at(end),
+});
+
+describe('which events a filter takes (2.5)', () => {
+  test.each`
+    filter                                  | properties                          | matches
+    ${{}}                                   | ${{}}                               | ${true}
+    ${{}}                                   | ${{ region: 'eu' }}                 | ${true}
+    ${{ region: ['eu'] }}                   | ${{ region: 'eu' }}                 | ${true}
+    ${{ region: ['us', 'eu'] }}             | ${{ region: 'eu' }}                 | ${true}
+    ${{ region: ['us'] }}                   | ${{ region: 'eu' }}                 | ${false}
+    ${{ region: ['eu'] }}                   | ${{}}                               | ${false}
+    ${{ region: ['eu'], model: ['large'] }} | ${{ region: 'eu' }}                 | ${false}
+    ${{ region: ['eu'], model: ['large'] }} | ${{ region: 'eu', model: 'large' }} | ${true}
+    ${{ region: [''] }}                     | ${{ region: '' }}                   | ${true}
+  `('$filter on $properties: $matches', ({ filter, properties, matches }) => {
+    expect(matchesFilter(filter, properties)).toBe(matches);
+  });
+});
+
+describe('whether one event can satisfy two filters (2.5)', () => {
+  test.each`
+    left                                | right                               | overlap
+    ${{}}                               | ${{}}                               | ${true}
+    ${{ region: ['eu'] }}               | ${{}}                               | ${true}
+    ${{ region: ['eu'] }}               | ${{ region: ['us'] }}               | ${false}
+    ${{ region: ['eu', 'us'] }}         | ${{ region: ['us', 'jp'] }}         | ${true}
+    ${{ region: ['eu'] }}               | ${{ model: ['large'] }}             | ${true}
+    ${{ region: ['eu'], model: ['a'] }} | ${{ region: ['eu'], model: ['b'] }} | ${false}
+    ${{ region: ['eu'], model: ['a'] }} | ${{ region: ['eu'] }}               | ${true}
+  `('$left and $right: $overlap', ({ left, right, overlap }) => {
+    expect(filtersOverlap(left, right)).toBe(overlap);
+    expect(filtersOverlap(right, left)).toBe(overlap);
+  });
+
+  test('more keys are more specific, more values are not', () => {
+    expect(specificity({})).toBe(0);
+    expect(specificity({ region: ['eu', 'us', 'jp'] })).toBe(1);
+    expect(specificity({ region: ['eu'], model: ['a'] })).toBe(2);
+  });
+});
+
+describe('the events of a line are those that no more specific line takes (2.5)', () => {
+  const [from, until] = [at('2026-01-01'), at('2026-02-01')];
+  const excluded = (target: UsageSelector, others: UsageSelector[]) =>
+    selectUsage(target, others, from, until).map((part) => part.excluded_filter_values);
+  const catchAll = line('all', {});
+  const europe = line('eu', { region: ['eu'] });
+  const large = line('eu-large', { region: ['eu'], model: ['large'] });
+
+  test('a catch-all leaves out what the others take, and they leave out what is more specific', () => {
+    const lines = [catchAll, europe, large];
+    expect(excluded(catchAll, lines)).toEqual([[{ region: ['eu'] }, large.filter_values]]);
+    expect(excluded(europe, lines)).toEqual([[large.filter_values]]);
+    expect(excluded(large, lines)).toEqual([[]]);
+  });
+
+  test('filters that can not meet are not left out', () => {
+    const asia = line('jp-large', { region: ['jp'], model: ['large'] });
+    expect(excluded(europe, [asia])).toEqual([[]]);
+  });
+
+  test('lines of other meters do not matter', () => {
+    const other = line('other', { region: ['eu'] }, '2026-01-01', null, 'meter_2');
+    expect(excluded(catchAll, [other])).toEqual([[]]);
+  });
+
+  test('the service is cut where a more specific line begins or ends', () => {
+    const brief = line('brief', { region: ['eu'] }, '2026-01-10', '2026-01-20');
+    expect(selectUsage(catchAll, [brief], from, until)).toEqual([
+      { start: from, end: brief.start_date, filter_values: {}, excluded_filter_values: [] },
+      {
+        start: brief.start_date,
+        end: brief.end_date,
+        filter_values: {},
+        excluded_filter_values: [{ region: ['eu'] }],
+      },
+      { start: brief.end_date, end: until, filter_values: {}, excluded_filter_values: [] },
+    ]);
+  });
+
+  test.each`
+    start           | end             | stretches | excluded
+    ${'2025-06-01'} | ${'2026-01-01'} | ${1}      | ${0}
+    ${'2025-06-01'} | ${'2026-02-01'} | ${1}      | ${1}
+    ${'2026-01-01'} | ${null}         | ${1}      | ${1}
+    ${'2026-02-01'} | ${null}         | ${1}      | ${0}
+    ${'2026-01-31'} | ${'2026-03-01'} | ${2}      | ${1}
+  `('a line from $start to $end makes $stretches stretches', (row) => {
+    const other = line('other', { region: ['eu'] }, row.start, row.end);
+    const parts = selectUsage(catchAll, [other], from, until);
+    expect(parts).toHaveLength(row.stretches);
+    expect(parts.at(-1)!.excluded_filter_values).toHaveLength(row.excluded);
+    expect(parts[0]!.start).toBe(from);
+    expect(parts.at(-1)!.end).toBe(until);
+  });
+});
+
+describe('two lines that would bill the same event are refused (2.5, ruling 14)', () => {
+  const refused = (...lines: UsageSelector[]) => refusalOf(() => refuseUsageRatedTwice(lines));
+  const fine = (...lines: UsageSelector[]) => expect(refuseUsageRatedTwice(lines)).toBeUndefined();
+
+  test('the same meter without filters', () => {
+    const refusal = refused(line('a', {}), line('b', {}));
+    expect(refusal).toMatchObject({
+      kind: 'invalid',
+      code: 'validation_error',
+      message: 'line items a and b would both bill the same usage of meter meter_1',
+    });
+    expect(refusal.details).toMatchObject([{ path: 'line_items', code: 'usage_rated_twice' }]);
+  });
+
+  test('equally specific filters that can meet', () => {
+    refused(line('a', { region: ['eu', 'us'] }), line('b', { region: ['us'] }));
+    refused(line('a', { region: ['eu'] }), line('b', { model: ['large'] }));
+  });
+
+  test('the path is the caller’s', () => {
+    const lines = [line('a', {}), line('b', {})];
+    const refusal = refusalOf(() => refuseUsageRatedTwice(lines, 'addons[0]'));
+    expect(refusal.details[0]!.path).toBe('addons[0]');
+  });
+
+  test('accepted: other meters, other values, other specificity', () => {
+    fine(line('a', {}), line('b', {}, '2026-01-01', null, 'meter_2'));
+    fine(line('a', { region: ['eu'] }), line('b', { region: ['us'] }));
+    fine(line('a', { region: ['eu'] }), line('b', {}));
+    fine();
+  });
+
+  test('accepted: one after the other, as versions of one line are', () => {
+    fine(line('a', {}, '2026-01-01', '2026-02-01'), line('b', {}, '2026-02-01'));
+    fine(line('b', {}, '2026-02-01'), line('a', {}, '2026-01-01', '2026-02-01'));
+  });
+
+  test('refused: one millisecond together', () => {
+    refused(line('a', {}, '2026-01-01', '2026-02-01'), {
+      ...line('b', {}),
+      start_date: '2026-01-31T23:59:59.999Z',
+    });
+    refused(line('b', {}, '2026-01-15'), line('a', {}, '2026-01-01', '2026-02-01'));
+  });
+
+  test('every pair is looked at', () => {
+    const lines = [
+      line('a', { region: ['eu'] }),
+      line('b', { region: ['us'] }),
+      line('c', {}),
+      line('d', { region: ['us', 'jp'] }),
+    ];
+    expect(refused(...lines).message).toContain('b and d');
+  });
+});
