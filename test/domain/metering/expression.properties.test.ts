@@ -1,0 +1,186 @@
+import fc from 'fast-check';
+import { BillingError } from '../../../domain/errors.ts';
+import { compileExpression } from '../../../domain/metering/expression.ts';
+import { property } from '../../support/properties.ts';
+
+/**
+ * Random expressions beside an evaluator of fractions of integers, which shares nothing with ours: no
+ * decimals, no rounding before the end.
+ */
+interface Fraction {
+  readonly over: bigint;
+  readonly under: bigint;
+}
+
+interface Sample {
+  readonly source: string;
+  readonly properties: Record<string, unknown>;
+  /** Null: some property of it is missing, or it divides by zero. */
+  readonly value: Fraction | null;
+  readonly leaves: number;
+}
+
+const fraction = (over: bigint, under: bigint): Fraction =>
+  under < 0n ? { over: -over, under: -under } : { over, under };
+
+/** Canonical text at 18 decimals, half away from zero. */
+function rounded({ over, under }: Fraction): string {
+  const magnitude = over < 0n ? -over : over;
+  const units = (2n * magnitude * 10n ** 18n + under) / (2n * under);
+  const digits = units.toString().padStart(19, '0');
+  const decimals = digits.slice(-18).replace(/0+$/, '');
+  const text = `${digits.slice(0, -18)}${decimals === '' ? '' : `.${decimals}`}`;
+  return over < 0n && units !== 0n ? `-${text}` : text;
+}
+
+/** A number written as a literal, as a JSON number of the event or as text of the event. */
+const leaf: fc.Arbitrary<Sample> = fc
+  .record({
+    units: fc.integer({ min: -99_999, max: 99_999 }),
+    decimals: fc.integer({ min: 0, max: 3 }),
+    form: fc.constantFrom('literal', 'number', 'text', 'short'),
+    name: fc.constantFrom('alpha', 'beta', 'gamma', 'delta', 'epsilon'),
+    salt: fc.integer({ min: 0, max: 9_999 }),
+  })
+  .map(({ units, decimals, form, name, salt }) => {
+    const magnitude = String(Math.abs(units)).padStart(decimals + 1, '0');
+    const cut = magnitude.length - decimals;
+    const plain = decimals === 0 ? magnitude : `${magnitude.slice(0, cut)}.${magnitude.slice(cut)}`;
+    const text = units < 0 ? `-${plain}` : plain;
+    const value = fraction(BigInt(units), 10n ** BigInt(decimals));
+    const key = `${name}_${salt}_${units < 0 ? 'm' : 'p'}${Math.abs(units)}_${decimals}`;
+    const sent = form === 'number' ? Number(text) : text;
+    if (form === 'literal') return { source: `(${text})`, properties: {}, value, leaves: 1 };
+    const path = form === 'short' ? key : `properties.${key}`;
+    return { source: path, properties: { [key]: sent }, value, leaves: 1 };
+  });
+
+type Combine = (left: Fraction, right: Fraction) => Fraction | null;
+const OPERATORS: Record<string, Combine> = {
+  '+': (a, b) => fraction(a.over * b.under + b.over * a.under, a.under * b.under),
+  '-': (a, b) => fraction(a.over * b.under - b.over * a.under, a.under * b.under),
+  '*': (a, b) => fraction(a.over * b.over, a.under * b.under),
+};
+const less = (a: Fraction, b: Fraction) => a.over * b.under < b.over * a.under;
+
+function joined(left: Sample, operator: string, right: Sample): Sample {
+  const value =
+    left.value === null || right.value === null
+      ? null
+      : OPERATORS[operator]!(left.value, right.value);
+  return {
+    source: `(${left.source} ${operator} ${right.source})`,
+    properties: { ...left.properties, ...right.properties },
+    value,
+    leaves: left.leaves + right.leaves,
+  };
+}
+
+/** Up to six leaves: their product has some 30 digits, fewer than the 40 that are computed with. */
+const { sample } = fc.letrec<{ sample: Sample }>((tie) => ({
+  sample: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    leaf,
+    fc
+      .tuple(tie('sample'), fc.constantFrom(...Object.keys(OPERATORS)), tie('sample'))
+      .map(([left, operator, right]) => joined(left, operator, right)),
+  ),
+}));
+const small = sample.filter(({ leaves }) => leaves <= 6);
+
+describe('expressions', () => {
+  property(
+    'arithmetic is that of fractions, rounded once',
+    fc.property(small, ({ source, properties, value }) => {
+      const result = compileExpression(source)(properties);
+      const expected = rounded(value!);
+      const fits = expected.replace('-', '').split('.')[0]!.length <= 20;
+      expect(result).toEqual(
+        fits ? { value: expected, reason: null } : { value: null, reason: 'value_out_of_range' },
+      );
+    }),
+    { quick: 500, deep: 40_000 },
+  );
+
+  property(
+    'a quotient of two of them has 18 decimals, half away from zero',
+    fc.property(leaf, leaf, (left, right) => {
+      const evaluate = compileExpression(`${left.source} / ${right.source}`);
+      const result = evaluate({ ...left.properties, ...right.properties });
+      const [a, b] = [left.value!, right.value!];
+      if (b.over === 0n) expect(result).toEqual({ value: null, reason: 'expression_failed' });
+      else expect(result.value).toBe(rounded(fraction(a.over * b.under, a.under * b.over)));
+    }),
+    { quick: 300, deep: 20_000 },
+  );
+
+  property(
+    'comparisons choose the branch that the fractions choose',
+    fc.property(small, small, (left, right) => {
+      const properties = { ...left.properties, ...right.properties };
+      const holds = (operator: string) =>
+        compileExpression(`${left.source} ${operator} ${right.source} ? 1 : 0`)(properties).value;
+      const [a, b] = [left.value!, right.value!];
+      const isLess = less(a, b);
+      const isGreater = less(b, a);
+      expect(holds('<')).toBe(isLess ? '1' : '0');
+      expect(holds('>')).toBe(isGreater ? '1' : '0');
+      expect(holds('<=')).toBe(isGreater ? '0' : '1');
+      expect(holds('>=')).toBe(isLess ? '0' : '1');
+      expect(holds('==')).toBe(isLess || isGreater ? '0' : '1');
+      expect(holds('!=')).toBe(isLess || isGreater ? '1' : '0');
+    }),
+    { quick: 200, deep: 10_000 },
+  );
+
+  property(
+    'an event that lacks one of the properties is not metered, whichever it is',
+    fc.property(small, fc.nat(), (one, index) => {
+      const names = Object.keys(one.properties);
+      fc.pre(names.length > 0);
+      const name = names[index % names.length]!;
+      const { [name]: _, ...rest } = one.properties;
+      expect(compileExpression(one.source)(rest)).toEqual({ value: null, reason: 'value_missing' });
+      expect(compileExpression(one.source)({ ...rest, [name]: 'many' })).toEqual({
+        value: null,
+        reason: 'value_not_numeric',
+      });
+    }),
+    { quick: 200, deep: 10_000 },
+  );
+
+  property(
+    'whatever is typed is refused by name or gives one answer, twice the same',
+    fc.property(
+      fc.oneof(
+        fc.string({ maxLength: 60 }),
+        fc
+          .array(
+            fc.constantFrom(
+              'a', 'b', 'properties', '.', '[', ']', '(', ')', '"x"', '1', '2.5', '+', '-', '*', '/',
+              '%', '<', '==', '&&', '||', '!', '?', ':', ',', ' in ', 'has', 'size', 'max', '.map(x, x)',
+              '.exists(y, y > 1)', '.matches("a+")', 'null', 'true', '{', '}',
+            ), // prettier-ignore
+            { maxLength: 14 },
+          )
+          .map((parts) => parts.join('')),
+      ),
+      (source) => {
+        let evaluate: ReturnType<typeof compileExpression>;
+        try {
+          evaluate = compileExpression(source, 'here');
+        } catch (error) {
+          expect(error).toBeInstanceOf(BillingError);
+          expect((error as BillingError).details[0]!.path).toBe('here');
+          return;
+        }
+        const event = { a: 3, b: ['1', 2], x: 'y' };
+        const first = evaluate(event);
+        expect((first.value === null) !== (first.reason === null)).toBe(true);
+        expect(evaluate(event)).toEqual(first);
+        expect(event).toEqual({ a: 3, b: ['1', 2], x: 'y' });
+      },
+    ),
+    { quick: 500, deep: 20_000 },
+  );
+});
