@@ -198,6 +198,17 @@ const TrialStep = z.object({
   amount: Decimal,
 });
 
+/** The part of a price that was really charged: what discounts left of the rows of its service window. */
+const NetStep = z.object({
+  step: z.literal('net'),
+  rule: Rule,
+  of: Decimal,
+  /** Charge rows of the window before and after their discounts. */
+  gross: Decimal,
+  billed: Decimal,
+  amount: Decimal,
+});
+
 /** What goes back for time not served, at most what was billed for it. */
 const CreditStep = z.object({
   step: z.literal('credit'),
@@ -249,6 +260,7 @@ const LINE_STEPS = [
   TermCommitmentStep,
   ShareStep,
   ProrationStep,
+  NetStep,
   TrialStep,
   CreditStep,
   ConversionStep,

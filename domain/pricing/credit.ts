@@ -6,6 +6,8 @@ import type { LineKind } from './rated-line.ts';
 
 /** What has been charged for a service window, and given back of it. Rounded amounts, 0 or more. */
 export interface BilledWindow {
+  /** Before discounts. */
+  readonly gross: Decimal;
   /**
    * Net: row amount − line discount − invoice discount, plus charge rows of earlier changes in the same
    * window. Rows of a voided invoice count as nothing (billing-semantics 5.3).
@@ -30,9 +32,13 @@ export interface BilledRow {
  */
 export function billedWindow(rows: readonly BilledRow[]): BilledWindow {
   const live = rows.filter((row) => row.invoice_status !== 'VOIDED');
-  const charges = live.filter((row) => row.kind !== 'credit').map(netAmount);
-  const credits = live.filter((row) => row.kind === 'credit').map((row) => decimal(row.amount));
-  return { billed: sum(charges), credited: ZERO.minus(sum(credits)) };
+  const charges = live.filter((row) => row.kind !== 'credit');
+  const credits = live.filter((row) => row.kind === 'credit');
+  return {
+    gross: sum(charges.map((row) => decimal(row.amount))),
+    billed: sum(charges.map(netAmount)),
+    credited: ZERO.minus(sum(credits.map((row) => decimal(row.amount)))),
+  };
 }
 
 const netAmount = (row: BilledRow): Decimal =>
@@ -40,8 +46,34 @@ const netAmount = (row: BilledRow): Decimal =>
     .minus(decimal(row.line_item_discount))
     .minus(decimal(row.invoice_level_discount));
 
+/**
+ * What a price's share of a window was worth after the window's discounts: half of a fee of 100.00 under a
+ * coupon of 50% is 25.00. Unrounded; null when no discount took anything (billing-semantics 5.3).
+ */
+export function netOfDiscounts(
+  amount: Decimal,
+  { gross, billed }: BilledWindow,
+): { readonly amount: Decimal; readonly step: ExplanationStepOf<'net'> } | null {
+  if (gross.lte(0) || billed.gte(gross)) return null;
+  const net = amount.times(billed).div(gross);
+  return {
+    amount: net,
+    step: {
+      step: 'net',
+      rule: 'billing-semantics 5.3',
+      of: decimalText(amount),
+      gross: decimalText(gross),
+      billed: decimalText(billed),
+      amount: decimalText(net),
+    },
+  };
+}
+
 /** At most what was billed and is not given back yet, never below zero (billing-semantics 5.3). */
-export function capCredit(potential: Decimal, { billed, credited }: BilledWindow): Decimal {
+export function capCredit(
+  potential: Decimal,
+  { billed, credited }: Pick<BilledWindow, 'billed' | 'credited'>,
+): Decimal {
   const left = Decimal.max(billed.minus(credited), ZERO);
   return Decimal.max(Decimal.min(potential, left), ZERO);
 }
@@ -68,7 +100,7 @@ export function explainCredit(
  */
 export function creditedTax(
   credit: Decimal,
-  window: BilledWindow,
+  window: Pick<BilledWindow, 'billed' | 'credited'>,
   tax: { readonly charged: Decimal; readonly credited: Decimal },
   currency: Currency,
 ): Decimal {

@@ -46,6 +46,11 @@ function describe(step: ExplanationStep): StepText {
       return shareText(step);
     case 'proration':
       return prorationText(step);
+    case 'net':
+      return {
+        title: 'Less discounts',
+        lines: [`${step.of} × ${step.billed} / ${step.gross} = ${step.amount}`],
+      };
     case 'credit':
       return creditText(step);
     case 'conversion':

@@ -1,7 +1,7 @@
 import type { ExplanationStep } from '../../schemas/explanation.ts';
 import type { Currency } from '../currency.ts';
 import { decimal, decimalText, sum, ZERO, type Decimal } from '../money.ts';
-import { capCredit, explainCredit, type BilledWindow } from './credit.ts';
+import { capCredit, explainCredit, netOfDiscounts, type BilledWindow } from './credit.ts';
 import { currencyCode, explainRate, roundLine } from './explain.ts';
 import type { InvoiceCadence, PriceTerms } from './price.ts';
 import { explainProration, prorate, timeShare, type ProrationBehavior } from './proration.ts';
@@ -41,8 +41,8 @@ export interface LineChange {
 
 /**
  * The rows that a change of a fixed line makes now: for each cell that was billed in advance, a credit of
- * c × rate(old) for what is left of it, capped by what was billed, and a charge of c × rate(new). Each
- * row is rounded by itself (billing-semantics 5.1 to 5.3, 14.1).
+ * c × rate(old) for what is left of it, net of the discounts it had and capped by what was billed, and a
+ * charge of c × rate(new). Each row is rounded by itself (billing-semantics 5.1 to 5.3, 14.1).
  *
  * No rows for `none` (the new amount is billed from the next period), for ARREAR (each version pays its
  * own slice at the period's end), and for USAGE and one-time prices, which are never prorated.
@@ -69,43 +69,50 @@ function remaining(service: Period, from: string): Period | null {
 }
 
 interface Slice {
-  readonly rounded: Decimal;
   readonly unrounded: Decimal;
   readonly quantity: Decimal;
   readonly steps: readonly ExplanationStep[];
 }
 
 function chargeRow(change: LineChange, terms: LineTerms, cell: BilledCell, slice: Period) {
-  const { rounded, unrounded, quantity, steps } = priceSlice(change, terms, cell, slice);
-  return row('base', change, terms, slice, { amount: rounded, unrounded, quantity, steps });
-}
-
-function creditRow(change: LineChange, terms: LineTerms, cell: BilledCell, slice: Period) {
-  const { rounded, unrounded, quantity, steps } = priceSlice(change, terms, cell, slice);
-  const billed = cell.billed ?? NOT_BILLED;
-  const amount = ZERO.minus(capCredit(rounded, billed));
-  return row('credit', change, terms, slice, {
-    amount,
-    unrounded: ZERO.minus(unrounded),
-    quantity,
-    steps: [...steps, explainCredit(rounded, billed, amount)],
+  const priced = priceSlice(terms, cell, slice);
+  const rounded = roundLine(priced.unrounded, change.currency ?? terms.price.currency);
+  return row('base', change, terms, slice, {
+    amount: rounded.amount,
+    unrounded: priced.unrounded,
+    quantity: priced.quantity,
+    steps: [...priced.steps, rounded.step],
   });
 }
 
-const NOT_BILLED: BilledWindow = { billed: ZERO, credited: ZERO };
+/** The slice's price, less the discounts that the customer had on it, at most what is left of what was paid. */
+function creditRow(change: LineChange, terms: LineTerms, cell: BilledCell, slice: Period) {
+  const priced = priceSlice(terms, cell, slice);
+  const billed = cell.billed ?? NOT_BILLED;
+  const net = netOfDiscounts(priced.unrounded, billed);
+  const worth = net?.amount ?? priced.unrounded;
+  const rounded = roundLine(worth, change.currency ?? terms.price.currency);
+  const amount = ZERO.minus(capCredit(rounded.amount, billed));
+  return row('credit', change, terms, slice, {
+    amount,
+    unrounded: ZERO.minus(worth),
+    quantity: priced.quantity,
+    steps: [
+      ...priced.steps,
+      ...(net === null ? [] : [net.step]),
+      rounded.step,
+      explainCredit(rounded.amount, billed, amount),
+    ],
+  });
+}
 
-function priceSlice(
-  change: LineChange,
-  { price, quantity }: LineTerms,
-  cell: BilledCell,
-  slice: Period,
-): Slice {
+const NOT_BILLED: BilledWindow = { gross: ZERO, billed: ZERO, credited: ZERO };
+
+function priceSlice({ price, quantity }: LineTerms, cell: BilledCell, slice: Period): Slice {
   const units = decimal(quantity);
   const rating = rate(price.model, units);
   const unrounded = prorate(rating.amount, timeShare(slice, cell.reference));
-  const rounded = roundLine(unrounded, change.currency ?? price.currency);
   return {
-    rounded: rounded.amount,
     unrounded,
     quantity: units,
     steps: [
@@ -117,7 +124,6 @@ function priceSlice(
       },
       explainRate(price.model, rating),
       explainProration(rating.amount, slice, cell.reference, unrounded),
-      rounded.step,
     ],
   };
 }

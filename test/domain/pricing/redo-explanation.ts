@@ -73,6 +73,10 @@ class Clerk {
         return this.share(step);
       case 'proration':
         return this.proration(step);
+      case 'net':
+        this.expect('net.of', step.of, this.amount);
+        this.amount = over(times(this.amount, exact(step.billed)), exact(step.gross));
+        return this.expect('net.amount', step.amount, this.amount);
       case 'credit':
         return this.credit(step);
       case 'conversion':

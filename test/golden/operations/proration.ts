@@ -88,7 +88,7 @@ export const proration: AreaOperations = {
         {
           reference: ANY_PERIOD,
           service: ANY_PERIOD,
-          billed: { billed: billed.amount, credited: decimal('0') },
+          billed: { gross: billed.amount, billed: billed.amount, credited: decimal('0') },
         },
       ],
     });
@@ -138,6 +138,7 @@ function rowsOf(change: JsonObject, given: JsonObject): readonly RatedLine[] {
         reference: period,
         service: period,
         billed: {
+          gross: decimal(textOf(given['billed_amount_in_period'] ?? '0')),
           billed: decimal(textOf(given['billed_amount_in_period'] ?? '0')),
           credited: decimal(textOf(given['credited_amount_in_period'] ?? '0')),
         },

@@ -1,0 +1,135 @@
+import { Decimal } from '../../../domain/money.ts';
+import {
+  convertCustomAmount,
+  convertPriceUnit,
+  priceUnitAmount,
+} from '../../../domain/pricing/price-unit.ts';
+import { refusalOf } from '../../support/refusal.ts';
+import { flat, usageLine, whole } from './lines.ts';
+import { redo } from './redo-explanation.ts';
+
+const rate = (text: string) => new Decimal(text);
+
+describe('terms in a pricing unit become money at the rate of the unit (2.6, money 12.1, 12.2)', () => {
+  test.each`
+    units                     | conversion  | amount
+    ${'250'}                  | ${'0.01'}   | ${'2.5'}
+    ${'100.5'}                | ${'0.3333'} | ${'33.49665'}
+    ${'0.333'}                | ${'0.01'}   | ${'0.00333'}
+    ${'0'}                    | ${'2'}      | ${'0'}
+    ${12.5}                   | ${'2'}      | ${'25'}
+    ${'0.000000000000000001'} | ${'0.5'}    | ${'0.000000000000000001'}
+    ${'0.000000000000000001'} | ${'0.4'}    | ${'0'}
+  `('$units units at $conversion: $amount', ({ units, conversion, amount }) => {
+    expect(convertPriceUnit({ price_unit: 'tok', amount: units }, rate(conversion))).toEqual({
+      amount,
+      tiers: null,
+    });
+  });
+
+  test('tier by tier, without rounding to cents', () => {
+    const config = {
+      price_unit: 'tok',
+      price_unit_tiers: [
+        { up_to: 10, unit_amount: '5', flat_amount: '1' },
+        { unit_amount: '0.333', flat_amount: null },
+        { up_to: null, unit_amount: '3', flat_amount: '0' },
+      ],
+    };
+    expect(convertPriceUnit(config, rate('0.01'))).toEqual({
+      amount: null,
+      tiers: [
+        { up_to: 10, unit_amount: '0.05', flat_amount: '0.01' },
+        { up_to: null, unit_amount: '0.00333', flat_amount: null },
+        { up_to: null, unit_amount: '0.03', flat_amount: '0' },
+      ],
+    });
+  });
+
+  test('nothing is made of nothing', () => {
+    expect(convertPriceUnit({ price_unit: 'tok' }, rate('1'))).toEqual({
+      amount: null,
+      tiers: null,
+    });
+  });
+
+  test('a number that is none is refused, a rate of 0 is a bug', () => {
+    const bad = { price_unit: 'tok', amount: 'many' };
+    expect(refusalOf(() => convertPriceUnit(bad, rate('1'))).details[0]!.path).toBe('amount');
+    for (const zero of ['0', '-1']) {
+      expect(() => convertPriceUnit({ price_unit: 'tok', amount: '1' }, rate(zero))).toThrow(
+        'a conversion rate of 0 or less',
+      );
+      expect(() => priceUnitAmount(rate('1'), rate(zero), 'usd')).toThrow('of 0 or less');
+    }
+  });
+
+  test('3 units at 0.333 of a rate of 0.01 are a line of 0.01, not of 3 times nothing', () => {
+    const { amount } = convertPriceUnit({ price_unit: 'tok', amount: '0.333' }, rate('0.01'));
+    const line = usageLine({ price: flat(amount!), rows: whole('3') });
+    expect(line.unrounded.toFixed()).toBe('0.00999');
+    expect(line.amount.toFixed()).toBe('0.01');
+  });
+
+  test.each`
+    amount    | conversion | precision | units
+    ${'0.01'} | ${'0.01'}  | ${2}      | ${'1'}
+    ${'10'}   | ${'3'}     | ${2}      | ${'3.33'}
+    ${'10'}   | ${'3'}     | ${0}      | ${'3'}
+    ${'5'}    | ${'0.3'}   | ${null}   | ${'16.67'}
+    ${'-5'}   | ${'0.3'}   | ${2}      | ${'-16.67'}
+  `(
+    'a row of $amount at $conversion is $units units',
+    ({ amount, conversion, precision, units }) => {
+      const unit = { code: 'tok', symbol: 'T', precision };
+      expect(priceUnitAmount(rate(amount), rate(conversion), unit).toFixed()).toBe(units);
+    },
+  );
+});
+
+describe('a custom currency becomes money row by row (2.6, money 12.5, 12.6)', () => {
+  const tokens = { code: 'tok', symbol: 'T' };
+  const convert = (amount: string, factor: string, fiat = 'usd') =>
+    convertCustomAmount({ amount: rate(amount), currency: tokens }, factor, fiat);
+
+  test.each`
+    amount     | factor    | fiat     | money
+    ${'1.23'}  | ${'0.5'}  | ${'usd'} | ${'0.62'}
+    ${'1.23'}  | ${'0.5'}  | ${'jpy'} | ${'1'}
+    ${'100'}   | ${'0.01'} | ${'usd'} | ${'1'}
+    ${'-1.23'} | ${'0.5'}  | ${'usd'} | ${'-0.62'}
+    ${'0'}     | ${'7'}    | ${'usd'} | ${'0'}
+    ${'0.01'}  | ${'0.4'}  | ${'usd'} | ${'0'}
+  `('$amount at $factor: $money $fiat', ({ amount, factor, fiat, money }) => {
+    const converted = convert(amount, factor, fiat);
+    expect(converted.amount.toFixed()).toBe(money);
+    expect(converted.step).toMatchObject({ from_currency: 'tok', to_currency: fiat, factor });
+  });
+
+  test('rows are rounded before they are added, so the sums need not be proportional', () => {
+    const rows = ['0.33', '0.33', '0.33'].map((amount) => convert(amount, '0.5').amount);
+    expect(rows.map((amount) => amount.toFixed())).toEqual(['0.17', '0.17', '0.17']);
+    expect(convert('0.99', '0.5').amount.toFixed()).toBe('0.5');
+  });
+
+  test('the account of a row goes on with the conversion', () => {
+    const line = usageLine({
+      price: flat('0.101', { currency: 'tok' }),
+      rows: whole('3'),
+      currency: tokens,
+    });
+    const { amount, step } = convert(line.amount.toFixed(), '0.755');
+    const explanation = {
+      ...line.explanation,
+      amount: amount.toFixed(),
+      steps: [...line.explanation.steps, step],
+    };
+    expect(redo(explanation)).toEqual([]);
+    expect(amount.toFixed()).toBe('0.23');
+  });
+
+  test('a factor of 0 is a bug', () => {
+    expect(() => convert('1', '0')).toThrow('a conversion factor of 0 or less');
+    expect(() => convert('1', '-1')).toThrow('a conversion factor of 0 or less');
+  });
+});
