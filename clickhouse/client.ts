@@ -50,9 +50,12 @@ const WRITE_TIMEOUT_MS = 120_000;
  * asynchronous and deduplicated unless a client says otherwise. `wait_end_of_query` makes the server
  * answer when it knows the outcome, so that an error never follows half of a result.
  */
-const SETTINGS: ClickHouseSettings = {
+const SETTINGS: ClickHouseSettings & Record<`deduplicate_insert${string}`, string> = {
   async_insert: 0,
+  // The first alone does nothing in 26.7: the other two override it, and they are on unless a client says so.
   insert_deduplicate: 0,
+  deduplicate_insert: 'disable',
+  deduplicate_insert_select: 'disable',
   deduplicate_blocks_in_dependent_materialized_views: 0,
   materialized_views_ignore_errors: 0,
   max_partitions_per_insert_block: '0',

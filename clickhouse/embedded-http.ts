@@ -77,8 +77,8 @@ async function answer(options: EmbeddedHttpOptions, request: IncomingMessage): P
     body: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
     format: formatOf(work.sql, work.format),
     summary: {
-      read_rows: String(result.rowsRead),
-      read_bytes: String(result.bytesRead),
+      result_rows: String(result.rowsRead),
+      result_bytes: String(bytes.length),
       elapsed_ns: elapsed(),
     },
     queryId,

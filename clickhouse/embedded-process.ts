@@ -34,10 +34,13 @@ await once(server, 'listening');
 const ready: EmbeddedProcessReady = { port: (server.address() as AddressInfo).port };
 process.send!(ready);
 
+/** Answers what has been asked, takes nothing new, and ends. */
 async function drain(): Promise<void> {
   setTimeout(() => process.exit(0), DRAIN_MS_MAX).unref();
+  const closed = once(server, 'close');
   server.close();
-  server.closeIdleConnections();
+  setInterval(() => server.closeIdleConnections(), 10);
+  await closed;
   await drainPending();
   process.exit(0);
 }
