@@ -3,9 +3,14 @@ import {
   advanceSubscriptions,
   type Advancing,
 } from '../api/subscriptions/advance-subscriptions.ts';
-import { dueSubscriptions, scopesWithDueSubscriptions } from '../api/subscriptions/repository.ts';
+import {
+  dueSubscriptions,
+  scopesWithDueSubscriptions,
+  type DueCursor,
+} from '../api/subscriptions/repository.ts';
 import { holdJobLease } from '../postgres/job-leases.ts';
 import type { Scope } from '../postgres/client.ts';
+import type { SubscriptionRow } from '../schemas/subscription.ts';
 import type { Job, JobRun } from './job.ts';
 
 /** Subscriptions in one usage read and one transaction. */
@@ -54,8 +59,9 @@ async function onePass(
   };
   let advanced = 0;
   let failed = 0;
-  for (let after = ''; !run.signal.aborted;) {
-    const page = await dueSubscriptions(deps.pool, scope, {
+  let after: DueCursor | null = null;
+  while (!run.signal.aborted) {
+    const page: SubscriptionRow[] = await dueSubscriptions(deps.pool, scope, {
       at: run.at,
       after,
       limit: PAGE_SUBSCRIPTIONS,
@@ -67,7 +73,8 @@ async function onePass(
     failed += report.failed.length;
     totals.invoices += report.invoices;
     if (page.length < PAGE_SUBSCRIPTIONS) break;
-    after = page.at(-1)!.id;
+    const last = page.at(-1)!;
+    after = { due_at: last.due_at!, id: last.id };
   }
   totals.advanced += advanced;
   totals.failed = Math.max(totals.failed, failed);

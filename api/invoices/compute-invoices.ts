@@ -18,6 +18,7 @@ import { invoiceLine, newInvoice } from './invoice-record.ts';
 import type { ComputedInvoice, InvoiceTarget } from './invoice-target.ts';
 import { linesOfInvoices } from './repository.ts';
 import { dueOn, settle } from './settle.ts';
+import { storeWatermarks } from './stored-watermarks.ts';
 import { usageQuestions } from './usage-questions.ts';
 
 /** One subscription that can not be billed must not hold up the others of its page. */
@@ -198,7 +199,8 @@ function computeInvoice(
       due_date: dueOn(issuedAt(target, options.at), subscription),
       last_computed_at: options.at,
       meter_version_ids: [...new Set(versions)].sort(),
-      usage_watermarks: usage === null || versions.length === 0 ? null : storedWatermarks(usage),
+      usage_watermarks:
+        usage === null || versions.length === 0 ? null : storeWatermarks(usage.watermarks),
       finalize_after: target.finalize_after,
       updated_at: options.at,
       updated_by: options.user_id,
@@ -213,10 +215,3 @@ function computeInvoice(
 function issuedAt(target: InvoiceTarget, at: string): string {
   return target.billing_reason === 'SUBSCRIPTION_CYCLE' ? target.period.end : at;
 }
-
-export const storedWatermarks = ({
-  watermarks,
-}: Pick<UsageAnswers, 'watermarks'>): StoredWatermarks =>
-  Object.fromEntries(
-    Object.entries(watermarks).map(([partition, position]) => [partition, String(position)]),
-  );

@@ -7,7 +7,7 @@ import {
   type Transaction,
 } from '../../postgres/client.ts';
 import { findPage } from '../../postgres/search.ts';
-import type { InvoiceLineRecord, InvoiceRecord } from '../../schemas/invoice.ts';
+import type { InvoiceLineRecord, InvoiceRecord, StoredWatermarks } from '../../schemas/invoice.ts';
 import type { Page, Search } from '../../schemas/search.ts';
 
 /** Columns of an invoice in the order they are written. */
@@ -267,4 +267,63 @@ export async function findLatestInvoice(
      order by created_at desc, id desc
      limit 1`;
   return row ?? null;
+}
+
+/** Leaves the invoice to a person: the finalizing job does not look at it again. */
+export async function setFinalizeRefusal(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+  refusal: string,
+): Promise<void> {
+  await tx`
+    update invoices
+       set finalize_refusal = ${refusal}, finalize_after = null, version = version + 1
+     where ${inScope(tx, scope)} and id = ${id} and finalize_after is not null`;
+}
+
+/** Environments that have invoices whose grace is over by `at`. */
+export async function scopesWithInvoicesToFinalize(db: Db, at: string): Promise<Scope[]> {
+  return await db<Scope[]>`
+    select distinct tenant_id, environment_id
+      from invoices
+     where finalize_after <= ${at}
+     order by tenant_id, environment_id`;
+}
+
+/** Notes the heads for invoices whose grace is over and that have none yet. */
+export async function noteStreamHeads(
+  db: Db,
+  scope: Scope,
+  at: string,
+  heads: StoredWatermarks,
+): Promise<void> {
+  await db`
+    update invoices
+       set stream_heads = ${db.json(heads)}
+     where ${inScope(db, scope)} and finalize_after <= ${at} and stream_heads is null`;
+}
+
+/** A place in the order of invoices to finalize: behind it the next page begins. */
+export interface FinalizeCursor {
+  readonly finalize_after: string;
+  readonly id: string;
+}
+
+/** The next page of drafts, and of skipped invoices that late usage may have given value, longest due first. */
+export async function invoicesToFinalize(
+  db: Db,
+  scope: Scope,
+  page: { readonly at: string; readonly after: FinalizeCursor | null; readonly limit: number },
+): Promise<InvoiceRecord[]> {
+  const { at, after, limit } = page;
+  return await db<InvoiceRecord[]>`
+    select *
+      from invoices
+     where ${inScope(db, scope)}
+       and finalize_after <= ${at}
+       and invoice_status in ('DRAFT', 'SKIPPED')
+       ${after === null ? db`` : db`and (finalize_after, id) > (${after.finalize_after}, ${after.id})`}
+     order by finalize_after, id
+     limit ${limit}`;
 }

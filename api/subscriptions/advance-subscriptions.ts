@@ -1,5 +1,5 @@
 import { failpoint } from '../../platform/failpoint.ts';
-import type { Scope, Transaction } from '../../postgres/client.ts';
+import { isServerRefusal, type Scope, type Transaction } from '../../postgres/client.ts';
 import { writeOutboxEvents, type OutboxEvent } from '../../postgres/outbox.ts';
 import type { Customer } from '../../schemas/customer.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../schemas/invoice.ts';
@@ -50,16 +50,10 @@ export async function advanceSubscriptions(
     const written = await writeSteps(deps, advancing, steps);
     return { ...written, failed };
   } catch (error) {
-    if (isOutage(error) || steps.length < 2) throw error;
+    if (!isServerRefusal(error) || steps.length < 2) throw error;
     deps.log.warn({ err: error, subscriptions: steps.length }, 'page refused, going one by one');
   }
   return await oneByOne(deps, advancing, steps, failed);
-}
-
-/** Errors that say nothing about a row: the server is away, shutting down or out of resources. */
-function isOutage(error: unknown): boolean {
-  const { code } = error as { code?: unknown };
-  return typeof code !== 'string' || !/^[0-9A-Z]{5}$/.test(code) || /^(08|53|57|58)/.test(code);
 }
 
 /** One step with its computed invoice; null when there is nothing to write. */
@@ -126,7 +120,7 @@ async function oneByOne(
       report.advanced += written.advanced;
       report.invoices += written.invoices;
     } catch (error) {
-      if (isOutage(error)) throw error;
+      if (!isServerRefusal(error)) throw error;
       report.failed.push({ subscription_id: step.plan.subscription.id, error });
     }
   }

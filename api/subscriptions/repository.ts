@@ -177,19 +177,26 @@ export async function scopesWithDueSubscriptions(db: Db, at: string): Promise<Sc
      order by tenant_id, environment_id`;
 }
 
-/** The next page of due subscriptions, in id order. */
+/** A place in the order of due subscriptions: behind it the next page begins. */
+export interface DueCursor {
+  readonly due_at: string;
+  readonly id: string;
+}
+
+/** The next page of due subscriptions, longest due first. */
 export async function dueSubscriptions(
   db: Db,
   scope: Scope,
-  page: { readonly at: string; readonly after: string; readonly limit: number },
+  page: { readonly at: string; readonly after: DueCursor | null; readonly limit: number },
 ): Promise<SubscriptionRow[]> {
+  const { at, after, limit } = page;
   return await db<SubscriptionRow[]>`
     select *
       from subscriptions
      where ${inScope(db, scope)}
-       and due_at <= ${page.at}
+       and due_at <= ${at}
        and status = 'published'
-       and id > ${page.after}
-     order by id
-     limit ${page.limit}`;
+       ${after === null ? db`` : db`and (due_at, id) > (${after.due_at}, ${after.id})`}
+     order by due_at, id
+     limit ${limit}`;
 }

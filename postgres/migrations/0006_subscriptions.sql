@@ -62,7 +62,10 @@ create table subscriptions (
   updated_by text not null default '',
   constraint subscriptions_period_check check (current_period_start < current_period_end)
 );
-create index subscriptions_due_at_idx on subscriptions (due_at) where due_at is not null;
+create index subscriptions_due_at_idx on subscriptions (due_at) include (tenant_id, environment_id)
+ where due_at is not null;
+create index subscriptions_environment_id_due_at_idx
+    on subscriptions (tenant_id, environment_id, due_at, id) where due_at is not null;
 create index subscriptions_environment_id_idx on subscriptions (tenant_id, environment_id, created_at desc, id desc);
 create index subscriptions_customer_id_idx on subscriptions (tenant_id, environment_id, customer_id);
 create index subscriptions_plan_id_idx on subscriptions (tenant_id, environment_id, plan_id);

@@ -77,9 +77,10 @@ create unique index invoices_invoice_number_key
     on invoices (tenant_id, environment_id, invoice_number) where invoice_number is not null;
 create unique index invoices_idempotency_key_key
     on invoices (tenant_id, environment_id, idempotency_key) where idempotency_key is not null;
-create index invoices_finalize_after_idx
-    on invoices (tenant_id, environment_id, id) include (finalize_after)
- where finalize_after is not null;
+create index invoices_finalize_after_idx on invoices (finalize_after)
+  include (tenant_id, environment_id) where finalize_after is not null;
+create index invoices_environment_id_finalize_after_idx
+    on invoices (tenant_id, environment_id, finalize_after, id) where finalize_after is not null;
 create index invoices_environment_id_idx on invoices (tenant_id, environment_id, created_at desc, id desc);
 create index invoices_customer_id_idx on invoices (tenant_id, environment_id, customer_id, created_at desc);
 create index invoices_subscription_id_idx on invoices (subscription_id, created_at desc);

@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BillingDeps } from '../api/deps.ts';
+import { finalizeInvoices, type Finalizing } from '../api/invoices/finalize-invoices.ts';
+import {
+  invoicesToFinalize,
+  noteStreamHeads,
+  scopesWithInvoicesToFinalize,
+  type FinalizeCursor,
+} from '../api/invoices/repository.ts';
+import { storeWatermarks } from '../api/invoices/stored-watermarks.ts';
+import { hasPassed } from '../domain/metering/log-heads.ts';
+import type { WatermarkVector } from '../domain/metering/position.ts';
+import type { Scope } from '../postgres/client.ts';
+import { holdJobLease } from '../postgres/job-leases.ts';
+import { readWatermarks } from '../postgres/watermarks.ts';
+import type { InvoiceRecord } from '../schemas/invoice.ts';
+import type { Job, JobRun } from './job.ts';
+
+export interface FinalizeDraftInvoicesDeps extends BillingDeps {
+  /** Where the event log ends now: every event that has been accepted lies below (`headsVector`). */
+  readLogHeads(): Promise<WatermarkVector>;
+  /** How long one run waits for the stream to reach them. */
+  readonly streamWaitMs?: number;
+}
+
+/** Invoices in one usage read and one transaction. */
+const PAGE_INVOICES = 500;
+const STREAM_WAIT_MS = 60_000;
+const POLL_MS = 200;
+
+/**
+ * Finalizes drafts whose period and grace are over, after the stream has passed the heads that the log
+ * had then (metering 5): a usage event that was accepted in time is on the invoice. One that the stream
+ * has not reached yet waits for the next run; one that is refused is left to a person, as trying again
+ * can not change the answer (billing-semantics 17.4).
+ */
+export const finalizeDraftInvoices: Job<FinalizeDraftInvoicesDeps> = {
+  name: 'finalize-draft-invoices',
+  cron: '*/30 * * * *',
+  async run(deps, run) {
+    const totals = { finalized: 0, skipped: 0, waiting: 0, failed: 0 };
+    const scopes = await scopesWithInvoicesToFinalize(deps.pool, run.at);
+    if (scopes.length === 0) return totals;
+    const heads = await deps.readLogHeads();
+    for (const scope of scopes)
+      await noteStreamHeads(deps.pool, scope, run.at, storeWatermarks(heads));
+    await untilPassed(deps, heads, run.signal);
+
+    for (const scope of scopes) {
+      if (run.signal.aborted) break;
+      await finalizeScope(deps, run, scope, totals);
+    }
+    return totals;
+  },
+};
+
+/** Resolves when the stream has passed the heads, or when this run has waited long enough. */
+async function untilPassed(
+  deps: FinalizeDraftInvoicesDeps,
+  heads: WatermarkVector,
+  signal: AbortSignal,
+): Promise<void> {
+  const until = performance.now() + (deps.streamWaitMs ?? STREAM_WAIT_MS);
+  while (!signal.aborted && performance.now() < until) {
+    if (hasPassed(await readWatermarks(deps.pool), heads)) return;
+    await sleep(POLL_MS);
+  }
+}
+
+async function finalizeScope(
+  deps: FinalizeDraftInvoicesDeps,
+  run: JobRun,
+  scope: Scope,
+  totals: { finalized: number; skipped: number; waiting: number; failed: number },
+): Promise<void> {
+  const finalizing: Finalizing = {
+    scope,
+    at: run.at,
+    user_id: '',
+    hold: (tx) => holdJobLease(tx, run.lease),
+  };
+  let after: FinalizeCursor | null = null;
+  while (!run.signal.aborted) {
+    const page: InvoiceRecord[] = await invoicesToFinalize(deps.pool, scope, {
+      at: run.at,
+      after,
+      limit: PAGE_INVOICES,
+    });
+    const report = await finalizeInvoices(deps, finalizing, page);
+    for (const { invoice_id, error } of report.failed)
+      deps.log.error({ err: error, invoice_id, ...scope }, 'invoice not finalized');
+    totals.finalized += report.finalized;
+    totals.skipped += report.skipped;
+    totals.waiting += report.waiting;
+    totals.failed += report.failed.length;
+    if (page.length < PAGE_INVOICES) return;
+    const last = page.at(-1)!;
+    after = { finalize_after: last.finalize_after!, id: last.id };
+  }
+}

@@ -1,0 +1,51 @@
+import { closeBillingPeriods } from '../../jobs/close-billing-periods.ts';
+import { finalizeDraftInvoices } from '../../jobs/finalize-draft-invoices.ts';
+import type { Job, JobReport } from '../../jobs/job.ts';
+import { runJob } from '../../jobs/run-job.ts';
+import type { WatermarkVector } from '../../domain/metering/position.ts';
+import { createLogger } from '../../platform/log.ts';
+import { startTestApi, type TestApi } from './api.ts';
+import { catalogOf, type TestCatalog } from './catalog.ts';
+import { completeBackfills, createUsageOracle, type UsageOracle } from './usage-oracle.ts';
+
+/** The API with its jobs, over usage that the pure aggregator answers. */
+export interface BillingWorld {
+  readonly api: TestApi;
+  readonly catalog: TestCatalog;
+  readonly usage: UsageOracle;
+  /** The heads that the finalizing job notes; empty: an empty log. */
+  heads: WatermarkVector;
+  /** Runs a job at the world's time, as one process would. */
+  close(): Promise<JobReport | null>;
+  finalize(): Promise<JobReport | null>;
+  stop(): Promise<void>;
+}
+
+let tick = Date.parse('2000-01-01T00:00:00Z');
+
+export async function startBillingWorld(): Promise<BillingWorld> {
+  const oracle = createUsageOracle();
+  const api = await startTestApi({ usageReader: oracle.reader });
+  oracle.attach(api.pool);
+  const now = async () => new Date(api.clock.now()).toISOString();
+  const runner = { pool: api.pool, log: createLogger('silent', 'test'), holder: 'test', now };
+  const world = { heads: {} as WatermarkVector };
+  const run = async <Deps>(job: Job<Deps>, deps: Deps) => {
+    await completeBackfills(api.pool);
+    tick += 60_000;
+    return await runJob(runner, job, deps, new Date(tick).toISOString());
+  };
+  return Object.assign(world, {
+    api,
+    catalog: catalogOf(api),
+    usage: oracle,
+    close: () => run(closeBillingPeriods, api.deps),
+    finalize: () =>
+      run(finalizeDraftInvoices, {
+        ...api.deps,
+        readLogHeads: async () => world.heads,
+        streamWaitMs: 300,
+      }),
+    stop: () => api.close(),
+  });
+}
