@@ -61,7 +61,7 @@ export async function finalizeInvoices(
   try {
     return { ...(await writeFinals(deps, finalizing, ready)), waiting, failed };
   } catch (error) {
-    if (!isServerRefusal(error) || ready.length < 2) throw error;
+    if (!isServerRefusal(error)) throw error;
     deps.log.warn({ err: error, invoices: ready.length }, 'page refused, going one by one');
   }
   const report = { finalized: 0, skipped: 0, waiting, failed: [...failed] };

@@ -50,7 +50,7 @@ export async function advanceSubscriptions(
     const written = await writeSteps(deps, advancing, steps);
     return { ...written, failed };
   } catch (error) {
-    if (!isServerRefusal(error) || steps.length < 2) throw error;
+    if (!isServerRefusal(error)) throw error;
     deps.log.warn({ err: error, subscriptions: steps.length }, 'page refused, going one by one');
   }
   return await oneByOne(deps, advancing, steps, failed);
