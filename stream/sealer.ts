@@ -95,9 +95,9 @@ export class Sealer {
   async #turn(taken: SealerTurn): Promise<void> {
     const { pool, log } = this.#deps;
     const { leaseSeconds } = this.#options;
-    const over = new AbortController();
-    const end = () => over.abort();
-    this.#stopping.signal.addEventListener('abort', end);
+    const lost = new AbortController();
+    const end = () => lost.abort();
+    const over = AbortSignal.any([lost.signal, this.#stopping.signal]);
     const renewal = setInterval(
       () =>
         void renewSealer(pool, taken.generation, leaseSeconds).then(
@@ -111,14 +111,13 @@ export class Sealer {
     try {
       // Both end together, whichever of them fails.
       const backfill = new Backfill({ ...this.#deps, generation: taken.generation });
-      const loops = [this.#seal(taken, over.signal), backfill.run(over.signal)];
+      const loops = [this.#seal(taken, over), backfill.run(over)];
       const ended = await Promise.allSettled(loops.map((loop) => loop.finally(end)));
       for (const loop of ended)
         if (loop.status === 'rejected') log.warn({ err: loop.reason }, 'sealer: turn ends');
     } finally {
       this.#hasTurn = false;
       clearInterval(renewal);
-      this.#stopping.signal.removeEventListener('abort', end);
       await releaseSealer(pool, taken.generation).catch(() => {});
     }
   }
