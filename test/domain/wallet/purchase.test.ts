@@ -1,0 +1,177 @@
+import { decimal } from '../../../domain/money.ts';
+import { TRANSACTION_STATUSES } from '../../../domain/states/wallet-transaction.ts';
+import {
+  bonusCredits,
+  completePurchase,
+  failPurchase,
+  requestPurchase,
+} from '../../../domain/wallet/purchase.ts';
+import { refusalText } from '../../support/refusal.ts';
+import { block, credit, left, NOW, walletOf } from './wallet-input.ts';
+
+const purchase = credit('20', { id: 'buy', transaction_reason: 'PURCHASED_CREDIT_INVOICED' });
+const bonus = credit('50', {
+  id: 'bonus',
+  transaction_reason: 'PURCHASED_CREDIT_BONUS',
+  parent_transaction_id: 'buy',
+});
+
+describe('a purchase that waits (money-semantics 2.11)', () => {
+  test('moves nothing', () => {
+    const rows = requestPurchase(walletOf('7', { topup_conversion_rate: '2' }), [purchase, bonus]);
+    expect(
+      rows.map((row) => [
+        row.id,
+        row.transaction_status,
+        row.credit_amount,
+        row.amount,
+        row.credits_available,
+        row.credit_balance_after,
+        row.parent_transaction_id,
+      ]),
+    ).toEqual([
+      ['buy', 'pending', '20', '40', '0', '7', null],
+      ['bonus', 'pending', '50', '100', '0', '7', 'buy'],
+    ]);
+  });
+
+  test('is refused by a closed wallet', () => {
+    expect(
+      refusalText(() => requestPurchase(walletOf('0', { wallet_status: 'closed' }), [purchase])),
+    ).toBe('invalid invalid_operation wallet_status');
+  });
+});
+
+describe('its completion (money-semantics 2.11.6)', () => {
+  const pending = (wallet = walletOf('0')) => requestPurchase(wallet, [purchase, bonus]);
+  const figures = (decision: ReturnType<typeof completePurchase>) =>
+    decision.rows.map((row) => [
+      row.id,
+      row.credit_balance_before,
+      row.credit_balance_after,
+      row.credits_available,
+    ]);
+
+  test('rewrites the balances and opens the blocks', () => {
+    const rows = pending();
+    const decision = completePurchase(walletOf('5'), [block('old', '5')], rows, NOW);
+    expect(figures(decision)).toEqual([
+      ['buy', '5', '25', '20'],
+      ['bonus', '25', '75', '50'],
+    ]);
+    expect(decision.rows.every((row) => row.transaction_status === 'completed')).toBe(true);
+    expect(decision.blocks).toEqual([
+      expect.objectContaining({
+        id: 'buy',
+        created_at: NOW,
+        transaction_reason: 'PURCHASED_CREDIT_INVOICED',
+      }),
+      expect.objectContaining({
+        id: 'bonus',
+        created_at: NOW,
+        transaction_reason: 'PURCHASED_CREDIT_BONUS',
+      }),
+    ]);
+    expect(decision.wallet.credit_balance).toBe('75');
+  });
+
+  test('both paths give the same balance, whatever the two rates', () => {
+    const rates = { conversion_rate: '0.01', topup_conversion_rate: '0.008' };
+    const decision = completePurchase(walletOf('0', rates), [], pending(walletOf('0', rates)), NOW);
+    expect(decision.wallet.balance).toBe('0.7');
+    expect(decision.rows[0]!.amount).toBe('0.16');
+  });
+
+  test('fills an overdraft, the purchase before the bonus (2.4.3)', () => {
+    const decision = completePurchase(walletOf('-30'), [], pending(), NOW);
+    expect(figures(decision)).toEqual([
+      ['buy', '-30', '-10', '0'],
+      ['bonus', '-10', '40', '40'],
+    ]);
+    expect(left(decision.blocks)).toBe('buy:0 bonus:40');
+  });
+
+  test('a second completion does nothing', () => {
+    const first = completePurchase(walletOf('0'), [], pending(), NOW);
+    const second = completePurchase(first.wallet, first.blocks, first.rows, NOW);
+    expect(second).toEqual({ wallet: first.wallet, rows: [], blocks: [] });
+  });
+
+  test('of one row when only the other was completed before', () => {
+    const [buy, extra] = pending();
+    const first = completePurchase(walletOf('0'), [], [buy!], NOW);
+    const second = completePurchase(first.wallet, first.blocks, [first.rows[0]!, extra!], NOW);
+    expect(figures(second)).toEqual([['bonus', '20', '70', '50']]);
+  });
+
+  test.each`
+    why                | wallet                         | status       | path
+    ${'closed wallet'} | ${{ wallet_status: 'closed' }} | ${'pending'} | ${'wallet_status'}
+    ${'failed row'}    | ${{}}                          | ${'failed'}  | ${'transaction_status'}
+  `('refused: $why', ({ wallet, status, path }) => {
+    const rows = pending().map((row) => ({ ...row, transaction_status: status }));
+    expect(refusalText(() => completePurchase(walletOf('0', wallet), [], rows, NOW))).toBe(
+      `invalid invalid_operation ${path}`,
+    );
+  });
+
+  test('a row of another wallet, or a debit, is a bug', () => {
+    const [row] = pending();
+    for (const over of [{ wallet_id: 'other' }, { type: 'debit' as const }]) {
+      expect(() => completePurchase(walletOf('0'), [], [{ ...row!, ...over }], NOW)).toThrow(
+        'not a credit of this wallet',
+      );
+    }
+  });
+});
+
+describe('its failure (money-semantics 2.11.8)', () => {
+  test.each(TRANSACTION_STATUSES)('of rows that are %s', (transaction_status) => {
+    const rows = requestPurchase(walletOf('0'), [purchase, bonus]).map((row) => ({
+      ...row,
+      transaction_status,
+    }));
+    if (transaction_status === 'completed') {
+      expect(refusalText(() => failPurchase(rows))).toBe(
+        'invalid invalid_operation transaction_status',
+      );
+    } else {
+      expect(failPurchase(rows).map((row) => row.transaction_status)).toEqual(['failed', 'failed']);
+    }
+  });
+});
+
+describe('bonus credits (money-semantics 2.11.10)', () => {
+  const slabs = [
+    { threshold: '5000', bonus: { type: 'flat', value: '750' } },
+    { threshold: '10000', bonus: { type: 'percentage', value: '20' } },
+  ] as const;
+
+  test.each`
+    bought     | credits   | threshold
+    ${'4999'}  | ${'0'}    | ${null}
+    ${'5000'}  | ${'750'}  | ${'5000'}
+    ${'9999'}  | ${'750'}  | ${'5000'}
+    ${'10000'} | ${'2000'} | ${'10000'}
+    ${'12345'} | ${'2469'} | ${'10000'}
+  `('example G: $bought bring $credits', ({ bought, credits, threshold }) => {
+    const found = bonusCredits(decimal(bought), slabs);
+    expect([found.credits.toFixed(), found.threshold]).toEqual([credits, threshold]);
+  });
+
+  test('an explicit bonus wins', () => {
+    const found = bonusCredits(decimal('6000'), slabs, decimal('500'));
+    expect([found.credits.toFixed(), found.threshold]).toEqual(['500', null]);
+  });
+
+  test('a percentage keeps 18 decimals', () => {
+    const odd = [
+      { threshold: '0', bonus: { type: 'percentage', value: '33.3333333333333333' } },
+    ] as const;
+    expect(bonusCredits(decimal('0.1'), odd).credits.toFixed()).toBe('0.033333333333333333');
+  });
+
+  test('without slabs there is none', () => {
+    expect(bonusCredits(decimal('100'), []).credits.toFixed()).toBe('0');
+  });
+});
