@@ -114,6 +114,16 @@ const RateStep = z.object({
   amount: Decimal,
 });
 
+/** The unrounded charges of all usage rows of the subscription, which are held to one commitment together. */
+const PoolStep = z.object({
+  step: z.literal('pool'),
+  rule: Rule,
+  amounts: z.array(Decimal),
+  /** This row's place among them, from 0; null on the rows for overage and true-up. */
+  index: z.int().nullable(),
+  amount: Decimal,
+});
+
 const CommitmentOutcome = {
   usage: Decimal,
   commitment: Decimal,
@@ -256,6 +266,7 @@ const LINE_STEPS = [
   QuantityStep,
   AllowanceStep,
   RateStep,
+  PoolStep,
   CommitmentStep,
   TermCommitmentStep,
   ShareStep,

@@ -2,6 +2,17 @@ import type { ExplanationStepOf } from '../../schemas/explanation.ts';
 import { spanText } from './span-text.ts';
 import { textTable, type StepText } from './text-table.ts';
 
+export function poolText({ amounts, index, amount }: ExplanationStepOf<'pool'>): StepText {
+  const rows = amounts.map((own, place) => [
+    `row ${place + 1}${place === index ? ', this one' : ''}`,
+    own,
+  ]);
+  return {
+    title: 'Usage of all rows together',
+    lines: textTable([['', 'charge'], ...rows, ['total', amount]]),
+  };
+}
+
 export function commitmentText(step: ExplanationStepOf<'commitment'>): StepText {
   const terms = `factor ${step.overage_factor}, true-up ${step.true_up_enabled ? 'on' : 'off'}`;
   const quantity =

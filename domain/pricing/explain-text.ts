@@ -4,7 +4,7 @@ import type {
   ExplanationStepOf,
   SettlementStep,
 } from '../../schemas/explanation.ts';
-import { commitmentText, roundingText, shareText, termText } from './commitment-text.ts';
+import { commitmentText, poolText, roundingText, shareText, termText } from './commitment-text.ts';
 import { allowanceText, quantityText, rateText, usageText } from './rating-text.ts';
 import { spanText } from './span-text.ts';
 import { textTable, type StepText } from './text-table.ts';
@@ -38,6 +38,8 @@ function describe(step: ExplanationStep): StepText {
       return allowanceText(step);
     case 'rate':
       return rateText(step);
+    case 'pool':
+      return poolText(step);
     case 'commitment':
       return commitmentText(step);
     case 'term_commitment':

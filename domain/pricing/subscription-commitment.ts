@@ -86,6 +86,14 @@ export function commitSubscription(
   const rounding = (bills: CommitmentPart) =>
     explainCommitmentRounding(outcome, parts, bills, currency);
 
+  const pool = (index: number | null): ExplanationStepOf<'pool'> => ({
+    step: 'pool',
+    rule: 'billing-semantics 6.3',
+    amounts: weights.map(decimalText),
+    index,
+    amount: decimalText(usage),
+  });
+
   const planRow = (kind: 'overage' | 'true_up'): RatedLine | null => {
     const amount = partOf(parts, kind);
     if (amount.lte(0)) return null;
@@ -95,7 +103,7 @@ export function commitSubscription(
       period,
       quantity: '1',
       amount: decimalText(amount),
-      steps: [step, rounding(kind)],
+      steps: [pool(null), step, rounding(kind)],
     };
     return {
       kind,
@@ -112,6 +120,7 @@ export function commitSubscription(
   return {
     rows: rows.map((row, index) =>
       withShare(row, shares[index]!, [
+        pool(index),
         step,
         rounding('utilized'),
         explainShare(parts.utilized, weights, index, shares[index]!, currency),
@@ -135,10 +144,10 @@ function holdTo(
   const share = scope.share !== null && !isWhole(scope.share) ? scope.share : null;
   const commitment = share === null ? terms.amount : prorate(terms.amount, share);
   const outcome = applyCommitment(usage, commitment, terms.overageFactor, terms.trueUpEnabled);
-  return { outcome, step: explainPool(terms, outcome, share) };
+  return { outcome, step: explainPeriod(terms, outcome, share) };
 }
 
-function explainPool(
+function explainPeriod(
   terms: SubscriptionCommitmentTerms,
   outcome: CommitmentOutcome,
   share: TimeShare | null,

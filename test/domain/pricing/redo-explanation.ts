@@ -43,6 +43,7 @@ class Clerk {
   quantity: Exact = NOTHING;
   amount: Exact = NOTHING;
   measured: Exact = NOTHING;
+  private pooled: readonly string[] = [];
   private model: ExplainedModel | null = null;
   private outcome: { overage: Exact; trueUp: Exact; amount: Exact } | null = null;
 
@@ -65,6 +66,8 @@ class Clerk {
         return this.allowance(step);
       case 'rate':
         return this.rate(step);
+      case 'pool':
+        return this.pool(step);
       case 'commitment':
         return this.commitment(step);
       case 'term_commitment':
@@ -156,6 +159,13 @@ class Clerk {
     }
   }
 
+  private pool(step: ExplanationStepOf<'pool'>): void {
+    if (step.index !== null) this.expect('pool.amounts', step.amounts[step.index]!, this.amount);
+    this.pooled = step.amounts;
+    this.amount = total(step.amounts.map(exact));
+    this.expect('pool.amount', step.amount, this.amount);
+  }
+
   private commitment(step: ExplanationStepOf<'commitment'>): void {
     let promised = exact(step.promised);
     if (step.type === 'quantity') {
@@ -211,7 +221,7 @@ class Clerk {
   }
 
   private termCommitment(step: ExplanationStepOf<'term_commitment'>): void {
-    if (compare(this.amount, NOTHING) > 0) this.expect('term.usage', step.usage, this.amount);
+    this.expect('term.usage', step.usage, this.amount);
     const usage = exact(step.usage);
     const left = most(minus(exact(step.commitment), exact(step.prior_usage)), NOTHING);
     const within = least(usage, left);
@@ -236,6 +246,8 @@ class Clerk {
 
   private share(step: ExplanationStepOf<'share'>): void {
     this.expect('share.of', step.of, this.amount);
+    if (step.weights.join() !== this.pooled.join())
+      this.complaints.push('share.weights are others');
     const unit = exact(`0.${'0'.repeat(step.decimals)}`.slice(0, -1) + '1');
     const minor = step.decimals === 0 ? exact('1') : unit;
     const weights = step.weights.map(exact);
