@@ -1,0 +1,28 @@
+import type { BillingDeps } from '../api/deps.ts';
+import { headsVector } from '../domain/metering/log-heads.ts';
+import type { EventLog } from '../platform/event-log/event-log.ts';
+import { closeBillingPeriods } from './close-billing-periods.ts';
+import { expireLogRecords } from './expire-log-records.ts';
+import {
+  finalizeDraftInvoices,
+  type FinalizeDraftInvoicesDeps,
+} from './finalize-draft-invoices.ts';
+import type { Job } from './job.ts';
+
+export type JobDeps = FinalizeDraftInvoicesDeps & { readonly eventLog: EventLog };
+
+/** Everything that the clock starts. */
+export const ALL_JOBS: readonly Job<JobDeps>[] = [
+  closeBillingPeriods,
+  finalizeDraftInvoices,
+  expireLogRecords,
+];
+
+/** What the jobs need beside the commands of the API. `streamGroup`: under what name the stream reads the log. */
+export function jobDeps(deps: BillingDeps, eventLog: EventLog, streamGroup: string): JobDeps {
+  return {
+    ...deps,
+    eventLog,
+    readLogHeads: async () => headsVector(await eventLog.positions(streamGroup)),
+  };
+}
