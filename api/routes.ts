@@ -1,5 +1,7 @@
 import type { Route } from '../platform/http/route.ts';
 import { addonRoutes } from './addons/routes.ts';
+import { costRoutes } from './costs/routes.ts';
+import { couponRoutes } from './coupons/routes.ts';
 import { creditGrantRoutes } from './credit-grants/routes.ts';
 import { customerRoutes } from './customers/routes.ts';
 import type { BillingDeps } from './deps.ts';
@@ -14,6 +16,7 @@ import { priceUnitRoutes } from './price-units/routes.ts';
 import { priceRoutes } from './prices/routes.ts';
 import { subscriptionRoutes } from './subscriptions/routes.ts';
 import { settingRoutes } from './settings/routes.ts';
+import { taxRoutes } from './taxes/routes.ts';
 
 /** Every route of the billing API. A resource adds its list here, and exists. */
 export const API_ROUTES: readonly Route<BillingDeps>[] = [
@@ -28,6 +31,9 @@ export const API_ROUTES: readonly Route<BillingDeps>[] = [
   ...addonRoutes,
   ...creditGrantRoutes,
   ...groupRoutes,
+  ...couponRoutes,
+  ...taxRoutes,
+  ...costRoutes,
   ...customerRoutes,
   ...subscriptionRoutes,
   ...invoiceRoutes,

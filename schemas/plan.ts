@@ -4,7 +4,7 @@ import { Entitlement } from './entitlement.ts';
 import { planFields } from './plan-record.ts';
 import { Price } from './price.ts';
 import { integer, name, optionalLookupKey, optionalMetadata, optionalText } from './primitives.ts';
-import { expandQuery, searchSchemas } from './search.ts';
+import { expandQuery, pageOf, searchSchemas } from './search.ts';
 
 const writable = {
   description: optionalText(5000),
@@ -38,6 +38,9 @@ export const Plan = z
   })
   .meta({ id: 'Plan' });
 export type Plan = z.infer<typeof Plan>;
+
+/** The entitlements of a plan as a list, and the plan's own keys: older clients read a plan here. */
+export const PlanEntitlements = z.object({ ...Plan.shape, ...pageOf(Entitlement).shape });
 
 export const PLAN_EXPANSIONS = [
   'prices', 'meters', 'entitlements', 'features', 'credit_grant', 'credit_grants', 'price_sync_status',

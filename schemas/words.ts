@@ -46,3 +46,11 @@ export const CREDIT_GRANT_PERIODS = [
 ] as const; // prettier-ignore
 export const CREDIT_GRANT_EXPIRATION_TYPES = ['NEVER', 'DURATION', 'BILLING_CYCLE'] as const;
 export const CREDIT_GRANT_EXPIRATION_UNITS = ['DAY', 'WEEK', 'MONTH', 'YEAR'] as const;
+
+export const COUPON_TYPES = ['fixed', 'percentage'] as const;
+export const COUPON_CADENCES = ['once', 'repeated', 'forever'] as const;
+
+export const TAX_RATE_SCOPES = ['INTERNAL', 'EXTERNAL', 'ONETIME'] as const;
+export const TAX_RATE_STATUSES = ['ACTIVE', 'INACTIVE'] as const;
+export const TAX_ENTITY_TYPES = ['customer', 'subscription', 'invoice', 'tenant'] as const;
+export const TAX_BEHAVIORS = ['inclusive', 'exclusive'] as const;

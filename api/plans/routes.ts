@@ -1,11 +1,11 @@
 import { invalidOperation } from '../../domain/errors.ts';
 import { isoTime } from '../../platform/clock.ts';
 import { CreditGrant } from '../../schemas/credit-grant.ts';
-import { Entitlement } from '../../schemas/entitlement.ts';
 import {
   ClonePlanBody,
   CreatePlanBody,
   Plan,
+  PlanEntitlements,
   PlanQuery,
   PlanSearch,
   UpdatePlanBody,
@@ -177,12 +177,13 @@ export const planRoutes = [
     permission: 'entitlement:read',
     params: IdParams,
     status: 200,
-    answer: pageOf(Entitlement),
+    answer: PlanEntitlements,
     async handler({ deps, scope, params }) {
-      await findPlanRow(deps.pool, scope, params.id);
+      const plan = await findPlanRow(deps.pool, scope, params.id);
       const rows = await findEntitlementsOf(deps.pool, scope, 'PLAN', [params.id]);
       const embed = { feature: true, meter: true, plan: true };
-      return wholeList(await entitlementAnswers(deps.pool, scope, rows, embed));
+      const entitlements = await entitlementAnswers(deps.pool, scope, rows, embed);
+      return { ...withoutChildren(plan), entitlements, ...wholeList(entitlements) };
     },
   }),
   route({

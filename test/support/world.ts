@@ -76,12 +76,41 @@ export async function createWorld(api: TestApi): Promise<World> {
     customer_id: customer.id,
     plan_id: plan.id,
   });
+  const found = await api.post('/v1/invoices/search', { subscription_id: subscription.id });
+  const [invoice] = found.body.items as { id: string; line_items: { id: string }[] }[];
+  if (invoice === undefined) throw new Error('the subscription has no opening invoice');
+  const coupon = await make('/coupons', {
+    name: 'Ten',
+    type: 'percentage',
+    percentage_off: '10',
+    cadence: 'forever',
+    coupon_code: 'ten',
+  });
+  const association = { id: api.deps.ids.next('coupon_assoc') };
+  await api.pool`insert into coupon_associations ${api.pool({
+    ...association,
+    ...api.scope,
+    coupon_id: coupon.id,
+    subscription_id: subscription.id,
+    start_date: '2026-11-01T00:00:00Z',
+  })}`;
+  const rate = { tax_rate_type: 'percentage', percentage_value: '20' };
+  const tax = await make('/taxes/rates', { ...rate, name: 'VAT', code: 'vat' });
+  const unusedTax = await make('/taxes/rates', { ...rate, name: 'GST', code: 'gst' });
+  const taxed = await make('/taxes/associations', {
+    tax_rate_code: 'vat',
+    entity_type: 'customer',
+    entity_id: customer.id,
+  });
+  const costsheet = (
+    (await make('/costs', { name: 'Infra' })) as unknown as { costsheet: { id: string } }
+  ).costsheet;
   const { environment_id } = api.scope;
 
   return {
     ids: [
       ...[meter, feature, flag, group, plan, addon, unit, price, entitlement, grant],
-      ...[customer, subscription],
+      ...[customer, subscription, invoice, coupon, association, tax, taxed, costsheet],
     ].map((record) => record.id),
     foreign: {
       '/meters/{id}': meter.id,
@@ -100,6 +129,14 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/customers/external/{external_id}': 'acme',
       '/customers/lookup/{lookup_key}': 'acme',
       '/subscriptions/{id}': subscription.id,
+      '/invoices/{id}': invoice.id,
+      '/invoices/{id}/lines/{line_id}': invoice.line_items[0]!.id,
+      '/coupons/{id}': coupon.id,
+      '/coupons/code/{code}': 'ten',
+      '/coupons/associations/{id}': association.id,
+      '/taxes/rates/{id}': unusedTax.id,
+      '/taxes/associations/{id}': taxed.id,
+      '/costs/{id}': costsheet.id,
       '/environments/{id}': environment_id,
       '/settings/{key}': 'invoice_config',
     },
@@ -130,6 +167,11 @@ export async function createWorld(api: TestApi): Promise<World> {
         },
       ],
       ['POST /v1/subscriptions', { ...monthly, customer_id: customer.id, plan_id: plan.id }],
+      [
+        'POST /v1/taxes/associations',
+        { tax_rate_code: 'vat', entity_type: 'tenant', entity_id: api.scope.tenant_id },
+      ],
+      ['POST /v1/prices', { ...flatFee, entity_type: 'COSTSHEET', entity_id: costsheet.id }],
       ['PUT /v1/customers?external_customer_id=acme', { name: 'x' }],
     ],
     filters: {
@@ -142,6 +184,10 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/prices/units/search': { price_unit_ids: [unit.id] },
       '/entitlements/search': { entity_ids: [plan.id], expand: 'features,plans' },
       '/creditgrants/search': { plan_ids: [plan.id] },
+      '/coupons/search': { coupon_ids: [coupon.id], coupon_codes: ['ten'] },
+      '/taxes/rates/search': { taxrate_ids: [tax.id], taxrate_codes: ['vat'] },
+      '/costs/search': { costsheet_ids: [costsheet.id], name: 'Infra' },
+      '/invoices/search': { invoice_ids: [invoice.id], subscription_id: subscription.id },
       '/subscriptions/search': { subscription_ids: [subscription.id] },
       '/customers/search': { customer_ids: [customer.id], external_ids: ['acme'] },
     },

@@ -1,0 +1,38 @@
+import { validateCoupon } from '../../domain/invoicing/coupon-gate.ts';
+import type { Transaction } from '../../postgres/client.ts';
+import type { Coupon, CreateCouponBody } from '../../schemas/coupon.ts';
+import type { BillingDeps } from '../deps.ts';
+import { newRecord, type Caller } from '../record.ts';
+import { insertCoupon } from './repository.ts';
+
+/** Makes a coupon. A percentage has no currency; a code is kept in lower case. */
+export async function createCoupon(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  body: CreateCouponBody,
+): Promise<Coupon> {
+  const terms = {
+    type: body.type,
+    amount_off: body.amount_off ?? null,
+    percentage_off: body.percentage_off ?? null,
+    currency: body.type === 'percentage' ? null : body.currency || null,
+    cadence: body.cadence,
+    duration_in_periods: body.duration_in_periods ?? null,
+    max_redemptions: body.max_redemptions ?? null,
+    redeem_after: body.redeem_after ?? null,
+    redeem_before: body.redeem_before ?? null,
+  };
+  validateCoupon(terms);
+  return await insertCoupon(tx, {
+    ...newRecord(deps, caller, 'coupon'),
+    ...terms,
+    amount_off: terms.amount_off ?? '0',
+    percentage_off: terms.percentage_off ?? '0',
+    name: body.name,
+    total_redemptions: 0,
+    coupon_code: body.coupon_code?.toLowerCase() ?? null,
+    rules: body.rules ?? null,
+    metadata: body.metadata ?? {},
+  });
+}

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { Price } from './price.ts';
+import {
+  name,
+  optionalLookupKey,
+  optionalMetadata,
+  optionalText,
+  recordFields,
+} from './primitives.ts';
+import { expandQuery, searchSchemas } from './search.ts';
+
+const writable = {
+  lookup_key: optionalLookupKey,
+  description: optionalText(5000),
+  metadata: optionalMetadata,
+};
+export const CreateCostsheetBody = z.object({ ...writable, name: name() });
+export type CreateCostsheetBody = z.output<typeof CreateCostsheetBody>;
+export const UpdateCostsheetBody = z.object({ ...writable, name: name().optional() });
+export type UpdateCostsheetBody = z.output<typeof UpdateCostsheetBody>;
+
+export const costsheetFields = {
+  ...recordFields,
+  name: z.string(),
+  lookup_key: z.string().nullable(),
+  description: z.string().nullable(),
+  metadata: z.record(z.string(), z.string()),
+};
+export const Costsheet = z
+  .object({ ...costsheetFields, prices: z.array(Price).nullable() })
+  .meta({ id: 'Costsheet' });
+export type Costsheet = z.infer<typeof Costsheet>;
+
+/** The record by itself, and again under `costsheet`: older clients read the one or the other. */
+export const CostsheetRead = z.object({ ...Costsheet.shape, costsheet: Costsheet });
+export const CostsheetWritten = z.object({ costsheet: Costsheet });
+export const CostsheetDeleted = z.object({ message: z.string(), id: z.string() });
+
+export const CostsheetQuery = expandQuery(['prices']);
+
+export const CostsheetSearch = searchSchemas({
+  fields: {
+    name: 'text',
+    lookup_key: 'text',
+    status: 'text',
+    created_at: 'time',
+    updated_at: 'time',
+  },
+  expand: ['prices'],
+  filters: (kind) => ({
+    costsheet_ids: kind.list(),
+    name: kind.text(),
+    lookup_key: kind.text(),
+  }),
+});

@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import {
+  currency,
+  decimal,
+  decimalText,
+  id,
+  instant,
+  integer,
+  name,
+  optionalId,
+  optionalMetadata,
+  optionalText,
+  recordFields,
+  time,
+} from './primitives.ts';
+import { searchSchemas } from './search.ts';
+import { TAX_BEHAVIORS, TAX_ENTITY_TYPES, TAX_RATE_SCOPES, TAX_RATE_STATUSES } from './words.ts';
+
+export const CreateTaxRateBody = z.object({
+  name: name(),
+  code: name(),
+  description: optionalText(5000),
+  /** Rates of a fixed amount are gone (specification, Versioning). */
+  tax_rate_type: z.literal('percentage'),
+  percentage_value: decimal,
+  scope: z.enum(TAX_RATE_SCOPES).nullish(),
+  tax_rate_status: z.enum(TAX_RATE_STATUSES).nullish(),
+  metadata: optionalMetadata,
+});
+export type CreateTaxRateBody = z.output<typeof CreateTaxRateBody>;
+
+export const UpdateTaxRateBody = z.object({
+  name: name().optional(),
+  code: name().optional(),
+  description: optionalText(5000),
+  tax_rate_status: z.enum(TAX_RATE_STATUSES).nullish(),
+  metadata: optionalMetadata,
+});
+export type UpdateTaxRateBody = z.output<typeof UpdateTaxRateBody>;
+
+export const TaxRate = z
+  .object({
+    ...recordFields,
+    name: z.string(),
+    code: z.string(),
+    description: z.string().nullable(),
+    tax_rate_type: z.literal('percentage'),
+    percentage_value: decimalText,
+    /** Always null: older clients ask for the key. */
+    fixed_value: z.null(),
+    scope: z.enum(TAX_RATE_SCOPES),
+    tax_rate_status: z.enum(TAX_RATE_STATUSES),
+    metadata: z.record(z.string(), z.string()),
+  })
+  .meta({ id: 'TaxRate' });
+export type TaxRate = z.infer<typeof TaxRate>;
+
+export const TaxRateSearch = searchSchemas({
+  fields: {
+    name: 'text',
+    code: 'text',
+    scope: 'text',
+    tax_rate_status: 'text',
+    percentage_value: 'number',
+    status: 'text',
+    created_at: 'time',
+    updated_at: 'time',
+  },
+  filters: (kind) => ({
+    taxrate_ids: kind.list(),
+    taxrate_codes: kind.list(),
+    scope: kind.oneOf(TAX_RATE_SCOPES),
+  }),
+});
+
+export const CreateTaxAssociationBody = z.object({
+  tax_rate_code: name(),
+  entity_type: z.enum(TAX_ENTITY_TYPES),
+  entity_id: optionalId,
+  /** Of a customer, instead of `entity_id`. */
+  external_customer_id: optionalId,
+  priority: integer.min(0).nullish(),
+  auto_apply: z.boolean().nullish(),
+  currency: currency.or(z.literal('')).nullish(),
+  tax_behavior: z.enum(TAX_BEHAVIORS).nullish(),
+  start_date: time.nullish(),
+  end_date: time.nullish(),
+  metadata: optionalMetadata,
+});
+export type CreateTaxAssociationBody = z.output<typeof CreateTaxAssociationBody>;
+
+export const UpdateTaxAssociationBody = z.object({
+  priority: integer.min(0).nullish(),
+  auto_apply: z.boolean().nullish(),
+  metadata: optionalMetadata,
+});
+export type UpdateTaxAssociationBody = z.output<typeof UpdateTaxAssociationBody>;
+
+export const TaxAssociation = z
+  .object({
+    ...recordFields,
+    tax_rate_id: z.string(),
+    tax_rate: TaxRate.nullable(),
+    entity_type: z.enum(TAX_ENTITY_TYPES),
+    entity_id: z.string(),
+    priority: z.int(),
+    auto_apply: z.boolean(),
+    /** Null: for every currency. */
+    currency: z.string().nullable(),
+    tax_behavior: z.enum(TAX_BEHAVIORS),
+    start_date: instant,
+    end_date: instant.nullable(),
+    metadata: z.record(z.string(), z.string()),
+  })
+  .meta({ id: 'TaxAssociation' });
+export type TaxAssociation = z.infer<typeof TaxAssociation>;
+
+export const TaxAssociationSearch = searchSchemas({
+  fields: {
+    entity_type: 'text',
+    entity_id: 'text',
+    tax_rate_id: 'text',
+    currency: 'text',
+    priority: 'number',
+    status: 'text',
+    created_at: 'time',
+    updated_at: 'time',
+  },
+  expand: ['tax_rate'],
+  filters: (kind) => ({
+    tax_association_ids: kind.list(),
+    tax_rate_ids: kind.list(id),
+    tax_rate_id: kind.text(),
+    entity_type: kind.oneOf(TAX_ENTITY_TYPES),
+    entity_id: kind.text(),
+    external_customer_id: kind.text(),
+    currency: kind.text(),
+    auto_apply: kind.boolean(),
+  }),
+});
