@@ -1,5 +1,6 @@
-import { expireLogRecords } from '../jobs/expire-log-records.ts';
+import { ALL_JOBS, jobDeps } from '../jobs/all-jobs.ts';
 import { startScheduler } from '../jobs/scheduler.ts';
+import { STREAM_GROUP } from '../stream/consumer.ts';
 import { runRole, type RunningRole } from './role.ts';
 import { createRuntime, type Runtime } from './runtime.ts';
 
@@ -14,10 +15,8 @@ async function start(runtime: Runtime): Promise<RunningRole> {
     const [row] = await pool<{ at: string }[]>`select clock_timestamp() as at`;
     return row!.at;
   };
-  const scheduler = startScheduler({ pool, log, holder: instanceId, now }, [expireLogRecords], {
-    ...(await runtime.billingDeps()),
-    eventLog,
-  });
+  const deps = jobDeps(await runtime.billingDeps(), eventLog, STREAM_GROUP);
+  const scheduler = startScheduler({ pool, log, holder: instanceId, now }, ALL_JOBS, deps);
   return {
     health: async () => ({ jobs: 'up' }),
     async drain() {
