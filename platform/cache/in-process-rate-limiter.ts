@@ -4,9 +4,10 @@ import { takeFrom, type RateAnswer, type RateLimit, type RateLimiter } from './r
 
 const BUCKETS_MAX = 100_000;
 
-/** Buckets of this process alone. Those that were not used for longest are forgotten first: full. */
+/** Buckets of this process alone. Beyond a hundred thousand the one unused for longest is forgotten, which fills it. */
 export class InProcessRateLimiter implements RateLimiter {
   readonly #clock: Clock;
+  /** When each bucket is full again. */
   readonly #fullAt = new LRUCache<string, number>({ max: BUCKETS_MAX });
 
   constructor(clock: Clock) {
@@ -14,18 +15,22 @@ export class InProcessRateLimiter implements RateLimiter {
   }
 
   take(bucket: string, amount: number, limit: RateLimit): Promise<RateAnswer> {
-    const { answer, fullAt } = takeFrom(
-      this.#fullAt.get(bucket) ?? 0,
-      this.#clock.now(),
-      amount,
-      limit,
-    );
-    this.#fullAt.set(bucket, fullAt);
+    const { answer, missingMs } = takeFrom(this.#missingMs(bucket), amount, limit);
+    this.learn(bucket, missingMs);
     return Promise.resolve(answer);
   }
 
   refusal(bucket: string, limit: RateLimit): RateAnswer | null {
-    const { answer } = takeFrom(this.#fullAt.get(bucket) ?? 0, this.#clock.now(), 0, limit);
+    const { answer } = takeFrom(this.#missingMs(bucket), 0, limit);
     return answer.allowed ? null : answer;
+  }
+
+  /** What somebody who counts for all processes says of a bucket. */
+  learn(bucket: string, missingMs: number): void {
+    this.#fullAt.set(bucket, this.#clock.now() + missingMs);
+  }
+
+  #missingMs(bucket: string): number {
+    return (this.#fullAt.get(bucket) ?? 0) - this.#clock.now();
   }
 }

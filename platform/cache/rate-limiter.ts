@@ -15,7 +15,7 @@ export interface RateAnswer {
 }
 
 /**
- * Token buckets by name. A taking is allowed while the bucket is not empty, and may overdraw it: what
+ * Token buckets by name. A taking is allowed while a whole token is there, and may overdraw the bucket: what
  * costs more than the burst is possible, and paid for by waiting afterwards. So the average holds
  * for every size. Never throws: a limiter that is away limits by what this process has seen.
  */
@@ -29,28 +29,34 @@ export interface RateLimiter {
 }
 
 /**
- * The arithmetic both limiters share. A bucket is one number, the time at which it will be full again
- * (epoch milliseconds); taking moves it forward. Missing and past times mean a full bucket.
+ * The arithmetic that all limiters share. A bucket is one number: in how many milliseconds it will be
+ * full again. Taking adds to it; time takes away from it.
  */
-export function takeFrom(
-  fullAt: number,
-  now: number,
-  amount: number,
-  limit: RateLimit,
-): { readonly answer: RateAnswer; readonly fullAt: number } {
-  const msPerToken = 1000 / limit.perSecond;
-  const burstMs = limit.burst * msPerToken;
-  const from = Math.max(fullAt, now);
-  const allowed = from - now < burstMs;
-  const until = allowed ? from + amount * msPerToken : from;
-  const missingMs = until - now;
+export function takeFrom(missingMs: number, amount: number, limit: RateLimit): Taking {
+  const before = Math.max(0, missingMs);
+  const allowed = before <= refusedAboveMs(limit);
+  const after = allowed ? before + amount * msPerToken(limit) : before;
+  return { missingMs: after, answer: rateAnswer(allowed, after, limit) };
+}
+
+export interface Taking {
+  readonly missingMs: number;
+  readonly answer: RateAnswer;
+}
+
+export const msPerToken = (limit: RateLimit): number => 1000 / limit.perSecond;
+const burstMs = (limit: RateLimit): number => limit.burst * msPerToken(limit);
+/** With more than this missing there is no whole token; a thousandth of one forgives rounding. */
+export const refusedAboveMs = (limit: RateLimit): number =>
+  (limit.burst - 0.999) * msPerToken(limit);
+
+/** How a taking is answered, by what is missing after it. */
+export function rateAnswer(allowed: boolean, missingMs: number, limit: RateLimit): RateAnswer {
+  const spareMs = burstMs(limit) - missingMs;
   return {
-    fullAt: until,
-    answer: {
-      allowed,
-      remaining: Math.max(0, Math.floor((burstMs - missingMs) / msPerToken)),
-      retryAfterMs: Math.max(0, Math.ceil(missingMs - burstMs + msPerToken)),
-      resetMs: Math.max(0, Math.ceil(missingMs)),
-    },
+    allowed,
+    remaining: Math.max(0, Math.floor(spareMs / msPerToken(limit) + 0.001)),
+    retryAfterMs: Math.ceil(Math.max(0, missingMs - refusedAboveMs(limit))),
+    resetMs: Math.ceil(missingMs),
   };
 }

@@ -1,0 +1,185 @@
+import { Redis } from 'ioredis';
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../log.ts';
+import type { Cache } from './cache.ts';
+import { InProcessRateLimiter } from './in-process-rate-limiter.ts';
+import {
+  msPerToken,
+  rateAnswer,
+  refusedAboveMs,
+  type RateAnswer,
+  type RateLimit,
+  type RateLimiter,
+} from './rate-limiter.ts';
+
+export interface RedisCacheOptions {
+  readonly url: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** An answer that takes longer is done without. */
+  readonly timeoutMs?: number;
+}
+
+const PREFIX = 'meterline:';
+const FORGET_CHANNEL = `${PREFIX}forget`;
+
+/** Takes from a bucket on the server's clock, so that the clocks of our processes need not agree. */
+const TAKE_SCRIPT = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + time[2] / 1000
+local missing = math.max(0, tonumber(redis.call('GET', KEYS[1]) or '0') - now)
+local allowed = missing <= tonumber(ARGV[1])
+if allowed then
+  missing = missing + tonumber(ARGV[2])
+  redis.call('SET', KEYS[1], string.format('%.3f', now + missing), 'PX', math.ceil(missing) + 1000)
+end
+return { allowed and 1 or 0, string.format('%.3f', missing) }`;
+
+/** The cache of several processes. While Redis is away, limits are those of each process, and values are not found. */
+export async function connectRedisCache(options: RedisCacheOptions): Promise<Cache> {
+  const cache = new RedisCache(options);
+  await cache.open();
+  return cache;
+}
+
+class RedisCache implements Cache {
+  readonly limiter: RateLimiter;
+  readonly #logger: Logger;
+  readonly #commands: Redis;
+  readonly #notices: Redis;
+  readonly #listeners = new Set<(key: string | null) => void>();
+  #isAway = false;
+
+  constructor({ url, clock, logger, timeoutMs = 250 }: RedisCacheOptions) {
+    this.#logger = logger;
+    const common = {
+      lazyConnect: true,
+      connectTimeout: 1_000,
+      retryStrategy: (attempt: number) => Math.min(50 * attempt, 1_000),
+      maxRetriesPerRequest: 0,
+    };
+    this.#commands = new Redis(url, {
+      ...common,
+      // What can not be asked now is done without, not kept for later.
+      enableOfflineQueue: false,
+      commandTimeout: timeoutMs,
+      enableAutoPipelining: true,
+    });
+    this.#notices = new Redis(url, { ...common, autoResubscribe: true });
+    this.limiter = new RedisRateLimiter(clock, (bucket, amount, limit) =>
+      this.#try(() => this.#take(bucket, amount, limit), null),
+    );
+    for (const connection of [this.#commands, this.#notices])
+      connection.on('error', (error: unknown) => this.#away(error));
+    this.#commands.on('ready', () => this.#back());
+    // Whoever was disconnected has missed notices.
+    this.#notices.on('ready', () => this.#tell(null));
+    this.#notices.on('message', (_channel, key) => this.#tell(key));
+  }
+
+  /** A Redis that is away at the start is as good as one that goes away later. */
+  async open(): Promise<void> {
+    await Promise.all([
+      this.#try(() => this.#commands.connect(), undefined),
+      this.#try(() => this.#notices.connect(), undefined),
+    ]);
+    this.#notices.subscribe(FORGET_CHANNEL).catch((error: unknown) => this.#away(error));
+  }
+
+  get(key: string): Promise<string | null> {
+    return this.#try(() => this.#commands.get(PREFIX + key), null);
+  }
+
+  async set(key: string, value: string, ttlMs: number): Promise<void> {
+    await this.#try(() => this.#commands.set(PREFIX + key, value, 'PX', Math.ceil(ttlMs)), null);
+  }
+
+  async forget(key: string): Promise<void> {
+    await this.#try(() => this.#commands.del(PREFIX + key), 0);
+    const heard = await this.#try(() => this.#commands.publish(FORGET_CHANNEL, key), 0);
+    // Nobody heard it, not even this process: at least those in it are told.
+    if (heard === 0) this.#tell(key);
+  }
+
+  onForget(listener: (key: string | null) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  close(): Promise<void> {
+    this.#listeners.clear();
+    this.#commands.disconnect();
+    this.#notices.disconnect();
+    return Promise.resolve();
+  }
+
+  async #take(bucket: string, amount: number, limit: RateLimit): Promise<RemoteTaking> {
+    const [allowed, missing] = (await this.#commands.eval(
+      TAKE_SCRIPT,
+      1,
+      `${PREFIX}rate:${bucket}`,
+      refusedAboveMs(limit),
+      amount * msPerToken(limit),
+    )) as [number, string];
+    return { allowed: allowed === 1, missingMs: Number(missing) };
+  }
+
+  async #try<Value>(ask: () => Promise<Value>, otherwise: Value): Promise<Value> {
+    try {
+      return await ask();
+    } catch (error) {
+      // One wait is enough: a new connection is made, and until it stands nothing waits for it.
+      if (isTimeout(error) && this.#commands.status === 'ready') this.#commands.disconnect(true);
+      this.#away(error);
+      return otherwise;
+    }
+  }
+
+  #tell(key: string | null): void {
+    for (const listener of this.#listeners) listener(key);
+  }
+
+  /** Logged when it changes, not with every question. */
+  #away(error: unknown): void {
+    if (!this.#isAway) this.#logger.warn({ err: error }, 'redis is away: done without');
+    this.#isAway = true;
+  }
+
+  #back(): void {
+    if (this.#isAway) this.#logger.info('redis is back');
+    this.#isAway = false;
+  }
+}
+
+const isTimeout = (error: unknown): boolean =>
+  error instanceof Error && error.message === 'Command timed out';
+
+interface RemoteTaking {
+  readonly allowed: boolean;
+  readonly missingMs: number;
+}
+
+/** Asks Redis and remembers what it says, so that limits go on from there when it does not answer. */
+class RedisRateLimiter implements RateLimiter {
+  readonly #local: InProcessRateLimiter;
+  readonly #ask: (bucket: string, amount: number, limit: RateLimit) => Promise<RemoteTaking | null>;
+
+  constructor(
+    clock: Clock,
+    ask: (bucket: string, amount: number, limit: RateLimit) => Promise<RemoteTaking | null>,
+  ) {
+    this.#local = new InProcessRateLimiter(clock);
+    this.#ask = ask;
+  }
+
+  async take(bucket: string, amount: number, limit: RateLimit): Promise<RateAnswer> {
+    const taking = await this.#ask(bucket, amount, limit);
+    if (taking === null) return this.#local.take(bucket, amount, limit);
+    this.#local.learn(bucket, taking.missingMs);
+    return rateAnswer(taking.allowed, taking.missingMs, limit);
+  }
+
+  refusal(bucket: string, limit: RateLimit): RateAnswer | null {
+    return this.#local.refusal(bucket, limit);
+  }
+}
