@@ -41,7 +41,7 @@ export interface MeterUsageRow {
   readonly value: string;
   /** Hash of the counted text for COUNT_UNIQUE, `NO_HASH` otherwise. */
   readonly unique_hash: Hash128;
-  /** One entry for each of the meter version's `dimensions`, in their order: see `dimensionValue`. */
+  /** One text for each of the meter version's `dimensions`, in their order; empty where the event lacks it. */
   readonly dimensions: readonly string[];
   readonly source: string;
 }
@@ -103,12 +103,3 @@ export interface TouchedBucket extends BucketKey {
 }
 
 export const NO_HASH: Hash128 = '0'.repeat(32);
-
-/**
- * A dimension's stored text. A missing property and an empty text are one group but two different
- * answers to a filter, so they are told apart: missing is the empty text, everything else gets `=`
- * in front.
- */
-export function dimensionValue(text: string | undefined): string {
-  return text === undefined ? '' : `=${text}`;
-}

@@ -3,7 +3,6 @@ import type { UsageState, Span } from '../domain/metering/usage-state.ts';
 import type { FilterValues, UsageQuery, UsageWindow } from '../domain/metering/usage.ts';
 import { epochMs } from '../domain/time/instant.ts';
 import { windowsWithin } from '../domain/time/usage-windows.ts';
-import { dimensionValue } from './rows.ts';
 
 /** A stretch of time that is aggregated apart: a window cut to the period, or the period. */
 export interface Cell extends Span {
@@ -27,7 +26,7 @@ export interface PlannedQuery {
   readonly groups: readonly number[];
 }
 
-/** A dimension's place among those of its meter version, and its allowed values as they are stored. */
+/** A dimension's place among those of its meter version, -1 for the source, and its allowed values. */
 export interface DimensionFilter {
   readonly index: number;
   readonly values: ReadonlySet<string>;
@@ -52,9 +51,7 @@ export function planQuery(
     uses_days,
     include: filtersOf(query.filter_values, dimensions),
     exclude: (query.excluded_filter_values ?? []).map((filter) => filtersOf(filter, dimensions)),
-    groups: query.group_by.map((name) =>
-      name === 'source' ? -1 : placeOf(name, dimensions, query.meter_version_id),
-    ),
+    groups: query.group_by.map((name) => placeOf(name, dimensions)),
   };
 }
 
@@ -70,20 +67,28 @@ export function cellAt(cells: readonly Cell[], ms: number): number {
   return low;
 }
 
-export function matches(plan: PlannedQuery, dimensions: readonly string[]): boolean {
-  const allows = (filter: DimensionFilter) => filter.values.has(dimensions[filter.index] ?? '');
+/** The texts that an event is filtered and grouped by. */
+export interface Labels {
+  readonly dimensions: readonly string[];
+  readonly source: string;
+}
+
+export function matches(plan: PlannedQuery, labels: Labels): boolean {
+  const allows = ({ index, values }: DimensionFilter) => values.has(labelAt(labels, index));
   return plan.include.every(allows) && !plan.exclude.some((filters) => filters.every(allows));
 }
 
 /** The values of `group_by`; the empty text where the event lacks the property. */
-export function groupOf(
-  plan: PlannedQuery,
-  part: { readonly dimensions: readonly string[]; readonly source: string },
-): string[] {
-  return plan.groups.map((index) =>
-    index === -1 ? part.source : (part.dimensions[index] ?? '').slice(1),
-  );
+export function groupOf(plan: PlannedQuery, labels: Labels): string[] {
+  return plan.groups.map((index) => labelAt(labels, index));
 }
+
+function labelAt({ dimensions, source }: Labels, index: number): string {
+  return index === SOURCE ? source : (dimensions[index] ?? '');
+}
+
+/** The place that stands for the event's source, which every version keeps. */
+const SOURCE = -1;
 
 export const EMPTY_STATE: UsageState = {
   event_count: 0,
@@ -135,15 +140,17 @@ function cellsOf(query: UsageQuery, window: UsageWindow | null): Cell[] {
   return [{ ...period, start: 0 }];
 }
 
+// The empty text stands for a missing property, which no filter matches.
 function filtersOf(filter: FilterValues, dimensions: readonly string[]): DimensionFilter[] {
   return Object.entries(filter).map(([name, values]) => ({
-    index: placeOf(name, dimensions, name),
-    values: new Set(values.map(dimensionValue)),
+    index: placeOf(name, dimensions),
+    values: new Set(values.filter((value) => value !== '')),
   }));
 }
 
-function placeOf(name: string, dimensions: readonly string[], what: string): number {
+function placeOf(name: string, dimensions: readonly string[]): number {
+  if (name === 'source') return SOURCE;
   const index = dimensions.indexOf(name);
-  assert(index >= 0, `${name} is no dimension of ${what}`);
+  assert(index >= 0, `the meter version keeps no dimension ${name}`);
   return index;
 }

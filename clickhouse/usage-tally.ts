@@ -31,7 +31,7 @@ export class UsageTally {
   }
 
   add(cell: number, part: UsagePart): void {
-    if (part.state.event_count === 0 || !matches(this.plan, part.dimensions)) return;
+    if (part.state.event_count === 0 || !matches(this.plan, part)) return;
     const entry = this.#entry(cell, groupOf(this.plan, part));
     entry.state = entry.state === EMPTY_STATE ? part.state : mergeStates(entry.state, part.state);
   }
@@ -68,15 +68,19 @@ export class UsageTally {
         group: entry.group,
         window_start: entry.cell.window_start,
         quantity: this.#quantity(entry),
-        event_count: entry.state.event_count,
+        event_count: entry.state.event_count + (this.#carried(entry)?.event_count ?? 0),
       }));
+  }
+
+  #carried(entry: Entry): UsageState | undefined {
+    const carried = this.#entries.get(keyOf(0, entry.group));
+    return carried?.is_carry === true ? carried.state : undefined;
   }
 
   #quantity(entry: Entry): string {
     const { aggregation, multiplier } = this.plan.query;
     if (aggregation === 'COUNT_UNIQUE') return countText(entry.unique_count);
-    const carried = this.#entries.get(keyOf(0, entry.group));
-    const carry = carried?.is_carry === true ? carried.state.sum : 0n;
+    const carry = this.#carried(entry)?.sum ?? 0n;
     if (entry.state.event_count === 0) return scaledText(carry);
     return scaledText(quantityOf(aggregation, entry.state, entry.cell, multiplier) + carry);
   }

@@ -1,12 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Position } from '../domain/metering/position.ts';
-import {
-  dimensionValue,
-  NO_HASH,
-  type Hash128,
-  type MeterUsageRow,
-  type RejectedRow,
-} from '../clickhouse/rows.ts';
+import { NO_HASH, type Hash128, type MeterUsageRow, type RejectedRow } from '../clickhouse/rows.ts';
 import type { Written } from '../clickhouse/encode-rows.ts';
 import type { ActiveMeter } from './meter-catalog.ts';
 
@@ -68,8 +62,7 @@ export function meterEvent(
       position: at.position,
       value: metering.value,
       unique_hash: metering.unique_value === null ? NO_HASH : hashOf(metering.unique_value),
-      dimensions:
-        metering.dimensions.length === 0 ? NONE : metering.dimensions.map(storedDimension),
+      dimensions: metering.dimensions,
       source: event.source,
     });
   }
@@ -78,9 +71,6 @@ export function meterEvent(
 type Properties = Readonly<Record<string, unknown>>;
 const NO_PROPERTIES: Properties = Object.freeze({});
 const UNREADABLE: Properties = Object.freeze({});
-const NONE: readonly string[] = [];
-
-const storedDimension = (text: string): string => dimensionValue(text === '' ? undefined : text);
 
 /** One value of a COUNT_UNIQUE meter as 128 bits. Never changes: stored rows carry it. */
 function hashOf(text: string): Hash128 {

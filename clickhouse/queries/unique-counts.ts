@@ -4,11 +4,10 @@ import { rowsBelow, type RowBounds } from './row-bounds.ts';
 import { STRETCHES, stretchParams, type RowStretch } from './usage-rows.ts';
 import { inUsageScope, type UsagePair, type UsageScope } from './usage-scope.ts';
 
-/** How one COUNT_UNIQUE question filters and groups: places of dimensions with the stored texts allowed. */
+/** How one COUNT_UNIQUE question filters and groups: places of dimensions, -1 for the source. */
 export interface UniqueQuestion {
   readonly include: readonly StoredFilter[];
   readonly exclude: readonly (readonly StoredFilter[])[];
-  /** Places of dimensions; -1 is the source. */
   readonly groups: readonly number[];
 }
 
@@ -50,11 +49,12 @@ export function uniqueCounts(query: {
   return {
     sql: `
       select question, cell,
-             arrayMap(i -> if(i = 0, source, substring(dimensions[i], 2)), groups) as group_values,
+             arrayMap(i -> labels[i], groups) as group_values,
              uniqExactIf(unique_hash, counts), countIf(counts and not stored), countIf(stored)
         from (select *,
-                     arrayAll(f -> has(f.2, dimensions[f.1]), include)
-                       and not arrayExists(fs -> arrayAll(f -> has(f.2, dimensions[f.1]), fs), exclude) as counts
+                     arrayPushFront(dimensions, toString(source)) as labels,
+                     arrayAll(f -> has(f.2, labels[f.1]), include)
+                       and not arrayExists(fs -> arrayAll(f -> has(f.2, labels[f.1]), fs), exclude) as counts
                 from (select question, cell, dimensions, source, unique_hash, true as stored
                         from (select external_customer_id, meter_version_id, bucket_start, dimensions, source, unique_hash, seal
                                 from usage_uniques_per_day_v1 final
@@ -91,9 +91,9 @@ export function uniqueCounts(query: {
       excludes: questions.map((question) =>
         JSON.stringify(question.exclude.map((all) => all.map(filterPair))),
       ),
-      // Arrays count from 1 there, which leaves 0 for the source.
+      // Arrays count from 1 there, and the first label is the source.
       groupings: questions.map((question) =>
-        JSON.stringify(question.groups.map((index) => index + 1)),
+        JSON.stringify(question.groups.map((index) => index + 2)),
       ),
     },
   };
@@ -114,7 +114,7 @@ const QUESTIONS = `
     from (select arrayJoin(arrayZip({question_numbers:Array(UInt32)}, {includes:Array(String)},
                    {excludes:Array(String)}, {groupings:Array(String)})) as q)`;
 
-const filterPair = (filter: StoredFilter) => [filter.index + 1, [...filter.values]];
+const filterPair = (filter: StoredFilter) => [filter.index + 2, [...filter.values]];
 
 export interface UniqueCount {
   readonly question: number;

@@ -1,8 +1,9 @@
 import { createHash, randomInt } from 'node:crypto';
 import { createUsageStore } from '../../clickhouse/create-usage-store.ts';
-import { dimensionValue, type MeterUsageRow, type TouchedBucket } from '../../clickhouse/rows.ts';
+import type { MeterUsageRow, TouchedBucket } from '../../clickhouse/rows.ts';
 import { createUsageReader } from '../../clickhouse/usage-reader.ts';
 import type { UsageStore } from '../../clickhouse/usage-store.ts';
+import { aggregate, type MeteredUsage } from '../../domain/metering/aggregate.ts';
 import { packPosition, type WatermarkVector } from '../../domain/metering/position.ts';
 import {
   AGGREGATION_TYPES,
@@ -12,7 +13,6 @@ import {
 } from '../../domain/metering/usage.ts';
 import { createTestClickHouse, type TestClickHouse } from '../support/clickhouse.ts';
 import { Random } from './usage/random.ts';
-import { recount, type CountedEvent } from './usage/recount.ts';
 import { SealModel } from './usage/seal-model.ts';
 
 const SEED = Number(process.env['SEED'] ?? randomInt(2 ** 31));
@@ -30,6 +30,15 @@ const LAST = Date.parse('2024-04-20T00:00:00.000Z');
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32);
 
+/** An event as one meter version counts it, and where a correction took it back, if one did. */
+interface CountedEvent extends MeteredUsage {
+  readonly unique_value: string;
+  readonly voided_at: bigint | null;
+}
+
+const isBelow = (vector: WatermarkVector, partition: number, position: bigint): boolean =>
+  position < (vector[partition] ?? 0n);
+
 /** What happened to one tenant: events, replays, late events, corrections, seals; some beyond the watermarks. */
 class Story {
   readonly tenant_id: string;
@@ -46,6 +55,15 @@ class Story {
     this.#offsets = new Map(PARTITIONS.map((partition) => [partition, index * 100_000]));
     this.#random = random;
     this.#store = store;
+  }
+
+  /** The events that count for a reader below a vector: the oracle looks at each of them. */
+  below(vector: WatermarkVector): CountedEvent[] {
+    return this.events.filter(
+      ({ partition, position, voided_at }) =>
+        isBelow(vector, partition, position) &&
+        !(voided_at !== null && isBelow(vector, partition, voided_at)),
+    );
   }
 
   async tell(): Promise<void> {
@@ -77,9 +95,10 @@ class Story {
 
   #event(partition: number, position: bigint): CountedEvent {
     const random = this.#random;
-    const properties: Record<string, string> = {};
-    if (random.chance(0.8)) properties['region'] = random.pick(['eu', 'us', '', "it's"]);
-    if (random.chance(0.7)) properties['tier'] = random.pick(['gold', 'silver']);
+    const dimensions = {
+      region: random.pick(['eu', 'us', '', "it's"]),
+      tier: random.pick(['gold', 'silver', '']),
+    };
     const value = random.pick([
       '0.1', '0.2', '-3', '7', '1000000000000000', '0.000000000000000001', '12.5', '0',
     ]); // prettier-ignore
@@ -90,6 +109,8 @@ class Story {
       ? Math.floor(spread / rounded) * rounded + random.below(3) - 1
       : Math.floor(spread / 7_200_000) * 7_200_000 + random.below(4) * 1_234_567;
     return {
+      tenant_id: this.tenant_id,
+      environment_id: 'env_1',
       external_customer_id: random.pick(CUSTOMERS),
       meter_version_id: random.pick(VERSIONS),
       timestamp: Math.min(LAST, Math.max(FIRST, timestamp)),
@@ -97,7 +118,7 @@ class Story {
       position,
       value,
       unique_value: `user-${random.below(25)}`,
-      properties,
+      dimensions,
       source: random.pick(['', 'web', 'api']),
       voided_at: null,
     };
@@ -115,7 +136,7 @@ class Story {
         position: event.position,
         value: event.value,
         unique_hash: hashOf(event.unique_value),
-        dimensions: DIMENSIONS.map((name) => dimensionValue(event.properties[name])),
+        dimensions: DIMENSIONS.map((name) => event.dimensions[name]!),
         source: event.source,
       })),
     );
@@ -172,6 +193,7 @@ function question(random: Random, story: Story, key: string): UsageQuery {
   const allowed = {
     ...(random.chance(0.5) ? { region: random.some(['eu', 'us', '', "it's", 'none'], 0.5) } : {}),
     ...(random.chance(0.3) ? { tier: ['gold'] } : {}),
+    ...(random.chance(0.2) ? { source: ['web', ''] } : {}),
   };
   return {
     key,
@@ -203,9 +225,6 @@ function question(random: Random, story: Story, key: string): UsageQuery {
       : null,
   };
 }
-
-const sorted = (rows: readonly { group: readonly string[]; window_start: string | null }[]) =>
-  rows.map((row) => JSON.stringify(row, Object.keys(row).sort())).sort();
 
 describe('usage reader: the same number as counting one by one', () => {
   let test_: TestClickHouse;
@@ -243,16 +262,15 @@ describe('usage reader: the same number as counting one by one', () => {
         const vector = bound === 'watermark' ? story.seals.watermarks : bound.at;
         expect(watermarks).toEqual(vector);
         for (const query of questions) {
-          const got = { seed, query, rows: sorted(answers.get(query.key)!.rows) };
-          expect(got).toEqual({ seed, query, rows: sorted(recount(story.events, query, vector)) });
+          const got = { seed, query, rows: answers.get(query.key)!.rows };
+          expect(got).toEqual({ seed, query, rows: aggregate(query, story.below(vector)).rows });
         }
       }
       // Alone a question takes other paths than among forty.
       for (const query of random.some(questions, 0.2)) {
         const { answers } = await reader.read([query]);
-        expect(sorted(answers.get(query.key)!.rows)).toEqual(
-          sorted(recount(story.events, query, story.seals.watermarks)),
-        );
+        const expected = aggregate(query, story.below(story.seals.watermarks));
+        expect(answers.get(query.key)).toEqual(expected);
       }
     },
     120_000,

@@ -240,7 +240,7 @@ describe('usage store', () => {
         usage({ value: '1.5' }),
         usage({ value: '-4', position: at(2), timestamp: NOON + 1 }),
         usage({ value: '100', position: at(3) }),
-        usage({ value: '7', position: at(1), partition: 1, dimensions: ['=eu'] }),
+        usage({ value: '7', position: at(1), partition: 1, dimensions: ['eu'] }),
         usage({ value: '8', position: at(1), partition: 2 }),
         usage({ value: '9', position: at(0), timestamp: NOON + 86_400_000 }),
       ]);
@@ -254,7 +254,7 @@ describe('usage store', () => {
         await storedDays('dimensions, seal, event_count, sum, min, max, latest, latest_position'),
       ).toEqual([
         [[], '5', '2', '-2.5', '-4', '1.5', '-4', String(at(2))],
-        [['=eu'], '5', '1', '7', '7', '7', '7', String(at(1))],
+        [['eu'], '5', '1', '7', '7', '7', '7', String(at(1))],
       ]);
       expect((await touched()).map((found) => found.seal)).toEqual([null, null, 5n, null]);
     });
