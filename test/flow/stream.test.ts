@@ -281,7 +281,7 @@ describe('from the log to usage rows', () => {
       sql: `select external_customer_id, dimensions from meter_usage_v1 final`,
       params: {},
     });
-    expect(usage.map(String).sort()).toEqual(texts.map((text) => `${text},=${text}`).sort());
+    expect(usage.map(String).sort()).toEqual(texts.map((text) => `${text},${text}`).sort());
   });
 
   describe('a void', () => {

@@ -83,7 +83,7 @@ export async function storedUsage(clickhouse: ClickHouse, versionId: string): Pr
   return rows
     .map(
       ([customer, time, value, dimensions, partition, position]) =>
-        `${customer} ${time} ${value} ${dimensions.map((text) => text.slice(1)).join('|')} @${partition}:${position}`,
+        `${customer} ${time} ${value} ${dimensions.join('|')} @${partition}:${position}`,
     )
     .sort();
 }
