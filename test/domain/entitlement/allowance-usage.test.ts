@@ -1,0 +1,353 @@
+import {
+  allowanceQuestions,
+  shareMeterAllowance,
+  type AllowanceLine,
+  type AllowanceMeter,
+} from '../../../domain/entitlement/allowance-usage.ts';
+import { billableUsage } from '../../../domain/entitlement/allowance.ts';
+import type { AggregationType, UsageRow, UsageWindow } from '../../../domain/metering/usage.ts';
+import type { UsageQuestion } from '../../../domain/metering/usage-question.ts';
+import { Decimal, decimalText, sum } from '../../../domain/money.ts';
+import { epochMs, isoText } from '../../../domain/time/instant.ts';
+import type { UsageResetPeriod } from '../../../domain/time/reset-windows.ts';
+import { at, span } from '../pricing/lines.ts';
+
+const day: UsageWindow = { bucket_size: 'DAY', timezone: 'UTC', billing_anchor: null };
+const meter = (
+  usage_reset_period: UsageResetPeriod,
+  aggregation: AggregationType = 'SUM',
+  more: Partial<AllowanceMeter> = {},
+): AllowanceMeter => ({
+  aggregation,
+  reset_usage: 'BILLING_PERIOD',
+  usage_reset_period,
+  schedule: {
+    start_date: at('2026-01-01'),
+    billing_anchor: at('2026-01-01'),
+    billing_cycle: 'anniversary',
+    customer_timezone: 'UTC',
+  },
+  ...more,
+});
+const line = (
+  service: readonly [string, string],
+  limit: string | null = '100',
+  more: Partial<AllowanceLine> = {},
+): AllowanceLine => ({
+  line_id: 'line',
+  stream: '{}',
+  service: span(...service),
+  limit: limit === null ? null : new Decimal(limit),
+  windowed: false,
+  bucket: null,
+  ...more,
+});
+
+/** Events as `date value [stream]`. Answers a question from them: a little oracle of the usage store. */
+class Events {
+  private readonly list: readonly { at: number; value: Decimal; stream: string }[];
+  constructor(...events: string[]) {
+    this.list = events.map((event) => {
+      const [date, value, stream = '{}'] = event.split(' ');
+      return { at: epochMs(at(date!)), value: new Decimal(value!), stream };
+    });
+  }
+
+  answer(
+    { start, end, window }: Pick<UsageQuestion, 'start' | 'end' | 'window'>,
+    aggregation: AggregationType,
+    stream = '{}',
+  ): UsageRow[] {
+    const inside = this.list.filter(
+      (event) => event.stream === stream && event.at >= epochMs(start) && event.at < epochMs(end),
+    );
+    if (window === null) return [this.row(null, inside, aggregation)];
+    const days = new Map<string, typeof inside>();
+    for (const event of inside) {
+      const key = `${isoText(event.at).slice(0, 10)}T00:00:00.000Z`;
+      days.set(key, [...(days.get(key) ?? []), event]);
+    }
+    return [...days].map(([start_of_day, events]) => this.row(start_of_day, events, aggregation));
+  }
+
+  private row(
+    window_start: string | null,
+    events: readonly { value: Decimal }[],
+    aggregation: AggregationType,
+  ): UsageRow {
+    const values = events.map(({ value }) => value);
+    const quantity =
+      aggregation === 'MAX'
+        ? Decimal.max(0, ...values)
+        : aggregation === 'COUNT_UNIQUE'
+          ? new Decimal(new Set(values.map(String)).size)
+          : aggregation === 'LATEST'
+            ? (values.at(-1) ?? new Decimal(0))
+            : sum(values);
+    return { group: [], window_start, quantity: decimalText(quantity), event_count: values.length };
+  }
+}
+
+function share(of: AllowanceMeter, lines: readonly AllowanceLine[], events: Events) {
+  const measured = lines.map((own) => ({
+    line: own,
+    rows: events.answer({ ...own.service, window: own.bucket }, of.aggregation, own.stream),
+    replies: new Map(
+      allowanceQuestions(of, own).map((question) => [
+        question.key,
+        events.answer(question, of.aggregation, own.stream),
+      ]),
+    ),
+  }));
+  return shareMeterAllowance(of, measured);
+}
+const billable = (of: AllowanceMeter, lines: readonly AllowanceLine[], events: Events) =>
+  Object.fromEntries(
+    [...share(of, lines, events)].map(([id, own]) => [id, decimalText(billableUsage(own))]),
+  );
+
+const JANUARY = ['2026-01-01', '2026-02-01'] as const;
+const FEBRUARY = ['2026-02-01', '2026-03-01'] as const;
+const MARCH = ['2026-03-01', '2026-04-01'] as const;
+
+describe('the reset window is the charge period (4)', () => {
+  const of = meter('MONTHLY');
+  test('nothing else has to be asked', () => {
+    expect(allowanceQuestions(of, line(FEBRUARY))).toEqual([]);
+  });
+  test('max(0, U − L), each period anew', () => {
+    const events = new Events('2026-01-05 130', '2026-02-05 90', '2026-03-05 250');
+    expect(billable(of, [line(JANUARY)], events)).toEqual({ line: '30' });
+    expect(billable(of, [line(FEBRUARY)], events)).toEqual({ line: '0' });
+    expect(billable(of, [line(MARCH)], events)).toEqual({ line: '150' });
+  });
+  test('no usage, no answer row: nothing is billable', () => {
+    const none = shareMeterAllowance(of, [{ line: line(JANUARY), rows: [], replies: new Map() }]);
+    expect(billableUsage(none.get('line')!).toFixed()).toBe('0');
+  });
+});
+
+describe('the reset window is shorter (4)', () => {
+  const of = meter('DAILY');
+  test('each window is a question', () => {
+    const questions = allowanceQuestions(of, line(['2026-01-01', '2026-01-03']));
+    expect(questions).toEqual([
+      { key: `within:${at('2026-01-01')}`, ...span('2026-01-01', '2026-01-02'), window: null },
+      { key: `within:${at('2026-01-02')}`, ...span('2026-01-02', '2026-01-03'), window: null },
+    ]);
+  });
+  test('DAILY 100 with days of 80, 150, 100, 230: 180', () => {
+    const events = new Events(
+      '2026-01-01 80',
+      '2026-01-02 150',
+      '2026-01-03 100',
+      '2026-01-04 230',
+    );
+    expect(billable(of, [line(JANUARY)], events)).toEqual({ line: '180' });
+  });
+  test('MONTHLY in a quarter', () => {
+    const events = new Events('2026-01-05 130', '2026-02-05 90', '2026-03-05 250');
+    const quarter = line(['2026-01-01', '2026-04-01']);
+    expect(billable(meter('MONTHLY'), [quarter], events)).toEqual({ line: '180' });
+  });
+  test('WEEKLY counts seven-day steps from the anchor', () => {
+    const events = new Events(
+      '2026-01-01 60',
+      '2026-01-07T23:59 60',
+      '2026-01-08 60',
+      '2026-01-14 60',
+    );
+    expect(billable(meter('WEEKLY'), [line(JANUARY)], events)).toEqual({ line: '40' });
+  });
+  test('a line that begins in mid-window finds used what came before it', () => {
+    const noon = line(['2026-01-01T12:00', '2026-01-03']);
+    expect(allowanceQuestions(of, noon).map(({ key }) => key.split(':')[0])).toEqual([
+      'before',
+      'within',
+      'within',
+    ]);
+    const events = new Events('2026-01-01T06:00 90', '2026-01-01T18:00 30', '2026-01-02 100');
+    expect(billable(of, [noon], events)).toEqual({ line: '20' });
+  });
+});
+
+describe('the reset window is longer, or never ends (4)', () => {
+  test('NEVER 1000 with months of 600, 700, 300: 0, 300, 300', () => {
+    const of = meter('NEVER');
+    const events = new Events('2026-01-05 600', '2026-02-05 700', '2026-03-05 300');
+    const bill = (month: readonly [string, string]) => billable(of, [line(month, '1000')], events);
+    expect([bill(JANUARY), bill(FEBRUARY), bill(MARCH)]).toEqual([
+      { line: '0' },
+      { line: '300' },
+      { line: '300' },
+    ]);
+  });
+
+  test('what was used before is asked from the start of the window', () => {
+    expect(allowanceQuestions(meter('NEVER'), line(MARCH))).toEqual([
+      { key: `before:${at('2026-01-01')}`, ...span('2026-01-01', '2026-03-01'), window: null },
+    ]);
+    expect(allowanceQuestions(meter('ANNUAL'), line(JANUARY))).toEqual([]);
+  });
+
+  test('ANNUAL begins anew with the year', () => {
+    const of = meter('ANNUAL');
+    const events = new Events('2026-12-05 600', '2027-01-05 600');
+    const december = line(['2026-12-01', '2027-01-01'], '500');
+    const january = line(['2027-01-01', '2027-02-01'], '500');
+    expect(billable(of, [december], events)).toEqual({ line: '100' });
+    expect(billable(of, [january], events)).toEqual({ line: '100' });
+  });
+
+  test('usage before the line began counts as used (the line starts on 15 February)', () => {
+    const events = new Events('2026-01-15 50', '2026-02-20 75', '2026-02-25 25');
+    const late = line(['2026-02-15', '2026-03-01']);
+    expect(billable(meter('NEVER'), [late], events)).toEqual({ line: '50' });
+  });
+
+  test('the periods of one window sum to max(0, total − limit)', () => {
+    const of = meter('NEVER');
+    const events = new Events('2026-01-05 80', '2026-02-05 60', '2026-03-05 10');
+    const bills = [JANUARY, FEBRUARY, MARCH].map(
+      (month) => billable(of, [line(month)], events)['line'],
+    );
+    expect(bills).toEqual(['0', '40', '10']);
+  });
+});
+
+describe('aggregates that do not add up (4)', () => {
+  test('COUNT_UNIQUE: what is new in the window counts, by the difference of two totals', () => {
+    const of = meter('NEVER', 'COUNT_UNIQUE');
+    const february = line(FEBRUARY, '3');
+    expect(allowanceQuestions(of, february).map(({ key }) => key)).toEqual([
+      `before:${at('2026-01-01')}`,
+      `through:${at('2026-01-01')}`,
+    ]);
+    // 1 and 2 in January; 1, 2, 3 and 4 in February: two new ones, of which one was still free.
+    const events = new Events(
+      '2026-01-05 1', '2026-01-06 2', '2026-02-05 1', '2026-02-06 2', '2026-02-07 3', '2026-02-08 4',
+    ); // prettier-ignore
+    expect(billable(of, [february], events)).toEqual({ line: '1' });
+  });
+
+  test('MAX: the bill is the growth beyond the limit', () => {
+    const of = meter('NEVER', 'MAX');
+    const events = new Events('2026-01-05 120', '2026-02-05 90', '2026-03-05 150');
+    const bill = (month: readonly [string, string]) => billable(of, [line(month)], events)['line'];
+    expect([bill(JANUARY), bill(FEBRUARY), bill(MARCH)]).toEqual(['20', '0', '30']);
+  });
+
+  test.each<[AggregationType]>([['LATEST'], ['AVG'], ['MIN'], ['WEIGHTED_SUM']])(
+    '%s: the limit is per charge period, whatever the reset period',
+    (aggregation) => {
+      const of = meter('NEVER', aggregation);
+      expect(allowanceQuestions(of, line(FEBRUARY))).toEqual([]);
+      const rows = [{ group: [], window_start: null, quantity: '130', event_count: 3 }];
+      const own = shareMeterAllowance(of, [{ line: line(FEBRUARY), rows, replies: new Map() }]);
+      expect(billableUsage(own.get('line')!).toFixed()).toBe('30');
+      expect(own.get('line')!.entries[0]).toMatchObject(span(...FEBRUARY));
+    },
+  );
+
+  test('a level that is never reset is held to the limit in each period', () => {
+    const of = meter('ANNUAL', 'SUM', { reset_usage: 'NEVER' });
+    expect(allowanceQuestions(of, line(FEBRUARY))).toEqual([]);
+    expect(billable(of, [line(FEBRUARY)], new Events('2026-02-03 130'))).toEqual({ line: '30' });
+  });
+});
+
+describe('several lines of one meter (4.6)', () => {
+  test('versions of a line share the window in their order', () => {
+    const of = meter('MONTHLY');
+    const lines = [
+      line(['2026-01-15', '2026-02-01'], '100', { line_id: 'v2' }),
+      line(['2026-01-01', '2026-01-15'], '100', { line_id: 'v1' }),
+    ];
+    const events = new Events('2026-01-05 70', '2026-01-20 80');
+    expect(billable(of, lines, events)).toEqual({ v1: '0', v2: '50' });
+  });
+
+  test('what was used before the first version counts once', () => {
+    const of = meter('NEVER');
+    const lines = [
+      line(['2026-02-01', '2026-02-15'], '100', { line_id: 'v1' }),
+      line(['2026-02-15', '2026-03-01'], '100', { line_id: 'v2' }),
+    ];
+    const events = new Events('2026-01-05 60', '2026-02-05 30', '2026-02-20 30');
+    expect(billable(of, lines, events)).toEqual({ v1: '0', v2: '20' });
+  });
+
+  test('lines with other filters add what was used of theirs', () => {
+    const of = meter('NEVER');
+    const lines = ['eu', 'us'].map((stream) => line(FEBRUARY, '100', { line_id: stream, stream }));
+    const events = new Events(
+      '2026-01-05 40 eu',
+      '2026-01-05 30 us',
+      '2026-02-05 20 eu',
+      '2026-02-05 20 us',
+    );
+    expect(billable(of, lines, events)).toEqual({ eu: '0', us: '10' });
+  });
+
+  test('a limit that a plan change raised holds for the later version', () => {
+    const of = meter('MONTHLY');
+    const lines = [
+      line(['2026-01-01', '2026-01-15'], '100', { line_id: 'v1' }),
+      line(['2026-01-15', '2026-02-01'], '200', { line_id: 'v2' }),
+    ];
+    const events = new Events('2026-01-05 150', '2026-01-20 80');
+    expect(billable(of, lines, events)).toEqual({ v1: '50', v2: '30' });
+  });
+});
+
+describe('windowed prices claim window by window (4)', () => {
+  const bucketed = (service: readonly [string, string], limit = '100') =>
+    line(service, limit, { windowed: true, bucket: day });
+  const freeOf = (of: AllowanceMeter, own: AllowanceLine, events: Events) =>
+    share(of, [own], events)
+      .get('line')!
+      .entries.map((entry) => decimalText(entry.usage.minus(entry.free)));
+
+  test('L = 100 with days of 40, 70, 50: billable 0, 10, 50', () => {
+    const events = new Events('2026-01-01 40', '2026-01-02 70', '2026-01-03 50');
+    expect(freeOf(meter('MONTHLY'), bucketed(JANUARY), events)).toEqual(['0', '10', '50']);
+    expect(allowanceQuestions(meter('MONTHLY'), bucketed(JANUARY))).toEqual([]);
+  });
+
+  test('several reset windows in one charge period each grant anew', () => {
+    const events = new Events('2026-01-31 90', '2026-02-01 120', '2026-02-02 10', '2026-03-31 101');
+    const quarter = bucketed(['2026-01-01', '2026-04-01']);
+    expect(freeOf(meter('MONTHLY'), quarter, events)).toEqual(['0', '20', '10', '1']);
+  });
+
+  test('what was used before is asked in windows as well: the sum of their values', () => {
+    const of = meter('NEVER', 'MAX');
+    const [question] = allowanceQuestions(of, bucketed(FEBRUARY));
+    expect(question).toEqual({
+      key: `before:${at('2026-01-01')}`,
+      ...span('2026-01-01', '2026-02-01'),
+      window: day,
+    });
+    const events = new Events('2026-01-01 30', '2026-01-01 20', '2026-01-02 50', '2026-02-01 40');
+    expect(freeOf(of, bucketed(FEBRUARY), events)).toEqual(['20']);
+  });
+
+  test('a window that began before the service belongs to it', () => {
+    const noon = bucketed(['2026-01-01T12:00', '2026-01-03'], '100');
+    const rows = [
+      { group: [], window_start: at('2026-01-01'), quantity: '70', event_count: 1 },
+      { group: [], window_start: at('2026-01-02'), quantity: '70', event_count: 1 },
+    ];
+    const own = shareMeterAllowance(meter('MONTHLY'), [
+      { line: noon, rows, replies: new Map() },
+    ]).get('line')!;
+    expect(own.entries.map((entry) => entry.free.toFixed())).toEqual(['70', '30']);
+  });
+
+  test('a line without usage has a share without claims', () => {
+    const own = shareMeterAllowance(meter('MONTHLY'), [
+      { line: bucketed(JANUARY), rows: [], replies: new Map() },
+    ]).get('line')!;
+    expect(own).toEqual({ usageResetPeriod: 'MONTHLY', entries: [] });
+  });
+});
