@@ -1,11 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
 import { BillingError } from '../domain/errors.ts';
-import type { RateAnswer, RateLimit, RateLimiter } from '../platform/cache/rate-limiter.ts';
+import type { RateLimit, RateLimiter } from '../platform/cache/rate-limiter.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { EventLog } from '../platform/event-log/event-log.ts';
 import type { Authenticate, Identity } from '../platform/http/api-key-auth.ts';
-import { assertAllowed, credentialOf } from '../platform/http/register-routes.ts';
+import { refuseBeyond } from '../platform/http/rate-limit.ts';
+import { assertAllowed } from '../platform/http/register-routes.ts';
 import type { Ids } from '../platform/ids.ts';
 import type { Logger } from '../platform/log.ts';
 import type { UsageEvent } from '../schemas/events/usage-event.ts';
@@ -60,8 +61,10 @@ export class EventIntake {
   ): Promise<FastifyReply> {
     const identity = await this.#admit(request);
     const { limits } = this.#deps;
-    if (limits !== null)
-      refuseBeyond(limits.limiter.refusal(identity.tenant_id, limits.perTenant), limits, reply);
+    if (limits !== null) {
+      const refusal = limits.limiter.refusal(identity.tenant_id, limits.perTenant);
+      refuseBeyond(refusal, limits.perTenant, 'events', reply);
+    }
 
     const held = this.#held.forRequest();
     try {
@@ -71,7 +74,7 @@ export class EventIntake {
       if (limits !== null) {
         const { limiter, perTenant } = limits;
         const answer = await limiter.take(identity.tenant_id, events.length, perTenant);
-        refuseBeyond(answer, limits, reply);
+        refuseBeyond(answer, perTenant, 'events', reply);
       }
       await this.#batcher.append(events);
       this.metrics.accepted(events.length);
@@ -85,7 +88,7 @@ export class EventIntake {
   }
 
   async #admit(request: FastifyRequest): Promise<Identity> {
-    const credential = credentialOf(request);
+    const credential = apiKeyOf(request);
     const identity = credential === null ? null : await this.#deps.authenticate(credential);
     if (identity === null)
       throw new BillingError(
@@ -118,6 +121,13 @@ export class EventIntake {
   }
 }
 
+/** `x-api-key`, or `Authorization: Bearer`. When both are sent the first decides. */
+function apiKeyOf(request: FastifyRequest): string | null {
+  const key = request.headers['x-api-key'];
+  if (typeof key === 'string' && key !== '') return key;
+  return /^Bearer\s+(\S+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? null;
+}
+
 const ACCEPTED = JSON.stringify({ message: 'Events accepted for processing' });
 
 const acceptedOne = (event: UsageEvent): string =>
@@ -139,30 +149,4 @@ function nameIgnored(
   }
   const names = ignored.map((path) => encodeURI(path.replace(/\p{Surrogate}/gu, '\ufffd')));
   void reply.header('x-ignored-fields', names.join(', ').slice(0, 1024));
-}
-
-function refuseBeyond(
-  answer: RateAnswer | null,
-  limits: { readonly perTenant: RateLimit },
-  reply: FastifyReply,
-): void {
-  if (answer === null) return;
-  const { perSecond, burst } = limits.perTenant;
-  const resetSeconds = Math.ceil(answer.resetMs / 1000);
-  void reply.headers({
-    'ratelimit-policy': `${perSecond};w=1;burst=${burst}`,
-    'ratelimit-limit': perSecond,
-    'ratelimit-remaining': answer.remaining,
-    'ratelimit-reset': resetSeconds,
-    'x-ratelimit-limit': perSecond,
-    'x-ratelimit-remaining': answer.remaining,
-    'x-ratelimit-reset': resetSeconds,
-  });
-  if (answer.allowed) return;
-  void reply.header('retry-after', Math.max(1, Math.ceil(answer.retryAfterMs / 1000)));
-  throw new BillingError(
-    'rate_limited',
-    'rate_limited',
-    `More than ${perSecond} events a second. Send these again after the time in Retry-After.`,
-  );
 }
