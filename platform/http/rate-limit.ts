@@ -1,0 +1,40 @@
+import type { FastifyReply } from 'fastify';
+import { BillingError } from '../../domain/errors.ts';
+import type { RateAnswer, RateLimit, RateLimiter } from '../cache/rate-limiter.ts';
+
+/** Who limits, and how much of what one caller may spend. */
+export interface CallerLimit {
+  readonly limiter: RateLimiter;
+  readonly limit: RateLimit;
+}
+
+/**
+ * Puts a limiter's answer into the rate headers (the IETF names, and the older `X-` ones that clients
+ * know), and refuses with 429 `rate_limited` and `Retry-After` when it was no. Null: not known yet.
+ * `spent`: what is counted, for the message.
+ */
+export function refuseBeyond(
+  answer: RateAnswer | null,
+  { perSecond, burst }: RateLimit,
+  spent: string,
+  reply: FastifyReply,
+): void {
+  if (answer === null) return;
+  const resetSeconds = Math.ceil(answer.resetMs / 1000);
+  void reply.headers({
+    'ratelimit-policy': `${perSecond};w=1;burst=${burst}`,
+    'ratelimit-limit': perSecond,
+    'ratelimit-remaining': answer.remaining,
+    'ratelimit-reset': resetSeconds,
+    'x-ratelimit-limit': perSecond,
+    'x-ratelimit-remaining': answer.remaining,
+    'x-ratelimit-reset': resetSeconds,
+  });
+  if (answer.allowed) return;
+  void reply.header('retry-after', Math.max(1, Math.ceil(answer.retryAfterMs / 1000)));
+  throw new BillingError(
+    'rate_limited',
+    'rate_limited',
+    `More than ${perSecond} ${spent} a second. Send again after the time in Retry-After.`,
+  );
+}
