@@ -60,7 +60,7 @@ export async function runRole(
 
   role = await start();
   const message: RoleReady = { ready: true, operations_port: operations.port };
-  process.send?.(message);
+  if (process.connected) process.send?.(message);
   log.info({ operations_port: operations.port }, 'ready');
 }
 

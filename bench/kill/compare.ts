@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { call, clickhouseRows } from './api.ts';
+import { createApiClient } from '../../main/demo/api-client.ts';
+import { clickhouseRows } from './clickhouse-rows.ts';
 import { thousandths, type Ledger, type Totals } from './ledger.ts';
 
 export interface Target {
@@ -21,10 +22,11 @@ export const METERS = [
 ] as const;
 
 export async function createMeters(target: Target): Promise<string[]> {
+  const api = createApiClient(target.baseUrl, target.apiKey);
   const ids: string[] = [];
   for (const { type, field } of METERS) {
     const aggregation = field === null ? { type } : { type, field };
-    const meter = await call<{ id: string }>(target, 'POST', '/meters', {
+    const meter = await api.post<{ id: string }>('/meters', {
       name: `Kill ${type}`,
       event_name: 'kill.sample',
       aggregation,
@@ -52,12 +54,16 @@ export async function compare(
   drainSeconds: number,
 ): Promise<Verdict> {
   const deadline = performance.now() + drainSeconds * 1000;
-  let verdict = await compareOnce(target, meterIds, ledger, period);
-  while (verdict.lost + verdict.aggDiff > 0 && performance.now() < deadline) {
+  for (;;) {
+    try {
+      const verdict = await compareOnce(target, meterIds, ledger, period);
+      if (verdict.lost + verdict.aggDiff === 0 || performance.now() > deadline) return verdict;
+    } catch (error) {
+      // The last failpoints go off while the backlog is worked off; what they cut off is asked again.
+      if (performance.now() > deadline) throw error;
+    }
     await sleep(1_000);
-    verdict = await compareOnce(target, meterIds, ledger, period);
   }
-  return verdict;
 }
 
 async function compareOnce(
@@ -67,6 +73,7 @@ async function compareOnce(
   period: { start: string; end: string },
 ): Promise<Verdict> {
   const examples: string[] = [];
+  const api = createApiClient(target.baseUrl, target.apiKey);
   const counted = await canonicalCopies(target.clickhouseUrl);
   let lost = 0;
   let double = 0;

@@ -1,21 +1,3 @@
-/** A call to the running product; throws with the whole answer when it is not the expected status. */
-export async function call<T>(
-  target: { baseUrl: string; apiKey: string },
-  method: string,
-  path: string,
-  body?: unknown,
-): Promise<T> {
-  const response = await fetch(`${target.baseUrl}/v1${path}`, {
-    method,
-    headers: { 'content-type': 'application/json', 'x-api-key': target.apiKey },
-    body: body === undefined ? undefined : JSON.stringify(body),
-    signal: AbortSignal.timeout(30_000),
-  });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text.slice(0, 500)}`);
-  return (text === '' ? null : JSON.parse(text)) as T;
-}
-
 /** Rows of a ClickHouse query as arrays of text. */
 export async function clickhouseRows(url: string, sql: string): Promise<string[][]> {
   const target = new URL(url);
