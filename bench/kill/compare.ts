@@ -87,17 +87,12 @@ async function compareOnce(
   for (const [customer, totals] of ledger.totals()) {
     for (const [index, meter] of METERS.entries()) {
       const expected = meter.expected(totals);
-      const answer = await call<{ value: number | string | null }>(
-        target,
-        'POST',
-        '/events/usage/meter',
-        {
-          meter_id: meterIds[index],
-          external_customer_id: customer,
-          start_time: period.start,
-          end_time: period.end,
-        },
-      );
+      const answer = await api.post<{ value: number | string | null }>('/events/usage/meter', {
+        meter_id: meterIds[index],
+        external_customer_id: customer,
+        start_time: period.start,
+        end_time: period.end,
+      });
       if (Number(answer.value) === Number(expected)) continue;
       aggDiff += 1;
       if (examples.length < 10)
