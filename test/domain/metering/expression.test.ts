@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { BillingError } from '../../../domain/errors.ts';
 import { compileExpression } from '../../../domain/metering/expression.ts';
 
@@ -8,6 +9,20 @@ const properties = JSON.parse(`{
 }`) as Record<string, unknown>;
 
 const evaluate = (source: string) => compileExpression(source)(properties);
+
+describe('the examples of docs/expressions.md', () => {
+  const page = readFileSync(new URL('../../../docs/expressions.md', import.meta.url), 'utf8');
+  const rows = page
+    .split('\n')
+    .filter((line) => line.startsWith('| `{'))
+    .map((line) => [...line.matchAll(/`([^`]*)`/g)].map((match) => match[1]!));
+
+  test('are there', () => expect(rows.length).toBeGreaterThan(4));
+  test.each(rows)('%s: %s = %s', (event, expression, value) => {
+    const sent = JSON.parse(event!) as Record<string, unknown>;
+    expect(compileExpression(expression!)(sent)).toEqual({ value, reason: null });
+  });
+});
 
 describe('values', () => {
   test.each<[string, string]>([
