@@ -2,9 +2,11 @@ import type { FastifyInstance } from 'fastify';
 import type { Authenticate } from '../platform/http/api-key-auth.ts';
 import { serveDocs } from '../platform/http/docs.ts';
 import { openApiDocument } from '../platform/http/openapi.ts';
+import type { CallerLimit } from '../platform/http/rate-limit.ts';
 import { registerRoutes } from '../platform/http/register-routes.ts';
 import type { Route } from '../platform/http/route.ts';
-import type { BillingDeps } from './deps.ts';
+import { createSessions } from '../platform/http/sessions.ts';
+import type { ApiDeps, BillingDeps } from './deps.ts';
 import { API_ROUTES } from './routes.ts';
 
 export const API_PREFIX = '/v1';
@@ -12,8 +14,9 @@ export const API_PREFIX = '/v1';
 export interface ApiOptions {
   readonly deps: BillingDeps;
   readonly authenticate: Authenticate;
+  readonly callerLimit?: CallerLimit | null;
   /** Sees each answer before it is sent. Tests compare it with the declared schema here. */
-  readonly onBody?: (route: Route<BillingDeps>, body: unknown) => void;
+  readonly onBody?: (route: Route<ApiDeps>, body: unknown) => void;
 }
 
 /** The OpenAPI document of the API, made from the route list. */
@@ -29,6 +32,12 @@ export const apiDocument = (): object =>
 
 /** Puts the API, its document (`/v1/openapi.json`) and its page (`/docs`) on a server. */
 export async function registerApi(app: FastifyInstance, options: ApiOptions): Promise<void> {
-  registerRoutes(app, API_ROUTES, { prefix: API_PREFIX, ...options });
+  const sessions = await createSessions(options.deps);
+  registerRoutes(app, API_ROUTES, {
+    prefix: API_PREFIX,
+    ...options,
+    deps: { ...options.deps, sessions },
+    sessions,
+  });
   await serveDocs(app, apiDocument(), { path: `${API_PREFIX}/openapi.json`, page: '/docs' });
 }

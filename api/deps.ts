@@ -1,5 +1,6 @@
 import type { UsageReader } from '../domain/metering/usage.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Sessions } from '../platform/http/sessions.ts';
 import type { Ids } from '../platform/ids.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Pool } from '../postgres/client.ts';
@@ -14,6 +15,11 @@ export interface BillingDeps {
   /** Makes every process forget an API key that was changed or deleted. */
   forgetApiKey(keyId: string): Promise<void>;
   readonly settings: BillingSettings;
+}
+
+/** What routes have beside it. */
+export interface ApiDeps extends BillingDeps {
+  readonly sessions: Sessions;
 }
 
 /** Values of the configuration that rules depend on. */

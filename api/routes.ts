@@ -1,10 +1,12 @@
 import type { Route } from '../platform/http/route.ts';
 import { addonRoutes } from './addons/routes.ts';
+import { apiKeyRoutes } from './api-keys/routes.ts';
+import { authRoutes } from './auth/routes.ts';
 import { costRoutes } from './costs/routes.ts';
 import { couponRoutes } from './coupons/routes.ts';
 import { creditGrantRoutes } from './credit-grants/routes.ts';
 import { customerRoutes } from './customers/routes.ts';
-import type { BillingDeps } from './deps.ts';
+import type { ApiDeps } from './deps.ts';
 import { entitlementRoutes } from './entitlements/routes.ts';
 import { environmentRoutes } from './environments/routes.ts';
 import { featureRoutes } from './features/routes.ts';
@@ -15,12 +17,20 @@ import { planRoutes } from './plans/routes.ts';
 import { priceUnitRoutes } from './price-units/routes.ts';
 import { priceRoutes } from './prices/routes.ts';
 import { subscriptionRoutes } from './subscriptions/routes.ts';
+import { rbacRoutes } from './rbac/routes.ts';
 import { settingRoutes } from './settings/routes.ts';
 import { taxRoutes } from './taxes/routes.ts';
+import { tenantRoutes } from './tenants/routes.ts';
+import { userRoutes } from './users/routes.ts';
 
 /** Every route of the billing API. A resource adds its list here, and exists. */
-export const API_ROUTES: readonly Route<BillingDeps>[] = [
+export const API_ROUTES: readonly Route<ApiDeps>[] = [
+  ...authRoutes,
+  ...tenantRoutes,
   ...environmentRoutes,
+  ...userRoutes,
+  ...rbacRoutes,
+  ...apiKeyRoutes,
   ...settingRoutes,
   ...meterRoutes,
   ...featureRoutes,

@@ -1,3 +1,5 @@
+import { invalidField } from '../errors.ts';
+
 /**
  * What a caller may do: `<entity>:<action>`, for example `plan:write`. `*` stands for every entity.
  * The entity is the noun of the resource; reads are GET, searches and previews, the rest is a write
@@ -5,28 +7,108 @@
  */
 export type Permission = `${string}:${Action}`;
 export type Action = 'read' | 'write';
+const ALL_ACTIONS: readonly Action[] = ['read', 'write'];
 
 /** People and service accounts have catalogs of their own; `super_admin` is in both. */
 export const USER_ROLES = ['super_admin', 'all_reader', 'all_writer'] as const;
 export const SERVICE_ACCOUNT_ROLES = ['super_admin', 'event_ingestor', 'event_reader'] as const;
-export type Role = (typeof USER_ROLES)[number] | (typeof SERVICE_ACCOUNT_ROLES)[number];
+export type RoleId = (typeof USER_ROLES)[number] | (typeof SERVICE_ACCOUNT_ROLES)[number];
+export type UserType = 'user' | 'service_account';
 
-const PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
-  super_admin: ['*:read', '*:write'],
-  all_reader: ['*:read'],
-  all_writer: ['*:read', '*:write'],
-  event_ingestor: ['event:write'],
-  event_reader: ['event:read'],
+export interface Role {
+  readonly id: RoleId;
+  readonly name: string;
+  readonly description: string;
+  /** Entity → actions; `*` is every one. */
+  readonly permissions: Readonly<Record<string, readonly (Action | '*')[]>>;
+}
+
+export const ROLES: readonly Role[] = [
+  {
+    id: 'all_reader',
+    name: 'All Reader',
+    description: 'Reads everything and changes nothing.',
+    permissions: { '*': ['read'] },
+  },
+  {
+    id: 'all_writer',
+    name: 'All Writer',
+    description:
+      'Reads and writes everything, but does not invite people or administer roles and settings.',
+    permissions: { '*': ['read', 'write'] },
+  },
+  {
+    id: 'event_ingestor',
+    name: 'Event Ingestor',
+    description: 'Sends events and nothing else.',
+    permissions: { event: ['write'] },
+  },
+  {
+    id: 'event_reader',
+    name: 'Event Reader',
+    description: 'Reads events and nothing else.',
+    permissions: { event: ['read'] },
+  },
+  {
+    id: 'super_admin',
+    name: 'Super Admin',
+    description: 'May do everything.',
+    permissions: { '*': ['*'] },
+  },
+];
+
+const CATALOG: Readonly<Record<UserType, readonly string[]>> = {
+  user: USER_ROLES,
+  service_account: SERVICE_ACCOUNT_ROLES,
 };
+
+/** The roles that an account of the type may have; all of them without a type. */
+export function rolesOf(type: UserType | null): readonly Role[] {
+  return type === null ? ROLES : ROLES.filter((role) => CATALOG[type].includes(role.id));
+}
 
 /** The union of what the roles allow; an unknown role allows nothing. */
 export function permissionsOf(roles: readonly string[]): Permission[] {
-  const known = roles.filter((role): role is Role => Object.hasOwn(PERMISSIONS, role));
-  return [...new Set(known.flatMap((role) => PERMISSIONS[role]))];
+  const held = ROLES.filter((role) => roles.includes(role.id));
+  return [
+    ...new Set(
+      held.flatMap((role) =>
+        Object.entries(role.permissions).flatMap(([entity, actions]) =>
+          actions
+            .flatMap((action) => (action === '*' ? ALL_ACTIONS : [action]))
+            .map((action): Permission => `${entity}:${action}`),
+        ),
+      ),
+    ),
+  ];
 }
 
 /** Deny by default: true only where the entity's permission, or the one for every entity, is held. */
 export function allows(held: readonly string[], wanted: Permission): boolean {
   const action = wanted.slice(wanted.indexOf(':') + 1);
   return held.includes(wanted) || held.includes(`*:${action}`);
+}
+
+/** Refuses roles that are unknown, of the other catalog, none at all, or `super_admin` beside another. */
+export function assertRoles(type: UserType, roles: readonly string[]): void {
+  if (roles.length === 0) throw invalidField('roles', 'needs at least one role');
+  for (const [index, role] of roles.entries()) {
+    if (!CATALOG[type].includes(role))
+      throw invalidField(
+        `roles[${index}]`,
+        `"${role}" is no role of a ${type}; one of: ${CATALOG[type].join(', ')}`,
+      );
+  }
+  if (roles.includes('super_admin') && roles.length > 1)
+    throw invalidField('roles', 'super_admin stands alone');
+}
+
+/** Nobody grants more than they hold; `super_admin` is granted by a super admin only (money-semantics 14.2.2). */
+export function mayGrant(
+  granting: { readonly roles: readonly string[]; readonly permissions: readonly string[] },
+  granted: readonly string[],
+): boolean {
+  if (granting.roles.includes('super_admin')) return true;
+  if (granted.includes('super_admin')) return false;
+  return permissionsOf(granted).every((permission) => allows(granting.permissions, permission));
 }

@@ -10,6 +10,8 @@ export interface Identity {
   readonly environment_id: string;
   /** Null for a caller who is not a key. */
   readonly key_id: string | null;
+  /** Of a person who logged in. */
+  readonly session_id?: string;
   readonly user_id: string;
   readonly user_type: 'user' | 'service_account';
   readonly roles: readonly string[];

@@ -9,19 +9,31 @@ export function parse<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const details = result.error.issues.map((issue) => detailOf(issue, where));
+  const details = result.error.issues.map((issue) => detailOf(issue, where, value));
   const first = details[0]!;
   const more = details.length === 1 ? '' : ` (and ${details.length - 1} more)`;
   const message = `${first.path}: ${first.message}${more}`;
   throw new BillingError('invalid', 'validation_error', message, details);
 }
 
-function detailOf(issue: z.core.$ZodIssue, where: string): ErrorDetail {
+const ABSENT = new Set(['invalid_type', 'invalid_value', 'invalid_union']);
+
+function detailOf(issue: z.core.$ZodIssue, where: string, root: unknown): ErrorDetail {
   const path = issue.path.length === 0 ? where : fieldPath(issue.path);
-  if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined'))
+  if (ABSENT.has(issue.code) && valueAt(root, issue.path) === undefined)
     return { path, code: 'required', message: 'is required' };
   const code = issue.code === 'custom' ? 'invalid_value' : issue.code;
   return { path, code, message: issue.message.replace(/^Invalid input: /, '') };
+}
+
+function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
+  let value = root;
+  for (const part of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part))
+      return undefined;
+    value = (value as Record<PropertyKey, unknown>)[part];
+  }
+  return value;
 }
 
 /** `['tiers', 1, 'up_to']` → `tiers[1].up_to`. */

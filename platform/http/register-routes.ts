@@ -9,14 +9,18 @@ import {
   requestFingerprint,
 } from '../../postgres/idempotency.ts';
 import type { Authenticate, Identity } from './api-key-auth.ts';
+import type { Sessions } from './sessions.ts';
 import { assertStorable } from './json-body.ts';
 import { parse, unknownFields } from './parse.ts';
+import { refuseBeyond, type CallerLimit } from './rate-limit.ts';
 import { assertRoutes, type Call, type Route, type RouteDeps } from './route.ts';
 
 export interface RegisterOptions<Deps extends RouteDeps> {
   readonly prefix: string;
   readonly deps: Deps;
   readonly authenticate: Authenticate;
+  /** Without it only keys are known. */
+  readonly sessions?: Sessions;
   /** Sees each answer before it is sent. Tests compare it with the declared schema here. */
   readonly onBody?: (route: Route<Deps>, body: unknown) => void;
 }
@@ -36,8 +40,8 @@ export function registerRoutes<Deps extends RouteDeps>(
       method: route.method,
       url: options.prefix + route.path.replace(/\{([a-z_]+)\}/g, ':$1'),
       ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
-      onRequest: async (request) => {
-        identities.set(request, await admit(route, request, options.authenticate));
+      onRequest: async (request, reply) => {
+        identities.set(request, await admit(route, request, options));
       },
       handler: (request, reply) => answer(route, request, reply, options),
     });
@@ -61,15 +65,24 @@ const forbidden = (message: string): BillingError =>
   new BillingError('forbidden', 'permission_denied', message);
 
 async function admit(
-  route: Pick<Route, 'permission' | 'humanSuperAdminOnly'>,
+  route: Pick<Route, 'permission' | 'humanSuperAdminOnly' | 'withoutEnvironment'>,
   request: FastifyRequest,
-  authenticate: Authenticate,
+  options: Pick<RegisterOptions<RouteDeps>, 'authenticate' | 'sessions'>,
 ): Promise<Identity> {
   if (route.permission === 'public') return NOBODY;
   const credential = credentialOf(request);
-  if (credential === null) throw unauthenticated('Send an API key in the header x-api-key.');
-  const identity = await authenticate(credential);
-  if (identity === null) throw unauthenticated('The API key is unknown, deleted or expired.');
+  if (credential === null)
+    throw unauthenticated('Send an API key in x-api-key, or a token in Authorization: Bearer.');
+  const identity =
+    credential.kind === 'token'
+      ? await options.sessions?.authenticate(
+          credential.value,
+          environmentOf(request),
+          route.withoutEnvironment !== true,
+        )
+      : await options.authenticate(credential.value);
+  if (identity == null)
+    throw unauthenticated('The API key or token is unknown, was withdrawn, or has expired.');
   assertAllowed(route, identity);
   return identity;
 }
@@ -89,12 +102,26 @@ export function assertAllowed(
     throw forbidden('Only a person who is super admin may do this.');
 }
 
-/** `x-api-key`, or `Authorization: Bearer`. When both are sent the key decides. */
-export function credentialOf(request: FastifyRequest): string | null {
+interface Credential {
+  readonly kind: 'key' | 'token';
+  readonly value: string;
+}
+
+/**
+ * `x-api-key`, or `Authorization: Bearer` with a key or with a session's token, which has three parts.
+ * When both headers are sent the key decides: a bad one is not made good by the other.
+ */
+function credentialOf(request: FastifyRequest): Credential | null {
   const key = request.headers['x-api-key'];
-  if (typeof key === 'string' && key !== '') return key;
-  const bearer = /^Bearer\s+(\S+)$/i.exec(request.headers.authorization ?? '');
-  return bearer?.[1] ?? null;
+  if (typeof key === 'string' && key !== '') return { kind: 'key', value: key };
+  const bearer = /^Bearer\s+(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
+  if (bearer === undefined) return null;
+  return { kind: bearer.split('.').length === 3 ? 'token' : 'key', value: bearer };
+}
+
+function environmentOf(request: FastifyRequest): string | null {
+  const named = request.headers['x-environment-id'];
+  return typeof named === 'string' && named !== '' ? named : null;
 }
 
 async function answer<Deps extends RouteDeps>(
@@ -211,12 +238,17 @@ async function runOnce<Deps extends RouteDeps>(
       const message = 'This Idempotency-Key was used for a different request.';
       throw new BillingError('conflict', 'idempotency_key_reused', message);
     }
+    if (claim.state === 'answered' && route.secretAnswer === true) {
+      const message = 'The request was done. Its answer showed a credential and was not kept.';
+      throw new BillingError('conflict', 'answer_not_kept', message);
+    }
     if (claim.state === 'answered') {
       void reply.header('idempotent-replayed', 'true');
       return claim.answer.body;
     }
     const body = await work.run({ ...deps, pool: poolWithin(tx) });
-    await keepAnswer(tx, identity, key, fingerprint, { status: route.status, body });
+    const kept = route.secretAnswer === true ? null : body;
+    await keepAnswer(tx, identity, key, fingerprint, { status: route.status, body: kept });
     return body;
   });
 }

@@ -22,6 +22,10 @@ export interface RouteSpec<
   readonly permission: RoutePermission;
   /** Only a person (not a key of a service account) who is super admin, whatever else is permitted. */
   readonly humanSuperAdminOnly?: boolean;
+  /** A person's session need not name an environment: the route is about the tenant. */
+  readonly withoutEnvironment?: boolean;
+  /** The answer shows a credential once: it is not kept for a repeat with the same Idempotency-Key. */
+  readonly secretAnswer?: boolean;
   readonly params?: Params;
   readonly query?: Query;
   /** An optional schema (`Body.optional()`) lets the body be absent. */
@@ -73,6 +77,8 @@ export interface Route<Deps = unknown> {
   readonly summary: string;
   readonly permission: RoutePermission;
   readonly humanSuperAdminOnly?: boolean;
+  readonly withoutEnvironment?: boolean;
+  readonly secretAnswer?: boolean;
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;

@@ -76,6 +76,8 @@ describe('isolation', () => {
     async (stranger) => {
       const leaks: string[] = [];
       for (const route of API_ROUTES.filter((candidate) => candidate.path.endsWith('/search'))) {
+        const isTenantWide = world.tenantWide.includes(`${route.method} ${route.path}`);
+        if (isTenantWide && stranger !== 'another tenant') continue;
         for (const filter of [{}, world.filters[route.path] ?? {}]) {
           const answer = await strangers[stranger]!.post(`/v1${route.path}`, filter);
           const items = (answer.body.items ?? []) as { id: string }[];

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { registerApi } from '../../api/app.ts';
-import type { BillingDeps } from '../../api/deps.ts';
+import type { ApiDeps, BillingDeps } from '../../api/deps.ts';
 import type { UsageAnswer, UsageReader } from '../../domain/metering/usage.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { createApiKeyAuth } from '../../platform/http/api-key-auth.ts';
@@ -182,7 +182,7 @@ export async function startTestApi(
 }
 
 /** What is wrong with an answer: keys missing, of another kind, or not declared. */
-function answerDrift(route: Route<BillingDeps>, body: unknown): string[] {
+function answerDrift(route: Route<ApiDeps>, body: unknown): string[] {
   if (route.contentType !== undefined) return [];
   const name = `${route.method} ${route.path}`;
   if (route.answer === null) return body == null ? [] : [`${name} has a body, but declares none`];

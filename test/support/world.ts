@@ -105,12 +105,23 @@ export async function createWorld(api: TestApi): Promise<World> {
   const costsheet = (
     (await make('/costs', { name: 'Infra' })) as unknown as { costsheet: { id: string } }
   ).costsheet;
-  const { environment_id } = api.scope;
+  const account = await make('/users', {
+    type: 'service_account',
+    name: 'Bot',
+    roles: ['event_ingestor'],
+  });
+  const { secret } = (await make('/secrets/api/keys', {
+    name: 'Bot',
+    type: 'private_key',
+    service_account_id: account.id,
+  })) as unknown as { secret: { id: string } };
+  const { environment_id, tenant_id } = api.scope;
 
   return {
     ids: [
       ...[meter, feature, flag, group, plan, addon, unit, price, entitlement, grant],
       ...[customer, subscription, invoice, coupon, association, tax, taxed, costsheet],
+      ...[account, secret],
     ].map((record) => record.id),
     foreign: {
       '/meters/{id}': meter.id,
@@ -137,10 +148,17 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/taxes/rates/{id}': unusedTax.id,
       '/taxes/associations/{id}': taxed.id,
       '/costs/{id}': costsheet.id,
+      '/users/{id}': account.id,
+      '/secrets/api/keys/{id}': secret.id,
+      '/tenants/{id}': tenant_id,
+      '/rbac/roles/{id}': 'all_reader',
       '/environments/{id}': environment_id,
       '/settings/{key}': 'invoice_config',
     },
     bodies: {
+      'POST /subscriptions/{id}/cancel': { cancellation_type: 'immediate' },
+      'PUT /users/{id}': { name: 'x' },
+      'PUT /users/{id}/roles': { roles: ['all_reader'] },
       'PUT /meters/{id}': { filters: [{ key: 'a', values: ['b'] }] },
       'POST /features/{id}/clone': { name: 'Copy', lookup_key: 'copy' },
       'POST /plans/{id}/clone': { name: 'Copy', lookup_key: 'copy' },
@@ -169,7 +187,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       ['POST /v1/subscriptions', { ...monthly, customer_id: customer.id, plan_id: plan.id }],
       [
         'POST /v1/taxes/associations',
-        { tax_rate_code: 'vat', entity_type: 'tenant', entity_id: api.scope.tenant_id },
+        { tax_rate_code: 'vat', entity_type: 'tenant', entity_id: tenant_id },
       ],
       ['POST /v1/prices', { ...flatFee, entity_type: 'COSTSHEET', entity_id: costsheet.id }],
       ['PUT /v1/customers?external_customer_id=acme', { name: 'x' }],
@@ -188,10 +206,25 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/taxes/rates/search': { taxrate_ids: [tax.id], taxrate_codes: ['vat'] },
       '/costs/search': { costsheet_ids: [costsheet.id], name: 'Infra' },
       '/invoices/search': { invoice_ids: [invoice.id], subscription_id: subscription.id },
+      '/users/search': { user_ids: [account.id] },
       '/subscriptions/search': { subscription_ids: [subscription.id] },
       '/customers/search': { customer_ids: [customer.id], external_ids: ['acme'] },
     },
-    tenantWide: ['GET /environments/{id}', 'PUT /environments/{id}'],
-    withoutRecord: ['GET /settings/{key}', 'PUT /settings/{key}', 'DELETE /settings/{key}'],
+    tenantWide: [
+      'GET /environments/{id}',
+      'PUT /environments/{id}',
+      'GET /tenants/{id}',
+      'POST /users/search',
+      'PUT /users/{id}',
+      'PUT /users/{id}/roles',
+      'POST /users/{id}/remove',
+      'DELETE /users/{id}',
+    ],
+    withoutRecord: [
+      'GET /rbac/roles/{id}',
+      'GET /settings/{key}',
+      'PUT /settings/{key}',
+      'DELETE /settings/{key}',
+    ],
   };
 }

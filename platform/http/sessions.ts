@@ -1,0 +1,237 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { jwtVerify, SignJWT } from 'jose';
+import { permissionsOf } from '../../domain/access/permissions.ts';
+import { BillingError } from '../../domain/errors.ts';
+import type { Pool } from '../../postgres/client.ts';
+import { isoTime, type Clock } from '../clock.ts';
+import type { Identity } from './api-key-auth.ts';
+
+const ISSUER = 'meterline';
+const AUDIENCE = 'dashboard';
+const TOKEN_SECONDS = 15 * 60;
+const SESSION_SECONDS = 30 * 86_400;
+
+export interface OpenedSession {
+  readonly token: string;
+  /** When the token ends; the refresh token buys another one until the session ends. */
+  readonly expires_at: string;
+  readonly refresh_token: string;
+  readonly user_id: string;
+  readonly tenant_id: string;
+}
+
+/**
+ * Sessions of people: a token of 15 minutes, and a refresh token that is exchanged at every use. The
+ * session row is looked at on every request, so whoever is removed, or logs out, is out at once.
+ */
+export interface Sessions {
+  open(user: { readonly id: string; readonly tenant_id: string }): Promise<OpenedSession>;
+  /** Throws 401 for a token that is unknown, too old, or was exchanged before; the last one ends the session. */
+  refresh(refreshToken: string): Promise<OpenedSession>;
+  end(sessionId: string): Promise<void>;
+  /**
+   * Null for a token that does not hold. `environmentId` is what the caller named: throws 403 when it is
+   * missing or not the tenant's, unless the route needs none.
+   */
+  authenticate(
+    token: string,
+    environmentId: string | null,
+    needsEnvironment: boolean,
+  ): Promise<Identity | null>;
+}
+
+export async function createSessions(options: { pool: Pool; clock: Clock }): Promise<Sessions> {
+  const { pool, clock } = options;
+  const signing = await signingKey(pool);
+  const seconds = () => Math.floor(clock.now() / 1000);
+
+  const sign = async (user: { id: string; tenant_id: string }, sessionId: string) => {
+    const expiresAt = seconds() + TOKEN_SECONDS;
+    const token = await new SignJWT({ tenant_id: user.tenant_id, sid: sessionId })
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT', kid: signing.id })
+      .setSubject(user.id)
+      .setIssuer(ISSUER)
+      .setAudience(AUDIENCE)
+      .setIssuedAt(seconds())
+      .setExpirationTime(expiresAt)
+      .sign(signing.secret);
+    return { token, expires_at: isoTime(expiresAt * 1000) };
+  };
+
+  return {
+    async open(user) {
+      const id = randomBytes(16).toString('hex');
+      const refreshToken = randomBytes(32).toString('base64url');
+      await pool`insert into sessions ${pool({
+        id,
+        tenant_id: user.tenant_id,
+        user_id: user.id,
+        refresh_hash: hashOf(refreshToken),
+        expires_at: isoTime(clock.now() + SESSION_SECONDS * 1000),
+        created_at: isoTime(clock.now()),
+      })}`;
+      const signed = await sign(user, id);
+      return {
+        ...signed,
+        refresh_token: refreshToken,
+        user_id: user.id,
+        tenant_id: user.tenant_id,
+      };
+    },
+
+    async refresh(refreshToken) {
+      const next = randomBytes(32).toString('base64url');
+      const exchanged = await exchange(pool, refreshToken, next, isoTime(clock.now()));
+      if (exchanged === null) throw sessionEnded();
+      const user = { id: exchanged.user_id, tenant_id: exchanged.tenant_id };
+      const signed = await sign(user, exchanged.id);
+      return { ...signed, refresh_token: next, user_id: user.id, tenant_id: user.tenant_id };
+    },
+
+    async end(sessionId) {
+      await pool`
+        update sessions set ended_at = ${isoTime(clock.now())}
+         where id = ${sessionId} and ended_at is null`;
+    },
+
+    async authenticate(token, environmentId, needsEnvironment) {
+      const claims = await verified(token, signing, clock);
+      if (claims === null) return null;
+      const user = await sessionUser(pool, claims, isoTime(clock.now()));
+      if (user === null) return null;
+      const environment_id = await ownEnvironment(pool, user.tenant_id, environmentId);
+      if (environment_id === null && (needsEnvironment || environmentId !== null))
+        throw noEnvironment();
+      return {
+        tenant_id: user.tenant_id,
+        environment_id: environment_id ?? '',
+        key_id: null,
+        session_id: claims.sid,
+        user_id: user.id,
+        user_type: 'user',
+        roles: user.roles,
+        permissions: permissionsOf(user.roles),
+      };
+    },
+  };
+}
+
+const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
+
+const sessionEnded = (): BillingError =>
+  new BillingError('unauthenticated', 'unauthenticated', 'The session has ended. Log in again.');
+
+const noEnvironment = (): BillingError =>
+  new BillingError(
+    'forbidden',
+    'permission_denied',
+    'Name an environment of your tenant in the header X-Environment-ID.',
+  );
+
+interface SigningKey {
+  readonly id: string;
+  readonly secret: Uint8Array;
+}
+
+/** The newest key, made by whoever starts first. */
+async function signingKey(pool: Pool): Promise<SigningKey> {
+  return await pool.begin(async (tx) => {
+    await tx`lock table signing_keys in exclusive mode`;
+    const [known] = await tx<SigningKey[]>`
+      select id, secret from signing_keys order by created_at desc limit 1`;
+    if (known !== undefined) return known;
+    const key = { id: randomBytes(8).toString('hex'), secret: randomBytes(64) };
+    await tx`insert into signing_keys ${tx(key)}`;
+    return key;
+  });
+}
+
+interface Claims {
+  readonly sub: string;
+  readonly tenant_id: string;
+  readonly sid: string;
+}
+
+/** One algorithm, one issuer, one audience, one key: whatever else a token says is not believed. */
+async function verified(token: string, key: SigningKey, clock: Clock): Promise<Claims | null> {
+  try {
+    const { payload, protectedHeader } = await jwtVerify(token, key.secret, {
+      algorithms: ['HS256'],
+      issuer: ISSUER,
+      audience: AUDIENCE,
+      requiredClaims: ['sub', 'exp', 'iat', 'sid', 'tenant_id'],
+      typ: 'JWT',
+      currentDate: new Date(clock.now()),
+    });
+    if (protectedHeader.kid !== key.id) return null;
+    const { sub, tenant_id, sid } = payload;
+    if (typeof sub !== 'string' || typeof tenant_id !== 'string' || typeof sid !== 'string')
+      return null;
+    return { sub, tenant_id, sid };
+  } catch {
+    return null;
+  }
+}
+
+interface SessionUser {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly roles: string[];
+}
+
+async function sessionUser(pool: Pool, claims: Claims, now: string): Promise<SessionUser | null> {
+  const [user] = await pool<SessionUser[]>`
+    select u.id, u.tenant_id, u.roles
+      from sessions s
+      join users u on u.id = s.user_id and u.tenant_id = s.tenant_id
+     where s.id = ${claims.sid}
+       and s.user_id = ${claims.sub}
+       and s.tenant_id = ${claims.tenant_id}
+       and s.ended_at is null
+       and s.expires_at > ${now}
+       and u.status = 'published'
+       and u.type = 'user'`;
+  return user ?? null;
+}
+
+async function ownEnvironment(
+  pool: Pool,
+  tenantId: string,
+  id: string | null,
+): Promise<string | null> {
+  if (id === null) return null;
+  const [row] = await pool<{ id: string }[]>`
+    select id from environments
+     where tenant_id = ${tenantId} and id = ${id} and status = 'published'`;
+  return row?.id ?? null;
+}
+
+/** Puts the next refresh token in the place of the one that is shown; ends the session when that was spent before. */
+async function exchange(
+  pool: Pool,
+  refreshToken: string,
+  next: string,
+  now: string,
+): Promise<{ id: string; user_id: string; tenant_id: string } | null> {
+  const hash = hashOf(refreshToken);
+  const [session] = await pool<{ id: string; user_id: string; tenant_id: string }[]>`
+    with exchanged as (
+      update sessions s
+         set refresh_hash = ${hashOf(next)}
+        from users u
+       where s.refresh_hash = ${hash}
+         and s.ended_at is null and s.expires_at > ${now}
+         and u.id = s.user_id and u.status = 'published'
+      returning s.id, s.user_id, s.tenant_id
+    ), spent as (
+      insert into spent_refresh_tokens (refresh_hash, session_id, spent_at)
+      select ${hash}, id, ${now} from exchanged
+    )
+    select id, user_id, tenant_id from exchanged`;
+  if (session !== undefined) return session;
+  await pool`
+    update sessions set ended_at = ${now}
+     where ended_at is null
+       and id = (select session_id from spent_refresh_tokens where refresh_hash = ${hash})`;
+  return null;
+}

@@ -1,0 +1,209 @@
+import { z } from 'zod';
+import {
+  instant,
+  integer,
+  name,
+  optionalId,
+  optionalText,
+  recordFields,
+  status,
+  text,
+  time,
+} from './primitives.ts';
+import { searchSchemas } from './search.ts';
+
+export const USER_TYPES = ['user', 'service_account'] as const;
+export const API_KEY_TYPES = ['private_key', 'publishable_key'] as const;
+
+const nullableText = z.string().nullable();
+const emailAddress = z.email('is no e-mail address').max(255);
+const password = z.string().min(8, 'needs at least 8 characters').max(200);
+/** Strings, as everywhere; null takes a key away where metadata is merged. */
+const metadata = z.record(z.string().max(255), z.string().max(10_000));
+
+export const SignUpBody = z.object({
+  email: emailAddress,
+  password,
+  tenant_name: optionalText(),
+});
+export type SignUpBody = z.output<typeof SignUpBody>;
+
+export const LogInBody = z.object({ email: emailAddress, password });
+
+export const RefreshBody = z.object({ refresh_token: text(200).min(1) });
+
+/** A session: the token goes into `Authorization: Bearer`, the refresh token buys the next one. */
+export const SessionAnswer = z
+  .object({
+    token: z.string(),
+    expires_at: instant,
+    refresh_token: z.string(),
+    user_id: z.string(),
+    tenant_id: z.string(),
+  })
+  .meta({ id: 'Session' });
+
+export const Address = z
+  .object({
+    address_line1: nullableText,
+    address_line2: nullableText,
+    address_city: nullableText,
+    address_state: nullableText,
+    address_postal_code: nullableText,
+    address_country: nullableText,
+  })
+  .meta({ id: 'Address' });
+
+export const BillingDetails = z
+  .object({ email: nullableText, help_email: nullableText, phone: nullableText, address: Address })
+  .meta({ id: 'BillingDetails' });
+export type BillingDetails = z.infer<typeof BillingDetails>;
+
+export const Tenant = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    status,
+    metadata: z.record(z.string(), z.string()),
+    billing_details: BillingDetails,
+    created_at: instant,
+    updated_at: instant,
+  })
+  .meta({ id: 'Tenant' });
+export type Tenant = z.infer<typeof Tenant>;
+
+const AddressBody = z.object({
+  address_line1: optionalText(),
+  address_line2: optionalText(),
+  address_city: optionalText(100),
+  address_state: optionalText(100),
+  address_postal_code: optionalText(20),
+  address_country: optionalText(2),
+});
+/** An empty name changes nothing; metadata and billing details are replaced as a whole when sent. */
+export const UpdateTenantBody = z.object({
+  name: optionalText(),
+  metadata: metadata.nullish(),
+  billing_details: z
+    .object({
+      email: emailAddress.or(z.literal('')).nullish(),
+      help_email: emailAddress.or(z.literal('')).nullish(),
+      phone: optionalText(50),
+      address: AddressBody.nullish(),
+    })
+    .nullish(),
+});
+export type UpdateTenantBody = z.output<typeof UpdateTenantBody>;
+
+const userFields = {
+  id: z.string(),
+  email: nullableText,
+  name: nullableText,
+  type: z.enum(USER_TYPES),
+  roles: z.array(z.string()),
+  metadata: z.record(z.string(), z.string()),
+  tenant: Tenant,
+};
+export const User = z.object(userFields).meta({ id: 'User' });
+export type User = z.infer<typeof User>;
+/** The password of an invited person is shown here and nowhere else. */
+export const CreatedUser = z
+  .object({ ...userFields, password: nullableText })
+  .meta({ id: 'CreatedUser' });
+export type CreatedUser = z.infer<typeof CreatedUser>;
+
+const roles = z.array(name(100)).max(20);
+export const CreateUserBody = z.object({
+  type: z.enum(USER_TYPES),
+  email: emailAddress.or(z.literal('')).nullish(),
+  name: optionalText(),
+  roles: roles.nullish(),
+});
+export type CreateUserBody = z.output<typeof CreateUserBody>;
+export const RenameUserBody = z.object({ name: name() });
+export const UpdateRolesBody = z.object({ roles });
+/** Metadata is merged key by key. */
+export const UpdateMeBody = z.object({ name: optionalText(), metadata: metadata.nullish() });
+export type UpdateMeBody = z.output<typeof UpdateMeBody>;
+
+export const UserSearch = searchSchemas({
+  fields: { name: 'text', email: 'text', type: 'text', created_at: 'time', updated_at: 'time' },
+  filters: (kind) => ({
+    user_ids: kind.list(),
+    /** Service accounts unless said otherwise. */
+    type: kind.oneOf(USER_TYPES),
+    roles: kind.list(),
+  }),
+});
+
+export const RoleQuery = z.object({ user_type: z.enum(USER_TYPES).optional() });
+export const Role = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    description: z.string(),
+    permissions: z.record(z.string(), z.array(z.string())),
+  })
+  .meta({ id: 'Role' });
+
+export const CreateApiKeyBody = z.object({
+  name: name(),
+  type: z.enum(API_KEY_TYPES),
+  expires_at: time.nullish(),
+  /** The key is this account's; the caller's own without it. */
+  service_account_id: optionalId,
+  /** Narrows what the owner's roles allow: `<entity>:read` or `<entity>:write`. */
+  permissions: z
+    .array(
+      z.string().regex(/^([a-z_]+|\*):(read|write)$/, 'expected <entity>:read or <entity>:write'),
+    )
+    .max(100)
+    .nullish(),
+});
+export type CreateApiKeyBody = z.output<typeof CreateApiKeyBody>;
+
+/** How long the old key still works beside the new one. */
+export const RotateApiKeyBody = z.object({
+  overlap_seconds: integer
+    .min(0)
+    .max(30 * 86_400)
+    .nullish(),
+});
+
+/** An API key without the key. */
+export const ApiKey = z
+  .object({
+    ...recordFields,
+    name: z.string(),
+    type: z.enum(API_KEY_TYPES),
+    provider: z.string(),
+    /** Enough of the key to tell it from others. */
+    display_id: z.string(),
+    roles: z.array(z.string()),
+    permissions: z.array(z.string()),
+    user_id: nullableText,
+    user_type: z.enum(USER_TYPES),
+    service_account_name: nullableText,
+    expires_at: instant.nullable(),
+    last_used_at: instant.nullable(),
+  })
+  .meta({ id: 'ApiKey' });
+export type ApiKey = z.infer<typeof ApiKey>;
+/** The key itself is shown here and nowhere else. */
+export const CreatedApiKey = z
+  .object({ secret: ApiKey, api_key: z.string() })
+  .meta({ id: 'CreatedApiKey' });
+
+export const ApiKeySearch = searchSchemas({
+  fields: {
+    name: 'text',
+    type: 'text',
+    expires_at: 'time',
+    last_used_at: 'time',
+    created_at: 'time',
+  },
+  filters: (kind) => ({
+    /** Private keys unless said otherwise. */
+    type: kind.oneOf(API_KEY_TYPES),
+  }),
+});
