@@ -89,6 +89,8 @@ const AllowanceStep = z.object({
     z.object({
       start: z.string(),
       end: z.string(),
+      /** Where the usage begins that asks for free units: a window of the price, or a later line. */
+      at: z.string(),
       /** null = unlimited. */
       limit: Decimal.nullable(),
       /** Used up before, by earlier usage in the window or by other lines of the meter. */

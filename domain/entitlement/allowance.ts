@@ -13,6 +13,8 @@ export interface AllowanceEntry {
   /** The reset window that the claim falls in. */
   readonly start: string;
   readonly end: string;
+  /** From when the claim competes, inside of the window or before it (a window of usage that began earlier). */
+  readonly at: string;
   /** The limit in force for the claim; null = unlimited. */
   readonly limit: Decimal | null;
   /** Counted against the limit before this claim: earlier usage of the window, and other lines. */
@@ -67,6 +69,7 @@ export function shareAllowance(
       entries.push({
         start: window.start,
         end: window.end,
+        at: claim.at,
         limit,
         usedBefore: used,
         usage,
@@ -110,6 +113,7 @@ export function explainAllowance(
     windows: shown.map((entry) => ({
       start: entry.start,
       end: entry.end,
+      at: entry.at,
       limit: entry.limit === null ? null : decimalText(entry.limit),
       used_before: decimalText(entry.usedBefore),
       usage: decimalText(entry.usage),

@@ -1,5 +1,5 @@
 import type { ExplanationStepOf } from '../../schemas/explanation.ts';
-import { spanText } from './span-text.ts';
+import { shareText, shortInstant, spanText } from './span-text.ts';
 import { textTable, type StepText } from './text-table.ts';
 
 export function poolText({ amounts, index, amount }: ExplanationStepOf<'pool'>): StepText {
@@ -20,12 +20,14 @@ export function commitmentText(step: ExplanationStepOf<'commitment'>): StepText 
       ? [`${step.promised} units are worth ${step.quantity_rating.amount}`]
       : [];
   const share =
-    step.share === null ? [] : [`${step.share.part_ms} of ${step.share.whole_ms} ms of the period`];
+    step.share === null
+      ? []
+      : [`${step.promised} × ${shareText(step.share.part_ms, step.share.whole_ms)}`];
   const heading = ['', 'usage', 'commitment', 'utilized', 'overage', 'true-up', '= amount'];
   const windows = (step.windows ?? []).map((window) => [
     window.share === null
-      ? window.start
-      : `${window.start} (${window.share.part_ms}/${window.share.whole_ms} ms)`,
+      ? shortInstant(window.start)
+      : `${shortInstant(window.start)} × ${shareText(window.share.part_ms, window.share.whole_ms)}`,
     ...outcomeCells(window),
   ]);
   const omitted =
@@ -76,7 +78,7 @@ export function termText(step: ExplanationStepOf<'term_commitment'>): StepText {
   };
 }
 
-export function shareText(step: ExplanationStepOf<'share'>): StepText {
+export function allocationText(step: ExplanationStepOf<'share'>): StepText {
   const own = step.weights[step.index]!;
   const place = `row ${step.index + 1} of ${step.weights.length}`;
   return {

@@ -4,9 +4,15 @@ import type {
   ExplanationStepOf,
   SettlementStep,
 } from '../../schemas/explanation.ts';
-import { commitmentText, poolText, roundingText, shareText, termText } from './commitment-text.ts';
+import {
+  allocationText,
+  commitmentText,
+  poolText,
+  roundingText,
+  termText,
+} from './commitment-text.ts';
 import { allowanceText, quantityText, rateText, usageText } from './rating-text.ts';
-import { spanText } from './span-text.ts';
+import { shareText, spanText } from './span-text.ts';
 import { textTable, type StepText } from './text-table.ts';
 
 /**
@@ -16,7 +22,7 @@ import { textTable, type StepText } from './text-table.ts';
 export function explainText(explanation: Explanation): string {
   const { kind, currency, amount, quantity, period } = explanation;
   const lines = [
-    `${kind}: ${currency} ${amount} for ${quantity} units, ${spanText(period)}`,
+    `${kind}: ${currency} ${amount} for ${quantity} ${quantity === '1' ? 'unit' : 'units'}, ${spanText(period)}`,
     ...explanation.steps.flatMap((step, index) => ['', ...stepText(step, `${index + 1}.`)]),
     ...settlementText(explanation.settlement ?? []),
   ];
@@ -25,7 +31,7 @@ export function explainText(explanation: Explanation): string {
 
 function stepText(step: ExplanationStep, number: string): string[] {
   const { title, lines } = describe(step);
-  return [`${number} ${title} (${step.rule})`, ...lines.map((line) => `   ${line}`)];
+  return [`${number} ${title} (${step.rule})`, ...lines.map(indented)];
 }
 
 function describe(step: ExplanationStep): StepText {
@@ -45,7 +51,7 @@ function describe(step: ExplanationStep): StepText {
     case 'term_commitment':
       return termText(step);
     case 'share':
-      return shareText(step);
+      return allocationText(step);
     case 'proration':
       return prorationText(step);
     case 'net':
@@ -73,11 +79,11 @@ function prorationText(step: ExplanationStepOf<'proration'>): StepText {
     title: 'Proration',
     lines: [
       ...textTable([
-        ['', 'from and to', 'ms'],
-        ['charged', spanText(step.slice), String(step.slice_ms)],
-        ['of', spanText(step.reference), String(step.reference_ms)],
-      ]),
-      `${step.of} × ${step.slice_ms} / ${step.reference_ms} = ${step.amount}`,
+        ['', 'period'],
+        ['charged', spanText(step.slice)],
+        ['of', spanText(step.reference)],
+      ]).slice(1),
+      `${step.of} × ${shareText(step.slice_ms, step.reference_ms)} = ${step.amount}`,
     ],
   };
 }
@@ -109,7 +115,7 @@ function sumText(step: ExplanationStepOf<'sum'>): StepText {
     '',
     `${index + 1}: ${spanText(part.period)}`,
     ...part.steps.flatMap((inner, place) =>
-      stepText(inner, `${index + 1}.${place + 1}`).map((line) => `   ${line}`),
+      stepText(inner, `${index + 1}.${place + 1}`).map(indented),
     ),
   ]);
   return {
@@ -140,5 +146,7 @@ function settlementText(steps: readonly SettlementStep[]): string[] {
     }
   });
   const table = textTable([['', 'of', 'amount', 'leaves', 'rule'], ...rows]);
-  return ['', 'On the invoice', ...table.map((line) => `   ${line}`)];
+  return ['', 'On the invoice', ...table.map(indented)];
 }
+
+const indented = (line: string): string => (line === '' ? '' : `   ${line}`);

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import type { ExplanationStepOf } from '../../schemas/explanation.ts';
-import { minorDigits, roundToCurrency, type Currency } from '../currency.ts';
-import { decimal, decimalText, parseDecimal, roundToStorage, type Decimal } from '../money.ts';
-import { currencyCode } from './explain.ts';
+import { roundToCurrency, type Currency } from '../currency.ts';
+import { decimalText, parseDecimal, roundToStorage, type Decimal } from '../money.ts';
 import type { PriceUnitConfig, TierDefinition } from './validate-price.ts';
 
 /** Money of a price that is defined in a pricing unit, decimal text. Absent terms stay null. */
@@ -41,43 +39,6 @@ export function convertPriceUnit(config: PriceUnitConfig, conversionRate: Decima
 export function priceUnitAmount(amount: Decimal, conversionRate: Decimal, unit: Currency): Decimal {
   assert(conversionRate.gt(0), 'a conversion rate of 0 or less');
   return roundToCurrency(amount.div(conversionRate), unit);
-}
-
-/** A row in the currency of its invoice. Both amounts are kept on the row. */
-export interface ConvertedAmount {
-  readonly amount: Decimal;
-  /** To stand in the row's explanation behind the step that rounded the custom amount. */
-  readonly step: ExplanationStepOf<'conversion'>;
-}
-
-/**
- * A row's amount in a custom currency as money of the invoice: rounded amount × factor, rounded, row by
- * row, and the subtotal is the sum of what results (billing-semantics 2.6, money-semantics 12.5). The
- * factor is live while the invoice is a draft and frozen afterwards; which one that is, the caller knows.
- */
-export function convertCustomAmount(
-  custom: { readonly amount: Decimal; readonly currency: Currency },
-  factor: string,
-  fiat: Currency,
-): ConvertedAmount {
-  const rate = decimal(factor);
-  assert(rate.gt(0), 'a conversion factor of 0 or less');
-  const unrounded = custom.amount.times(rate);
-  const amount = roundToCurrency(unrounded, fiat);
-  return {
-    amount,
-    step: {
-      step: 'conversion',
-      rule: 'money-semantics 12.5',
-      from_currency: currencyCode(custom.currency),
-      from_amount: decimalText(custom.amount),
-      factor: decimalText(rate),
-      to_currency: currencyCode(fiat),
-      unrounded: decimalText(unrounded),
-      decimals: minorDigits(fiat),
-      amount: decimalText(amount),
-    },
-  };
 }
 
 const isGiven = <Value>(value: Value | null | undefined): value is Value =>

@@ -3,17 +3,16 @@ import type {
   ExplainedRating,
   ExplanationStepOf,
 } from '../../schemas/explanation.ts';
-import { spanText } from './span-text.ts';
+import { shortInstant, spanText } from './span-text.ts';
 import { textTable, type StepText } from './text-table.ts';
 
 export function usageText(step: ExplanationStepOf<'usage'>): StepText {
   const { aggregation, event_count, quantity, windows } = step;
-  const events = `${aggregation} of ${event_count} ${event_count === 1 ? 'event' : 'events'}`;
-  const where =
-    windows === null
-      ? ''
-      : `, ${windows.with_usage} windows of ${windows.bucket_size} (${windows.timezone}) with usage`;
-  return { title: 'Usage', lines: [`${events}${where} = ${quantity}`] };
+  const events = `${aggregation} of ${counted(event_count, 'event')}`;
+  if (windows === null) return { title: 'Usage', lines: [`${events} = ${quantity}`] };
+  const { with_usage, bucket_size, timezone } = windows;
+  const where = `${counted(with_usage, 'window')} of one ${bucket_size} (${timezone})`;
+  return { title: 'Usage', lines: [`${events} in ${where}, added up = ${quantity}`] };
 }
 
 export function quantityText({ quantity, min_quantity }: ExplanationStepOf<'quantity'>): StepText {
@@ -22,9 +21,13 @@ export function quantityText({ quantity, min_quantity }: ExplanationStepOf<'quan
 }
 
 export function allowanceText(step: ExplanationStepOf<'allowance'>): StepText {
-  const heading = ['window', 'limit', 'used before', 'usage', 'free', 'billable'];
+  const heading = ['reset window', 'from', 'limit', 'used before', 'usage', 'free', 'billable'];
+  // The column stays away where every claim begins with its window.
+  const later = step.windows.some(({ at, start }) => at !== start);
+  if (!later) heading[1] = '';
   const rows = step.windows.map((window) => [
     spanText(window),
+    later ? shortInstant(window.at) : '',
     window.limit ?? 'unlimited',
     window.used_before,
     window.usage,
@@ -34,8 +37,8 @@ export function allowanceText(step: ExplanationStepOf<'allowance'>): StepText {
   const omitted =
     step.omitted === null
       ? []
-      : [[`${step.omitted.count} more`, '', '', '', step.omitted.free, step.omitted.billable]];
-  const total = ['total', '', '', '', step.free, step.billable];
+      : [[`${step.omitted.count} more`, '', '', '', '', step.omitted.free, step.omitted.billable]];
+  const total = ['total', '', '', '', '', step.free, step.billable];
   return {
     title: `Allowance, resets ${step.usage_reset_period}`,
     lines: textTable([heading, ...rows, ...omitted, total]),
@@ -95,7 +98,7 @@ function rateRows(step: ExplanationStepOf<'rate'>): string[][] {
 }
 
 const labelOf = ({ window_start, group }: ExplainedRating): string =>
-  [window_start ?? '', ...group].join(' ').trim();
+  [window_start === null ? '' : shortInstant(window_start), ...group].join(' ').trim();
 
 function tierRows({ tiers, quantity, amount }: ExplainedRating, label: string): string[][] {
   if (tiers === null || tiers.length === 0) {
@@ -112,3 +115,6 @@ function tierRows({ tiers, quantity, amount }: ExplainedRating, label: string): 
     tier.amount,
   ]);
 }
+
+const counted = (count: number, noun: string): string =>
+  `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -138,9 +138,9 @@ describe('the account of an allowance', () => {
       rule: 'billing-semantics 4',
       usage_reset_period: 'DAILY',
       windows: [
-        { ...span('2026-01-01', '2026-01-02'), limit: '100', used_before: '0', usage: '80', free: '80', billable: '0' },
-        { ...span('2026-01-02', '2026-01-03'), limit: '100', used_before: '30', usage: '150', free: '70', billable: '80' },
-        { ...span('2026-01-03', '2026-01-04'), limit: null, used_before: '0', usage: '5', free: '5', billable: '0' },
+        { ...span('2026-01-01', '2026-01-02'), at: at('2026-01-01'), limit: '100', used_before: '0', usage: '80', free: '80', billable: '0' },
+        { ...span('2026-01-02', '2026-01-03'), at: at('2026-01-02'), limit: '100', used_before: '30', usage: '150', free: '70', billable: '80' },
+        { ...span('2026-01-03', '2026-01-04'), at: at('2026-01-03'), limit: null, used_before: '0', usage: '5', free: '5', billable: '0' },
       ],
       omitted: null,
       free: '155',

@@ -1,12 +1,7 @@
 import { Decimal } from '../../../domain/money.ts';
-import {
-  convertCustomAmount,
-  convertPriceUnit,
-  priceUnitAmount,
-} from '../../../domain/pricing/price-unit.ts';
+import { convertPriceUnit, priceUnitAmount } from '../../../domain/pricing/price-unit.ts';
 import { refusalOf } from '../../support/refusal.ts';
 import { flat, usageLine, whole } from './lines.ts';
-import { redo } from './redo-explanation.ts';
 
 const rate = (text: string) => new Decimal(text);
 
@@ -85,51 +80,4 @@ describe('terms in a pricing unit become money at the rate of the unit (2.6, mon
       expect(priceUnitAmount(rate(amount), rate(conversion), unit).toFixed()).toBe(units);
     },
   );
-});
-
-describe('a custom currency becomes money row by row (2.6, money 12.5, 12.6)', () => {
-  const tokens = { code: 'tok', symbol: 'T' };
-  const convert = (amount: string, factor: string, fiat = 'usd') =>
-    convertCustomAmount({ amount: rate(amount), currency: tokens }, factor, fiat);
-
-  test.each`
-    amount     | factor    | fiat     | money
-    ${'1.23'}  | ${'0.5'}  | ${'usd'} | ${'0.62'}
-    ${'1.23'}  | ${'0.5'}  | ${'jpy'} | ${'1'}
-    ${'100'}   | ${'0.01'} | ${'usd'} | ${'1'}
-    ${'-1.23'} | ${'0.5'}  | ${'usd'} | ${'-0.62'}
-    ${'0'}     | ${'7'}    | ${'usd'} | ${'0'}
-    ${'0.01'}  | ${'0.4'}  | ${'usd'} | ${'0'}
-  `('$amount at $factor: $money $fiat', ({ amount, factor, fiat, money }) => {
-    const converted = convert(amount, factor, fiat);
-    expect(converted.amount.toFixed()).toBe(money);
-    expect(converted.step).toMatchObject({ from_currency: 'tok', to_currency: fiat, factor });
-  });
-
-  test('rows are rounded before they are added, so the sums need not be proportional', () => {
-    const rows = ['0.33', '0.33', '0.33'].map((amount) => convert(amount, '0.5').amount);
-    expect(rows.map((amount) => amount.toFixed())).toEqual(['0.17', '0.17', '0.17']);
-    expect(convert('0.99', '0.5').amount.toFixed()).toBe('0.5');
-  });
-
-  test('the account of a row goes on with the conversion', () => {
-    const line = usageLine({
-      price: flat('0.101', { currency: 'tok' }),
-      rows: whole('3'),
-      currency: tokens,
-    });
-    const { amount, step } = convert(line.amount.toFixed(), '0.755');
-    const explanation = {
-      ...line.explanation,
-      amount: amount.toFixed(),
-      steps: [...line.explanation.steps, step],
-    };
-    expect(redo(explanation)).toEqual([]);
-    expect(amount.toFixed()).toBe('0.23');
-  });
-
-  test('a factor of 0 is a bug', () => {
-    expect(() => convert('1', '0')).toThrow('a conversion factor of 0 or less');
-    expect(() => convert('1', '-1')).toThrow('a conversion factor of 0 or less');
-  });
 });

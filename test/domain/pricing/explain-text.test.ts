@@ -1,0 +1,262 @@
+import { explainText } from '../../../domain/pricing/explain-text.ts';
+import { shareText, shortInstant, spanText } from '../../../domain/pricing/span-text.ts';
+import { textTable } from '../../../domain/pricing/text-table.ts';
+import { windowsWithin } from '../../../domain/time/usage-windows.ts';
+import type { Explanation, ExplanationStep } from '../../../schemas/explanation.ts';
+import { at, flat, JANUARY, pack, slab, span, usageLine } from './lines.ts';
+
+describe('a table of text', () => {
+  test('text to the left, decimals with their points below each other', () => {
+    expect(
+      textTable([
+        ['window', 'units', 'amount'],
+        ['a', '1.5', '-10'],
+        ['long name', '100', '2.25'],
+      ]),
+    ).toEqual(['window     units  amount', 'a            1.5  -10', 'long name  100      2.25']);
+  });
+
+  test('a word may stand for a number', () => {
+    expect(textTable([['up to'], ['10'], ['open'], ['5.5']])).toEqual([
+      ' up to',
+      '  10',
+      'open',
+      '   5.5',
+    ]);
+  });
+
+  test('an empty column is left away, also with a heading that is empty', () => {
+    expect(
+      textTable([
+        ['', 'b'],
+        ['', '2'],
+        ['', '30'],
+      ]),
+    ).toEqual([' b', ' 2', '30']);
+    expect(
+      textTable([
+        ['a', ''],
+        ['x', ''],
+        ['y', 'z'],
+      ]),
+    ).toEqual(['a', 'x', 'y  z']);
+  });
+
+  test('short rows end early, and no line ends in a space', () => {
+    const lines = textTable([['a', 'b', 'c'], ['1'], ['2', 'x'], ['3', '', '9']]);
+    expect(lines).toEqual(['a  b  c', '1', '2  x', '3     9']);
+  });
+
+  test('a column of text that looks mixed stays text', () => {
+    expect(textTable([['x'], ['10'], ['2026-01-01']])).toEqual(['x', '10', '2026-01-01']);
+    expect(textTable([['x'], ['a'], ['bb']])).toEqual(['x', 'a', 'bb']);
+  });
+});
+
+describe('instants and shares', () => {
+  test.each`
+    instant                       | short
+    ${'2026-01-01T00:00:00.000Z'} | ${'2026-01-01'}
+    ${'2026-01-01T09:30:00.000Z'} | ${'2026-01-01T09:30Z'}
+    ${'2026-01-01T09:30:15.000Z'} | ${'2026-01-01T09:30:15Z'}
+    ${'2026-01-01T09:30:15.250Z'} | ${'2026-01-01T09:30:15.250Z'}
+    ${'2026-01-01T10:00:00.000Z'} | ${'2026-01-01T10:00Z'}
+  `('$instant: $short', ({ instant, short }) => {
+    expect(shortInstant(instant)).toBe(short);
+  });
+
+  test('a period, and the instant of a one-time charge', () => {
+    expect(spanText(JANUARY)).toBe('2026-01-01 to 2026-02-01');
+    expect(spanText({ start: JANUARY.start, end: JANUARY.start })).toBe('2026-01-01');
+  });
+
+  test.each`
+    part           | whole            | text
+    ${864_000_000} | ${2_592_000_000} | ${'10 / 30 days'}
+    ${43_200_000}  | ${2_592_000_000} | ${'12 / 720 hours'}
+    ${60_000}      | ${3_600_000}     | ${'1 / 60 minutes'}
+    ${1_000}       | ${3_600_000}     | ${'1 / 3600 seconds'}
+    ${1}           | ${1_000}         | ${'1 / 1000 ms'}
+    ${0}           | ${86_400_000}    | ${'0 / 1 days'}
+  `('$part of $whole ms: $text', ({ part, whole, text }) => {
+    expect(shareText(part, whole)).toBe(text);
+  });
+});
+
+const explanation = (...steps: ExplanationStep[]): Explanation => ({
+  kind: 'base',
+  currency: 'usd',
+  period: JANUARY,
+  quantity: '1',
+  amount: '5',
+  steps,
+});
+const bodyOf = (step: ExplanationStep) => explainText(explanation(step)).split('\n').slice(2, -1);
+
+describe('an explanation as text (the page docs/explanations.md shows one for each rule)', () => {
+  test('a heading, then numbered steps with their rules, and a last line break', () => {
+    const trial: ExplanationStep = {
+      step: 'trial',
+      rule: 'billing-semantics 10.4',
+      trial: span('2026-01-01', '2026-01-15'),
+      amount: '0',
+    };
+    expect(explainText(explanation(trial, trial))).toBe(
+      [
+        'base: usd 5 for 1 unit, 2026-01-01 to 2026-02-01',
+        '',
+        '1. Trial 2026-01-01 to 2026-01-15 (billing-semantics 10.4)',
+        '   free = 0',
+        '',
+        '2. Trial 2026-01-01 to 2026-01-15 (billing-semantics 10.4)',
+        '   free = 0',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('of long lists the rest is one row', () => {
+    const cells = windowsWithin(
+      { bucket_size: 'HOUR', timezone: 'UTC', billing_anchor: null },
+      JANUARY,
+    );
+    const rows = cells.slice(0, 120).map(({ window_start }) => ({
+      group: [],
+      window_start,
+      quantity: '6',
+      event_count: 1,
+    }));
+    for (const [price, more] of [
+      [slab('5 1', '- 2'), '20 more 120 140'],
+      [pack('3', 4), '20 more 120 120'],
+      [flat('0.5'), '20 more 120 60'],
+    ] as const) {
+      const text = explainText(usageLine({ price, bucket_size: 'HOUR', rows }).explanation);
+      expect(text.replace(/ +/g, ' ')).toContain(`
+ ${more}
+`);
+      expect(text).toMatch(/\n {3}total /);
+    }
+  });
+
+  test('an allowance shows what it leaves out, and unlimited', () => {
+    const window = {
+      ...span('2026-01-01', '2026-01-02'),
+      at: at('2026-01-01'),
+      limit: null,
+      used_before: '0',
+      usage: '5',
+      free: '5',
+      billable: '0',
+    };
+    const step: ExplanationStep = {
+      step: 'allowance',
+      rule: 'billing-semantics 4',
+      usage_reset_period: 'DAILY',
+      windows: [window],
+      omitted: { count: 29, free: '100', billable: '12.5' },
+      free: '105',
+      billable: '12.5',
+    };
+    expect(bodyOf(step)).toEqual([
+      '1. Allowance, resets DAILY (billing-semantics 4)',
+      '   reset window              limit      used before  usage  free  billable',
+      '   2026-01-01 to 2026-01-02  unlimited            0      5     5       0',
+      '   29 more                                                   100      12.5',
+      '   total                                                     105      12.5',
+    ]);
+  });
+
+  test('a commitment shows its share of the period, and of windows', () => {
+    const outcome = {
+      usage: '1',
+      commitment: '5',
+      utilized: '1',
+      overage: '0',
+      true_up: '4',
+      amount: '5',
+    };
+    const share = { part_ms: 43_200_000, whole_ms: 86_400_000 };
+    const step: ExplanationStep = {
+      step: 'commitment',
+      rule: 'billing-semantics 6.2',
+      type: 'amount',
+      promised: '10',
+      quantity_rating: null,
+      overage_factor: '1.5',
+      true_up_enabled: true,
+      share,
+      windows: [
+        { start: at('2026-01-01'), share, ...outcome },
+        { start: at('2026-01-02'), share: null, ...outcome },
+      ],
+      omitted: { count: 3, ...outcome },
+      ...outcome,
+    };
+    expect(bodyOf(step)).toEqual([
+      '1. Commitment, factor 1.5, true-up on (billing-semantics 6.2)',
+      '   10 × 12 / 24 hours',
+      '                               usage  commitment  utilized  overage  true-up  = amount',
+      '   2026-01-01 × 12 / 24 hours      1           5         1        0        4         5',
+      '   2026-01-02                      1           5         1        0        4         5',
+      '   3 more                          1           5         1        0        4         5',
+      '   total                           1           5         1        0        4         5',
+    ]);
+  });
+
+  test('what the invoice did with the row comes last', () => {
+    const settled: Explanation = {
+      ...explanation(),
+      settlement: [
+        {
+          step: 'discount',
+          rule: 'billing-semantics 7.3',
+          level: 'line_item',
+          coupon_id: 'coupon_1',
+          coupon_association_id: null,
+          discount_type: 'percentage',
+          percentage_off: '10',
+          amount_off: null,
+          base: '5',
+          discount: '0.5',
+          before: '5',
+          amount: '0.5',
+          after: '4.5',
+        },
+        {
+          step: 'prepaid_credit',
+          rule: 'billing-semantics 9.2',
+          wallet_id: 'wallet_1',
+          before: '4.5',
+          amount: '4',
+          after: '0.5',
+        },
+        {
+          step: 'tax',
+          rule: 'billing-semantics 8.2',
+          tax_rate_id: 'taxrate_1',
+          tax_behavior: 'exclusive',
+          percentage_value: '20',
+          line_base: '4.5',
+          invoice_base: '9',
+          taxable_amount: '9',
+          tax_amount: '1.8',
+        },
+      ],
+    };
+    expect(explainText(settled).split('\n').slice(1)).toEqual([
+      '',
+      'On the invoice',
+      '                                             of  amount  leaves  rule',
+      '   coupon coupon_1                          5       0.5     4.5  billing-semantics 7.3',
+      '   wallet wallet_1                          4.5     4       0.5  billing-semantics 9.2',
+      '   20% exclusive tax taxrate_1 on all rows  9       1.8          billing-semantics 8.2',
+      '',
+    ]);
+  });
+
+  test('a row without a settlement says nothing of one', () => {
+    expect(explainText(explanation())).not.toContain('On the invoice');
+    expect(explainText({ ...explanation(), settlement: [] })).not.toContain('On the invoice');
+  });
+});
