@@ -1,6 +1,6 @@
 import { decimal, Decimal, decimalText, sum, ZERO } from '../money.ts';
 import { epochMs } from '../time/instant.ts';
-import { CREDIT_REASONS, type CreditReason } from './transaction.ts';
+import { CREDIT_REASONS, type Consumption, type CreditReason } from './transaction.ts';
 
 /**
  * What is left of a completed credit row (money-semantics 2.3.1). Credits are decimal text; a null
@@ -13,12 +13,6 @@ export interface CreditBlock {
   readonly priority: number | null;
   readonly expiry_date: string | null;
   readonly created_at: string;
-}
-
-/** Credits taken from one block by one debit. */
-export interface Consumption {
-  readonly credit_transaction_id: string;
-  readonly credits: string;
 }
 
 /** A block whose credits wait for a late invoice is held at most this long after its expiry (money-semantics 2.7.4). */

@@ -1,5 +1,4 @@
 import type { TransactionStatus } from '../states/wallet-transaction.ts';
-import type { Consumption } from './credit-block.ts';
 
 /** What brings credits, and whether they were given or paid for (money-semantics 2.3.6, 2.3.7). */
 export const CREDIT_REASONS = {
@@ -19,6 +18,12 @@ export const DEBIT_REASONS = [
   'MANUAL_BALANCE_DEBIT',
 ] as const; // prettier-ignore
 export type DebitReason = (typeof DEBIT_REASONS)[number];
+
+/** Credits taken from one block by one debit. */
+export interface Consumption {
+  readonly credit_transaction_id: string;
+  readonly credits: string;
+}
 
 /** The columns of a wallet transaction that arithmetic decides; decimals as text. */
 export interface WalletTransaction {

@@ -5,9 +5,9 @@ import {
   isSpendable,
   spendableCredits,
   takeCredits,
-  type Consumption,
   type CreditBlock,
 } from '../../../domain/wallet/credit-block.ts';
+import type { Consumption } from '../../../domain/wallet/transaction.ts';
 import { creditWallet, debitWallet, type Wallet } from '../../../domain/wallet/wallet.ts';
 import type { Answer } from '../compare.ts';
 import { inAnyOrder } from '../compare.ts';
