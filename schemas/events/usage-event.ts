@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { crc32 } from 'node:zlib';
+import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import avro from 'avsc';
 
 /**
@@ -46,34 +46,35 @@ const type = avro.Type.forSchema(
 ) as avro.Type & { encode(value: unknown, buffer: Buffer, position: number): number };
 
 /**
- * A record starts as Avro's single-object encoding does: two marker bytes, then the schema's
- * CRC-64-AVRO fingerprint. A CRC-32 of all that stands before it ends the record: Avro itself can not
- * tell damaged bytes from good ones, and a damaged array length would make its reader run for ever.
+ * A record is a header of ten bytes, the Avro body, and a CRC-32 of all that stands before it: Avro itself
+ * can not tell damaged bytes from good ones, and a damaged array length would make its reader run for
+ * ever. The header is that of Avro's single-object encoding (two marker bytes, then the schema's
+ * CRC-64-AVRO fingerprint); with another second byte the body is deflated.
  */
-const HEADER = Buffer.concat([Buffer.from([0xc3, 0x01]), schemaFingerprint(type)]);
+const FINGERPRINT = schemaFingerprint(type);
+const PLAIN = Buffer.concat([Buffer.from([0xc3, 0x01]), FINGERPRINT]);
+const DEFLATED = Buffer.concat([Buffer.from([0xc3, 0x02]), FINGERPRINT]);
 const CHECKSUM_BYTES = 4;
 
-// Grows to the largest record seen. Encoding into memory that is kept is 1.4 times as fast as letting
-// avsc find the size out (measured: 2.9 against 2.1 million events a second).
+/**
+ * From here on a body is deflated. Measured with ids like UUIDs: 183 bytes an event become 41 for
+ * 0.4 to 0.7 µs, and inflating takes 0.2 µs. Every byte less is one that need not be copied, checked,
+ * sent, logged, written and read back: the CPU seconds of appending a million events in records of
+ * 1,000, caller and log together, went from 2.5 to 0.6 on Postgres and from 1.9 to 0.7 on Kafka. A
+ * small record would pay for the start of a stream and gain little.
+ */
+const DEFLATED_BYTES_MIN = 4 * 1024;
+const BODY_BYTES_MAX = 256 * 1024 * 1024;
+
+// Grows to the largest body seen. Encoding into memory that is kept is 1.4 times as fast as letting
+// avsc find the size out.
 let scratch = Buffer.allocUnsafeSlow(256 * 1024);
 
-/**
- * One log record of these events, in their order. They belong to one partition; tenants may mix.
- * About 1.6 million events a second on one core.
- */
+/** One log record of these events, in their order. They belong to one partition; tenants may mix. */
 export function encodeEvents(events: readonly UsageEvent[]): Buffer {
-  const record = toWire(events);
-  HEADER.copy(scratch);
-  let end = type.encode(record, scratch, HEADER.length);
-  while (end < 0 || end + CHECKSUM_BYTES > scratch.length) {
-    // A negative answer says by how many bytes the buffer was too small.
-    const needed = end < 0 ? scratch.length - end : end;
-    scratch = Buffer.allocUnsafeSlow(Math.max(needed + CHECKSUM_BYTES, scratch.length * 2));
-    HEADER.copy(scratch);
-    end = type.encode(record, scratch, HEADER.length);
-  }
-  scratch.writeUInt32LE(crc32(scratch.subarray(0, end)), end);
-  return Buffer.from(scratch.subarray(0, end + CHECKSUM_BYTES));
+  const body = encodeBody(toWire(events));
+  if (body.length < DEFLATED_BYTES_MIN) return seal(PLAIN, body);
+  return seal(DEFLATED, deflateRawSync(body, { level: 1 }));
 }
 
 /**
@@ -82,18 +83,40 @@ export function encodeEvents(events: readonly UsageEvent[]): Buffer {
  */
 export function decodeEvents(record: Buffer): UsageEvent[] {
   const end = record.length - CHECKSUM_BYTES;
-  if (end < HEADER.length) throw new UndecodableRecord(`${record.length} bytes are too few`);
-  if (record.compare(HEADER, 0, HEADER.length, 0, HEADER.length) !== 0)
-    throw new UndecodableRecord(
-      `unknown schema ${record.subarray(0, HEADER.length).toString('hex')}`,
-    );
+  if (end < PLAIN.length) throw new UndecodableRecord(`${record.length} bytes are too few`);
+  const header = record.subarray(0, PLAIN.length);
+  const isDeflated = header.equals(DEFLATED);
+  if (!isDeflated && !header.equals(PLAIN))
+    throw new UndecodableRecord(`unknown schema ${header.toString('hex')}`);
   if (record.readUInt32LE(end) !== crc32(record.subarray(0, end)))
     throw new UndecodableRecord('wrong checksum');
   try {
-    return fromWire(type.fromBuffer(record.subarray(HEADER.length, end)) as WireRecord);
+    const body = record.subarray(PLAIN.length, end);
+    const avroBody = isDeflated ? inflateRawSync(body, { maxOutputLength: BODY_BYTES_MAX }) : body;
+    return fromWire(type.fromBuffer(avroBody) as WireRecord);
   } catch (error) {
     throw new UndecodableRecord(String(error), { cause: error });
   }
+}
+
+/** The Avro body, in memory that the next call uses again. */
+function encodeBody(record: WireRecord): Buffer {
+  let end = type.encode(record, scratch, 0);
+  while (end < 0) {
+    // A negative answer says by how many bytes the buffer was too small.
+    scratch = Buffer.allocUnsafeSlow(Math.max(scratch.length - end, scratch.length * 2));
+    end = type.encode(record, scratch, 0);
+  }
+  return scratch.subarray(0, end);
+}
+
+function seal(header: Buffer, body: Buffer): Buffer {
+  const end = header.length + body.length;
+  const record = Buffer.allocUnsafe(end + CHECKSUM_BYTES);
+  header.copy(record);
+  body.copy(record, header.length);
+  record.writeUInt32LE(crc32(record.subarray(0, end)), end);
+  return record;
 }
 
 function toWire(events: readonly UsageEvent[]): WireRecord {

@@ -55,6 +55,15 @@ describe('a log record carries its events', () => {
     expect(decodeEvents(encodeEvents(events))).toEqual(events);
   });
 
+  test('a large record is deflated, a small one is plain Avro', () => {
+    const events = Array.from({ length: 200 }, (_, n) => ({ ...sample, event_id: `event_${n}` }));
+    const record = encodeEvents(events);
+    expect(record.subarray(0, 2).toString('hex')).toBe('c302');
+    expect(record.length).toBeLessThan(200 * 30);
+    expect(decodeEvents(record)).toEqual(events);
+    expect(encodeEvents([sample]).subarray(0, 2).toString('hex')).toBe('c301');
+  });
+
   test('records share no memory', () => {
     const first = encodeEvents([sample]);
     const copy = Buffer.from(first);
@@ -77,6 +86,7 @@ describe('the format never changes without a new schema', () => {
 
 describe('what can not be decoded is refused, never misread', () => {
   const record = encodeEvents([sample, { ...sample, event_id: 'event_2' }]);
+  const large = encodeEvents(Array.from({ length: 100 }, () => sample));
 
   test.each([0, 1, 9, 13])('%i bytes', (length) => {
     expect(() => decodeEvents(record.subarray(0, length))).toThrow(UndecodableRecord);
@@ -88,7 +98,10 @@ describe('what can not be decoded is refused, never misread', () => {
     expect(() => decodeEvents(other)).toThrow(/unknown schema/);
   });
 
-  test('any byte damaged, any tail lost', () => {
+  test.each([
+    ['plain', record],
+    ['deflated', large],
+  ])('any byte damaged, any tail lost: %s', (_kind, record) => {
     for (let at = 0; at < record.length; at++) {
       const damaged = Buffer.from(record);
       damaged[at]! ^= 0xff;
