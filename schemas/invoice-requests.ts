@@ -62,3 +62,7 @@ export const PreviewInvoiceBody = z
   })
   .meta({ id: 'PreviewInvoice' });
 export type PreviewInvoiceBody = z.output<typeof PreviewInvoiceBody>;
+
+export const VoidInvoiceBody = z
+  .object({ metadata: metadata.nullish() })
+  .meta({ id: 'VoidInvoice' });

@@ -79,6 +79,7 @@ export type StoredWatermarks = Readonly<Record<string, string>>;
 /** A row of `invoices`: what is shown, and what only billing reads. */
 export type InvoiceRecord = z.infer<typeof StoredInvoice> & {
   readonly revision: number;
+  readonly proration_behavior: 'create_prorations' | 'none';
   readonly meter_version_ids: string[];
   readonly usage_watermarks: StoredWatermarks | null;
   readonly finalize_after: string | null;

@@ -70,6 +70,7 @@ const StoredSubscription = z.object(subscriptionFields);
 /** A row of `subscriptions`: what is shown, and what only billing reads. */
 export type SubscriptionRow = z.infer<typeof StoredSubscription> & {
   readonly include_price_ids: string[] | null;
+  readonly cancel_proration_behavior: 'create_prorations' | 'none' | null;
   readonly synced_price_sequence: string;
   readonly last_billing_sequence: number;
   readonly due_at: string | null;

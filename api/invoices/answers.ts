@@ -74,6 +74,7 @@ export async function settledAnswers(
 function shown(record: InvoiceRecord) {
   const {
     revision: _,
+    proration_behavior: _____,
     finalize_after: __,
     stream_heads: ___,
     finalize_refusal: ____,

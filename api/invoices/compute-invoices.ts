@@ -179,7 +179,7 @@ function computeInvoice(
   { sources, usage, rows, options }: Findings,
 ): ComputedInvoice {
   const { subscription, billing_reason } = target;
-  const rated = rateCharges(subscription, charges, usage?.answers ?? new Map());
+  const rated = rateCharges(target, charges, usage?.answers ?? new Map());
   const shown =
     billing_reason === 'SUBSCRIPTION_TRIAL_START' ? waiveForTrial(rated, target.period) : rated;
   const invoice_id = target.invoice?.id ?? deps.ids.next('inv');

@@ -51,6 +51,7 @@ export function newInvoice(target: InvoiceTarget, id: string, computing: Computi
     metadata: {},
     version: 1,
     revision: 0,
+    proration_behavior: target.proration_behavior,
     meter_version_ids: [],
     usage_watermarks: null,
     finalize_after: null,

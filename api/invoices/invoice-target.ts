@@ -1,4 +1,5 @@
 import type { InvoiceScope } from '../../domain/subscription/charges.ts';
+import type { ProrationBehavior } from '../../domain/pricing/proration.ts';
 import type { Period } from '../../domain/time/instant.ts';
 import type { BillingReason } from '../../schemas/invoice-requests.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../schemas/invoice.ts';
@@ -13,6 +14,8 @@ export interface InvoiceTarget {
   /** What the invoice is for; its rows have service windows of their own. */
   readonly period: Period;
   readonly covers: InvoiceScope;
+  /** How stubs and cut periods are charged. */
+  readonly proration_behavior: ProrationBehavior;
   /** The invoice that is computed again: it keeps its id, and its rows keep theirs. */
   readonly invoice: InvoiceRecord | null;
   /** When its grace is over and the job may finalize it; null = not by the job. */

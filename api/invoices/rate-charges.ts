@@ -6,9 +6,9 @@ import { rateFixedLine } from '../../domain/pricing/rate-fixed-line.ts';
 import { rateUsageLine } from '../../domain/pricing/rate-usage-line.ts';
 import type { RatedLine } from '../../domain/pricing/rated-line.ts';
 import type { Period } from '../../domain/time/instant.ts';
-import type { SubscriptionRow } from '../../schemas/subscription.ts';
 import { groupBy } from '../group-by.ts';
 import type { BilledLine } from './billing-sources.ts';
+import type { InvoiceTarget } from './invoice-target.ts';
 import type { UsageQuestion } from './usage-questions.ts';
 
 /** One charge and what has to be asked to rate it; no questions for a fixed one. */
@@ -24,18 +24,23 @@ export interface RatedCharge {
   readonly questions: readonly UsageQuestion[];
 }
 
+/** Whose charges are rated, and how cut periods are charged. */
+export type RatedFor = Pick<InvoiceTarget, 'subscription' | 'proration_behavior'>;
+
 /**
  * Rates the charges of one invoice, in their order. With per_billing_period the cells of a line become
  * one row, which sums what was rounded (billing-semantics 3.3).
  */
 export function rateCharges(
-  subscription: SubscriptionRow,
+  { subscription, proration_behavior }: RatedFor,
   charges: readonly QuestionedCharge[],
   answers: UsageAnswers['answers'],
 ): RatedCharge[] {
   const byLine = groupBy(charges, ({ charge }) => charge.line);
   return [...byLine].flatMap(([line, ofLine]) => {
-    const rated = ofLine.flatMap((charge) => rateCharge(subscription, charge, answers));
+    const rated = ofLine.flatMap((charge) =>
+      rateCharge({ subscription, proration_behavior }, charge, answers),
+    );
     const questions = ofLine.flatMap((charge) => charge.questions);
     return groupLines(rated, subscription.line_item_grouping).map((row) => ({
       line,
@@ -49,12 +54,11 @@ const isWithin = (inner: Period, outer: Period): boolean =>
   inner.start >= outer.start && inner.end <= outer.end;
 
 function rateCharge(
-  subscription: SubscriptionRow,
+  { subscription, proration_behavior }: RatedFor,
   { charge, questions }: QuestionedCharge,
   answers: UsageAnswers['answers'],
 ): readonly RatedLine[] {
   const { line, cell } = charge;
-  const { proration_behavior } = subscription;
   if (line.price_type === 'FIXED')
     return [
       rateFixedLine({ price: line.terms, quantity: line.quantity, cell, proration_behavior }),

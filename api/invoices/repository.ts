@@ -19,7 +19,7 @@ const INVOICE_COLUMNS = [
   'adjustment_amount', 'overpaid_amount', 'refunded_amount', 'period_start', 'period_end', 'due_date',
   'issue_date', 'finalized_at', 'paid_at', 'voided_at', 'last_computed_at', 'idempotency_key',
   'invoice_pdf_url', 'recalculated_invoice_id', 'is_manually_edited', 'source_type', 'tax_summary', 'metadata',
-  'revision', 'version', 'meter_version_ids', 'usage_watermarks', 'finalize_after', 'stream_heads',
+  'revision', 'version', 'proration_behavior', 'meter_version_ids', 'usage_watermarks', 'finalize_after', 'stream_heads',
   'finalize_refusal', 'status', 'created_at', 'updated_at', 'created_by', 'updated_by',
 ] as const satisfies readonly (keyof InvoiceRecord)[]; // prettier-ignore
 
@@ -103,6 +103,32 @@ export async function findInvoice(db: Db, scope: Scope, id: string): Promise<Inv
     select * from invoices where ${inScope(db, scope)} and id = ${id} and status = 'published'`;
   if (row === undefined) throw notFound('Invoice', id);
   return row;
+}
+
+/** The invoice under its lock. */
+export async function lockInvoice(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+): Promise<InvoiceRecord> {
+  const [row] = await tx<InvoiceRecord[]>`
+    select * from invoices
+     where ${inScope(tx, scope)} and id = ${id} and status = 'published'
+       for update`;
+  if (row === undefined) throw notFound('Invoice', id);
+  return row;
+}
+
+/** Rows of voided invoices no longer hold what they billed. */
+export async function releaseLines(
+  tx: Transaction,
+  scope: Scope,
+  invoiceIds: readonly string[],
+): Promise<void> {
+  await tx`
+    update invoice_line_items
+       set holds_slot = false
+     where ${inScope(tx, scope)} and invoice_id = any(${invoiceIds as string[]}::text[])`;
 }
 
 /** An invoice and the subscription it was computed from, as they were read. */
@@ -326,4 +352,21 @@ export async function invoicesToFinalize(
        ${after === null ? db`` : db`and (finalize_after, id) > (${after.finalize_after}, ${after.id})`}
      order by finalize_after, id
      limit ${limit}`;
+}
+
+/** Invoices without which a subscription is incomplete and of which nothing has been paid, locked. */
+export async function lockUnpaidOpenings(
+  tx: Transaction,
+  scope: Scope,
+  subscriptionId: string,
+): Promise<InvoiceRecord[]> {
+  return await tx<InvoiceRecord[]>`
+    select *
+      from invoices
+     where ${inScope(tx, scope)}
+       and subscription_id = ${subscriptionId}
+       and billing_reason in ('SUBSCRIPTION_CREATE', 'SUBSCRIPTION_TRIAL_END')
+       and invoice_status = 'FINALIZED'
+       and amount_paid = 0 and amount_remaining > 0
+     order by id for update`;
 }

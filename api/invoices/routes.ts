@@ -1,5 +1,9 @@
 import { z } from 'zod';
-import { CreateInvoiceBody, PreviewInvoiceBody } from '../../schemas/invoice-requests.ts';
+import {
+  CreateInvoiceBody,
+  PreviewInvoiceBody,
+  VoidInvoiceBody,
+} from '../../schemas/invoice-requests.ts';
 import {
   ComputedInvoiceAnswer,
   Invoice,
@@ -17,6 +21,7 @@ import { listInvoices } from './list-invoices.ts';
 import { previewInvoice } from './preview-invoice.ts';
 import { computeInvoice, finalizeInvoice } from './recompute.ts';
 import { findInvoice } from './repository.ts';
+import { voidInvoice } from './void-invoice.ts';
 
 const LineParams = z.object({ id, line_id: id });
 
@@ -130,6 +135,20 @@ export const invoiceRoutes = [
           ? 'nothing is due: the invoice is skipped'
           : 'invoice finalized successfully',
       };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/invoices/{id}/void',
+    summary: 'Void an invoice',
+    permission: 'invoice:write',
+    params: IdParams,
+    body: VoidInvoiceBody.optional(),
+    status: 200,
+    answer: Message,
+    handler: async (call) => {
+      await voidInvoice(call.deps, call, call.params.id, call.body?.metadata ?? {});
+      return { message: 'invoice voided successfully' };
     },
   }),
   route({

@@ -19,6 +19,7 @@ export function cycleTarget(
     subscription,
     billing_reason: 'SUBSCRIPTION_CYCLE',
     period: { start: period.start, end: period.end },
+    proration_behavior: subscription.proration_behavior,
     covers: { closing: period, opening: periodAfter(subscription, period) },
     invoice: null,
     finalize_after: graceEnd(subscription, period, settings),
@@ -48,8 +49,9 @@ export function targetOf(invoice: InvoiceRecord, subscription: SubscriptionRow):
   assert(invoice.period_start !== null && invoice.period_end !== null, 'it has a period');
   assert(invoice.billing_reason !== null, 'it has a reason');
   const period = { start: invoice.period_start, end: invoice.period_end };
-  const { billing_reason, finalize_after } = invoice;
-  const target = { subscription, billing_reason, period, invoice, finalize_after };
+  const { billing_reason, finalize_after, proration_behavior } = invoice;
+  const shared = { proration_behavior, invoice, finalize_after };
+  const target = { subscription, billing_reason, period, ...shared };
   switch (billing_reason) {
     case 'SUBSCRIPTION_CYCLE':
       return { ...target, covers: { closing: period, opening: periodAfter(subscription, period) } };

@@ -35,9 +35,17 @@ export async function issueInvoices<
 
 /** What is told about an invoice, as it is now. */
 export function invoiceEvent(
-  event_type: 'invoice.update' | 'invoice.update.finalized',
+  event_type: 'invoice.update' | 'invoice.update.finalized' | 'invoice.update.voided',
   scope: Scope,
-  { invoice, lines, customer, subscription }: ConcernedInvoice,
+  {
+    invoice,
+    lines,
+    customer,
+    subscription,
+  }: Settled & {
+    readonly customer: Customer | null;
+    readonly subscription: SubscriptionRow | null;
+  },
 ): OutboxEvent & { readonly scope: Scope } {
   return {
     scope,

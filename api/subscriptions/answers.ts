@@ -66,7 +66,13 @@ export async function subscriptionAnswers(
 
 /** What every answer has, whatever is embedded. */
 function shown(row: SubscriptionRow) {
-  const { due_at: _, last_billing_sequence: __, synced_price_sequence, ...fields } = row;
+  const {
+    due_at: _,
+    last_billing_sequence: __,
+    cancel_proration_behavior: ___,
+    synced_price_sequence,
+    ...fields
+  } = row;
   return {
     ...fields,
     timezone: row.customer_timezone,

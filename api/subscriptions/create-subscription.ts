@@ -99,6 +99,7 @@ const NOTHING_YET = {
   cancel_at: null,
   cancel_at_period_end: false,
   cancelled_at: null,
+  cancel_proration_behavior: null,
   commitment_amount: null,
   commitment_duration: null,
   enable_true_up: false,

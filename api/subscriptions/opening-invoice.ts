@@ -54,6 +54,7 @@ function openingTarget(subscription: SubscriptionRow, trial: Period | null): Inv
     subscription,
     billing_reason: trial === null ? 'SUBSCRIPTION_CREATE' : 'SUBSCRIPTION_TRIAL_START',
     period: trial ?? opening,
+    proration_behavior: subscription.proration_behavior,
     covers: { closing: null, opening },
     invoice: null,
     finalize_after: null,

@@ -82,7 +82,7 @@ export type SubscriptionChange = Partial<
     SubscriptionRow,
     | 'subscription_status' | 'billing_anchor' | 'current_period_start' | 'current_period_end'
     | 'end_date' | 'cancel_at' | 'cancel_at_period_end' | 'cancelled_at' | 'metadata'
-    | 'last_billing_sequence' | 'due_at' | 'updated_at' | 'updated_by'
+    | 'cancel_proration_behavior' | 'last_billing_sequence' | 'due_at' | 'updated_at' | 'updated_by'
   >
 >; // prettier-ignore
 

@@ -1,9 +1,14 @@
 import { IdParams } from '../../schemas/primitives.ts';
 import { pageOf } from '../../schemas/search.ts';
-import { Subscription } from '../../schemas/subscription-answers.ts';
-import { CreateSubscriptionBody } from '../../schemas/subscription-requests.ts';
+import { CancelledSubscription, Subscription } from '../../schemas/subscription-answers.ts';
+import {
+  CancelSubscriptionBody,
+  CreateSubscriptionBody,
+} from '../../schemas/subscription-requests.ts';
 import { SubscriptionSearch } from '../../schemas/subscription.ts';
 import { route } from '../route.ts';
+import { cancelSubscription } from './cancel-subscription.ts';
+import { cancelledAnswer } from './cancelled-answer.ts';
 import { createSubscription } from './create-subscription.ts';
 import { createdSubscription, listSubscriptions, readSubscription } from './read-subscriptions.ts';
 
@@ -51,5 +56,19 @@ export const subscriptionRoutes = [
     status: 200,
     answer: Subscription,
     handler: ({ deps, scope, params }) => readSubscription(deps, scope, params.id),
+  }),
+  route({
+    method: 'POST',
+    path: '/subscriptions/{id}/cancel',
+    summary: 'Cancel a subscription',
+    permission: 'subscription:write',
+    params: IdParams,
+    body: CancelSubscriptionBody,
+    status: 200,
+    answer: CancelledSubscription,
+    handler: async (call) => {
+      const cancelled = await cancelSubscription(call.deps, call, call.params.id, call.body);
+      return await cancelledAnswer(call.deps.pool, call.scope, call.body, cancelled);
+    },
   }),
 ];

@@ -30,6 +30,8 @@ create table subscriptions (
   cancel_at timestamptz(3),
   cancel_at_period_end boolean not null default false,
   cancelled_at timestamptz(3),
+  -- How a scheduled cancellation charges its last period; null = like every other.
+  cancel_proration_behavior text,
   collection_method text not null,
   payment_behavior text not null,
   payment_terms text,

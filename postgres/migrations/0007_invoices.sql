@@ -49,6 +49,9 @@ create table invoices (
   -- Tells apart invoices that one operation raises for one period with one reason; 0 for opening and cycle.
   revision integer not null default 0,
   version integer not null default 1,
+  -- How stubs and cut periods are charged, as it was when the invoice was made: computing it again later
+  -- must not charge otherwise.
+  proration_behavior text not null default 'none',
   -- What the usage on this invoice was read from: the meter versions, and per log partition the position
   -- below which every event counts. Reading again below it gives the same numbers (metering 5).
   meter_version_ids text[] not null default '{}',

@@ -1,0 +1,258 @@
+import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { completeBackfills } from '../../support/usage-oracle.ts';
+
+let world: BillingWorld;
+beforeAll(async () => {
+  world = await startBillingWorld();
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  world.api.clock.set('2026-03-21T00:00:00.000Z');
+  await world.api.pool`update subscriptions set due_at = null`;
+  await world.api.pool`update invoices set finalize_after = null`;
+});
+
+const day = (text: string) => `${text}T00:00:00.000Z`;
+
+async function subscribed(more: object = {}) {
+  const { catalog, api } = world;
+  const plan = await catalog.plan();
+  const meter = await catalog.meter();
+  await catalog.fixed(plan, '100', { display_name: 'Base' });
+  await catalog.fixed(plan, '31', { display_name: 'Support', invoice_cadence: 'ARREAR' });
+  await catalog.usage(plan, meter, { display_name: 'Calls', amount: '0.5' });
+  await completeBackfills(api.pool);
+  const customer = await catalog.customer();
+  const subscription = await catalog.subscribe(customer, plan, {
+    start_date: day('2026-03-01'),
+    ...more,
+  });
+  return { plan, meter, customer, subscription };
+}
+const cancel = (subscription: { id: string }, body: object) =>
+  world.api.post(`/v1/subscriptions/${subscription.id}/cancel`, body);
+const read = async (subscription: { id: string }) =>
+  (await world.api.get(`/v1/subscriptions/${subscription.id}`)).body;
+const rows = (invoice: any) =>
+  invoice.line_items.map(
+    (line: any) =>
+      `${line.display_name} ${line.quantity} ${line.amount} ${line.period_start.slice(5, 10)}..${line.period_end.slice(5, 10)}`,
+  );
+
+describe('200 immediate', () => {
+  test('now: the rest of usage and arrears on a final draft, lines ended, no next period', async () => {
+    const { meter, customer, subscription } = await subscribed();
+    await world.usage.use(meter, customer, day('2026-03-20'), '6');
+    const { status, body } = await cancel(subscription, {
+      cancellation_type: 'immediate',
+      reason: 'too dear',
+    });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      subscription_id: subscription.id,
+      status: 'cancelled',
+      cancellation_type: 'immediate',
+      effective_date: day('2026-03-21'),
+      reason: 'too dear',
+      total_credit_amount: '0',
+      proration_invoice: {
+        invoice_status: 'DRAFT',
+        billing_reason: 'PRORATION',
+        billing_sequence: 2,
+      },
+    });
+    // With `none` an arrear fee is paid in full; usage is what it was.
+    expect(rows(body.proration_invoice)).toEqual([
+      'Support 1 31 03-01..03-21',
+      'Calls 6 3 03-01..03-21',
+    ]);
+    const cancelled = await read(subscription);
+    expect(cancelled).toMatchObject({
+      subscription_status: 'cancelled',
+      cancelled_at: day('2026-03-21'),
+      end_date: day('2026-03-21'),
+      current_period_end: day('2026-04-01'),
+      metadata: { cancellation_reason: 'too dear', cancellation_type: 'immediate' },
+    });
+    expect(cancelled.line_items.map(({ end_date }: any) => end_date)).toEqual(
+      Array(3).fill(day('2026-03-21')),
+    );
+    world.api.clock.set(day('2026-06-01'));
+    expect(await world.close()).toMatchObject({ advanced: 0 });
+  });
+
+  test('back-dated with prorations where nothing was paid in advance: the fee for the days served', async () => {
+    const { catalog } = world;
+    const plan = await catalog.plan();
+    await catalog.fixed(plan, '31', { display_name: 'Support', invoice_cadence: 'ARREAR' });
+    const subscription = await catalog.subscribe(await catalog.customer(), plan, {
+      start_date: day('2026-03-01'),
+    });
+    const { body } = await cancel(subscription, {
+      cancellation_type: 'immediate',
+      cancel_at: day('2026-03-11'),
+      proration_behavior: 'create_prorations',
+    });
+    expect(rows(body.proration_invoice)).toEqual(['Support 1 10 03-01..03-11']);
+    expect(body.effective_date).toBe(day('2026-03-11'));
+  });
+
+  test('late usage within the grace is on the final invoice; what came after the end is not', async () => {
+    const { meter, customer, subscription } = await subscribed();
+    await cancel(subscription, { cancellation_type: 'immediate' });
+    await world.usage.use(meter, customer, day('2026-03-15'), '4');
+    await world.usage.use(meter, customer, day('2026-03-21'), '1000');
+    world.api.clock.set('2026-03-21T01:00:00.000Z');
+    expect(await world.finalize()).toMatchObject({ finalized: 1 });
+    const { body } = await world.api.post('/v1/invoices/search', {
+      subscription_id: subscription.id,
+      billing_reason: 'PRORATION',
+    });
+    expect(rows(body.items[0])).toEqual(['Support 1 31 03-01..03-21', 'Calls 4 2 03-01..03-21']);
+  });
+
+  test('skip: no final invoice', async () => {
+    const { subscription } = await subscribed();
+    const { body } = await cancel(subscription, {
+      cancellation_type: 'immediate',
+      cancel_immediately_inovice_policy: 'skip',
+    });
+    expect(body).toMatchObject({ status: 'cancelled', proration_invoice: null });
+  });
+
+  test('with a draft of the running period at hand that one becomes the final invoice', async () => {
+    const { customer, subscription } = await subscribed();
+    const draft = await world.api.post('/v1/invoices', {
+      invoice_type: 'SUBSCRIPTION',
+      customer_id: customer.id,
+      subscription_id: subscription.id,
+      currency: 'usd',
+    });
+    const { body } = await cancel(subscription, { cancellation_type: 'immediate' });
+    expect(body.proration_invoice).toBeNull();
+    const computed = await world.api.post(`/v1/invoices/${draft.body.id}/compute`);
+    expect(rows(computed.body.invoice)).toEqual([
+      'Support 1 31 03-01..03-21',
+      'Calls 0 0 03-01..03-21',
+    ]);
+  });
+
+  test('an incomplete subscription: its unpaid opening invoice is void', async () => {
+    const { subscription } = await subscribed({ payment_behavior: 'default_incomplete' });
+    expect(subscription.subscription_status).toBe('incomplete');
+    await cancel(subscription, { cancellation_type: 'immediate' });
+    const { body } = await world.api.get(`/v1/invoices/${subscription.latest_invoice.id}`);
+    expect(body).toMatchObject({
+      invoice_status: 'VOIDED',
+      payment_status: 'VOIDED',
+      invoice_number: subscription.latest_invoice.invoice_number,
+      voided_at: day('2026-03-21'),
+    });
+  });
+
+  test('a trial: nothing is charged', async () => {
+    const { subscription } = await subscribed({
+      start_date: day('2026-03-20'),
+      trial_period_days: 14,
+    });
+    const { body } = await cancel(subscription, { cancellation_type: 'immediate' });
+    expect(body).toMatchObject({ status: 'cancelled', proration_invoice: null });
+  });
+});
+
+describe('200 later', () => {
+  test('end of the period: it goes on until then, and the last invoice opens no other', async () => {
+    const { subscription } = await subscribed();
+    const { body } = await cancel(subscription, { cancellation_type: 'end_of_period' });
+    expect(body).toMatchObject({
+      status: 'active',
+      effective_date: day('2026-04-01'),
+      proration_invoice: null,
+    });
+    expect(await read(subscription)).toMatchObject({
+      subscription_status: 'active',
+      cancel_at: day('2026-04-01'),
+      cancel_at_period_end: true,
+      cancelled_at: null,
+      end_date: null,
+    });
+    world.api.clock.set(day('2026-04-01'));
+    await world.close();
+    expect(await read(subscription)).toMatchObject({
+      subscription_status: 'cancelled',
+      cancelled_at: day('2026-04-01'),
+      end_date: day('2026-04-01'),
+      latest_invoice: { billing_reason: 'SUBSCRIPTION_CYCLE' },
+    });
+    expect(rows((await read(subscription)).latest_invoice)).toEqual([
+      'Support 1 31 03-01..04-01',
+      'Calls 0 0 03-01..04-01',
+    ]);
+  });
+
+  test('a date inside a later period: that one is cut there', async () => {
+    const { meter, customer, subscription } = await subscribed();
+    await cancel(subscription, {
+      cancellation_type: 'scheduled_date',
+      cancel_at: day('2026-04-16'),
+    });
+    expect((await read(subscription)).current_period_end).toBe(day('2026-04-01'));
+    await world.usage.use(meter, customer, day('2026-04-15'), '2');
+    world.api.clock.set(day('2026-05-01'));
+    expect(await world.close()).toMatchObject({ advanced: 2, invoices: 2 });
+    const cancelled = await read(subscription);
+    expect(cancelled).toMatchObject({
+      subscription_status: 'cancelled',
+      end_date: day('2026-04-16'),
+    });
+    expect(rows(cancelled.latest_invoice)).toEqual([
+      'Support 1 31 04-01..04-16',
+      'Calls 2 1 04-01..04-16',
+    ]);
+  });
+});
+
+describe('refused', () => {
+  test.each`
+    name                            | body                                                                           | path
+    ${'no type'}                    | ${{}}                                                                          | ${'cancellation_type'}
+    ${'an unknown type'}            | ${{ cancellation_type: 'later' }}                                              | ${'cancellation_type'}
+    ${'a date is missing'}          | ${{ cancellation_type: 'scheduled_date' }}                                     | ${'cancel_at'}
+    ${'a future date, immediately'} | ${{ cancellation_type: 'immediate', cancel_at: '2030-01-01T00:00:00Z' }}       | ${'cancel_at'}
+    ${'before the period'}          | ${{ cancellation_type: 'immediate', cancel_at: '2026-03-01T00:00:00Z' }}       | ${'cancel_at'}
+    ${'a credit without a wallet'}  | ${{ cancellation_type: 'immediate', proration_behavior: 'create_prorations' }} | ${'proration_behavior'}
+  `('400: $name', async ({ body, path }) => {
+    const { subscription } = await subscribed();
+    const answer = await cancel(subscription, body);
+    expect(answer.status).toBe(400);
+    expect(answer.body.details[0].path).toBe(path);
+    expect((await read(subscription)).subscription_status).toBe('active');
+  });
+
+  test('400 for one that is cancelled, 409 for a second schedule, 404 for none', async () => {
+    const { subscription } = await subscribed();
+    await cancel(subscription, { cancellation_type: 'end_of_period' });
+    expect(await cancel(subscription, { cancellation_type: 'end_of_period' })).toMatchObject({
+      status: 409,
+    });
+    expect(await cancel(subscription, { cancellation_type: 'immediate' })).toMatchObject({
+      status: 200,
+    });
+    expect(await cancel(subscription, { cancellation_type: 'immediate' })).toMatchObject({
+      status: 400,
+    });
+    const nobody = { id: 'subs_00000000000000000000000000' };
+    expect(await cancel(nobody, { cancellation_type: 'immediate' })).toMatchObject({ status: 404 });
+  });
+
+  test('503 while usage can not be read: nothing is cancelled', async () => {
+    const { subscription } = await subscribed();
+    world.usage.outage(true);
+    expect(await cancel(subscription, { cancellation_type: 'immediate' })).toMatchObject({
+      status: 503,
+      body: { code: 'usage_unavailable' },
+    });
+    world.usage.outage(false);
+    expect((await read(subscription)).subscription_status).toBe('active');
+  });
+});
