@@ -1,0 +1,128 @@
+import { equallyLong, type BillingPeriod, type Cadence } from '../pricing/cadence.ts';
+import { currencyFits } from '../pricing/currency-fits.ts';
+import type { InvoiceCadence, PriceType } from '../pricing/price.ts';
+import { laterOf, type Instant } from '../time/instant.ts';
+import { isCompatible } from './select-prices.ts';
+
+/** A version of a plan's price. */
+export interface SyncedPrice {
+  readonly id: string;
+  /** Root of the lineage. */
+  readonly parent_price_id: string;
+  readonly status: string;
+  readonly type: PriceType;
+  readonly invoice_cadence: InvoiceCadence;
+  readonly currency: string;
+  readonly billing_period: BillingPeriod;
+  readonly billing_period_count: number;
+  readonly start_date: Instant | null;
+  readonly end_date: Instant | null;
+}
+
+/** A line item of a subscription on the plan. */
+export interface SyncedLine {
+  readonly id: string;
+  readonly price_id: string;
+  /** Root of its price's lineage; a subscription's own price keeps that of the plan's. */
+  readonly parent_price_id: string;
+  readonly entity_type: 'plan' | 'addon' | 'subscription';
+  readonly end_date: Instant | null;
+}
+
+export interface SyncedSubscription {
+  readonly currency: string;
+  readonly default_currency?: string | null;
+  readonly cadence: Cadence;
+  readonly start_date: Instant;
+  readonly end_date: Instant | null;
+  /** The caller's selection of plan prices; null = those of its own cadence and one-time ones. */
+  readonly include_price_ids: readonly string[] | null;
+  /** Start of the oldest period that is not finalized: nothing before it is changed. */
+  readonly open_from: Instant;
+  /** Until when fees are paid in advance: such prices change no earlier. */
+  readonly advance_until: Instant;
+}
+
+export interface PriceSync {
+  readonly ends: readonly { readonly line_item_id: string; readonly end_date: Instant }[];
+  readonly creates: readonly {
+    readonly price_id: string;
+    readonly start_date: Instant;
+    readonly end_date: Instant | null;
+  }[];
+}
+
+/**
+ * What a plan's prices change on one subscription (billing-semantics 2.8): lines on an ended price end with
+ * it; a price that has not ended by `now`, fits, is selected, and that the subscription has no line for and no price
+ * of its own, gets a line. A fixed fee that is paid in advance changes at the next boundary, never in
+ * mid-period. Run again it changes nothing.
+ */
+export function planPriceSync(
+  prices: readonly SyncedPrice[],
+  lines: readonly SyncedLine[],
+  subscription: SyncedSubscription,
+  now: Instant,
+): PriceSync {
+  const byId = new Map(prices.map((price) => [price.id, price]));
+  const ends = lines.flatMap((line) => {
+    const price = byId.get(line.price_id);
+    if (price === undefined || price.end_date === null) return [];
+    const end_date = endOf(price, price.end_date, subscription);
+    if (line.end_date !== null && line.end_date <= end_date) return [];
+    return [{ line_item_id: line.id, end_date }];
+  });
+  const creates = prices
+    .filter((price) => isWanted(price, prices, lines, subscription, now))
+    .map((price) => ({
+      price_id: price.id,
+      start_date: startOf(price, subscription),
+      end_date: price.end_date ?? subscription.end_date,
+    }))
+    .filter(({ start_date, end_date }) => end_date === null || start_date < end_date);
+  return { ends, creates };
+}
+
+function isWanted(
+  price: SyncedPrice,
+  prices: readonly SyncedPrice[],
+  lines: readonly SyncedLine[],
+  subscription: SyncedSubscription,
+  now: Instant,
+): boolean {
+  if (price.status !== 'published' || (price.end_date !== null && price.end_date <= now))
+    return false;
+  const known = lines.some(
+    (line) =>
+      line.price_id === price.id ||
+      (line.entity_type === 'subscription' && line.parent_price_id === price.parent_price_id),
+  );
+  return !known && currencyFits(price, subscription) && isSelected(price, prices, subscription);
+}
+
+/** A selection names versions; it holds for their whole lineages. */
+function isSelected(
+  price: SyncedPrice,
+  prices: readonly SyncedPrice[],
+  { include_price_ids: named, cadence }: SyncedSubscription,
+): boolean {
+  if (named === null) return price.billing_period === 'ONETIME' || equallyLong(price, cadence);
+  const lineages = prices
+    .filter((candidate) => named.includes(candidate.id))
+    .map((candidate) => candidate.parent_price_id);
+  return lineages.includes(price.parent_price_id) && isCompatible(price, cadence);
+}
+
+const isPaidInAdvance = (price: SyncedPrice): boolean =>
+  price.type === 'FIXED' &&
+  price.invoice_cadence === 'ADVANCE' &&
+  price.billing_period !== 'ONETIME';
+
+const endOf = (price: SyncedPrice, end: Instant, { advance_until }: SyncedSubscription): Instant =>
+  isPaidInAdvance(price) ? laterOf(end, advance_until) : end;
+
+function startOf(price: SyncedPrice, subscription: SyncedSubscription): Instant {
+  const { start_date, open_from, advance_until } = subscription;
+  const start = laterOf(laterOf(start_date, price.start_date), open_from);
+  return isPaidInAdvance(price) ? laterOf(start, advance_until) : start;
+}
