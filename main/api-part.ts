@@ -2,12 +2,19 @@ import { registerApi } from '../api/app.ts';
 import type { HttpPart } from './http-role.ts';
 import type { Runtime } from './runtime.ts';
 
+/** A pause of this length lets a caller make this many seconds' worth of requests at once. */
+const BURST_SECONDS = 2;
+
 /** The billing API as a part of a server. */
 export async function apiPart(runtime: Runtime): Promise<HttpPart> {
   const deps = await runtime.billingDeps();
   const { authenticate } = await runtime.apiKeyAuth();
+  const perSecond = runtime.config.API_REQUESTS_PER_SECOND;
+  const { limiter } = await runtime.cache();
+  const callerLimit =
+    perSecond === 0 ? null : { limiter, limit: { perSecond, burst: perSecond * BURST_SECONDS } };
   return {
-    register: (app) => registerApi(app, { deps, authenticate }),
+    register: (app) => registerApi(app, { deps, authenticate, callerLimit }),
     close: async () => {},
   };
 }

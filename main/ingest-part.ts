@@ -13,7 +13,7 @@ export async function ingestPart(runtime: Runtime): Promise<HttpPart> {
     perSecond === 0
       ? null
       : {
-          limiter: runtime.rateLimiter(),
+          limiter: (await runtime.cache()).limiter,
           perTenant: { perSecond, burst: perSecond * BURST_SECONDS },
         };
   const { authenticate } = await runtime.apiKeyAuth();

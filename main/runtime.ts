@@ -3,8 +3,9 @@ import type { Registry } from 'prom-client';
 import type { BillingDeps } from '../api/deps.ts';
 import { connectClickHouse, type ClickHouse } from '../clickhouse/client.ts';
 import { createUsageReader } from '../clickhouse/usage-reader.ts';
-import { InProcessRateLimiter } from '../platform/cache/in-process-rate-limiter.ts';
-import type { RateLimiter } from '../platform/cache/rate-limiter.ts';
+import type { Cache } from '../platform/cache/cache.ts';
+import { InProcessCache } from '../platform/cache/in-process.ts';
+import { connectRedisCache } from '../platform/cache/redis.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import { readConfig, type Config } from '../platform/config.ts';
 import type { EventLog } from '../platform/event-log/event-log.ts';
@@ -35,7 +36,7 @@ export interface Runtime {
   readonly pool: Pool;
   clickhouse(): ClickHouse;
   eventLog(): Promise<EventLog>;
-  rateLimiter(): RateLimiter;
+  cache(): Promise<Cache>;
   apiKeyAuth(): Promise<ApiKeyAuth>;
   /** What commands of the API need, for the API itself and for jobs. */
   billingDeps(): Promise<BillingDeps>;
@@ -75,7 +76,7 @@ export function createRuntime(role: string): Runtime {
       readDimensions: (versions) => readDimensions(pool, versions),
     }),
   );
-  const rateLimiter = once(() => new InProcessRateLimiter(clock));
+  const cache = once(async () => closing(await openCache(config, clock, log)));
   return {
     config,
     instanceId: `${hostname()}-${process.pid}`,
@@ -86,7 +87,7 @@ export function createRuntime(role: string): Runtime {
     pool,
     clickhouse,
     eventLog,
-    rateLimiter,
+    cache,
     apiKeyAuth,
     async billingDeps() {
       const { forget } = await apiKeyAuth();
@@ -109,4 +110,8 @@ function openEventLog(config: Config, postgresUrl: string, logger: Logger): Prom
   return brokers === undefined
     ? openPostgresEventLog({ url: postgresUrl, logger, partitions })
     : openKafkaEventLog({ brokers, topic, logger, partitions });
+}
+
+async function openCache({ REDIS_URL: url }: Config, clock: Clock, logger: Logger): Promise<Cache> {
+  return url === undefined ? new InProcessCache(clock) : connectRedisCache({ url, clock, logger });
 }

@@ -21,13 +21,15 @@ export interface RegisterOptions<Deps extends RouteDeps> {
   readonly authenticate: Authenticate;
   /** Without it only keys are known. */
   readonly sessions?: Sessions;
+  /** What one caller may ask for, in requests; null or left out: no limit. */
+  readonly callerLimit?: CallerLimit | null;
   /** Sees each answer before it is sent. Tests compare it with the declared schema here. */
   readonly onBody?: (route: Route<Deps>, body: unknown) => void;
 }
 
 /**
  * Puts declared routes on a server. The order of refusal is fixed: 401, 403, 400, 404 (the credential
- * and the permission are looked at before the body is read).
+ * and the permission are looked at before the body is read), with 429 between 403 and 400.
  */
 export function registerRoutes<Deps extends RouteDeps>(
   app: FastifyInstance,
@@ -41,7 +43,9 @@ export function registerRoutes<Deps extends RouteDeps>(
       url: options.prefix + route.path.replace(/\{([a-z_]+)\}/g, ':$1'),
       ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
       onRequest: async (request, reply) => {
-        identities.set(request, await admit(route, request, options));
+        const identity = await admit(route, request, options);
+        await takeRequest(options.callerLimit ?? null, identity, request, reply);
+        identities.set(request, identity);
       },
       handler: (request, reply) => answer(route, request, reply, options),
     });
@@ -85,6 +89,19 @@ async function admit(
     throw unauthenticated('The API key or token is unknown, was withdrawn, or has expired.');
   assertAllowed(route, identity);
   return identity;
+}
+
+/** Counts the request against its credential, or against its address where there is none. */
+async function takeRequest(
+  callerLimit: CallerLimit | null,
+  { key_id, user_id }: Identity,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  if (callerLimit === null) return;
+  const { limiter, limit } = callerLimit;
+  const caller = key_id ?? (user_id === '' ? request.ip : user_id);
+  refuseBeyond(await limiter.take(`api:${caller}`, 1, limit), limit, 'requests', reply);
 }
 
 /** Deny by default: 403 unless the caller holds just what the route asks for. */
