@@ -54,3 +54,66 @@ export const TAX_RATE_SCOPES = ['INTERNAL', 'EXTERNAL', 'ONETIME'] as const;
 export const TAX_RATE_STATUSES = ['ACTIVE', 'INACTIVE'] as const;
 export const TAX_ENTITY_TYPES = ['customer', 'subscription', 'invoice', 'tenant'] as const;
 export const TAX_BEHAVIORS = ['inclusive', 'exclusive'] as const;
+
+export const SUBSCRIPTION_STATUSES = [
+  'active', 'paused', 'cancelled', 'incomplete', 'trialing', 'draft',
+] as const; // prettier-ignore
+export const COLLECTION_METHODS = ['charge_automatically', 'send_invoice'] as const;
+export const PAYMENT_BEHAVIORS = [
+  'default_active', 'allow_incomplete', 'error_if_incomplete', 'default_incomplete',
+] as const; // prettier-ignore
+export const CANCELLATION_TYPES = ['immediate', 'end_of_period', 'scheduled_date'] as const;
+export const PAUSE_MODES = ['immediate', 'scheduled', 'period_end'] as const;
+export const RESUME_MODES = ['immediate', 'scheduled', 'auto'] as const;
+/** Of a pause record; a subscription without a live one shows `none`. */
+export const PAUSE_RECORD_STATUSES = ['scheduled', 'active', 'completed', 'cancelled'] as const;
+
+export const INVOICE_TYPES = ['SUBSCRIPTION', 'ONE_OFF', 'CREDIT'] as const;
+export const INVOICE_STATUSES = ['DRAFT', 'FINALIZED', 'VOIDED', 'SKIPPED'] as const;
+export const BILLING_REASONS = [
+  'SUBSCRIPTION_CREATE', 'SUBSCRIPTION_CYCLE', 'SUBSCRIPTION_UPDATE', 'SUBSCRIPTION_TRIAL_START',
+  'SUBSCRIPTION_TRIAL_END', 'PRORATION', 'MANUAL', 'WALLET_AUTO_TOPUP',
+] as const; // prettier-ignore
+
+/** Of a payment, and of an invoice: each has a table of its own. */
+export const PAYMENT_STATUSES = [
+  'INITIATED', 'PENDING', 'PROCESSING', 'SUCCEEDED', 'OVERPAID', 'FAILED',
+  'REFUNDED', 'PARTIALLY_REFUNDED', 'VOIDED',
+] as const; // prettier-ignore
+export const PAYMENT_METHOD_TYPES = [
+  'CARD', 'ACH', 'OFFLINE', 'CREDITS', 'PAYMENT_LINK', 'UPI',
+] as const; // prettier-ignore
+export const REFUND_STATUSES = [
+  'PENDING', 'PROCESSING', 'SUCCEEDED', 'FAILED', 'CANCELLED',
+] as const; // prettier-ignore
+export const REFUND_TARGETS = ['PREPAID_WALLET', 'BACK_TO_SOURCE'] as const;
+
+export const CREDIT_NOTE_STATUSES = ['DRAFT', 'FINALIZED', 'VOIDED'] as const;
+export const CREDIT_NOTE_TYPES = ['ADJUSTMENT', 'REFUND'] as const;
+export const CREDIT_NOTE_REASONS = [
+  'DUPLICATE', 'FRAUDULENT', 'ORDER_CHANGE', 'UNSATISFACTORY', 'SERVICE_ISSUE', 'BILLING_ERROR',
+  'SUBSCRIPTION_CANCELLATION',
+] as const; // prettier-ignore
+
+export const WALLET_TYPES = ['PRE_PAID', 'POST_PAID'] as const;
+export const WALLET_STATUSES = ['active', 'frozen', 'closed'] as const;
+export const TRANSACTION_STATUSES = ['pending', 'completed', 'failed'] as const;
+export const CREDIT_REASONS = [
+  'FREE_CREDIT_GRANT', 'SUBSCRIPTION_CREDIT_GRANT', 'PURCHASED_CREDIT_BONUS',
+  'PURCHASED_CREDIT_INVOICED', 'PURCHASED_CREDIT_DIRECT', 'CREDIT_NOTE', 'INVOICE_VOID_REFUND',
+] as const; // prettier-ignore
+export const DEBIT_REASONS = [
+  'INVOICE_PAYMENT', 'CREDIT_ADJUSTMENT', 'CREDIT_EXPIRED', 'WALLET_TERMINATION',
+  'MANUAL_BALANCE_DEBIT',
+] as const; // prettier-ignore
+export const GRANT_APPLICATION_STATUSES = [
+  'pending', 'applied', 'failed', 'skipped', 'cancelled',
+] as const; // prettier-ignore
+export const GRANT_APPLICATION_REASONS = [
+  'first_time_recurring_credit_grant', 'recurring_credit_grant', 'onetime_credit_grant',
+] as const; // prettier-ignore
+export const ALERT_STATES = ['ok', 'info', 'warning', 'in_alarm'] as const;
+
+export const CHECKOUT_STATUSES = [
+  'initiated', 'pending', 'completed', 'failed', 'expired',
+] as const; // prettier-ignore

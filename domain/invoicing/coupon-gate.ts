@@ -1,8 +1,8 @@
+import type { COUPON_CADENCES } from '../../schemas/words.ts';
 import { BillingError, invalidField } from '../errors.ts';
 import { decimal } from '../money.ts';
 import { epochMs } from '../time/instant.ts';
 
-export const COUPON_CADENCES = ['once', 'repeated', 'forever'] as const;
 export type CouponCadence = (typeof COUPON_CADENCES)[number];
 
 /** More redemptions than this are no limit that anybody means (billing-semantics 7.1). */

@@ -1,3 +1,4 @@
+import type { CREDIT_NOTE_REASONS, REFUND_TARGETS } from '../../schemas/words.ts';
 import { BillingError, invalidField, invalidOperation, notFound } from '../errors.ts';
 import { isRounded, roundToCurrency, type Currency } from '../currency.ts';
 import { Decimal, decimal, decimalText, sum, ZERO } from '../money.ts';
@@ -5,13 +6,8 @@ import type { CreditNoteStatus, CreditNoteType } from '../states/credit-note.ts'
 import type { InvoiceStatus } from '../states/invoice.ts';
 import type { PaymentStatus } from '../states/payment-status.ts';
 
-export const CREDIT_NOTE_REASONS = [
-  'DUPLICATE', 'FRAUDULENT', 'ORDER_CHANGE', 'UNSATISFACTORY', 'SERVICE_ISSUE', 'BILLING_ERROR',
-  'SUBSCRIPTION_CANCELLATION',
-] as const; // prettier-ignore
 export type CreditNoteReason = (typeof CREDIT_NOTE_REASONS)[number];
 
-export const REFUND_TARGETS = ['PREPAID_WALLET', 'BACK_TO_SOURCE'] as const;
 export type RefundTarget = (typeof REFUND_TARGETS)[number];
 
 /** Names the exclusive tax of the credited rows in place of a row (money-semantics 10.6). */

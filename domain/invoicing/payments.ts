@@ -1,11 +1,9 @@
+import type { PAYMENT_METHOD_TYPES } from '../../schemas/words.ts';
 import { invalidField, invalidOperation } from '../errors.ts';
 import { isRounded, type Currency } from '../currency.ts';
 import { Decimal, decimal, decimalText, sum, ZERO } from '../money.ts';
 import type { PaymentStatus } from '../states/payment-status.ts';
 
-export const PAYMENT_METHOD_TYPES = [
-  'CARD', 'ACH', 'OFFLINE', 'CREDITS', 'PAYMENT_LINK', 'UPI',
-] as const; // prettier-ignore
 export type PaymentMethodType = (typeof PAYMENT_METHOD_TYPES)[number];
 
 /** Payments that brought no money may be deleted (interface, other shown behaviors). */

@@ -1,7 +1,8 @@
+import type { TAX_BEHAVIORS } from '../../schemas/words.ts';
 import { roundToCurrency, type Currency } from '../currency.ts';
 import { Decimal, decimal, decimalText, sum, ZERO } from '../money.ts';
 
-export type TaxBehavior = 'inclusive' | 'exclusive';
+export type TaxBehavior = (typeof TAX_BEHAVIORS)[number];
 
 /** A rate that applies to the invoice, as `resolveTaxes` chose it. */
 export interface InvoiceTaxRate {

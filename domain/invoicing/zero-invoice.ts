@@ -1,13 +1,9 @@
+import type { BILLING_REASONS, INVOICE_TYPES } from '../../schemas/words.ts';
 import { decimal } from '../money.ts';
 import type { InvoiceRow } from './invoice-row.ts';
 
-export const BILLING_REASONS = [
-  'SUBSCRIPTION_CREATE', 'SUBSCRIPTION_CYCLE', 'SUBSCRIPTION_UPDATE', 'SUBSCRIPTION_TRIAL_START',
-  'SUBSCRIPTION_TRIAL_END', 'PRORATION', 'MANUAL', 'WALLET_AUTO_TOPUP',
-] as const; // prettier-ignore
 export type BillingReason = (typeof BILLING_REASONS)[number];
 
-export const INVOICE_TYPES = ['SUBSCRIPTION', 'ONE_OFF', 'CREDIT'] as const;
 export type InvoiceType = (typeof INVOICE_TYPES)[number];
 
 /**

@@ -1,8 +1,6 @@
+import { CHECKOUT_STATUSES } from '../../schemas/words.ts';
 import { move, type StateMachine } from './state-machine.ts';
 
-export const CHECKOUT_STATUSES = [
-  'initiated', 'pending', 'completed', 'failed', 'expired',
-] as const; // prettier-ignore
 export type CheckoutStatus = (typeof CHECKOUT_STATUSES)[number];
 
 export const CHECKOUT_TRIGGERS = [

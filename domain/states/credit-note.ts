@@ -1,10 +1,9 @@
+import { CREDIT_NOTE_STATUSES, CREDIT_NOTE_TYPES } from '../../schemas/words.ts';
 import { BillingError } from '../errors.ts';
 import { move, type StateMachine } from './state-machine.ts';
 
-export const CREDIT_NOTE_STATUSES = ['DRAFT', 'FINALIZED', 'VOIDED'] as const;
 export type CreditNoteStatus = (typeof CREDIT_NOTE_STATUSES)[number];
 
-export const CREDIT_NOTE_TYPES = ['ADJUSTMENT', 'REFUND'] as const;
 export type CreditNoteType = (typeof CREDIT_NOTE_TYPES)[number];
 
 export const CREDIT_NOTE_TRIGGERS = ['create', 'finalize', 'void'] as const;

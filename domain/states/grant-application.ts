@@ -1,8 +1,6 @@
+import { GRANT_APPLICATION_STATUSES } from '../../schemas/words.ts';
 import { move, type StateMachine } from './state-machine.ts';
 
-export const GRANT_APPLICATION_STATUSES = [
-  'pending', 'applied', 'failed', 'skipped', 'cancelled',
-] as const; // prettier-ignore
 export type GrantApplicationStatus = (typeof GRANT_APPLICATION_STATUSES)[number];
 
 export const GRANT_APPLICATION_TRIGGERS = [

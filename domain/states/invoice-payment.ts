@@ -1,5 +1,6 @@
 import { move, targetMachine } from './state-machine.ts';
-import { PAYMENT_STATUSES, type PaymentStatus } from './payment-status.ts';
+import { PAYMENT_STATUSES } from '../../schemas/words.ts';
+import type { PaymentStatus } from './payment-status.ts';
 
 /**
  * Billing-semantics 19.4: which payment statuses of an invoice a caller may set by hand. The status

@@ -1,7 +1,6 @@
+import { PAUSE_RECORD_STATUSES } from '../../schemas/words.ts';
 import { move, type StateMachine } from './state-machine.ts';
 
-/** Statuses of a pause record. A subscription without a live pause shows `none`. */
-export const PAUSE_RECORD_STATUSES = ['scheduled', 'active', 'completed', 'cancelled'] as const;
 export type PauseRecordStatus = (typeof PAUSE_RECORD_STATUSES)[number];
 export type PauseStatus = PauseRecordStatus | 'none';
 

@@ -1,5 +1,6 @@
 import { canMove, move, targetMachine } from './state-machine.ts';
-import { PAYMENT_STATUSES, type PaymentStatus } from './payment-status.ts';
+import { PAYMENT_STATUSES } from '../../schemas/words.ts';
+import type { PaymentStatus } from './payment-status.ts';
 
 /** Money-semantics 21.3: the status of a payment record. FAILED, REFUNDED and VOIDED are final. */
 export const paymentMachine = targetMachine<PaymentStatus>({

@@ -1,8 +1,6 @@
+import { REFUND_STATUSES } from '../../schemas/words.ts';
 import { move, type StateMachine } from './state-machine.ts';
 
-export const REFUND_STATUSES = [
-  'PENDING', 'PROCESSING', 'SUCCEEDED', 'FAILED', 'CANCELLED',
-] as const; // prettier-ignore
 export type RefundStatus = (typeof REFUND_STATUSES)[number];
 
 export const REFUND_TRIGGERS = ['create', 'accept', 'succeed', 'fail', 'cancel', 'retry'] as const;

@@ -1,8 +1,6 @@
+import { SUBSCRIPTION_STATUSES } from '../../schemas/words.ts';
 import { move, type StateMachine } from './state-machine.ts';
 
-export const SUBSCRIPTION_STATUSES = [
-  'draft', 'trialing', 'active', 'incomplete', 'paused', 'cancelled',
-] as const; // prettier-ignore
 export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
 
 /**

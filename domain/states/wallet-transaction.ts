@@ -1,6 +1,6 @@
+import { TRANSACTION_STATUSES } from '../../schemas/words.ts';
 import { move, type StateMachine } from './state-machine.ts';
 
-export const TRANSACTION_STATUSES = ['pending', 'completed', 'failed'] as const;
 export type TransactionStatus = (typeof TRANSACTION_STATUSES)[number];
 
 export const TRANSACTION_TRIGGERS = ['record', 'request', 'complete', 'fail', 'reverse'] as const;

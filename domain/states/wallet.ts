@@ -1,6 +1,6 @@
+import { WALLET_STATUSES } from '../../schemas/words.ts';
 import { move, type StateMachine } from './state-machine.ts';
 
-export const WALLET_STATUSES = ['active', 'frozen', 'closed'] as const;
 export type WalletStatus = (typeof WALLET_STATUSES)[number];
 
 export const WALLET_TRIGGERS = [

@@ -1,3 +1,4 @@
+import type { COLLECTION_METHODS, PAYMENT_BEHAVIORS } from '../../schemas/words.ts';
 import { BillingError, invalidField } from '../errors.ts';
 import { activatesSubscription, type BillingReason } from '../invoicing/zero-invoice.ts';
 import type { Decimal } from '../money.ts';
@@ -8,12 +9,8 @@ import {
   type SubscriptionStatus,
 } from '../states/subscription.ts';
 
-export const PAYMENT_BEHAVIORS = [
-  'default_active', 'allow_incomplete', 'error_if_incomplete', 'default_incomplete',
-] as const; // prettier-ignore
 export type PaymentBehavior = (typeof PAYMENT_BEHAVIORS)[number];
 
-export const COLLECTION_METHODS = ['charge_automatically', 'send_invoice'] as const;
 export type CollectionMethod = (typeof COLLECTION_METHODS)[number];
 
 export interface CollectionTerms {

@@ -1,8 +1,8 @@
+import type { CANCELLATION_TYPES } from '../../schemas/words.ts';
 import { BillingError, invalidField, invalidOperation } from '../errors.ts';
 import { moveSubscription, type SubscriptionStatus } from '../states/subscription.ts';
 import { epochMs, type Instant } from '../time/instant.ts';
 
-export const CANCELLATION_TYPES = ['immediate', 'end_of_period', 'scheduled_date'] as const;
 export type CancellationType = (typeof CANCELLATION_TYPES)[number];
 
 export interface CancellableSubscription {

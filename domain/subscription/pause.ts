@@ -1,3 +1,4 @@
+import type { PAUSE_MODES, RESUME_MODES } from '../../schemas/words.ts';
 import { BillingError, invalidField, invalidOperation } from '../errors.ts';
 import {
   mirroredPauseStatus,
@@ -10,10 +11,8 @@ import type { BillingCycle } from '../time/billing-grid.ts';
 import { epochMs, isoText, type Instant } from '../time/instant.ts';
 import { advanceDays } from '../time/local-days.ts';
 
-export const PAUSE_MODES = ['immediate', 'scheduled', 'period_end'] as const;
 export type PauseMode = (typeof PAUSE_MODES)[number];
 
-export const RESUME_MODES = ['immediate', 'scheduled', 'auto'] as const;
 export type ResumeMode = (typeof RESUME_MODES)[number];
 
 export interface PauseRequest {

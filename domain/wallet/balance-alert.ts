@@ -1,9 +1,9 @@
+import type { ALERT_STATES } from '../../schemas/words.ts';
 import { invalidField } from '../errors.ts';
 import { decimal, sum, type Decimal } from '../money.ts';
 import { epochMs } from '../time/instant.ts';
 import type { WalletTransaction } from './transaction.ts';
 
-export const ALERT_STATES = ['ok', 'info', 'warning', 'in_alarm'] as const;
 export type AlertState = (typeof ALERT_STATES)[number];
 
 /** Thresholds as decimal text: credits, or percent with `percentage` (rulings 18, money-semantics 4.5). */

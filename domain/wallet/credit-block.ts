@@ -1,6 +1,6 @@
 import { decimal, Decimal, decimalText, sum, ZERO } from '../money.ts';
 import { epochMs } from '../time/instant.ts';
-import { CREDIT_REASONS, type Consumption, type CreditReason } from './transaction.ts';
+import { CREDIT_BUCKETS, type Consumption, type CreditReason } from './transaction.ts';
 
 /**
  * What is left of a completed credit row (money-semantics 2.3.1). Credits are decimal text; a null
@@ -111,7 +111,7 @@ export function creditsAvailableBreakdown(blocks: readonly CreditBlock[]): {
   readonly purchased: string;
 } {
   const ofBucket = (bucket: 'free' | 'purchased') =>
-    availableCredits(blocks.filter((block) => CREDIT_REASONS[block.transaction_reason] === bucket));
+    availableCredits(blocks.filter((block) => CREDIT_BUCKETS[block.transaction_reason] === bucket));
   return { free: decimalText(ofBucket('free')), purchased: decimalText(ofBucket('purchased')) };
 }
 

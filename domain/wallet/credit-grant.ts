@@ -1,23 +1,23 @@
+import {
+  CREDIT_GRANT_CADENCES,
+  CREDIT_GRANT_EXPIRATION_TYPES,
+  CREDIT_GRANT_EXPIRATION_UNITS,
+  CREDIT_GRANT_PERIODS,
+  CREDIT_GRANT_SCOPES,
+} from '../../schemas/words.ts';
 import { BillingError, invalidField } from '../errors.ts';
 import { decimal, type Decimal } from '../money.ts';
 import { epochMs } from '../time/instant.ts';
 
-export const GRANT_SCOPES = ['PLAN', 'SUBSCRIPTION', 'ADDON'] as const;
-export type GrantScope = (typeof GRANT_SCOPES)[number];
+export type GrantScope = (typeof CREDIT_GRANT_SCOPES)[number];
 
-export const GRANT_CADENCES = ['ONETIME', 'RECURRING'] as const;
-export type GrantCadence = (typeof GRANT_CADENCES)[number];
+export type GrantCadence = (typeof CREDIT_GRANT_CADENCES)[number];
 
-export const GRANT_PERIODS = [
-  'DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL',
-] as const; // prettier-ignore
-export type GrantPeriod = (typeof GRANT_PERIODS)[number];
+export type GrantPeriod = (typeof CREDIT_GRANT_PERIODS)[number];
 
-export const EXPIRATION_TYPES = ['NEVER', 'DURATION', 'BILLING_CYCLE'] as const;
-export type ExpirationType = (typeof EXPIRATION_TYPES)[number];
+export type ExpirationType = (typeof CREDIT_GRANT_EXPIRATION_TYPES)[number];
 
-export const EXPIRATION_UNITS = ['DAY', 'WEEK', 'MONTH', 'YEAR'] as const;
-export type ExpirationUnit = (typeof EXPIRATION_UNITS)[number];
+export type ExpirationUnit = (typeof CREDIT_GRANT_EXPIRATION_UNITS)[number];
 
 /** A grant of credits; decimals as text (money-semantics 5.1). */
 export interface CreditGrant {
@@ -101,8 +101,8 @@ function validateCadence(grant: CreditGrant): void {
     if (grant.period_count !== null) throw invalidField('period_count', 'is for recurring grants');
     return;
   }
-  if (grant.period === null || !GRANT_PERIODS.includes(grant.period)) {
-    throw invalidField('period', `must be one of ${GRANT_PERIODS.join(', ')}`);
+  if (grant.period === null || !CREDIT_GRANT_PERIODS.includes(grant.period)) {
+    throw invalidField('period', `must be one of ${CREDIT_GRANT_PERIODS.join(', ')}`);
   }
   if (!isCount(grant.period_count)) throw invalidField('period_count', 'must be at least 1');
 }
@@ -114,10 +114,10 @@ export function validateExpiration(
   const { expiration_duration: duration, expiration_duration_unit: unit } = grant;
   if (grant.expiration_type === 'DURATION') {
     if (!isCount(duration)) throw invalidField('expiration_duration', 'must be at least 1');
-    if (unit === null || !EXPIRATION_UNITS.includes(unit)) {
+    if (unit === null || !CREDIT_GRANT_EXPIRATION_UNITS.includes(unit)) {
       throw invalidField(
         'expiration_duration_unit',
-        `must be one of ${EXPIRATION_UNITS.join(', ')}`,
+        `must be one of ${CREDIT_GRANT_EXPIRATION_UNITS.join(', ')}`,
       );
     }
     return;

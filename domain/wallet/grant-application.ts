@@ -1,3 +1,4 @@
+import type { GRANT_APPLICATION_REASONS } from '../../schemas/words.ts';
 import { invalidOperation } from '../errors.ts';
 import { decimal, roundToStorage, type Decimal } from '../money.ts';
 import type { SubscriptionStatus } from '../states/subscription.ts';
@@ -17,9 +18,6 @@ export interface GrantApplication {
   readonly application_reason: GrantApplicationReason;
 }
 
-export const GRANT_APPLICATION_REASONS = [
-  'first_time_recurring_credit_grant', 'recurring_credit_grant', 'onetime_credit_grant',
-] as const; // prettier-ignore
 export type GrantApplicationReason = (typeof GRANT_APPLICATION_REASONS)[number];
 
 /** What to do with an application that is due. A recurring grant's next one follows `apply` and `skip`. */

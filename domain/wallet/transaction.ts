@@ -1,7 +1,11 @@
+import type { CREDIT_REASONS, DEBIT_REASONS } from '../../schemas/words.ts';
 import type { TransactionStatus } from '../states/wallet-transaction.ts';
 
-/** What brings credits, and whether they were given or paid for (money-semantics 2.3.6, 2.3.7). */
-export const CREDIT_REASONS = {
+/** What brings credits. */
+export type CreditReason = (typeof CREDIT_REASONS)[number];
+
+/** Whether credits were given or paid for (money-semantics 2.3.7). */
+export const CREDIT_BUCKETS: Readonly<Record<CreditReason, 'free' | 'purchased'>> = {
   FREE_CREDIT_GRANT: 'free',
   SUBSCRIPTION_CREDIT_GRANT: 'free',
   PURCHASED_CREDIT_BONUS: 'free',
@@ -9,14 +13,8 @@ export const CREDIT_REASONS = {
   PURCHASED_CREDIT_DIRECT: 'purchased',
   CREDIT_NOTE: 'purchased',
   INVOICE_VOID_REFUND: 'purchased',
-} as const satisfies Record<string, 'free' | 'purchased'>;
-export type CreditReason = keyof typeof CREDIT_REASONS;
+};
 
-/** What takes credits. */
-export const DEBIT_REASONS = [
-  'INVOICE_PAYMENT', 'CREDIT_ADJUSTMENT', 'CREDIT_EXPIRED', 'WALLET_TERMINATION',
-  'MANUAL_BALANCE_DEBIT',
-] as const; // prettier-ignore
 export type DebitReason = (typeof DEBIT_REASONS)[number];
 
 /** Credits taken from one block by one debit. */

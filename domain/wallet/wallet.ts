@@ -1,3 +1,4 @@
+import type { WALLET_TYPES } from '../../schemas/words.ts';
 import assert from 'node:assert/strict';
 import { BillingError } from '../errors.ts';
 import { decimal, decimalText, roundToStorage, type Decimal } from '../money.ts';
@@ -10,7 +11,6 @@ import {
 } from './credit-block.ts';
 import type { CreditReason, DebitReason, WalletTransaction } from './transaction.ts';
 
-export const WALLET_TYPES = ['PRE_PAID', 'POST_PAID'] as const;
 export type WalletType = (typeof WALLET_TYPES)[number];
 
 /** A wallet under its lock; decimals as text. `balance` is credits × conversion rate, always (money-semantics 2.2.4). */

@@ -1,3 +1,4 @@
+import { PAYMENT_STATUSES } from '../../../schemas/words.ts';
 import {
   checkCreditNote,
   creditCapacity,
@@ -8,7 +9,6 @@ import {
   type CreditableInvoice,
   type StoredCreditNote,
 } from '../../../domain/invoicing/credit-notes.ts';
-import { PAYMENT_STATUSES } from '../../../domain/states/payment-status.ts';
 import { refusalOf, refusalText } from '../../support/refusal.ts';
 
 const line = (id: string, amount: string, off = '0', share = '0') => ({

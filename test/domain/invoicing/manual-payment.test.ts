@@ -1,7 +1,8 @@
+import { PAYMENT_STATUSES } from '../../../schemas/words.ts';
 import { reportPayment, type KnownPayment } from '../../../domain/invoicing/manual-payment.ts';
 import { deriveInvoicePayment, EMPTY_LEDGER } from '../../../domain/invoicing/payment-ledger.ts';
 import { decimal } from '../../../domain/money.ts';
-import { PAYMENT_STATUSES, type PaymentStatus } from '../../../domain/states/payment-status.ts';
+import { type PaymentStatus } from '../../../domain/states/payment-status.ts';
 import { refusalOf, refusalText } from '../../support/refusal.ts';
 
 const invoice = (over = {}) => ({

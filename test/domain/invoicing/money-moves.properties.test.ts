@@ -1,3 +1,4 @@
+import { INVOICE_STATUSES, PAYMENT_STATUSES, REFUND_STATUSES } from '../../../schemas/words.ts';
 import fc from 'fast-check';
 import { BillingError } from '../../../domain/errors.ts';
 import {
@@ -19,9 +20,6 @@ import {
 } from '../../../domain/invoicing/refunds.ts';
 import { computeTaxes } from '../../../domain/invoicing/taxes.ts';
 import { decimal, Decimal, decimalText, sum, ZERO } from '../../../domain/money.ts';
-import { INVOICE_STATUSES } from '../../../domain/states/invoice.ts';
-import { PAYMENT_STATUSES } from '../../../domain/states/payment-status.ts';
-import { REFUND_STATUSES } from '../../../domain/states/refund.ts';
 import { property } from '../../support/properties.ts';
 
 const cents = (most: number) => fc.integer({ min: 0, max: most });

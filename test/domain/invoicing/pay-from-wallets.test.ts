@@ -1,3 +1,4 @@
+import { PAYMENT_STATUSES } from '../../../schemas/words.ts';
 import {
   assertCollectable,
   leftAfter,
@@ -5,7 +6,6 @@ import {
   type PayingWallet,
 } from '../../../domain/invoicing/pay-from-wallets.ts';
 import { decimal } from '../../../domain/money.ts';
-import { PAYMENT_STATUSES } from '../../../domain/states/payment-status.ts';
 import { refusalOf } from '../../support/refusal.ts';
 
 const paying = (

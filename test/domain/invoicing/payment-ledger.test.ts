@@ -1,3 +1,4 @@
+import { PAYMENT_STATUSES } from '../../../schemas/words.ts';
 import {
   broughtMoney,
   deriveInvoicePayment,
@@ -7,7 +8,7 @@ import {
   type LedgerPayment,
 } from '../../../domain/invoicing/payment-ledger.ts';
 import { decimal } from '../../../domain/money.ts';
-import { PAYMENT_STATUSES, type PaymentStatus } from '../../../domain/states/payment-status.ts';
+import { type PaymentStatus } from '../../../domain/states/payment-status.ts';
 import type { InvoiceStatus } from '../../../domain/states/invoice.ts';
 
 const pay = (

@@ -1,11 +1,10 @@
+import { PAYMENT_METHOD_TYPES, PAYMENT_STATUSES } from '../../../schemas/words.ts';
 import {
   assertPaymentAmount,
   initialPaymentStatus,
   isDeletable,
-  PAYMENT_METHOD_TYPES,
 } from '../../../domain/invoicing/payments.ts';
 import { decimal } from '../../../domain/money.ts';
-import { PAYMENT_STATUSES } from '../../../domain/states/payment-status.ts';
 import { refusalText } from '../../support/refusal.ts';
 
 test.each(PAYMENT_STATUSES)('deleting a payment that is %s', (status) => {

@@ -1,3 +1,4 @@
+import { PAYMENT_STATUSES, REFUND_STATUSES } from '../../../schemas/words.ts';
 import {
   allocateRefund,
   assertRetryable,
@@ -8,8 +9,6 @@ import {
   type RefundablePayment,
 } from '../../../domain/invoicing/refunds.ts';
 import { decimal } from '../../../domain/money.ts';
-import { PAYMENT_STATUSES } from '../../../domain/states/payment-status.ts';
-import { REFUND_STATUSES } from '../../../domain/states/refund.ts';
 import { refusalOf, refusalText } from '../../support/refusal.ts';
 
 const payment = (

@@ -1,6 +1,6 @@
+import { PAYMENT_STATUSES } from '../../../schemas/words.ts';
 import { voidInvoice, type VoidableInvoice } from '../../../domain/invoicing/void-invoice.ts';
 import { decimal } from '../../../domain/money.ts';
-import { PAYMENT_STATUSES } from '../../../domain/states/payment-status.ts';
 import { refusalOf, refusalText } from '../../support/refusal.ts';
 
 const invoice = (over: Partial<VoidableInvoice> = {}): VoidableInvoice => ({

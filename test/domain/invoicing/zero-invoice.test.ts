@@ -1,8 +1,5 @@
-import {
-  activatesSubscription,
-  BILLING_REASONS,
-  skipsAsZero,
-} from '../../../domain/invoicing/zero-invoice.ts';
+import { BILLING_REASONS } from '../../../schemas/words.ts';
+import { activatesSubscription, skipsAsZero } from '../../../domain/invoicing/zero-invoice.ts';
 
 const cycle = {
   invoice_type: 'SUBSCRIPTION',

@@ -1,5 +1,5 @@
+import { CHECKOUT_STATUSES } from '../../../schemas/words.ts';
 import {
-  CHECKOUT_STATUSES,
   checkoutMachine,
   isTerminalCheckout,
   moveCheckout,

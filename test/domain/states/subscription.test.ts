@@ -1,9 +1,5 @@
-import {
-  mirroredPauseStatus,
-  movePause,
-  PAUSE_RECORD_STATUSES,
-  pauseMachine,
-} from '../../../domain/states/pause.ts';
+import { PAUSE_RECORD_STATUSES } from '../../../schemas/words.ts';
+import { mirroredPauseStatus, movePause, pauseMachine } from '../../../domain/states/pause.ts';
 import { moveSubscription, subscriptionMachine } from '../../../domain/states/subscription.ts';
 import { refusalOf } from '../../support/refusal.ts';
 import { describeMachine } from './transition-table.ts';

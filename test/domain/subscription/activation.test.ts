@@ -1,12 +1,14 @@
-import { BILLING_REASONS } from '../../../domain/invoicing/zero-invoice.ts';
+import {
+  BILLING_REASONS,
+  COLLECTION_METHODS,
+  PAYMENT_BEHAVIORS,
+  SUBSCRIPTION_STATUSES,
+} from '../../../schemas/words.ts';
 import { decimal } from '../../../domain/money.ts';
-import { SUBSCRIPTION_STATUSES } from '../../../domain/states/subscription.ts';
 import {
   assertOpeningPaid,
   attemptsPayment,
-  COLLECTION_METHODS,
   openingStatus,
-  PAYMENT_BEHAVIORS,
   statusAfterSettlement,
   validateCollection,
 } from '../../../domain/subscription/activation.ts';

@@ -1,4 +1,4 @@
-import { SUBSCRIPTION_STATUSES } from '../../../domain/states/subscription.ts';
+import { SUBSCRIPTION_STATUSES } from '../../../schemas/words.ts';
 import {
   moveTrialEnd,
   trialWindow,

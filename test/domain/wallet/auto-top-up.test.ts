@@ -1,3 +1,4 @@
+import { WALLET_STATUSES } from '../../../schemas/words.ts';
 import { decimal } from '../../../domain/money.ts';
 import {
   cooldownMs,
@@ -10,7 +11,6 @@ import {
   type TopUpHistory,
 } from '../../../domain/wallet/auto-top-up.ts';
 import { isoText, epochMs } from '../../../domain/time/instant.ts';
-import { WALLET_STATUSES } from '../../../domain/states/wallet.ts';
 import { refusalText } from '../../support/refusal.ts';
 import { NOW, walletOf } from './wallet-input.ts';
 

@@ -1,6 +1,6 @@
+import { ALERT_STATES } from '../../../schemas/words.ts';
 import { decimal } from '../../../domain/money.ts';
 import {
-  ALERT_STATES,
   alertState,
   alertTransition,
   percentageAlertValue,

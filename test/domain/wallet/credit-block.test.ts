@@ -1,3 +1,4 @@
+import { CREDIT_REASONS } from '../../../schemas/words.ts';
 import { decimal } from '../../../domain/money.ts';
 import {
   availableAfterOverdraft,
@@ -10,7 +11,7 @@ import {
   takeCredits,
   takeInOrder,
 } from '../../../domain/wallet/credit-block.ts';
-import { CREDIT_REASONS, type CreditReason } from '../../../domain/wallet/transaction.ts';
+import { type CreditReason } from '../../../domain/wallet/transaction.ts';
 import { block, left, NOW } from './wallet-input.ts';
 
 const date = (day: string) => `2026-${day}T00:00:00.000Z`;
@@ -198,7 +199,7 @@ describe('granted and bought (money-semantics 2.3.7)', () => {
     CREDIT_NOTE: 'purchased',
     INVOICE_VOID_REFUND: 'purchased',
   };
-  const reasons = Object.keys(CREDIT_REASONS) as CreditReason[];
+  const reasons = CREDIT_REASONS;
 
   test.each(reasons)('%s', (transaction_reason) => {
     const breakdown = creditsAvailableBreakdown([block('a', '7', { transaction_reason })]);

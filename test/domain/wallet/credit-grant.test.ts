@@ -1,8 +1,7 @@
+import { CREDIT_GRANT_EXPIRATION_UNITS, CREDIT_GRANT_PERIODS } from '../../../schemas/words.ts';
 import {
   assertSameRates,
   assertWalletAccepts,
-  EXPIRATION_UNITS,
-  GRANT_PERIODS,
   validateGrant,
   type CreditGrant,
 } from '../../../domain/wallet/credit-grant.ts';
@@ -47,14 +46,17 @@ describe('a template (money-semantics 5.1)', () => {
     expect(() => validateGrant({ ...template, ...over }, null)).not.toThrow();
   });
 
-  test.each(GRANT_PERIODS)('accepted: period %s', (period) => {
+  test.each(CREDIT_GRANT_PERIODS)('accepted: period %s', (period) => {
     expect(() => validateGrant({ ...template, ...monthly, period }, null)).not.toThrow();
   });
-  test.each(EXPIRATION_UNITS)('accepted: a duration in %s', (expiration_duration_unit) => {
-    expect(() =>
-      validateGrant({ ...template, ...lasting, expiration_duration_unit }, null),
-    ).not.toThrow();
-  });
+  test.each(CREDIT_GRANT_EXPIRATION_UNITS)(
+    'accepted: a duration in %s',
+    (expiration_duration_unit) => {
+      expect(() =>
+        validateGrant({ ...template, ...lasting, expiration_duration_unit }, null),
+      ).not.toThrow();
+    },
+  );
 
   test.each`
     path                          | over

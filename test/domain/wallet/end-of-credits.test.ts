@@ -1,4 +1,4 @@
-import { WALLET_STATUSES } from '../../../domain/states/wallet.ts';
+import { WALLET_STATUSES } from '../../../schemas/words.ts';
 import {
   convertToPostpaid,
   expireBlock,

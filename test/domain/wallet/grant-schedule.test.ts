@@ -1,3 +1,4 @@
+import { GRANT_APPLICATION_STATUSES } from '../../../schemas/words.ts';
 import {
   attachedGrantStart,
   cancelApplications,
@@ -7,7 +8,6 @@ import {
   type RunningGrant,
 } from '../../../domain/wallet/grant-schedule.ts';
 import type { GrantApplication } from '../../../domain/wallet/grant-application.ts';
-import { GRANT_APPLICATION_STATUSES } from '../../../domain/states/grant-application.ts';
 
 const grant = (over: Partial<RunningGrant> = {}): RunningGrant => ({
   credits: '50',

@@ -1,8 +1,8 @@
+import { CREDIT_GRANT_PERIODS } from '../../../schemas/words.ts';
 import fc from 'fast-check';
 import { DateTime } from 'luxon';
 import { decimal, sum } from '../../../domain/money.ts';
 import { cooldownMs, cooldownText } from '../../../domain/wallet/auto-top-up.ts';
-import { GRANT_PERIODS } from '../../../domain/wallet/credit-grant.ts';
 import {
   firstPeriodCredits,
   type GrantApplication,
@@ -52,7 +52,7 @@ property(
   fc.property(
     instants,
     zones,
-    fc.constantFrom(...GRANT_PERIODS),
+    fc.constantFrom(...CREDIT_GRANT_PERIODS),
     fc.integer({ min: 1, max: 5 }),
     (start, zone, period, count) => {
       const grant: RunningGrant = {

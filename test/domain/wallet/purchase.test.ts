@@ -1,5 +1,5 @@
+import { TRANSACTION_STATUSES } from '../../../schemas/words.ts';
 import { decimal } from '../../../domain/money.ts';
-import { TRANSACTION_STATUSES } from '../../../domain/states/wallet-transaction.ts';
 import {
   bonusCredits,
   completePurchase,

@@ -1,5 +1,6 @@
+import { CREDIT_REASONS } from '../../../schemas/words.ts';
 import { decimal } from '../../../domain/money.ts';
-import { CREDIT_REASONS, type CreditReason } from '../../../domain/wallet/transaction.ts';
+import { type CreditReason } from '../../../domain/wallet/transaction.ts';
 import {
   assertFreeLimit,
   assertMinimum,
@@ -179,7 +180,7 @@ describe('whether a purchase waits (money-semantics 2.11.4)', () => {
     expect(purchaseTrigger(reason, options)).toBe(trigger);
   });
 
-  test.each(Object.keys(CREDIT_REASONS) as CreditReason[])('%s is a purchase or not', (reason) => {
+  test.each(CREDIT_REASONS)('%s is a purchase or not', (reason) => {
     expect(isPurchase(reason)).toBe(
       reason === 'PURCHASED_CREDIT_DIRECT' || reason === 'PURCHASED_CREDIT_INVOICED',
     );

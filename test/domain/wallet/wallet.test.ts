@@ -1,5 +1,5 @@
+import { WALLET_STATUSES } from '../../../schemas/words.ts';
 import { decimal } from '../../../domain/money.ts';
-import { WALLET_STATUSES } from '../../../domain/states/wallet.ts';
 import {
   creditRow,
   creditWallet,
