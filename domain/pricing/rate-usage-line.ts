@@ -76,7 +76,9 @@ export interface UsageLineInput {
  */
 export function rateUsageLine(input: UsageLineInput): readonly RatedLine[] {
   const windowed =
-    input.rows.some((row) => row.window_start !== null) || input.bucket_size !== null;
+    input.bucket_size !== null ||
+    input.commitment?.scope === 'windows' ||
+    input.rows.some((row) => row.window_start !== null);
   const units = usageUnits(input.rows, windowed, input.aggregation);
   const measured = sum(units.map((unit) => unit.quantity));
   const steps: ExplanationStep[] = [explainUsage(input, units, measured)];

@@ -530,7 +530,7 @@ describe('a commitment for each window (6.2)', () => {
         line: { commitment_amount: '5', commitment_windowed: true },
         commitment: { scope: 'windows', windows: days('2026-01-01', '2026-01-02') },
       }),
-    ).toThrow('a windowed commitment needs windowed usage');
+    ).toThrow('needs windowed usage');
   });
 
   test('of many windows 100 are listed and the others summed', () => {

@@ -144,6 +144,21 @@ test('hours are rated one by one and held to the promise of their day', () => {
   expect(rated.amount.toFixed()).toBe('10');
 });
 
+test('days without any usage are held to their promise as well', () => {
+  const service = span('2026-01-01', '2026-01-04');
+  const commitment = { ...daily, commitment_true_up_enabled: true };
+  const line = measured(commitment, null, service);
+  const rated = usageLine({
+    price: flat('1'),
+    rows: measuredRows(line, new Map()),
+    line: commitment,
+    cell: { reference: service, cell: service, service },
+    commitment: { scope: 'windows', windows: commitmentWindows(line)! },
+  });
+  expect(rated.amount.toFixed()).toBe('15');
+  expect(rated.quantity.toFixed()).toBe('0');
+});
+
 describe('units of a line (2.4)', () => {
   test('windows in order, then groups in order', () => {
     const units = usageUnits(
