@@ -180,7 +180,7 @@ async function writeFinals(
 ): Promise<Pick<FinalizeReport, 'finalized' | 'skipped'>> {
   if (computed.length === 0) return { finalized: 0, skipped: 0 };
   const { scope } = finalizing;
-  return await deps.pool.begin(async (tx) => {
+  const written = await deps.pool.begin(async (tx) => {
     await finalizing.hold(tx);
     const unchanged = await lockInvoicesUnchanged(tx, scope, computed, { skipLocked: true });
     const drafts = unchanged.filter((final) => final.computed.invoice.invoice_status === 'DRAFT');
@@ -204,6 +204,8 @@ async function writeFinals(
     failpoint('jobs.finalize_draft_invoices.before_commit');
     return { finalized: issued.length, skipped: zeros.length };
   });
+  failpoint('jobs.finalize_draft_invoices.after_commit');
+  return written;
 }
 
 const withTerms = ({ computed, subscription }: Final) => ({

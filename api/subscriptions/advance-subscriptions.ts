@@ -134,7 +134,7 @@ async function writeSteps(
 ): Promise<{ advanced: number; invoices: number }> {
   if (computed.length === 0) return { advanced: 0, invoices: 0 };
   const { scope } = advancing;
-  return await deps.pool.begin(async (tx) => {
+  const written = await deps.pool.begin(async (tx) => {
     await advancing.hold(tx);
     const read = computed.map(({ plan }) => plan.subscription);
     const unchanged = await lockSubscriptionsUnchanged(tx, scope, read);
@@ -160,6 +160,8 @@ async function writeSteps(
     failpoint('jobs.close_billing_periods.before_commit');
     return { advanced: steps.length, invoices: drafts.length };
   });
+  failpoint('jobs.close_billing_periods.after_commit');
+  return written;
 }
 
 /** The drafts of the steps; those that are issued at once with their numbers. */

@@ -1,0 +1,223 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startTestApi, type TestApi } from '../support/api.ts';
+import type { ChildTask } from '../support/billing-child.ts';
+import { catalogOf, type TestCatalog } from '../support/catalog.ts';
+import { completeBackfills } from '../support/usage-oracle.ts';
+
+const LOADER = fileURLToPath(new URL('../../scripts/typescript.js', import.meta.url));
+const CHILD = fileURLToPath(new URL('../support/billing-child.ts', import.meta.url));
+const START = '2026-03-01T00:00:00.000Z';
+const END = '2026-04-01T00:00:00.000Z';
+
+let api: TestApi;
+let catalog: TestCatalog;
+let url: string;
+beforeAll(async () => {
+  api = await startTestApi();
+  catalog = catalogOf(api);
+  const [row] = await api.pool<{ name: string }[]>`select current_database() as name`;
+  const server = new URL(process.env['TEST_POSTGRES_URL']!);
+  server.pathname = `/${row!.name}`;
+  url = server.toString();
+});
+afterAll(() => api.close());
+beforeEach(async () => {
+  api.clock.set('2026-03-10T00:00:00.000Z');
+  await api.pool`update subscriptions set due_at = null`;
+  await api.pool`update invoices set finalize_after = null`;
+});
+
+interface Ended {
+  readonly signal: string | null;
+  readonly answer: any;
+}
+
+/** Runs a task in a process of its own; `killedAt` names the failpoint at which it kills itself. */
+async function run(action: ChildTask['action'], at: string, killedAt = ''): Promise<Ended> {
+  const task: ChildTask = {
+    url,
+    at,
+    failpoints: killedAt,
+    caller: { scope: api.scope, user_id: api.user_id },
+    action,
+  };
+  const child = spawn(process.execPath, ['--import', LOADER, CHILD, JSON.stringify(task)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+  const signal = await new Promise<string | null>((resolve) =>
+    child.on('close', (_code, name) => resolve(name)),
+  );
+  return { signal, answer: output === '' ? undefined : JSON.parse(output) };
+}
+
+let tick = Date.parse('2000-01-01T00:00:00Z');
+const nextTick = () => new Date((tick += 60_000)).toISOString();
+
+/** Until the lease of the killed process has run out: the database's clock decides. */
+async function untilRun(name: 'close-job' | 'finalize-job', at: string) {
+  const until = Date.now() + 15_000;
+  for (;;) {
+    const ended = await run({ name, tick: nextTick() }, at);
+    if (ended.answer !== null || Date.now() > until) return ended.answer;
+    await sleep(100);
+  }
+}
+
+async function plan() {
+  const made = await catalog.plan();
+  await catalog.fixed(made, '100', { display_name: 'Base' });
+  await catalog.usage(made, await catalog.meter(), { display_name: 'Calls', amount: '0.5' });
+  await completeBackfills(api.pool);
+  return made;
+}
+async function subscribed() {
+  const customer = await catalog.customer();
+  const made = await plan();
+  return {
+    customer,
+    plan: made,
+    subscription: await catalog.subscribe(customer, made, { start_date: START }),
+  };
+}
+const invoiceBody = (customer: { id: string }, subscription: { id: string }) => ({
+  invoice_type: 'SUBSCRIPTION',
+  customer_id: customer.id,
+  subscription_id: subscription.id,
+  currency: 'usd',
+});
+
+/** Everything that is kept about a subscription, in a form that compares. */
+async function kept(subscription: { id: string }) {
+  const invoices = await api.pool`
+    select billing_reason, invoice_status, billing_sequence, total, invoice_number is not null as numbered,
+           (select count(*)::int from invoice_line_items l where l.invoice_id = i.id) as rows
+      from invoices i where subscription_id = ${subscription.id} order by billing_sequence, id`;
+  const [row] = await api.pool`
+    select subscription_status, current_period_start, last_billing_sequence, version
+      from subscriptions where id = ${subscription.id}`;
+  const [events] = await api.pool`
+    select count(*)::int as count from outbox
+     where payload -> 'subscription' ->> 'id' = ${subscription.id}
+        or payload -> 'invoice' ->> 'subscription_id' = ${subscription.id}`;
+  return { invoices: [...invoices], subscription: row, events: events!['count'] };
+}
+
+/** I9: numbers are given once and without gaps, and only to what is final. */
+async function assertNumbers() {
+  const rows = await api.pool<{ number: string }[]>`
+    select invoice_number as number from invoices where invoice_number is not null order by 1`;
+  const byMonth = new Map<string, number[]>();
+  for (const { number } of rows) {
+    const [, month, digits] = number.split('-');
+    byMonth.set(month!, [...(byMonth.get(month!) ?? []), Number(digits)]);
+  }
+  for (const numbers of byMonth.values())
+    expect(numbers).toEqual(numbers.map((_, index) => index + 1));
+}
+
+describe('a process that is killed inside a transaction leaves nothing half done', () => {
+  test('creating a subscription', async () => {
+    const customer = await catalog.customer();
+    const made = await plan();
+    const body = {
+      customer_id: customer.id, plan_id: made.id, currency: 'usd', billing_period: 'MONTHLY', start_date: START,
+    }; // prettier-ignore
+    const at = '2026-03-10T00:00:00.000Z';
+    const killed = await run({ name: 'create', body }, at, 'api.create_subscription.before_commit');
+    expect(killed).toEqual({ signal: 'SIGKILL', answer: undefined });
+    const found = () => api.pool`select id from subscriptions where customer_id = ${customer.id}`;
+    expect(await found()).toHaveLength(0);
+    const done = await run({ name: 'create', body }, at);
+    expect(await found()).toEqual([{ id: done.answer }]);
+    await assertNumbers();
+  });
+
+  test.each`
+    action        | failpoint
+    ${'invoice'}  | ${'api.create_invoice.before_commit'}
+    ${'compute'}  | ${'api.compute_invoice.before_commit'}
+    ${'finalize'} | ${'api.finalize_invoice.before_commit'}
+    ${'void'}     | ${'api.void_invoice.before_commit'}
+    ${'cancel'}   | ${'api.cancel_subscription.before_commit'}
+  `('$action', async ({ action, failpoint }) => {
+    const { customer, subscription } = await subscribed();
+    const at = '2026-03-10T00:00:00.000Z';
+    const body = invoiceBody(customer, subscription);
+    const target =
+      action === 'invoice'
+        ? ({ name: 'invoice', body } as const)
+        : action === 'cancel'
+          ? ({ name: 'cancel', id: subscription.id } as const)
+          : ({ name: action, id: (await run({ name: 'invoice', body }, at)).answer } as const);
+    const before = await kept(subscription);
+    expect((await run(target, at, failpoint)).signal).toBe('SIGKILL');
+    expect(await kept(subscription)).toEqual(before);
+    expect((await run(target, at)).signal).toBeNull();
+    expect(await kept(subscription)).not.toEqual(before);
+    await assertNumbers();
+  });
+});
+
+describe('jobs that are killed are taken up by the next process', () => {
+  test.each`
+    failpoint
+    ${'jobs.close_billing_periods.before_commit'}
+    ${'jobs.close_billing_periods.after_commit'}
+  `('closing periods, killed at $failpoint: one invoice per period', async ({ failpoint }) => {
+    const many = await Promise.all(Array.from({ length: 4 }, subscribed));
+    const at = '2026-05-02T00:00:00.000Z';
+    expect((await run({ name: 'close-job', tick: nextTick() }, at, failpoint)).signal).toBe(
+      'SIGKILL',
+    );
+    await untilRun('close-job', at);
+    for (const { subscription } of many)
+      expect(await kept(subscription)).toMatchObject({
+        invoices: [
+          { billing_reason: 'SUBSCRIPTION_CREATE', billing_sequence: 1, total: '100', rows: 1 },
+          { billing_reason: 'SUBSCRIPTION_CYCLE', billing_sequence: 2, total: '103.5', rows: 2 },
+          { billing_reason: 'SUBSCRIPTION_CYCLE', billing_sequence: 3, total: '103.5', rows: 2 },
+        ],
+        subscription: { current_period_start: '2026-05-01T00:00:00.000Z', version: 3 },
+        // Created and issued; then a draft and a new period, twice.
+        events: 6,
+      });
+    await assertNumbers();
+  });
+
+  test.each`
+    failpoint
+    ${'jobs.finalize_draft_invoices.before_commit'}
+    ${'jobs.finalize_draft_invoices.after_commit'}
+  `('finalizing, killed at $failpoint: each has one number', async ({ failpoint }) => {
+    const many = await Promise.all(Array.from({ length: 4 }, subscribed));
+    await untilRun('close-job', END);
+    const at = '2026-04-01T02:00:00.000Z';
+    expect((await run({ name: 'finalize-job', tick: nextTick() }, at, failpoint)).signal).toBe(
+      'SIGKILL',
+    );
+    await untilRun('finalize-job', at);
+    for (const { subscription } of many)
+      expect((await kept(subscription)).invoices).toMatchObject([
+        { invoice_status: 'FINALIZED', numbered: true },
+        { invoice_status: 'FINALIZED', numbered: true, total: '103.5', rows: 2 },
+      ]);
+    await assertNumbers();
+  });
+
+  test('two job processes at the same tick: the work is done once', async () => {
+    const many = await Promise.all(Array.from({ length: 4 }, subscribed));
+    const shared = nextTick();
+    const [one, other] = await Promise.all([
+      run({ name: 'close-job', tick: shared }, END),
+      run({ name: 'close-job', tick: shared }, END),
+    ]);
+    const reports = [one!.answer, other!.answer].filter((report) => report !== null);
+    expect(reports).toEqual([{ advanced: 4, invoices: 4, failed: 0 }]);
+    for (const { subscription } of many)
+      expect((await kept(subscription)).invoices).toHaveLength(2);
+  });
+});

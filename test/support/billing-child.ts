@@ -1,0 +1,103 @@
+import { cancelSubscription } from '../../api/subscriptions/cancel-subscription.ts';
+import type { BillingDeps } from '../../api/deps.ts';
+import { createPeriodInvoice } from '../../api/invoices/create-invoice.ts';
+import { computeInvoice, finalizeInvoice } from '../../api/invoices/recompute.ts';
+import { voidInvoice } from '../../api/invoices/void-invoice.ts';
+import { createSubscription } from '../../api/subscriptions/create-subscription.ts';
+import type { UsageReader } from '../../domain/metering/usage.ts';
+import { closeBillingPeriods } from '../../jobs/close-billing-periods.ts';
+import { finalizeDraftInvoices } from '../../jobs/finalize-draft-invoices.ts';
+import type { Job, JobReport } from '../../jobs/job.ts';
+import { runJob } from '../../jobs/run-job.ts';
+import { armFailpoints } from '../../platform/failpoint.ts';
+import { createIds } from '../../platform/ids.ts';
+import { createLogger } from '../../platform/log.ts';
+import { connectPostgres } from '../../postgres/client.ts';
+
+/** What a process of its own is to do: one command or one run of a job, and where it is to be killed. */
+export interface ChildTask {
+  readonly url: string;
+  /** The time of the process and of the database alike. */
+  readonly at: string;
+  readonly failpoints: string;
+  readonly caller: {
+    readonly scope: { tenant_id: string; environment_id: string };
+    readonly user_id: string;
+  };
+  readonly action:
+    | { readonly name: 'create'; readonly body: object }
+    | { readonly name: 'invoice'; readonly body: object }
+    | { readonly name: 'compute' | 'finalize' | 'void' | 'cancel'; readonly id: string }
+    | { readonly name: 'close-job' | 'finalize-job'; readonly tick: string };
+}
+
+/** Every question has the answer 7: what is tested is how often it is billed, not what it is. */
+const sevenOfEverything: UsageReader = {
+  async read(queries) {
+    const row = { group: [], window_start: null, quantity: '7', event_count: 1 };
+    return {
+      watermarks: {},
+      answers: new Map(queries.map(({ key }) => [key, { key, rows: [row] }])),
+    };
+  },
+};
+
+const task = JSON.parse(process.argv[2]!) as ChildTask;
+armFailpoints(task.failpoints);
+const pool = connectPostgres({
+  url: task.url,
+  applicationName: 'billing-child',
+  maxConnections: 4,
+});
+const clock = { now: () => Date.parse(task.at) };
+const deps: BillingDeps = {
+  pool,
+  clock,
+  ids: createIds({ now: () => Date.now() }),
+  log: createLogger('silent', 'child'),
+  usageReader: sevenOfEverything,
+  forgetApiKey: async () => {},
+  settings: { grace_seconds: 3600 },
+} as BillingDeps;
+process.stdout.write(`${JSON.stringify((await perform()) ?? null)}\n`);
+await pool.end();
+
+async function perform(): Promise<unknown> {
+  const { action, caller } = task;
+  switch (action.name) {
+    case 'create':
+      return await pool.begin((tx) => createSubscription(tx, deps, caller, action.body as never));
+    case 'invoice':
+      return (await createPeriodInvoice(deps, caller, action.body as never)).id;
+    case 'compute':
+      return (await computeInvoice(deps, caller, action.id)).version;
+    case 'finalize':
+      return (await finalizeInvoice(deps, caller, action.id)).invoice_number;
+    case 'void':
+      return (await voidInvoice(deps, caller, action.id, {})).invoice_status;
+    case 'cancel': {
+      const body = { cancellation_type: 'immediate' } as const;
+      return (await cancelSubscription(deps, caller, action.id, body)).effective_date;
+    }
+    case 'close-job':
+      return await job(closeBillingPeriods, deps, action.tick);
+    case 'finalize-job':
+      return await job(
+        finalizeDraftInvoices,
+        { ...deps, readLogHeads: async () => ({}), streamWaitMs: 0 },
+        action.tick,
+      );
+  }
+}
+
+/** Waits for the lease of a killed predecessor to run out, as the next tick would. */
+async function job<Deps>(work: Job<Deps>, jobDeps: Deps, tick: string): Promise<JobReport | null> {
+  const runner = {
+    pool,
+    log: deps.log,
+    holder: `child-${process.pid}`,
+    now: async () => task.at,
+    leaseSeconds: 1,
+  };
+  return await runJob(runner, work, jobDeps, tick);
+}
