@@ -185,6 +185,37 @@ describe('refused (2.7)', () => {
     expect(refused(edit, of)).toEqual(expected);
   }); // prettier-ignore
 
+  test.each<[object, VersionedPrice, string]>([
+    [{ type: 'FIXED' }, price(), 'type: can not be changed: end this price and make another'],
+    [
+      { price_unit_amount: '1' },
+      price(),
+      'price_unit_amount: is for prices in a pricing unit only',
+    ],
+    [
+      { amount: '2' },
+      customPrice,
+      'amount: is computed from the pricing unit: use price_unit_amount or price_unit_tiers',
+    ],
+    [
+      { effective_from: at('2026-04-01') },
+      price(),
+      'effective_from: needs a change of the pricing',
+    ],
+    [
+      { amount: '2', effective_from: at('2025-12-31') },
+      price(),
+      'effective_from: must not be before 2026-01-01T00:00:00.000Z',
+    ],
+    [
+      { amount: '2' },
+      price({ end_date: at('2026-02-01') }),
+      'Price price_2 ends at 2026-02-01T00:00:00.000Z: it has no new versions.',
+    ],
+  ])('%p in plain words', (edit, of, message) => {
+    expect(refusalOf(() => plan(edit as PriceEdit, of)).message).toBe(message);
+  });
+
   test('a price that is valid from ever may change from any date', () => {
     const of = price({ start_date: null });
     expect(version({ amount: '2', effective_from: at('1999-01-01') }, of).effective_from).toBe(

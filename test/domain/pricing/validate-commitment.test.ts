@@ -37,13 +37,8 @@ describe('accepted on a line', () => {
   });
 });
 
-describe('refused on a line (6.1, 6.2)', () => {
-  const problems = (commitment: LineCommitmentDefinition, line = USAGE as object, path?: string) =>
-    refusalOf(() => validateLineCommitment(commitment, { ...USAGE, ...line }, path)).details.map(
-      (detail) => `${detail.path} ${detail.code}`,
-    );
-
-  test.each<[LineCommitmentDefinition, object, string[]]>([
+/** The commitment, what its line is otherwise, and the problems. */
+const REFUSED: readonly [LineCommitmentDefinition, object, string[]][] = [
     [{ commitment_amount: '1', commitment_quantity: '1' }, {}, ['commitment_quantity commitment_of_both']],
     [{ commitment_amount: '1', commitment_type: 'quantity' }, {}, ['commitment_type commitment_type_mismatch']],
     [{ commitment_quantity: '1', commitment_type: 'amount' }, {}, ['commitment_type commitment_type_mismatch']],
@@ -63,9 +58,41 @@ describe('refused on a line (6.1, 6.2)', () => {
     [{ commitment_amount: '1', commitment_duration: 'ONETIME' }, {}, ['commitment_duration commitment_not_recurring']],
     [{ commitment_amount: '1', commitment_windowed: true }, {}, ['commitment_windowed commitment_without_windows']],
     [{ commitment_amount: '1', commitment_windowed: true, commitment_duration: 'DAILY' }, { windowed: true }, ['commitment_duration commitment_duration_of_window']],
-  ])('%p on %p', (commitment, line, expected) => {
+]; // prettier-ignore
+
+describe('refused on a line (6.1, 6.2)', () => {
+  const problems = (commitment: LineCommitmentDefinition, line = USAGE as object, path?: string) =>
+    refusalOf(() => validateLineCommitment(commitment, { ...USAGE, ...line }, path)).details.map(
+      (detail) => `${detail.path} ${detail.code}`,
+    );
+
+  test.each(REFUSED)('%p on %p', (commitment, line, expected) => {
     expect(problems(commitment, line)).toEqual(expected);
   }); // prettier-ignore
+
+  test('the refusal says in plain words what would be right', () => {
+    const messages = new Set(
+      REFUSED.flatMap(([commitment, line]) =>
+        refusalOf(() => validateLineCommitment(commitment, { ...USAGE, ...line })).details.map(
+          ({ code, message }) => `${code}: ${message}`,
+        ),
+      ),
+    );
+    expect([...messages].sort()).toEqual([
+      'commitment_duration_of_window: cannot be set with commitment_windowed: the window is the bucket',
+      'commitment_not_recurring: must recur',
+      'commitment_of_both: and commitment_amount exclude each other',
+      'commitment_on_both_levels: cannot be set beside a commitment of the subscription',
+      'commitment_on_fixed: is for USAGE lines only: a fixed fee is a promise already',
+      'commitment_type_mismatch: says amount, but commitment_quantity is given',
+      'commitment_type_mismatch: says quantity, but commitment_amount is given',
+      'commitment_value_required: needs commitment_amount or commitment_quantity',
+      'commitment_without_windows: needs a bucket size on the price or its meter',
+      'invalid_decimal: must be a decimal number such as "12.50"',
+      'negative_commitment: must not be negative',
+      'overage_factor_below_one: must be at least 1',
+    ]);
+  });
 
   test('every problem is named, below the path of the line', () => {
     const commitment = {
