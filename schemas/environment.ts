@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { instant, integer, name, optionalText } from './primitives.ts';
+import { instant, integer, name, optionalId, optionalText } from './primitives.ts';
 import { ENVIRONMENT_TYPES } from './words.ts';
 
 export const CreateEnvironmentBody = z.object({
@@ -13,6 +13,21 @@ export const UpdateEnvironmentBody = z.object({
   type: z.enum(ENVIRONMENT_TYPES).or(z.literal('')).nullish(),
 });
 export type UpdateEnvironmentBody = z.output<typeof UpdateEnvironmentBody>;
+
+/** A new environment by name and type, or one that exists and has no catalog yet. */
+export const CloneEnvironmentBody = z.object({
+  name: optionalText(),
+  type: z.enum(ENVIRONMENT_TYPES).nullish(),
+  target_environment_id: optionalId,
+});
+export type CloneEnvironmentBody = z.output<typeof CloneEnvironmentBody>;
+
+/** `workflow_id` is the environment that was filled; the work is done when this is answered. */
+export const CloneAccepted = z.object({
+  message: z.string(),
+  workflow_id: z.string(),
+  run_id: z.string(),
+});
 
 export const EnvironmentListQuery = z.object({
   limit: z.coerce.number().pipe(integer.min(1).max(1000)).default(50),

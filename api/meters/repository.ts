@@ -65,13 +65,15 @@ export async function insertMeter(
   tx: Transaction,
   deps: BillingDeps,
   meter: Meter,
+  filteredProperties: readonly string[] = [],
 ): Promise<Meter> {
   await tx`insert into meters ${tx({
     ...meter,
     aggregation: tx.json(meter.aggregation),
     filters: tx.json(meter.filters as never),
+    filtered_properties: filteredProperties as string[],
   })}`;
-  await writeVersion(tx, deps, meter, []);
+  await writeVersion(tx, deps, meter, filteredProperties);
   return meter;
 }
 

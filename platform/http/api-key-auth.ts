@@ -53,11 +53,16 @@ interface CachedKey {
  */
 export async function createApiKeyAuth(options: ApiKeyAuthOptions): Promise<ApiKeyAuth> {
   const { pool, clock } = options;
-  const cache = new LRUCache<string, CachedKey>({ max: 10_000, ttl: options.ttlMs ?? 5_000 });
+  // Key id → hash, for exactly what is in the cache: a key that is forgotten must be found there.
   const hashOfKey = new Map<string, string>();
+  const cache = new LRUCache<string, CachedKey>({
+    max: 10_000,
+    ttl: options.ttlMs ?? 5_000,
+    dispose: (cached) => hashOfKey.delete(cached.identity.key_id!),
+    noDisposeOnSet: true,
+  });
   const drop = (keyId: string): void => {
     const hash = hashOfKey.get(keyId);
-    hashOfKey.delete(keyId);
     if (hash !== undefined) cache.delete(hash);
   };
   // A look-up that began before a deletion must not be remembered after it.
@@ -71,7 +76,6 @@ export async function createApiKeyAuth(options: ApiKeyAuthOptions): Promise<ApiK
     () => {
       generation += 1;
       cache.clear();
-      hashOfKey.clear();
     },
   );
 
@@ -89,7 +93,6 @@ export async function createApiKeyAuth(options: ApiKeyAuthOptions): Promise<ApiK
       if (generation === begun) {
         cache.set(hash, found);
         hashOfKey.set(found.identity.key_id!, hash);
-        if (hashOfKey.size > 2 * cache.max) hashOfKey.clear();
       }
       void noteUse(pool, found.identity.key_id!).catch(() => {});
       return found.identity;

@@ -59,6 +59,7 @@ function operation(route: Route<never>, components: Json): Json {
     parameters: [
       ...parameters('path', route.params, components),
       ...parameters('query', route.query, components),
+      ...(mayRepeat(route) ? [IDEMPOTENCY_KEY] : []),
     ],
     ...(route.body === undefined
       ? {}
@@ -77,6 +78,19 @@ function operation(route: Route<never>, components: Json): Json {
     },
   };
 }
+
+/** A call that changes something can be named, so that a repeat does it once. */
+const mayRepeat = ({ method, permission }: Route<never>): boolean =>
+  method !== 'GET' && permission !== 'public' && !permission.endsWith(':read');
+
+const IDEMPOTENCY_KEY: Json = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'A repeat with the same key and the same request gets the first answer. Kept 7 days.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+};
 
 const json = (schema: unknown): Json => ({ 'application/json': { schema } });
 

@@ -156,6 +156,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/settings/{key}': 'invoice_config',
     },
     bodies: {
+      'POST /environments/{id}/clone': { name: 'Copy', type: 'development' },
       'POST /subscriptions/{id}/cancel': { cancellation_type: 'immediate' },
       'PUT /users/{id}': { name: 'x' },
       'PUT /users/{id}/roles': { roles: ['all_reader'] },
@@ -213,6 +214,7 @@ export async function createWorld(api: TestApi): Promise<World> {
     tenantWide: [
       'GET /environments/{id}',
       'PUT /environments/{id}',
+      'POST /environments/{id}/clone',
       'GET /tenants/{id}',
       'POST /users/search',
       'PUT /users/{id}',
