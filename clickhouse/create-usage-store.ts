@@ -150,15 +150,24 @@ async function* readTouchedBuckets(
   }
 }
 
-/** Buckets of one size, in the order of time so that a part touches few months, in parts of bounded size. */
+/**
+ * Buckets of one size in parts of bounded size: by month, so that a part writes few partitions, then
+ * by customer, so that a long backlog reads each row of the usage table about once.
+ */
 function* partsOf(
   buckets: readonly BucketKey[],
   size: StoredBucketSize,
 ): Generator<readonly BucketKey[]> {
   const sorted = buckets
     .filter((bucket) => bucket.bucket_size === size)
-    .sort((a, b) => a.bucket_start - b.bucket_start);
+    .map((bucket) => ({ bucket, order: `${monthOf(bucket)} ${bucket.external_customer_id}` }))
+    .sort((a, b) => (a.order < b.order ? -1 : a.order > b.order ? 1 : 0))
+    .map(({ bucket }) => bucket);
   for (let at = 0; at < sorted.length; at += BUCKETS_PER_RECOMPUTE) {
     yield sorted.slice(at, at + BUCKETS_PER_RECOMPUTE);
   }
+}
+
+function monthOf(bucket: BucketKey): string {
+  return new Date(bucket.bucket_start).toISOString().slice(0, 7);
 }

@@ -1,9 +1,8 @@
 import type { ReadUsageDeps } from './usage-parts.ts';
-import type { UsagePart } from './queries/usage-buckets.ts';
+import type { StateNeeds, UsagePart } from './queries/usage-buckets.ts';
 import { readUsageRows, usageRows, type RowStretch } from './queries/usage-rows.ts';
-import type { UsagePair, UsageScope } from './queries/usage-scope.ts';
+import { pairKey, type UsagePair, type UsageScope } from './queries/usage-scope.ts';
 import { RowBinaryReader } from './row-binary.ts';
-import { pairKey } from './usage-buckets.ts';
 
 const DAY_MS = 86_400_000;
 const STRETCHES_PER_STATEMENT = 20_000;
@@ -17,6 +16,7 @@ export async function readRowParts(
   deps: ReadUsageDeps,
   base: UsageScope,
   stretches: readonly RowStretch[],
+  needs: StateNeeds,
   take: (stretch: number, slot: number, part: UsagePart) => void,
 ): Promise<void> {
   const byMonth = new Map<string, number[]>();
@@ -30,10 +30,10 @@ export async function readRowParts(
     for (let at = 0; at < indexes.length; at += STRETCHES_PER_STATEMENT) {
       const chosen = indexes.slice(at, at + STRETCHES_PER_STATEMENT);
       const part = chosen.map((index) => stretches[index]!);
-      const query = usageRows(scopeOfStretches(base, part), part, deps.bounds);
+      const query = usageRows(scopeOfStretches(base, part), part, deps.bounds, needs);
       const bytes = await deps.clickhouse.bytes(query, 'RowBinary', deps.options);
       for (const reader = new RowBinaryReader(bytes); !reader.done;) {
-        const row = readUsageRows(reader);
+        const row = readUsageRows(reader, needs);
         const number = chosen[row.number]!;
         take(number, row.slot === 0 ? stretches[number]!.start : row.slot, row);
       }

@@ -1,7 +1,8 @@
-import type { UsagePair, UsageScope } from './queries/usage-scope.ts';
+import { stateNeeds } from './queries/usage-buckets.ts';
+import { pairKey, type UsagePair, type UsageScope } from './queries/usage-scope.ts';
 import { readRowParts } from './read-rows.ts';
 import { readUniques } from './read-uniques.ts';
-import { pairKey, readBuckets, type PairBuckets } from './usage-buckets.ts';
+import { readBuckets, type PairBuckets } from './usage-buckets.ts';
 import { Remainder, UniqueParts, type CellStretch, type ReadUsageDeps } from './usage-parts.ts';
 import { cellAt, type PlannedQuery } from './usage-plan.ts';
 import type { UsageTally } from './usage-tally.ts';
@@ -22,32 +23,22 @@ export async function readUsage(
   const asked = tallies.filter((tally) => tally.plan.cells.length > 0);
   if (asked.length === 0) return;
   const rest = new Remainder();
-  const days = await readBuckets(
-    deps.clickhouse,
-    'DAY',
-    scopeOf(asked),
-    deps.sealed,
-    asked.some((tally) => tally.plan.uses_days),
-    deps.options,
-  );
+  const base = scopeOf(asked);
+  const needs = stateNeeds(new Set(asked.map((tally) => tally.plan.query.aggregation)));
+  const usesDays = asked.some((tally) => tally.plan.uses_days);
+  const days = await readBuckets(deps, 'DAY', base, usesDays ? needs : null);
   const uniques = new UniqueParts();
   const open: OpenDay[] = [];
   for (const tally of asked) {
     for (const pair of pairsOf(tally.plan, days)) open.push(...addDays(tally, pair, uniques));
   }
   if (open.length > 0) {
-    const quarters = await readBuckets(
-      deps.clickhouse,
-      '15MIN',
-      scopeOfOpenDays(asked[0]!.plan, open),
-      deps.sealed,
-      open.some(({ tally }) => usesQuarters(tally.plan)),
-      deps.options,
-    );
+    const scope = scopeOfOpenDays(base, open);
+    const usesThem = open.some(({ tally }) => usesQuarters(tally.plan));
+    const quarters = await readBuckets(deps, '15MIN', scope, usesThem ? needs : null);
     for (const day of open) addQuarters(day, quarters, rest, uniques);
   }
-  const base = scopeOf(asked);
-  await readRowParts(deps, base, rest.stretches, (stretch, slot, part) => {
+  await readRowParts(deps, base, rest.stretches, needs, (stretch, slot, part) => {
     for (const { tally, cell } of rest.takers[stretch]!) {
       tally.add(cell ?? cellAt(tally.plan.cells, slot), part);
     }
@@ -198,7 +189,7 @@ function scopeOf(tallies: readonly UsageTally[]): UsageScope {
   };
 }
 
-function scopeOfOpenDays(plan: PlannedQuery, open: readonly OpenDay[]): UsageScope {
+function scopeOfOpenDays(base: UsageScope, open: readonly OpenDay[]): UsageScope {
   const pairs = new Map<string, UsagePair>();
   const days = new Set<number>();
   for (const { pair, start } of open) {
@@ -207,10 +198,8 @@ function scopeOfOpenDays(plan: PlannedQuery, open: readonly OpenDay[]): UsageSco
   }
   const sorted = [...days].sort((a, b) => a - b);
   return {
-    tenant_id: plan.query.tenant_id,
-    environment_id: plan.query.environment_id,
+    ...base,
     pairs: [...pairs.values()],
-    versions: [],
     start: sorted[0]!,
     end: sorted.at(-1)! + DAY_MS,
     days: sorted,

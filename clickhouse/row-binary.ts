@@ -2,6 +2,9 @@
 export class RowBinaryReader {
   readonly #bytes: Buffer;
   #at = 0;
+  #lastLow = 0;
+  #lastHigh = 0;
+  #last = 0n;
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
@@ -25,9 +28,17 @@ export class RowBinaryReader {
     return this.#bytes.readUInt32LE(this.#at - 4);
   }
 
+  /** Answers the same bigint again for a run of equal numbers: allocating them is what costs. */
   uint64(): bigint {
     this.#at += 8;
-    return this.#bytes.readBigUInt64LE(this.#at - 8);
+    const low = this.#bytes.readUInt32LE(this.#at - 8);
+    const high = this.#bytes.readUInt32LE(this.#at - 4);
+    if (low !== this.#lastLow || high !== this.#lastHigh) {
+      this.#lastLow = low;
+      this.#lastHigh = high;
+      this.#last = this.#bytes.readBigUInt64LE(this.#at - 8);
+    }
+    return this.#last;
   }
 
   /** An unsigned 64-bit number that is known to stay below 2^53: a count, a time. */
@@ -63,11 +74,12 @@ export class RowBinaryReader {
     }
   }
 
-  array<T>(element: () => T): T[] {
+  strings(): readonly string[] {
     const length = this.length();
-    const elements: T[] = [];
-    for (let index = 0; index < length; index += 1) elements.push(element());
-    return elements;
+    if (length === 0) return NONE;
+    const texts: string[] = [];
+    for (let index = 0; index < length; index += 1) texts.push(this.string());
+    return texts;
   }
 
   /** Little-endian, two's complement. Most numbers are small: then only the lowest word is looked at. */
@@ -92,3 +104,5 @@ export class RowBinaryReader {
     return value;
   }
 }
+
+const NONE: readonly string[] = Object.freeze([]);

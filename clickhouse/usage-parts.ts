@@ -1,9 +1,9 @@
+import type { WatermarkVector } from '../domain/metering/position.ts';
 import type { ClickHouse, ReadOptions } from './client.ts';
 import type { RowBounds } from './queries/row-bounds.ts';
 import type { UniqueDay, UniqueQuestion, UniqueStretch } from './queries/unique-counts.ts';
 import type { RowStretch } from './queries/usage-rows.ts';
-import type { UsagePair } from './queries/usage-scope.ts';
-import { pairKey, type SealedVectors } from './usage-buckets.ts';
+import { pairKey, type UsagePair } from './queries/usage-scope.ts';
 import type { UsageTally } from './usage-tally.ts';
 
 /** What every statement of one read goes by. */
@@ -12,6 +12,14 @@ export interface ReadUsageDeps {
   readonly bounds: RowBounds;
   readonly sealed: SealedVectors;
   readonly options: ReadOptions;
+}
+
+/** What decides whether a bucket may be used; see `mayUseBucket`. */
+export interface SealedVectors {
+  /** Vectors of those of the seals that had been recorded when the watermarks were read. */
+  vectorsOf(seals: readonly bigint[]): Promise<ReadonlyMap<bigint, WatermarkVector>>;
+  /** Reading below an older vector: a bucket touched at or beyond it holds too much. */
+  readonly at: WatermarkVector | null;
 }
 
 /** A piece of time that is read from rows. */

@@ -32,8 +32,10 @@ export function touchedBucket(cells: TouchedCells): TouchedBucket {
 
 /**
  * A page of the buckets of one size that were marked since a time, of the given meter versions or of
- * all, with all marks and the greatest seal stored. The page is read twice within the statement; a bucket whose seal is missed for that
- * reason is sealed again, which does no harm.
+ * all, with all marks and the greatest seal stored. The page's keys are read in the order of the table
+ * and the reading stops when there are enough: grouping would read the whole table for every page.
+ * They are read twice within the statement; a bucket whose seal is missed for that reason is sealed
+ * again, which does no harm.
  */
 export function touchedBuckets(page: {
   readonly size: StoredBucketSize;
@@ -46,19 +48,22 @@ export function touchedBuckets(page: {
   const after = page.after;
   const ofVersions =
     page.meter_version_ids === null ? '' : 'and meter_version_id in {version_ids:Array(String)}';
+  // The tuple is exact; what follows from it, said column by column, is what the sparse index can use.
   const behind =
     after === null
       ? ''
-      : `and tenant_id >= {after_tenant:String}
-           and (${key}) > ({after_tenant:String}, {after_environment:String}, {after_customer:String},
-                {after_version:String}, toDateTime({after_start:UInt32}, 'UTC'))`;
+      : `and (${key}) > ({after_tenant:String}, {after_environment:String}, {after_customer:String},
+                {after_version:String}, toDateTime({after_start:UInt32}, 'UTC'))
+            and tenant_id >= {after_tenant:String}
+            and (tenant_id > {after_tenant:String} or environment_id > {after_environment:String}
+                 or external_customer_id >= {after_customer:String})`;
   const touched = `
          select ${key}
            from usage_touched_v1
           where bucket_size = {size:String} ${ofVersions} ${behind}
             and marked_at >= fromUnixTimestamp64Milli({since_ms:Int64}, 'UTC')
-          group by ${key}
-          order by ${key}
+          order by tenant_id, environment_id, bucket_size, external_customer_id, meter_version_id, bucket_start
+          limit 1 by ${key}
           limit {limit:UInt32}`;
   return {
     sql: `

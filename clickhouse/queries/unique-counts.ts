@@ -131,7 +131,7 @@ export function readUniqueCount(reader: RowBinaryReader): UniqueCount {
   return {
     question: reader.uint32(),
     cell: reader.uint32(),
-    group: reader.array(() => reader.string()),
+    group: reader.strings(),
     unique_count: reader.count(),
     row_count: reader.count(),
     stored_count: reader.count(),

@@ -4,9 +4,6 @@ import type { StoredBucketSize } from '../rows.ts';
 import type { RowBinaryReader } from '../row-binary.ts';
 import { inUsageScope, type UsagePair, type UsageScope } from './usage-scope.ts';
 
-/** Greatest position marked per log partition, by the bucket's start in seconds. */
-export type BucketMarks = Map<number, Record<number, Position>>;
-
 /** The marks of all buckets of one size in the scope, one row for each pair. */
 export function usageMarks(size: StoredBucketSize, scope: UsageScope): ClickHouseQuery {
   const within = inUsageScope(scope, 'bucket_start');
@@ -21,18 +18,55 @@ export function usageMarks(size: StoredBucketSize, scope: UsageScope): ClickHous
   };
 }
 
-export function readUsageMarks(reader: RowBinaryReader): UsagePair & { marks: BucketMarks } {
+/** The marks of one pair, by bucket and merged. Kept as numbers, because few are ever compared one by one. */
+export class PairMarks {
+  /** Starts of the touched buckets in seconds, each once. */
+  readonly starts = new Set<number>();
+  readonly #starts: number[] = [];
+  readonly #partitions: number[] = [];
+  readonly #high: number[] = [];
+  readonly #low: number[] = [];
+
+  add(start: number, partition: number, high: number, low: number): void {
+    this.starts.add(start);
+    this.#starts.push(start);
+    this.#partitions.push(partition);
+    this.#high.push(high);
+    this.#low.push(low);
+  }
+
+  /** The greatest position per log partition, of one bucket or of all. */
+  of(start: number | null): Marks {
+    const high: Record<number, number> = {};
+    const low: Record<number, number> = {};
+    for (let index = 0; index < this.#starts.length; index += 1) {
+      if (start !== null && this.#starts[index] !== start) continue;
+      const partition = this.#partitions[index]!;
+      const known = high[partition] ?? -1;
+      const next = this.#high[index]!;
+      if (next < known || (next === known && this.#low[index]! <= low[partition]!)) continue;
+      high[partition] = next;
+      low[partition] = this.#low[index]!;
+    }
+    const marks: Record<number, Position> = {};
+    for (const partition in high) {
+      marks[partition] = (BigInt(high[partition]!) << 32n) | BigInt(low[partition]!);
+    }
+    return marks;
+  }
+}
+
+export type Marks = Readonly<Record<number, Position>>;
+
+export function readUsageMarks(reader: RowBinaryReader): UsagePair & { marks: PairMarks } {
   const external_customer_id = reader.string();
   const meter_version_id = reader.string();
-  const marks: BucketMarks = new Map();
+  const marks = new PairMarks();
   for (let left = reader.length(); left > 0; left -= 1) {
     const start = reader.uint32();
     const partition = reader.uint16();
-    const position = reader.uint64();
-    let bucket = marks.get(start);
-    if (bucket === undefined) marks.set(start, (bucket = {}));
-    const known = bucket[partition];
-    if (known === undefined || known < position) bucket[partition] = position;
+    const low = reader.uint32();
+    marks.add(start, partition, reader.uint32(), low);
   }
   return { external_customer_id, meter_version_id, marks };
 }

@@ -1,7 +1,7 @@
 import type { ClickHouseQuery } from '../client.ts';
 import type { RowBinaryReader } from '../row-binary.ts';
 import { rowsBelow, type RowBounds } from './row-bounds.ts';
-import { readState, type UsagePart } from './usage-buckets.ts';
+import { readState, stateColumns, type StateNeeds, type UsagePart } from './usage-buckets.ts';
 import { inUsageScope, type UsagePair, type UsageScope } from './usage-scope.ts';
 
 /** A stretch of time in which a pair's rows are read one by one. */
@@ -18,18 +18,14 @@ export function usageRows(
   scope: UsageScope,
   stretches: readonly RowStretch[],
   bounds: RowBounds,
+  needs: StateNeeds,
 ): ClickHouseQuery {
   const within = inUsageScope(scope, 'timestamp');
   const below = rowsBelow(bounds, scope);
   return {
     sql: `
       select number, slot, dimensions, source,
-             count(),
-             sum(toDecimal256(value, 18)),
-             sum(toDecimal256(value, 18) * toUnixTimestamp64Milli(timestamp)),
-             min(value), max(value),
-             argMax(value, (timestamp, position, partition)),
-             max((toUnixTimestamp64Milli(timestamp), position, partition)) as last
+             ${stateColumns(needs)}
         from (select external_customer_id, meter_version_id, timestamp, position, partition, value, dimensions, source
                 from meter_usage_v1 final
                where ${within.sql} and ${below.sql}) as rows
@@ -71,12 +67,12 @@ export interface StretchPart extends UsagePart {
   readonly slot: number;
 }
 
-export function readUsageRows(reader: RowBinaryReader): StretchPart {
+export function readUsageRows(reader: RowBinaryReader, needs: StateNeeds): StretchPart {
   return {
     number: reader.uint32(),
     slot: reader.uint32() * 1000,
-    dimensions: reader.array(() => reader.string()),
+    dimensions: reader.strings(),
     source: reader.string(),
-    state: readState(reader),
+    state: readState(reader, needs),
   };
 }

@@ -6,6 +6,10 @@ export interface UsagePair {
   readonly meter_version_id: string;
 }
 
+export function pairKey(pair: UsagePair): string {
+  return `${pair.meter_version_id} ${pair.external_customer_id}`;
+}
+
 /** Whose usage a statement reads, and of which days. */
 export interface UsageScope {
   readonly tenant_id: string;
