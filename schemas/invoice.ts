@@ -245,3 +245,25 @@ export const LineExplanation = z
     usage_snapshot: UsageSnapshot.nullable(),
   })
   .meta({ id: 'LineExplanation' });
+
+/** The usage behind an invoice, asked again. */
+export const UsageCheck = z
+  .object({
+    invoice_id: z.string(),
+    /** Positions that the invoice was computed from, and those of now; null without usage. */
+    snapshot: z.record(z.string(), z.string()).nullable(),
+    now: z.record(z.string(), z.string()).nullable(),
+    lines: z.array(
+      z.object({
+        line_item_id: z.string(),
+        display_name: z.string().nullable(),
+        period_start: instant.nullable(),
+        period_end: instant.nullable(),
+        billed_usage: decimalText,
+        usage_now: decimalText,
+        /** What came after the invoice was computed. */
+        difference: decimalText,
+      }),
+    ),
+  })
+  .meta({ id: 'UsageCheck' });

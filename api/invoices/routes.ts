@@ -9,12 +9,14 @@ import {
   Invoice,
   InvoiceSearch,
   LineExplanation,
+  UsageCheck,
 } from '../../schemas/invoice.ts';
 import { id, IdParams, Message } from '../../schemas/primitives.ts';
 import { pageOf } from '../../schemas/search.ts';
 import type { BillingDeps } from '../deps.ts';
 import { route } from '../route.ts';
 import { invoiceAnswers, type InvoiceEmbeds } from './answers.ts';
+import { checkUsage } from './check-usage.ts';
 import { createPeriodInvoice } from './create-invoice.ts';
 import { explainLine, explainLineAsText } from './explain-line.ts';
 import { listInvoices } from './list-invoices.ts';
@@ -150,6 +152,16 @@ export const invoiceRoutes = [
       await voidInvoice(call.deps, call, call.params.id, call.body?.metadata ?? {});
       return { message: 'invoice voided successfully' };
     },
+  }),
+  route({
+    method: 'GET',
+    path: '/invoices/{id}/usage-check',
+    summary: 'Usage behind an invoice, as billed and as it is now',
+    permission: 'invoice:read',
+    params: IdParams,
+    status: 200,
+    answer: UsageCheck,
+    handler: ({ deps, scope, params }) => checkUsage(deps, scope, params.id),
   }),
   route({
     method: 'GET',
