@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict';
+import { BillingError } from '../errors.ts';
 import { decimal, decimalText, roundToStorage, type Decimal } from '../money.ts';
 import { moveTransaction } from '../states/wallet-transaction.ts';
 import { moveWallet } from '../states/wallet.ts';
-import { availableAfterOverdraft, type CreditBlock } from './credit-block.ts';
+import {
+  availableAfterOverdraft,
+  availableCredits,
+  takeInOrder,
+  type CreditBlock,
+} from './credit-block.ts';
 import type { CreditReason, WalletTransaction } from './transaction.ts';
 import {
   blockOf,
   creditRow,
+  debitRow,
   overdraft,
   withCreditBalance,
   type CreditCommand,
@@ -69,6 +76,38 @@ export const failPurchase = (pending: readonly WalletTransaction[]): WalletTrans
     transaction_status: moveTransaction(row.transaction_status, 'fail'),
   }));
 
+/**
+ * Takes back what is left of credits whose invoice is voided, before the money is refunded
+ * (money-semantics 9.16). `bought` are the blocks of the purchase and its bonus, with the credits that
+ * each brought. When some are spent already it refuses with 409, unless the caller insists.
+ */
+export function recallPurchase(
+  wallet: Wallet,
+  bought: readonly { readonly block: CreditBlock; readonly credit_amount: string }[],
+  rowId: string,
+  force: boolean,
+): WalletDecision {
+  moveWallet(wallet.wallet_status, 'debit');
+  const isSpent = bought.some(
+    ({ block, credit_amount }) => !decimal(block.credits_available).eq(decimal(credit_amount)),
+  );
+  if (isSpent && !force) throw creditsSpent();
+  const blocks = bought.map(({ block }) => block);
+  const credits = availableCredits(blocks);
+  if (credits.isZero()) return { wallet, rows: [], blocks: [] };
+
+  const taken = takeInOrder(blocks, credits);
+  const before = decimal(wallet.credit_balance);
+  const after = before.minus(credits);
+  const row = debitRow(
+    wallet,
+    { id: rowId, credits, transaction_reason: 'CREDIT_ADJUSTMENT' },
+    { before, after },
+    taken.breakdown,
+  );
+  return { wallet: withCreditBalance(wallet, after), rows: [row], blocks: taken.blocks };
+}
+
 /** One slab of `bonus_credits_topup_config`; decimals as text. */
 export interface BonusSlab {
   readonly threshold: string;
@@ -94,4 +133,11 @@ export function bonusCredits(
     credits: slab.bonus.type === 'flat' ? value : roundToStorage(bought.times(value).div(100)),
     threshold: slab.threshold,
   };
+}
+
+function creditsSpent(): BillingError {
+  const message = 'Credits of this purchase have been spent.';
+  return new BillingError('conflict', 'credits_spent', message, [
+    { path: 'wallet_transaction', code: 'credits_spent', message },
+  ]);
 }

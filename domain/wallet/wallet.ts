@@ -67,6 +67,14 @@ export function withCreditBalance(wallet: Wallet, credits: Decimal): Wallet {
 }
 
 /**
+ * Credits that are worth an amount of money in this wallet: what a payment with credits takes, and what
+ * a refund or a negative invoice gives back, both at the conversion rate, so that the value stays what
+ * it was (money-semantics 10.9, 9.13). The quotient keeps 18 decimals.
+ */
+export const creditsWorth = (wallet: Pick<Wallet, 'conversion_rate'>, amount: Decimal): Decimal =>
+  roundToStorage(amount.div(decimal(wallet.conversion_rate)));
+
+/**
  * A completed credit and its block. `blocks` are all that have credits left, as with every command. A
  * closed wallet refuses (money-semantics 2.1.2).
  */

@@ -4,9 +4,10 @@ import {
   bonusCredits,
   completePurchase,
   failPurchase,
+  recallPurchase,
   requestPurchase,
 } from '../../../domain/wallet/purchase.ts';
-import { refusalText } from '../../support/refusal.ts';
+import { refusalOf, refusalText } from '../../support/refusal.ts';
 import { block, credit, left, NOW, walletOf } from './wallet-input.ts';
 
 const purchase = credit('20', { id: 'buy', transaction_reason: 'PURCHASED_CREDIT_INVOICED' });
@@ -138,6 +139,56 @@ describe('its failure (money-semantics 2.11.8)', () => {
     } else {
       expect(failPurchase(rows).map((row) => row.transaction_status)).toEqual(['failed', 'failed']);
     }
+  });
+});
+
+describe('credits whose invoice is voided (money-semantics 9.16)', () => {
+  const bought = (left: string, bonusLeft = '50') => [
+    { block: block('buy', left), credit_amount: '20' },
+    { block: block('bonus', bonusLeft), credit_amount: '50' },
+  ];
+
+  test('go, with their bonus', () => {
+    const decision = recallPurchase(walletOf('75'), bought('20'), 'row', false);
+    expect(decision.rows).toEqual([
+      expect.objectContaining({
+        id: 'row',
+        type: 'debit',
+        transaction_reason: 'CREDIT_ADJUSTMENT',
+        credit_amount: '70',
+        credit_balance_before: '75',
+        credit_balance_after: '5',
+        consumption_breakdown: [
+          { credit_transaction_id: 'buy', credits: '20' },
+          { credit_transaction_id: 'bonus', credits: '50' },
+        ],
+      }),
+    ]);
+    expect(left(decision.blocks)).toBe('buy:0 bonus:0');
+    expect(decision.wallet.credit_balance).toBe('5');
+  });
+
+  test.each`
+    why                    | of
+    ${'some bought ones'}  | ${bought('19.99')}
+    ${'some of the bonus'} | ${bought('20', '0')}
+  `('are refused with 409 when $why are spent', ({ of }) => {
+    const refusal = refusalOf(() => recallPurchase(walletOf('75'), of, 'row', false));
+    expect([refusal.kind, refusal.code]).toEqual(['conflict', 'credits_spent']);
+  });
+
+  test('what is left goes when the caller insists', () => {
+    expect(left(recallPurchase(walletOf('75'), bought('3'), 'row', true).blocks)).toBe(
+      'buy:0 bonus:0',
+    );
+    expect(recallPurchase(walletOf('0'), bought('0', '0'), 'row', true).rows).toEqual([]);
+  });
+
+  test('a closed wallet refuses', () => {
+    const closed = walletOf('0', { wallet_status: 'closed' });
+    expect(refusalText(() => recallPurchase(closed, bought('20'), 'row', true))).toBe(
+      'invalid invalid_operation wallet_status',
+    );
   });
 });
 

@@ -2,6 +2,7 @@ import { WALLET_STATUSES } from '../../../schemas/words.ts';
 import { decimal } from '../../../domain/money.ts';
 import {
   creditRow,
+  creditsWorth,
   creditWallet,
   debitWallet,
   overdraft,
@@ -279,5 +280,18 @@ test('a row that waits moves nothing and has nothing available (money-semantics 
     credits_available: '0',
     credit_balance_before: '7',
     credit_balance_after: '7',
+  });
+});
+
+describe('credits that are worth an amount (money-semantics 9.13, 10.9)', () => {
+  test.each`
+    amount  | rate      | credits
+    ${'20'} | ${'0.5'}  | ${'40'}
+    ${'10'} | ${'0.01'} | ${'1000'}
+    ${'10'} | ${'3'}    | ${'3.333333333333333333'}
+    ${'35'} | ${'0.5'}  | ${'70'}
+  `('$amount at $rate are $credits', ({ amount, rate, credits }) => {
+    const wallet = walletOf('0', { conversion_rate: rate, topup_conversion_rate: '0.25' });
+    expect(creditsWorth(wallet, decimal(amount)).toFixed()).toBe(credits);
   });
 });

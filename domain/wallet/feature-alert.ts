@@ -1,0 +1,51 @@
+import { invalidField } from '../errors.ts';
+import { decimal, type Decimal } from '../money.ts';
+import type { AlertLevel, AlertState } from './balance-alert.ts';
+
+/** Levels of a feature, evaluated against the ongoing credits of each wallet (money-semantics 4.12). */
+export interface FeatureAlertSettings {
+  readonly alert_enabled: boolean;
+  readonly critical: AlertLevel | null;
+  readonly warning: AlertLevel | null;
+  readonly info: AlertLevel | null;
+}
+
+/**
+ * Refuses levels that can not be told apart (money-semantics 4.2): one condition for all, a warning
+ * only with a critical level, and the more severe the further in the direction of the condition.
+ */
+export function validateFeatureAlert(
+  settings: FeatureAlertSettings,
+  path = 'alert_settings',
+): void {
+  const { critical, warning, info } = settings;
+  const levels = [critical, warning, info].filter((level) => level !== null);
+  if (settings.alert_enabled && levels.length === 0) {
+    throw invalidField(path, 'needs a critical, a warning or an info level');
+  }
+  if (warning !== null && critical === null) {
+    throw invalidField(`${path}.critical`, 'is required with a warning level');
+  }
+  if (new Set(levels.map((level) => level.condition)).size > 1) {
+    throw invalidField(`${path}.condition`, 'must be the same on every level');
+  }
+  levels.slice(1).forEach((level, index) => {
+    const further = decimal(levels[index]!.threshold).comparedTo(decimal(level.threshold));
+    if (level.condition === 'below' ? further > 0 : further < 0) {
+      throw invalidField(path, `must have levels in order for the condition ${level.condition}`);
+    }
+  });
+}
+
+/** The most severe level that the value has reached from the side of its condition; at the threshold counts. */
+export function featureAlertState(settings: FeatureAlertSettings, value: Decimal): AlertState {
+  if (!settings.alert_enabled) return 'ok';
+  const reached = (level: AlertLevel | null): boolean => {
+    if (level === null) return false;
+    const threshold = decimal(level.threshold);
+    return level.condition === 'below' ? value.lte(threshold) : value.gte(threshold);
+  };
+  if (reached(settings.critical)) return 'in_alarm';
+  if (reached(settings.warning)) return 'warning';
+  return reached(settings.info) ? 'info' : 'ok';
+}
