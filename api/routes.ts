@@ -21,6 +21,7 @@ import { rbacRoutes } from './rbac/routes.ts';
 import { settingRoutes } from './settings/routes.ts';
 import { taxRoutes } from './taxes/routes.ts';
 import { tenantRoutes } from './tenants/routes.ts';
+import { usageRoutes } from './usage/routes.ts';
 import { userRoutes } from './users/routes.ts';
 
 /** Every route of the billing API. A resource adds its list here, and exists. */
@@ -47,4 +48,5 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...customerRoutes,
   ...subscriptionRoutes,
   ...invoiceRoutes,
+  ...usageRoutes,
 ];

@@ -1,0 +1,90 @@
+import { invalidField, BillingError } from '../../domain/errors.ts';
+import type { UsageQuery, UsageWindow } from '../../domain/metering/usage.ts';
+import { versionForPeriod } from '../../domain/metering/version-for-period.ts';
+import { Decimal, ZERO } from '../../domain/money.ts';
+import { isoTime } from '../../platform/clock.ts';
+import type { Scope } from '../../postgres/client.ts';
+import { meterVersionsOf, type MeterVersionRecord } from '../../postgres/meter-versions.ts';
+import type { MeterUsage, MeterUsageBody } from '../../schemas/usage.ts';
+import type { BillingDeps } from '../deps.ts';
+import { findMeter } from '../meters/repository.ts';
+
+const DEFAULT_RANGE_MS = 7 * 86_400_000;
+
+/**
+ * Usage by the meter's own rule, the same rows and the same aggregation as an invoice. A bucketed meter
+ * answers its buckets, and as value their sum (billing-semantics 2.4).
+ */
+export async function meterUsage(
+  deps: BillingDeps,
+  scope: Scope,
+  body: MeterUsageBody,
+): Promise<MeterUsage> {
+  const meter = await findMeter(deps.pool, scope, body.meter_id);
+  const end = body.end_time ?? isoTime(deps.clock.now());
+  const start = body.start_time ?? isoTime(Date.parse(end) - DEFAULT_RANGE_MS);
+  if (end <= start) throw invalidField('end_time', 'must be after start_time');
+  const filters = body.filters ?? {};
+  const version = await wholeVersion(deps, scope, meter.id, Object.keys(filters), start);
+
+  const bucket = version.spec.aggregation.bucket_size;
+  const asked = body.window_size ?? null;
+  const total = bucket === null && asked === null;
+  const query: UsageQuery = {
+    key: 'usage',
+    ...scope,
+    meter_version_id: version.id,
+    aggregation: version.spec.aggregation.type,
+    multiplier: version.spec.aggregation.multiplier,
+    reset_usage: version.spec.reset_usage,
+    external_customer_ids: body.external_customer_id == null ? null : [body.external_customer_id],
+    start,
+    end,
+    filter_values: filters,
+    excluded_filter_values: [],
+    group_by:
+      bucket !== null && version.spec.aggregation.group_by !== null
+        ? [version.spec.aggregation.group_by]
+        : [],
+    window: total ? null : windowOf(body, asked ?? bucket!),
+  };
+  const { answers } = await deps.usageReader.read([query]);
+  const rows = answers.get(query.key)!.rows;
+  const sum = rows.reduce((value, row) => value.plus(row.quantity), ZERO);
+  return {
+    event_name: meter.event_name,
+    type: version.spec.aggregation.type,
+    value: total || bucket !== null ? sum.toNumber() : null,
+    results: total
+      ? null
+      : rows.map((row) => ({
+          window_size: row.window_start!,
+          value: new Decimal(row.quantity).toNumber(),
+        })),
+  };
+}
+
+const windowOf = (body: MeterUsageBody, bucket_size: UsageWindow['bucket_size']): UsageWindow => ({
+  bucket_size,
+  timezone: body.timezone ?? 'UTC',
+  billing_anchor: body.billing_anchor ?? null,
+});
+
+async function wholeVersion(
+  deps: BillingDeps,
+  scope: Scope,
+  meterId: string,
+  dimensions: readonly string[],
+  start: string,
+): Promise<MeterVersionRecord> {
+  const versions = await meterVersionsOf(deps.pool, scope, [meterId]);
+  const version = versionForPeriod(versions, dimensions, start);
+  if (version !== null) return version;
+  if (versionForPeriod(versions, [], start) === null)
+    throw new BillingError(
+      'unavailable',
+      'usage_unavailable',
+      'Usage of this meter is still being counted from earlier events. Repeat the request shortly.',
+    );
+  throw invalidField('filters', 'name properties that a price of this meter filters on');
+}
