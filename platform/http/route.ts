@@ -45,7 +45,7 @@ export interface RouteSpec<
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** `authenticated`: any caller with a valid credential. `public`: no credential is looked at. */
+/** `authenticated`: every caller with a valid credential. `public`: no credential is looked at. */
 export type RoutePermission = Permission | 'authenticated' | 'public';
 
 /** One request as a handler sees it: parsed, permitted and scoped. */
