@@ -10,7 +10,7 @@ import {
 } from './commitment.ts';
 import { explainRating, MAX_EXPLAINED_ENTRIES } from './explain.ts';
 import type { ChargeModel } from './price.ts';
-import { isWhole, prorate, timeShare, type TimeShare } from './proration.ts';
+import { prorate, timeShare, type TimeShare } from './proration.ts';
 import { type Period } from '../time/instant.ts';
 import { rate, type Rating } from './rate.ts';
 
@@ -84,8 +84,7 @@ export function commitPerWindow(
   const { commitment, rating } = commitmentAsMoney(terms, model);
   const usage = usageByWindow(units, windows);
   const outcomes = windows.map((window, index) => {
-    const part = timeShare(window.service, window.grid);
-    const share = prorated && !isWhole(part) ? part : null;
+    const share = prorated ? cutShare(window) : null;
     const outcome = applyCommitment(
       sum(usage[index]!),
       scaled(commitment, share),
@@ -114,6 +113,11 @@ export function commitPerWindow(
           },
   });
   return { commitment, outcome, step };
+}
+
+/** The served part of a window that the service cuts; null for a whole one. A month has 44,640 minutes. */
+function cutShare({ service, grid }: CommitmentWindow): TimeShare | null {
+  return service.start === grid.start && service.end === grid.end ? null : timeShare(service, grid);
 }
 
 /** Usage money of each window; every unit lies in one of them. Both lists rise in time. */

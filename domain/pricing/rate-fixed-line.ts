@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { ExplanationStep } from '../../schemas/explanation.ts';
 import type { Currency } from '../currency.ts';
 import { decimal, decimalText } from '../money.ts';
@@ -35,6 +36,7 @@ export function rateFixedLine(input: FixedLineInput): RatedLine {
   const { price } = input;
   const currency = input.currency ?? price.currency;
   const quantity = decimal(input.quantity);
+  assert(quantity.gte(0), 'a negative quantity');
   const rating = rate(price.model, quantity);
   const steps: ExplanationStep[] = [
     {

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { Explanation, ExplanationStep, ExplanationStepOf } from '../../schemas/explanation.ts';
 import { allocate, minorDigits, type Currency } from '../currency.ts';
 import { decimal, decimalText, ONE, sum, type Decimal } from '../money.ts';
@@ -78,6 +79,10 @@ export function commitSubscription(
   period: Period,
   currency: Currency,
 ): CommittedSubscription {
+  assert(
+    rows.every((row) => row.kind === 'base'),
+    'only usage rows are held to a commitment',
+  );
   const usage = sum(rows.map((row) => row.unrounded));
   const { outcome, step } = holdTo(usage, terms, scope);
   const parts = roundCommitment(outcome, currency);

@@ -25,7 +25,9 @@ export function usageUnits(
   for (const row of rows) {
     assert(row.window_start !== null, 'a windowed price needs windowed usage');
     const group = aggregation === 'MAX' ? row.group : [];
-    const key = JSON.stringify([row.window_start, group]);
+    // A space orders before every other printable character, so keys order like (window, group).
+    const key =
+      group.length === 0 ? row.window_start : `${row.window_start} ${JSON.stringify(group)}`;
     const known = units.get(key);
     assert(known === undefined || aggregation !== 'MAX', 'a window answered twice');
     units.set(key, {
@@ -35,11 +37,7 @@ export function usageUnits(
       eventCount: row.event_count + (known?.eventCount ?? 0),
     });
   }
-  return [...units.values()].sort(
-    (left, right) =>
-      compare(left.windowStart ?? '', right.windowStart ?? '') ||
-      compare(JSON.stringify(left.group), JSON.stringify(right.group)),
-  );
+  return [...units].sort(([left], [right]) => compare(left, right)).map(([, unit]) => unit);
 }
 
 function wholePeriod(rows: readonly UsageRow[]): UsageUnit {

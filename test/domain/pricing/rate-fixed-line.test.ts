@@ -55,6 +55,10 @@ describe('a fixed line is rate(price, quantity) (2.3)', () => {
     ]);
   });
 
+  test('a negative quantity is a bug', () => {
+    expect(() => fixedLine({ price: fixed('1'), quantity: '-1' })).toThrow('a negative quantity');
+  });
+
   test('a one-time price is never prorated; its service is the instant it is due', () => {
     const due = at('2026-04-20');
     for (const proration_behavior of ['create_prorations', 'none'] as const) {

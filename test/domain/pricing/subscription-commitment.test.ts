@@ -117,6 +117,11 @@ describe('usage of a subscription under its commitment (6.3)', () => {
     expect(step(row!, 'share')).toMatchObject({ of: '100', weights: ['150'], index: 0 });
   });
 
+  test('rows of other kinds are a bug', () => {
+    const { overage } = commit(used('150'), terms('100'));
+    expect(() => commit([overage!], terms('100'))).toThrow('only usage rows are held');
+  });
+
   test('yen are shared in yen', () => {
     const price = flat('1', { currency: 'jpy' });
     const lines = ['10', '10', '10'].map((units) => usageLine({ price, rows: whole(units) }));
