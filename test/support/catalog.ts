@@ -49,7 +49,7 @@ export function catalogOf(api: TestCaller): TestCatalog {
         type: 'USAGE',
         invoice_cadence: 'ARREAR',
         meter_id: meter.id,
-        amount: '0.02',
+        ...('tiers' in more ? {} : { amount: '0.02' }),
         ...more,
       }),
     customer: (more = {}) =>
