@@ -1,5 +1,11 @@
 import { invalidField, notFound } from '../../domain/errors.ts';
-import { inScope, type Db, type Fragment, type Scope } from '../../postgres/client.ts';
+import {
+  inScope,
+  type Db,
+  type Fragment,
+  type Scope,
+  type Transaction,
+} from '../../postgres/client.ts';
 import type { Price } from '../../schemas/price.ts';
 
 export interface PriceEntity {
@@ -10,10 +16,10 @@ export interface PriceEntity {
 
 /**
  * The record that a price is to belong to. 404 when it does not exist in the scope, 400 when it is
- * archived: nothing could be sold through it any more.
+ * archived: nothing could be sold through it any more. It is not archived before the transaction ends.
  */
 export async function findPriceEntity(
-  db: Db,
+  db: Transaction,
   scope: Scope,
   entityType: Exclude<Price['entity_type'], 'PRICE'>,
   id: string,
@@ -21,7 +27,8 @@ export async function findPriceEntity(
   const [row] = await db<(PriceEntity & { status: string })[]>`
     select id, status, ${nameColumn(db, entityType)} as name
       from ${TABLES[entityType](db)}
-     where ${inScope(db, scope)} and id = ${id}`;
+     where ${inScope(db, scope)} and id = ${id}
+       for share`;
   if (row === undefined) throw notFound(NOUNS[entityType], id);
   if (row.status !== 'published')
     throw invalidField('entity_id', `${NOUNS[entityType]} ${id} is ${row.status}`);
