@@ -97,3 +97,74 @@ begin
     from (select partition, count(*) as records from unnest(in_partitions) as partition group by partition) as given
    where head.epoch = in_epoch and head.partition = given.partition;
 end $$;
+
+-- One heartbeat of a member, on this clock: renews its membership and its leases, and takes free
+-- partitions up to its even share. Heartbeats of a group take turns, so shares are computed on settled
+-- ground. One call and so one statement: a process that is paused in the middle of a transaction of
+-- several would keep all others from their heartbeats until it wakes.
+create function renew_log_leases(
+  in_group text,
+  in_member text,
+  in_lease_ms integer,
+  in_unwanted integer[],
+  in_channel text
+) returns table (reading_epoch integer, even_share integer, held integer[]) language plpgsql as $$
+declare
+  lease_end timestamptz;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('event-log-group:' || in_group, 0));
+  lease_end := clock_timestamp() + in_lease_ms * interval '1 millisecond';
+
+  insert into log_members (group_name, member, expires_at) values (in_group, in_member, lease_end)
+      on conflict (group_name, member) do update set expires_at = excluded.expires_at;
+  delete from log_members where group_name = in_group and expires_at < clock_timestamp();
+
+  with reading as (
+    select epochs.epoch, epochs.partitions
+      from log_epochs epochs
+     where epochs.closed_at is null
+        or exists (
+             select from log_partitions head
+               left join log_commits passed
+                 on passed.group_name = in_group
+                and passed.epoch = head.epoch
+                and passed.partition = head.partition
+              where head.epoch = epochs.epoch
+                and coalesce(passed."offset", 0) < head.next_offset)
+     order by epochs.epoch
+     limit 1),
+  members as (
+    select member, row_number() over (order by member) - 1 as place, count(*) over () as members
+      from log_members
+     where group_name = in_group)
+  select reading.epoch,
+         partitions / members + case when place < partitions % members then 1 else 0 end
+    into reading_epoch, even_share
+    from reading, members
+   where member = in_member;
+
+  update log_leases set expires_at = lease_end
+   where group_name = in_group and epoch = reading_epoch and member = in_member;
+  insert into log_leases (group_name, epoch, partition, member, expires_at)
+  select in_group, head.epoch, head.partition, in_member, lease_end
+    from log_partitions head
+   where head.epoch = reading_epoch
+     and head.partition <> all (in_unwanted)
+     and not exists (
+           select from log_leases taken
+            where taken.group_name = in_group and taken.epoch = head.epoch
+              and taken.partition = head.partition
+              and taken.expires_at >= clock_timestamp())
+   order by head.partition
+   limit greatest(0, even_share - (
+           select count(*) from log_leases
+            where group_name = in_group and epoch = reading_epoch and member = in_member))
+      on conflict (group_name, epoch, partition)
+      do update set member = excluded.member, expires_at = excluded.expires_at;
+
+  select coalesce(array_agg(partition order by partition), '{}') into held
+    from log_leases
+   where group_name = in_group and epoch = reading_epoch and member = in_member;
+  perform pg_notify(in_channel, '');
+  return next;
+end $$;
