@@ -9,7 +9,7 @@ import { createApiClient, type ApiClient } from './demo/api-client.ts';
 import { createCatalog, EVENT_NAME, type DemoCatalog } from './demo/catalog.ts';
 import { recount } from './demo/recount.ts';
 import { generatedInput, tracedInput, type DemoInput } from './demo/requests.ts';
-import { grouped, progressBar, table } from './demo/table.ts';
+import { grouped, money, progressBar, table } from './demo/table.ts';
 import { startInstance } from './instance.ts';
 
 /**
@@ -210,7 +210,7 @@ function show(
     const same = expected === null || expected === line.quantity;
     if (!same) differences += 1;
     const verdict = expected === null ? '' : same ? '✓' : `✗ ${grouped(expected)}`;
-    return [line.display_name ?? '', grouped(line.quantity), grouped(line.amount), verdict];
+    return [line.display_name ?? '', grouped(line.quantity), money(line.amount), verdict];
   });
   const billed = new Set(invoice.line_items.map((line) => line.meter_id));
   for (const meterId of catalog.expected.keys())
@@ -220,7 +220,7 @@ function show(
     }
   say(`\n${customer}: invoice ${invoice.invoice_number ?? invoice.id}, ${invoice.invoice_status}`);
   say(table(['line', 'quantity', invoice.currency, 'recount'], rows, [1, 2]));
-  say(`total ${grouped(invoice.total)} ${invoice.currency}\n`);
+  say(`total ${money(invoice.total)} ${invoice.currency}\n`);
   return differences;
 }
 

@@ -5,6 +5,7 @@ export class Killer {
   readonly kills: Record<string, number> = {};
   readonly #pids: () => Record<string, number>;
   readonly #random: Random;
+  readonly #killed = new Set<number>();
   #last: Record<string, number>;
 
   constructor(pids: () => Record<string, number>, random: Random) {
@@ -26,8 +27,8 @@ export class Killer {
     } catch {
       return name; // it was down already and is being started again
     }
+    this.#killed.add(pid);
     this.#count(name);
-    this.#last[name] = -1;
     return name;
   }
 

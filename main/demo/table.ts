@@ -24,6 +24,12 @@ export function grouped(number: string): string {
   return fraction === undefined ? digits : `${digits}.${fraction}`;
 }
 
+/** 1234.5 → "1,234.50": dollars as people read them. */
+export function money(amount: string): string {
+  const [whole, fraction = ''] = amount.split('.');
+  return grouped(`${whole}.${fraction.padEnd(2, '0')}`);
+}
+
 /** A bar that redraws itself on a terminal, and prints every tenth elsewhere. */
 export function progressBar(title: string, total: number): (done: number) => void {
   let shown = -1;
