@@ -10,10 +10,10 @@ export default {
   coverageAnalysis: 'perTest',
   concurrency: 1,
   incremental: true,
-  reporters: ['clear-text', 'json'],
+  reporters: ['progress-append-only', 'clear-text', 'json'],
   jsonReporter: { fileName: process.env.MUTATION_REPORT ?? 'reports/mutation/mutation.json' },
   clearTextReporter: { allowColor: false, reportTests: false, reportScoreTable: true },
-  timeoutMS: 20_000,
+  timeoutMS: 5_000,
   disableTypeChecks: false,
   ignorePatterns: ['.*', '**/.data*', 'dist', 'web', 'coverage', 'reports', '*.log'],
 };

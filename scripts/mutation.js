@@ -46,6 +46,7 @@ function run(folder, name, report, remaining) {
     stdio: 'inherit',
     env: {
       ...process.env,
+      MUTATION_FOLDER: folder,
       MUTATION_REPORT: report,
       SEED: '1',
       PROPERTY_SHARE: '0.1',
