@@ -35,10 +35,11 @@ export class UndecodableRecord extends Error {
 }
 
 interface WireRecord {
-  readonly scopes: { readonly tenant_id: string; readonly environment_id: string }[];
-  readonly events: (Omit<UsageEvent, 'tenant_id' | 'environment_id'> & {
-    readonly scope: number;
-  })[];
+  readonly scopes: {
+    readonly tenant_id: string;
+    readonly environment_id: string;
+    readonly events: readonly UsageEvent[];
+  }[];
 }
 
 const type = avro.Type.forSchema(
@@ -70,7 +71,10 @@ const BODY_BYTES_MAX = 256 * 1024 * 1024;
 // avsc find the size out.
 let scratch = Buffer.allocUnsafeSlow(256 * 1024);
 
-/** One log record of these events, in their order. They belong to one partition; tenants may mix. */
+/**
+ * One log record of these events, which belong to one partition. Tenants may mix: each scope's events
+ * stand together, in their order.
+ */
 export function encodeEvents(events: readonly UsageEvent[]): Buffer {
   const body = encodeBody(toWire(events));
   if (body.length < DEFLATED_BYTES_MIN) return seal(PLAIN, body);
@@ -78,7 +82,7 @@ export function encodeEvents(events: readonly UsageEvent[]): Buffer {
 }
 
 /**
- * The events of one log record, in order. Throws `UndecodableRecord` for bytes of another schema and
+ * The events of one log record; the place of each is the index of its position. Throws `UndecodableRecord` for bytes of another schema and
  * for damaged ones.
  */
 export function decodeEvents(record: Buffer): UsageEvent[] {
@@ -119,45 +123,38 @@ function seal(header: Buffer, body: Buffer): Buffer {
   return record;
 }
 
+/** Avro takes the fields it knows out of each event, so events need not be copied. */
 function toWire(events: readonly UsageEvent[]): WireRecord {
-  const scopes: { tenant_id: string; environment_id: string }[] = [];
-  const known = new Map<string, number>();
-  let tenantId: string | undefined;
-  let environmentId: string | undefined;
-  let scope = 0;
-  const wire = events.map((event) => {
-    if (event.environment_id !== environmentId || event.tenant_id !== tenantId) {
-      tenantId = event.tenant_id;
-      environmentId = event.environment_id;
-      const key = `${tenantId.length}:${tenantId}${environmentId}`;
-      scope =
-        known.get(key) ?? scopes.push({ tenant_id: tenantId, environment_id: environmentId }) - 1;
-      known.set(key, scope);
-    }
-    return {
-      kind: event.kind,
-      scope,
-      event_id: event.event_id,
-      event_name: event.event_name,
-      external_customer_id: event.external_customer_id,
-      customer_id: event.customer_id,
-      timestamp: event.timestamp,
-      source: event.source,
-      properties: event.properties,
-      ingested_at: event.ingested_at,
-    };
-  });
-  return { scopes, events: wire };
+  const [first] = events;
+  if (first === undefined) return { scopes: [] };
+  const { tenant_id, environment_id } = first;
+  const isOneScope = events.every(
+    (event) => event.environment_id === environment_id && event.tenant_id === tenant_id,
+  );
+  if (isOneScope) return { scopes: [{ tenant_id, environment_id, events }] };
+
+  const scopes = new Map<string, UsageEvent[]>();
+  for (const event of events) {
+    const key = `${event.tenant_id.length}:${event.tenant_id}${event.environment_id}`;
+    const known = scopes.get(key);
+    if (known === undefined) scopes.set(key, [event]);
+    else known.push(event);
+  }
+  return {
+    scopes: [...scopes.values()].map((list) => ({
+      tenant_id: list[0]!.tenant_id,
+      environment_id: list[0]!.environment_id,
+      events: list,
+    })),
+  };
 }
 
 function fromWire(record: WireRecord): UsageEvent[] {
-  return record.events.map((event) => {
-    const scope = record.scopes[event.scope];
-    if (scope === undefined) throw new UndecodableRecord(`no scope ${event.scope}`);
-    return {
+  return record.scopes.flatMap(({ tenant_id, environment_id, events }) =>
+    events.map((event) => ({
       kind: event.kind,
-      tenant_id: scope.tenant_id,
-      environment_id: scope.environment_id,
+      tenant_id,
+      environment_id,
       event_id: event.event_id,
       event_name: event.event_name,
       external_customer_id: event.external_customer_id,
@@ -166,8 +163,8 @@ function fromWire(record: WireRecord): UsageEvent[] {
       source: event.source,
       properties: event.properties,
       ingested_at: event.ingested_at,
-    };
-  });
+    })),
+  );
 }
 
 /** CRC-64-AVRO of the schema's canonical form, eight bytes little-endian, as Avro 1.11 "Schema Fingerprints" has it. */
