@@ -82,6 +82,16 @@ export class RowBinaryReader {
     return texts;
   }
 
+  /** Hex texts of an array of FixedString(16). */
+  hashes(): readonly string[] {
+    const hashes: string[] = [];
+    for (let left = this.length(); left > 0; left -= 1) {
+      this.#at += 16;
+      hashes.push(this.#bytes.toString('hex', this.#at - 16, this.#at));
+    }
+    return hashes;
+  }
+
   /** Little-endian, two's complement. Most numbers are small: then only the lowest word is looked at. */
   #signed(words: number): bigint {
     const bytes = this.#bytes;

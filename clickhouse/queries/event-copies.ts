@@ -1,0 +1,57 @@
+import type { ClickHouseQuery } from '../client.ts';
+import { RAW_EVENT_COLUMNS } from './raw-events.ts';
+
+export interface EventId {
+  readonly tenant_id: string;
+  readonly environment_id: string;
+  readonly event_id: string;
+}
+
+const ONE_EVENT = `tenant_id = {tenant_id:String} and environment_id = {environment_id:String}
+         and event_id = {event_id:String}`;
+
+/** Accepted copies of one id, newest first, each once. */
+export function eventCopies(id: EventId, limit: number): ClickHouseQuery {
+  return {
+    sql: `
+      select ${RAW_EVENT_COLUMNS}
+        from events_raw_v1
+       where ${ONE_EVENT}
+       order by ingested_at desc, position desc, partition
+       limit 1 by position, partition
+       limit {limit:UInt32}`,
+    params: { ...id, limit },
+  };
+}
+
+/** The copy that counts: the first one accepted. */
+export function canonicalCopy(id: EventId): ClickHouseQuery {
+  return {
+    sql: `select ${RAW_EVENT_COLUMNS} from events_raw_v1 where ${ONE_EVENT} and is_canonical limit 1`,
+    params: { ...id },
+  };
+}
+
+/** Corrections that took the event back: where they stand in the log, first one first. */
+export function eventVoids(id: EventId): ClickHouseQuery {
+  return {
+    sql: `
+      select partition, position, target_partition, target_position
+        from usage_void_v1
+       where ${ONE_EVENT}
+       order by position
+       limit 1 by position, partition`,
+    params: { ...id },
+  };
+}
+
+export function eventRejections(id: EventId): ClickHouseQuery {
+  return {
+    sql: `
+      select partition, position, meter_version_id, reason, message
+        from events_rejected_v1 final
+       where ${ONE_EVENT}
+       order by position, meter_version_id`,
+    params: { ...id },
+  };
+}

@@ -1,0 +1,49 @@
+/**
+ * Text of a property as filters and distinct counts compare it (metering 6): a string as it is, a
+ * number as canonical decimal text, `true`, `false`; null for everything else. `key` is a parameter in
+ * braces, never a name in the statement.
+ */
+export function scalarText(key: string): string {
+  const raw = `JSONExtractRaw(properties, ${key})`;
+  return `multiIf(
+    JSONType(properties, ${key}) = 'String', JSONExtractString(properties, ${key}),
+    JSONType(properties, ${key}) in ('Int64', 'UInt64', 'Double'),
+      ifNull(toString(toDecimal256OrNull(${raw}, 18)), ${raw}),
+    JSONType(properties, ${key}) = 'Bool', ${raw},
+    null)`;
+}
+
+/**
+ * The number that a text stands for, as Decimal256 with 18 decimals; null when it is none, or has more
+ * than 20 digits before the point or 18 behind it: such an event is not metered.
+ */
+export function numericValue(text: string): string {
+  const digits = `trim(${text})`;
+  return `if(length(${text}) <= 100
+     and match(assumeNotNull(${digits}), '^-?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]{1,4})?$')
+     and abs(toDecimal256OrNull(${digits}, 18)) < toDecimal256('100000000000000000000', 18)
+     and toDecimal256OrNull(${digits}, 18) = toDecimal256OrNull(${digits}, 37),
+     toDecimal256OrNull(${digits}, 18), null)`;
+}
+
+/** AND of keys, OR of values, compared as text; a missing key does not match. Parameters begin with `name`. */
+export function propertyFilters(
+  filters: Readonly<Record<string, readonly string[]>>,
+  name = 'filter',
+): { readonly sql: string; readonly params: Readonly<Record<string, unknown>> } {
+  const entries = Object.entries(filters);
+  return {
+    sql: entries
+      .map(
+        (_, index) =>
+          `and ifNull(has({${name}_values_${index}:Array(String)}, ${scalarText(`{${name}_key_${index}:String}`)}), false)`,
+      )
+      .join('\n'),
+    params: Object.fromEntries(
+      entries.flatMap(([key, values], index) => [
+        [`${name}_key_${index}`, key],
+        [`${name}_values_${index}`, values],
+      ]),
+    ),
+  };
+}
