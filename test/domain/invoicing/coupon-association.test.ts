@@ -130,6 +130,18 @@ describe('usage analytics take percentages that are not once (money-semantics 19
     expect(analyticsDiscount(decimal('100'), coupons, 'usd').toFixed()).toBe(discount);
   });
 
+  test('line-level ones come first, which a rounding can tell', () => {
+    const line = coupon(percentOff('33'), 'forever', true);
+    const invoice = coupon(percentOff('25'), 'forever');
+    const discount = (...all: (typeof line)[]) =>
+      analyticsDiscount(decimal('0.05'), all, 'usd').toFixed();
+    expect(discount(line, invoice)).toBe('0.03');
+    expect(discount(invoice, line)).toBe('0.03');
+    expect(discount({ ...line, is_line_level: false }, { ...invoice, is_line_level: true })).toBe(
+      '0.02',
+    );
+  });
+
   test('a cost of nothing or less has no discount', () => {
     const all = [coupon(percentOff('50'), 'forever')];
     expect(analyticsDiscount(decimal('0'), all, 'usd').toFixed()).toBe('0');

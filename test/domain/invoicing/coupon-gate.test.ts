@@ -74,6 +74,22 @@ describe('terms of a coupon (billing-semantics 7.1)', () => {
   `('refused: $path', ({ path, coupon }) => {
     expect(refusalText(() => validateCoupon(coupon))).toBe(`invalid validation_error ${path}`);
   });
+
+  test.each`
+    coupon                                                                                       | message
+    ${{ ...percentage, percentage_off: '0' }}                                                    | ${'percentage_off: must be above 0 and at most 100'}
+    ${{ ...percentage, percentage_off: null }}                                                   | ${'percentage_off: is required'}
+    ${{ ...percentage, amount_off: '5' }}                                                        | ${'amount_off: is for fixed coupons'}
+    ${{ ...fixed, amount_off: '0' }}                                                             | ${'amount_off: must be above 0'}
+    ${{ ...fixed, percentage_off: '5' }}                                                         | ${'percentage_off: is for percentage coupons'}
+    ${{ ...fixed, currency: null }}                                                              | ${'currency: is required on a fixed coupon'}
+    ${{ ...fixed, cadence: 'repeated' }}                                                         | ${'duration_in_periods: must be at least 1 on a repeated coupon'}
+    ${{ ...fixed, duration_in_periods: 1 }}                                                      | ${'duration_in_periods: is for repeated coupons'}
+    ${{ ...fixed, max_redemptions: 0 }}                                                          | ${'max_redemptions: must be from 1 to 1000000'}
+    ${{ ...fixed, redeem_after: '2026-01-01T00:00:00Z', redeem_before: '2026-01-01T00:00:00Z' }} | ${'redeem_before: must be after redeem_after'}
+  `('says what would be right: $message', ({ coupon, message }) => {
+    expect(refusalOf(() => validateCoupon(coupon)).message).toBe(message);
+  });
 });
 
 describe('the gate when a coupon is attached (billing-semantics 7.1)', () => {
@@ -105,6 +121,17 @@ describe('the gate when a coupon is attached (billing-semantics 7.1)', () => {
     expect([refusal.kind, refusal.code]).toEqual(['invalid', 'validation_error']);
     expect(refusal.details).toEqual([{ path: 'coupons', code, message: refusal.message }]);
     expect(refusal.message).toContain('coupon_1');
+  });
+
+  test.each`
+    coupon                                                         | message
+    ${{ ...percentage, status: 'archived' }}                       | ${'Coupon coupon_1 is not published.'}
+    ${{ ...percentage, redeem_after: '2026-04-01T00:00:00Z' }}     | ${'Coupon coupon_1 can be redeemed from 2026-04-01T00:00:00Z.'}
+    ${{ ...percentage, redeem_before: '2026-02-01T00:00:00Z' }}    | ${'Coupon coupon_1 could be redeemed before 2026-02-01T00:00:00Z.'}
+    ${{ ...percentage, max_redemptions: 1, total_redemptions: 1 }} | ${'Coupon coupon_1 has no redemption left.'}
+    ${{ ...fixed, currency: 'eur' }}                               | ${'Coupon coupon_1 is in eur, not usd.'}
+  `('says why: $message', ({ coupon, message }) => {
+    expect(refusalOf(() => redeem(coupon, at, 'usd')).message).toBe(message);
   });
 
   test('a percentage has no currency to mismatch', () => {

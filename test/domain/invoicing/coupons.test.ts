@@ -328,6 +328,20 @@ describe('merged subscriptions', () => {
   });
 });
 
+describe('terms of the other kind are not looked at', () => {
+  test('a percentage with an amount, a fixed one with a percentage', () => {
+    const { applications } = applyCoupons(
+      [line('a', '100')],
+      [percentOff('10', { amount_off: '77' }), amountOff('5', { percentage_off: '77' })],
+      'usd',
+    );
+    expect(applications.map((each) => [each.discounted_amount, each.discount_percentage])).toEqual([
+      ['10', '10'],
+      ['5', null],
+    ]);
+  });
+});
+
 describe('applications', () => {
   test('carry what the record needs', () => {
     const { applications } = applyCoupons(

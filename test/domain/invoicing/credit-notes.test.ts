@@ -157,6 +157,41 @@ describe('limits of a note', () => {
   });
 });
 
+describe('what a refusal says', () => {
+  test.each`
+    lines                     | message
+    ${credit(['a', '60.01'])} | ${'60.01 exceeds the 60 that can be credited.'}
+    ${credit(['a', '0'])}     | ${'line_items[0].amount: must be above 0'}
+    ${credit(['a', '0.001'])} | ${'line_items[0].amount: has more decimals than the currency'}
+    ${[]}                     | ${'line_items: must name at least one line'}
+    ${credit(['x', '1'])}     | ${'Invoice line item x was not found.'}
+  `('$message', ({ lines, message }) => {
+    expect(refusalOf(() => checkCreditNote(unpaid(), 'ADJUSTMENT', lines, [])).message).toBe(
+      message,
+    );
+  });
+
+  test('too much has a code of its own', () => {
+    const refusal = refusalOf(() =>
+      checkCreditNote(unpaid(), 'ADJUSTMENT', credit(['a', '61']), []),
+    );
+    expect(refusal.details[0]!.code).toBe('exceeds_creditable_amount');
+  });
+
+  test('a draft invoice names its status, a wrong type the right one', () => {
+    const draft = unpaid({ invoice_status: 'DRAFT' });
+    expect(
+      refusalOf(() => checkCreditNote(draft, 'ADJUSTMENT', credit(['a', '1']), [])).message,
+    ).toBe('A DRAFT invoice can not be credited.');
+    expect(refusalOf(() => creditNoteType('PENDING', 'REFUND')).message).toBe(
+      'credit_note_type: must be ADJUSTMENT on a PENDING invoice',
+    );
+    expect(refusalOf(() => refundTarget('ADJUSTMENT', 'BACK_TO_SOURCE')).message).toBe(
+      'refund_target: is for refund credit notes',
+    );
+  });
+});
+
 describe('earlier notes count once they are finalized (rulings 17)', () => {
   test.each`
     earlier                                                             | left
@@ -236,6 +271,13 @@ describe('the tax line (money-semantics 10.6)', () => {
         note('FINALIZED', ['a', '60'], [TAX_LINE, '4']),
       ]).toFixed(),
     ).toBe('2');
+  });
+
+  test('an invoice whose rows are all discounted away has none', () => {
+    const none = paid({ exclusive_tax: '10', lines: [line('a', '5', '5')] });
+    expect(() => checkCreditNote(none, 'REFUND', credit([TAX_LINE, '1']), [])).toThrow(
+      'exceeds the 0',
+    );
   });
 
   test('an invoice without taxable rows has none', () => {

@@ -73,6 +73,15 @@ describe('edits of a draft (billing-semantics 17.6)', () => {
     expect(refusalOf(() => editLines([row('a', '1')], edits)).kind).toBe('not_found');
   });
 
+  test('a refusal names the row', () => {
+    expect(refusalOf(() => editLines([row('a', '1')], [remove('x')])).message).toBe(
+      'Invoice line item x was not found.',
+    );
+    expect(refusalOf(() => editLines([row('a', '1')], [])).message).toBe(
+      'line_items: must name at least one change',
+    );
+  });
+
   test('refused: no edit at all', () => {
     expect(refusalText(() => editLines([row('a', '1')], []))).toBe(
       'invalid validation_error line_items',
@@ -154,12 +163,23 @@ describe('discounts of an edited draft are kept, as far as the new rows allow', 
   });
 
   test('dates and order of the associations no longer matter', () => {
-    const [kept] = keptDiscounts(first.coupon_applications, new Map());
-    expect(kept).toMatchObject({
-      start_date: null,
-      end_date: null,
-      subscription_line_item_id: null,
-    });
+    expect(keptDiscounts(first.coupon_applications, new Map())).toEqual([
+      expect.objectContaining({
+        type: 'fixed',
+        amount_off: '20',
+        percentage_off: null,
+        start_date: null,
+        end_date: null,
+        subscription_line_item_id: null,
+        kept: { amount: '20', invoice_line_item_id: 'a' },
+      }),
+      expect.objectContaining({
+        type: 'percentage',
+        amount_off: null,
+        percentage_off: '10',
+        kept: { amount: '13', invoice_line_item_id: null },
+      }),
+    ]);
   });
 
   test('a discount of one subscription stays with its rows', () => {

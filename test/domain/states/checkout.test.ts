@@ -56,5 +56,8 @@ describe('a refund credit note', () => {
     expect(refusalOf(() => moveCreditNote('REFUND', 'FINALIZED', trigger)).code).toBe(
       'invalid_operation',
     );
+    expect(refusalOf(() => moveCreditNote('REFUND', 'FINALIZED', trigger)).message).toBe(
+      `A FINALIZED credit note does not accept ${trigger}; it accepts void.`,
+    );
   });
 });

@@ -86,6 +86,28 @@ describe('what can be cancelled', () => {
     } else expect(attempt().subscription_status).toBe('cancelled');
   });
 
+  test.each`
+    on                                      | message
+    ${{ subscription_status: 'cancelled' }} | ${'The subscription is cancelled already.'}
+    ${{ subscription_status: 'draft' }}     | ${'A draft subscription can not be cancelled; archive it.'}
+    ${{ subscription_type: 'inherited' }}   | ${'An inherited subscription is cancelled with its parent.'}
+  `('a refusal says what to do: $message', ({ on, message }) => {
+    expect(refusalOf(() => cancel({}, on)).message).toBe(message);
+  });
+
+  test('a second one names the field', () => {
+    const refusal = refusalOf(() =>
+      cancel({ cancellation_type: 'end_of_period' }, { has_pending_cancellation: true }),
+    );
+    expect(refusal.details).toEqual([
+      {
+        path: 'cancel_at',
+        code: 'already_exists',
+        message: 'A cancellation is scheduled already.',
+      },
+    ]);
+  });
+
   test('an inherited one goes with its parent', () => {
     expect(refusalOf(() => cancel({}, { subscription_type: 'inherited' })).code).toBe(
       'invalid_operation',

@@ -103,6 +103,28 @@ describe('what can be paused (billing-semantics 12.2)', () => {
   });
 });
 
+describe('a refusal says what to do', () => {
+  test.each`
+    on                                     | message
+    ${{ subscription_status: 'trialing' }} | ${'A trialing subscription can not be paused.'}
+    ${{ subscription_type: 'inherited' }}  | ${'An inherited subscription is paused with its parent.'}
+    ${{ has_phases: true }}                | ${'A subscription with phases can not be paused.'}
+    ${{ has_pending_plan_change: true }}   | ${'A plan change is pending; cancel it before the pause.'}
+  `('$message', ({ on, message }) => {
+    expect(refusalOf(() => plan({}, on)).message).toBe(message);
+  });
+
+  test('a pause that stands names the field', () => {
+    expect(refusalOf(() => plan({}, { active_pause_id: 'pause_1' })).details).toEqual([
+      {
+        path: 'pause_status',
+        code: 'already_exists',
+        message: 'The subscription has a pause already.',
+      },
+    ]);
+  });
+});
+
 describe('the period after a pause (billing-semantics 12.4)', () => {
   const running = {
     billing_cycle: 'anniversary' as const,

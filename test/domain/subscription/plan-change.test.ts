@@ -43,6 +43,18 @@ describe('what may change its plan (billing-semantics 14.2)', () => {
   });
 });
 
+test('a checkout under way names the field', () => {
+  const attempt = () =>
+    assertPlanChangeable(subscription({ has_pending_checkout: true }), 'plan_2');
+  expect(refusalOf(attempt).details).toEqual([
+    {
+      path: 'target_plan_id',
+      code: 'checkout_in_progress',
+      message: 'A checkout of the subscription is under way.',
+    },
+  ]);
+});
+
 const price = (id: string, over: Partial<ServicePrice> = {}): ServicePrice => ({
   id,
   type: 'FIXED',

@@ -144,6 +144,9 @@ describe('termination (money-semantics 2.12)', () => {
   test('a checkout under way refuses it with 409', () => {
     const refusal = refusalOf(() => terminateWallet(walletOf('20'), blocks, 'row', true));
     expect([refusal.kind, refusal.code]).toEqual(['conflict', 'checkout_in_progress']);
+    expect(refusal.details).toEqual([
+      { path: 'wallet_status', code: 'checkout_in_progress', message: refusal.message },
+    ]);
   });
 });
 

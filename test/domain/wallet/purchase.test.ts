@@ -175,13 +175,17 @@ describe('credits whose invoice is voided (money-semantics 9.16)', () => {
   `('are refused with 409 when $why are spent', ({ of }) => {
     const refusal = refusalOf(() => recallPurchase(walletOf('75'), of, 'row', false));
     expect([refusal.kind, refusal.code]).toEqual(['conflict', 'credits_spent']);
+    expect(refusal.details).toEqual([
+      { path: 'wallet_transaction', code: 'credits_spent', message: refusal.message },
+    ]);
   });
 
   test('what is left goes when the caller insists', () => {
     expect(left(recallPurchase(walletOf('75'), bought('3'), 'row', true).blocks)).toBe(
       'buy:0 bonus:0',
     );
-    expect(recallPurchase(walletOf('0'), bought('0', '0'), 'row', true).rows).toEqual([]);
+    const nothing = recallPurchase(walletOf('0'), bought('0', '0'), 'row', true);
+    expect([nothing.rows, nothing.blocks]).toEqual([[], []]);
   });
 
   test('a closed wallet refuses', () => {

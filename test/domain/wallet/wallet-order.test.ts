@@ -63,6 +63,8 @@ describe('their order', () => {
         candidate('a', '10', {}, { created_at: '2026-01-02T00:00:00.000Z' }),
       ]),
     ).toEqual(['b', 'a', 'c']);
+    expect(order([candidate('a', '10'), candidate('b', '10')])).toEqual(['a', 'b']);
+    expect(order([candidate('b', '10'), candidate('a', '10')])).toEqual(['a', 'b']);
   });
 
   test('what each brings to the invoice', () => {
