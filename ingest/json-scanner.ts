@@ -18,6 +18,11 @@ export interface ValueProblem {
   readonly message: string;
 }
 
+/**
+ * A whole body as one string would be a large object to the garbage collector; strings of this size
+ * die young.
+ */
+const WINDOW_BYTES = 16 * 1024;
 const SKIP_DEPTH_MAX = 64;
 const SIGNIFICANT_DIGITS_MAX = 15;
 const DIGITS_MAX = 38;
@@ -51,8 +56,11 @@ export class JsonScanner {
   propertiesProblem: ValueProblem | null = null;
   readonly #bytes: Buffer;
   readonly #length: number;
-  /** The same as text, when a byte is a character: slices of it cost next to nothing. */
-  readonly #ascii: string | null;
+  /** Whether a byte is a character. */
+  readonly #isAscii: boolean;
+  /** Some of the bytes as text, of which slices cost next to nothing, and where it starts. */
+  #window = '';
+  #windowStart = 0;
   readonly #keys: string[] = [];
   #lastNumberHadExponent = false;
 
@@ -60,7 +68,7 @@ export class JsonScanner {
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
     this.#length = bytes.length;
-    this.#ascii = isAscii(bytes) ? bytes.toString('latin1') : null;
+    this.#isAscii = isAscii(bytes);
   }
 
   /** The next byte that is no white space, without taking it; -1 at the end. */
@@ -350,9 +358,13 @@ export class JsonScanner {
   }
 
   #slice(start: number, end: number): string {
-    return this.#ascii === null
-      ? this.#bytes.toString('utf8', start, end)
-      : this.#ascii.slice(start, end);
+    if (!this.#isAscii) return this.#bytes.toString('utf8', start, end);
+    if (start < this.#windowStart || end > this.#windowStart + this.#window.length) {
+      if (end - start > WINDOW_BYTES) return this.#bytes.toString('latin1', start, end);
+      this.#window = this.#bytes.toString('latin1', start, start + WINDOW_BYTES);
+      this.#windowStart = start;
+    }
+    return this.#window.slice(start - this.#windowStart, end - this.#windowStart);
   }
 }
 
