@@ -24,7 +24,7 @@ export interface EmbeddedClickHouse {
 export interface EmbeddedClickHouseOptions {
   /** Created when missing; holds `data/`, the password file and the process id. One server at a time. */
   readonly directory: string;
-  /** Default: any free port. */
+  /** Left out: a free one is chosen. */
   readonly port?: number;
   readonly onLog?: (line: string) => void;
   /** Node flags of the child, for those who run from sources. */

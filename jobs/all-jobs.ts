@@ -7,6 +7,7 @@ import {
   finalizeDraftInvoices,
   type FinalizeDraftInvoicesDeps,
 } from './finalize-draft-invoices.ts';
+import { forgetExpiredRecords } from './forget-expired-records.ts';
 import type { Job } from './job.ts';
 
 export type JobDeps = FinalizeDraftInvoicesDeps & { readonly eventLog: EventLog };
@@ -16,6 +17,7 @@ export const ALL_JOBS: readonly Job<JobDeps>[] = [
   closeBillingPeriods,
   finalizeDraftInvoices,
   expireLogRecords,
+  forgetExpiredRecords,
 ];
 
 /** What the jobs need beside the commands of the API. `streamGroup`: under what name the stream reads the log. */

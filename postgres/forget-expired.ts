@@ -1,0 +1,40 @@
+import type { Db } from './client.ts';
+
+/** Rows deleted at a time: a large arrear must not hold locks or swell one transaction. */
+const PAGE_ROWS = 10_000;
+
+export interface Forgotten {
+  readonly idempotency_keys: number;
+  readonly login_failures: number;
+  readonly sessions: number;
+}
+
+/**
+ * Deletes one page of each kind of row whose promise is over, on the database's clock: answers kept for
+ * repeats after seven days (product 2), failed logins after a day (they slow guessing down for minutes
+ * only), and sessions with their spent tokens a day after they ended or ran out.
+ */
+export async function forgetExpired(db: Db): Promise<Forgotten> {
+  const keys = await db`
+    delete from idempotency_keys
+     where ctid = any(array(
+       select ctid from idempotency_keys
+        where created_at < now() - interval '7 days' limit ${PAGE_ROWS}))`;
+  const failures = await db`
+    delete from login_failures
+     where ctid = any(array(
+       select ctid from login_failures
+        where failed_at < now() - interval '1 day' limit ${PAGE_ROWS}))`;
+  const ended = await db<{ id: string }[]>`
+    select id from sessions
+     where least(expires_at, ended_at) < now() - interval '1 day'
+     limit ${PAGE_ROWS}`;
+  const ids = ended.map(({ id }) => id);
+  await db`delete from spent_refresh_tokens where session_id = any(${ids}::text[])`;
+  await db`delete from sessions where id = any(${ids}::text[])`;
+  return {
+    idempotency_keys: keys.count,
+    login_failures: failures.count,
+    sessions: ids.length,
+  };
+}

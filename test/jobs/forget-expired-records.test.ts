@@ -1,0 +1,63 @@
+import { forgetExpiredRecords } from '../../jobs/forget-expired-records.ts';
+import { runJob } from '../../jobs/run-job.ts';
+import { createLogger } from '../../platform/log.ts';
+import type { Pool } from '../../postgres/client.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+describe('what was kept for a while only is forgotten, and nothing else', () => {
+  let database: TestDatabase;
+  let pool: Pool;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    pool = database.pool;
+    await pool`insert into tenants (id, name) values ('t', 'T')`;
+    await pool`insert into users (id, tenant_id, type) values ('u', 't', 'user')`;
+  });
+  afterAll(() => database.drop());
+
+  const run = () =>
+    runJob(
+      {
+        pool,
+        log: createLogger('silent', 'test'),
+        holder: 'test',
+        now: async () => '2026-03-01T00:00:00.000Z',
+      },
+      forgetExpiredRecords,
+      { pool },
+      new Date().toISOString(),
+    );
+  const session = async (id: string, expires: string, ended: string | null) => {
+    await pool`
+      insert into sessions (id, tenant_id, user_id, refresh_hash, expires_at, ended_at)
+      values (${id}, 't', 'u', ${Buffer.from(id)}, now() + ${expires}::interval,
+              now() + ${ended}::interval)`;
+    await pool`
+      insert into spent_refresh_tokens (refresh_hash, session_id)
+      values (${Buffer.from(`old ${id}`)}, ${id})`;
+  };
+
+  test('answers after seven days, failures after a day, sessions a day after their end', async () => {
+    for (const [key, age] of [
+      ['young', '6 days 23 hours'],
+      ['old', '7 days 1 hour'],
+    ])
+      await pool`
+        insert into idempotency_keys (tenant_id, environment_id, key, fingerprint, answer_status, created_at)
+        values ('t', 'e', ${key!}, 'f', 201, now() - ${age!}::interval)`;
+    for (const age of ['1 minute', '25 hours'])
+      await pool`insert into login_failures values ('\\x01', now() - ${age}::interval)`;
+    await session('running', '7 days', null);
+    await session('ended now', '7 days', '-1 hour');
+    await session('ended long ago', '7 days', '-25 hours');
+    await session('ran out', '-25 hours', null);
+
+    expect(await run()).toEqual({ idempotency_keys: 1, login_failures: 1, sessions: 2 });
+    const keys = await pool`select key from idempotency_keys`;
+    expect(keys.map((row) => row['key'])).toEqual(['young']);
+    const kept = await pool`select id from sessions order by id`;
+    expect(kept.map((row) => row['id'])).toEqual(['ended now', 'running']);
+    const spent = await pool`select session_id from spent_refresh_tokens order by session_id`;
+    expect(spent.map((row) => row['session_id'])).toEqual(['ended now', 'running']);
+  });
+});
