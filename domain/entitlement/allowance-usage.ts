@@ -2,6 +2,7 @@ import type { AggregationType, ResetUsage, UsageRow, UsageWindow } from '../mete
 import type { UsageQuestion, UsageReplies } from '../metering/usage-question.ts';
 import { decimal, sum, ZERO, type Decimal } from '../money.ts';
 import { usageUnits } from '../pricing/usage-units.ts';
+import { byText } from '../text-order.ts';
 import { earlierOf, epochMs, laterOf, type Instant, type Period } from '../time/instant.ts';
 import { resetWindowAt, type ResetSchedule, type UsageResetPeriod } from '../time/reset-windows.ts';
 import {
@@ -203,6 +204,5 @@ const total = (replies: UsageReplies, key: string): Decimal => totalOf(replies.g
 const totalOf = (rows: readonly UsageRow[]): Decimal =>
   sum(rows.map((row) => decimal(row.quantity)));
 
-const byText = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);
 const byServiceStart = (left: MeasuredAllowanceLine, right: MeasuredAllowanceLine): number =>
   byText(left.line.service.start, right.line.service.start);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ExplanationStepOf } from '../../schemas/explanation.ts';
 import { decimalText, Decimal, sum, ZERO } from '../money.ts';
+import { byText } from '../text-order.ts';
 
 /** Free usage of one line, window by window. A line that nobody grants anything has none. */
 export interface AllowanceShare {
@@ -85,17 +86,12 @@ export function billableUsage(share: AllowanceShare): Decimal {
   return sum(share.entries.map((entry) => entry.usage.minus(entry.free)));
 }
 
+/** By time, then by line; claims of one line at one time stay in their order. */
 function inOrder(claims: readonly AllowanceClaim[]): readonly AllowanceClaim[] {
-  return claims.toSorted((left, right) =>
-    left.at === right.at
-      ? compareText(left.line_id, right.line_id)
-      : compareText(left.at, right.at),
+  return claims.toSorted(
+    (left, right) => byText(left.at, right.at) || byText(left.line_id, right.line_id),
   );
 }
-
-/** Instants in one ISO form order as text. */
-const compareText = (left: string, right: string): number =>
-  left < right ? -1 : left > right ? 1 : 0;
 
 /** The account of the allowance; at most `maxEntries` windows, the rest in sum. */
 export function explainAllowance(

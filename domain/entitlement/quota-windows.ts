@@ -3,6 +3,7 @@ import type { AggregationType } from '../metering/usage.ts';
 import { Decimal, sum, ZERO } from '../money.ts';
 import type { BillingModel } from '../pricing/price.ts';
 import { problems } from '../pricing/problems.ts';
+import { byText } from '../text-order.ts';
 import { DAY_MS, startOfDay, startOfWeek } from '../time/civil.ts';
 import { epochMs, isoText, type Instant, type Period } from '../time/instant.ts';
 import { zoneOf } from '../time/zone.ts';
@@ -69,7 +70,7 @@ export interface QuotaSlot {
 
 export function quotaSlots(configs: readonly QuotaConfig[]): readonly QuotaSlot[] {
   const ordered = configs.toSorted((left, right) =>
-    left.entitlement_id < right.entitlement_id ? -1 : 1,
+    byText(left.entitlement_id, right.entitlement_id),
   );
   const first = ordered[0];
   if (first === undefined) return [];

@@ -70,11 +70,10 @@ export function termPosition(input: {
     return start >= from && start < until;
   });
   const end = earlierOf(term.end, ends_at);
-  const cut = epochMs(end) < epochMs(term.end);
   return {
     term,
     commitment:
-      cut && input.proration_behavior === 'create_prorations'
+      input.proration_behavior === 'create_prorations'
         ? prorate(commitment, timeShare({ start: term.start, end }, term))
         : commitment,
     priorUsage: sum(earlier.map((entry) => entry.base_usage)),

@@ -16,9 +16,9 @@ export function poolText({ amounts, index, amount }: ExplanationStepOf<'pool'>):
 export function commitmentText(step: ExplanationStepOf<'commitment'>): StepText {
   const terms = `factor ${step.overage_factor}, true-up ${step.true_up_enabled ? 'on' : 'off'}`;
   const quantity =
-    step.type === 'quantity' && step.quantity_rating !== null
-      ? [`${step.promised} units are worth ${step.quantity_rating.amount}`]
-      : [];
+    step.quantity_rating === null
+      ? []
+      : [`${step.promised} units are worth ${step.quantity_rating.amount}`];
   const share =
     step.share === null
       ? []

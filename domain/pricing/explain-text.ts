@@ -78,11 +78,8 @@ function prorationText(step: ExplanationStepOf<'proration'>): StepText {
   return {
     title: 'Proration',
     lines: [
-      ...textTable([
-        ['', 'period'],
-        ['charged', spanText(step.slice)],
-        ['of', spanText(step.reference)],
-      ]).slice(1),
+      `charged  ${spanText(step.slice)}`,
+      `of       ${spanText(step.reference)}`,
       `${step.of} × ${shareText(step.slice_ms, step.reference_ms)} = ${step.amount}`,
     ],
   };

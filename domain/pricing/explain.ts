@@ -6,7 +6,7 @@ import type {
 } from '../../schemas/explanation.ts';
 import { minorDigits, roundToCurrency, type Currency } from '../currency.ts';
 import { decimalText, type Decimal } from '../money.ts';
-import type { ChargeModel } from './price.ts';
+import type { ChargeModel, PriceTerms } from './price.ts';
 import type { Rating, TierShare } from './rate.ts';
 
 /** Lists in an explanation are cut here; what is left out stands in the list's `omitted`. */
@@ -62,6 +62,19 @@ function explainTier(share: TierShare): ExplainedTier {
     unit_amount: decimalText(share.unitAmount),
     flat_amount: decimalText(share.flatAmount),
     amount: decimalText(share.amount),
+  };
+}
+
+/** The quantity of a fixed line (billing-semantics 2.3). */
+export function explainQuantity(
+  { minQuantity }: Pick<PriceTerms, 'minQuantity'>,
+  quantity: Decimal,
+): ExplanationStepOf<'quantity'> {
+  return {
+    step: 'quantity',
+    rule: 'billing-semantics 2.3',
+    quantity: decimalText(quantity),
+    min_quantity: textOrNull(minQuantity),
   };
 }
 

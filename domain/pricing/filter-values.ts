@@ -56,7 +56,6 @@ export function selectUsage(
 ): readonly SelectedUsage[] {
   const stronger = others.filter(
     (other) =>
-      other.id !== line.id &&
       other.meter_id === line.meter_id &&
       specificity(other.filter_values) > specificity(line.filter_values) &&
       filtersOverlap(other.filter_values, line.filter_values),

@@ -2,7 +2,7 @@ import type { ExplanationStep } from '../../schemas/explanation.ts';
 import type { Currency } from '../currency.ts';
 import { decimal, decimalText, sum, ZERO, type Decimal } from '../money.ts';
 import { capCredit, explainCredit, netOfDiscounts, type BilledWindow } from './credit.ts';
-import { currencyCode, explainRate, roundLine } from './explain.ts';
+import { currencyCode, explainQuantity, explainRate, roundLine } from './explain.ts';
 import type { InvoiceCadence, PriceTerms } from './price.ts';
 import { explainProration, prorate, timeShare, type ProrationBehavior } from './proration.ts';
 import { epochMs, type Period } from '../time/instant.ts';
@@ -116,12 +116,7 @@ function priceSlice({ price, quantity }: LineTerms, cell: BilledCell, slice: Per
     unrounded,
     quantity: units,
     steps: [
-      {
-        step: 'quantity',
-        rule: 'billing-semantics 2.3',
-        quantity: decimalText(units),
-        min_quantity: price.minQuantity === null ? null : decimalText(price.minQuantity),
-      },
+      explainQuantity(price, units),
       explainRate(price.model, rating),
       explainProration(rating.amount, slice, cell.reference, unrounded),
     ],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ExplanationStepOf, LineStep } from '../../schemas/explanation.ts';
 import { decimal, decimalText, sum, type Decimal } from '../money.ts';
+import { byText } from '../text-order.ts';
 import type { CommitmentInfo } from './commitment.ts';
 import type { RatedLine } from './rated-line.ts';
 
@@ -23,9 +24,7 @@ export function groupLines(
 }
 
 function mergeLines(lines: readonly RatedLine[]): RatedLine {
-  const ordered = lines.toSorted((left, right) =>
-    left.period.start < right.period.start ? -1 : left.period.start > right.period.start ? 1 : 0,
-  );
+  const ordered = lines.toSorted((left, right) => byText(left.period.start, right.period.start));
   const first = ordered[0]!;
   const period = { start: first.period.start, end: ordered.at(-1)!.period.end };
   const quantity = sum(ordered.map((line) => line.quantity));

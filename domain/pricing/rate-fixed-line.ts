@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ExplanationStep } from '../../schemas/explanation.ts';
 import type { Currency } from '../currency.ts';
 import { decimal, decimalText } from '../money.ts';
-import { explainRate, roundLine } from './explain.ts';
+import { explainQuantity, explainRate, roundLine } from './explain.ts';
 import type { PriceTerms } from './price.ts';
 import {
   chargedSlice,
@@ -39,12 +39,7 @@ export function rateFixedLine(input: FixedLineInput): RatedLine {
   assert(quantity.gte(0), 'a negative quantity');
   const rating = rate(price.model, quantity);
   const steps: ExplanationStep[] = [
-    {
-      step: 'quantity',
-      rule: 'billing-semantics 2.3',
-      quantity: decimalText(quantity),
-      min_quantity: price.minQuantity === null ? null : decimalText(price.minQuantity),
-    },
+    explainQuantity(price, quantity),
     explainRate(price.model, rating),
   ];
 

@@ -130,7 +130,7 @@ function billableQuantities(
   allowance: AllowanceShare | null,
 ): readonly Decimal[] {
   if (allowance === null) return units.map((unit) => unit.quantity);
-  if (units.length === 1 && units[0]!.windowStart === null) return [billableUsage(allowance)];
+  if (units[0]?.windowStart === null) return [billableUsage(allowance)];
   assert(allowance.entries.length === units.length, 'one claim for each priced window');
   return allowance.entries.map((entry) => entry.usage.minus(entry.free));
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { AggregationType, UsageRow } from '../metering/usage.ts';
 import { decimal, ZERO, type Decimal } from '../money.ts';
+import { byText } from '../text-order.ts';
 
 /** What is priced alone: the whole charge period, one window, or one group in one window. */
 export interface UsageUnit {
@@ -37,7 +38,7 @@ export function usageUnits(
       eventCount: row.event_count + (known?.eventCount ?? 0),
     });
   }
-  return [...units].sort(([left], [right]) => compare(left, right)).map(([, unit]) => unit);
+  return [...units].sort(([left], [right]) => byText(left, right)).map(([, unit]) => unit);
 }
 
 function wholePeriod(rows: readonly UsageRow[]): UsageUnit {
@@ -51,5 +52,3 @@ function wholePeriod(rows: readonly UsageRow[]): UsageUnit {
     eventCount: row?.event_count ?? 0,
   };
 }
-
-const compare = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);

@@ -50,6 +50,8 @@ describe('a table of text', () => {
   test('a column of text that looks mixed stays text', () => {
     expect(textTable([['x'], ['10'], ['2026-01-01']])).toEqual(['x', '10', '2026-01-01']);
     expect(textTable([['x'], ['a'], ['bb']])).toEqual(['x', 'a', 'bb']);
+    expect(textTable([['xxx'], ['10'], ['1b']])).toEqual(['xxx', '10', '1b']);
+    expect(textTable([['xxx'], ['10'], ['b1']])).toEqual(['xxx', '10', 'b1']);
   });
 });
 
@@ -78,6 +80,7 @@ describe('instants and shares', () => {
     ${1_000}       | ${3_600_000}     | ${'1 / 3600 seconds'}
     ${1}           | ${1_000}         | ${'1 / 1000 ms'}
     ${0}           | ${86_400_000}    | ${'0 / 1 days'}
+    ${86_400_000}  | ${2_674_800_000} | ${'24 / 743 hours'}
   `('$part of $whole ms: $text', ({ part, whole, text }) => {
     expect(shareText(part, whole)).toBe(text);
   });

@@ -83,6 +83,30 @@ describe('the events of a line are those that no more specific line takes (2.5)'
     expect(excluded(europe, [asia])).toEqual([[]]);
   });
 
+  test('an equally specific filter takes nothing away, met or not', () => {
+    const both = line('eu-us', { region: ['eu', 'us'] });
+    expect(excluded(europe, [both])).toEqual([[]]);
+    expect(excluded(europe, [europe])).toEqual([[]]);
+  });
+
+  test('the stretches come in the order of time, whatever that of the lines', () => {
+    const late = line('late', { region: ['us'] }, '2026-01-20');
+    const early = line('early', { region: ['eu'] }, '2026-01-10');
+    expect(selectUsage(catchAll, [late, early], from, until)).toMatchObject([
+      { start: from, end: early.start_date, excluded_filter_values: [] },
+      {
+        start: early.start_date,
+        end: late.start_date,
+        excluded_filter_values: [{ region: ['eu'] }],
+      },
+      {
+        start: late.start_date,
+        end: until,
+        excluded_filter_values: [{ region: ['us'] }, { region: ['eu'] }],
+      },
+    ]);
+  });
+
   test('lines of other meters do not matter', () => {
     const other = line('other', { region: ['eu'] }, '2026-01-01', null, 'meter_2');
     expect(excluded(catchAll, [other])).toEqual([[]]);

@@ -126,6 +126,12 @@ describe('for each window', () => {
     ]);
   });
 
+  test('a window may be cut at its end as well', () => {
+    const { grid } = day(1);
+    const cut = { grid, service: span('2026-01-01', '2026-01-01T06:00') };
+    expect(apply([], [cut], true).step.windows![0]).toMatchObject({ commitment: '1.25' });
+  });
+
   test('no windows, nothing asked for', () => {
     expect(decimalText(apply([], []).outcome.charge)).toBe('0');
   });

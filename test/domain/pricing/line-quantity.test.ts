@@ -45,6 +45,15 @@ describe('the quantity of a new line item (2.3)', () => {
     );
   });
 
+  test('so is the reason of every other refusal', () => {
+    expect(refusalOf(() => lineQuantity(fixed('1'), '-1')).message).toBe(
+      'quantity: must not be negative',
+    );
+    expect(refusalOf(() => lineQuantity(flat('1'), '1')).message).toBe(
+      'quantity: a USAGE line measures its quantity',
+    );
+  });
+
   test('USAGE stores 0 and refuses another', () => {
     expect(lineQuantity(flat('1'), undefined).toFixed()).toBe('0');
     expect(lineQuantity(flat('1'), null).toFixed()).toBe('0');

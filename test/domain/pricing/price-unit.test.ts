@@ -51,6 +51,11 @@ describe('terms in a pricing unit become money at the rate of the unit (2.6, mon
   test('a number that is none is refused, a rate of 0 is a bug', () => {
     const bad = { price_unit: 'tok', amount: 'many' };
     expect(refusalOf(() => convertPriceUnit(bad, rate('1'))).details[0]!.path).toBe('amount');
+    for (const field of ['unit_amount', 'flat_amount']) {
+      const tier = { unit_amount: '1', flat_amount: '1', [field]: 'many' };
+      const tiers = { price_unit: 'tok', price_unit_tiers: [tier] };
+      expect(refusalOf(() => convertPriceUnit(tiers, rate('1'))).details[0]!.path).toBe(field);
+    }
     for (const zero of ['0', '-1']) {
       expect(() => convertPriceUnit({ price_unit: 'tok', amount: '1' }, rate(zero))).toThrow(
         'a conversion rate of 0 or less',

@@ -153,6 +153,15 @@ describe('changed in place', () => {
     expect(plan(edit, of)).toEqual({ kind: 'in_place' });
   }); // prettier-ignore
 
+  test('null changes nothing of what can not be cleared', () => {
+    const nulls = { amount: null, tiers: null, tier_mode: null, price_unit_amount: null };
+    expect(plan(nulls)).toEqual({ kind: 'in_place' });
+    expect(plan({ ...nulls, type: null, meter_id: null } as PriceEdit)).toEqual({
+      kind: 'in_place',
+    });
+    expect(plan({ amount: null, tiers: null }, customPrice)).toEqual({ kind: 'in_place' });
+  });
+
   test('a client may send back what can not be changed', () => {
     const { type, currency, meter_id } = price();
     expect(plan({ type, currency: currency.toUpperCase(), meter_id } as PriceEdit)).toEqual({
@@ -239,6 +248,7 @@ describe('ending a price (2.7)', () => {
     expect(end({ end_date: at('2026-01-01') })).toBe(at('2026-01-01'));
     const refusal = refusalOf(() => end({ end_date: '2025-12-31T23:59:59.999Z' }));
     expect(refusal.details).toMatchObject([{ path: 'end_date', code: 'before_start' }]);
+    expect(refusal.message).toBe('end_date: must not be before 2026-01-01T00:00:00.000Z');
     expect(refusalOf(() => end({}, { start_date: at('2026-04-01') })).code).toBe(
       'validation_error',
     );

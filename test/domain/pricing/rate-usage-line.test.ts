@@ -620,6 +620,19 @@ describe('a commitment for a term of several periods (6.4)', () => {
     ]);
   });
 
+  test('so does the row of the true-up', () => {
+    const [base, trueUp] = month('700', '7700', true).map(({ commitment_info: info }) => info!);
+    expect(base).toMatchObject({
+      computed_commitment_utilized_amount: '700',
+      computed_true_up_amount: '0',
+    });
+    expect(trueUp).toMatchObject({
+      computed_commitment_utilized_amount: '0',
+      computed_overage_amount: '0',
+      computed_true_up_amount: '3600',
+    });
+  });
+
   test('only the usage row carries free units', () => {
     const claims = [
       { line_id: 'line', at: JANUARY.start, usage: new Decimal(1500), limit: new Decimal(100) },

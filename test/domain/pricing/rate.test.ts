@@ -118,6 +118,8 @@ describe('tier shares', () => {
       tiers: [],
     });
     expect(rate(chargeModel(pack('up')), new Decimal(0)).packages).toEqual(new Decimal(0));
+    const flat = chargeModel({ billing_model: 'FLAT_FEE', amount: '1' });
+    expect(rate(flat, new Decimal(0))).toMatchObject({ packages: null, tiers: null });
   });
 });
 

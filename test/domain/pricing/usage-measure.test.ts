@@ -91,6 +91,7 @@ describe('the windows that a commitment applies to one by one (6.2)', () => {
     expect(commitmentWindows(measured({ commitment_amount: '5' }, day))).toBeNull();
     const annual = { commitment_amount: '5', commitment_duration: 'ANNUAL' as const };
     expect(commitmentWindows(measured(annual))).toBeNull();
+    expect(commitmentWindows(measured(annual), at('2026-01-05'))).toBeNull();
   });
 
   test('those of the bucket, empty ones included, with their whole and their served part', () => {

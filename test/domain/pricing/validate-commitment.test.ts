@@ -143,6 +143,20 @@ describe('a commitment of the subscription (6.1, 6.4)', () => {
   }); // prettier-ignore
 });
 
+test('what is refused of a subscription says so in plain words', () => {
+  const message = (commitment: SubscriptionCommitmentDefinition) =>
+    refusalOf(() =>
+      validateSubscriptionCommitment(commitment, {
+        billing_period: 'MONTHLY',
+        billing_period_count: 1,
+      }),
+    ).message;
+  expect(message({ commitment_duration: 'ONETIME' })).toBe('commitment_duration: must recur');
+  expect(message({ commitment_duration: 'DAILY' })).toBe(
+    'commitment_duration: must not be shorter than the billing period',
+  );
+});
+
 describe('how a commitment meets the charge periods of its line (6.2)', () => {
   test.each`
     windowed | duration       | charge              | reach

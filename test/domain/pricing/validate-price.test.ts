@@ -184,6 +184,11 @@ describe('refused with the field and a stable code (2.1)', () => {
   test('a meter that is not there', () => {
     expect(problemsOf(USAGE, { meter: null })).toEqual(['meter_id meter_required']);
   });
+  test('a meter that is not there, with a bucket', () => {
+    expect(problemsOf({ ...USAGE, bucket_size: 'DAY' }, { meter: null })).toEqual([
+      'meter_id meter_required',
+    ]);
+  });
   test('a unit that is not there', () => {
     expect(problemsOf(CUSTOM, { price_unit: null })).toEqual([
       'price_unit_config.price_unit price_unit_required',
@@ -265,6 +270,18 @@ describe('the refusal', () => {
       'tier_mode_required',
       'negative_amount',
     ]);
+  });
+
+  test('says what would be right of what is referred to', () => {
+    const message = (price: PriceDefinition, references: Partial<PriceReferences>) =>
+      refusalOf(() => validatePrice(price, { ...REFERENCES, ...references })).details[0]!.message;
+    expect(message(FIXED, { group: { entity_type: 'feature' } })).toBe(
+      'must be a group of entity type price',
+    );
+    expect(message(CUSTOM, { price_unit: null })).toBe('must name a pricing unit');
+    expect(message({ ...USAGE, bucket_size: 'DAY' }, { meter: meter('COUNT') })).toBe(
+      'needs a meter with MAX or SUM, this one has COUNT',
+    );
   });
 
   test('says what would be right', () => {
