@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import type { EventReader } from '../clickhouse/event-reader.ts';
 import type { Authenticate } from '../platform/http/api-key-auth.ts';
 import { serveDocs } from '../platform/http/docs.ts';
 import { openApiDocument } from '../platform/http/openapi.ts';
@@ -13,6 +14,7 @@ export const API_PREFIX = '/v1';
 
 export interface ApiOptions {
   readonly deps: BillingDeps;
+  readonly eventReader: EventReader;
   readonly authenticate: Authenticate;
   readonly callerLimit?: CallerLimit | null;
   /** Sees each answer before it is sent. Tests compare it with the declared schema here. */
@@ -36,7 +38,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
   registerRoutes(app, API_ROUTES, {
     prefix: API_PREFIX,
     ...options,
-    deps: { ...options.deps, sessions },
+    deps: { ...options.deps, sessions, eventReader: options.eventReader },
     sessions,
   });
   await serveDocs(app, apiDocument(), { path: `${API_PREFIX}/openapi.json`, page: '/docs' });

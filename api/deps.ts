@@ -1,3 +1,4 @@
+import type { EventReader } from '../clickhouse/event-reader.ts';
 import type { UsageReader } from '../domain/metering/usage.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Sessions } from '../platform/http/sessions.ts';
@@ -20,6 +21,7 @@ export interface BillingDeps {
 /** What routes have beside it. */
 export interface ApiDeps extends BillingDeps {
   readonly sessions: Sessions;
+  readonly eventReader: EventReader;
 }
 
 /** Values of the configuration that rules depend on. */

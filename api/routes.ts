@@ -9,6 +9,7 @@ import { customerRoutes } from './customers/routes.ts';
 import type { ApiDeps } from './deps.ts';
 import { entitlementRoutes } from './entitlements/routes.ts';
 import { environmentRoutes } from './environments/routes.ts';
+import { eventRoutes } from './events/routes.ts';
 import { featureRoutes } from './features/routes.ts';
 import { groupRoutes } from './groups/routes.ts';
 import { invoiceRoutes } from './invoices/routes.ts';
@@ -48,5 +49,6 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...customerRoutes,
   ...subscriptionRoutes,
   ...invoiceRoutes,
+  ...eventRoutes,
   ...usageRoutes,
 ];

@@ -1,4 +1,5 @@
 import { registerApi } from '../api/app.ts';
+import { createEventReader } from '../clickhouse/event-reader.ts';
 import type { HttpPart } from './http-role.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -13,8 +14,9 @@ export async function apiPart(runtime: Runtime): Promise<HttpPart> {
   const { limiter } = await runtime.cache();
   const callerLimit =
     perSecond === 0 ? null : { limiter, limit: { perSecond, burst: perSecond * BURST_SECONDS } };
+  const eventReader = createEventReader(runtime.clickhouse());
   return {
-    register: (app) => registerApi(app, { deps, authenticate, callerLimit }),
+    register: (app) => registerApi(app, { deps, eventReader, authenticate, callerLimit }),
     close: async () => {},
   };
 }

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { registerApi } from '../../api/app.ts';
 import type { ApiDeps, BillingDeps } from '../../api/deps.ts';
+import type { EventReader } from '../../clickhouse/event-reader.ts';
 import type { UsageAnswer, UsageReader } from '../../domain/metering/usage.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { createApiKeyAuth } from '../../platform/http/api-key-auth.ts';
@@ -76,6 +77,7 @@ export interface NewCaller {
 export async function startTestApi(
   options: {
     readonly usageReader?: UsageReader;
+    readonly eventReader?: EventReader;
     readonly clock?: TestClock;
     readonly allowServerErrors?: boolean;
   } = {},
@@ -104,6 +106,7 @@ export async function startTestApi(
   });
   await registerApi(app, {
     deps,
+    eventReader: options.eventReader ?? noEvents,
     authenticate: auth.authenticate,
     onBody: (route, body) => drift.push(...answerDrift(route, body)),
   });
@@ -209,4 +212,12 @@ export const noUsage: UsageReader = {
     });
     return { watermarks: {}, answers: new Map(answers) };
   },
+};
+
+/** A store without events, behind the port of raw events. */
+export const noEvents: EventReader = {
+  history: async () => ({ copies: [], canonical: null, usage: [], rejections: [], voids: [] }),
+  search: async () => ({ events: [], total_count: 0 }),
+  aggregate: async ({ window }) => ({ value: window === null ? '0' : null, windows: [] }),
+  inTurn: (_tenantId, work) => work(),
 };

@@ -1,4 +1,5 @@
 import { Registry } from 'prom-client';
+import { createEventReader } from '../../clickhouse/event-reader.ts';
 import { createUsageStore } from '../../clickhouse/create-usage-store.ts';
 import { createUsageReader } from '../../clickhouse/usage-reader.ts';
 import type { LoggedEvent } from '../../domain/metering/canonical-usage.ts';
@@ -50,7 +51,8 @@ export async function startPipeline(): Promise<PipelineWorld> {
     readBounds: (versions) => readUsageBounds(pool, versions),
     readDimensions: (versions) => readDimensions(pool, versions),
   });
-  const api = await startTestApi({ usageReader });
+  const eventReader = createEventReader(clickhouse.clickhouse);
+  const api = await startTestApi({ usageReader, eventReader });
   pool = api.pool;
   const log = createLogger(process.env['TEST_LOG'] ?? 'silent', 'test');
   const eventLog = await openPostgresEventLog({

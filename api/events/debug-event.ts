@@ -1,0 +1,282 @@
+import type { EventHistory as StoredHistory } from '../../clickhouse/event-reader.ts';
+import type { RawEventRow } from '../../clickhouse/rows.ts';
+import { BillingError, notFound } from '../../domain/errors.ts';
+import { matchesFilter } from '../../domain/pricing/filter-values.ts';
+import { compileFilters } from '../../domain/metering/match.ts';
+import { scalarText } from '../../domain/metering/json-scalar.ts';
+import { isoText } from '../../domain/time/instant.ts';
+import type { Scope } from '../../postgres/client.ts';
+import { meterVersionsOf } from '../../postgres/meter-versions.ts';
+import type { Customer } from '../../schemas/customer.ts';
+import type {
+  DebugTracker,
+  EventCopy,
+  EventHistory,
+  EventMetering,
+  ProcessedEvent,
+} from '../../schemas/event.ts';
+import type { Meter } from '../../schemas/meter.ts';
+import type { LineItemRow } from '../../schemas/subscription.ts';
+import { findCustomerByExternalId } from '../customers/repository.ts';
+import type { ApiDeps } from '../deps.ts';
+import { findFeaturesOfMeters } from '../features/repository.ts';
+import { priceAnswers, type PriceRow } from '../prices/repository.ts';
+import { eventAnswer, propertiesOf } from './answers.ts';
+import { lineItemsAt, metersOfEventName, pricesOfMeters } from './repository.ts';
+
+const COPIES_MAX = 50;
+
+/**
+ * What became of an event: every accepted copy with its verdict, what each meter counted of the one
+ * that counts or why not, and where on the way to a charge it ended. 404 for an unknown id.
+ */
+export async function debugEvent(
+  deps: ApiDeps,
+  scope: Scope,
+  eventId: string,
+): Promise<EventHistory> {
+  const history = await deps.eventReader.history({ ...scope, event_id: eventId }, COPIES_MAX);
+  const shown = history.canonical ?? history.copies[0];
+  if (shown === undefined) throw notFound('Event', eventId);
+  const way = await followToCharge(deps, scope, shown);
+  const metering = await meteringOf(deps, scope, history, way.meters);
+  const processed = processedEvents(way, metering, history);
+  const isProcessed = processed.length > 0 && history.voids.length === 0;
+  return {
+    event: eventAnswer(shown),
+    status: isProcessed ? 'processed' : 'failed',
+    processed_events: isProcessed ? processed : null,
+    debug_tracker: isProcessed ? null : await trackerOf(deps, scope, way, metering, history),
+    events: history.copies.map((copy) => copyAnswer(copy, history)),
+    metering,
+  };
+}
+
+/** What was found on the way, up to the stage at which nothing was. */
+interface Way {
+  readonly event: RawEventRow;
+  readonly customer: Customer | BillingError;
+  readonly meters: readonly Meter[];
+  readonly prices: readonly PriceRow[];
+  readonly lineItems: readonly LineItemRow[];
+  readonly featureOfMeter: ReadonlyMap<string, string>;
+}
+
+async function followToCharge(deps: ApiDeps, scope: Scope, event: RawEventRow): Promise<Way> {
+  const { pool } = deps;
+  const customer = await findCustomerByExternalId(pool, scope, event.external_customer_id).catch(
+    (error: unknown) => {
+      if (error instanceof BillingError) return error;
+      throw error;
+    },
+  );
+  const properties = propertiesOf(event) ?? {};
+  const listening = await metersOfEventName(pool, scope, event.event_name);
+  const meters = listening.filter((meter) => compileFilters(meter.filters)(properties));
+  const prices = await pricesOfMeters(
+    pool,
+    scope,
+    meters.map((meter) => meter.id),
+  );
+  const texts = textsOf(properties);
+  const own = prices.filter((price) => matchesFilter(price.filter_values ?? {}, texts));
+  const lineItems =
+    customer instanceof BillingError
+      ? []
+      : await lineItemsAt(
+          pool,
+          scope,
+          customer.id,
+          own.map((price) => price.id),
+          isoText(event.timestamp),
+        );
+  const features = await findFeaturesOfMeters(
+    pool,
+    scope,
+    meters.map((meter) => meter.id),
+  );
+  const featureOfMeter = new Map(
+    features.flatMap((feature) =>
+      feature.meter_id === null ? [] : [[feature.meter_id, feature.id]],
+    ),
+  );
+  return { event, customer, meters, prices: own, lineItems, featureOfMeter };
+}
+
+function textsOf(properties: Readonly<Record<string, unknown>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(properties).flatMap(([key, value]) => {
+      const text = scalarText(value);
+      return text === null ? [] : [[key, text]];
+    }),
+  );
+}
+
+/** What each meter version made of the copy that counts: its quantity, or the reason for none. */
+async function meteringOf(
+  deps: ApiDeps,
+  scope: Scope,
+  history: StoredHistory,
+  meters: readonly Meter[],
+): Promise<EventMetering[]> {
+  const { canonical } = history;
+  if (canonical === null) return [];
+  const ids = meters.map((meter) => meter.id);
+  const versions = await meterVersionsOf(deps.pool, scope, ids);
+  return versions.flatMap(({ id: meter_version_id, meter_id }) => {
+    const counted = history.usage.find((row) => row.meter_version_id === meter_version_id);
+    const rejected = history.rejections.find(
+      (row) =>
+        row.meter_version_id === meter_version_id &&
+        row.partition === canonical.partition &&
+        row.position === canonical.position,
+    );
+    if (counted === undefined && rejected === undefined) return [];
+    const { reason = null, message = null } = counted === undefined ? rejected! : {};
+    return [{ meter_id, meter_version_id, quantity: counted?.value ?? null, reason, message }];
+  });
+}
+
+function processedEvents(
+  way: Way,
+  metering: readonly EventMetering[],
+  history: StoredHistory,
+): ProcessedEvent[] {
+  const { customer, lineItems, featureOfMeter } = way;
+  if (customer instanceof BillingError || history.canonical === null) return [];
+  const processed_at = isoText(history.canonical.ingested_at);
+  return lineItems.flatMap((line) => {
+    const counted = metering.find(
+      ({ meter_id, quantity }) => meter_id === line.meter_id && quantity !== null,
+    );
+    if (counted === undefined) return [];
+    return {
+      customer_id: customer.id,
+      subscription_id: line.subscription_id,
+      sub_line_item_id: line.id,
+      price_id: line.price_id,
+      meter_id: counted.meter_id,
+      feature_id: featureOfMeter.get(counted.meter_id) ?? null,
+      qty_total: counted.quantity!,
+      processed_at,
+    };
+  });
+}
+
+function copyAnswer(copy: RawEventRow, history: StoredHistory): EventCopy {
+  const { canonical } = history;
+  const rejected = history.rejections.some(
+    (row) =>
+      row.meter_version_id === '' &&
+      row.partition === copy.partition &&
+      row.position === copy.position,
+  );
+  const verdict = rejected
+    ? 'rejected'
+    : !copy.is_canonical
+      ? 'duplicate'
+      : history.voids.length > 0
+        ? 'voided'
+        : history.usage.length > 0
+          ? 'counted'
+          : 'not_metered';
+  return {
+    ...eventAnswer(copy),
+    is_canonical: copy.is_canonical,
+    verdict,
+    duplicate_of:
+      verdict === 'duplicate' && canonical !== null ? isoText(canonical.ingested_at) : null,
+  };
+}
+
+const NOT_LOOKED_AT = { status: 'unprocessed', error: null } as const;
+
+async function trackerOf(
+  deps: ApiDeps,
+  scope: Scope,
+  way: Way,
+  metering: readonly EventMetering[],
+  history: StoredHistory,
+): Promise<DebugTracker> {
+  const { event, customer, meters, prices, lineItems } = way;
+  const failed = (
+    type: NonNullable<DebugTracker['failure_point']>['failure_point_type'],
+    code: string,
+    message: string,
+  ) => ({ failure_point_type: type, error: { code, message, http_status_code: 404 } });
+  const tracker: DebugTracker = {
+    customer_lookup: { status: 'unprocessed', customer: null, error: null },
+    meter_matching: { ...NOT_LOOKED_AT, matched_meters: null },
+    price_lookup: { ...NOT_LOOKED_AT, matched_prices: null },
+    subscription_line_item_lookup: { ...NOT_LOOKED_AT, matched_line_items: null },
+    failure_point: null,
+  };
+  if (customer instanceof BillingError) {
+    const failure = failed('customer_lookup', customer.code, customer.message);
+    tracker.customer_lookup = { status: 'error', customer: null, error: failure.error };
+    return { ...tracker, failure_point: failure };
+  }
+  tracker.customer_lookup = { status: 'found', customer, error: null };
+  if (meters.length === 0) {
+    tracker.meter_matching = { status: 'not_found', matched_meters: null, error: null };
+    const message = `No meters found matching event_name: ${event.event_name}`;
+    return { ...tracker, failure_point: failed('meter_lookup', 'not_found', message) };
+  }
+  tracker.meter_matching = {
+    status: 'found',
+    matched_meters: meters.map((meter) => ({
+      meter_id: meter.id,
+      event_name: meter.event_name,
+      meter,
+    })),
+    error: null,
+  };
+  if (prices.length === 0) {
+    tracker.price_lookup = { status: 'not_found', matched_prices: null, error: null };
+    const message = 'No prices found for matched meters';
+    return { ...tracker, failure_point: failed('price_lookup', 'not_found', message) };
+  }
+  const shown = await priceAnswers(deps.pool, scope, prices, {});
+  tracker.price_lookup = {
+    status: 'found',
+    matched_prices: shown.map((price) => ({
+      price_id: price.id,
+      meter_id: price.meter_id!,
+      status: price.status,
+      price,
+    })),
+    error: null,
+  };
+  if (lineItems.length === 0) {
+    tracker.subscription_line_item_lookup = {
+      status: 'not_found',
+      matched_line_items: null,
+      error: null,
+    };
+    const message = 'No subscription line item of the customer has a matching price at that time';
+    return {
+      ...tracker,
+      failure_point: failed('subscription_line_item_lookup', 'not_found', message),
+    };
+  }
+  tracker.subscription_line_item_lookup = {
+    status: 'found',
+    matched_line_items: lineItems.map((line) => ({
+      sub_line_item_id: line.id,
+      subscription_id: line.subscription_id,
+      price_id: line.price_id,
+    })),
+    error: null,
+  };
+  return { ...tracker, failure_point: failed('metering', ...whyNotMetered(metering, history)) };
+}
+
+function whyNotMetered(
+  metering: readonly EventMetering[],
+  history: StoredHistory,
+): [code: string, message: string] {
+  if (history.voids.length > 0) return ['voided', 'The event was taken back by a correction.'];
+  const refused = metering.find(({ reason }) => reason !== null);
+  if (refused !== undefined) return [refused.reason!, refused.message ?? refused.reason!];
+  return ['not_yet_metered', 'The event has been accepted and is still being metered.'];
+}

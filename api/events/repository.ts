@@ -1,0 +1,61 @@
+import { inScope, type Db, type Scope } from '../../postgres/client.ts';
+import type { LineItemRow } from '../../schemas/subscription.ts';
+import type { Meter } from '../../schemas/meter.ts';
+import { findMeters } from '../meters/repository.ts';
+import { findPrices, type PriceRow } from '../prices/repository.ts';
+
+const MATCHES_MAX = 100;
+
+/** Published meters that listen to an event name. */
+export async function metersOfEventName(db: Db, scope: Scope, eventName: string): Promise<Meter[]> {
+  const rows = await db<{ id: string }[]>`
+    select id from meters
+     where ${inScope(db, scope)} and event_name = ${eventName} and status = 'published'
+     order by created_at, id limit ${MATCHES_MAX}`;
+  return inOrder(rows, await findMeters(db, scope, idsOf(rows)));
+}
+
+/** Published usage prices of the meters, oldest first. */
+export async function pricesOfMeters(
+  db: Db,
+  scope: Scope,
+  meterIds: readonly string[],
+): Promise<PriceRow[]> {
+  const rows = await db<{ id: string }[]>`
+    select id from prices
+     where ${inScope(db, scope)}
+       and meter_id = any(${meterIds as string[]}::text[])
+       and entity_type <> 'COSTSHEET'
+       and status = 'published'
+     order by created_at, id limit ${MATCHES_MAX}`;
+  return inOrder(rows, await findPrices(db, scope, idsOf(rows)));
+}
+
+/** Line items of the customer's subscriptions with one of the prices, in force at the instant. */
+export function lineItemsAt(
+  db: Db,
+  scope: Scope,
+  customerId: string,
+  priceIds: readonly string[],
+  at: string,
+): Promise<LineItemRow[]> {
+  return db<LineItemRow[]>`
+    select li.*
+      from subscription_line_items li
+      join subscriptions s on s.id = li.subscription_id
+     where ${inScope(db, scope, 'li')}
+       and s.customer_id = ${customerId}
+       and s.status = 'published' and li.status = 'published'
+       and li.price_id = any(${priceIds as string[]}::text[])
+       and li.start_date <= ${at} and (li.end_date is null or li.end_date > ${at})
+     order by li.created_at, li.id`;
+}
+
+const idsOf = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id);
+
+function inOrder<Row extends { id: string }>(
+  order: readonly { id: string }[],
+  found: readonly Row[],
+): Row[] {
+  return order.flatMap(({ id }) => found.find((row) => row.id === id) ?? []);
+}

@@ -1,0 +1,200 @@
+import { z } from 'zod';
+import { Customer } from './customer.ts';
+import { Meter } from './meter.ts';
+import { Price } from './price.ts';
+import { decimalText, instant, time } from './primitives.ts';
+
+/** An event as it was accepted. `properties` keeps its JSON types. */
+export const Event = z
+  .object({
+    id: z.string(),
+    external_customer_id: z.string(),
+    /** The reference that was sent along; empty when none was. */
+    customer_id: z.string(),
+    event_name: z.string(),
+    timestamp: instant,
+    properties: z.record(z.string(), z.unknown()).nullable(),
+    source: z.string(),
+    environment_id: z.string(),
+    ingested_at: instant,
+  })
+  .meta({ id: 'Event' });
+export type Event = z.infer<typeof Event>;
+
+/** What became of one accepted copy. */
+export const EVENT_VERDICTS = [
+  'counted',
+  'duplicate',
+  'voided',
+  'not_metered',
+  'rejected',
+] as const;
+
+export const EventCopy = Event.extend({
+  /** The first copy that was accepted: the one that counts. */
+  is_canonical: z.boolean(),
+  verdict: z.enum(EVENT_VERDICTS),
+  /** Of a duplicate: when the copy that counts was accepted. Else null. */
+  duplicate_of: instant.nullable(),
+}).meta({ id: 'EventCopy' });
+export type EventCopy = z.infer<typeof EventCopy>;
+
+const Failure = z.object({
+  code: z.string(),
+  message: z.string(),
+  http_status_code: z.int(),
+});
+const stageStatus = z.enum(['found', 'not_found', 'error', 'unprocessed']);
+
+/** The way from an event to a charge, stage by stage; `failure_point` is where it ended. */
+export const DebugTracker = z
+  .object({
+    customer_lookup: z.object({
+      status: stageStatus,
+      customer: Customer.nullable(),
+      error: Failure.nullable(),
+    }),
+    meter_matching: z.object({
+      status: stageStatus,
+      matched_meters: z
+        .array(z.object({ meter_id: z.string(), event_name: z.string(), meter: Meter }))
+        .nullable(),
+      error: Failure.nullable(),
+    }),
+    price_lookup: z.object({
+      status: stageStatus,
+      matched_prices: z
+        .array(
+          z.object({
+            price_id: z.string(),
+            meter_id: z.string(),
+            status: z.string(),
+            price: Price,
+          }),
+        )
+        .nullable(),
+      error: Failure.nullable(),
+    }),
+    subscription_line_item_lookup: z.object({
+      status: stageStatus,
+      matched_line_items: z
+        .array(
+          z.object({
+            sub_line_item_id: z.string(),
+            subscription_id: z.string(),
+            price_id: z.string(),
+          }),
+        )
+        .nullable(),
+      error: Failure.nullable(),
+    }),
+    failure_point: z
+      .object({
+        failure_point_type: z.enum([
+          'customer_lookup',
+          'meter_lookup',
+          'price_lookup',
+          'subscription_line_item_lookup',
+          'metering',
+        ]),
+        error: Failure,
+      })
+      .nullable(),
+  })
+  .meta({ id: 'EventDebugTracker' });
+export type DebugTracker = z.infer<typeof DebugTracker>;
+
+export const ProcessedEvent = z
+  .object({
+    customer_id: z.string(),
+    subscription_id: z.string(),
+    sub_line_item_id: z.string(),
+    price_id: z.string(),
+    meter_id: z.string(),
+    feature_id: z.string().nullable(),
+    /** What the meter counted of this event. */
+    qty_total: decimalText,
+    processed_at: instant,
+  })
+  .meta({ id: 'ProcessedEvent' });
+export type ProcessedEvent = z.infer<typeof ProcessedEvent>;
+
+/** What one meter made of the copy that counts. */
+export const EventMetering = z
+  .object({
+    meter_id: z.string(),
+    meter_version_id: z.string(),
+    /** Null: the meter could not count it, and `reason` says why. */
+    quantity: decimalText.nullable(),
+    reason: z.string().nullable(),
+    message: z.string().nullable(),
+  })
+  .meta({ id: 'EventMetering' });
+export type EventMetering = z.infer<typeof EventMetering>;
+
+export const EventHistory = z
+  .object({
+    event: Event,
+    status: z.enum(['processed', 'failed']),
+    processed_events: z.array(ProcessedEvent).nullable(),
+    debug_tracker: DebugTracker.nullable(),
+    /** Every accepted copy of the id, newest first, up to 50. */
+    events: z.array(EventCopy),
+    metering: z.array(EventMetering),
+  })
+  .meta({ id: 'EventHistory' });
+export type EventHistory = z.infer<typeof EventHistory>;
+
+export const EventParams = z.object({ id: z.string().min(1).max(1000) });
+export const EventLookup = z.object({ id: z.string().min(1).max(1000) });
+
+export const EVENT_PAGE_SIZE = 50;
+
+const common = {
+  external_customer_id: z.string().max(255).nullish(),
+  event_name: z.string().max(255).nullish(),
+  event_id: z.string().max(255).nullish(),
+  source: z.string().max(255).nullish(),
+  /** Both ends belong to the range; default: the last seven days. */
+  start_time: time.nullish(),
+  end_time: time.nullish(),
+  sort: z.enum(['timestamp', 'event_name']).nullish(),
+  order: z.enum(['asc', 'desc']).nullish(),
+  /** `<unix nanoseconds>::<event id>`, as answered: what comes after that event, or is newer than it. */
+  iter_first_key: z.string().max(300).nullish(),
+  iter_last_key: z.string().max(300).nullish(),
+};
+
+export const EventsBody = z
+  .object({
+    ...common,
+    property_filters: z
+      .record(z.string().max(255), z.array(z.string().max(1000)).max(1000))
+      .nullish(),
+    page_size: z.int().nullish(),
+    offset: z.int().min(0).nullish(),
+  })
+  .meta({ id: 'GetEvents' });
+export type EventsBody = z.output<typeof EventsBody>;
+
+/** The same in a URL: `property_filters=plan:pro,free;region:eu`. */
+export const EventsQuery = z.object({
+  ...common,
+  property_filters: z.string().max(4000).nullish(),
+  page_size: z.string().max(20).nullish(),
+  offset: z.coerce.number().int().min(0).nullish(),
+  count_total: z.string().max(10).nullish(),
+});
+
+export const EventList = z
+  .object({
+    events: z.array(Event),
+    has_more: z.boolean(),
+    iter_first_key: z.string().nullable(),
+    iter_last_key: z.string().nullable(),
+    total_count: z.int(),
+    /** Where the next page begins; null when the page was asked for by a key. */
+    offset: z.int().nullable(),
+  })
+  .meta({ id: 'EventList' });
+export type EventList = z.infer<typeof EventList>;

@@ -1,0 +1,261 @@
+import { startPipeline, type PipelineWorld } from '../support/pipeline-world.ts';
+
+/** Raw events and the debugger over HTTP, behind the real edge and stream. */
+describe('event routes', () => {
+  let world: PipelineWorld;
+  beforeAll(async () => {
+    world = await startPipeline();
+  }, 60_000);
+  afterAll(() => world.close());
+
+  const JUNE = '2026-06-15T10:00:00.000Z';
+  const event = (id: string, name: string, given: object = {}) => ({
+    event_id: id,
+    event_name: name,
+    external_customer_id: 'acme',
+    timestamp: JUNE,
+    properties: { v: 5 },
+    ...given,
+  });
+  const send = async (...events: object[]) => {
+    await world.send(events);
+    await world.settled();
+  };
+  const get = (path: string) => world.api.get(`/v1${path}`);
+  const post = (path: string, body: object) => world.api.post(`/v1${path}`, body);
+  const failure = async (id: string) => {
+    const { body } = await get(`/events/${id}`);
+    return [body.status, body.debug_tracker?.failure_point?.failure_point_type ?? null];
+  };
+
+  describe('GET /events/{id}', () => {
+    test('200 processed: the charge it belongs to, what the meter counted, every copy with its verdict', async () => {
+      const { catalog } = world;
+      const plan = await catalog.plan();
+      const meter = await catalog.meter({ type: 'SUM', field: 'v' }, { event_name: 'paid' });
+      const price = await catalog.usage(plan, meter, { start_date: '2026-01-01T00:00:00Z' });
+      const customer = await catalog.customer({ external_id: 'payer' });
+      const subscription = await catalog.subscribe(customer, plan, {
+        start_date: '2026-06-01T00:00:00Z',
+      });
+      await send(
+        event('paid-1', 'paid', {
+          external_customer_id: 'payer',
+          properties: { v: '2.50', note: 'x' },
+        }),
+      );
+      await send(event('paid-1', 'paid', { external_customer_id: 'other', properties: { v: 9 } }));
+
+      const { status, body } = await get('/events/paid-1');
+      expect(status).toBe(200);
+      expect(body).toMatchObject({
+        status: 'processed',
+        debug_tracker: null,
+        event: {
+          id: 'paid-1',
+          external_customer_id: 'payer',
+          timestamp: JUNE,
+          properties: { v: '2.50', note: 'x' },
+        },
+        processed_events: [
+          {
+            customer_id: customer.id,
+            subscription_id: subscription.id,
+            price_id: price.id,
+            meter_id: meter.id,
+            feature_id: null,
+            qty_total: '2.5',
+          },
+        ],
+        metering: [{ meter_id: meter.id, quantity: '2.5', reason: null }],
+      });
+      expect(
+        body.events.map((copy: any) => [
+          copy.external_customer_id,
+          copy.verdict,
+          copy.is_canonical,
+        ]),
+      ).toEqual([
+        ['other', 'duplicate', false],
+        ['payer', 'counted', true],
+      ]);
+      expect(body.events[0].duplicate_of).toBe(body.events[1].ingested_at);
+      expect((await get('/events/lookup?id=paid-1')).body).toEqual(body);
+    }, 60_000);
+
+    test('200 failed: where the way to a charge ended, in order', async () => {
+      const { catalog } = world;
+      const meter = await catalog.meter(
+        { type: 'SUM', field: 'v' },
+        { event_name: 'steps', filters: [{ key: 'tier', values: ['pro'] }] },
+      );
+      await send(
+        event('s1', 'steps', { external_customer_id: 'nobody' }),
+        event('s2', 'steps', {
+          external_customer_id: 'walker',
+          properties: { v: 1, tier: 'free' },
+        }),
+        event('s3', 'steps', { external_customer_id: 'walker', properties: { v: 1, tier: 'pro' } }),
+        event('s4', 'steps', {
+          external_customer_id: 'walker',
+          properties: { v: 'many', tier: 'pro' },
+        }),
+      );
+      expect(await failure('s1')).toEqual(['failed', 'customer_lookup']);
+      const customer = await catalog.customer({ external_id: 'walker' });
+      expect(await failure('s2')).toEqual(['failed', 'meter_lookup']);
+      expect(await failure('s3')).toEqual(['failed', 'price_lookup']);
+      const plan = await catalog.plan();
+      await catalog.usage(plan, meter, { start_date: '2026-01-01T00:00:00Z' });
+      expect(await failure('s3')).toEqual(['failed', 'subscription_line_item_lookup']);
+      await catalog.subscribe(customer, plan, { start_date: '2026-06-01T00:00:00Z' });
+      expect(await failure('s3')).toEqual(['processed', null]);
+      expect(await failure('s4')).toEqual(['failed', 'metering']);
+      const { body } = await get('/events/s4');
+      expect(body.debug_tracker.failure_point.error.code).toBe('value_not_numeric');
+      expect(body.debug_tracker.customer_lookup.customer.id).toBe(customer.id);
+      expect(body.debug_tracker.meter_matching.matched_meters[0].meter.id).toBe(meter.id);
+      expect(body.metering).toMatchObject([
+        { meter_id: meter.id, quantity: null, reason: 'value_not_numeric' },
+      ]);
+      expect(body.events[0].verdict).toBe('not_metered');
+    }, 60_000);
+
+    test('200: 50 of a thousand copies, newest first', async () => {
+      for (let call = 0; call < 2; call += 1) {
+        await world.send(
+          Array.from({ length: 40 }, (_, n) =>
+            event('often', 'often', { properties: { n: call * 40 + n } }),
+          ),
+        );
+      }
+      await world.settled();
+      const { body } = await get('/events/often');
+      expect(body.events).toHaveLength(50);
+      expect(body.events.map((copy: any) => copy.properties.n)).toEqual(
+        Array.from({ length: 50 }, (_, n) => 79 - n),
+      );
+      expect(body.event.properties).toEqual({ n: 0 });
+    }, 60_000);
+
+    test('404 for an unknown id and for another tenant; 400 without an id; ids of any characters by lookup', async () => {
+      await send(event('a/b c?€', 'odd'));
+      expect((await get('/events/missing')).status).toBe(404);
+      expect((await get('/events/lookup?id=missing')).status).toBe(404);
+      expect((await get('/events/lookup')).status).toBe(400);
+      expect((await get(`/events/lookup?id=${encodeURIComponent('a/b c?€')}`)).body.event.id).toBe(
+        'a/b c?€',
+      );
+      const stranger = await world.api.newCaller();
+      expect(
+        (await stranger.get(`/v1/events/lookup?id=${encodeURIComponent('a/b c?€')}`)).status,
+      ).toBe(404);
+    }, 60_000);
+  });
+
+  describe('POST /events/query and GET /events', () => {
+    const range = {
+      start_time: '2026-01-01T00:00:00Z',
+      end_time: '2026-02-01T00:00:00Z',
+      external_customer_id: 'lister',
+    };
+    const ids = (body: any) => body.events.map(({ id }: any) => id);
+    beforeAll(async () => {
+      await send(
+        ...Array.from({ length: 7 }, (_, n) =>
+          event(`l${n}`, n < 5 ? 'list' : 'other', {
+            external_customer_id: 'lister',
+            timestamp: `2026-01-1${n}T10:00:00Z`,
+            source: n % 2 ? 'api' : 'web',
+            properties: { plan: n < 3 ? 'pro' : 'free', n },
+          }),
+        ),
+        event('bare', 'list', {
+          external_customer_id: 'bare',
+          timestamp: '2026-01-10T00:00:00Z',
+          properties: undefined,
+        }),
+      );
+    }, 60_000);
+
+    test('200: pages by offset and by key', async () => {
+      const { body: first } = await post('/events/query', { ...range, page_size: 3 });
+      expect(ids(first)).toEqual(['l6', 'l5', 'l4']);
+      expect(first).toMatchObject({
+        has_more: true,
+        total_count: 7,
+        offset: 3,
+        iter_first_key: '1768557600000000000::l6',
+        iter_last_key: '1768384800000000000::l4',
+      });
+      expect(first.events[0]).toMatchObject({
+        customer_id: '', event_name: 'other', timestamp: '2026-01-16T10:00:00.000Z', source: 'web',
+        properties: { plan: 'free', n: 6 }, environment_id: world.api.scope.environment_id,
+      }); // prettier-ignore
+      const { body: last } = await post('/events/query', { ...range, page_size: 3, offset: 6 });
+      expect([ids(last), last.has_more, last.offset]).toEqual([['l0'], false, 9]);
+      const { body: next } = await post('/events/query', {
+        ...range,
+        page_size: 3,
+        iter_last_key: first.iter_last_key,
+      });
+      expect([ids(next), next.total_count, next.offset]).toEqual([['l3', 'l2', 'l1'], 4, null]);
+      const { body: newer } = await post('/events/query', {
+        ...range,
+        page_size: 3,
+        iter_first_key: next.iter_first_key,
+      });
+      expect([ids(newer), newer.has_more]).toEqual([['l6', 'l5', 'l4'], false]);
+    });
+
+    test('200: filters, order, ends, nothing found', async () => {
+      const found = async (more: object) =>
+        ids((await post('/events/query', { ...range, ...more })).body);
+      expect(await found({ event_name: 'list', sort: 'timestamp', order: 'asc' })).toEqual([
+        'l0',
+        'l1',
+        'l2',
+        'l3',
+        'l4',
+      ]);
+      expect(await found({ event_id: 'l4' })).toEqual(['l4']);
+      expect(await found({ source: 'api' })).toEqual(['l5', 'l3', 'l1']);
+      expect(await found({ property_filters: { plan: ['pro', 'free'], n: ['4'] } })).toEqual([
+        'l4',
+      ]);
+      expect(await found({ end_time: '2026-01-11T10:00:00Z' })).toEqual(['l1', 'l0']);
+      expect(await found({ start_time: '2026-01-15T10:00:00Z' })).toEqual(['l6', 'l5']);
+      const { body } = await post('/events/query', { ...range, external_customer_id: 'nobody' });
+      expect(body).toMatchObject({
+        events: [],
+        has_more: false,
+        total_count: 0,
+        iter_first_key: null,
+        offset: 50,
+      });
+      const bare = await post('/events/query', { ...range, external_customer_id: 'bare' });
+      expect(bare.body.events[0].properties).toBeNull();
+    });
+
+    test('200: the URL form', async () => {
+      const url = `/events?external_customer_id=lister&start_time=2026-01-01T00:00:00Z&end_time=2026-02-01T00:00:00Z`;
+      expect(ids((await get(`${url}&page_size=2`)).body)).toEqual(['l6', 'l5']);
+      expect(
+        ids((await get(`${url}&property_filters=plan:free;n:5,6&count_total=true`)).body),
+      ).toEqual(['l6', 'l5']);
+      expect(ids((await get(`${url}&page_size=many`)).body)).toHaveLength(7);
+    });
+
+    test.each([
+      [{ sort: 'source' }],
+      [{ order: 'up' }],
+      [{ end_time: '2025-01-01T00:00:00Z' }],
+      [{ start_time: 'x' }],
+      [{ iter_last_key: 'not-a-key' }],
+      [{ property_filters: 'plan' }],
+      [{ offset: -1 }],
+    ])('400 for %j', async (more) => {
+      expect((await post('/events/query', { ...range, ...more })).status).toBe(400);
+    });
+  });
+});
