@@ -37,8 +37,8 @@ export class Killer {
     const now = this.#pids();
     for (const [name, pid] of Object.entries(now)) {
       const before = this.#last[name];
-      if (before !== undefined && before !== -1 && before !== pid)
-        this.#count(`${name} at a failpoint`);
+      if (before === undefined || before === pid || this.#killed.has(before)) continue;
+      this.#count(`${name} at a failpoint`);
     }
     this.#last = now;
   }
