@@ -95,8 +95,8 @@ export function shareMeterAllowance(
       window.claims.push(...part.claims);
     }
   }
-  const ordered = [...windows.values()].sort((left, right) => byText(left.start, right.start));
-  const shares = shareAllowance(meter.usage_reset_period, ordered);
+  // Lines come by their start and their windows in time, so that the windows are in order as well.
+  const shares = shareAllowance(meter.usage_reset_period, [...windows.values()]);
   const nothing = { usageResetPeriod: meter.usage_reset_period, entries: [] };
   return new Map(lines.map(({ line }) => [line.line_id, shares.get(line.line_id) ?? nothing]));
 }

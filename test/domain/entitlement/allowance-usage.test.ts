@@ -230,6 +230,24 @@ describe('aggregates that do not add up (4)', () => {
     expect(billable(of, [february], events)).toEqual({ line: '1' });
   });
 
+  test('a service that begins in mid-window and spans the next asks for both', () => {
+    const of = meter('DAILY', 'COUNT_UNIQUE');
+    const noon = line(['2026-01-01T12:00', '2026-01-03'], '1');
+    expect(allowanceQuestions(of, noon)).toEqual([
+      {
+        key: `before:${at('2026-01-01')}`,
+        ...span('2026-01-01', '2026-01-01T12:00'),
+        window: null,
+      },
+      { key: `through:${at('2026-01-01')}`, ...span('2026-01-01', '2026-01-02'), window: null },
+      { key: `within:${at('2026-01-02')}`, ...span('2026-01-02', '2026-01-03'), window: null },
+    ]);
+    const events = new Events(
+      '2026-01-01T06:00 1', '2026-01-01T18:00 1', '2026-01-01T19:00 2', '2026-01-02 1', '2026-01-02 2',
+    ); // prettier-ignore
+    expect(billable(of, [noon], events)).toEqual({ line: '2' });
+  });
+
   test('MAX: the bill is the growth beyond the limit', () => {
     const of = meter('NEVER', 'MAX');
     const events = new Events('2026-01-05 120', '2026-02-05 90', '2026-03-05 150');

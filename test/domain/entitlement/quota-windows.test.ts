@@ -64,6 +64,25 @@ describe('which quotas may stand together (money 7.2)', () => {
   }); // prettier-ignore
 });
 
+test('the refusals say what would be right', () => {
+  const configs = [
+    config({ grant_quota: new Decimal(0), grant_duration_value: 0 }),
+    config({ grant_measure: 'amount', aggregation_mode: 'parallel' }),
+  ];
+  const { details } = refusalOf(() =>
+    validateQuotas(configs, { aggregation: 'MAX', bucketed: true, billing_models: ['TIERED'] }),
+  );
+  expect(details.map(({ message }) => message)).toEqual([
+    'quotas need a meter without windows, not MAX',
+    'must be quantity: the price has tiers',
+    'must be the same on all of a feature',
+    'must be the same on all of a feature',
+    'must be the same on additive ones',
+    'must be greater than 0',
+    'must be an integer of at least 1',
+  ]);
+});
+
 describe('slots (money 7.5)', () => {
   const text = (configs: QuotaConfig[]) =>
     quotaSlots(configs).map(
@@ -164,6 +183,7 @@ describe('the window that the first uncovered usage opens (money 7.6, 7.7)', () 
       ${unit('day')}     | ${'2026-07-10T02:35'} | ${null}               | ${['2026-07-10', '2026-07-11']}
       ${unit('day', 2)}  | ${'2026-07-10T02:35'} | ${null}               | ${['2026-07-09', '2026-07-11']}
       ${unit('week')}    | ${'2026-07-10T02:35'} | ${null}               | ${['2026-07-06', '2026-07-13']}
+      ${unit('day', 3)}  | ${'2026-07-10T02:35'} | ${null}               | ${['2026-07-10', '2026-07-13']}
       ${unit('hour')}    | ${'2026-07-10T02:35'} | ${'2026-07-10T02:20'} | ${['2026-07-10T02:20', '2026-07-10T03:20']}
       ${unit('week')}    | ${'2026-07-02'}       | ${null}               | ${['2026-07-01', '2026-07-08']}
     `('$unit at $usage', ({ unit: of, usage, covered, window }) => {
@@ -187,6 +207,14 @@ describe('the window that the first uncovered usage opens (money 7.6, 7.7)', () 
         'Asia/Kolkata',
       );
       expect(hourly).toEqual(span('2026-07-10T02:30', '2026-07-10T03:30'));
+      const strides = open(
+        '2026-07-10T02:45',
+        { ...start, ...unit('hour', 5) },
+        null,
+        JULY,
+        'Asia/Kolkata',
+      );
+      expect(strides).toEqual(span('2026-07-09T22:30', '2026-07-10T03:30'));
     });
   });
 

@@ -87,7 +87,7 @@ describe('slices of a period (5.1)', () => {
         expect(redo(line.explanation)).toEqual([]);
       }
     }),
-    { quick: 60, deep: 6_000 },
+    { quick: 60, deep: 2_000 },
   );
 });
 
@@ -194,7 +194,7 @@ describe('commitments (6)', () => {
       expect(sum(all.map((row) => row.amount)).eq(roundCommitment(outcome, 'usd').charge)).toBe(true);
       for (const row of all) expect(redo(row.explanation)).toEqual([]);
     }),
-    { quick: 60, deep: 6_000 },
+    { quick: 60, deep: 2_000 },
   ); // prettier-ignore
 });
 
@@ -257,7 +257,7 @@ describe('rows of a line (3.3, 2.4)', () => {
       expect(redo(merged[0]!.explanation)).toEqual([]);
       expect(Explanation.parse(merged[0]!.explanation)).toEqual(merged[0]!.explanation);
     }),
-    { quick: 60, deep: 6_000 },
+    { quick: 60, deep: 2_000 },
   );
 
   property(
@@ -272,7 +272,7 @@ describe('rows of a line (3.3, 2.4)', () => {
       );
       expect(line.unrounded.eq(sum(alone))).toBe(true);
     }),
-    { quick: 40, deep: 4_000 },
+    { quick: 40, deep: 1_500 },
   );
 
   property(
@@ -290,6 +290,6 @@ describe('rows of a line (3.3, 2.4)', () => {
       });
       expect(lines).toHaveLength(1);
     }),
-    { quick: 60, deep: 6_000 },
+    { quick: 60, deep: 2_000 },
   ); // prettier-ignore
 });

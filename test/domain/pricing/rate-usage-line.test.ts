@@ -279,6 +279,16 @@ describe('usage after an allowance (4.1, 4.5)', () => {
     );
   });
 
+  test('a windowed price without usage has a row with nothing free', () => {
+    const line = usageLine({
+      price: slab('10 1', '- 2'),
+      bucket_size: 'DAY',
+      allowance: { usageResetPeriod: 'MONTHLY', entries: [] },
+    });
+    expect(figures(line)).toBe('0 for 0');
+    expect(line.adjusted_entitlement_quantity).toEqual(new Decimal(0));
+  });
+
   test('several reset windows are free one by one, and what is left is priced together', () => {
     const line = usageLine({
       price: slab('100 1', '- 2'),
