@@ -1,5 +1,6 @@
 import { allocate, roundToCurrency, type Currency } from '../currency.ts';
 import { Decimal, decimal, decimalText, sum, ZERO } from '../money.ts';
+import { byText } from '../text-order.ts';
 import { overlaps } from './service-window.ts';
 import { lineAmount, type InvoiceRow } from './invoice-row.ts';
 
@@ -135,18 +136,12 @@ function inOrder(coupons: readonly InvoiceCoupon[]): InvoiceCoupon[] {
   return [...coupons].sort(
     (left, right) =>
       Number(isLineLevel(right)) - Number(isLineLevel(left)) ||
-      compareText(left.start_date, right.start_date) ||
+      byText(left.start_date ?? '', right.start_date ?? '') ||
       (left.start_date === null
         ? 0
-        : compareText(left.coupon_association_id, right.coupon_association_id)),
+        : byText(left.coupon_association_id ?? '', right.coupon_association_id ?? '')),
   );
 }
-
-const compareText = (left: string | null, right: string | null): number => {
-  const one = left ?? '';
-  const other = right ?? '';
-  return one < other ? -1 : one > other ? 1 : 0;
-};
 
 function isDiscounted(line: InvoiceRow, coupon: InvoiceCoupon): boolean {
   if (line.kind === 'credit') return false;

@@ -4,6 +4,7 @@ import { isRounded, roundToCurrency, type Currency } from '../currency.ts';
 import { Decimal, decimal, decimalText, sum, ZERO } from '../money.ts';
 import type { CreditNoteStatus, CreditNoteType } from '../states/credit-note.ts';
 import type { InvoiceStatus } from '../states/invoice.ts';
+import { byText } from '../text-order.ts';
 import type { PaymentStatus } from '../states/payment-status.ts';
 
 export type CreditNoteReason = (typeof CREDIT_NOTE_REASONS)[number];
@@ -167,10 +168,8 @@ export function creditNoteContent(request: {
   ]);
 }
 
-const compareJson = (left: readonly string[], right: readonly string[]): number => {
-  const [one, other] = [JSON.stringify(left), JSON.stringify(right)];
-  return one < other ? -1 : one > other ? 1 : 0;
-};
+const compareJson = (left: readonly string[], right: readonly string[]): number =>
+  byText(JSON.stringify(left), JSON.stringify(right));
 
 const creditedOn = (lines: readonly CreditNoteLine[], id: string): Decimal =>
   sum(lines.filter((line) => line.invoice_line_item_id === id).map((line) => decimal(line.amount)));

@@ -3,6 +3,7 @@ import { BillingError, invalidField, invalidOperation } from '../errors.ts';
 import { decimal, Decimal, sum } from '../money.ts';
 import { effectiveMonths, type BillingPeriod } from '../pricing/cadence.ts';
 import type { PriceRecord } from '../pricing/price.ts';
+import { byText } from '../text-order.ts';
 import type { SubscriptionStatus } from '../states/subscription.ts';
 
 export interface ChangeableSubscription {
@@ -114,7 +115,7 @@ const filterText = (filter: ServicePrice['filter_values']): string =>
   JSON.stringify(
     Object.entries(filter ?? {})
       .map(([key, values]) => [key, [...values].sort()] as const)
-      .sort(([left], [right]) => (left < right ? -1 : 1)),
+      .sort(([left], [right]) => byText(left, right)),
   );
 
 const ratingText = (price: ServicePrice): string =>

@@ -1,4 +1,5 @@
 import { decimal, Decimal, decimalText, sum, ZERO } from '../money.ts';
+import { byText } from '../text-order.ts';
 import { epochMs } from '../time/instant.ts';
 import { CREDIT_BUCKETS, type Consumption, type CreditReason } from './transaction.ts';
 
@@ -48,7 +49,7 @@ export function inOrderOfUse(blocks: readonly CreditBlock[]): CreditBlock[] {
         (one, other) => epochMs(one) - epochMs(other),
       ) ||
       epochMs(left.created_at) - epochMs(right.created_at) ||
-      (left.id < right.id ? -1 : 1),
+      byText(left.id, right.id),
   );
 }
 

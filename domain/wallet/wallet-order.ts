@@ -1,5 +1,6 @@
 import type { AllowedPriceType, PrepaidWallet } from '../invoicing/prepaid-credits.ts';
 import { decimal, decimalText } from '../money.ts';
+import { byText } from '../text-order.ts';
 import { epochMs } from '../time/instant.ts';
 import { spendableCredits, type CreditBlock } from './credit-block.ts';
 import type { Wallet } from './wallet.ts';
@@ -44,7 +45,7 @@ export function prepaidWalletOrder(
       (left, right) =>
         right.worth.comparedTo(left.worth) ||
         epochMs(left.candidate.created_at) - epochMs(right.candidate.created_at) ||
-        (left.candidate.wallet.id < right.candidate.wallet.id ? -1 : 1),
+        byText(left.candidate.wallet.id, right.candidate.wallet.id),
     )
     .map(({ candidate, credits }) => ({
       id: candidate.wallet.id,
