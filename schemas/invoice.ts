@@ -144,6 +144,8 @@ export type InvoiceLineRecord = z.infer<typeof StoredInvoiceLine> & {
   readonly explanation: Explanation | null;
   /** The usage questions behind the quantity, as they were asked. */
   readonly usage_queries: readonly unknown[];
+  /** What was asked beside them to tell how much of it is free. */
+  readonly allowance_queries: readonly unknown[];
   readonly holds_slot: boolean;
 };
 
@@ -242,6 +244,8 @@ export const LineExplanation = z
     explanation: Explanation.nullable(),
     /** The questions that were asked of the usage store. */
     usage_queries: z.array(z.unknown()),
+    /** What was asked beside them to tell how much of it is free. */
+    allowance_queries: z.array(z.unknown()),
     usage_snapshot: UsageSnapshot.nullable(),
   })
   .meta({ id: 'LineExplanation' });

@@ -104,7 +104,14 @@ const quantityText = (text: string): string =>
   decimalText(decimal(text).toDecimalPlaces(QUANTITY_DECIMALS));
 
 function lineAnswer(record: InvoiceLineRecord): InvoiceLineItem {
-  const { position: _, explanation: __, usage_queries: ___, holds_slot: ____, ...fields } = record;
+  const {
+    position: _,
+    explanation: __,
+    usage_queries: ___,
+    allowance_queries: _____,
+    holds_slot: ____,
+    ...fields
+  } = record;
   return {
     ...fields,
     quantity: quantityText(record.quantity),

@@ -1,9 +1,12 @@
+import type { EntitlementRecord } from '../../domain/entitlement/effective-limits.ts';
 import type { Customer } from '../../schemas/customer.ts';
 import type { LineItemRow, SubscriptionRow } from '../../schemas/subscription.ts';
 import { priceTerms, type PriceTerms } from '../../domain/pricing/price.ts';
 import type { Db, Scope } from '../../postgres/client.ts';
 import { meterVersionsOf, type MeterVersionRecord } from '../../postgres/meter-versions.ts';
 import { findCustomers } from '../customers/repository.ts';
+import { findEntitlementsOf } from '../entitlements/repository.ts';
+import { findFeatures } from '../features/repository.ts';
 import { groupBy } from '../group-by.ts';
 import { findPrices, type PriceRow } from '../prices/repository.ts';
 import { lineItemsOf } from '../subscriptions/repository.ts';
@@ -15,6 +18,12 @@ export interface BilledLine extends LineItemRow {
   readonly terms: PriceTerms;
 }
 
+/** An entitlement with the meter of its feature. */
+export interface MeterEntitlement {
+  readonly meter_id: string;
+  readonly entitlement: EntitlementRecord;
+}
+
 /** What a page of subscriptions is billed from, read once for all of them. */
 export interface BillingSources {
   /** In the order they are invoiced. */
@@ -22,6 +31,8 @@ export interface BillingSources {
   readonly customers: ReadonlyMap<string, Customer>;
   /** Newest first. */
   readonly meterVersions: ReadonlyMap<string, readonly MeterVersionRecord[]>;
+  /** By plan, of metered features: whose meter, and what is granted. */
+  readonly entitlements: ReadonlyMap<string, readonly MeterEntitlement[]>;
   /** By line item: what a living invoice charges already. */
   readonly billed: ReadonlyMap<string, readonly BilledService[]>;
 }
@@ -38,10 +49,12 @@ export async function readBillingSources(
 ): Promise<BillingSources> {
   const ids = subscriptions.map(({ id }) => id);
   const customerIds = [...new Set(subscriptions.map(({ customer_id }) => customer_id))];
-  const [lineItems, customers, billed] = await Promise.all([
+  const planIds = [...new Set(subscriptions.map(({ plan_id }) => plan_id))];
+  const [lineItems, customers, billed, entitlements] = await Promise.all([
     lineItemsOf(db, scope, ids),
     findCustomers(db, scope, customerIds),
     billedServices(db, scope, ids, from),
+    meterEntitlements(db, scope, planIds),
   ]);
   const priced = await withPrices(db, scope, lineItems);
   const meterIds = [...new Set(priced.flatMap(({ meter_id }) => meter_id ?? []))];
@@ -50,8 +63,26 @@ export async function readBillingSources(
     lines: groupBy(priced, ({ subscription_id }) => subscription_id),
     customers: new Map(customers.map((customer) => [customer.id, customer])),
     meterVersions: groupBy(versions, ({ meter_id }) => meter_id),
+    entitlements: groupBy(entitlements, ({ entitlement }) => entitlement.entity_id),
     billed: groupBy(billed, ({ subscription_line_item_id: line }) => line),
   };
+}
+
+async function meterEntitlements(
+  db: Db,
+  scope: Scope,
+  planIds: readonly string[],
+): Promise<MeterEntitlement[]> {
+  const all = await findEntitlementsOf(db, scope, 'PLAN', planIds);
+  const metered = all.filter(({ feature_type }) => feature_type === 'metered');
+  const features = await findFeatures(db, scope, [
+    ...new Set(metered.map(({ feature_id }) => feature_id)),
+  ]);
+  const meterOf = new Map(features.map(({ id, meter_id }) => [id, meter_id]));
+  return metered.flatMap((entitlement) => {
+    const meter_id = meterOf.get(entitlement.feature_id) ?? null;
+    return meter_id === null ? [] : [{ meter_id, entitlement }];
+  });
 }
 
 /** Line items with their prices, each price read and parsed once. */

@@ -19,7 +19,7 @@ import type { ComputedInvoice, InvoiceTarget } from './invoice-target.ts';
 import { linesOfInvoices } from './repository.ts';
 import { dueOn, settle } from './settle.ts';
 import { storeWatermarks } from './stored-watermarks.ts';
-import { usageQuestions } from './usage-questions.ts';
+import { lineQuestions, queriesOf } from './line-questions.ts';
 
 /** One subscription that can not be billed must not hold up the others of its page. */
 export type Computation =
@@ -58,13 +58,11 @@ export async function computeInvoices(
   const questions = planned.flatMap((plan) =>
     plan.ok ? plan.value.flatMap((c) => c.questions) : [],
   );
+  const queries = questions.flatMap(queriesOf);
   const usage =
-    questions.length === 0
+    queries.length === 0
       ? null
-      : await deps.usageReader.read(
-          questions.map(({ query }) => query),
-          options.bound ?? 'watermark',
-        );
+      : await deps.usageReader.read(queries, options.bound ?? 'watermark');
   const known = await linesOfInvoices(
     db,
     scope,
@@ -141,11 +139,15 @@ function planCharges(target: InvoiceTarget, sources: BillingSources): Questioned
       subscription,
       line,
       siblings: lines,
+      proration_behavior: target.proration_behavior,
+      entitlements: (sources.entitlements.get(subscription.plan_id) ?? [])
+        .filter(({ meter_id }) => meter_id === line.meter_id)
+        .map(({ entitlement }) => entitlement),
       external_customer_id: customer.external_id,
       versions: sources.meterVersions.get(line.meter_id ?? '') ?? [],
       period_start: target.period.start,
     };
-    return { charge, questions: usageQuestions(usage, cell) };
+    return { charge, questions: lineQuestions(usage, cell) };
   });
 }
 

@@ -20,6 +20,7 @@ export async function explainLine(
     line_item_id: lineId,
     explanation: line.explanation,
     usage_queries: [...line.usage_queries],
+    allowance_queries: [...line.allowance_queries],
     usage_snapshot: line.usage_queries.length === 0 ? null : usageSnapshot(invoice),
   };
 }

@@ -141,6 +141,9 @@ export function invoiceLine(deps: Pick<BillingDeps, 'ids'>, facts: LineFacts): I
     metadata: { description: `${line.display_name} (${suffix})` },
     explanation: rated.explanation,
     usage_queries: questions.map(({ query }) => query),
+    allowance_queries: questions.flatMap(({ allowance }) => [
+      ...(allowance?.queries.values() ?? []),
+    ]),
     holds_slot: true,
     status: 'published',
     created_at: known?.created_at ?? computing.at,

@@ -6,22 +6,24 @@ import { rateFixedLine } from '../../domain/pricing/rate-fixed-line.ts';
 import { rateUsageLine } from '../../domain/pricing/rate-usage-line.ts';
 import type { RatedLine } from '../../domain/pricing/rated-line.ts';
 import type { Period } from '../../domain/time/instant.ts';
+import type { AllowanceShare } from '../../domain/entitlement/allowance.ts';
 import { groupBy } from '../group-by.ts';
+import { shareAllowances } from './allowances.ts';
 import type { BilledLine } from './billing-sources.ts';
 import type { InvoiceTarget } from './invoice-target.ts';
-import type { UsageQuestion } from './usage-questions.ts';
+import type { LineQuestion } from './line-questions.ts';
 
 /** One charge and what has to be asked to rate it; no questions for a fixed one. */
 export interface QuestionedCharge {
   readonly charge: Charge<BilledLine>;
-  readonly questions: readonly UsageQuestion[];
+  readonly questions: readonly LineQuestion[];
 }
 
 export interface RatedCharge {
   readonly line: BilledLine;
   readonly rated: RatedLine;
   /** The questions whose answers it was rated from. */
-  readonly questions: readonly UsageQuestion[];
+  readonly questions: readonly LineQuestion[];
 }
 
 /** Whose charges are rated, and how cut periods are charged. */
@@ -36,10 +38,14 @@ export function rateCharges(
   charges: readonly QuestionedCharge[],
   answers: UsageAnswers['answers'],
 ): RatedCharge[] {
+  const claimants = charges.flatMap(({ charge, questions }) =>
+    questions.map((question) => ({ ...question, meter_id: charge.line.meter_id! })),
+  );
+  const shares = shareAllowances(claimants, answers);
   const byLine = groupBy(charges, ({ charge }) => charge.line);
   return [...byLine].flatMap(([line, ofLine]) => {
     const rated = ofLine.flatMap((charge) =>
-      rateCharge({ subscription, proration_behavior }, charge, answers),
+      rateCharge({ subscription, proration_behavior }, charge, answers, shares),
     );
     const questions = ofLine.flatMap((charge) => charge.questions);
     return groupLines(rated, subscription.line_item_grouping).map((row) => ({
@@ -57,6 +63,7 @@ function rateCharge(
   { subscription, proration_behavior }: RatedFor,
   { charge, questions }: QuestionedCharge,
   answers: UsageAnswers['answers'],
+  shares: ReadonlyMap<string, AllowanceShare>,
 ): readonly RatedLine[] {
   const { line, cell } = charge;
   if (line.price_type === 'FIXED')
@@ -73,6 +80,7 @@ function rateCharge(
       rows: answers.get(query.key)!.rows,
       cell: stretch,
       proration_behavior,
+      allowance: shares.get(query.key) ?? null,
     }),
   );
 }

@@ -19,7 +19,7 @@ import type {
 import type { LineItemRow } from '../../schemas/subscription.ts';
 import { below } from '../bulk-error.ts';
 import type { BillingDeps } from '../deps.ts';
-import { selectorOf } from '../invoices/usage-questions.ts';
+import { selectorOf } from '../invoices/line-questions.ts';
 import type { BilledLine } from '../invoices/billing-sources.ts';
 import { findMeters } from '../meters/repository.ts';
 import { findReferences, priceTerms } from '../prices/create-prices.ts';

@@ -127,6 +127,8 @@ create table invoice_line_items (
   explanation jsonb,
   -- The usage questions behind the quantity, as they were asked.
   usage_queries jsonb not null default '[]',
+  -- What was asked beside them to tell how much of it is free.
+  allowance_queries jsonb not null default '[]',
   -- False once the invoice is void: what the row billed may be billed again.
   holds_slot boolean not null default true,
   status text not null default 'published',

@@ -7,17 +7,21 @@ import {
   type SelectedUsage,
   type UsageSelector,
 } from '../../domain/pricing/filter-values.ts';
-import type { ChargeCell } from '../../domain/pricing/proration.ts';
+import type { EntitlementRecord } from '../../domain/entitlement/effective-limits.ts';
+import type { ChargeCell, ProrationBehavior } from '../../domain/pricing/proration.ts';
 import type { MeterVersionRecord } from '../../postgres/meter-versions.ts';
 import type { SubscriptionRow } from '../../schemas/subscription.ts';
+import { stretchAllowance, type StretchAllowance } from './allowances.ts';
 import type { BilledLine } from './billing-sources.ts';
 
 /** What has to be asked of the usage store to rate one stretch of a usage line. */
-export interface UsageQuestion {
+export interface LineQuestion {
   /** The charge cell, with the service cut to the stretch. */
   readonly cell: ChargeCell;
   readonly query: UsageQuery;
   readonly version: MeterVersionRecord;
+  /** What of it may be free; null where nothing is. */
+  readonly allowance: StretchAllowance | null;
 }
 
 export interface UsageLine {
@@ -27,12 +31,15 @@ export interface UsageLine {
   readonly siblings: readonly BilledLine[];
   readonly external_customer_id: string;
   readonly versions: readonly MeterVersionRecord[];
+  readonly proration_behavior: ProrationBehavior;
+  /** Entitlements of the plan to features of the line's meter. */
+  readonly entitlements: readonly EntitlementRecord[];
   /** Of the billing period: an edit of the meter applies from the next one (metering 6). */
   readonly period_start: string;
 }
 
 /** The questions of one usage line for one charge cell: one, or one for each stretch between which its rivals change. */
-export function usageQuestions(usage: UsageLine, cell: ChargeCell): UsageQuestion[] {
+export function lineQuestions(usage: UsageLine, cell: ChargeCell): LineQuestion[] {
   const others = usage.siblings.filter(({ meter_id }) => meter_id !== null).map(selectorOf);
   const stretches = selectUsage(
     selectorOf(usage.line),
@@ -42,10 +49,17 @@ export function usageQuestions(usage: UsageLine, cell: ChargeCell): UsageQuestio
   );
   return stretches.map((stretch) => {
     const version = wholeVersion(usage, stretch);
-    const service = { start: stretch.start, end: stretch.end };
-    return { cell: { ...cell, service }, query: usageQuery(usage, stretch, version), version };
+    const own = { ...cell, service: { start: stretch.start, end: stretch.end } };
+    const query = usageQuery(usage, stretch, version);
+    return { cell: own, query, version, allowance: stretchAllowance(usage, own, query) };
   });
 }
+
+/** Everything that is asked for a stretch: its usage, and what its allowance depends on. */
+export const queriesOf = ({ query, allowance }: LineQuestion): UsageQuery[] => [
+  query,
+  ...(allowance?.queries.values() ?? []),
+];
 
 export function selectorOf(line: BilledLine): UsageSelector {
   assert(line.meter_id !== null, 'a usage line has a meter');
