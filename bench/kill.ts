@@ -27,7 +27,7 @@ const { values: options } = parseArgs({
     brokers: { type: 'string', default: '1' },
     /** Starts and stops brokers when KAFKA_BROKERS is unset; also kills and restores one of three. */
     'kafka-tool': { type: 'string', default: '../shared/tools/kafka' },
-    failpoints: { type: 'string', default: '*:0.0005' },
+    failpoints: { type: 'string', default: '*:0.002' },
     verbose: { type: 'boolean', default: false },
   },
 });

@@ -5,6 +5,7 @@ import type { RateLimit, RateLimiter } from '../platform/cache/rate-limiter.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { EventLog } from '../platform/event-log/event-log.ts';
 import type { Authenticate, Identity } from '../platform/http/api-key-auth.ts';
+import { failpoint } from '../platform/failpoint.ts';
 import { refuseBeyond } from '../platform/http/rate-limit.ts';
 import { assertAllowed } from '../platform/http/register-routes.ts';
 import type { Ids } from '../platform/ids.ts';
@@ -76,7 +77,9 @@ export class EventIntake {
         const answer = await limiter.take(identity.tenant_id, events.length, perTenant);
         refuseBeyond(answer, perTenant, 'events', reply);
       }
+      failpoint('ingest.before_append');
       await this.#batcher.append(events);
+      failpoint('ingest.after_append');
       this.metrics.accepted(events.length);
       return reply
         .code(202)
