@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AGGREGATION_TYPES, BUCKET_SIZES } from './words.ts';
-import { id, instant, time, timezone } from './primitives.ts';
+import { decimal, id, instant, time, timezone } from './primitives.ts';
 
 /** Usage of one meter over `[start_time, end_time)`, by the meter's own rule. */
 export const MeterUsageBody = z
@@ -22,6 +22,33 @@ export const MeterUsageBody = z
   })
   .meta({ id: 'GetUsageByMeter' });
 export type MeterUsageBody = z.output<typeof MeterUsageBody>;
+
+const AGGREGATION_WITHOUT_METER = z.preprocess(
+  (value) => (typeof value === 'string' ? value.toUpperCase() : value),
+  z.enum(AGGREGATION_TYPES),
+);
+
+/** Usage by event name, without a meter: raw events of `[start_time, end_time)`, each id once. */
+export const EventUsageBody = z
+  .object({
+    event_name: z.string().trim().min(1, 'is required').max(255),
+    aggregation_type: AGGREGATION_WITHOUT_METER,
+    /** Absent: every event counts as 1. */
+    property_name: z.string().max(255).nullish(),
+    multiplier: decimal.nullish(),
+    /** Absent: every customer of the environment together. */
+    external_customer_id: z.string().max(255).nullish(),
+    start_time: time.nullish(),
+    end_time: time.nullish(),
+    window_size: z.enum(BUCKET_SIZES).nullish(),
+    /** With MAX or SUM: aggregate each bucket apart; the value is the buckets' sum. */
+    bucket_size: z.enum(BUCKET_SIZES).nullish(),
+    timezone: timezone.nullish(),
+    billing_anchor: time.nullish(),
+    filters: z.record(z.string().max(255), z.array(z.string().max(1000)).max(1000)).nullish(),
+  })
+  .meta({ id: 'GetUsage' });
+export type EventUsageBody = z.output<typeof EventUsageBody>;
 
 export const MeterUsage = z
   .object({

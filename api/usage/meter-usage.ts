@@ -2,14 +2,12 @@ import { invalidField, BillingError } from '../../domain/errors.ts';
 import type { UsageQuery, UsageWindow } from '../../domain/metering/usage.ts';
 import { versionForPeriod } from '../../domain/metering/version-for-period.ts';
 import { Decimal, ZERO } from '../../domain/money.ts';
-import { isoTime } from '../../platform/clock.ts';
 import type { Scope } from '../../postgres/client.ts';
 import { meterVersionsOf, type MeterVersionRecord } from '../../postgres/meter-versions.ts';
 import type { MeterUsage, MeterUsageBody } from '../../schemas/usage.ts';
 import type { BillingDeps } from '../deps.ts';
 import { findMeter } from '../meters/repository.ts';
-
-const DEFAULT_RANGE_MS = 7 * 86_400_000;
+import { rangeOf } from './range.ts';
 
 /**
  * Usage by the meter's own rule, the same rows and the same aggregation as an invoice. A bucketed meter
@@ -21,9 +19,7 @@ export async function meterUsage(
   body: MeterUsageBody,
 ): Promise<MeterUsage> {
   const meter = await findMeter(deps.pool, scope, body.meter_id);
-  const end = body.end_time ?? isoTime(deps.clock.now());
-  const start = body.start_time ?? isoTime(Date.parse(end) - DEFAULT_RANGE_MS);
-  if (end <= start) throw invalidField('end_time', 'must be after start_time');
+  const { start, end } = rangeOf(deps.clock, body);
   const filters = body.filters ?? {};
   const version = await wholeVersion(deps, scope, meter.id, Object.keys(filters), start);
 

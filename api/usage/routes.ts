@@ -1,8 +1,19 @@
-import { MeterUsage, MeterUsageBody } from '../../schemas/usage.ts';
+import { EventUsageBody, MeterUsage, MeterUsageBody } from '../../schemas/usage.ts';
 import { route } from '../route.ts';
+import { eventUsage } from './event-usage.ts';
 import { meterUsage } from './meter-usage.ts';
 
 export const usageRoutes = [
+  route({
+    method: 'POST',
+    path: '/events/usage',
+    summary: 'Usage by event name, of raw events and without a meter',
+    permission: 'event:read',
+    body: EventUsageBody,
+    status: 200,
+    answer: MeterUsage,
+    handler: ({ deps, scope, body }) => eventUsage(deps, scope, body),
+  }),
   route({
     method: 'POST',
     path: '/events/usage/meter',
