@@ -1,5 +1,5 @@
 import type { MeterSpec, MeterVersion } from '../domain/metering/usage.ts';
-import { inScope, type Db, type Pool, type Scope } from './client.ts';
+import { inScope, type Db, type Pool, type Scope, type Transaction } from './client.ts';
 
 /** The channel on which changes of the meter catalog are announced; the payload is its new number. */
 const CATALOG_CHANNEL = 'meter_catalog';
@@ -37,12 +37,13 @@ export interface NewMeterVersion {
 }
 
 /**
- * Adds the next version of a meter and tells the stream when the caller's transaction commits. Holds
+ * Adds the next version of a meter and tells the stream when the caller's transaction commits: the
+ * number and the version must appear together. Holds
  * the catalog's lock until then, so call it late in a transaction. The stream evaluates the version
  * from its next batch on, the backfill follows; read `backfill_state` for when it is whole.
  */
 export async function createMeterVersion(
-  db: Db,
+  db: Transaction,
   scope: Scope,
   meter: NewMeterVersion,
 ): Promise<MeterVersionRecord> {
@@ -66,7 +67,7 @@ export async function createMeterVersion(
  * counted stays. Ending one that has ended, or another scope's, does nothing and answers false.
  */
 export async function endMeterVersion(
-  db: Db,
+  db: Transaction,
   scope: Scope,
   id: string,
   updatedBy: string,
@@ -139,7 +140,7 @@ export async function listenForCatalogChanges(
   return { stop: () => listening.unlisten() };
 }
 
-async function nextCatalogVersion(db: Db): Promise<string> {
+async function nextCatalogVersion(db: Transaction): Promise<string> {
   const [row] = await db<{ version: string }[]>`
     update meter_catalog set version = version + 1
     returning version, pg_notify(${CATALOG_CHANNEL}, version::text)`;

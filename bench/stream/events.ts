@@ -13,25 +13,27 @@ const NAMES = ['request', 'transfer', 'session'];
 export async function createBenchMeters(pool: Pool, layout: MeterLayout): Promise<void> {
   const types = ['COUNT', 'SUM', 'MAX'] as const;
   for (const [n, type] of types.entries())
-    await createMeterVersion(pool, BENCH_SCOPE, {
-      id: `meterv_bench_${n}`,
-      meter_id: `meter_bench_${n}`,
-      spec: {
-        event_name: layout === 'three names' ? NAMES[n]! : NAMES[0]!,
-        aggregation: {
-          type,
-          field: type === 'COUNT' ? null : 'tokens',
-          expression: null,
-          multiplier: null,
-          group_by: null,
-          bucket_size: null,
+    await pool.begin((tx) =>
+      createMeterVersion(tx, BENCH_SCOPE, {
+        id: `meterv_bench_${n}`,
+        meter_id: `meter_bench_${n}`,
+        spec: {
+          event_name: layout === 'three names' ? NAMES[n]! : NAMES[0]!,
+          aggregation: {
+            type,
+            field: type === 'COUNT' ? null : 'tokens',
+            expression: null,
+            multiplier: null,
+            group_by: null,
+            bucket_size: null,
+          },
+          filters: [],
+          reset_usage: 'BILLING_PERIOD',
         },
-        filters: [],
-        reset_usage: 'BILLING_PERIOD',
-      },
-      dimensions: [],
-      created_by: 'bench',
-    });
+        dimensions: [],
+        created_by: 'bench',
+      }),
+    );
 }
 
 /** Event number `n`: distinct id, one of 1,000 customers, five properties, this moment. */

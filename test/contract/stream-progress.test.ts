@@ -45,13 +45,17 @@ beforeEach(async () => {
 afterEach(() => database.drop());
 
 const newVersion = (id: string, meterId = 'meter_a') =>
-  createMeterVersion(database.pool, scope, {
-    id,
-    meter_id: meterId,
-    spec,
-    dimensions: ['region', 'model', 'region'],
-    created_by: 'user_a',
-  });
+  database.pool.begin((tx) =>
+    createMeterVersion(tx, scope, {
+      id,
+      meter_id: meterId,
+      spec,
+      dimensions: ['region', 'model', 'region'],
+      created_by: 'user_a',
+    }),
+  );
+const endVersion = (id: string, of = scope) =>
+  database.pool.begin((tx) => endMeterVersion(tx, of, id, 'user_a'));
 
 describe('meter catalog', () => {
   test('versions of a meter count up, dimensions are a sorted set', async () => {
@@ -74,9 +78,9 @@ describe('meter catalog', () => {
     expect(await readMeterCatalog(database.pool)).toEqual({ catalog_version: 0, versions: [] });
     await newVersion('meterv_1');
     await newVersion('meterv_2');
-    expect(await endMeterVersion(database.pool, scope, 'meterv_1', 'user_a')).toBe(true);
+    expect(await endVersion('meterv_1')).toBe(true);
     const foreign = { ...scope, environment_id: 'env_b' };
-    expect(await endMeterVersion(database.pool, foreign, 'meterv_2', 'user_a')).toBe(false);
+    expect(await endVersion('meterv_2', foreign)).toBe(false);
     const catalog = await readMeterCatalog(database.pool);
     expect(catalog.versions.map((version) => version.id)).toEqual(['meterv_2']);
     expect(catalog.catalog_version).toBe(4);
@@ -137,7 +141,7 @@ describe('progress of a partition', () => {
     await move(8n, 8n, 1);
     expect(await live()).toEqual([{ id: 'meterv_1', live_from: '8', live_until: null }]);
     await newVersion('meterv_2');
-    await endMeterVersion(database.pool, scope, 'meterv_1', 'user_a');
+    await endVersion('meterv_1');
     await move(8n, 9n, 3);
     await move(9n, 12n, 3);
     expect(await live()).toEqual([

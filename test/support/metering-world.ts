@@ -104,18 +104,20 @@ export async function createMeteringWorld(
       return running;
     },
     createMeter: (given) =>
-      createMeterVersion(pool, SCOPE, {
-        id: ids.next('meterv'),
-        meter_id: given.meter_id ?? ids.next('meter'),
-        spec: specOf(given),
-        dimensions: [
-          ...(given.dimensions ?? []),
-          ...(given.group_by === undefined ? [] : [given.group_by]),
-        ],
-        created_by: 'user_a',
-      }),
+      pool.begin((tx) =>
+        createMeterVersion(tx, SCOPE, {
+          id: ids.next('meterv'),
+          meter_id: given.meter_id ?? ids.next('meter'),
+          spec: specOf(given),
+          dimensions: [
+            ...(given.dimensions ?? []),
+            ...(given.group_by === undefined ? [] : [given.group_by]),
+          ],
+          created_by: 'user_a',
+        }),
+      ),
     async endMeter(id) {
-      await endMeterVersion(pool, SCOPE, id, 'user_a');
+      await pool.begin((tx) => endMeterVersion(tx, SCOPE, id, 'user_a'));
     },
     async send(events, { eventsPerRecord = 1_000 } = {}) {
       await eventLog.append(recordsOf(events, eventLog.partitions, eventsPerRecord));
