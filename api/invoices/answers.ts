@@ -61,6 +61,8 @@ export async function settledAnswers(
     subscriptionAnswers(db, scope, await findSubscriptions(db, scope, subscriptionIds), {
       line_items: true,
       prices: true,
+      customer: true,
+      plan: { at: records[0]?.updated_at ?? '' },
     }),
   ]);
   return settled.map(({ invoice, lines }) => ({

@@ -119,7 +119,7 @@ export function invoiceLine(deps: Pick<BillingDeps, 'ids'>, facts: LineFacts): I
     price_type: line.price_type,
     price_unit: line.price_unit,
     price_unit_id: line.price_unit_id,
-    price_unit_amount: null,
+    price_unit_amount: '0',
     meter_id: line.meter_id,
     meter_display_name: line.meter_display_name,
     plan_display_name: line.plan_display_name,

@@ -215,7 +215,7 @@ function lineItem(
   const terms = ratingTerms(price);
   const isOneTime = price.billing_period === 'ONETIME';
   const from = isOneTime ? owner.paid_from : owner.selection.start;
-  const end = draft.end_date ?? null;
+  const end = draft.end_date ?? owner.selection.end;
   return {
     ...newRecord(deps, caller, 'subs_line'),
     subscription_id: owner.subscription_id,

@@ -81,7 +81,7 @@ export async function listSubscriptions(
     line_items: filter.with_line_items === true || expand.has('subscription_line_items'),
     prices: expand.has('prices'),
     customer: expand.has('customer'),
-    ...(expand.has('plan') ? { plan: { at: isoTime(deps.clock.now()) } } : {}),
+    plan: { at: isoTime(deps.clock.now()) },
   });
   return { ...page, items };
 }

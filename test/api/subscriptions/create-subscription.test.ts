@@ -110,7 +110,7 @@ describe('201', () => {
     });
     const found = await api.post('/v1/subscriptions/search', { customer_id: customer.id });
     expect(found.body).toMatchObject({
-      items: [{ id, line_items: null, plan: null, customer: null }],
+      items: [{ id, line_items: null, plan: { id: plan.id }, customer: null }],
       pagination: { total: 1, limit: 50, offset: 50 },
     });
     const wide = await api.post('/v1/subscriptions/search', {
