@@ -18,8 +18,6 @@ const { status } = spawnSync(
   [
     ...arguments_,
     'node_modules/jest/bin/jest.js',
-    '--config',
-    'jest.domain.config.js',
     '--testMatch',
     '**/*.properties.test.ts',
     '--',

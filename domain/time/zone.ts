@@ -99,10 +99,8 @@ function createZone(name: string): Zone {
       const before = offsetAt(local - DAY_MS);
       const after = offsetAt(local + DAY_MS);
       const earlier = local - Math.max(before, after);
-      if (offsetAt(earlier) === local - earlier) return earlier;
-      const later = local - Math.min(before, after);
-      if (offsetAt(later) === local - later) return later;
-      return local - before;
+      const isShown = offsetAt(earlier) === local - earlier;
+      return isShown ? earlier : local - Math.min(before, after);
     },
     changeWithin(after, upTo) {
       for (let at = upTo; at > after;) {
@@ -111,7 +109,7 @@ function createZone(name: string): Zone {
           const start = starts[index]!;
           if (start <= after) return null;
           // The first entry is the beginning of four years, which need not be a change.
-          if (index > 0 || offsetAt(start - 1) !== offsetAt(start)) return start;
+          if (offsetAt(start - 1) !== offsetAt(start)) return start;
         }
         at = starts[0]! - 1;
       }
@@ -133,8 +131,9 @@ function readBlock(name: string, start: number, end: number): Block {
   }
 }
 
+/** The first of them is not after `ms`. */
 function lastAtOrBefore(starts: readonly number[], ms: number): number {
   let index = starts.length - 1;
-  while (index > 0 && starts[index]! > ms) index -= 1;
+  while (starts[index]! > ms) index -= 1;
   return index;
 }

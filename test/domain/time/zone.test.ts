@@ -26,10 +26,14 @@ describe('names', () => {
     'Europe',
     '5',
     'a b',
+    '2026-01-01T00:00Z',
+    '00:00[UTC]',
+    'T00:00Z',
   ])('%j is refused, naming the field', (name) => {
     const parse = () => parseTimezone(name, 'customer_timezone');
     expect(parse).toThrow(BillingError);
     expect(parse).toThrow('customer_timezone');
+    expect(parse).toThrow(`"${name}" is no IANA time zone`);
     expect(() => zoneOf(name)).toThrow('unknown time zone');
   });
 
