@@ -3,11 +3,12 @@ import { Decimal, ZERO } from '../domain/money.ts';
 import { priceTerms, type PriceRecord } from '../domain/pricing/price.ts';
 import { rateUsageLine } from '../domain/pricing/rate-usage-line.ts';
 import { shareAllowance } from '../domain/entitlement/allowance.ts';
+import { benchRow, type BenchRow } from './bench-row.ts';
 import { seededRandom } from './random.ts';
 
 /**
  * Rates 10,000 usage lines on one core, each with an allowance, five tiers and its whole explanation,
- * and prints the time with its ratio to a loop that only multiplies quantity by unit price and adds the
+ * beside the time of a loop that only multiplies quantity by unit price and adds the
  * explanation's five products in the same decimals. Prices are parsed once each, as billing runs do.
  */
 const LINES = 10_000;
@@ -20,14 +21,19 @@ const usage = Array.from({ length: LINES }, () => random.integer(0, 200_000_000)
 const period = { start: '2026-01-01T00:00:00.000Z', end: '2026-02-01T00:00:00.000Z' };
 const cell = { reference: period, cell: period, service: period };
 
-const rating = best(rateAll);
-const multiplying = best(multiplyAll);
-process.stdout.write(
-  `rating ${LINES} tiered lines with allowance and explanation: ${rating.toFixed(0)} ms, ` +
-    `${(LINES / rating / 1000).toFixed(3)}M lines/s on one core; ` +
-    `${(rating / multiplying).toFixed(1)} times a bare multiply loop (${multiplying.toFixed(1)} ms); ` +
-    `Node ${process.version}, best of ${ROUNDS}\n`,
-);
+export async function run(): Promise<BenchRow[]> {
+  const rating = best(rateAll);
+  const multiplying = best(multiplyAll);
+  return [
+    benchRow(
+      `rating ${LINES} tiered lines`,
+      rating,
+      'ms',
+      multiplying,
+      `with allowance and explanation, on one core, best of ${ROUNDS}; limit: a bare multiply loop`,
+    ),
+  ];
+}
 
 function rateAll(): Decimal {
   let total = ZERO;

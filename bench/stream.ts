@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
+import { benchRow, type BenchRow } from './bench-row.ts';
 import { readWatermarks } from '../postgres/watermarks.ts';
 import { packPosition } from '../domain/metering/position.ts';
 import { benchEvent, benchRecords, createBenchMeters, type MeterLayout } from './stream/events.ts';
@@ -101,13 +101,22 @@ async function hasPassed({ eventLog, pool }: BenchInstance): Promise<boolean> {
   );
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { values } = parseArgs({
-    options: {
-      events: { type: 'string', default: '1200000' },
-      layout: { type: 'string', default: 'three names' },
-    },
-  });
-  const result = await benchStream(values.layout as MeterLayout, Number(values.events));
-  process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
+export async function run(): Promise<BenchRow[]> {
+  const rows: BenchRow[] = [];
+  for (const layout of ['three names', 'one name'] as const) {
+    const result = await benchStream(layout);
+    const cpu = Object.entries(result.cpu_seconds_per_million)
+      .map(([name, seconds]) => `${name} ${seconds}`)
+      .join(', ');
+    rows.push(
+      benchRow(
+        `stream, three meters on ${layout}`,
+        result.events_per_second,
+        'events/s',
+        null,
+        `from a filled log; CPU s/M: ${cpu}; memory ${result.stream_rss_mb} MB`,
+      ),
+    );
+  }
+  return rows;
 }

@@ -1,10 +1,10 @@
-import { parseArgs } from 'node:util';
 import { createUsageStore } from '../clickhouse/create-usage-store.ts';
 import type { TouchedBucket } from '../clickhouse/rows.ts';
 import { createUsageReader } from '../clickhouse/usage-reader.ts';
 import { packPosition } from '../domain/metering/position.ts';
 import type { UsageQuery, UsageReader } from '../domain/metering/usage.ts';
 import { packSeal, readUsageBounds, recordSeal, takeSealer } from '../postgres/seals.ts';
+import { benchRow, type BenchRow } from './bench-row.ts';
 import { BENCH_SCOPE, startBenchInstance, type BenchInstance } from './stream/instance.ts';
 
 /** Milliseconds; medians of many runs. */
@@ -166,15 +166,23 @@ async function median(runs: number, run: (n: number) => Promise<void>): Promise<
   return times.sort((a, b) => a - b)[Math.floor(runs / 2)]!;
 }
 
-if (import.meta.filename === process.argv[1]) {
-  const { values } = parseArgs({ options: { events: { type: 'string', default: '10000000' } } });
-  const result = await benchUsageQuery(Number(values.events));
-  const ms = (value: number) => `${value.toFixed(1)} ms`;
-  process.stdout.write(
-    `usage query: one customer-meter month of ${result.events} events, ${CUSTOMERS} customers, sealed: ` +
-      `${ms(result.one_month)} median, ${(result.one_month / result.one_month_limit).toFixed(1)} times a bare ` +
-      `statement on the same buckets (${ms(result.one_month_limit)}); unsealed ${ms(result.one_month_unsealed)}\n` +
-      `usage query: ${result.line_items} line items in one call: ${ms(result.grouped)}, ` +
-      `${(result.grouped / result.grouped_limit).toFixed(1)} times a bare grouped sum (${ms(result.grouped_limit)})\n`,
-  );
+export async function run(): Promise<BenchRow[]> {
+  const result = await benchUsageQuery();
+  return [
+    benchRow(
+      'usage of one customer-meter month',
+      result.one_month,
+      'ms median',
+      result.one_month_limit,
+      `${result.events} events, ${CUSTOMERS} customers, sealed, through the HTTP client; ` +
+        `unsealed ${result.one_month_unsealed.toFixed(1)} ms; limit: a bare sum over the same buckets`,
+    ),
+    benchRow(
+      `usage of ${result.line_items} line items in one call`,
+      result.grouped,
+      'ms median',
+      result.grouped_limit,
+      'limit: a bare grouped sum over the same buckets',
+    ),
+  ];
 }

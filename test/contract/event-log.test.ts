@@ -104,6 +104,7 @@ describeWith('KAFKA_BROKERS', 'event log on Kafka', (list) => {
       pass: () => all.forEach((proxy) => proxy.pass()),
       refuse: () => all.forEach((proxy) => proxy.refuse()),
       hang: () => all.forEach((proxy) => proxy.hang()),
+      cutAnswers: () => all.forEach((proxy) => proxy.cutAnswers()),
       close: () => Promise.all(all.map((proxy) => proxy.close())).then(() => {}),
     };
   }

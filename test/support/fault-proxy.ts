@@ -10,29 +10,34 @@ export interface FaultProxy {
   refuse(): void;
   /** Accepts and keeps connections, but nothing passes in either direction. */
   hang(): void;
+  /** Requests get through; where an answer would begin, the connection is cut. */
+  cutAnswers(): void;
   close(): Promise<void>;
 }
 
 export async function startFaultProxy(target: { host: string; port: number }): Promise<FaultProxy> {
   const sockets = new Set<Socket>();
-  let mode: 'pass' | 'refuse' | 'hang' = 'pass';
+  let mode: 'pass' | 'refuse' | 'hang' | 'cut' = 'pass';
 
-  const relay = (from: Socket, to: Socket): void => {
+  const relay = (from: Socket, to: Socket, isAnswer: boolean): void => {
     sockets.add(from);
     from.on('error', () => to.destroy());
     from.on('close', () => {
       sockets.delete(from);
       to.destroy();
     });
-    from.on('data', (chunk) => void (to.write(chunk) || from.pause()));
+    from.on('data', (chunk) => {
+      if (mode === 'cut' && isAnswer) from.destroy();
+      else if (!to.write(chunk)) from.pause();
+    });
     to.on('drain', () => void (mode === 'pass' && from.resume()));
     if (mode === 'hang') from.pause();
   };
   const server = createServer((client) => {
     if (mode === 'refuse') return void client.destroy();
     const upstream = connect(target);
-    relay(client, upstream);
-    relay(upstream, client);
+    relay(client, upstream, false);
+    relay(upstream, client, true);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -52,6 +57,10 @@ export async function startFaultProxy(target: { host: string; port: number }): P
     hang() {
       mode = 'hang';
       for (const socket of sockets) socket.pause();
+    },
+    cutAnswers() {
+      mode = 'cut';
+      for (const socket of sockets) socket.resume();
     },
     async close() {
       for (const socket of sockets) socket.destroy();

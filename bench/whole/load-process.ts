@@ -1,0 +1,107 @@
+import { connect, type Socket } from 'node:net';
+
+/** Sends bulk calls of fresh events at a steady rate, from a process of its own, and reports at the end. */
+export interface LoadSettings {
+  readonly port: number;
+  readonly apiKey: string;
+  readonly eventsPerSecond: number;
+  readonly seconds: number;
+  /** Events take these names in turn. */
+  readonly eventNames: readonly string[];
+  /** Keeps the ids of two loads apart; 8 characters. */
+  readonly run: string;
+}
+
+export interface LoadReport {
+  readonly accepted: number;
+  readonly refused: number;
+  readonly seconds: number;
+}
+
+const EVENTS_PER_CALL = 1_000;
+const CONNECTIONS = 8;
+const CUSTOMERS = 1_000;
+const PLACEHOLDER = '#'.repeat(16);
+
+const settings = JSON.parse(process.argv[2]!) as LoadSettings;
+const template = requestTemplate();
+process.on('SIGTERM', () => process.exit(0));
+process.send!('ready');
+process.on('message', () => void load().then((report) => process.send!(report)));
+
+/**
+ * One request whose bytes are made once. Only the ids are written anew for each call, in place, so that
+ * the load costs a fraction of what it loads.
+ */
+function requestTemplate(): { bytes: Buffer; idOffsets: number[] } {
+  const at = new Date().toISOString();
+  const events = Array.from({ length: EVENTS_PER_CALL }, (_, n) => ({
+    event_id: settings.run + PLACEHOLDER,
+    event_name: settings.eventNames[n % settings.eventNames.length],
+    external_customer_id: `customer-${(n * 7919) % CUSTOMERS}`,
+    timestamp: at,
+    properties: { tokens: (n * 31) % 5_000, region: 'eu-west-1' },
+  }));
+  const body = JSON.stringify({ events });
+  const bytes = Buffer.from(
+    'POST /v1/events/bulk HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n' +
+      `x-api-key: ${settings.apiKey}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+  const idOffsets: number[] = [];
+  for (let from = 0; ;) {
+    const found = bytes.indexOf(PLACEHOLDER, from);
+    if (found < 0) return { bytes, idOffsets };
+    idOffsets.push(found);
+    from = found + PLACEHOLDER.length;
+  }
+}
+
+let sequence = 0;
+/** A copy with fresh ids: the counter, and before it the counter scattered, so that ids do not sort. */
+function freshRequest(): Buffer {
+  const bytes = Buffer.from(template.bytes);
+  for (const offset of template.idOffsets) {
+    sequence += 1;
+    const scattered = (Math.imul(sequence, 0x9e3779b1) >>> 0).toString(16).padStart(8, '0');
+    bytes.write(scattered + sequence.toString(16).padStart(8, '0'), offset, 'latin1');
+  }
+  return bytes;
+}
+
+async function load(): Promise<LoadReport> {
+  const began = performance.now();
+  const until = began + settings.seconds * 1000;
+  const callsPerMs = settings.eventsPerSecond / EVENTS_PER_CALL / 1000;
+  let started = 0;
+  let accepted = 0;
+  let refused = 0;
+  const connection = async (): Promise<void> => {
+    const socket = connect(settings.port, '127.0.0.1').setNoDelay(true);
+    for (;;) {
+      // The clock decides how many calls are due; connections take them as they become free.
+      const dueAt = began + started / callsPerMs;
+      started += 1;
+      if (dueAt >= until) break;
+      const waitMs = dueAt - performance.now();
+      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+      if (performance.now() >= until) break;
+      if ((await call(socket, freshRequest())) === 202) accepted += EVENTS_PER_CALL;
+      else refused += EVENTS_PER_CALL;
+    }
+    socket.destroy();
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, connection));
+  return { accepted, refused, seconds: (performance.now() - began) / 1000 };
+}
+
+/** Answers of this route are short: one chunk. */
+function call(socket: Socket, request: Buffer): Promise<number> {
+  return new Promise((resolve, reject) => {
+    socket.once('error', reject);
+    socket.once('data', (answer) => {
+      socket.removeListener('error', reject);
+      resolve(Number(answer.toString('latin1', 9, 12)));
+    });
+    socket.write(request);
+  });
+}
