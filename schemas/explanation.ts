@@ -315,6 +315,8 @@ const DiscountStep = z.object({
   percentage_off: Decimal.nullable(),
   amount_off: Decimal.nullable(),
   base: Decimal,
+  /** What earlier coupons left of the subtotal; no coupon takes more, however the rows below zero fall. */
+  subtotal_left: Decimal,
   discount: Decimal,
   /** What the row had left before, and has after. */
   before: Decimal,
@@ -327,6 +329,9 @@ const PrepaidCreditStep = z.object({
   step: z.literal('prepaid_credit'),
   rule: Rule,
   wallet_id: z.string(),
+  /** What the wallet had left for the invoice, and the invoice for credits; the least of the three is paid. */
+  wallet_left: Decimal,
+  invoice_left: Decimal,
   before: Decimal,
   amount: Decimal,
   after: Decimal,

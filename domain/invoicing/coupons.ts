@@ -49,6 +49,8 @@ export interface CouponUse {
   readonly coupon: InvoiceCoupon;
   readonly level: 'line_item' | 'invoice';
   readonly base: Decimal;
+  /** What earlier coupons left of the subtotal. */
+  readonly subtotalLeft: Decimal;
   readonly discount: Decimal;
   /** `row` is the place among the invoice's rows, `before` what the row had left. */
   readonly shares: readonly {
@@ -112,7 +114,7 @@ export function applyCoupons(
       before: weights[index]!,
       amount: parts[index]!,
     }));
-    uses.push({ coupon, level, base, discount, shares });
+    uses.push({ coupon, level, base, subtotalLeft: headroom, discount, shares });
     for (const { row, before, amount } of shares) {
       column[row] = column[row]!.plus(amount);
       net[row] = before.minus(amount);

@@ -38,7 +38,7 @@ export function settlementSteps(
 }
 
 const discountSteps = (row: number, { uses }: Discounts): SettlementStep[] =>
-  uses.flatMap(({ coupon, level, base, discount, shares }) =>
+  uses.flatMap(({ coupon, level, base, subtotalLeft, discount, shares }) =>
     shares
       .filter((share) => share.row === row)
       .map(({ before, amount }) => ({
@@ -51,6 +51,7 @@ const discountSteps = (row: number, { uses }: Discounts): SettlementStep[] =>
         percentage_off: coupon.percentage_off,
         amount_off: coupon.amount_off,
         base: decimalText(base),
+        subtotal_left: decimalText(subtotalLeft),
         discount: decimalText(discount),
         before: decimalText(before),
         amount: decimalText(amount),
@@ -62,12 +63,14 @@ function creditSteps(row: number, net: Decimal, { steps }: PrepaidCredits): Sett
   let before = net;
   return steps
     .filter((step) => step.row === row)
-    .map(({ wallet_id, amount }) => {
+    .map(({ wallet_id, walletLeft, invoiceLeft, amount }) => {
       const after = before.minus(amount);
       const step: SettlementStep = {
         step: 'prepaid_credit',
         rule: 'billing-semantics 9.2',
         wallet_id,
+        wallet_left: decimalText(walletLeft),
+        invoice_left: decimalText(invoiceLeft),
         before: decimalText(before),
         amount: decimalText(amount),
         after: decimalText(after),

@@ -31,12 +31,17 @@ export interface PrepaidCredits {
   /** One for each row, in the order of the rows. */
   readonly applied: readonly Decimal[];
   readonly debits: readonly WalletDebit[];
-  /** Which wallet paid what on which row (index), for the explanation. */
-  readonly steps: readonly {
-    readonly row: number;
-    readonly wallet_id: string;
-    readonly amount: Decimal;
-  }[];
+  readonly steps: readonly PrepaidStep[];
+}
+
+/** A wallet on a row, with what the wallet and the invoice had left before. */
+export interface PrepaidStep {
+  /** Place among the invoice's rows. */
+  readonly row: number;
+  readonly wallet_id: string;
+  readonly walletLeft: Decimal;
+  readonly invoiceLeft: Decimal;
+  readonly amount: Decimal;
 }
 
 /**
@@ -52,7 +57,7 @@ export function applyPrepaidCredits(
   currency: Currency,
 ): PrepaidCredits {
   const applied = rows.map(() => ZERO);
-  const steps: { row: number; wallet_id: string; amount: Decimal }[] = [];
+  const steps: PrepaidStep[] = [];
   const debits: WalletDebit[] = [];
   let headroom = Decimal.max(cap, ZERO);
 
@@ -66,7 +71,13 @@ export function applyPrepaidCredits(
       const amount = Decimal.min(pool, headroom, row.net.minus(applied[index]!));
       if (amount.lte(0)) return;
       applied[index] = applied[index]!.plus(amount);
-      steps.push({ row: index, wallet_id: wallet.id, amount });
+      steps.push({
+        row: index,
+        wallet_id: wallet.id,
+        walletLeft: pool,
+        invoiceLeft: headroom,
+        amount,
+      });
       pool = pool.minus(amount);
       headroom = headroom.minus(amount);
     });

@@ -5,6 +5,7 @@ import { keptDiscounts } from '../../../domain/invoicing/draft-edits.ts';
 import type { InvoiceRow } from '../../../domain/invoicing/invoice-row.ts';
 import { decimal, Decimal, decimalText, sum } from '../../../domain/money.ts';
 import { property } from '../../support/properties.ts';
+import { redoSettlement } from './redo-settlement.ts';
 import {
   shadowInvoice,
   type ShadowCoupon,
@@ -255,6 +256,7 @@ property(
   'a person can follow every row from its amount to what is left of it',
   fc.property(cases, (given) => {
     for (const row of build(given).lines) {
+      expect(redoSettlement(row.explanation!)).toEqual([]);
       const steps = row.explanation!.settlement!.filter((step) => step.step !== 'tax');
       let left = decimal(row.amount);
       for (const step of steps) {

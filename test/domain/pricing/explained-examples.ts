@@ -1,5 +1,6 @@
 import { shareAllowance } from '../../../domain/entitlement/allowance.ts';
-import { Decimal } from '../../../domain/money.ts';
+import { buildInvoice } from '../../../domain/invoicing/build-invoice.ts';
+import { Decimal, decimalText } from '../../../domain/money.ts';
 import type { CommitmentFields } from '../../../domain/pricing/commitment.ts';
 import { convertLine } from '../../../domain/pricing/custom-currency.ts';
 import { changeRows } from '../../../domain/pricing/line-change.ts';
@@ -130,6 +131,74 @@ function seats(
       },
     ],
   });
+}
+
+/** The worked example of 9.3: both rows of an invoice with two coupons, a tax and prepaid credits. */
+function onInvoice(): readonly Explanation[] {
+  const rated = [
+    { line: usageLine({ price: flat('0.04'), rows: whole('2000', 120) }), price_type: 'USAGE' },
+    { line: fixedLine({ price: fixed('20') }), price_type: 'FIXED' },
+  ] as const;
+  const coupon = {
+    coupon_association_id: null,
+    subscription_id: null,
+    start_date: null,
+    end_date: null,
+  };
+  const built = buildInvoice({
+    currency: 'usd',
+    invoice_status: 'FINALIZED',
+    lines: rated.map(({ line, price_type }, index) => ({
+      id: String(index),
+      kind: line.kind,
+      subscription_id: 'subs_1',
+      subscription_line_item_id: `item_${index}`,
+      price_type,
+      amount: decimalText(line.amount),
+      period_start: line.period.start,
+      period_end: line.period.end,
+      explanation: line.explanation,
+    })),
+    coupons: [
+      {
+        ...coupon,
+        coupon_id: 'QUARTER',
+        type: 'percentage',
+        percentage_off: '25',
+        amount_off: null,
+        subscription_line_item_id: 'item_0',
+      },
+      {
+        ...coupon,
+        coupon_id: 'TEN',
+        type: 'fixed',
+        percentage_off: null,
+        amount_off: '10',
+        subscription_line_item_id: null,
+      },
+    ],
+    taxes: {
+      exemption: null,
+      rates: [
+        {
+          tax_rate_id: 'VAT',
+          tax_association_id: null,
+          percentage_value: '8.25',
+          tax_behavior: 'exclusive',
+          priority: 0,
+        },
+      ],
+    },
+    wallets: [
+      {
+        id: 'wallet_1',
+        credits_available: '5',
+        conversion_rate: '1',
+        allowed_price_types: ['USAGE'],
+      },
+    ],
+  });
+  return built.lines.map((line) => line.explanation!);
 }
 
 function inTokens(): RatedLine {
@@ -378,4 +447,10 @@ export const examples = (): readonly Example[] => [
       'per_billing_period',
     ),
   ),
+  {
+    title: 'Coupons, credits and taxes of the invoice (7.3, 9.2, 8.2)',
+    words:
+      'What the invoice did with its rows after they were rated: a coupon of one row, one of the invoice, which is shared by what the rows have left, prepaid credits on usage, and a tax on all rows together.',
+    explanations: onInvoice(),
+  },
 ];

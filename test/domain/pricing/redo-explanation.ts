@@ -21,6 +21,7 @@ import {
   total,
   type Exact,
 } from './exact.ts';
+import { redoSettlement } from '../invoicing/redo-settlement.ts';
 import { priceOf } from './second-interpreter.ts';
 
 /**
@@ -32,7 +33,7 @@ export function redo(explanation: Explanation): string[] {
   const clerk = new Clerk();
   for (const step of explanation.steps) clerk.take(step);
   clerk.expect('amount', explanation.amount, clerk.amount);
-  return clerk.complaints;
+  return [...clerk.complaints, ...redoSettlement(explanation)];
 }
 
 const MINUS_ONE: Exact = { n: -1n, d: 1n };
