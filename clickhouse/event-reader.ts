@@ -8,7 +8,12 @@ import {
   type EventId,
 } from './queries/event-copies.ts';
 import { countEvents, searchEvents, type EventSearch } from './queries/event-search.ts';
-import { rawEventRow, type RawEventCells } from './queries/raw-events.ts';
+import {
+  countedEvents,
+  rawEventRow,
+  type CountedEvents,
+  type RawEventCells,
+} from './queries/raw-events.ts';
 import { meterUsageRow, usageOfEvent, type MeterUsageCells } from './queries/usage-of-event.ts';
 import { aggregateRawEvents, type RawUsageAnswer, type RawUsageQuestion } from './raw-usage.ts';
 import type { MeterUsageRow, RawEventRow } from './rows.ts';
@@ -53,6 +58,8 @@ export interface EventReader {
   history(id: EventId, copies: number): Promise<EventHistory>;
   search(search: EventSearch): Promise<EventPage>;
   aggregate(question: RawUsageQuestion): Promise<RawUsageAnswer>;
+  /** The copies that count, for questions about properties that no meter keeps. */
+  counted(query: CountedEvents): Promise<readonly RawEventRow[]>;
   /** Lets other questions of dashboards take one of the tenant's turns. */
   inTurn<T>(tenantId: string, work: () => Promise<T>): Promise<T>;
 }
@@ -85,6 +92,10 @@ export function createEventReader(clickhouse: ClickHouse): EventReader {
         ]);
         return { events: rows.map(rawEventRow), total_count: Number(count![0]) };
       }),
+    counted: (query) =>
+      guarded(query.tenant_id, async () =>
+        (await clickhouse.rows<RawEventCells>(countedEvents(query), OPTIONS)).map(rawEventRow),
+      ),
     inTurn: (tenantId, work) => turns.run(tenantId, work),
     aggregate: (question) =>
       guarded(question.tenant_id, () => aggregateRawEvents(clickhouse, question, OPTIONS)),

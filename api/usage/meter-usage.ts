@@ -1,12 +1,13 @@
-import { invalidField, BillingError } from '../../domain/errors.ts';
+import { BillingError } from '../../domain/errors.ts';
 import type { UsageQuery, UsageWindow } from '../../domain/metering/usage.ts';
 import { versionForPeriod } from '../../domain/metering/version-for-period.ts';
 import { Decimal, ZERO } from '../../domain/money.ts';
 import type { Scope } from '../../postgres/client.ts';
 import { meterVersionsOf, type MeterVersionRecord } from '../../postgres/meter-versions.ts';
 import type { MeterUsage, MeterUsageBody } from '../../schemas/usage.ts';
-import type { BillingDeps } from '../deps.ts';
+import type { ApiDeps } from '../deps.ts';
 import { findMeter } from '../meters/repository.ts';
+import { askUsage } from './ask-usage.ts';
 import { rangeOf } from './range.ts';
 
 /**
@@ -14,7 +15,7 @@ import { rangeOf } from './range.ts';
  * answers its buckets, and as value their sum (billing-semantics 2.4).
  */
 export async function meterUsage(
-  deps: BillingDeps,
+  deps: ApiDeps,
   scope: Scope,
   body: MeterUsageBody,
 ): Promise<MeterUsage> {
@@ -44,8 +45,7 @@ export async function meterUsage(
         : [],
     window: total ? null : windowOf(body, asked ?? bucket!),
   };
-  const { answers } = await deps.usageReader.read([query]);
-  const rows = answers.get(query.key)!.rows;
+  const rows = (await askUsage(deps, [{ query, version }])).get(query.key)!;
   const sum = rows.reduce((value, row) => value.plus(row.quantity), ZERO);
   return {
     event_name: meter.event_name,
@@ -66,21 +66,21 @@ const windowOf = (body: MeterUsageBody, bucket_size: UsageWindow['bucket_size'])
   billing_anchor: body.billing_anchor ?? null,
 });
 
+/** The version whose usage is whole; one that keeps the filtered properties is preferred. */
 async function wholeVersion(
-  deps: BillingDeps,
+  deps: ApiDeps,
   scope: Scope,
   meterId: string,
   dimensions: readonly string[],
   start: string,
 ): Promise<MeterVersionRecord> {
   const versions = await meterVersionsOf(deps.pool, scope, [meterId]);
-  const version = versionForPeriod(versions, dimensions, start);
+  const version =
+    versionForPeriod(versions, dimensions, start) ?? versionForPeriod(versions, [], start);
   if (version !== null) return version;
-  if (versionForPeriod(versions, [], start) === null)
-    throw new BillingError(
-      'unavailable',
-      'usage_unavailable',
-      'Usage of this meter is still being counted from earlier events. Repeat the request shortly.',
-    );
-  throw invalidField('filters', 'name properties that a price of this meter filters on');
+  throw new BillingError(
+    'unavailable',
+    'usage_unavailable',
+    'Usage of this meter is still being counted from earlier events. Repeat the request shortly.',
+  );
 }

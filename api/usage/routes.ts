@@ -1,6 +1,8 @@
 import { EventUsageBody, MeterUsage, MeterUsageBody } from '../../schemas/usage.ts';
+import { UsageAnalytics, UsageAnalyticsBody } from '../../schemas/usage-analytics.ts';
 import { route } from '../route.ts';
 import { eventUsage } from './event-usage.ts';
+import { usageAnalytics } from './usage-analytics.ts';
 import { meterUsage } from './meter-usage.ts';
 
 export const usageRoutes = [
@@ -23,5 +25,15 @@ export const usageRoutes = [
     status: 200,
     answer: MeterUsage,
     handler: ({ deps, scope, body }) => meterUsage(deps, scope, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/events/analytics',
+    summary: 'Usage and cost of one customer, by usage line, group and window',
+    permission: 'event:read',
+    body: UsageAnalyticsBody,
+    status: 200,
+    answer: UsageAnalytics,
+    handler: ({ deps, scope, body }) => usageAnalytics(deps, scope, body),
   }),
 ];

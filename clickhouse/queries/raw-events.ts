@@ -137,3 +137,42 @@ export function rawEventAt(query: {
     params: query,
   };
 }
+
+export interface CountedEvents {
+  readonly tenant_id: string;
+  readonly environment_id: string;
+  readonly event_name: string;
+  /** Null: all customers. */
+  readonly external_customer_ids: readonly string[] | null;
+  /** Milliseconds, half-open. */
+  readonly start: number;
+  readonly end: number;
+  readonly limit: number;
+}
+
+/** The copies that count of a range, those that were taken back left out, each once. */
+export function countedEvents(query: CountedEvents): ClickHouseQuery {
+  const { external_customer_ids, start, end, ...params } = query;
+  return {
+    sql: `
+      select ${RAW_EVENT_COLUMNS}
+        from events_raw_v1
+       where tenant_id = {tenant_id:String} and environment_id = {environment_id:String}
+         and event_name = {event_name:String}
+         ${external_customer_ids === null ? '' : 'and external_customer_id in {external_customer_ids:Array(String)}'}
+         and timestamp >= fromUnixTimestamp64Milli({start_ms:Int64}, 'UTC')
+         and timestamp < fromUnixTimestamp64Milli({end_ms:Int64}, 'UTC')
+         and is_canonical
+         and (partition, position) not in (
+               select target_partition, target_position from usage_void_v1
+                where tenant_id = {tenant_id:String} and environment_id = {environment_id:String})
+       limit 1 by position, partition
+       limit {limit:UInt32}`,
+    params: {
+      ...params,
+      start_ms: start,
+      end_ms: end,
+      ...(external_customer_ids === null ? {} : { external_customer_ids }),
+    },
+  };
+}

@@ -219,5 +219,6 @@ export const noEvents: EventReader = {
   history: async () => ({ copies: [], canonical: null, usage: [], rejections: [], voids: [] }),
   search: async () => ({ events: [], total_count: 0 }),
   aggregate: async ({ window }) => ({ value: window === null ? '0' : null, windows: [] }),
+  counted: async () => [],
   inTurn: (_tenantId, work) => work(),
 };

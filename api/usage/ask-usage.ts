@@ -1,0 +1,79 @@
+import { BillingError } from '../../domain/errors.ts';
+import { aggregate, type MeteredUsage } from '../../domain/metering/aggregate.ts';
+import { compileMeter } from '../../domain/metering/meter-event.ts';
+import type { MeterVersion, UsageQuery, UsageRow } from '../../domain/metering/usage.ts';
+import { epochMs } from '../../domain/time/instant.ts';
+import type { ApiDeps } from '../deps.ts';
+import { propertiesOf } from '../events/answers.ts';
+
+/** A question about the usage of one meter version, which may name any property. */
+export interface UsageAsk {
+  readonly query: UsageQuery;
+  readonly version: MeterVersion;
+}
+
+/** Beyond this many events a question about a property that no meter keeps is too large. */
+const EVENTS_MAX = 200_000;
+
+/**
+ * Rows of each question by its key. Usage keeps the properties that prices and meters name; questions
+ * about others are answered from the raw events, by the same rules, one by one.
+ */
+export async function askUsage(
+  deps: ApiDeps,
+  asks: readonly UsageAsk[],
+): Promise<ReadonlyMap<string, readonly UsageRow[]>> {
+  const [first] = asks;
+  if (first === undefined) return new Map();
+  return await deps.eventReader.inTurn(first.query.tenant_id, async () => {
+    const kept = asks.filter(keepsAll);
+    const { answers } = await deps.usageReader.read(kept.map(({ query }) => query));
+    const rows = new Map([...answers].map(([key, answer]) => [key, answer.rows]));
+    for (const ask of asks) {
+      if (!keepsAll(ask)) rows.set(ask.query.key, await askRawEvents(deps, ask));
+    }
+    return rows;
+  });
+}
+
+function namesOf({ filter_values, excluded_filter_values, group_by }: UsageQuery): string[] {
+  const filters = [filter_values, ...(excluded_filter_values ?? [])];
+  return [...filters.flatMap((filter) => Object.keys(filter)), ...group_by];
+}
+
+const keepsAll = ({ query, version }: UsageAsk): boolean =>
+  namesOf(query).every((name) => name === 'source' || version.dimensions.includes(name));
+
+async function askRawEvents(
+  deps: ApiDeps,
+  { query, version }: UsageAsk,
+): Promise<readonly UsageRow[]> {
+  const isLifetime = query.reset_usage === 'NEVER' && query.window === null;
+  const events = await deps.eventReader.counted({
+    tenant_id: query.tenant_id,
+    environment_id: query.environment_id,
+    event_name: version.spec.event_name,
+    external_customer_ids: query.external_customer_ids,
+    start: isLifetime ? 0 : epochMs(query.start),
+    end: epochMs(query.end),
+    limit: EVENTS_MAX + 1,
+  });
+  if (events.length > EVENTS_MAX)
+    throw new BillingError(
+      'invalid',
+      'usage_query_too_large',
+      `A question about a property that no price or meter names may look at ${EVENTS_MAX} events. Ask about a shorter time.`,
+    );
+  const names = [...new Set(namesOf(query))].filter((name) => name !== 'source');
+  const meter = compileMeter({ ...version, dimensions: names });
+  const usage = events.flatMap((event): MeteredUsage[] => {
+    const metering = meter({ event_name: event.event_name, properties: propertiesOf(event) ?? {} });
+    if (metering.outcome !== 'metered') return [];
+    const dimensions = Object.fromEntries(
+      names.map((name, index) => [name, metering.dimensions[index]!]),
+    );
+    const { value, unique_value } = metering;
+    return [{ ...event, meter_version_id: version.id, value, unique_value, dimensions }];
+  });
+  return aggregate(query, usage).rows;
+}

@@ -1,0 +1,45 @@
+import { inScope, type Db, type Scope } from '../../postgres/client.ts';
+import type { SubscriptionRow } from '../../schemas/subscription.ts';
+import type { Meter } from '../../schemas/meter.ts';
+import { findMeters } from '../meters/repository.ts';
+
+const METERS_MAX = 1000;
+
+/** The customer's subscriptions that were running at some moment of `[start, end)`, oldest first. */
+export function subscriptionsInRange(
+  db: Db,
+  scope: Scope,
+  customerId: string,
+  start: string,
+  end: string,
+): Promise<SubscriptionRow[]> {
+  return db<SubscriptionRow[]>`
+    select *
+      from subscriptions
+     where ${inScope(db, scope)}
+       and customer_id = ${customerId}
+       and status = 'published'
+       and start_date < ${end}
+       and (end_date is null or end_date > ${start})
+       and (cancelled_at is null or cancelled_at > ${start})
+     order by created_at, id`;
+}
+
+/** Published meters of the environment, or those of the given ones, oldest first. */
+export async function publishedMeters(
+  db: Db,
+  scope: Scope,
+  ids: readonly string[] | null,
+): Promise<Meter[]> {
+  const rows = await db<{ id: string }[]>`
+    select id from meters
+     where ${inScope(db, scope)} and status = 'published'
+       ${ids === null ? db`` : db`and id = any(${ids as string[]}::text[])`}
+     order by created_at, id limit ${METERS_MAX}`;
+  const meters = await findMeters(
+    db,
+    scope,
+    rows.map(({ id }) => id),
+  );
+  return rows.flatMap(({ id }) => meters.find((meter) => meter.id === id) ?? []);
+}

@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { Feature } from './feature.ts';
+import { Meter } from './meter.ts';
+import { EmbeddedPlan } from './plan-record.ts';
+import { Price } from './price.ts';
+import { decimalText, id, instant, time } from './primitives.ts';
+import { SubscriptionLineItem } from './subscription.ts';
+import { AGGREGATION_TYPES, BUCKET_SIZES } from './words.ts';
+
+export const UsageAnalyticsBody = z
+  .object({
+    /** Absent: everything in the environment, without prices. */
+    external_customer_id: z.string().max(255).nullish(),
+    start_time: time.nullish(),
+    end_time: time.nullish(),
+    feature_ids: z.array(id).max(1000).nullish(),
+    sources: z.array(z.string().max(255)).max(1000).nullish(),
+    property_filters: z
+      .record(z.string().max(255), z.array(z.string().max(1000)).max(1000))
+      .nullish(),
+    /** `source`, `feature_id` or `meter_id`, `properties.<name>`. */
+    group_by: z
+      .array(
+        z
+          .string()
+          .regex(
+            /^(source|feature_id|meter_id|properties\..+)$/s,
+            'expected source, feature_id, meter_id or properties.<name>',
+          ),
+      )
+      .max(10)
+      .nullish(),
+    /** Also answer points of this grid, in the subscription's zone. */
+    window_size: z.enum(BUCKET_SIZES).nullish(),
+    expand: z.array(z.string()).max(20).nullish(),
+  })
+  .meta({ id: 'GetUsageAnalytics' });
+export type UsageAnalyticsBody = z.output<typeof UsageAnalyticsBody>;
+
+export const UsageAnalyticsPoint = z
+  .object({
+    timestamp: instant,
+    usage: decimalText,
+    subtotal: decimalText,
+    discount: decimalText,
+    cost: decimalText,
+    event_count: z.int(),
+    computed_commitment_utilized_amount: decimalText,
+    computed_overage_amount: decimalText,
+    computed_true_up_amount: decimalText,
+  })
+  .meta({ id: 'UsageAnalyticsPoint' });
+export type UsageAnalyticsPoint = z.infer<typeof UsageAnalyticsPoint>;
+
+export const UsageAnalyticsItem = z
+  .object({
+    feature_id: z.string().nullable(),
+    meter_id: z.string(),
+    price_id: z.string().nullable(),
+    sub_line_item_id: z.string().nullable(),
+    subscription_id: z.string().nullable(),
+    plan_id: z.string().nullable(),
+    name: z.string(),
+    event_name: z.string(),
+    unit: z.string(),
+    unit_plural: z.string(),
+    aggregation_type: z.enum(AGGREGATION_TYPES),
+    total_usage: decimalText,
+    total_usage_display: z.string(),
+    subtotal: decimalText,
+    total_discount: decimalText,
+    total_cost: decimalText,
+    currency: z.string(),
+    event_count: z.int(),
+    /** What the item is grouped by; null where it is not. */
+    source: z.string().nullable(),
+    properties: z.record(z.string(), z.string()).nullable(),
+    window_size: z.enum(BUCKET_SIZES).nullable(),
+    points: z.array(UsageAnalyticsPoint).nullable(),
+    /** Null unless `expand` asks for them. */
+    meter: Meter.nullable(),
+    feature: Feature.nullable(),
+    price: Price.nullable(),
+    plan: EmbeddedPlan.nullable(),
+    subscription_line_item: SubscriptionLineItem.nullable(),
+  })
+  .meta({ id: 'UsageAnalyticsItem' });
+export type UsageAnalyticsItem = z.infer<typeof UsageAnalyticsItem>;
+
+export const UsageAnalytics = z
+  .object({
+    subtotal: decimalText,
+    total_discount: decimalText,
+    total_cost: decimalText,
+    /** Empty when no subscription of the customer overlaps the range. */
+    currency: z.string(),
+    items: z.array(UsageAnalyticsItem),
+  })
+  .meta({ id: 'UsageAnalytics' });
+export type UsageAnalytics = z.infer<typeof UsageAnalytics>;
