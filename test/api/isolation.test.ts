@@ -1,6 +1,9 @@
 import { API_ROUTES } from '../../api/routes.ts';
+import { createUsageStore } from '../../clickhouse/create-usage-store.ts';
+import { createEventReader } from '../../clickhouse/event-reader.ts';
 import { startTestApi, type TestApi, type TestCaller } from '../support/api.ts';
-import { createWorld, type World } from '../support/world.ts';
+import { createTestClickHouse, type TestClickHouse } from '../support/clickhouse.ts';
+import { createWorld, WORLD_EVENT_ID, type World } from '../support/world.ts';
 
 /**
  * Tenants and environments never see each other. Every route of the list that names a record is asked for
@@ -9,16 +12,27 @@ import { createWorld, type World } from '../support/world.ts';
 describe('isolation', () => {
   let api: TestApi;
   let world: World;
+  let database: TestClickHouse;
   let strangers: Record<string, TestCaller>;
   beforeAll(async () => {
-    api = await startTestApi();
+    database = await createTestClickHouse();
+    api = await startTestApi({ eventReader: createEventReader(database.clickhouse) });
     world = await createWorld(api);
+    await createUsageStore(database.clickhouse).appendRawEvents([
+      {
+        ...api.scope, event_id: WORLD_EVENT_ID, event_name: 'call', external_customer_id: 'acme', customer_id: '',
+        timestamp: 0, source: '', properties: '{}', ingested_at: 0, partition: 0, position: 1n, is_canonical: true,
+      }, // prettier-ignore
+    ]);
     strangers = {
       'another tenant': await api.newCaller(),
       'another environment of the tenant': await api.newCaller({ inTenantOf: api }),
     };
   });
-  afterAll(() => api.close());
+  afterAll(async () => {
+    await api.close();
+    await database.drop();
+  });
 
   const named = API_ROUTES.filter(
     (route) => route.path.includes('{') && route.permission !== 'public',

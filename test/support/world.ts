@@ -17,6 +17,9 @@ export interface World {
   readonly ids: readonly string[];
 }
 
+/** The id of an event that the world's owner has in the usage store, where the test has one. */
+export const WORLD_EVENT_ID = 'event-of-the-owner';
+
 export async function createWorld(api: TestApi): Promise<World> {
   const make = async (path: string, body: object): Promise<{ id: string }> => {
     const answer = await api.post(`/v1${path}`, body);
@@ -124,6 +127,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       ...[account, secret],
     ].map((record) => record.id),
     foreign: {
+      '/events/{id}': WORLD_EVENT_ID,
       '/meters/{id}': meter.id,
       '/features/{id}': feature.id,
       '/groups/{id}': group.id,
