@@ -1,4 +1,12 @@
-/** Calls to a running Meterline, the way any client makes them. */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const UNAVAILABLE_MS_MAX = 30_000;
+const RETRY_MS = 250;
+
+/**
+ * Calls to a running Meterline, the way a careful client makes them: 503 says that nothing was done and
+ * that the call may be repeated, for example while a new meter is still being counted.
+ */
 export interface ApiClient {
   get<Answer>(path: string): Promise<Answer>;
   post<Answer>(path: string, body: unknown): Promise<Answer>;
@@ -6,15 +14,18 @@ export interface ApiClient {
 
 export function createApiClient(baseUrl: string, apiKey: string): ApiClient {
   const call = async <Answer>(method: string, path: string, body?: unknown): Promise<Answer> => {
-    const response = await fetch(`${baseUrl}/v1${path}`, {
-      method,
-      headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
-      body: body === undefined ? undefined : JSON.stringify(body),
-      signal: AbortSignal.timeout(60_000),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
-    return JSON.parse(text) as Answer;
+    for (const began = performance.now(); ; await sleep(RETRY_MS)) {
+      const response = await fetch(`${baseUrl}/v1${path}`, {
+        method,
+        headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+        body: body === undefined ? undefined : JSON.stringify(body),
+        signal: AbortSignal.timeout(60_000),
+      });
+      const text = await response.text();
+      if (response.ok) return JSON.parse(text) as Answer;
+      if (response.status !== 503 || performance.now() - began > UNAVAILABLE_MS_MAX)
+        throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
+    }
   };
   return {
     get: (path) => call('GET', path),
