@@ -46,9 +46,17 @@ export const invalidField = (path: string, message: string): BillingError =>
     { path, code: 'invalid_value', message },
   ]);
 
-/** 400 `invalid_operation`: the body is well formed, but the object's state forbids the call. */
-export const invalidOperation = (message: string): BillingError =>
-  new BillingError('invalid', 'invalid_operation', message);
+/**
+ * 400 `invalid_operation`: the body is well formed, but the object's state forbids the call. `path` is
+ * the field whose value forbids it.
+ */
+export const invalidOperation = (message: string, path?: string): BillingError =>
+  new BillingError(
+    'invalid',
+    'invalid_operation',
+    message,
+    path === undefined ? [] : [{ path, code: 'invalid_state', message }],
+  );
 
 /** 404 `not_found`, worded alike whether the object is missing or another scope's. */
 export const notFound = (noun: string, id: string): BillingError =>

@@ -53,7 +53,7 @@ export function creditNoteType(
 ): CreditNoteType {
   const type = TYPE_BY_STATUS[status];
   if (type === null) {
-    throw invalidOperation(`A ${status} invoice can not be credited.`);
+    throw invalidOperation(`A ${status} invoice can not be credited.`, 'payment_status');
   }
   if (requested !== null && requested !== type) {
     throw invalidField('credit_note_type', `must be ${type} on a ${status} invoice`);
@@ -109,7 +109,10 @@ export function checkCreditNote(
   earlierNotes: readonly StoredCreditNote[],
 ): Decimal {
   if (invoice.invoice_status !== 'FINALIZED') {
-    throw invalidOperation(`A ${invoice.invoice_status} invoice can not be credited.`);
+    throw invalidOperation(
+      `A ${invoice.invoice_status} invoice can not be credited.`,
+      'invoice_status',
+    );
   }
   if (lines.length === 0) throw invalidField('line_items', 'must name at least one line');
   const earlier = earlierNotes

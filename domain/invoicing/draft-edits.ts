@@ -102,14 +102,18 @@ export function assertRecalculable(invoice: {
   readonly recalculated_invoice_id: string | null;
 }): void {
   if (invoice.invoice_type !== 'SUBSCRIPTION') {
-    throw invalidOperation('Only subscription invoices can be recalculated.');
+    throw invalidOperation('Only subscription invoices can be recalculated.', 'invoice_type');
   }
   if (invoice.recalculated_invoice_id !== null) {
-    throw invalidOperation('The invoice was recalculated before and has a replacement.');
+    throw invalidOperation(
+      'The invoice was recalculated before and has a replacement.',
+      'recalculated_invoice_id',
+    );
   }
   if (invoice.invoice_status !== 'FINALIZED' && invoice.invoice_status !== 'VOIDED') {
     throw invalidOperation(
       `A ${invoice.invoice_status} invoice can not be recalculated; finalize it first.`,
+      'invoice_status',
     );
   }
 }

@@ -38,11 +38,15 @@ export function reportPayment(
   if (invoice.invoice_status !== 'FINALIZED') {
     throw invalidOperation(
       `The payment status of a ${invoice.invoice_status} invoice can not be set.`,
+      'invoice_status',
     );
   }
   const real = invoice.payments.filter((payment) => !payment.is_manual);
   if (real.some(broughtMoney)) {
-    throw invalidOperation('The invoice has payments: its payment status follows from them.');
+    throw invalidOperation(
+      'The invoice has payments: its payment status follows from them.',
+      'payment_status',
+    );
   }
   const target = MANUAL_PAYMENT_STATUSES.find((known) => known === status);
   if (target === undefined) throw notManual(status);

@@ -66,10 +66,16 @@ export function assertCollectable(invoice: {
   readonly payment_status: PaymentStatus;
 }): void {
   if (invoice.invoice_status !== 'FINALIZED') {
-    throw invalidOperation(`A ${invoice.invoice_status} invoice can not be paid.`);
+    throw invalidOperation(
+      `A ${invoice.invoice_status} invoice can not be paid.`,
+      'invoice_status',
+    );
   }
   if (PAID.has(invoice.payment_status)) {
-    throw invalidOperation(`The invoice is ${invoice.payment_status}: nothing is left to pay.`);
+    throw invalidOperation(
+      `The invoice is ${invoice.payment_status}: nothing is left to pay.`,
+      'payment_status',
+    );
   }
 }
 

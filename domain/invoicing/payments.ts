@@ -52,6 +52,7 @@ export function assertPaymentAmount(
   if (amount.gt(open)) {
     throw invalidOperation(
       `The payment of ${decimalText(amount)} exceeds the ${decimalText(open)} that is open.`,
+      'amount',
     );
   }
 }

@@ -64,6 +64,6 @@ function assertVoidable(status: PaymentStatus): void {
     ]);
   }
   if (status === 'REFUNDED' || status === 'VOIDED') {
-    throw invalidOperation(`A ${status} invoice can not be voided.`);
+    throw invalidOperation(`A ${status} invoice can not be voided.`, 'payment_status');
   }
 }

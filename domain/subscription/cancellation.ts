@@ -108,12 +108,19 @@ function assertCancellable(
   request: CancellationRequest,
 ): void {
   const status = subscription.subscription_status;
-  if (status === 'cancelled') throw invalidOperation('The subscription is cancelled already.');
+  if (status === 'cancelled')
+    throw invalidOperation('The subscription is cancelled already.', 'subscription_status');
   if (status === 'draft') {
-    throw invalidOperation('A draft subscription can not be cancelled; archive it.');
+    throw invalidOperation(
+      'A draft subscription can not be cancelled; archive it.',
+      'subscription_status',
+    );
   }
   if (subscription.subscription_type === 'inherited') {
-    throw invalidOperation('An inherited subscription is cancelled with its parent.');
+    throw invalidOperation(
+      'An inherited subscription is cancelled with its parent.',
+      'subscription_type',
+    );
   }
   const supersedes = request.supersedes || request.cancellation_type === 'immediate';
   if (subscription.has_pending_cancellation && !supersedes) {

@@ -84,7 +84,10 @@ export function planPause(
 
 function assertPausable(subscription: PausableSubscription): void {
   if (subscription.subscription_status !== 'active') {
-    throw invalidOperation(`A ${subscription.subscription_status} subscription can not be paused.`);
+    throw invalidOperation(
+      `A ${subscription.subscription_status} subscription can not be paused.`,
+      'subscription_status',
+    );
   }
   if (subscription.active_pause_id !== null) {
     const message = 'The subscription has a pause already.';
@@ -93,13 +96,16 @@ function assertPausable(subscription: PausableSubscription): void {
     ]);
   }
   if (subscription.subscription_type === 'inherited') {
-    throw invalidOperation('An inherited subscription is paused with its parent.');
+    throw invalidOperation(
+      'An inherited subscription is paused with its parent.',
+      'subscription_type',
+    );
   }
   if (subscription.has_phases) {
-    throw invalidOperation('A subscription with phases can not be paused.');
+    throw invalidOperation('A subscription with phases can not be paused.', 'phases');
   }
   if (subscription.has_pending_plan_change) {
-    throw invalidOperation('A plan change is pending; cancel it before the pause.');
+    throw invalidOperation('A plan change is pending; cancel it before the pause.', 'schedules');
   }
 }
 

@@ -27,21 +27,25 @@ export function assertPlanChangeable(
   }
   const status = subscription.subscription_status;
   if (status !== 'active' && status !== 'trialing') {
-    throw invalidOperation(`A ${status} subscription can not change its plan.`);
+    throw invalidOperation(
+      `A ${status} subscription can not change its plan.`,
+      'subscription_status',
+    );
   }
   if (subscription.subscription_type !== 'standalone') {
     throw invalidOperation(
       `A subscription of type ${subscription.subscription_type} can not change its plan.`,
+      'subscription_type',
     );
   }
   if (subscription.active_pause_id !== null) {
-    throw invalidOperation('The subscription is paused or is about to be.');
+    throw invalidOperation('The subscription is paused or is about to be.', 'pause_status');
   }
   if (subscription.has_phases) {
-    throw invalidOperation('A subscription with phases can not change its plan.');
+    throw invalidOperation('A subscription with phases can not change its plan.', 'phases');
   }
   if (subscription.has_pending_cancellation) {
-    throw invalidOperation('A cancellation is scheduled; withdraw it first.');
+    throw invalidOperation('A cancellation is scheduled; withdraw it first.', 'cancel_at');
   }
   if (subscription.has_pending_checkout) {
     const message = 'A checkout of the subscription is under way.';

@@ -87,6 +87,7 @@ export function moveTrialEnd(
   if (subscription.subscription_status !== 'trialing') {
     throw invalidOperation(
       `A ${subscription.subscription_status} subscription has no running trial.`,
+      'subscription_status',
     );
   }
   if (epochMs(newEnd) < epochMs(at)) throw invalidField('trial_end', 'must not be in the past');

@@ -91,7 +91,10 @@ export function grantExpiry(
       return null;
     case 'BILLING_CYCLE':
       if (billingPeriodEnd === null) {
-        throw invalidOperation(`No billing period of the subscription holds ${periodStart}.`);
+        throw invalidOperation(
+          `No billing period of the subscription holds ${periodStart}.`,
+          'expiration_type',
+        );
       }
       return billingPeriodEnd;
     case 'DURATION': {

@@ -57,6 +57,7 @@ describe('the type follows from the invoice (money-semantics 10.2)', () => {
     if (type === null) {
       const refusal = refusalOf(() => creditNoteType(status));
       expect(refusal.code).toBe('invalid_operation');
+      expect(refusal.details[0]).toMatchObject({ path: 'payment_status', code: 'invalid_state' });
       expect(refusal.message).toContain(status);
     } else expect(creditNoteType(status)).toBe(type);
   });
@@ -150,10 +151,10 @@ describe('limits of a note', () => {
 
   test.each(['DRAFT', 'VOIDED', 'SKIPPED'] as const)('refused: a %s invoice', (invoice_status) => {
     expect(
-      refusalOf(() =>
+      refusalText(() =>
         checkCreditNote(unpaid({ invoice_status }), 'ADJUSTMENT', credit(['a', '1']), []),
-      ).code,
-    ).toBe('invalid_operation');
+      ),
+    ).toBe('invalid invalid_operation invoice_status');
   });
 });
 

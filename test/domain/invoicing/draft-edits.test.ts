@@ -215,15 +215,15 @@ describe('recalculation (billing-semantics 17.6)', () => {
     expect(() => assertRecalculable({ ...invoice, invoice_status })).not.toThrow();
   });
   test.each`
-    why                      | over
-    ${'a draft'}             | ${{ invoice_status: 'DRAFT' }}
-    ${'a skipped one'}       | ${{ invoice_status: 'SKIPPED' }}
-    ${'a one-off'}           | ${{ invoice_type: 'ONE_OFF' }}
-    ${'replaced before'}     | ${{ recalculated_invoice_id: 'inv_2' }}
-    ${'voided and replaced'} | ${{ invoice_status: 'VOIDED', recalculated_invoice_id: 'inv_2' }}
-  `('refused: $why', ({ over }) => {
-    expect(refusalOf(() => assertRecalculable({ ...invoice, ...over })).code).toBe(
-      'invalid_operation',
+    why                      | over                                                              | path
+    ${'a draft'}             | ${{ invoice_status: 'DRAFT' }}                                    | ${'invoice_status'}
+    ${'a skipped one'}       | ${{ invoice_status: 'SKIPPED' }}                                  | ${'invoice_status'}
+    ${'a one-off'}           | ${{ invoice_type: 'ONE_OFF' }}                                    | ${'invoice_type'}
+    ${'replaced before'}     | ${{ recalculated_invoice_id: 'inv_2' }}                           | ${'recalculated_invoice_id'}
+    ${'voided and replaced'} | ${{ invoice_status: 'VOIDED', recalculated_invoice_id: 'inv_2' }} | ${'recalculated_invoice_id'}
+  `('refused: $why', ({ over, path }) => {
+    expect(refusalText(() => assertRecalculable({ ...invoice, ...over }))).toBe(
+      `invalid invalid_operation ${path}`,
     );
   });
 });

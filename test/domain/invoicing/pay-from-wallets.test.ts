@@ -84,6 +84,7 @@ describe('what can be collected (money-semantics 8.1.4)', () => {
       assertCollectable({ invoice_status, payment_status: 'PENDING' }),
     );
     expect(refusal.code).toBe('invalid_operation');
+    expect(refusal.details[0]!.path).toBe('invoice_status');
     expect(refusal.message).toContain(invoice_status);
   });
 
@@ -91,6 +92,7 @@ describe('what can be collected (money-semantics 8.1.4)', () => {
     const collect = () => assertCollectable({ invoice_status: 'FINALIZED', payment_status });
     if (['SUCCEEDED', 'OVERPAID', 'REFUNDED', 'VOIDED'].includes(payment_status)) {
       expect(refusalOf(collect).message).toContain(payment_status);
+      expect(refusalOf(collect).details[0]!.path).toBe('payment_status');
     } else {
       expect(collect).not.toThrow();
     }

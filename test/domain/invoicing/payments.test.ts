@@ -57,10 +57,10 @@ describe('amounts (money-semantics 8.1.2, 8.1.6)', () => {
     ${'0'}     | ${'CARD'}    | ${invoice('50')}             | ${'invalid validation_error amount'}
     ${'-1'}    | ${'OFFLINE'} | ${invoice('50')}             | ${'invalid validation_error amount'}
     ${'1.005'} | ${'OFFLINE'} | ${invoice('50')}             | ${'invalid validation_error amount'}
-    ${'50.01'} | ${'CARD'}    | ${invoice('50')}             | ${'invalid invalid_operation'}
-    ${'50.01'} | ${'CREDITS'} | ${invoice('50')}             | ${'invalid invalid_operation'}
-    ${'20.01'} | ${'UPI'}     | ${invoice('50', '30')}       | ${'invalid invalid_operation'}
-    ${'0.01'}  | ${'CARD'}    | ${invoice('50', '30', '40')} | ${'invalid invalid_operation'}
+    ${'50.01'} | ${'CARD'}    | ${invoice('50')}             | ${'invalid invalid_operation amount'}
+    ${'50.01'} | ${'CREDITS'} | ${invoice('50')}             | ${'invalid invalid_operation amount'}
+    ${'20.01'} | ${'UPI'}     | ${invoice('50', '30')}       | ${'invalid invalid_operation amount'}
+    ${'0.01'}  | ${'CARD'}    | ${invoice('50', '30', '40')} | ${'invalid invalid_operation amount'}
   `('$amount by $method is refused', ({ amount, method, of, refusal }) => {
     expect(refusalText(() => check(amount, method, of))).toBe(refusal);
   });

@@ -82,7 +82,7 @@ describe('what can be cancelled', () => {
   test.each(SUBSCRIPTION_STATUSES)('a %s one', (subscription_status) => {
     const attempt = () => cancel({}, { subscription_status });
     if (subscription_status === 'cancelled' || subscription_status === 'draft') {
-      expect(refusalOf(attempt).code).toBe('invalid_operation');
+      expect(refusalText(attempt)).toBe('invalid invalid_operation subscription_status');
     } else expect(attempt().subscription_status).toBe('cancelled');
   });
 
@@ -109,8 +109,8 @@ describe('what can be cancelled', () => {
   });
 
   test('an inherited one goes with its parent', () => {
-    expect(refusalOf(() => cancel({}, { subscription_type: 'inherited' })).code).toBe(
-      'invalid_operation',
+    expect(refusalText(() => cancel({}, { subscription_type: 'inherited' }))).toBe(
+      'invalid invalid_operation subscription_type',
     );
   });
 

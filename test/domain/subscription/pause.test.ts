@@ -89,6 +89,7 @@ describe('what can be paused (billing-semantics 12.2)', () => {
     (subscription_status) => {
       const refusal = refusalOf(() => plan({}, { subscription_status }));
       expect(refusal.code).toBe('invalid_operation');
+      expect(refusal.details[0]!.path).toBe('subscription_status');
       expect(refusal.message).toContain(subscription_status);
     },
   );
@@ -111,7 +112,11 @@ describe('a refusal says what to do', () => {
     ${{ has_phases: true }}                | ${'A subscription with phases can not be paused.'}
     ${{ has_pending_plan_change: true }}   | ${'A plan change is pending; cancel it before the pause.'}
   `('$message', ({ on, message }) => {
-    expect(refusalOf(() => plan({}, on)).message).toBe(message);
+    const refusal = refusalOf(() => plan({}, on));
+    expect(refusal.message).toBe(message);
+    expect(refusal.details).toEqual([
+      { path: expect.stringMatching(/^[a-z_]+$/), code: 'invalid_state', message },
+    ]);
   });
 
   test('a pause that stands names the field', () => {

@@ -6,7 +6,7 @@ import {
   type ChangeableSubscription,
   type ServicePrice,
 } from '../../../domain/subscription/plan-change.ts';
-import { refusalOf } from '../../support/refusal.ts';
+import { refusalOf, refusalText } from '../../support/refusal.ts';
 
 const subscription = (over: Partial<ChangeableSubscription> = {}): ChangeableSubscription => ({
   plan_id: 'plan_1',
@@ -25,21 +25,23 @@ describe('what may change its plan (billing-semantics 14.2)', () => {
     const attempt = () => assertPlanChangeable(subscription({ subscription_status }), 'plan_2');
     if (subscription_status === 'active' || subscription_status === 'trialing') {
       expect(attempt).not.toThrow();
-    } else expect(refusalOf(attempt).message).toContain(subscription_status);
+    } else {
+      expect(refusalOf(attempt).message).toContain(subscription_status);
+      expect(refusalOf(attempt).details[0]!.path).toBe('subscription_status');
+    }
   });
 
   test.each`
-    why                     | over                                  | target      | kind          | code
-    ${'the same plan'}      | ${{}}                                 | ${'plan_1'} | ${'invalid'}  | ${'validation_error'}
-    ${'a parent'}           | ${{ subscription_type: 'parent' }}    | ${'plan_2'} | ${'invalid'}  | ${'invalid_operation'}
-    ${'an inherited one'}   | ${{ subscription_type: 'inherited' }} | ${'plan_2'} | ${'invalid'}  | ${'invalid_operation'}
-    ${'about to be paused'} | ${{ active_pause_id: 'pause_1' }}     | ${'plan_2'} | ${'invalid'}  | ${'invalid_operation'}
-    ${'with phases'}        | ${{ has_phases: true }}               | ${'plan_2'} | ${'invalid'}  | ${'invalid_operation'}
-    ${'about to end'}       | ${{ has_pending_cancellation: true }} | ${'plan_2'} | ${'invalid'}  | ${'invalid_operation'}
-    ${'being paid for'}     | ${{ has_pending_checkout: true }}     | ${'plan_2'} | ${'conflict'} | ${'checkout_in_progress'}
-  `('not $why', ({ over, target, kind, code }) => {
-    const refusal = refusalOf(() => assertPlanChangeable(subscription(over), target));
-    expect([refusal.kind, refusal.code]).toEqual([kind, code]);
+    why                     | over                                  | target      | refusal
+    ${'the same plan'}      | ${{}}                                 | ${'plan_1'} | ${'invalid validation_error target_plan_id'}
+    ${'a parent'}           | ${{ subscription_type: 'parent' }}    | ${'plan_2'} | ${'invalid invalid_operation subscription_type'}
+    ${'an inherited one'}   | ${{ subscription_type: 'inherited' }} | ${'plan_2'} | ${'invalid invalid_operation subscription_type'}
+    ${'about to be paused'} | ${{ active_pause_id: 'pause_1' }}     | ${'plan_2'} | ${'invalid invalid_operation pause_status'}
+    ${'with phases'}        | ${{ has_phases: true }}               | ${'plan_2'} | ${'invalid invalid_operation phases'}
+    ${'about to end'}       | ${{ has_pending_cancellation: true }} | ${'plan_2'} | ${'invalid invalid_operation cancel_at'}
+    ${'being paid for'}     | ${{ has_pending_checkout: true }}     | ${'plan_2'} | ${'conflict checkout_in_progress target_plan_id'}
+  `('not $why', ({ over, target, refusal }) => {
+    expect(refusalText(() => assertPlanChangeable(subscription(over), target))).toBe(refusal);
   });
 });
 

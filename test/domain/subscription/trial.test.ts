@@ -96,6 +96,7 @@ describe('moving the end of a trial (billing-semantics 10.4)', () => {
     (subscription_status) => {
       const refusal = refusalOf(() => moveTrialEnd({ subscription_status }, at, at));
       expect(refusal.code).toBe('invalid_operation');
+      expect(refusal.details[0]!.path).toBe('subscription_status');
       expect(refusal.message).toContain(subscription_status);
     },
   );

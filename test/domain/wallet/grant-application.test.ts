@@ -126,6 +126,7 @@ describe('when the credits expire (money-semantics 5.5.3, 5.5.4)', () => {
   test('BILLING_CYCLE outside of every period is refused, rather than never expiring', () => {
     const refusal = refusalOf(() => grantExpiry(plain('BILLING_CYCLE'), at, '', null));
     expect([refusal.kind, refusal.code]).toEqual(['invalid', 'invalid_operation']);
+    expect(refusal.details[0]!.path).toBe('expiration_type');
   });
 
   test.each`
