@@ -27,7 +27,10 @@ describe(`several processes of the stream (seed ${SEED})`, () => {
   });
 
   const startChild = async (): Promise<StreamChild> => {
-    const child = await startStreamChild(world, { leaseMs: LEASE_MS, batchEvents: random.pick([100, 1_000]) });
+    const child = await startStreamChild(world, {
+      leaseMs: LEASE_MS,
+      batchEvents: random.pick([100, 1_000]),
+    });
     children.push(child);
     return child;
   };

@@ -28,7 +28,12 @@ export async function startBillingWorld(): Promise<BillingWorld> {
   const api = await startTestApi({ usageReader: oracle.reader });
   oracle.attach(api.pool);
   const now = async () => new Date(api.clock.now()).toISOString();
-  const runner = { pool: api.pool, log: createLogger(process.env['TEST_LOG'] ?? 'silent', 'test'), holder: 'test', now };
+  const runner = {
+    pool: api.pool,
+    log: createLogger(process.env['TEST_LOG'] ?? 'silent', 'test'),
+    holder: 'test',
+    now,
+  };
   const world = { heads: {} as WatermarkVector };
   const run = async <Deps>(job: Job<Deps>, deps: Deps) => {
     await completeBackfills(api.pool);
