@@ -54,7 +54,7 @@ class RedisCache implements Cache {
     this.#logger = logger;
     const common = {
       lazyConnect: true,
-      connectTimeout: 1_000,
+      connectTimeout: 500,
       retryStrategy: (attempt: number) => Math.min(50 * attempt, 1_000),
       maxRetriesPerRequest: 0,
     };

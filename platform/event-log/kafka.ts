@@ -72,7 +72,8 @@ class Log implements KafkaEventLog {
     );
     this.#queue = new AppendQueue({
       write: (epoch, records, signal) => this.#write(epoch, records, signal),
-      maxWrites: 4,
+      // More make the writes smaller and win nothing (measured with 4 and 8).
+      maxWrites: 2,
       maxWriteBytes: 2 * 1024 * 1024,
       maxPendingBytes: options.maxPendingBytes ?? 64 * 1024 * 1024,
       deadlineMs,
