@@ -14,6 +14,8 @@ export default {
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   reporters: ['default', '<rootDir>/test/support/summary-reporter.js'],
   testTimeout: 30_000,
+  // Both cores of a small machine: most of a suite's time is spent waiting for engines.
+  maxWorkers: 2,
   // A data directory of a running product below the checkout is none of the suite's business.
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.data'],
   watchPathIgnorePatterns: ['<rootDir>/.data'],
