@@ -18,12 +18,18 @@ import {
   rawEventRow,
   type RawEventCells,
 } from './queries/raw-events.ts';
-import { recomputeBuckets, recomputeUniques } from './queries/recompute-buckets.ts';
+import { differencesOf, type BucketCells } from './compare-buckets.ts';
+import {
+  bucketsUnderSeal,
+  computedBuckets,
+  recomputeBuckets,
+  recomputeUniques,
+} from './queries/recompute-buckets.ts';
 import { indexedSlots, smallestPositions } from './queries/smallest-positions.ts';
 import { touchedBucket, touchedBuckets, type TouchedCells } from './queries/touched-buckets.ts';
 import { meterUsageRow, usageOfEvent, type MeterUsageCells } from './queries/usage-of-event.ts';
 import type { BucketKey, Hash128, StoredBucketSize, TouchedBucket } from './rows.ts';
-import { slotGroup, type UsageStore } from './usage-store.ts';
+import { slotGroup, type BucketDifference, type UsageStore } from './usage-store.ts';
 
 const SLOTS_PER_PAGE = 1_000_000;
 const SLOT_BYTES = 16;
@@ -85,6 +91,19 @@ export function createUsageStore(clickhouse: ClickHouse): UsageStore {
       const sql = 'select toUnixTimestamp64Milli(now64(3))';
       const [row] = await clickhouse.rows<[string]>({ sql, params: {} });
       return Number(row![0]);
+    },
+    async compareBuckets(buckets, below, seal) {
+      const differences: BucketDifference[] = [];
+      for (const size of ['15MIN', 'DAY'] as const) {
+        for (const part of partsOf(buckets, size)) {
+          const [stored, computed] = await Promise.all([
+            clickhouse.rows<BucketCells>(bucketsUnderSeal(size, part, seal)),
+            clickhouse.rows<BucketCells>(computedBuckets(size, part, below)),
+          ]);
+          differences.push(...differencesOf(size, stored, computed));
+        }
+      }
+      return differences;
     },
     async recomputeBuckets(buckets, below, seal) {
       for (const part of partsOf(buckets, '15MIN')) {

@@ -8,6 +8,7 @@ import type {
   MeterUsageRow,
   RawEventRow,
   RejectedRow,
+  StoredBucketSize,
   TouchedBucket,
   UsageVoidRow,
 } from './rows.ts';
@@ -78,6 +79,21 @@ export interface UsageStore {
    * is gone. Repeating it with the same arguments is harmless.
    */
   recomputeBuckets(buckets: readonly BucketKey[], below: RowBounds, seal: bigint): Promise<void>;
+  /** Computes buckets again without writing, and answers where what stands under `seal` differs. */
+  compareBuckets(
+    buckets: readonly BucketKey[],
+    below: RowBounds,
+    seal: bigint,
+  ): Promise<BucketDifference[]>;
+}
+
+/** A bucket row that is not what the rows below its seal's vector come to. Figures are JSON; null: no such row. */
+export interface BucketDifference {
+  readonly bucket_size: StoredBucketSize;
+  /** Tenant, environment, customer, meter version, start, dimensions, source. */
+  readonly row: readonly unknown[];
+  readonly stored: string | null;
+  readonly computed: string | null;
 }
 
 export interface CanonicalEventsQuery {

@@ -28,23 +28,54 @@ export function recomputeBuckets(
   bounds: RowBounds,
   seal: bigint,
 ): ClickHouseQuery {
+  const computed = computedBuckets(size, buckets, bounds);
+  return {
+    sql: `
+      insert into ${BUCKET_TABLES[size]} (${storedColumns(size)}, seal)
+      select *, {seal:UInt64} from (${computed.sql})`,
+    params: { ...computed.params, seal },
+  };
+}
+
+/** What the given buckets come to below the bounds, in the order of `storedColumns`. */
+export function computedBuckets(
+  size: StoredBucketSize,
+  buckets: readonly BucketKey[],
+  bounds: RowBounds,
+): ClickHouseQuery {
   const rows = rowsOf(size, buckets, bounds);
   const uniques =
     size === 'DAY' ? `, uniqExactIf(unique_hash, unique_hash != ${NO_HASH}) as unique_count` : '';
   return {
     sql: `
-      insert into ${BUCKET_TABLES[size]} (${KEY}, dimensions, source, seal, event_count, sum,
-             sum_value_time, min, max, latest, latest_at, latest_position, latest_partition
-             ${size === 'DAY' ? ', unique_count' : ''})
-      select ${KEY}, dimensions, source, {seal:UInt64} as seal, ${COLUMNS}
-             ${size === 'DAY' ? ', unique_count' : ''}
+      select ${KEY}, dimensions, source, ${COLUMNS} ${size === 'DAY' ? ', unique_count' : ''}
         from (${BUCKETS}) as buckets
         left join (select ${KEY}, dimensions, source, ${STATES} ${uniques}
                      from (${rows.sql})
                     group by ${KEY}, dimensions, source) as states
        using (${KEY})`,
-    params: { ...rows.params, seal },
+    params: rows.params,
   };
+}
+
+/** The rows that the given buckets have under a seal, in the order of `storedColumns`. */
+export function bucketsUnderSeal(
+  size: StoredBucketSize,
+  buckets: readonly BucketKey[],
+  seal: bigint,
+): ClickHouseQuery {
+  return {
+    sql: `
+      select ${storedColumns(size)}
+        from ${BUCKET_TABLES[size]} final
+       where (${KEY}) in (${BUCKETS}) and seal = {seal:UInt64}`,
+    params: { ...keyParams(buckets), seal },
+  };
+}
+
+function storedColumns(size: StoredBucketSize): string {
+  return `${KEY}, dimensions, source, event_count, sum, sum_value_time, min, max, latest,
+          latest_at, latest_position, latest_partition ${size === 'DAY' ? ', unique_count' : ''}`;
 }
 
 /** The unique values of the given days, each under the seal. To be written before their day buckets. */
@@ -92,13 +123,19 @@ function rowsOf(
          and ${below.sql}`,
     params: {
       ...below.params,
-      tenant_ids: buckets.map((bucket) => bucket.tenant_id),
-      environment_ids: buckets.map((bucket) => bucket.environment_id),
-      customer_ids: buckets.map((bucket) => bucket.external_customer_id),
-      version_ids: buckets.map((bucket) => bucket.meter_version_id),
-      starts,
+      ...keyParams(buckets),
       first_start: Math.min(...starts),
       last_end: Math.max(...starts) + seconds,
     },
+  };
+}
+
+function keyParams(buckets: readonly BucketKey[]): Record<string, unknown> {
+  return {
+    tenant_ids: buckets.map((bucket) => bucket.tenant_id),
+    environment_ids: buckets.map((bucket) => bucket.environment_id),
+    customer_ids: buckets.map((bucket) => bucket.external_customer_id),
+    version_ids: buckets.map((bucket) => bucket.meter_version_id),
+    starts: buckets.map((bucket) => bucket.bucket_start / 1000),
   };
 }

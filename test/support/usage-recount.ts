@@ -1,4 +1,5 @@
 import { packPosition } from '../../domain/metering/position.ts';
+import type { MeteredUsage } from '../../domain/metering/aggregate.ts';
 import { compileMeter } from '../../domain/metering/meter-event.ts';
 import type { MeterVersion } from '../../domain/metering/usage.ts';
 import type { Pool } from '../../postgres/client.ts';
@@ -40,35 +41,42 @@ function readable(value: Buffer): UsageEvent[] {
   }
 }
 
-/** The naive answer: of each id the first copy in the log, given to the meter one by one. */
-export function recount(log: readonly LoggedEvent[], version: MeterVersion): Counted[] {
+/** The naive answer: of each id the first copy in the log, given to the meter one by one. Voids aside. */
+export function meteredUsage(log: readonly LoggedEvent[], version: MeterVersion): MeteredUsage[] {
   const first = new Map<string, LoggedEvent>();
   for (const logged of log) {
-    if (logged.event.kind === 'void') continue;
-    const key = JSON.stringify([
-      logged.event.tenant_id,
-      logged.event.environment_id,
-      logged.event.event_id,
-    ]);
+    const { kind, tenant_id, environment_id, event_id } = logged.event;
+    if (kind === 'void') continue;
+    const key = JSON.stringify([tenant_id, environment_id, event_id]);
     const known = first.get(key);
     if (known === undefined || logged.position < known.position) first.set(key, logged);
   }
   const meter = compileMeter(version);
-  const counted: Counted[] = [];
-  for (const { event, partition, position } of first.values()) {
-    if (event.tenant_id !== version.tenant_id || event.environment_id !== version.environment_id)
-      continue;
+  return [...first.values()].flatMap(({ event, partition, position }) => {
+    const { tenant_id, environment_id, external_customer_id, timestamp, source } = event;
+    if (tenant_id !== version.tenant_id || environment_id !== version.environment_id) return [];
     const metering = meter({
       event_name: event.event_name,
       properties: JSON.parse(event.properties) as Record<string, unknown>,
     });
-    if (metering.outcome !== 'metered') continue;
-    const { value, dimensions } = metering;
-    counted.push(
-      `${event.external_customer_id} ${event.timestamp} ${value} ${dimensions.join('|')} @${partition}:${position}`,
+    if (metering.outcome !== 'metered') return [];
+    const { value, unique_value } = metering;
+    const dimensions = Object.fromEntries(
+      version.dimensions.map((name, place) => [name, metering.dimensions[place]!]),
     );
-  }
-  return counted.sort();
+    const key = { tenant_id, environment_id, external_customer_id, meter_version_id: version.id };
+    return [{ ...key, timestamp, partition, position, value, unique_value, dimensions, source }];
+  });
+}
+
+/** The same as text, to be compared with `storedUsage`. */
+export function recount(log: readonly LoggedEvent[], version: MeterVersion): Counted[] {
+  return meteredUsage(log, version)
+    .map((row) => {
+      const dimensions = version.dimensions.map((name) => row.dimensions[name]).join('|');
+      return `${row.external_customer_id} ${row.timestamp} ${row.value} ${dimensions} @${row.partition}:${row.position}`;
+    })
+    .sort();
 }
 
 /** What the usage table holds for a version, every row once. */

@@ -1,0 +1,38 @@
+import { mayUseBucket } from '../domain/metering/may-use-bucket.ts';
+import type { TouchedBucket } from '../clickhouse/rows.ts';
+import type { BucketDifference, UsageStore } from '../clickhouse/usage-store.ts';
+import type { Pool } from '../postgres/client.ts';
+import { readUsageBounds } from '../postgres/seals.ts';
+
+export interface BucketCheck {
+  readonly checked: number;
+  readonly differences: readonly BucketDifference[];
+}
+
+/**
+ * Computes a sample of the buckets that readers may use again, from the rows below the vector of
+ * their seal, and reports what differs (metering 7, tests 17 and 19). Changes nothing: a difference is
+ * repaired by `requestRebuild`. `isSampled` chooses, bucket by bucket.
+ */
+export async function verifyBuckets(
+  { pool, store }: { readonly pool: Pool; readonly store: UsageStore },
+  isSampled: (bucket: TouchedBucket) => boolean = () => true,
+): Promise<BucketCheck> {
+  const differences: BucketDifference[] = [];
+  let checked = 0;
+  for await (const touched of store.touchedBuckets({ since: null })) {
+    const sample = touched.filter((bucket) => bucket.seal !== null && isSampled(bucket));
+    const versions = [...new Set(sample.map((bucket) => bucket.meter_version_id))];
+    const bounds = await readUsageBounds(pool, versions);
+    const vectors = await bounds.vectorsOf(sample.map((bucket) => bucket.seal!));
+    for (const [seal, watermarks] of vectors) {
+      const sealed = sample.filter(
+        (bucket) => bucket.seal === seal && mayUseBucket(watermarks, bucket.marks),
+      );
+      checked += sealed.length;
+      const below = { watermarks, liveUntil: bounds.liveUntil };
+      differences.push(...(await store.compareBuckets(sealed, below, seal)));
+    }
+  }
+  return { checked, differences };
+}

@@ -1,0 +1,102 @@
+import { readUsageBounds, UsageUnderRepair } from '../../postgres/seals.ts';
+import { requestReplay } from '../../postgres/stream-replays.ts';
+import {
+  createMeteringWorld,
+  eventually,
+  usageEvent,
+  type MeteringWorld,
+} from '../support/metering-world.ts';
+import { readLog, recount, storedUsage } from '../support/usage-recount.ts';
+
+let world: MeteringWorld;
+beforeEach(async () => {
+  world = await createMeteringWorld({ partitions: 2, leaseMs: 400 });
+});
+afterEach(() => world.close());
+
+const events = (from: number, count: number) =>
+  Array.from({ length: count }, (_, n) =>
+    usageEvent({ event_id: `event-${from + n}`, properties: `{"tokens":${n}}` }),
+  );
+const progress = () => world.pool`select partition, next_offset from stream_progress order by 1`;
+
+describe('the machine under ClickHouse stopped uncleanly', () => {
+  test('what the stream passed is replayed; the watermark stays, usage is unavailable meanwhile', async () => {
+    const ended = await world.createMeter({ type: 'COUNT' });
+    const sum = await world.createMeter({ type: 'SUM', field: 'tokens' });
+    const stream = await world.startStream();
+    await world.send(events(0, 200), { eventsPerRecord: 10 });
+    await world.untilPassed();
+    await world.endMeter(ended.id);
+    await eventually(async () => {
+      const [row] = await world.pool`select count(*) from meter_live where live_until is not null`;
+      expect(row).toEqual({ count: '2' });
+    });
+    await world.send([...events(200, 200), ...events(0, 50)], { eventsPerRecord: 10 });
+    await world.untilPassed();
+    await stream.close();
+    const log = await readLog(world.pool);
+    const before = await progress();
+    const counted = await storedUsage(world.clickhouse, ended.id);
+
+    // Nothing of it had reached the disk.
+    for (const table of ['events_raw_v1', 'event_index_v1', 'meter_usage_v1', 'usage_touched_v1'])
+      await world.clickhouse.command({ sql: `truncate table ${table}`, params: {} });
+    expect(await requestReplay(world.pool)).toBe(2);
+    await expect(readUsageBounds(world.pool, [])).rejects.toThrow(UsageUnderRepair);
+
+    await world.startStream({ batchEvents: 70 });
+    await eventually(async () => void (await readUsageBounds(world.pool, [])), 30_000);
+    expect(await progress()).toEqual(before);
+    expect(await storedUsage(world.clickhouse, sum.id)).toEqual(recount(log, sum));
+    // A version that ended meanwhile gets its rows back, and rows beyond its end do not count anyway.
+    expect(await storedUsage(world.clickhouse, ended.id)).toEqual(expect.arrayContaining(counted));
+    await world.send(events(100, 300), { eventsPerRecord: 10 });
+    await world.untilPassed();
+    expect(await storedUsage(world.clickhouse, sum.id)).toEqual(
+      recount(await readLog(world.pool), sum),
+    );
+  }, 90_000);
+
+  test('nothing to replay, nothing to wait for', async () => {
+    await world.startStream();
+    await eventually(async () => expect((await progress()).length).toBe(2));
+    expect(await requestReplay(world.pool)).toBe(0);
+    await readUsageBounds(world.pool, []);
+  });
+});
+
+describe('the log is resized while events come in', () => {
+  test('copies on both sides of the change are one event', async () => {
+    const version = await world.createMeter({ type: 'SUM', field: 'tokens' });
+    await world.startStream();
+    await world.send(events(0, 300), { eventsPerRecord: 20 });
+    expect(await world.eventLog.resize(5)).toBe(1);
+    const later = events(150, 300).map((event) => ({ ...event, properties: '{"tokens":7777}' }));
+    await world.send(later, { eventsPerRecord: 20 });
+    await world.untilPassed(60_000);
+    const late = await world.createMeter({ type: 'COUNT' });
+    await world.send(events(440, 30), { eventsPerRecord: 20 });
+    await world.untilPassed(60_000);
+    const log = await readLog(world.pool);
+    expect(new Set(log.map(({ position }) => position >> 56n))).toEqual(new Set([0n, 1n]));
+    expect(recount(log, version).length).toBe(470);
+    expect(await storedUsage(world.clickhouse, version.id)).toEqual(recount(log, version));
+    await eventually(async () => {
+      expect(await storedUsage(world.clickhouse, late.id)).toEqual(recount(log, late));
+    }, 30_000);
+  }, 120_000);
+
+  test('a consumer does not start where records left the log unprocessed', async () => {
+    await world.send(events(0, 100), { eventsPerRecord: 10 });
+    for (const { partition, next } of await world.eventLog.positions('nobody'))
+      await world.eventLog.truncate(partition, next - 1n);
+    const stream = await world.startStream();
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    expect(await progress()).toEqual([
+      { partition: 0, next_offset: '0' },
+      { partition: 1, next_offset: '0' },
+    ]);
+    await stream.close();
+  });
+});
