@@ -17,13 +17,15 @@ export interface ApiOptions {
   readonly eventReader: EventReader;
   readonly authenticate: Authenticate;
   readonly callerLimit?: CallerLimit | null;
+  /** Routes that other parts of the product serve under the same prefix, for the document. */
+  readonly servedElsewhere?: readonly Route<never>[];
   /** Sees each answer before it is sent. Tests compare it with the declared schema here. */
   readonly onBody?: (route: Route<ApiDeps>, body: unknown) => void;
 }
 
-/** The OpenAPI document of the API, made from the route list. */
-export const apiDocument = (): object =>
-  openApiDocument(API_ROUTES as readonly Route<never>[], {
+/** The OpenAPI document of the product, made from the route lists. */
+export const apiDocument = (servedElsewhere: readonly Route<never>[] = []): object =>
+  openApiDocument([...servedElsewhere, ...(API_ROUTES as readonly Route<never>[])], {
     title: 'Meterline',
     version: '1.0',
     description:
@@ -41,5 +43,6 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
     deps: { ...options.deps, sessions, eventReader: options.eventReader },
     sessions,
   });
-  await serveDocs(app, apiDocument(), { path: `${API_PREFIX}/openapi.json`, page: '/docs' });
+  const document = apiDocument(options.servedElsewhere);
+  await serveDocs(app, document, { path: `${API_PREFIX}/openapi.json`, page: '/docs' });
 }

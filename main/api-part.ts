@@ -1,5 +1,6 @@
 import { registerApi } from '../api/app.ts';
 import { createEventReader } from '../clickhouse/event-reader.ts';
+import { INGEST_OPERATIONS } from '../ingest/routes.ts';
 import type { HttpPart } from './http-role.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -15,8 +16,10 @@ export async function apiPart(runtime: Runtime): Promise<HttpPart> {
   const callerLimit =
     perSecond === 0 ? null : { limiter, limit: { perSecond, burst: perSecond * BURST_SECONDS } };
   const eventReader = createEventReader(runtime.clickhouse());
+  const servedElsewhere = INGEST_OPERATIONS;
+  const options = { deps, eventReader, authenticate, callerLimit, servedElsewhere };
   return {
-    register: (app) => registerApi(app, { deps, eventReader, authenticate, callerLimit }),
+    register: (app) => registerApi(app, options),
     close: async () => {},
   };
 }
