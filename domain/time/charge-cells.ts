@@ -1,6 +1,6 @@
 import type { RecurringPeriod } from './billing-grid.ts';
 import { billingPeriods, type BillingSchedule } from './billing-periods.ts';
-import { intersection, type Instant, type Period } from './instant.ts';
+import { earlierOf, intersection, laterOf, type Instant, type Period } from './instant.ts';
 
 /** One period of a price's own grid inside a billing period of its subscription. */
 export interface Cell {
@@ -28,10 +28,10 @@ export function chargeCells(
     billing_period: price.billing_period,
     billing_period_count: price.billing_period_count,
   };
-  return billingPeriods(schedule, period.start, period.end).flatMap((own) => {
-    const cell = intersection(own, period.start, period.end);
-    return cell === null ? [] : [{ reference: own.reference, cell }];
-  });
+  return billingPeriods(schedule, period.start, period.end).map((own) => ({
+    reference: own.reference,
+    cell: { start: laterOf(own.start, period.start), end: earlierOf(own.end, period.end) },
+  }));
 }
 
 /** The part of a cell in which the line item is in force; null when it is not. A null end is open. */

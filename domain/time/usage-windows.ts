@@ -98,23 +98,10 @@ function clockGrid(zone: Zone, size: number): WindowGrid {
       const end = full + size;
       return {
         start: zone.changeWithin(full, ms) ?? full,
-        end: zone.offsetAt(end - 1) === offset ? end : nextChange(zone, ms, end - 1),
+        end: zone.offsetAt(end - 1) === offset ? end : zone.changeWithin(ms, end - 1)!,
       };
     },
   };
-}
-
-/** The first change in `(after, upTo]`, of which there is one. */
-function nextChange(zone: Zone, after: number, upTo: number): number {
-  let first = upTo;
-  for (
-    let change = zone.changeWithin(after, upTo);
-    change !== null;
-    change = zone.changeWithin(after, change - 1)
-  ) {
-    first = change;
-  }
-  return first;
 }
 
 /** Windows that begin at wall-clock times, `size` apart from the time that `origin` gives. */

@@ -42,6 +42,10 @@ describe('text and milliseconds', () => {
     '',
   ])('%s is no instant', (text) => expect(() => epochMs(text)).toThrow(RangeError));
 
+  test('a day that a month has not is named', () => {
+    expect(() => epochMs('2026-02-29T00:00:00.000Z')).toThrow('there is no day 2026-02-29');
+  });
+
   test.each([0.5, Number.NaN, Infinity])('%d milliseconds are a bug', (ms) => {
     expect(() => isoText(ms)).toThrow('whole number');
   });

@@ -118,6 +118,30 @@ describe('days with 23 and 25 hours', () => {
     ]);
   });
 
+  test('three hours at once, forwards and back, in Casey', () => {
+    const casey = (size: BucketSize) => window(size, 'Antarctica/Casey');
+    // 02:00 became 05:00: the window that would begin at 03:00 begins where 06:00 does.
+    expect(starts(casey('3HOUR'), '2009-10-17T16:00:00Z', '2009-10-18T00:00:00Z')).toEqual([
+      '2009-10-17T16:00:00',
+      '2009-10-17T19:00:00',
+      '2009-10-17T22:00:00',
+    ]);
+    expect(windowStart(casey('3HOUR'), '2009-10-17T18:10:00Z')).toBe('2009-10-17T16:00:00.000Z');
+    // 02:00 became 23:00 of the day before: the day had begun and goes on, for 27 hours.
+    expect(starts(casey('DAY'), '2010-03-03T13:00:00Z', '2010-03-06T16:00:00Z')).toEqual([
+      '2010-03-03T13:00:00',
+      '2010-03-04T13:00:00',
+      '2010-03-05T16:00:00',
+    ]);
+    expect(windowStart(casey('DAY'), '2010-03-04T15:30:00Z')).toBe('2010-03-04T13:00:00.000Z');
+    expect(starts(casey('HOUR'), '2010-03-04T13:00:00Z', '2010-03-04T17:00:00Z')).toEqual([
+      '2010-03-04T13:00:00',
+      '2010-03-04T14:00:00',
+      '2010-03-04T15:00:00',
+      '2010-03-04T16:00:00',
+    ]);
+  });
+
   test('the day that Samoa skipped is no window', () => {
     expect(
       starts(window('DAY', 'Pacific/Apia'), '2011-12-29T10:00:00Z', '2011-12-31T10:00:00Z'),
