@@ -104,7 +104,7 @@ describe('the boundary function agrees with a second calendar', () => {
         grid.boundaryMs(k),
       );
     }),
-    { quick: 300, deep: 60_000 },
+    { quick: 300, deep: 40_000 },
   );
 
   property(
@@ -123,7 +123,7 @@ describe('the boundary function agrees with a second calendar', () => {
       const isLeapDay = luxonLocal(zone, anchor).month === 2 && day === 29;
       if (!isLeapDay && back.hour === luxonLocal(zone, anchor).hour) expect(back.day).toBe(day);
     }),
-    { quick: 100, deep: 10_000 },
+    { quick: 100, deep: 5_000 },
   );
 });
 
@@ -154,7 +154,7 @@ describe('periods tile the life of a subscription', () => {
       // Only the first and the last can be stubs.
       expect(periods.slice(1, -1).some((cell) => cell.is_stub)).toBe(false);
     }),
-    { quick: 150, deep: 20_000 },
+    { quick: 150, deep: 8_000 },
   );
 
   property(
@@ -172,7 +172,7 @@ describe('periods tile the life of a subscription', () => {
         expect(periodContaining(schedule, schedule.end_date)).toBeNull();
       }
     }),
-    { quick: 150, deep: 20_000 },
+    { quick: 150, deep: 8_000 },
   );
 
   property(
@@ -196,7 +196,7 @@ describe('periods tile the life of a subscription', () => {
         expect(cell!.is_stub).toBe(false);
       }
     }),
-    { quick: 100, deep: 10_000 },
+    { quick: 100, deep: 5_000 },
   );
 });
 
@@ -222,7 +222,7 @@ describe('calendar anchors', () => {
       const longest = luxonAdd(ms, luxonUnit, length) - ms + 4 * DAY;
       expect(anchor - ms).toBeLessThanOrEqual(longest);
     }),
-    { quick: 150, deep: 20_000 },
+    { quick: 150, deep: 8_000 },
   );
 });
 
@@ -256,7 +256,7 @@ describe('charge cells', () => {
         }
       }
     }),
-    { quick: 100, deep: 10_000 },
+    { quick: 100, deep: 5_000 },
   );
 });
 

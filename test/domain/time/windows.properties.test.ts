@@ -70,7 +70,7 @@ describe('usage windows', () => {
         expect([cell.start, cell.end]).toEqual([cell.window_start, cell.window_end]);
       }
     }),
-    { quick: 150, deep: 20_000 },
+    { quick: 150, deep: 8_000 },
   );
 
   property(
@@ -101,7 +101,7 @@ describe('usage windows', () => {
         expect(onTime() || changed || movedByGap).toBe(true);
       }
     }),
-    { quick: 150, deep: 15_000 },
+    { quick: 150, deep: 8_000 },
   );
 
   property(
@@ -130,7 +130,7 @@ describe('usage windows', () => {
         }
       }
     }),
-    { quick: 150, deep: 15_000 },
+    { quick: 150, deep: 8_000 },
   );
 });
 
