@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs';
+import { uptime } from 'node:os';
 import { join, resolve } from 'node:path';
 import { startEmbeddedClickHouse } from '../clickhouse/embedded-server.ts';
 import { systemClock } from '../platform/clock.ts';
@@ -7,9 +8,11 @@ import { createIds } from '../platform/ids.ts';
 import type { Logger } from '../platform/log.ts';
 import { connectPostgres } from '../postgres/client.ts';
 import { freePort, startEmbeddedPostgres } from '../postgres/embedded.ts';
+import { requestReplay } from '../postgres/stream-replays.ts';
 import { bootstrapTenant } from './bootstrap.ts';
 import { migrateStores } from './migrate-stores.ts';
 import { roleProcess } from './role-process.ts';
+import { RunningMark } from './running-mark.ts';
 import { Supervisor } from './supervisor.ts';
 
 /** Everything on one machine: engines where no address is given, and every role. */
@@ -44,6 +47,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
   try {
     const dataDirectory = resolve(config.DATA_DIR);
     mkdirSync(dataDirectory, { recursive: true });
+    const mark = new RunningMark(dataDirectory);
     const [postgresUrl, clickhouseUrl] = await Promise.all([
       config.POSTGRES_URL ?? addPostgres(supervisor, join(dataDirectory, 'postgres'), log),
       config.CLICKHOUSE_URL ?? addClickHouse(supervisor, join(dataDirectory, 'clickhouse'), log),
@@ -52,6 +56,13 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
     const pool = connectPostgres({ url: postgresUrl, applicationName: 'start', maxConnections: 2 });
     const apiKey = await (async () => {
       await migrateStores(pool, clickhouseUrl, log);
+      if (mark.begin(Date.now() - uptime() * 1000) && config.CLICKHOUSE_URL === undefined) {
+        const partitions = await requestReplay(pool);
+        log.warn(
+          { partitions },
+          'the machine went down under the engines: the last day is replayed',
+        );
+      }
       const ids = createIds(systemClock);
       const given = { dataDirectory, apiKey: config.BOOTSTRAP_API_KEY };
       return (await bootstrapTenant(pool, ids, given)).apiKey;
@@ -86,7 +97,10 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
       clickhouseUrl,
       operationsPorts,
       pids: () => supervisor.pids(),
-      stop: () => supervisor.stop(),
+      async stop() {
+        await supervisor.stop();
+        mark.end();
+      },
     };
   } catch (error) {
     await supervisor.stop();

@@ -35,13 +35,18 @@ export interface Runtime {
   readonly registry: Registry;
   readonly pool: Pool;
   clickhouse(): ClickHouse;
-  eventLog(): Promise<EventLog>;
+  eventLog(): Promise<ResizableEventLog>;
   cache(): Promise<Cache>;
   apiKeyAuth(): Promise<ApiKeyAuth>;
   /** What commands of the API need, for the API itself and for jobs. */
   billingDeps(): Promise<BillingDeps>;
   /** Closes whatever was opened, in the reverse order of opening. */
   close(): Promise<void>;
+}
+
+/** What both logs offer beside the port: closing an epoch and opening the next. */
+export interface ResizableEventLog extends EventLog {
+  resize(partitions: number): Promise<number>;
 }
 
 export function createRuntime(role: string): Runtime {
@@ -105,7 +110,11 @@ function once<Value>(make: () => Value): () => Value {
   return () => (made ??= { value: make() }).value;
 }
 
-function openEventLog(config: Config, postgresUrl: string, logger: Logger): Promise<EventLog> {
+function openEventLog(
+  config: Config,
+  postgresUrl: string,
+  logger: Logger,
+): Promise<ResizableEventLog> {
   const { KAFKA_BROKERS: brokers, KAFKA_TOPIC: topic, LOG_PARTITIONS: partitions } = config;
   return brokers === undefined
     ? openPostgresEventLog({ url: postgresUrl, logger, partitions })

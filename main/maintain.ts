@@ -1,0 +1,47 @@
+import { createUsageStore } from '../clickhouse/create-usage-store.ts';
+import { requestRebuild } from '../postgres/seals.ts';
+import { requestReplay } from '../postgres/stream-replays.ts';
+import { verifyBuckets } from '../stream/verify-buckets.ts';
+import { createRuntime, type Runtime } from './runtime.ts';
+
+/**
+ * Work for a person's hands, beside a running product (POSTGRES_URL and CLICKHOUSE_URL say where it
+ * is): `node dist/main/maintain.js COMMAND`. See docs/operations.md.
+ */
+const COMMANDS: Readonly<Record<string, (runtime: Runtime) => Promise<string>>> = {
+  'verify-buckets': async ({ pool, clickhouse }) => {
+    const check = await verifyBuckets({ pool, store: createUsageStore(clickhouse()) });
+    for (const difference of check.differences)
+      process.stdout.write(`${JSON.stringify(difference)}\n`);
+    if (check.differences.length > 0) process.exitCode = 1;
+    return `verify-buckets checked=${check.checked} differences=${check.differences.length}`;
+  },
+  'rebuild-buckets': async ({ pool }) => {
+    await requestRebuild(pool);
+    return 'rebuild-buckets: asked for; the sealer does it in its next cycles';
+  },
+  replay: async ({ pool }) => {
+    const partitions = await requestReplay(pool);
+    return `replay partitions=${partitions}: restart the stream; usage is unavailable until it is done`;
+  },
+  'resize-log': async (runtime) => {
+    const partitions = Number(process.argv[3]);
+    if (!Number.isInteger(partitions) || partitions < 1 || partitions > 1024)
+      throw new Error('resize-log takes the new number of partitions, 1 to 1024');
+    const log = await runtime.eventLog();
+    const epoch = await log.resize(partitions);
+    return `resize-log epoch=${epoch} partitions=${partitions}: the stream goes on when the old epoch is drained`;
+  },
+};
+
+const command = COMMANDS[process.argv[2] ?? ''];
+if (command === undefined) {
+  process.stderr.write(`Commands: ${Object.keys(COMMANDS).join(', ')} (see docs/operations.md)\n`);
+  process.exit(2);
+}
+const runtime = createRuntime('maintain');
+try {
+  process.stdout.write(`${await command(runtime)}\n`);
+} finally {
+  await runtime.close();
+}
