@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Kafka, logLevel, type ISocketFactory, type LogEntry } from 'kafkajs';
 import type { Logger } from '../log.ts';
 
@@ -9,14 +10,14 @@ export interface KafkaAddress {
 }
 
 /**
- * A client whose requests end within `requestTimeoutMs`. It retries nothing by itself: what a failed
- * request means is decided by who sent it.
+ * A client whose requests end within `requestTimeoutMs`. `retries` is for finding brokers and leaders;
+ * what a failed request means is decided by who sent it.
  */
 export function kafkaClient(
   address: KafkaAddress,
   logger: Logger,
   requestTimeoutMs: number,
-  retries = 0,
+  retries: number,
 ): Kafka {
   const { route } = address;
   return new Kafka({
@@ -51,3 +52,19 @@ const routedSockets =
     socket.setNoDelay(true);
     return socket;
   };
+
+const READ_ATTEMPTS = 5;
+const READ_RETRY_MS = 200;
+
+/** For requests that only read: brokers that come, go or hand over to another refuse for a moment. */
+export async function readAgain<Answer>(read: () => Promise<Answer>): Promise<Answer> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await read();
+    } catch (error) {
+      const isPassing = (error as { retriable?: unknown }).retriable === true;
+      if (!isPassing || attempt === READ_ATTEMPTS) throw error;
+      await sleep(READ_RETRY_MS);
+    }
+  }
+}

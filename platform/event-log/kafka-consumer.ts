@@ -2,7 +2,7 @@ import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import type { Logger } from '../log.ts';
 import type { LogConsumer, LogReader, LogRecord } from './event-log.ts';
 import { EVENT_COUNT_HEADER } from './kafka-producer.ts';
-import { topicOf, type Epoch } from './kafka-topics.ts';
+import { groupOf, topicOf, type Epoch } from './kafka-topics.ts';
 
 export interface KafkaConsumerOptions {
   readonly kafka: Kafka;
@@ -81,7 +81,7 @@ export class KafkaLogConsumer implements LogConsumer {
     const { epoch, partitions } = await this.#options.currentEpoch();
     const topic = topicOf(this.#options.topic, epoch);
     const consumer = kafka.consumer({
-      groupId: `${group}-e${epoch}`,
+      groupId: groupOf(this.#options.topic, epoch, group),
       sessionTimeout: sessionTimeoutMs,
       heartbeatInterval: Math.floor(sessionTimeoutMs / 5),
       maxBytesPerPartition: MAX_BYTES_PER_PARTITION,

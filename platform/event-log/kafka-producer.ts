@@ -67,6 +67,7 @@ export class KafkaAppender {
   async #connect(): Promise<Producer> {
     const producer = this.#kafka.producer({
       allowAutoTopicCreation: false,
+      retry: { retries: 0 },
       createPartitioner:
         () =>
         ({ message }) =>

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Admin } from 'kafkajs';
+import { readAgain } from './kafka-client.ts';
 
 /** The largest record batch a topic of ours takes: one event may have some 3 MiB of properties. */
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
@@ -16,17 +17,23 @@ export interface Epoch {
 /** One topic per epoch: `<topic>-e0`, `<topic>-e1`, … */
 export const topicOf = (topic: string, epoch: number): string => `${topic}-e${epoch}`;
 
+/**
+ * The consumer group of an epoch. It carries the topic, because groups are the cluster's: readers of
+ * another log under the same name would share it, and wait for each other at every rebalance.
+ */
+export const groupOf = (topic: string, epoch: number, group: string): string =>
+  `${topicOf(topic, epoch)}-${group}`;
+
 /** Every epoch of the log, ascending. */
 export async function findEpochs(admin: Admin, topic: string): Promise<Epoch[]> {
   const prefix = `${topic}-e`;
-  const epochs = (await admin.listTopics())
+  const epochs = (await readAgain(() => admin.listTopics()))
     .filter((name) => name.startsWith(prefix) && /^\d+$/.test(name.slice(prefix.length)))
     .map((name) => Number(name.slice(prefix.length)))
     .sort((a, b) => a - b);
   if (epochs.length === 0) return [];
-  const { topics } = await admin.fetchTopicMetadata({
-    topics: epochs.map((epoch) => topicOf(topic, epoch)),
-  });
+  const names = epochs.map((epoch) => topicOf(topic, epoch));
+  const { topics } = await readAgain(() => admin.fetchTopicMetadata({ topics: names }));
   return epochs.map((epoch) => ({
     epoch,
     partitions: topics.find(({ name }) => name === topicOf(topic, epoch))!.partitions.length,

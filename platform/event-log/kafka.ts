@@ -12,10 +12,17 @@ import {
   type LogReader,
   type PartitionPositions,
 } from './event-log.ts';
-import { kafkaClient, type KafkaAddress } from './kafka-client.ts';
+import { kafkaClient, readAgain, type KafkaAddress } from './kafka-client.ts';
 import { KafkaLogConsumer } from './kafka-consumer.ts';
 import { KafkaAppender } from './kafka-producer.ts';
-import { createEpoch, findEpochs, sealEpoch, topicOf, type Epoch } from './kafka-topics.ts';
+import {
+  createEpoch,
+  findEpochs,
+  groupOf,
+  sealEpoch,
+  topicOf,
+  type Epoch,
+} from './kafka-topics.ts';
 
 export interface KafkaEventLogOptions extends KafkaAddress {
   /** Name of the log; its topics are `<topic>-e<epoch>`. */
@@ -66,7 +73,8 @@ class Log implements KafkaEventLog {
     this.#kafka = kafkaClient(options, logger, 15_000, 8);
     this.#admin = this.#kafka.admin();
     this.#appender = new KafkaAppender(
-      kafkaClient(options, logger, deadlineMs),
+      // A seed that is down must not decide; another is asked at once.
+      kafkaClient(options, logger, deadlineMs, 3),
       options.topic,
       Math.round(deadlineMs * 0.75),
     );
@@ -183,8 +191,13 @@ class Log implements KafkaEventLog {
   async #positionsOf(group: string, epoch: number): Promise<PartitionPositions[]> {
     const topic = topicOf(this.#options.topic, epoch);
     const [offsets, committed] = await Promise.all([
-      this.#admin.fetchTopicOffsets(topic),
-      this.#admin.fetchOffsets({ groupId: `${group}-e${epoch}`, topics: [topic] }),
+      readAgain(() => this.#admin.fetchTopicOffsets(topic)),
+      readAgain(() =>
+        this.#admin.fetchOffsets({
+          groupId: groupOf(this.#options.topic, epoch, group),
+          topics: [topic],
+        }),
+      ),
     ]);
     const passed = new Map(
       committed[0]?.partitions.map(({ partition, offset }) => [partition, BigInt(offset)]),
@@ -204,7 +217,8 @@ class Log implements KafkaEventLog {
   }
 
   async #bounds(epoch: number, partition: number): Promise<{ first: bigint; next: bigint }> {
-    const offsets = await this.#admin.fetchTopicOffsets(topicOf(this.#options.topic, epoch));
+    const topic = topicOf(this.#options.topic, epoch);
+    const offsets = await readAgain(() => this.#admin.fetchTopicOffsets(topic));
     const found = offsets.find((each) => each.partition === partition);
     if (found === undefined) throw new Error(`No partition ${partition} in epoch ${epoch}`);
     return { first: BigInt(found.low), next: BigInt(found.high) };
