@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * Runs the property files with deep counts and refuses to call that a success below the promised
+ * Runs the property files of the arithmetic with deep counts and refuses to call that a success below the promised
  * number of cases, so that a deleted property is noticed.
  */
 const PROMISED_CASES = 400_000;
@@ -19,7 +19,7 @@ const { status } = spawnSync(
     ...arguments_,
     'node_modules/jest/bin/jest.js',
     '--testMatch',
-    '**/*.properties.test.ts',
+    '**/test/domain/**/*.properties.test.ts',
     '--',
     ...filters,
   ],
