@@ -1,5 +1,6 @@
 import type { Route } from '../platform/http/route.ts';
 import { addonRoutes } from './addons/routes.ts';
+import { alertRoutes } from './alerts/routes.ts';
 import { apiKeyRoutes } from './api-keys/routes.ts';
 import { authRoutes } from './auth/routes.ts';
 import { costRoutes } from './costs/routes.ts';
@@ -49,6 +50,7 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...customerRoutes,
   ...subscriptionRoutes,
   ...invoiceRoutes,
+  ...alertRoutes,
   ...eventRoutes,
   ...usageRoutes,
 ];

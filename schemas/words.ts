@@ -113,7 +113,26 @@ export const GRANT_APPLICATION_REASONS = [
   'first_time_recurring_credit_grant', 'recurring_credit_grant', 'onetime_credit_grant',
 ] as const; // prettier-ignore
 export const ALERT_STATES = ['ok', 'info', 'warning', 'in_alarm'] as const;
+export const ALERT_ENTITY_TYPES = [
+  'wallet', 'feature', 'subscription', 'subscription_line_item', 'group', 'entitlement_grant',
+] as const; // prettier-ignore
+/** What a threshold on spend may be set for. */
+export const SPEND_ALERT_ENTITY_TYPES = [
+  'subscription',
+  'subscription_line_item',
+  'group',
+] as const;
+export const ALERT_TYPES = [
+  'low_ongoing_balance', 'low_credit_balance', 'feature_wallet_balance', 'subscription_spend',
+  'subscription_line_item_spend', 'subscription_group_spend', 'entitlement_grant_threshold',
+  'entitlement_grant_exhausted',
+] as const; // prettier-ignore
 
 export const CHECKOUT_STATUSES = [
   'initiated', 'pending', 'completed', 'failed', 'expired',
 ] as const; // prettier-ignore
+
+export const TASK_TYPES = ['IMPORT', 'EXPORT'] as const;
+export const TASK_ENTITY_TYPES = ['EVENTS', 'PRICES', 'CUSTOMERS', 'FEATURES'] as const;
+export const TASK_FILE_TYPES = ['CSV', 'JSON'] as const;
+export const TASK_STATUSES = ['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED'] as const;

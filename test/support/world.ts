@@ -20,6 +20,8 @@ export interface World {
 /** The id of an event that the world's owner has in the usage store, where the test has one. */
 export const WORLD_EVENT_ID = 'event-of-the-owner';
 
+const SPEND_ALERT = { alert_enabled: true, critical: { threshold: '100', condition: 'above' } };
+
 export async function createWorld(api: TestApi): Promise<World> {
   const make = async (path: string, body: object): Promise<{ id: string }> => {
     const answer = await api.post(`/v1${path}`, body);
@@ -97,6 +99,11 @@ export async function createWorld(api: TestApi): Promise<World> {
     subscription_id: subscription.id,
     start_date: '2026-11-01T00:00:00Z',
   })}`;
+  const alertSetting = await make('/alerts/setting', {
+    entity_type: 'subscription',
+    entity_id: subscription.id,
+    config: SPEND_ALERT,
+  });
   const rate = { tax_rate_type: 'percentage', percentage_value: '20' };
   const tax = await make('/taxes/rates', { ...rate, name: 'VAT', code: 'vat' });
   const unusedTax = await make('/taxes/rates', { ...rate, name: 'GST', code: 'gst' });
@@ -124,7 +131,7 @@ export async function createWorld(api: TestApi): Promise<World> {
     ids: [
       ...[meter, feature, flag, group, plan, addon, unit, price, entitlement, grant],
       ...[customer, subscription, invoice, coupon, association, tax, taxed, costsheet],
-      ...[account, secret],
+      ...[account, secret, alertSetting],
     ].map((record) => record.id),
     foreign: {
       '/events/{id}': WORLD_EVENT_ID,
@@ -149,6 +156,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/coupons/{id}': coupon.id,
       '/coupons/code/{code}': 'ten',
       '/coupons/associations/{id}': association.id,
+      '/alerts/setting/{id}': alertSetting.id,
       '/taxes/rates/{id}': unusedTax.id,
       '/taxes/associations/{id}': taxed.id,
       '/costs/{id}': costsheet.id,
@@ -162,6 +170,7 @@ export async function createWorld(api: TestApi): Promise<World> {
     bodies: {
       'POST /environments/{id}/clone': { name: 'Copy', type: 'development' },
       'POST /subscriptions/{id}/cancel': { cancellation_type: 'immediate' },
+      'PUT /alerts/setting/{id}': { config: SPEND_ALERT },
       'PUT /users/{id}': { name: 'x' },
       'PUT /users/{id}/roles': { roles: ['all_reader'] },
       'PUT /meters/{id}': { filters: [{ key: 'a', values: ['b'] }] },
@@ -196,6 +205,10 @@ export async function createWorld(api: TestApi): Promise<World> {
       ],
       ['POST /v1/prices', { ...flatFee, entity_type: 'COSTSHEET', entity_id: costsheet.id }],
       ['PUT /v1/customers?external_customer_id=acme', { name: 'x' }],
+      [
+        'POST /v1/alerts/setting',
+        { entity_type: 'subscription', entity_id: subscription.id, config: SPEND_ALERT },
+      ],
     ],
     filters: {
       '/meters/search': { meter_ids: [meter.id] },
@@ -208,6 +221,8 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/entitlements/search': { entity_ids: [plan.id], expand: 'features,plans' },
       '/creditgrants/search': { plan_ids: [plan.id] },
       '/coupons/search': { coupon_ids: [coupon.id], coupon_codes: ['ten'] },
+      '/alerts/setting/search': { entity_ids: [subscription.id] },
+      '/alerts/search': { entity_id: subscription.id },
       '/taxes/rates/search': { taxrate_ids: [tax.id], taxrate_codes: ['vat'] },
       '/costs/search': { costsheet_ids: [costsheet.id], name: 'Infra' },
       '/invoices/search': { invoice_ids: [invoice.id], subscription_id: subscription.id },
