@@ -19,7 +19,7 @@ import type { ComputedInvoice, InvoiceTarget } from './invoice-target.ts';
 import { linesOfInvoices } from './repository.ts';
 import { dueOn, settle } from './settle.ts';
 import { storeWatermarks } from './stored-watermarks.ts';
-import { lineQuestions, queriesOf } from './line-questions.ts';
+import { lineQuestions, queriesOf, type UsageLine } from './line-questions.ts';
 
 /** One subscription that can not be billed must not hold up the others of its page. */
 export type Computation =
@@ -126,8 +126,6 @@ async function sourcesOf(
 function planCharges(target: InvoiceTarget, sources: BillingSources): QuestionedCharge[] {
   const { subscription } = target;
   const lines = sources.lines.get(subscription.id) ?? [];
-  const customer = sources.customers.get(subscription.customer_id);
-  assert(customer !== undefined, `customer ${subscription.customer_id} of a subscription exists`);
   const charges = chargesOnInvoice(subscription, lines, target.covers).filter(
     ({ line, cell }) =>
       !isBilledElsewhere(target, sources, line, 'at' in cell ? cell.at : cell.service.start),
@@ -135,20 +133,31 @@ function planCharges(target: InvoiceTarget, sources: BillingSources): Questioned
   return charges.map((charge) => {
     const { line, cell } = charge;
     if (line.price_type === 'FIXED' || 'at' in cell) return { charge, questions: [] };
-    const usage = {
-      subscription,
-      line,
-      siblings: lines,
-      proration_behavior: target.proration_behavior,
-      entitlements: (sources.entitlements.get(subscription.plan_id) ?? [])
-        .filter(({ meter_id }) => meter_id === line.meter_id)
-        .map(({ entitlement }) => entitlement),
-      external_customer_id: customer.external_id,
-      versions: sources.meterVersions.get(line.meter_id ?? '') ?? [],
-      period_start: target.period.start,
-    };
-    return { charge, questions: lineQuestions(usage, cell) };
+    return { charge, questions: lineQuestions(usageLineOf(target, sources, line), cell) };
   });
+}
+
+/** What the questions of a usage line depend on, for the billing period of the target. */
+export function usageLineOf(
+  target: Pick<InvoiceTarget, 'subscription' | 'proration_behavior' | 'period'>,
+  sources: BillingSources,
+  line: BilledLine,
+): UsageLine {
+  const { subscription, proration_behavior, period } = target;
+  const customer = sources.customers.get(subscription.customer_id);
+  assert(customer !== undefined, `customer ${subscription.customer_id} of a subscription exists`);
+  return {
+    subscription,
+    line,
+    siblings: sources.lines.get(subscription.id) ?? [],
+    proration_behavior,
+    entitlements: (sources.entitlements.get(subscription.plan_id) ?? [])
+      .filter(({ meter_id }) => meter_id === line.meter_id)
+      .map(({ entitlement }) => entitlement),
+    external_customer_id: customer.external_id,
+    versions: sources.meterVersions.get(line.meter_id ?? '') ?? [],
+    period_start: period.start,
+  };
 }
 
 /** Whether another living invoice charges the service already (billing-semantics 3.1). */
