@@ -7,6 +7,7 @@ import type { CallerLimit } from '../platform/http/rate-limit.ts';
 import { registerRoutes } from '../platform/http/register-routes.ts';
 import type { Route } from '../platform/http/route.ts';
 import { createSessions } from '../platform/http/sessions.ts';
+import { createPortalSessions } from '../platform/http/portal-sessions.ts';
 import type { ApiDeps, BillingDeps } from './deps.ts';
 import { API_ROUTES } from './routes.ts';
 
@@ -21,6 +22,8 @@ export interface ApiOptions {
   readonly servedElsewhere?: readonly Route<never>[];
   /** Sees each answer before it is sent. Tests compare it with the declared schema here. */
   readonly onBody?: (route: Route<ApiDeps>, body: unknown) => void;
+  /** Where browsers reach the product: it stands in links and in what identity providers are told. */
+  readonly publicUrl?: string;
 }
 
 /** The OpenAPI document of the product, made from the route lists. */
@@ -40,9 +43,18 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
   registerRoutes(app, API_ROUTES, {
     prefix: API_PREFIX,
     ...options,
-    deps: { ...options.deps, sessions, eventReader: options.eventReader },
+    deps: {
+      ...options.deps,
+      sessions,
+      portalSessions,
+      publicUrl,
+      eventReader: options.eventReader,
+    },
+  const portalSessions = createPortalSessions(options.deps);
+  const publicUrl = (options.publicUrl ?? 'http://127.0.0.1:8080').replace(/\/+$/, '');
     sessions,
   });
   const document = apiDocument(options.servedElsewhere);
   await serveDocs(app, document, { path: `${API_PREFIX}/openapi.json`, page: '/docs' });
 }
+    portalSessions,

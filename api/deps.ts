@@ -1,6 +1,7 @@
 import type { EventReader } from '../clickhouse/event-reader.ts';
 import type { UsageReader } from '../domain/metering/usage.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { PortalSessions } from '../platform/http/portal-sessions.ts';
 import type { Sessions } from '../platform/http/sessions.ts';
 import type { Ids } from '../platform/ids.ts';
 import type { Logger } from '../platform/log.ts';
@@ -21,6 +22,9 @@ export interface BillingDeps {
 /** What routes have beside it. */
 export interface ApiDeps extends BillingDeps {
   readonly sessions: Sessions;
+  readonly portalSessions: PortalSessions;
+  /** Where browsers reach the product, without a slash at the end. */
+  readonly publicUrl: string;
   readonly eventReader: EventReader;
 }
 

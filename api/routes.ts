@@ -17,6 +17,7 @@ import { invoiceRoutes } from './invoices/routes.ts';
 import { meterRoutes } from './meters/routes.ts';
 import { planRoutes } from './plans/routes.ts';
 import { priceUnitRoutes } from './price-units/routes.ts';
+import { portalRoutes } from './portal/routes.ts';
 import { priceRoutes } from './prices/routes.ts';
 import { subscriptionRoutes } from './subscriptions/routes.ts';
 import { rbacRoutes } from './rbac/routes.ts';
@@ -49,6 +50,7 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...costRoutes,
   ...customerRoutes,
   ...subscriptionRoutes,
+  ...portalRoutes,
   ...invoiceRoutes,
   ...alertRoutes,
   ...eventRoutes,

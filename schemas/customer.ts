@@ -39,7 +39,8 @@ const ContactPersonBody = z.object({
 });
 export type ContactPersonBody = z.output<typeof ContactPersonBody>;
 
-const writable = {
+/** How a customer is reached: what the customer may change too. */
+export const contactFields = {
   email,
   contact: optionalText(20),
   contact_persons: z
@@ -55,6 +56,10 @@ const writable = {
   address_state: optionalText(100),
   address_postal_code: optionalText(20),
   address_country: country,
+};
+
+const writable = {
+  ...contactFields,
   timezone: timezone.or(z.literal('')).nullish(),
   customer_timezone: timezone.or(z.literal('')).nullish(),
   billing_currency: currency.or(z.literal('')).nullish(),

@@ -63,6 +63,8 @@ export interface FieldFilter {
 
 export const LIMIT_DEFAULT = 50;
 export const LIMIT_MAX = 1000;
+/** Skipping rows costs as much as reading them (reliability, S18). */
+export const OFFSET_MAX = 100_000;
 
 const SortDirection = z.enum(['asc', 'desc']);
 const SortElement = z.object({ field: z.string(), direction: SortDirection.default('desc') });
@@ -84,7 +86,13 @@ const FilterElement = z.object({
 });
 
 const limit = z.int().min(1).max(LIMIT_MAX);
-const offset = z.int().min(0).max(100_000_000);
+const offset = z
+  .int()
+  .min(0)
+  .max(
+    OFFSET_MAX,
+    `is at most ${OFFSET_MAX}: narrow the search, for example by start_time and end_time`,
+  );
 
 const bodyKinds: FilterKinds = {
   text: () => text(512).nullish(),

@@ -15,25 +15,11 @@ import { below } from '../bulk-error.ts';
 import type { BillingDeps } from '../deps.ts';
 import { newRecord, type Caller } from '../record.ts';
 import { route } from '../route.ts';
+import { settingAnswer } from './setting-answer.ts';
 
 function settingKey(key: string): SettingKey {
   if (isSettingKey(key)) return key;
   throw invalidField('key', `"${key}" is no setting; one of: ${Object.keys(SETTINGS).join(', ')}`);
-}
-
-function answer(caller: Caller, key: SettingKey, row: SettingRow | null): Setting {
-  const value = { ...SETTINGS[key].default, ...row?.value };
-  if (row !== null) return { ...row, value, environment_id: row.environment_id || null };
-  const nothing = { id: null, status: null, created_at: null, updated_at: null, created_by: null };
-  const { tenant_id, environment_id } = settingScope(caller.scope, key);
-  return {
-    ...nothing,
-    key,
-    value,
-    tenant_id,
-    environment_id: environment_id || null,
-    updated_by: null,
-  };
 }
 
 /** The sent value must be right by itself; then its keys replace those that are stored. */
@@ -76,7 +62,7 @@ export const settingRoutes = [
     answer: Setting,
     async handler(call) {
       const key = settingKey(call.params.key);
-      return answer(call, key, await findSetting(call.deps.pool, call.scope, key));
+      return settingAnswer(call.scope, key, await findSetting(call.deps.pool, call.scope, key));
     },
   }),
   route({
@@ -94,7 +80,7 @@ export const settingRoutes = [
       const row = await call.deps.pool.begin((tx) =>
         save(tx, call.deps, call, key, call.body.value),
       );
-      return answer(call, key, row);
+      return settingAnswer(call.scope, key, row);
     },
   }),
   route({

@@ -10,8 +10,10 @@ export interface Identity {
   readonly environment_id: string;
   /** Null for a caller who is not a key. */
   readonly key_id: string | null;
-  /** Of a person who logged in. */
+  /** Of a person who logged in, or of an end customer in the portal. */
   readonly session_id?: string;
+  /** Only of an end customer in the portal, who holds no permission and sees nothing but their own. */
+  readonly customer_id?: string;
   readonly user_id: string;
   readonly user_type: 'user' | 'service_account';
   readonly roles: readonly string[];

@@ -36,6 +36,7 @@ export function openApiDocument(routes: readonly Route<never>[], options: OpenAp
       securitySchemes: {
         ApiKeyAuth: { type: 'apiKey', in: 'header', name: 'x-api-key' },
         BearerAuth: { type: 'http', scheme: 'bearer' },
+        PortalSession: { type: 'apiKey', in: 'header', name: 'X-Session-Token' },
       },
     },
   };
@@ -55,6 +56,7 @@ function operation(route: Route<never>, components: Json): Json {
     tags: [tagOf(route)],
     ...(route.deprecated === true ? { deprecated: true } : {}),
     ...(route.permission === 'public' ? { security: [] } : {}),
+    ...(route.permission === 'portal' ? { security: [{ PortalSession: [] }] } : {}),
     'x-permission': route.permission,
     parameters: [
       ...parameters('path', route.params, components),
@@ -66,7 +68,10 @@ function operation(route: Route<never>, components: Json): Json {
       : {
           requestBody: {
             required: !route.body.safeParse(undefined).success,
-            content: json(schemaOf(route.body, 'input', components)),
+            content:
+              route.bodyType === undefined
+                ? json(schemaOf(route.body, 'input', components))
+                : { [route.bodyType]: { schema: { type: 'string', format: 'binary' } } },
           },
         }),
     responses: {

@@ -9,6 +9,7 @@ import {
   requestFingerprint,
 } from '../../postgres/idempotency.ts';
 import type { Authenticate, Identity } from './api-key-auth.ts';
+import type { PortalSessions } from './portal-sessions.ts';
 import type { Sessions } from './sessions.ts';
 import { assertStorable } from './json-body.ts';
 import { parse, unknownFields } from './parse.ts';
@@ -21,6 +22,8 @@ export interface RegisterOptions<Deps extends RouteDeps> {
   readonly authenticate: Authenticate;
   /** Without it only keys are known. */
   readonly sessions?: Sessions;
+  /** Without it portal routes refuse everybody. */
+  readonly portalSessions?: Pick<PortalSessions, 'authenticate'>;
   /** What one caller may ask for, in requests; null or left out: no limit. */
   readonly callerLimit?: CallerLimit | null;
   /** Sees each answer before it is sent. Tests compare it with the declared schema here. */
@@ -53,6 +56,8 @@ export function registerRoutes<Deps extends RouteDeps>(
 }
 
 const NOBODY: Identity = {
+}
+
   tenant_id: '',
   environment_id: '',
   key_id: null,
@@ -71,7 +76,7 @@ const forbidden = (message: string): BillingError =>
 async function admit(
   route: Pick<Route, 'permission' | 'humanSuperAdminOnly' | 'withoutEnvironment'>,
   request: FastifyRequest,
-  options: Pick<RegisterOptions<RouteDeps>, 'authenticate' | 'sessions'>,
+  options: Pick<RegisterOptions<RouteDeps>, 'authenticate' | 'sessions' | 'portalSessions'>,
 ): Promise<Identity> {
   if (route.permission === 'public') return NOBODY;
   const credential = credentialOf(request);
@@ -92,6 +97,7 @@ async function admit(
 }
 
 /** Counts the request against its credential, or against its address where there is none. */
+  if (route.permission === 'portal') return await admitCustomer(request, options.portalSessions);
 async function takeRequest(
   callerLimit: CallerLimit | null,
   { key_id, user_id }: Identity,
@@ -109,6 +115,19 @@ export function assertAllowed(
   route: { readonly permission: string; readonly humanSuperAdminOnly?: boolean },
   identity: Identity,
 ): void {
+/** The end customer of a portal session. Keys and tokens of the API are no such session. */
+async function admitCustomer(
+  request: FastifyRequest,
+  sessions: Pick<PortalSessions, 'authenticate'> | undefined,
+): Promise<Identity> {
+  const token = request.headers['x-session-token'];
+  if (typeof token !== 'string' || token === '')
+    throw unauthenticated('Send the token of a portal session in X-Session-Token.');
+  const identity = await sessions?.authenticate(token);
+  if (identity == null) throw unauthenticated('The portal session is unknown or has ended.');
+  return identity;
+}
+
   if (
     route.permission !== 'authenticated' &&
     !allows(identity.permissions, route.permission as Permission)
@@ -243,7 +262,9 @@ async function runOnce<Deps extends RouteDeps>(
   reply: FastifyReply,
   work: { key: string; identity: Identity; deps: Deps; run(deps: Deps): Promise<unknown> },
 ): Promise<unknown> {
-  const { key, identity, deps } = work;
+  const { identity, deps } = work;
+  // End customers name their requests apart from the tenant and from each other.
+  const key = identity.customer_id ? `${identity.customer_id}:${work.key}` : work.key;
   const fingerprint = requestFingerprint(request.method, request.url, request.body);
   return await deps.pool.begin(async (tx: Transaction) => {
     const claim = await claimIdempotencyKey(tx, identity, key, fingerprint);

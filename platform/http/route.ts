@@ -45,8 +45,11 @@ export interface RouteSpec<
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** `authenticated`: every caller with a valid credential. `public`: no credential is looked at. */
-export type RoutePermission = Permission | 'authenticated' | 'public';
+/**
+ * `authenticated`: every caller with a valid credential. `public`: no credential is looked at.
+ * `portal`: an end customer's session and nothing else; it is refused everywhere else.
+ */
+export type RoutePermission = Permission | 'authenticated' | 'public' | 'portal';
 
 /** One request as a handler sees it: parsed, permitted and scoped. */
 export interface Call<Deps, Params, Query, Body> {
@@ -106,7 +109,7 @@ export function routesOf<Deps extends RouteDeps>() {
   ): Route<Deps> => spec as unknown as Route<Deps>;
 }
 
-const PERMISSION = /^(public|authenticated|[a-z_]+:(read|write))$/;
+const PERMISSION = /^(public|authenticated|portal|[a-z_]+:(read|write))$/;
 
 /** Throws when a route is declared badly: this runs at start-up, before a request can find out. */
 export function assertRoutes(routes: readonly Route<never>[]): void {
@@ -114,7 +117,8 @@ export function assertRoutes(routes: readonly Route<never>[]): void {
   for (const route of routes) {
     const name = `${route.method} ${route.path}`;
     if (!PERMISSION.test(String(route.permission))) throw new Error(`${name} has no permission`);
-    if (route.method === 'GET' && route.permission.endsWith(':write') && !route.humanSuperAdminOnly)
+    const reads = route.method === 'GET' && !route.humanSuperAdminOnly && !route.secretAnswer;
+    if (reads && route.permission.endsWith(':write'))
       throw new Error(`${name} reads, but asks for a write permission`);
     if (!/^(\/([a-z0-9_.-]+|\{[a-z_]+\}))+$/.test(route.path))
       throw new Error(`${name}: the path is written /nouns/{id}`);

@@ -125,6 +125,7 @@ export async function createWorld(api: TestApi): Promise<World> {
     type: 'private_key',
     service_account_id: account.id,
   })) as unknown as { secret: { id: string } };
+    ...api.scope,
   const { environment_id, tenant_id } = api.scope;
 
   return {
@@ -158,6 +159,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/coupons/associations/{id}': association.id,
       '/alerts/setting/{id}': alertSetting.id,
       '/taxes/rates/{id}': unusedTax.id,
+      '/customers/portal/{external_id}': 'acme',
       '/taxes/associations/{id}': taxed.id,
       '/costs/{id}': costsheet.id,
       '/users/{id}': account.id,

@@ -1,0 +1,126 @@
+import { Customer, ExternalIdParams, UpdateCustomerBody } from '../../schemas/customer.ts';
+import { Invoice } from '../../schemas/invoice.ts';
+import { PortalPageBody, PortalSession, UpdatePortalInfoBody } from '../../schemas/portal.ts';
+import { IdParams } from '../../schemas/primitives.ts';
+import { pageOf } from '../../schemas/search.ts';
+import { Setting } from '../../schemas/settings/settings.ts';
+import { Subscription } from '../../schemas/subscription-answers.ts';
+import { findSetting } from '../../postgres/settings.ts';
+import { findCustomer, findCustomerByExternalId } from '../customers/repository.ts';
+import { updateCustomer } from '../customers/update-customer.ts';
+import { route } from '../route.ts';
+import { settingAnswer } from '../settings/setting-answer.ts';
+import {
+  listOwnInvoices,
+  listOwnSubscriptions,
+  readOwnInvoice,
+  readOwnSubscription,
+  withoutMetadata,
+  type PortalCustomer,
+} from './own-records.ts';
+
+/** Whose session it is. Routes with the permission `portal` are reached with one only. */
+const own = (call: {
+  readonly scope: PortalCustomer['scope'];
+  readonly identity: { readonly customer_id?: string };
+}): PortalCustomer => ({ scope: call.scope, customer_id: call.identity.customer_id! });
+
+export const portalRoutes = [
+  route({
+    method: 'GET',
+    path: '/customers/portal/{external_id}',
+    summary: 'Open a portal session for a customer',
+    permission: 'customer:write',
+    secretAnswer: true,
+    params: ExternalIdParams,
+    status: 200,
+    answer: PortalSession,
+    handler: (call) =>
+      call.deps.pool.begin(async (tx) => {
+        const { external_id } = call.params;
+        const customer = await findCustomerByExternalId(tx, call.scope, external_id);
+        const session = await call.deps.portalSessions.open(tx, call, customer.id);
+        // Behind the #, where no server and no log sees it (money-semantics 15.1).
+        return { url: `${call.deps.publicUrl}/portal#token=${session.token}`, ...session };
+      }),
+  }),
+  route({
+    method: 'GET',
+    path: '/customer/portal/info',
+    summary: 'The customer of the session',
+    permission: 'portal',
+    status: 200,
+    answer: Customer,
+    async handler(call) {
+      const { scope, customer_id } = own(call);
+      return withoutMetadata(await findCustomer(call.deps.pool, scope, customer_id));
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: '/customer/portal/info',
+    summary: 'Change how the customer of the session is reached',
+    permission: 'portal',
+    body: UpdatePortalInfoBody,
+    status: 200,
+    answer: Customer,
+    handler: (call) =>
+      call.deps.pool.begin(async (tx) => {
+        const { customer_id: id } = own(call);
+        const changes = UpdateCustomerBody.parse(call.body);
+        return withoutMetadata(await updateCustomer(tx, call.deps, call, { id }, changes));
+      }),
+  }),
+  route({
+    method: 'GET',
+    path: '/customer/portal/config',
+    summary: 'What the portal shows',
+    permission: 'portal',
+    status: 200,
+    answer: Setting,
+    async handler({ deps, scope }) {
+      const row = await findSetting(deps.pool, scope, 'customer_portal_config');
+      return settingAnswer(scope, 'customer_portal_config', row);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/customer/portal/subscriptions',
+    summary: 'List the customer’s subscriptions',
+    permission: 'portal',
+    body: PortalPageBody,
+    status: 200,
+    answer: pageOf(Subscription),
+    handler: (call) => listOwnSubscriptions(call.deps, own(call), call.body),
+  }),
+  route({
+    method: 'GET',
+    path: '/customer/portal/subscriptions/{id}',
+    summary: 'Get one of the customer’s subscriptions',
+    permission: 'portal',
+    params: IdParams,
+    status: 200,
+    answer: Subscription,
+    handler: (call) => readOwnSubscription(call.deps, own(call), call.params.id),
+  }),
+  route({
+    method: 'POST',
+    path: '/customer/portal/invoices',
+    summary: 'List the customer’s invoices',
+    permission: 'portal',
+    body: PortalPageBody,
+    status: 200,
+    answer: pageOf(Invoice),
+    handler: (call) => listOwnInvoices(call.deps, own(call), call.body),
+  }),
+  route({
+    method: 'GET',
+    path: '/customer/portal/invoices/{id}',
+    summary: 'Get one of the customer’s invoices',
+    permission: 'portal',
+    params: IdParams,
+    status: 200,
+    answer: Invoice,
+    handler: (call) => readOwnInvoice(call.deps, own(call), call.params.id),
+  }),
+];

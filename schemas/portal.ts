@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { contactFields } from './customer.ts';
+import { instant, name } from './primitives.ts';
+import { LIMIT_DEFAULT, LIMIT_MAX, OFFSET_MAX } from './search.ts';
+
+/** A session of an end customer: the token goes into `X-Session-Token`. */
+export const PortalSession = z
+  .object({ url: z.string(), token: z.string(), expires_at: instant })
+  .meta({ id: 'PortalSession' });
+
+/** Pages are counted from 1. */
+export const PortalPageBody = z
+  .object({
+    page: z.int().min(1).nullish(),
+    limit: z.int().min(1).max(LIMIT_MAX).nullish(),
+  })
+  .transform((body) => {
+    const limit = body.limit ?? LIMIT_DEFAULT;
+    return { limit, offset: ((body.page ?? 1) - 1) * limit };
+  })
+  .refine(({ offset }) => offset <= OFFSET_MAX, {
+    path: ['page'],
+    message: `leads beyond the first ${OFFSET_MAX} records`,
+  });
+
+/** How customers are reached is theirs to change, and nothing else (money-semantics 15.6). */
+export const UpdatePortalInfoBody = z.object({ ...contactFields, name: name().optional() });

@@ -1,0 +1,246 @@
+import { API_ROUTES } from '../../api/routes.ts';
+import { startTestApi, type TestAnswer, type TestApi, type TestCaller } from '../support/api.ts';
+import { createWorld } from '../support/world.ts';
+
+const MINUTES = 60_000;
+const flatFee = {
+  type: 'FIXED',
+  billing_model: 'FLAT_FEE',
+  billing_period: 'MONTHLY',
+  invoice_cadence: 'ADVANCE',
+  currency: 'usd',
+  amount: '10',
+};
+
+/** A portal session is one customer's, for an hour, on portal routes (reliability, S8). */
+describe('portal sessions', () => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startTestApi();
+  });
+  afterAll(() => api.close());
+
+  let customers = 0;
+  const newCustomer = async (by: TestCaller = api) => {
+    const external_id = `customer-${(customers += 1)}`;
+    const body = { external_id, name: 'Acme', metadata: { margin: 'secret-margin' } };
+    const { body: customer } = await by.post('/v1/customers', body);
+    const { status, body: session } = await by.get(`/v1/customers/portal/${external_id}`);
+    if (status !== 200) throw new Error(JSON.stringify(session));
+    const headers = { 'x-api-key': '', 'x-session-token': session.token as string };
+    return { ...customer, external_id, session, headers } as {
+      id: string;
+      external_id: string;
+      session: { url: string; token: string; expires_at: string };
+      headers: { 'x-api-key': string; 'x-session-token': string };
+    };
+  };
+  const info = (headers: object): Promise<TestAnswer> =>
+    api.get('/v1/customer/portal/info', headers);
+  const subscribe = async (customer_id: string) => {
+    const { body: plan } = await api.post('/v1/plans', { name: 'Pro' });
+    await api.post('/v1/prices', { ...flatFee, entity_type: 'PLAN', entity_id: plan.id });
+    const { status, body } = await api.post('/v1/subscriptions', {
+      customer_id,
+      plan_id: plan.id,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      billing_cycle: 'anniversary',
+      metadata: { note: 'secret-note' },
+    });
+    if (status !== 201) throw new Error(JSON.stringify(body));
+    const { body: found } = await api.post('/v1/invoices/search', { subscription_id: body.id });
+    return { id: body.id as string, invoice: found.items[0].id as string };
+  };
+
+  test('200: a link, a token of 256 bits and its end in an hour; the token is kept as a hash', async () => {
+    const { session } = await newCustomer();
+    expect(session.token).toMatch(/^portal_[A-Za-z0-9_-]{43}$/);
+    expect(session.url).toMatch(new RegExp(`/portal#token=${session.token}$`));
+    expect(Date.parse(session.expires_at) - api.clock.now()).toBe(60 * MINUTES);
+    const rows = JSON.stringify(await api.pool`select * from portal_sessions`);
+    expect(rows.includes(session.token)).toBe(false);
+  });
+
+  test('opening one needs customer:write, and a published customer of the own environment', async () => {
+    const { external_id } = await newCustomer();
+    const url = `/v1/customers/portal/${external_id}`;
+    const reader = await api.newCaller({ beside: api, roles: ['all_reader'] });
+    expect((await reader.get(url)).status).toBe(403);
+    expect((await (await api.newCaller()).get(url)).status).toBe(404);
+    expect((await (await api.newCaller({ inTenantOf: api })).get(url)).status).toBe(404);
+    expect((await api.get('/v1/customers/portal/nobody')).status).toBe(404);
+  });
+
+  test('it ends after an hour, and at once when the customer is archived', async () => {
+    const [one, other] = [await newCustomer(), await newCustomer()];
+    expect((await info(one.headers)).body.id).toBe(one.id);
+    await api.delete(`/v1/customers/${one.id}`);
+    expect((await info(one.headers)).status).toBe(401);
+    expect((await api.get(`/v1/customers/portal/${one.external_id}`)).status).toBe(404);
+    expect((await info(other.headers)).status).toBe(200);
+    api.clock.advance(60 * MINUTES);
+    expect((await info(other.headers)).status).toBe(401);
+  });
+
+  test('matrix: on every other route it is no credential at all', async () => {
+    const { session } = await newCustomer();
+    const { token } = session;
+    const ways = [
+      { 'x-api-key': '', 'x-session-token': token },
+      { 'x-api-key': token },
+      { 'x-api-key': '', authorization: `Bearer ${token}` },
+    ];
+    const open: string[] = [];
+    for (const route of API_ROUTES) {
+      if (route.permission === 'public' || route.permission === 'portal') continue;
+      const url = `/v1${route.path.replace(/\{[a-z_]+\}/g, 'x')}`;
+      for (const headers of ways) {
+        const { status } = await api.call(route.method, url, undefined, headers);
+        if (status !== 401) open.push(`${route.method} ${route.path}: ${status}`);
+      }
+    }
+    expect(open).toEqual([]);
+  });
+
+  test('matrix: portal routes take nothing but a portal session', async () => {
+    const routes = API_ROUTES.filter((route) => route.permission === 'portal');
+    expect(routes.length).toBeGreaterThan(6);
+    const { session } = await newCustomer();
+    const wrong = [
+      {},
+      { 'x-api-key': '' },
+      { 'x-session-token': '' },
+      { 'x-session-token': api.key },
+      { 'x-session-token': 'nonsense' },
+      { 'x-session-token': `${session.token}x` },
+      { 'x-session-token': session.token.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')) },
+      { 'x-session-token': session.token.toUpperCase() },
+      { 'x-api-key': '', authorization: `Bearer ${session.token}` },
+    ];
+    for (const route of routes)
+      for (const headers of wrong) {
+        const url = `/v1${route.path.replace(/\{[a-z_]+\}/g, 'x')}`;
+        const { status, body } = await api.call(route.method, url, undefined, headers);
+        expect([route.path, headers, status, body.code]).toEqual([
+          route.path,
+          headers,
+          401,
+          'unauthenticated',
+        ]);
+      }
+  });
+
+  test('one’s own records, without the tenant’s notes and drafts', async () => {
+    const { id, headers } = await newCustomer();
+    const { id: subscription, invoice } = await subscribe(id);
+    const list = await api.post(
+      '/v1/customer/portal/subscriptions',
+      { page: 1, limit: 10 },
+      headers,
+    );
+    expect(list.body.items.map((item: { id: string }) => item.id)).toEqual([subscription]);
+    const one = await api.get(`/v1/customer/portal/subscriptions/${subscription}`, headers);
+    expect(one.body.id).toBe(subscription);
+    const url = `/v1/customer/portal/invoices/${invoice}`;
+    const [{ invoice_status }] = await api.pool<{ invoice_status: string }[]>`
+      select invoice_status from invoices where id = ${invoice}`;
+    await api.pool`update invoices set invoice_status = 'DRAFT' where id = ${invoice}`;
+    expect((await api.get(url, headers)).status).toBe(404);
+    expect((await api.post('/v1/customer/portal/invoices', {}, headers)).body.items).toEqual([]);
+    const hidden = await api.get(`/v1/customer/portal/subscriptions/${subscription}`, headers);
+    expect(hidden.body.latest_invoice).toBeNull();
+    await api.pool`update invoices set invoice_status = 'FINALIZED' where id = ${invoice}`;
+    expect((await api.get(url, headers)).body.id).toBe(invoice);
+    const invoices = await api.post('/v1/customer/portal/invoices', { page: 1, limit: 1 }, headers);
+    expect(invoices.body.items).toHaveLength(1);
+    const shown = [list, one, hidden, invoices, await info(headers)];
+    expect(JSON.stringify(shown.map((answer) => answer.body))).not.toMatch(/secret-(note|margin)/);
+    expect(['DRAFT', 'FINALIZED']).toContain(invoice_status);
+  });
+
+  test('another customer’s records: 404, and none in the lists', async () => {
+    const [one, other] = [await newCustomer(), await newCustomer()];
+    const { id: subscription, invoice } = await subscribe(other.id);
+    await api.pool`update invoices set invoice_status = 'FINALIZED' where id = ${invoice}`;
+    for (const path of [`subscriptions/${subscription}`, `invoices/${invoice}`]) {
+      const foreign = await api.get(`/v1/customer/portal/${path}`, one.headers);
+      const missing = await api.get(`/v1/customer/portal/${path}X`, one.headers);
+      expect([foreign.status, missing.status]).toEqual([404, 404]);
+      expect((await api.get(`/v1/customer/portal/${path}`, other.headers)).status).toBe(200);
+    }
+    for (const path of ['subscriptions', 'invoices']) {
+      const body = { customer_id: other.id, customer_ids: [other.id], limit: 10 };
+      const { body: found } = await api.post(`/v1/customer/portal/${path}`, body, one.headers);
+      expect(found.items).toEqual([]);
+    }
+  });
+
+  test('the customer changes how it is reached, and nothing else', async () => {
+    const { id, external_id, headers } = await newCustomer();
+    const changes = { name: 'New', email: 'new@example.test', address_city: 'Pune' };
+    const readonly = { external_id: 'stolen', tax_treatment: 'exempt', billing_currency: 'eur' };
+    const put = (body: object, more: object = {}) =>
+      api.put('/v1/customer/portal/info', body, { ...headers, ...more });
+    const answer = await put({
+      ...changes,
+      ...readonly,
+      metadata: { margin: '0' },
+      timezone: 'Asia/Tokyo',
+    });
+    expect([answer.status, answer.body.name, answer.body.metadata]).toEqual([200, 'New', {}]);
+    const { body: stored } = await api.get(`/v1/customers/${id}`);
+    expect(stored).toMatchObject({
+      ...changes,
+      external_id,
+      tax_treatment: 'taxable',
+      billing_currency: null,
+      timezone: 'UTC',
+      metadata: { margin: 'secret-margin' },
+      updated_by: id,
+    });
+    const strict = await put(readonly, { prefer: 'handling=strict' });
+    expect([strict.status, strict.body.details[0].path]).toEqual([400, 'external_id']);
+  });
+
+  test('customers name their requests apart from each other', async () => {
+    const [one, other] = [await newCustomer(), await newCustomer()];
+    const put = ({ headers }: { headers: object }) =>
+      api.put('/v1/customer/portal/info', { name: 'Same' }, { ...headers, 'idempotency-key': 'k' });
+    expect([(await put(one)).body.id, (await put(other)).body.id]).toEqual([one.id, other.id]);
+    expect((await put(one)).headers['idempotent-replayed']).toBe('true');
+  });
+
+  test('the portal shows the default tree until the tenant saves one', async () => {
+    const { headers } = await newCustomer();
+    const { body } = await api.get('/v1/customer/portal/config', headers);
+    expect(body.value.sections.map((section: { id: string }) => section.id)).toEqual([
+      'usage',
+      'credits',
+      'invoices',
+      'overview',
+    ]);
+  });
+
+  test.each([
+    { page: 0 },
+    { page: 1.5 },
+    { limit: 0 },
+    { limit: 1001 },
+    { page: 100_001, limit: 10 },
+  ])('400: %j', async (body) => {
+    const { headers } = await newCustomer();
+    const answer = await api.post('/v1/customer/portal/invoices', body, headers);
+    expect([answer.status, answer.body.details[0].path]).toEqual([400, Object.keys(body)[0]]);
+  });
+
+  test('what a tenant’s world holds stays out of a stranger’s portal', async () => {
+    const world = await createWorld(api);
+    const stranger = await newCustomer(await api.newCaller());
+    for (const id of world.ids)
+      for (const path of ['subscriptions', 'invoices'])
+        expect((await api.get(`/v1/customer/portal/${path}/${id}`, stranger.headers)).status).toBe(
+          404,
+        );
+  });
+});
