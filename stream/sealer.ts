@@ -14,8 +14,9 @@ import {
   takeSealer,
   UsageUnderRepair,
   type SealerTurn,
+  type UsageBounds,
 } from '../postgres/seals.ts';
-import type { BucketKey } from '../clickhouse/rows.ts';
+import type { BucketKey, TouchedBucket } from '../clickhouse/rows.ts';
 import type { UsageStore } from '../clickhouse/usage-store.ts';
 import type { EventLog } from '../platform/event-log/event-log.ts';
 import { Backfill } from './backfill.ts';
@@ -40,6 +41,10 @@ const DEFAULTS: SealerOptions = { cycleMs: 5_000, leaseSeconds: 15 };
 
 /** Bounds the time between two records of a seal. */
 const BUCKETS_PER_CYCLE = 20_000;
+/** With this many buckets on the list the rest of a long listing waits: a rebuild has millions of them. */
+const LIST_SIZE_MAX = 200_000;
+/** Unless those on the list are still in use by then, so that none of them could be computed. */
+const LIST_WAIT_MS = 35_000;
 /** A mark becomes visible some time after it was made. One that is seen too late costs speed only. */
 const LIST_OVERLAP_MS = 60_000;
 /** How soon a version whose backfill has ended is looked for. */
@@ -58,6 +63,7 @@ export class Sealer {
   readonly #stopping = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #hasTurn = false;
+  #cycle: SealCycle | null = null;
 
   constructor(deps: SealerDeps, options: Partial<SealerOptions> = {}) {
     this.#deps = deps;
@@ -67,6 +73,11 @@ export class Sealer {
   /** Whether this process seals now. */
   get hasTurn(): boolean {
     return this.#hasTurn;
+  }
+
+  /** Buckets on the list, those whose time still runs included; null before the first listing of a turn has ended. */
+  get pendingBuckets(): number | null {
+    return this.#cycle?.pendingBuckets ?? null;
   }
 
   start(): void {
@@ -117,6 +128,7 @@ export class Sealer {
         if (loop.status === 'rejected') log.warn({ err: loop.reason }, 'sealer: turn ends');
     } finally {
       this.#hasTurn = false;
+      this.#cycle = null;
       clearInterval(renewal);
       await releaseSealer(pool, taken.generation).catch(() => {});
     }
@@ -124,10 +136,10 @@ export class Sealer {
 
   async #seal(taken: SealerTurn, over: AbortSignal): Promise<void> {
     const { cycleMs } = this.#options;
-    const cycle = new SealCycle(this.#deps, taken);
+    const cycle = (this.#cycle = new SealCycle(this.#deps, taken));
     for (let listAt = 0; !over.aborted;) {
       const now = performance.now();
-      if (now >= listAt) {
+      if (now >= listAt || cycle.isListing) {
         await cycle.list();
         listAt = now + cycleMs;
       }
@@ -147,6 +159,7 @@ class SealCycle {
   #listedSince: number | null;
   #now = 0;
   #hasListed = false;
+  #listing: Listing | null = null;
   /** The rebuild whose buckets are on the list; it has been answered when none of them is left. */
   #rebuild: string | null = null;
 
@@ -157,8 +170,44 @@ class SealCycle {
     this.#listedSince = taken.listedSince;
   }
 
-  /** Takes in the buckets that were marked since the last time. */
+  /** Whether a listing has pages left. */
+  get isListing(): boolean {
+    return this.#listing !== null;
+  }
+
+  get pendingBuckets(): number | null {
+    return this.#hasListed && !this.isListing ? this.#list.size : null;
+  }
+
+  /**
+   * Takes in the buckets that were marked since the last time, as many as the list may hold; call it
+   * again, after some have been computed, while `isListing`.
+   */
   async list(): Promise<void> {
+    this.#listing ??= await this.#beginListing();
+    const listing = this.#listing;
+    if (listing === null) return;
+    for (;;) {
+      this.#now = await this.#deps.store.now();
+      const isFull = this.#list.size >= LIST_SIZE_MAX;
+      if (isFull && this.#now - listing.pageAt < LIST_WAIT_MS) return;
+      const { done, value: touched } = await listing.pages.next();
+      if (done === true) break;
+      const vectors = await listing.bounds.vectorsOf(touched.flatMap(({ seal }) => seal ?? []));
+      this.#list.note(touched, (seal) => vectors.get(seal), this.#now, listing.isForced);
+      listing.pageAt = this.#now;
+      this.#hasListed = true;
+    }
+    this.#listing = null;
+    this.#listedSince = listing.beganAt - LIST_OVERLAP_MS;
+    this.#hasListed = true;
+    if (listing.rebuild === null) return;
+    this.#rebuild = listing.rebuild;
+    if (!this.#list.hasForced()) await endRebuild(this.#deps.pool, this.#generation, this.#rebuild);
+  }
+
+  /** Null while the rows are under repair. */
+  async #beginListing(): Promise<Listing | null> {
     const { pool, store } = this.#deps;
     const rebuild = await readRebuildRequest(pool);
     this.#now = await store.now();
@@ -169,19 +218,12 @@ class SealCycle {
     if (bounds === null) {
       // Buckets may be lost too: compare all of them once the rows are back.
       this.#listedSince = null;
-      return;
+      return null;
     }
-    const rebuilds = rebuild !== null && rebuild !== this.#rebuild;
-    const since = rebuilds ? null : this.#listedSince;
-    for await (const touched of store.touchedBuckets({ since })) {
-      const vectors = await bounds.vectorsOf(touched.flatMap(({ seal }) => seal ?? []));
-      this.#list.note(touched, (seal) => vectors.get(seal), this.#now, rebuilds);
-    }
-    this.#listedSince = this.#now - LIST_OVERLAP_MS;
-    this.#hasListed = true;
-    if (rebuild === null) return;
-    this.#rebuild = rebuild;
-    if (!this.#list.hasForced()) await endRebuild(pool, this.#generation, rebuild);
+    const isForced = rebuild !== null && rebuild !== this.#rebuild;
+    const since = isForced ? null : this.#listedSince;
+    const pages = store.touchedBuckets({ since })[Symbol.asyncIterator]();
+    return { pages, bounds, rebuild, isForced, beganAt: this.#now, pageAt: 0 };
   }
 
   /** Computes what is due under one seal. True when there is more to do at once. */
@@ -199,36 +241,61 @@ class SealCycle {
 
     const began = performance.now();
     const completed = fromScratch.map((version) => version.id);
-    const buckets: BucketKey[] = [...due, ...(await this.#bucketsOf(completed))];
-    const versions = [...new Set(buckets.map((bucket) => bucket.meter_version_id))];
-    const bounds = await readUsageBounds(pool, versions);
+    const versions = new Set([...due.map((bucket) => bucket.meter_version_id), ...completed]);
+    const bounds = await readUsageBounds(pool, [...versions]);
     const seal = packSeal(this.#generation, this.#lastNumber + 1n);
-    await store.recomputeBuckets(buckets, bounds, seal);
+    let bucketCount = 0;
+    // Every row below the bounds has its mark visible, so a listing that begins now misses none of them.
+    for await (const buckets of inParts(due, this.#bucketsOf(completed))) {
+      await store.recomputeBuckets(buckets, bounds, seal);
+      this.#list.sealed(buckets, bounds.watermarks);
+      bucketCount += buckets.length;
+      if (over.aborted) return false;
+    }
     failpoint('sealer.after_recompute');
-    if (over.aborted) return false;
 
-    this.#list.sealed(buckets, bounds.watermarks);
     const oldest = this.#list.oldest();
     const recorded = await recordSeal(pool, {
       seal,
       watermarks: bounds.watermarks,
-      listedSince: oldest === null ? this.#listedSince : oldest - LIST_OVERLAP_MS,
+      listedSince:
+        oldest === null || this.#listedSince === null
+          ? this.#listedSince
+          : Math.min(this.#listedSince, oldest - LIST_OVERLAP_MS),
       completedVersions: completed,
     });
     if (!recorded) throw new Error(`Generation ${this.#generation} of the sealer is over.`);
     failpoint('sealer.after_record');
     this.#lastNumber++;
-    metrics.sealed(buckets.length, (performance.now() - began) / 1000);
+    metrics.sealed(bucketCount, (performance.now() - began) / 1000);
     return due.length === BUCKETS_PER_CYCLE;
   }
 
-  async #bucketsOf(versionIds: readonly string[]): Promise<BucketKey[]> {
-    const buckets: BucketKey[] = [];
-    if (versionIds.length === 0) return buckets;
-    const query = { since: null, meter_version_ids: versionIds };
-    for await (const touched of this.#deps.store.touchedBuckets(query)) buckets.push(...touched);
-    return buckets;
+  async *#bucketsOf(versionIds: readonly string[]): AsyncGenerator<BucketKey[]> {
+    if (versionIds.length === 0) return;
+    yield* this.#deps.store.touchedBuckets({ since: null, meter_version_ids: versionIds });
   }
+}
+
+/** A listing under way, which may take longer than one cycle. */
+interface Listing {
+  readonly pages: AsyncIterator<TouchedBucket[]>;
+  readonly bounds: UsageBounds;
+  readonly rebuild: string | null;
+  /** The buckets are to be computed whatever their seals say. */
+  readonly isForced: boolean;
+  /** On ClickHouse's clock. */
+  readonly beganAt: number;
+  /** When its last page was read. */
+  pageAt: number;
+}
+
+async function* inParts(
+  first: readonly BucketKey[],
+  more: AsyncIterable<BucketKey[]>,
+): AsyncGenerator<readonly BucketKey[]> {
+  if (first.length > 0) yield first;
+  yield* more;
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
