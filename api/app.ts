@@ -6,8 +6,8 @@ import { openApiDocument } from '../platform/http/openapi.ts';
 import type { CallerLimit } from '../platform/http/rate-limit.ts';
 import { registerRoutes } from '../platform/http/register-routes.ts';
 import type { Route } from '../platform/http/route.ts';
-import { createSessions } from '../platform/http/sessions.ts';
 import { createPortalSessions } from '../platform/http/portal-sessions.ts';
+import { createSessions } from '../platform/http/sessions.ts';
 import type { ApiDeps, BillingDeps } from './deps.ts';
 import { API_ROUTES } from './routes.ts';
 
@@ -18,12 +18,12 @@ export interface ApiOptions {
   readonly eventReader: EventReader;
   readonly authenticate: Authenticate;
   readonly callerLimit?: CallerLimit | null;
+  /** Where browsers reach the product: it stands in links and in what identity providers are told. */
+  readonly publicUrl?: string;
   /** Routes that other parts of the product serve under the same prefix, for the document. */
   readonly servedElsewhere?: readonly Route<never>[];
   /** Sees each answer before it is sent. Tests compare it with the declared schema here. */
   readonly onBody?: (route: Route<ApiDeps>, body: unknown) => void;
-  /** Where browsers reach the product: it stands in links and in what identity providers are told. */
-  readonly publicUrl?: string;
 }
 
 /** The OpenAPI document of the product, made from the route lists. */
@@ -40,6 +40,8 @@ export const apiDocument = (servedElsewhere: readonly Route<never>[] = []): obje
 /** Puts the API, its document (`/v1/openapi.json`) and its page (`/docs`) on a server. */
 export async function registerApi(app: FastifyInstance, options: ApiOptions): Promise<void> {
   const sessions = await createSessions(options.deps);
+  const portalSessions = createPortalSessions(options.deps);
+  const publicUrl = (options.publicUrl ?? 'http://127.0.0.1:8080').replace(/\/+$/, '');
   registerRoutes(app, API_ROUTES, {
     prefix: API_PREFIX,
     ...options,
@@ -50,11 +52,9 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
       publicUrl,
       eventReader: options.eventReader,
     },
-  const portalSessions = createPortalSessions(options.deps);
-  const publicUrl = (options.publicUrl ?? 'http://127.0.0.1:8080').replace(/\/+$/, '');
     sessions,
+    portalSessions,
   });
   const document = apiDocument(options.servedElsewhere);
   await serveDocs(app, document, { path: `${API_PREFIX}/openapi.json`, page: '/docs' });
 }
-    portalSessions,

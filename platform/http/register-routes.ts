@@ -56,8 +56,6 @@ export function registerRoutes<Deps extends RouteDeps>(
 }
 
 const NOBODY: Identity = {
-}
-
   tenant_id: '',
   environment_id: '',
   key_id: null,
@@ -79,6 +77,7 @@ async function admit(
   options: Pick<RegisterOptions<RouteDeps>, 'authenticate' | 'sessions' | 'portalSessions'>,
 ): Promise<Identity> {
   if (route.permission === 'public') return NOBODY;
+  if (route.permission === 'portal') return await admitCustomer(request, options.portalSessions);
   const credential = credentialOf(request);
   if (credential === null)
     throw unauthenticated('Send an API key in x-api-key, or a token in Authorization: Bearer.');
@@ -96,8 +95,20 @@ async function admit(
   return identity;
 }
 
+/** The end customer of a portal session. Keys and tokens of the API are no such session. */
+async function admitCustomer(
+  request: FastifyRequest,
+  sessions: Pick<PortalSessions, 'authenticate'> | undefined,
+): Promise<Identity> {
+  const token = request.headers['x-session-token'];
+  if (typeof token !== 'string' || token === '')
+    throw unauthenticated('Send the token of a portal session in X-Session-Token.');
+  const identity = await sessions?.authenticate(token);
+  if (identity == null) throw unauthenticated('The portal session is unknown or has ended.');
+  return identity;
+}
+
 /** Counts the request against its credential, or against its address where there is none. */
-  if (route.permission === 'portal') return await admitCustomer(request, options.portalSessions);
 async function takeRequest(
   callerLimit: CallerLimit | null,
   { key_id, user_id }: Identity,
@@ -115,19 +126,6 @@ export function assertAllowed(
   route: { readonly permission: string; readonly humanSuperAdminOnly?: boolean },
   identity: Identity,
 ): void {
-/** The end customer of a portal session. Keys and tokens of the API are no such session. */
-async function admitCustomer(
-  request: FastifyRequest,
-  sessions: Pick<PortalSessions, 'authenticate'> | undefined,
-): Promise<Identity> {
-  const token = request.headers['x-session-token'];
-  if (typeof token !== 'string' || token === '')
-    throw unauthenticated('Send the token of a portal session in X-Session-Token.');
-  const identity = await sessions?.authenticate(token);
-  if (identity == null) throw unauthenticated('The portal session is unknown or has ended.');
-  return identity;
-}
-
   if (
     route.permission !== 'authenticated' &&
     !allows(identity.permissions, route.permission as Permission)

@@ -125,7 +125,6 @@ export async function createWorld(api: TestApi): Promise<World> {
     type: 'private_key',
     service_account_id: account.id,
   })) as unknown as { secret: { id: string } };
-    ...api.scope,
   const { environment_id, tenant_id } = api.scope;
 
   return {
@@ -151,6 +150,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/customers/{id}': customer.id,
       '/customers/external/{external_id}': 'acme',
       '/customers/lookup/{lookup_key}': 'acme',
+      '/customers/portal/{external_id}': 'acme',
       '/subscriptions/{id}': subscription.id,
       '/invoices/{id}': invoice.id,
       '/invoices/{id}/lines/{line_id}': invoice.line_items[0]!.id,
@@ -159,7 +159,6 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/coupons/associations/{id}': association.id,
       '/alerts/setting/{id}': alertSetting.id,
       '/taxes/rates/{id}': unusedTax.id,
-      '/customers/portal/{external_id}': 'acme',
       '/taxes/associations/{id}': taxed.id,
       '/costs/{id}': costsheet.id,
       '/users/{id}': account.id,
