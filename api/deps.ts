@@ -5,6 +5,7 @@ import type { PortalSessions } from '../platform/http/portal-sessions.ts';
 import type { Sessions } from '../platform/http/sessions.ts';
 import type { Ids } from '../platform/ids.ts';
 import type { Logger } from '../platform/log.ts';
+import type { SecretBox } from '../platform/secret-box.ts';
 import type { Pool } from '../postgres/client.ts';
 
 /** What commands and routes need from outside. `main/runtime.ts` builds it; tests build their own. */
@@ -14,6 +15,8 @@ export interface BillingDeps {
   readonly ids: Ids;
   readonly log: Logger;
   readonly usageReader: UsageReader;
+  /** Seals credentials that are kept. */
+  readonly secretBox: SecretBox;
   /** Makes every process forget an API key that was changed or deleted. */
   forgetApiKey(keyId: string): Promise<void>;
   readonly settings: BillingSettings;

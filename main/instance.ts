@@ -10,6 +10,7 @@ import { connectPostgres } from '../postgres/client.ts';
 import { freePort, startEmbeddedPostgres } from '../postgres/embedded.ts';
 import { requestReplay } from '../postgres/stream-replays.ts';
 import { bootstrapTenant } from './bootstrap.ts';
+import { encryptionKeyIn } from './encryption-key.ts';
 import { migrateStores } from './migrate-stores.ts';
 import { roleProcess } from './role-process.ts';
 import { RunningMark } from './running-mark.ts';
@@ -75,8 +76,13 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
       jobs: await freePort(),
     };
     const roles = options.roles ?? ROLES;
+    const sealing =
+      config.ENCRYPTION_KEY === undefined && config.POSTGRES_URL === undefined
+        ? { ENCRYPTION_KEY: encryptionKeyIn(dataDirectory) }
+        : {};
     const env = (role: Role): NodeJS.ProcessEnv => ({
       ...process.env,
+      ...sealing,
       ...options.env,
       LOG_LEVEL: config.LOG_LEVEL,
       HOST: config.HOST,

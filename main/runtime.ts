@@ -16,6 +16,7 @@ import { createApiKeyAuth, type ApiKeyAuth } from '../platform/http/api-key-auth
 import { createIds, type Ids } from '../platform/ids.ts';
 import { createLogger, type Logger } from '../platform/log.ts';
 import { createMetrics } from '../platform/metrics.ts';
+import { createSecretBox } from '../platform/secret-box.ts';
 import { connectPostgres, type Pool } from '../postgres/client.ts';
 import { readDimensions } from '../postgres/meter-versions.ts';
 import { readUsageBounds } from '../postgres/seals.ts';
@@ -97,7 +98,16 @@ export function createRuntime(role: string): Runtime {
     async billingDeps() {
       const { forget } = await apiKeyAuth();
       const settings = { grace_seconds: config.BILLING_GRACE_SECONDS };
-      return { pool, clock, ids, log, usageReader: usageReader(), forgetApiKey: forget, settings };
+      return {
+        pool,
+        clock,
+        ids,
+        log,
+        usageReader: usageReader(),
+        secretBox: createSecretBox(config.ENCRYPTION_KEY ?? []),
+        forgetApiKey: forget,
+        settings,
+      };
     },
     async close() {
       for (const close of closers.reverse()) await close();

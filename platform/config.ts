@@ -32,6 +32,25 @@ const Config = z.object({
   LOG_PARTITIONS: z.coerce.number().int().min(1).max(1024).optional(),
   /** The API key of the first start, for scripted installs. */
   BOOTSTRAP_API_KEY: z.string().min(24).max(200).optional(),
+  /** What secrets at rest are sealed with: `name:base64 of 32 bytes`, comma-separated; the first seals, all open. */
+  ENCRYPTION_KEY: z
+    .string()
+    .min(1)
+    .transform((list, context) =>
+      list.split(',').map((entry) => {
+        const [, id, text] = /^\s*([A-Za-z0-9_-]{1,40}):([A-Za-z0-9+/=_-]+)\s*$/.exec(entry) ?? [];
+        const key = Buffer.from(text ?? '', 'base64');
+        if (id !== undefined && key.length === 32) return { id, key };
+        const message =
+          'is no list of name:key, each key 32 bytes in base64 (openssl rand -base64 32)';
+        context.issues.push({ code: 'custom', message, input: '' });
+        return z.NEVER;
+      }),
+    )
+    .refine((keys) => new Set(keys.map(({ id }) => id)).size === keys.length, {
+      message: 'names two keys alike',
+    })
+    .optional(),
   /** Events a second that one tenant may send to one edge process; 0 = no limit. */
   INGEST_EVENTS_PER_SECOND: z.coerce.number().int().min(0).default(0),
   /** Requests a second that one API key may make to one API process; 0 = no limit. */

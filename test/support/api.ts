@@ -11,6 +11,7 @@ import type { Route } from '../../platform/http/route.ts';
 import { createServer } from '../../platform/http/server.ts';
 import { createIds } from '../../platform/ids.ts';
 import { createLogger } from '../../platform/log.ts';
+import { createSecretBox } from '../../platform/secret-box.ts';
 import type { Pool, Scope } from '../../postgres/client.ts';
 import { createTestDatabase } from './database.ts';
 
@@ -94,6 +95,7 @@ export async function startTestApi(
     ids,
     log,
     usageReader: options.usageReader ?? noUsage,
+    secretBox: createSecretBox([{ id: 'test', key: Buffer.alloc(32, 7) }]),
     forgetApiKey: auth.forget,
     settings: { grace_seconds: 3600 },
   };

@@ -1,0 +1,20 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const FILE = 'encryption-key';
+
+/**
+ * The value of ENCRYPTION_KEY for an instance with a Postgres of its own: made at the first start,
+ * beside the data that it seals, in a file that only this user may read. Losing it loses the secrets
+ * of connections; a backup of the database does not hold it.
+ */
+export function encryptionKeyIn(dataDirectory: string): string {
+  const file = join(dataDirectory, FILE);
+  if (!existsSync(file))
+    writeFileSync(file, `local:${randomBytes(32).toString('base64')}\n`, {
+      mode: 0o600,
+      flag: 'wx',
+    });
+  return readFileSync(file, 'utf8').trim();
+}
