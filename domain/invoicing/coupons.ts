@@ -21,10 +21,14 @@ export interface InvoiceCoupon {
   readonly start_date: string | null;
   readonly end_date: string | null;
   /**
-   * Of a discount that an edited draft keeps (`keptDiscounts`): what it took, which stands in for
-   * the coupon's own terms, and the row it was for, null for the invoice.
+   * Of a discount that an edited draft keeps (`keptDiscounts`): what it took and from which rows,
+   * which stands in for the coupon's own terms, scope and window.
    */
-  readonly kept?: { readonly amount: string; readonly invoice_line_item_id: string | null };
+  readonly kept?: {
+    readonly amount: string;
+    readonly level: 'line_item' | 'invoice';
+    readonly invoice_line_item_ids: ReadonlySet<string>;
+  };
 }
 
 /** One application, amounts as decimal text (interface, coupon application). */
@@ -128,7 +132,7 @@ export function applyCoupons(
 const isLineLevel = (coupon: InvoiceCoupon) =>
   coupon.kept === undefined
     ? coupon.subscription_line_item_id !== null
-    : coupon.kept.invoice_line_item_id !== null;
+    : coupon.kept.level === 'line_item';
 
 /**
  * Line-level before the rest; then the older association, which ids break ties of (billing-semantics
@@ -147,9 +151,7 @@ function inOrder(coupons: readonly InvoiceCoupon[]): InvoiceCoupon[] {
 
 function isDiscounted(line: InvoiceRow, coupon: InvoiceCoupon): boolean {
   if (line.kind === 'credit') return false;
-  if (coupon.kept !== undefined) {
-    return isLineLevel(coupon) ? line.id === coupon.kept.invoice_line_item_id : isOf(line, coupon);
-  }
+  if (coupon.kept !== undefined) return coupon.kept.invoice_line_item_ids.has(line.id);
   if (!overlaps(line.period_start, line.period_end, coupon.start_date, coupon.end_date)) {
     return false;
   }

@@ -58,15 +58,16 @@ export function editLines<Line extends InvoiceRow>(
 
 /**
  * The discounts of a draft as they stand, for a draft whose rows were edited: each takes again what
- * it took, as far as the new rows allow (billing-semantics 17.6). A row's discount follows the row
- * to its new id and goes when the row goes.
+ * it took, from the rows it took it from, as far as these still allow (billing-semantics 17.6). A
+ * discount follows its rows to their new ids and goes when the last of them goes; it never moves to
+ * a row that it did not discount, so that an unedited draft keeps every share.
  */
 export function keptDiscounts(
   applications: readonly CouponApplication[],
   renamed: ReadonlyMap<string, string>,
 ): InvoiceCoupon[] {
   return applications.map((application) => {
-    const row = application.invoice_line_item_id;
+    const rows = application.shares.map((share) => latestId(share.invoice_line_item_id, renamed));
     return {
       coupon_id: application.coupon_id,
       coupon_association_id: application.coupon_association_id,
@@ -79,7 +80,8 @@ export function keptDiscounts(
       end_date: null,
       kept: {
         amount: application.discounted_amount,
-        invoice_line_item_id: row === null ? null : latestId(row, renamed),
+        level: application.invoice_line_item_id === null ? 'invoice' : 'line_item',
+        invoice_line_item_ids: new Set(rows),
       },
     };
   });

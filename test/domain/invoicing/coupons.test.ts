@@ -30,7 +30,9 @@ describe('what one coupon takes off a base (billing-semantics 7.3 step 2)', () =
   });
 
   test('a kept discount takes what it took, whatever the coupon says', () => {
-    const kept = percentOff('50', { kept: { amount: '3.21', invoice_line_item_id: null } });
+    const kept = percentOff('50', {
+      kept: { amount: '3.21', level: 'invoice', invoice_line_item_ids: new Set() },
+    });
     expect(couponDiscount(kept, decimal('100'), 'usd').toFixed()).toBe('3.21');
     expect(couponDiscount(kept, decimal('2'), 'usd').toFixed()).toBe('2');
   });

@@ -171,15 +171,51 @@ describe('discounts of an edited draft are kept, as far as the new rows allow', 
         start_date: null,
         end_date: null,
         subscription_line_item_id: null,
-        kept: { amount: '20', invoice_line_item_id: 'a' },
+        kept: { amount: '20', level: 'line_item', invoice_line_item_ids: new Set(['a']) },
       }),
       expect.objectContaining({
         type: 'percentage',
         amount_off: null,
         percentage_off: '10',
-        kept: { amount: '13', invoice_line_item_id: null },
+        kept: { amount: '13', level: 'invoice', invoice_line_item_ids: new Set(['a', 'b']) },
       }),
     ]);
+  });
+
+  test('a discount never moves to a row that it did not discount: the next one finds what it found', () => {
+    const lines = [
+      line('a', '1', {
+        subscription_id: 'parent',
+        period_start: '2026-02-01T00:00:00.000Z',
+        period_end: '2026-03-01T00:00:00.000Z',
+      }),
+      line('b', '1', {
+        subscription_id: 'child',
+        period_start: '2026-01-01T00:00:00.000Z',
+        period_end: '2026-02-01T00:00:00.000Z',
+      }),
+    ];
+    const before = buildInvoice({
+      currency: 'jpy',
+      invoice_status: 'DRAFT',
+      lines,
+      coupons: [
+        amountOff('1', {
+          coupon_id: 'january',
+          start_date: '2026-01-01T00:00:00.000Z',
+          end_date: '2026-02-01T00:00:00.000Z',
+        }),
+        amountOff('1', { coupon_id: 'parent', subscription_id: 'parent' }),
+      ],
+    });
+    const after = buildInvoice({
+      currency: 'jpy',
+      invoice_status: 'DRAFT',
+      lines,
+      coupons: keptDiscounts(before.coupon_applications, new Map()),
+    });
+    expect(before.total_discount).toBe('2');
+    expect(after.total_discount).toBe('2');
   });
 
   test('a discount of one subscription stays with its rows', () => {
