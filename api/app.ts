@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { EventReader } from '../clickhouse/event-reader.ts';
+import type { EventLog } from '../platform/event-log/event-log.ts';
 import type { Authenticate } from '../platform/http/api-key-auth.ts';
 import { serveDocs } from '../platform/http/docs.ts';
 import { openApiDocument } from '../platform/http/openapi.ts';
@@ -8,6 +9,7 @@ import { registerRoutes } from '../platform/http/register-routes.ts';
 import type { Route } from '../platform/http/route.ts';
 import { createPortalSessions } from '../platform/http/portal-sessions.ts';
 import { createSessions } from '../platform/http/sessions.ts';
+import { logCorrections } from './corrections/log-corrections.ts';
 import type { ApiDeps, BillingDeps } from './deps.ts';
 import { API_ROUTES } from './routes.ts';
 
@@ -17,6 +19,8 @@ export interface ApiOptions {
   readonly deps: BillingDeps;
   readonly eventReader: EventReader;
   readonly authenticate: Authenticate;
+  /** Called when something is to be appended for the first time; answers the same log every time. */
+  readonly openEventLog: () => Promise<EventLog>;
   readonly callerLimit?: CallerLimit | null;
   /** Where browsers reach the product: it stands in links and in what identity providers are told. */
   readonly publicUrl?: string;
@@ -40,6 +44,13 @@ export const apiDocument = (servedElsewhere: readonly Route<never>[] = []): obje
 /** Puts the API, its document (`/v1/openapi.json`) and its page (`/docs`) on a server. */
 export async function registerApi(app: FastifyInstance, options: ApiOptions): Promise<void> {
   const sessions = await createSessions(options.deps);
+  const { pool, clock, log } = options.deps;
+  const appendCorrections = async (): Promise<void> => {
+    const { openEventLog } = options;
+    await logCorrections({ pool, clock, openEventLog }).catch((error: unknown) =>
+      log.warn({ err: error }, 'corrections wait for the event log'),
+    );
+  };
   const portalSessions = createPortalSessions(options.deps);
   const publicUrl = (options.publicUrl ?? 'http://127.0.0.1:8080').replace(/\/+$/, '');
   registerRoutes(app, API_ROUTES, {
@@ -50,6 +61,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
       sessions,
       portalSessions,
       publicUrl,
+      logCorrections: appendCorrections,
       eventReader: options.eventReader,
     },
     sessions,

@@ -29,6 +29,8 @@ export interface ApiDeps extends BillingDeps {
   /** Where browsers reach the product, without a slash at the end. */
   readonly publicUrl: string;
   readonly eventReader: EventReader;
+  /** Appends what corrections are waiting for the event log. Never throws: a job tries again. */
+  logCorrections(): Promise<void>;
 }
 
 /** Values of the configuration that rules depend on. */

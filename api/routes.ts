@@ -3,6 +3,7 @@ import { addonRoutes } from './addons/routes.ts';
 import { alertRoutes } from './alerts/routes.ts';
 import { apiKeyRoutes } from './api-keys/routes.ts';
 import { authRoutes } from './auth/routes.ts';
+import { correctionRoutes } from './corrections/routes.ts';
 import { costRoutes } from './costs/routes.ts';
 import { couponRoutes } from './coupons/routes.ts';
 import { creditGrantRoutes } from './credit-grants/routes.ts';
@@ -53,6 +54,7 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...portalRoutes,
   ...invoiceRoutes,
   ...alertRoutes,
+  ...correctionRoutes,
   ...eventRoutes,
   ...usageRoutes,
 ];

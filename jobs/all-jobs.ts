@@ -1,3 +1,4 @@
+import type { LogCorrectionsDeps } from '../api/corrections/log-corrections.ts';
 import type { BillingDeps } from '../api/deps.ts';
 import { headsVector } from '../domain/metering/log-heads.ts';
 import type { EventLog } from '../platform/event-log/event-log.ts';
@@ -9,8 +10,9 @@ import {
 } from './finalize-draft-invoices.ts';
 import { forgetExpiredRecords } from './forget-expired-records.ts';
 import type { Job } from './job.ts';
+import { logMissedCorrections } from './log-corrections.ts';
 
-export type JobDeps = FinalizeDraftInvoicesDeps & { readonly eventLog: EventLog };
+export type JobDeps = FinalizeDraftInvoicesDeps & LogCorrectionsDeps & { readonly eventLog: EventLog };
 
 /** Everything that the clock starts. */
 export const ALL_JOBS: readonly Job<JobDeps>[] = [
@@ -18,6 +20,7 @@ export const ALL_JOBS: readonly Job<JobDeps>[] = [
   finalizeDraftInvoices,
   expireLogRecords,
   forgetExpiredRecords,
+  logMissedCorrections,
 ];
 
 /** What the jobs need beside the commands of the API. `streamGroup`: under what name the stream reads the log. */
@@ -25,6 +28,7 @@ export function jobDeps(deps: BillingDeps, eventLog: EventLog, streamGroup: stri
   return {
     ...deps,
     eventLog,
+    openEventLog: async () => eventLog,
     readLogHeads: async () => headsVector(await eventLog.positions(streamGroup)),
   };
 }

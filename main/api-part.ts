@@ -17,7 +17,15 @@ export async function apiPart(runtime: Runtime): Promise<HttpPart> {
     perSecond === 0 ? null : { limiter, limit: { perSecond, burst: perSecond * BURST_SECONDS } };
   const eventReader = createEventReader(runtime.clickhouse());
   const servedElsewhere = INGEST_OPERATIONS;
-  const options = { deps, eventReader, authenticate, callerLimit, servedElsewhere };
+  const openEventLog = () => runtime.eventLog();
+  const options = {
+    deps,
+    eventReader,
+    openEventLog,
+    authenticate,
+    callerLimit,
+    servedElsewhere,
+  };
   return {
     register: (app) => registerApi(app, options),
     close: async () => {},

@@ -4,7 +4,7 @@ import type { UsageStore } from '../clickhouse/usage-store.ts';
 import type { Slot } from '../schemas/events/slot.ts';
 import type { Copy, DecodedBatch } from './decode-batch.ts';
 import type { MeterCatalog } from './meter-catalog.ts';
-import { meterEvent } from './meter-events.ts';
+import { meterEvent, type MeteredEvent } from './meter-events.ts';
 import type { OutagePatience } from './outage.ts';
 
 /** Rows of a batch's corrections, and those that correct nothing. */
@@ -44,7 +44,7 @@ export async function resolveVoids(
       target !== undefined
         ? { partition: batch.partition, rows: meteredNow(batch.partition, target, catalog) }
         : await deps.patience.outlast('read the usage of a voided event', () =>
-            storedUsage(deps.store, voiding, position),
+            storedUsage(deps.store, voiding, position, catalog),
           );
     rows.push(...voidRows(batch.partition, voiding, position, counted));
   }
@@ -60,7 +60,11 @@ type CountedRow = Pick<MeterUsageRow, 'meter_version_id' | 'external_customer_id
 const NOT_COUNTED: CountedRow = { meter_version_id: '', external_customer_id: '', timestamp: 0 };
 
 /** A target of the same batch: its usage rows are about to be written. */
-function meteredNow(partition: number, { event, position }: Copy, catalog: MeterCatalog) {
+function meteredNow(
+  partition: number,
+  { event, position }: { readonly event: MeteredEvent; readonly position: Position },
+  catalog: MeterCatalog,
+) {
   const rows: CountedRow[] = [];
   const meters = catalog.metersOf(event.tenant_id, event.environment_id, event.event_name);
   meterEvent(event, { partition, position }, meters, {
@@ -70,13 +74,30 @@ function meteredNow(partition: number, { event, position }: Copy, catalog: Meter
   return rows;
 }
 
-async function storedUsage(store: UsageStore, { event }: Copy, target: Position): Promise<Counted> {
+/**
+ * An older target: the usage rows that stand there, and those that a backfill may be about to write for
+ * a version of this catalog. Without the latter's marks the sealer could seal such a row below a vector
+ * that does not hold the void, and nothing would make it look at the bucket again. A version that this
+ * catalog does not have yet is backfilled after this batch, and so below the void.
+ */
+async function storedUsage(
+  store: UsageStore,
+  { event }: Copy,
+  target: Position,
+  catalog: MeterCatalog,
+): Promise<Counted> {
   const { tenant_id, environment_id, event_id } = event;
   const raw = await store.rawEvent({ tenant_id, environment_id, event_id, position: target });
   if (raw === null) throw new Error(`The raw copy of event ${event_id} at ${target} is missing.`);
   const { partition, external_customer_id, timestamp } = raw;
   const key = { tenant_id, environment_id, external_customer_id, timestamp };
-  return { partition, rows: await store.usageOfEvent({ ...key, partition, position: target }) };
+  const stored = await store.usageOfEvent({ ...key, partition, position: target });
+  const known = new Set(stored.map((row) => row.meter_version_id));
+  const expected = meteredNow(partition, { event: raw, position: target }, catalog);
+  return {
+    partition,
+    rows: [...stored, ...expected.filter((row) => !known.has(row.meter_version_id))],
+  };
 }
 
 function voidRows(

@@ -5,6 +5,7 @@ import type { ApiDeps, BillingDeps } from '../../api/deps.ts';
 import type { EventReader } from '../../clickhouse/event-reader.ts';
 import type { UsageAnswer, UsageReader } from '../../domain/metering/usage.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { EventLog } from '../../platform/event-log/event-log.ts';
 import { createApiKeyAuth } from '../../platform/http/api-key-auth.ts';
 import { unknownFields } from '../../platform/http/parse.ts';
 import type { Route } from '../../platform/http/route.ts';
@@ -79,6 +80,7 @@ export async function startTestApi(
   options: {
     readonly usageReader?: UsageReader;
     readonly eventReader?: EventReader;
+    readonly openEventLog?: () => Promise<EventLog>;
     readonly clock?: TestClock;
     readonly allowServerErrors?: boolean;
   } = {},
@@ -109,6 +111,7 @@ export async function startTestApi(
   await registerApi(app, {
     deps,
     eventReader: options.eventReader ?? noEvents,
+    openEventLog: options.openEventLog ?? noLog,
     authenticate: auth.authenticate,
     onBody: (route, body) => drift.push(...answerDrift(route, body)),
   });
@@ -215,6 +218,9 @@ export const noUsage: UsageReader = {
     return { watermarks: {}, answers: new Map(answers) };
   },
 };
+
+/** A log that can not be reached: what waits for it goes on waiting. */
+const noLog = (): Promise<EventLog> => Promise.reject(new Error('no event log in this test'));
 
 /** A store without events, behind the port of raw events. */
 export const noEvents: EventReader = {

@@ -11,6 +11,7 @@ import { ingestRoutes } from '../../ingest/routes.ts';
 import { ALL_JOBS, jobDeps } from '../../jobs/all-jobs.ts';
 import type { JobReport } from '../../jobs/job.ts';
 import { runJob } from '../../jobs/run-job.ts';
+import type { EventLog } from '../../platform/event-log/event-log.ts';
 import { openPostgresEventLog } from '../../platform/event-log/postgres.ts';
 import { createApiKeyAuth } from '../../platform/http/api-key-auth.ts';
 import { createServer } from '../../platform/http/server.ts';
@@ -52,7 +53,9 @@ export async function startPipeline(): Promise<PipelineWorld> {
     readDimensions: (versions) => readDimensions(pool, versions),
   });
   const eventReader = createEventReader(clickhouse.clickhouse);
-  const api = await startTestApi({ usageReader, eventReader });
+  let openedLog: EventLog;
+  const openEventLog = async () => openedLog;
+  const api = await startTestApi({ usageReader, eventReader, openEventLog });
   pool = api.pool;
   const log = createLogger(process.env['TEST_LOG'] ?? 'silent', 'test');
   const eventLog = await openPostgresEventLog({
@@ -61,6 +64,7 @@ export async function startPipeline(): Promise<PipelineWorld> {
     partitions: 2,
     leaseMs: 1_000,
   });
+  openedLog = eventLog;
   const stream = await startStream(
     { pool, eventLog, store, registry: new Registry(), clock: { now: () => Date.now() }, log },
     { batchEvents: 500, batchWaitMs: 20, sealer: { cycleMs: 200, leaseSeconds: 3 } },

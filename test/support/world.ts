@@ -125,16 +125,25 @@ export async function createWorld(api: TestApi): Promise<World> {
     type: 'private_key',
     service_account_id: account.id,
   })) as unknown as { secret: { id: string } };
+  const correction = { id: api.deps.ids.next('correction') };
+  await api.pool`insert into corrections ${api.pool({
+    ...correction,
+    ...api.scope,
+    event_id: 'event-taken-back',
+    reason: 'sent by mistake',
+    request_id: 'req',
+  })}`;
   const { environment_id, tenant_id } = api.scope;
 
   return {
     ids: [
       ...[meter, feature, flag, group, plan, addon, unit, price, entitlement, grant],
-      ...[customer, subscription, invoice, coupon, association, tax, taxed, costsheet],
+      ...[correction, customer, subscription, invoice, coupon, association, tax, taxed, costsheet],
       ...[account, secret, alertSetting],
     ].map((record) => record.id),
     foreign: {
       '/events/{id}': WORLD_EVENT_ID,
+      '/events/corrections/{id}': correction.id,
       '/meters/{id}': meter.id,
       '/features/{id}': feature.id,
       '/groups/{id}': group.id,
@@ -179,6 +188,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       'POST /plans/{id}/clone': { name: 'Copy', lookup_key: 'copy' },
     },
     references: [
+      ['POST /v1/events/corrections', { event_id: WORLD_EVENT_ID, reason: 'x' }],
       ['POST /v1/features', { name: 'x', type: 'metered', meter_id: meter.id }],
       ['POST /v1/features', { name: 'x', type: 'boolean', group_id: group.id }],
       ['POST /v1/prices', { ...flatFee, entity_type: 'PLAN', entity_id: plan.id }],
@@ -212,6 +222,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       ],
     ],
     filters: {
+      '/events/corrections/search': { correction_ids: [correction.id] },
       '/meters/search': { meter_ids: [meter.id] },
       '/features/search': { feature_ids: [feature.id, flag.id], meter_ids: [meter.id] },
       '/groups/search': { group_ids: [group.id] },

@@ -1,0 +1,9 @@
+import { logCorrections, type LogCorrectionsDeps } from '../api/corrections/log-corrections.ts';
+import type { Job } from './job.ts';
+
+/** Appends the corrections whose process ended between their commit and the log. */
+export const logMissedCorrections: Job<LogCorrectionsDeps> = {
+  name: 'log-corrections',
+  cron: '* * * * *',
+  run: async (deps, { signal }) => ({ logged: await logCorrections(deps, signal) }),
+};
