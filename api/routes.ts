@@ -17,12 +17,13 @@ import { groupRoutes } from './groups/routes.ts';
 import { invoiceRoutes } from './invoices/routes.ts';
 import { meterRoutes } from './meters/routes.ts';
 import { planRoutes } from './plans/routes.ts';
-import { priceUnitRoutes } from './price-units/routes.ts';
 import { portalRoutes } from './portal/routes.ts';
+import { priceUnitRoutes } from './price-units/routes.ts';
 import { priceRoutes } from './prices/routes.ts';
 import { subscriptionRoutes } from './subscriptions/routes.ts';
 import { rbacRoutes } from './rbac/routes.ts';
 import { settingRoutes } from './settings/routes.ts';
+import { taskRoutes } from './tasks/routes.ts';
 import { taxRoutes } from './taxes/routes.ts';
 import { tenantRoutes } from './tenants/routes.ts';
 import { usageRoutes } from './usage/routes.ts';
@@ -50,11 +51,12 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...taxRoutes,
   ...costRoutes,
   ...customerRoutes,
-  ...subscriptionRoutes,
   ...portalRoutes,
+  ...subscriptionRoutes,
   ...invoiceRoutes,
   ...alertRoutes,
   ...correctionRoutes,
   ...eventRoutes,
   ...usageRoutes,
+  ...taskRoutes,
 ];

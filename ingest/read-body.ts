@@ -1,22 +1,9 @@
 import type { Readable } from 'node:stream';
-import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { BillingError } from '../domain/errors.ts';
+import { bodyDecoder, bodyTooLarge } from '../platform/http/decode-body.ts';
 
 /** What a body may weigh once it is decoded (rulings 9). */
 export const BODY_BYTES_MAX = 32 * 1024 * 1024;
-/** A body that grows by more than this while it is decoded is a bomb; small ones are harmless. */
-const DECODED_RATIO_MAX = 100;
-const DECODED_BYTES_FREE = 1024 * 1024;
-
-const DECODERS: Readonly<
-  Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>
-> = {
-  gzip: promisify(gunzip),
-  'x-gzip': promisify(gunzip),
-  deflate: promisify(inflate),
-  br: promisify(brotliDecompress),
-};
 
 /**
  * The whole body, decoded. Throws `too_large` beyond the cap, `unavailable` when the process holds as
@@ -28,21 +15,10 @@ export async function readBody(
   encoding: string | undefined,
   hold: (bytes: number) => void,
 ): Promise<Buffer> {
-  const coding = encoding?.trim().toLowerCase() ?? 'identity';
-  const decode = coding === 'identity' || coding === '' ? null : DECODERS[coding];
-  if (decode === undefined)
-    throw badCoding(`Content-Encoding ${coding} is not supported: use gzip, deflate or br.`);
+  const decode = bodyDecoder(encoding, BODY_BYTES_MAX);
   const bytes = await collect(payload, hold);
   if (decode === null || bytes.length === 0) return bytes;
-
-  const maxOutputLength = Math.min(
-    BODY_BYTES_MAX,
-    Math.max(DECODED_BYTES_FREE, bytes.length * DECODED_RATIO_MAX),
-  );
-  const decoded = await decode(bytes, { maxOutputLength }).catch((error: { code?: unknown }) => {
-    if (error.code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge();
-    throw badCoding(`The body is no ${coding} that can be read.`);
-  });
+  const decoded = await decode(bytes);
   hold(decoded.length);
   return decoded;
 }
@@ -61,7 +37,7 @@ function collect(payload: Readable, hold: (bytes: number) => void): Promise<Buff
     };
     const onData = (chunk: Buffer): void => {
       total += chunk.length;
-      if (total > BODY_BYTES_MAX) return settle(tooLarge());
+      if (total > BODY_BYTES_MAX) return settle(bodyTooLarge(BODY_BYTES_MAX));
       try {
         hold(chunk.length);
       } catch (refusal) {
@@ -75,15 +51,3 @@ function collect(payload: Readable, hold: (bytes: number) => void): Promise<Buff
     payload.on('data', onData).on('end', onEnd).on('error', settle).on('close', onClose);
   });
 }
-
-const tooLarge = (): BillingError =>
-  new BillingError(
-    'too_large',
-    'payload_too_large',
-    `The body is larger than ${BODY_BYTES_MAX / 1024 / 1024} MiB when it is decoded.`,
-  );
-
-const badCoding = (message: string): BillingError =>
-  new BillingError('invalid', 'validation_error', message, [
-    { path: 'Content-Encoding', code: 'invalid_value', message },
-  ]);

@@ -9,10 +9,13 @@ import {
   type FinalizeDraftInvoicesDeps,
 } from './finalize-draft-invoices.ts';
 import { forgetExpiredRecords } from './forget-expired-records.ts';
+import { importEvents, type ImportEventsDeps } from './import-events.ts';
 import type { Job } from './job.ts';
 import { logMissedCorrections } from './log-corrections.ts';
 
-export type JobDeps = FinalizeDraftInvoicesDeps & LogCorrectionsDeps & { readonly eventLog: EventLog };
+export type JobDeps = FinalizeDraftInvoicesDeps &
+  LogCorrectionsDeps &
+  ImportEventsDeps & { readonly eventLog: EventLog };
 
 /** Everything that the clock starts. */
 export const ALL_JOBS: readonly Job<JobDeps>[] = [
@@ -21,13 +24,23 @@ export const ALL_JOBS: readonly Job<JobDeps>[] = [
   expireLogRecords,
   forgetExpiredRecords,
   logMissedCorrections,
+  importEvents,
 ];
 
-/** What the jobs need beside the commands of the API. `streamGroup`: under what name the stream reads the log. */
-export function jobDeps(deps: BillingDeps, eventLog: EventLog, streamGroup: string): JobDeps {
+/**
+ * What the jobs need beside the commands of the API. `streamGroup`: under what name the stream reads the
+ * log; `importEvents`: the way of a file's events into it.
+ */
+export function jobDeps(
+  deps: BillingDeps,
+  eventLog: EventLog,
+  streamGroup: string,
+  importEvents: ImportEventsDeps['importEvents'],
+): JobDeps {
   return {
     ...deps,
     eventLog,
+    importEvents,
     openEventLog: async () => eventLog,
     readLogHeads: async () => headsVector(await eventLog.positions(streamGroup)),
   };

@@ -6,7 +6,7 @@ import type { JobLease } from '../postgres/job-leases.ts';
  */
 export interface Job<Deps> {
   readonly name: string;
-  /** Five cron fields, UTC. */
+  /** Five cron fields, UTC; six begin with the second. */
   readonly cron: string;
   /** Answers what it did, for the log. */
   run(deps: Deps, run: JobRun): Promise<JobReport>;

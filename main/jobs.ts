@@ -1,3 +1,4 @@
+import { createEventImport } from '../ingest/import-events.ts';
 import { ALL_JOBS, jobDeps } from '../jobs/all-jobs.ts';
 import { startScheduler } from '../jobs/scheduler.ts';
 import { STREAM_GROUP } from '../stream/consumer.ts';
@@ -15,7 +16,12 @@ async function start(runtime: Runtime): Promise<RunningRole> {
     const [row] = await pool<{ at: string }[]>`select clock_timestamp() as at`;
     return row!.at;
   };
-  const deps = jobDeps(await runtime.billingDeps(), eventLog, STREAM_GROUP);
+  const importEvents = createEventImport({
+    log: eventLog,
+    clock: runtime.clock,
+    limits: await importLimits(runtime),
+  });
+  const deps = jobDeps(await runtime.billingDeps(), eventLog, STREAM_GROUP, importEvents);
   const scheduler = startScheduler({ pool, log, holder: instanceId, now }, ALL_JOBS, deps);
   return {
     health: async () => ({ jobs: 'up' }),
@@ -24,4 +30,11 @@ async function start(runtime: Runtime): Promise<RunningRole> {
       await runtime.close();
     },
   };
+}
+
+/** A file goes into the log at a pace of its own, so that events sent live keep theirs (metering 3). */
+async function importLimits({ config, cache }: Runtime) {
+  const perSecond = config.IMPORT_EVENTS_PER_SECOND;
+  if (perSecond === 0) return null;
+  return { limiter: (await cache()).limiter, perTenant: { perSecond, burst: perSecond } };
 }

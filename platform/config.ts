@@ -53,6 +53,8 @@ const Config = z.object({
     .optional(),
   /** Events a second that one tenant may send to one edge process; 0 = no limit. */
   INGEST_EVENTS_PER_SECOND: z.coerce.number().int().min(0).default(0),
+  /** Events a second that the imports of one tenant put into the log; 0 = no limit. */
+  IMPORT_EVENTS_PER_SECOND: z.coerce.number().int().min(0).default(5000),
   /** Requests a second that one API key may make to one API process; 0 = no limit. */
   API_REQUESTS_PER_SECOND: z.coerce.number().int().min(0).default(1000),
   /** How long after a period's end its usage may still arrive before the invoice is finalized. */

@@ -63,8 +63,9 @@ export function requestFingerprint(method: string, url: string, body: unknown): 
   return createHash('sha256').update(text).digest('base64');
 }
 
-/** The same value with the keys of every object in order. */
+/** The same value with the keys of every object in order; of a file its hash. */
 function sorted(value: unknown): unknown {
+  if (Buffer.isBuffer(value)) return createHash('sha256').update(value).digest('base64');
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));

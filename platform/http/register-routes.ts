@@ -8,8 +8,10 @@ import {
   poolWithin,
   requestFingerprint,
 } from '../../postgres/idempotency.ts';
+import { scopedPool } from '../../postgres/scoped-pool.ts';
 import type { Authenticate, Identity } from './api-key-auth.ts';
 import type { PortalSessions } from './portal-sessions.ts';
+import { requestSession } from './request-session.ts';
 import type { Sessions } from './sessions.ts';
 import { assertStorable } from './json-body.ts';
 import { parse, unknownFields } from './parse.ts';
@@ -40,6 +42,7 @@ export function registerRoutes<Deps extends RouteDeps>(
   options: RegisterOptions<Deps>,
 ): void {
   assertRoutes(routes as readonly Route<never>[]);
+  readFiles(app, routes, options.prefix);
   for (const route of routes) {
     app.route({
       method: route.method,
@@ -51,6 +54,27 @@ export function registerRoutes<Deps extends RouteDeps>(
         identities.set(request, identity);
       },
       handler: (request, reply) => answer(route, request, reply, options),
+    });
+  }
+}
+
+/** Bodies that are files reach the routes that declare them, as a `Buffer`, and no others. */
+function readFiles(
+  app: FastifyInstance,
+  routes: readonly Pick<Route, 'method' | 'path' | 'bodyType'>[],
+  prefix: string,
+): void {
+  const taking = routes.filter((route) => route.bodyType !== undefined);
+  for (const type of new Set(taking.map((route) => route.bodyType!))) {
+    const urls = new Set(
+      taking
+        .filter((route) => route.bodyType === type)
+        .map(({ method, path }) => `${method} ${prefix}${path}`),
+    );
+    app.addContentTypeParser(type, { parseAs: 'buffer' }, (request, body, done) => {
+      if (urls.has(`${request.method} ${request.routeOptions.url}`)) return done(null, body);
+      const message = 'Send the body as application/json.';
+      done(new BillingError('invalid', 'validation_error', message));
     });
   }
 }
@@ -184,15 +208,18 @@ async function answer<Deps extends RouteDeps>(
     return route.handler(call);
   };
 
+  const session = requestSession(route, identity, request);
+  const deps = { ...options.deps, pool: scopedPool(options.deps.pool, session) };
   const key = idempotencyKeyOf(route, request);
   const body =
     key === null
-      ? await run(options.deps)
-      : await runOnce(route, request, reply, { key, identity, deps: options.deps, run });
+      ? await run(deps)
+      : await runOnce(route, request, reply, { key, identity, deps, run });
   for (const work of afterCommit) await work();
 
   options.onBody?.(route, body);
   if (route.deprecated === true) void reply.header('deprecation', 'true');
+  if (route.secretAnswer === true) void reply.header('cache-control', 'no-store');
   void reply.code(route.status);
   if (route.contentType !== undefined) void reply.type(route.contentType);
   // An empty answer must not carry a content type that promises a body.

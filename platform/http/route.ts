@@ -30,6 +30,8 @@ export interface RouteSpec<
   readonly query?: Query;
   /** An optional schema (`Body.optional()`) lets the body be absent. */
   readonly body?: Body;
+  /** Of a body that is no JSON, for example `text/csv`: `body` is then held against a `Buffer`. */
+  readonly bodyType?: string;
   /** The one success status. */
   readonly status: number;
   /** Null: the answer has no body. */
@@ -53,7 +55,10 @@ export type RoutePermission = Permission | 'authenticated' | 'public' | 'portal'
 
 /** One request as a handler sees it: parsed, permitted and scoped. */
 export interface Call<Deps, Params, Query, Body> {
-  /** With an Idempotency-Key, `deps.pool` is inside the transaction that also keeps the answer. */
+  /**
+   * `deps.pool` sees and changes the rows of the caller's scope only, whatever a statement says. With an
+   * Idempotency-Key it is inside the transaction that also keeps the answer.
+   */
   readonly deps: Deps;
   readonly params: Params;
   readonly query: Query;
@@ -85,6 +90,7 @@ export interface Route<Deps = unknown> {
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
+  readonly bodyType?: string;
   readonly status: number;
   readonly answer: z.ZodType | null;
   readonly contentType?: string;

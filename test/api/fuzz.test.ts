@@ -20,7 +20,7 @@ interface Schema {
 }
 interface Operation {
   readonly parameters: readonly { name: string; in: string; schema: Schema }[];
-  readonly requestBody?: { content: { 'application/json': { schema: Schema } } };
+  readonly requestBody?: { content: { 'application/json'?: { schema: Schema } } };
   readonly security?: readonly unknown[];
 }
 const document = apiDocument() as {
@@ -128,7 +128,7 @@ describe('requests made up from the OpenAPI document', () => {
           ({ name, schema }) =>
             `${name}=${encodeURIComponent(toText(value(random, schema, world.ids)))}`,
         );
-      const schema = operation.requestBody?.content['application/json'].schema;
+      const schema = operation.requestBody?.content['application/json']?.schema;
       const body = schema === undefined ? undefined : value(random, schema, world.ids);
       const answer = await send(
         `/v1${url}${query.length === 0 ? '' : `?${query.join('&')}`}`,

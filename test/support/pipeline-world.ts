@@ -1,3 +1,4 @@
+import type { FastifyInstance } from 'fastify';
 import { Registry } from 'prom-client';
 import { createEventReader } from '../../clickhouse/event-reader.ts';
 import { createUsageStore } from '../../clickhouse/create-usage-store.ts';
@@ -7,6 +8,7 @@ import { canonicalUsage } from '../../domain/metering/canonical-usage.ts';
 import type { MeteredUsage } from '../../domain/metering/aggregate.ts';
 import { hasPassed, headsVector } from '../../domain/metering/log-heads.ts';
 import type { UsageReader } from '../../domain/metering/usage.ts';
+import { createEventImport } from '../../ingest/import-events.ts';
 import { ingestRoutes } from '../../ingest/routes.ts';
 import { ALL_JOBS, jobDeps } from '../../jobs/all-jobs.ts';
 import type { JobReport } from '../../jobs/job.ts';
@@ -29,6 +31,8 @@ import { readLog } from './usage-recount.ts';
 /** Everything from the ingest edge to invoices in one process, over real engines. */
 export interface PipelineWorld {
   readonly api: TestApi;
+  /** The routes of ingest, with the keys of `api`. */
+  readonly edge: FastifyInstance;
   readonly catalog: TestCatalog;
   readonly usageReader: UsageReader;
   /** As a client does; a refusal fails the test. */
@@ -82,10 +86,12 @@ export async function startPipeline(): Promise<PipelineWorld> {
       logger: log,
     }),
   );
-  const deps = { ...jobDeps(api.deps, eventLog, 'stream'), streamWaitMs: 15_000 };
+  const importEvents = createEventImport({ log: eventLog, clock: api.clock, limits: null });
+  const deps = { ...jobDeps(api.deps, eventLog, 'stream', importEvents), streamWaitMs: 15_000 };
   const now = async () => new Date(api.clock.now()).toISOString();
   return {
     api,
+    edge,
     catalog: catalogOf(api),
     usageReader,
     async send(events) {

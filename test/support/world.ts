@@ -133,13 +133,19 @@ export async function createWorld(api: TestApi): Promise<World> {
     reason: 'sent by mistake',
     request_id: 'req',
   })}`;
+  const events = 'event_name,external_customer_id,timestamp\ncall,acme,2026-11-01T00:00:00Z\n';
+  const sendEvents = async (): Promise<string> =>
+    (await api.call('POST', '/v1/tasks/uploads', events, { 'content-type': 'text/csv' })).body.id;
+  const file_provider = 'csvbox';
+  const task = await make('/tasks', { upload_id: await sendEvents(), file_provider });
+  const upload_id = await sendEvents();
   const { environment_id, tenant_id } = api.scope;
 
   return {
     ids: [
       ...[meter, feature, flag, group, plan, addon, unit, price, entitlement, grant],
       ...[correction, customer, subscription, invoice, coupon, association, tax, taxed, costsheet],
-      ...[account, secret, alertSetting],
+      ...[account, secret, alertSetting, task],
     ].map((record) => record.id),
     foreign: {
       '/events/{id}': WORLD_EVENT_ID,
@@ -167,6 +173,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/coupons/code/{code}': 'ten',
       '/coupons/associations/{id}': association.id,
       '/alerts/setting/{id}': alertSetting.id,
+      '/tasks/{id}': task.id,
       '/taxes/rates/{id}': unusedTax.id,
       '/taxes/associations/{id}': taxed.id,
       '/costs/{id}': costsheet.id,
@@ -181,6 +188,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       'POST /environments/{id}/clone': { name: 'Copy', type: 'development' },
       'POST /subscriptions/{id}/cancel': { cancellation_type: 'immediate' },
       'PUT /alerts/setting/{id}': { config: SPEND_ALERT },
+      'PUT /tasks/{id}/status': { task_status: 'FAILED' },
       'PUT /users/{id}': { name: 'x' },
       'PUT /users/{id}/roles': { roles: ['all_reader'] },
       'PUT /meters/{id}': { filters: [{ key: 'a', values: ['b'] }] },
@@ -216,6 +224,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       ],
       ['POST /v1/prices', { ...flatFee, entity_type: 'COSTSHEET', entity_id: costsheet.id }],
       ['PUT /v1/customers?external_customer_id=acme', { name: 'x' }],
+      ['POST /v1/tasks', { upload_id, file_provider }],
       [
         'POST /v1/alerts/setting',
         { entity_type: 'subscription', entity_id: subscription.id, config: SPEND_ALERT },
@@ -235,6 +244,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/coupons/search': { coupon_ids: [coupon.id], coupon_codes: ['ten'] },
       '/alerts/setting/search': { entity_ids: [subscription.id] },
       '/alerts/search': { entity_id: subscription.id },
+      '/tasks/search': { task_type: 'IMPORT', entity_type: 'EVENTS' },
       '/taxes/rates/search': { taxrate_ids: [tax.id], taxrate_codes: ['vat'] },
       '/costs/search': { costsheet_ids: [costsheet.id], name: 'Infra' },
       '/invoices/search': { invoice_ids: [invoice.id], subscription_id: subscription.id },

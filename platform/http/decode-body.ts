@@ -1,0 +1,53 @@
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import { BillingError } from '../../domain/errors.ts';
+
+/** A body that grows by more than this while it is decoded is a bomb; small ones are harmless. */
+const DECODED_RATIO_MAX = 100;
+const DECODED_BYTES_FREE = 1024 * 1024;
+
+const DECODERS: Readonly<
+  Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>
+> = {
+  gzip: promisify(gunzip),
+  'x-gzip': promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
+};
+
+/** Makes the bytes of a body what they were before they were encoded. */
+export type BodyDecoder = (bytes: Buffer) => Promise<Buffer>;
+
+/**
+ * The decoder of a `Content-Encoding`, null for one that changes nothing. Throws 400 for a coding that
+ * is unknown. The decoder throws `too_large` beyond `bytesMax`, and for a bomb before that; 400 for
+ * bytes that are damaged (reliability S16).
+ */
+export function bodyDecoder(encoding: string | undefined, bytesMax: number): BodyDecoder | null {
+  const coding = encoding?.trim().toLowerCase() ?? 'identity';
+  if (coding === 'identity' || coding === '') return null;
+  const decode = Object.hasOwn(DECODERS, coding) ? DECODERS[coding] : undefined;
+  if (decode === undefined)
+    throw badCoding(`Content-Encoding ${coding} is not supported: use gzip, deflate or br.`);
+  return async (bytes) => {
+    if (bytes.length === 0) return bytes;
+    const grown = Math.max(DECODED_BYTES_FREE, bytes.length * DECODED_RATIO_MAX);
+    const options = { maxOutputLength: Math.min(bytesMax, grown) };
+    return await decode(bytes, options).catch((error: { code?: unknown }) => {
+      if (error.code === 'ERR_BUFFER_TOO_LARGE') throw bodyTooLarge(bytesMax);
+      throw badCoding(`The body is no ${coding} that can be read.`);
+    });
+  };
+}
+
+export const bodyTooLarge = (bytesMax: number): BillingError =>
+  new BillingError(
+    'too_large',
+    'payload_too_large',
+    `The body is larger than ${bytesMax / 1024 / 1024} MiB when it is decoded.`,
+  );
+
+const badCoding = (message: string): BillingError =>
+  new BillingError('invalid', 'validation_error', message, [
+    { path: 'Content-Encoding', code: 'invalid_value', message },
+  ]);

@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import { id, instant, optionalText, recordFields } from './primitives.ts';
+import { searchSchemas } from './search.ts';
+import { TASK_ENTITY_TYPES, TASK_FILE_TYPES, TASK_STATUSES, TASK_TYPES } from './words.ts';
+
+/** The largest file, decoded (specification, Limits). */
+export const UPLOAD_BYTES_MAX = 5 * 1024 * 1024;
+
+export const UploadBody = z.custom<Buffer>(
+  (value) => Buffer.isBuffer(value) && value.length > 0,
+  'send the file itself, with Content-Type text/csv',
+);
+
+export const UploadQuery = z.object({ file_name: z.string().trim().min(1).max(255).optional() });
+
+export const Upload = z
+  .object({
+    ...recordFields,
+    /** What `POST /tasks` names. */
+    upload_id: z.string(),
+    file_name: z.string().nullable(),
+    file_type: z.enum(TASK_FILE_TYPES),
+    size_bytes: z.int(),
+    /** Of the decoded file, hexadecimal. */
+    sha256: z.string(),
+    columns: z.array(z.string()),
+    row_count: z.int(),
+  })
+  .meta({ id: 'Upload' });
+export type Upload = z.infer<typeof Upload>;
+
+const upper = <const Values extends readonly [string, ...string[]]>(values: Values) =>
+  z.preprocess(
+    (value) => (typeof value === 'string' ? value.toUpperCase() : value),
+    z.enum(values),
+  );
+
+export const CreateTaskBody = z
+  .object({
+    upload_id: id,
+    file_provider: z.enum(['csvbox']),
+    task_type: upper(TASK_TYPES).nullish(),
+    entity_type: upper(TASK_ENTITY_TYPES).nullish(),
+    file_type: upper(TASK_FILE_TYPES).nullish(),
+    file_name: optionalText(255),
+    /** Gone: files are sent, never fetched. */
+    file_url: optionalText(2048),
+    metadata: z.record(z.string().max(255), z.unknown()).nullish(),
+  })
+  .superRefine((body, context) => {
+    const refuse = (path: string, message: string): void =>
+      context.addIssue({ code: 'custom', path: [path], message });
+    if (body.file_url)
+      refuse('file_url', 'is gone: send the file to POST /tasks/uploads and name it by upload_id');
+    if (body.task_type === 'EXPORT')
+      refuse('task_type', 'EXPORT is no task here: read GET /events/export or GET /usage/export');
+    if (body.entity_type && body.entity_type !== 'EVENTS')
+      refuse('entity_type', `${body.entity_type} is not offered: only EVENTS are imported`);
+    if (body.file_type && body.file_type !== 'CSV')
+      refuse('file_type', `${body.file_type} is not offered: only CSV is imported`);
+  });
+export type CreateTaskBody = z.output<typeof CreateTaskBody>;
+
+export const UpdateTaskStatusBody = z.object({ task_status: z.enum(TASK_STATUSES) });
+
+/** What is stored of a task. */
+export const taskFields = {
+  ...recordFields,
+  task_type: z.enum(TASK_TYPES),
+  entity_type: z.enum(TASK_ENTITY_TYPES),
+  file_provider: z.string(),
+  upload_id: z.string(),
+  file_type: z.enum(TASK_FILE_TYPES),
+  file_name: z.string().nullable(),
+  task_status: z.enum(TASK_STATUSES),
+  total_records: z.int(),
+  processed_records: z.int(),
+  successful_records: z.int(),
+  failed_records: z.int(),
+  /** Why it failed, or the first rows that did. */
+  error_summary: z.string().nullable(),
+  metadata: z.record(z.string(), z.unknown()),
+  started_at: instant.nullable(),
+  completed_at: instant.nullable(),
+  failed_at: instant.nullable(),
+};
+const StoredTask = z.object(taskFields);
+export type TaskRow = z.infer<typeof StoredTask>;
+
+export const Task = z
+  .object({
+    ...taskFields,
+    /** Files are sent and never fetched; older clients ask for the key. */
+    file_url: z.null(),
+    scheduled_task_id: z.null(),
+    workflow_id: z.null(),
+  })
+  .meta({ id: 'Task' });
+export type Task = z.infer<typeof Task>;
+
+/** Where the results of a task's rows are, as CSV. */
+export const TaskDownload = z.object({ download_url: z.string() });
+
+export const TaskSearch = searchSchemas({
+  fields: {
+    task_type: 'text',
+    entity_type: 'text',
+    task_status: 'text',
+    file_name: 'text',
+    status: 'text',
+    created_at: 'time',
+    updated_at: 'time',
+  },
+  expand: [],
+  filters: (kind) => ({
+    task_type: kind.oneOf(TASK_TYPES),
+    entity_type: kind.oneOf(TASK_ENTITY_TYPES),
+    task_status: kind.oneOf(TASK_STATUSES),
+    created_by: kind.text(),
+    scheduled_task_id: kind.text(),
+  }),
+});
