@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Customer } from './customer.ts';
 import { Meter } from './meter.ts';
 import { Price } from './price.ts';
+import { SubscriptionLineItem } from './subscription.ts';
 import { decimalText, instant, time } from './primitives.ts';
 
 /** An event as it was accepted. `properties` keeps its JSON types. */
@@ -39,7 +40,10 @@ export const EventCopy = Event.extend({
 }).meta({ id: 'EventCopy' });
 export type EventCopy = z.infer<typeof EventCopy>;
 
+/** In both forms of an error that clients read. */
 const Failure = z.object({
+  success: z.literal(false),
+  error: z.object({ message: z.string(), internal_error: z.null() }),
   code: z.string(),
   message: z.string(),
   http_status_code: z.int(),
@@ -83,6 +87,12 @@ export const DebugTracker = z
             sub_line_item_id: z.string(),
             subscription_id: z.string(),
             price_id: z.string(),
+            start_date: instant,
+            end_date: instant.nullable(),
+            /** Only line items that were in force at the event's time are matched. */
+            is_active_for_event: z.literal(true),
+            timestamp_within_range: z.literal(true),
+            subscription_line_item: SubscriptionLineItem,
           }),
         )
         .nullable(),

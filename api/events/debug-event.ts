@@ -21,6 +21,7 @@ import { findCustomerByExternalId } from '../customers/repository.ts';
 import type { ApiDeps } from '../deps.ts';
 import { findFeaturesOfMeters } from '../features/repository.ts';
 import { priceAnswers, type PriceRow } from '../prices/repository.ts';
+import { lineItemAnswers } from '../subscriptions/answers.ts';
 import { eventAnswer, propertiesOf } from './answers.ts';
 import { lineItemsAt, metersOfEventName, pricesOfMeters } from './repository.ts';
 
@@ -203,7 +204,16 @@ async function trackerOf(
     type: NonNullable<DebugTracker['failure_point']>['failure_point_type'],
     code: string,
     message: string,
-  ) => ({ failure_point_type: type, error: { code, message, http_status_code: 404 } });
+  ) => ({
+    failure_point_type: type,
+    error: {
+      success: false as const,
+      error: { message, internal_error: null },
+      code,
+      message,
+      http_status_code: 404,
+    },
+  });
   const tracker: DebugTracker = {
     customer_lookup: { status: 'unprocessed', customer: null, error: null },
     meter_matching: { ...NOT_LOOKED_AT, matched_meters: null },
@@ -259,12 +269,18 @@ async function trackerOf(
       failure_point: failed('subscription_line_item_lookup', 'not_found', message),
     };
   }
+  const lines = await lineItemAnswers(deps.pool, scope, lineItems, {});
   tracker.subscription_line_item_lookup = {
     status: 'found',
-    matched_line_items: lineItems.map((line) => ({
+    matched_line_items: lines.map((line) => ({
       sub_line_item_id: line.id,
       subscription_id: line.subscription_id,
       price_id: line.price_id,
+      start_date: line.start_date,
+      end_date: line.end_date,
+      is_active_for_event: true,
+      timestamp_within_range: true,
+      subscription_line_item: line,
     })),
     error: null,
   };

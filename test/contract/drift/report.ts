@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { COMPLETE_GROUPS, OPEN_GROUP, type Difference, type DifferenceKind } from './compare.ts';
+
+/**
+ * Differences that are meant, by kind and name (`*` stands for anything), each with its rule: a page and
+ * its section, or "not offered yet".
+ */
+export type MeantDifferences = Readonly<Record<DifferenceKind, Readonly<Record<string, string>>>>;
+
+const FILE = fileURLToPath(new URL('../../../docs/contract-differences.json', import.meta.url));
+export const readMeant = (): MeantDifferences =>
+  JSON.parse(readFileSync(FILE, 'utf8')) as MeantDifferences;
+
+export interface DriftReport {
+  readonly text: string;
+  /** Differences that nothing allows, in groups that are to be complete. */
+  readonly unlisted: readonly Difference[];
+}
+
+const KINDS: readonly [DifferenceKind, string][] = [
+  ['route', 'routes missing'],
+  ['key', 'keys missing'],
+  ['status', 'statuses different'],
+  ['field', 'request fields missing'],
+];
+
+/** A table of groups and kinds, as `listed+unlisted`, each unlisted one by name, and one line in sum. */
+export function report(differences: readonly Difference[], meant: MeantDifferences): DriftReport {
+  const isListed = ({ kind, name }: Difference): boolean =>
+    Object.keys(meant[kind]).some((pattern) => matches(pattern, name));
+  const unlisted = differences.filter(
+    (difference) => difference.group !== OPEN_GROUP && !isListed(difference),
+  );
+  const rows = [...COMPLETE_GROUPS, OPEN_GROUP].map((group) => [
+    group,
+    ...KINDS.map(([kind]) => {
+      const mine = differences.filter(
+        (difference) => difference.group === group && difference.kind === kind,
+      );
+      const open = mine.filter((difference) => !isListed(difference)).length;
+      return `${mine.length - open}+${open}`;
+    }),
+  ]);
+  const notOffered = differences.filter(
+    ({ kind, name }) =>
+      kind === 'route' &&
+      Object.entries(meant.route).some(
+        ([pattern, rule]) => matches(pattern, name) && rule === 'not offered yet',
+      ),
+  ).length;
+  const lines = unlisted.map(
+    ({ kind, name, detail }) => `${kind}: ${name}${detail === '' ? '' : ` (${detail})`}`,
+  );
+  const listed = differences.filter(isListed).length;
+  const text = [
+    'differences from the reference, meant + not listed:',
+    ...aligned([['group', ...KINDS.map(([, title]) => title)], ...rows]),
+    `routes not offered yet: ${notOffered}`,
+    ...lines,
+    `contract: ${listed} meant, ${unlisted.length} not listed`,
+  ].join('\n');
+  return { text, unlisted };
+}
+
+function matches(pattern: string, name: string): boolean {
+  const escaped = pattern.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replace(/\*/g, '.*');
+  return new RegExp(`^${escaped}$`).test(name);
+}
+
+function aligned(rows: readonly (readonly string[])[]): string[] {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  return rows.map((row) =>
+    row
+      .map((cell, column) =>
+        column === 0 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!),
+      )
+      .join('  '),
+  );
+}
