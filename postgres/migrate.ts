@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import type { Pool } from './client.ts';
+import { makeDatabaseRoles, protectTenantTables } from './row-security.ts';
 
 // Beside this file in the sources; the build copies the folder beside the compiled one.
 const MIGRATIONS = new URL('./migrations/', import.meta.url);
@@ -11,7 +12,8 @@ const MIGRATION_LOCK = 7_305_811;
 /**
  * Applies every migration that has not run yet, in order, each in a transaction of its own. Two
  * processes that start together take turns on an advisory lock. A migration that was edited after it
- * ran is refused: the database would differ from what the file says. Answers the names applied now.
+ * ran is refused: the database would differ from what the file says. Then every table is given its row
+ * security. Answers the names applied now.
  */
 export async function migratePostgres(pool: Pool): Promise<string[]> {
   const files = (await readdir(MIGRATIONS)).filter((name) => name.endsWith('.sql')).sort();
@@ -52,6 +54,15 @@ export async function migratePostgres(pool: Pool): Promise<string[]> {
         });
       applied.push(name);
     }
+    await makeDatabaseRoles(connection);
+    await connection`begin`;
+    try {
+      await protectTenantTables(connection);
+    } catch (error) {
+      await connection`rollback`;
+      throw error;
+    }
+    await connection`commit`;
   } finally {
     await connection`select pg_advisory_unlock(${MIGRATION_LOCK})`.catch(() => {});
     connection.release();

@@ -1,0 +1,183 @@
+import postgres from 'postgres';
+import type { Db, Fragment } from './client.ts';
+import { API_ROLE } from './scoped-pool.ts';
+import { tenantTables, type TenantTable } from './tenant-tables.ts';
+
+/**
+ * What jobs, the stream, the look-up of keys, sign-up and migrations are a member of: their work spans
+ * tenants. A login that owns the tables without being a superuser sees rows through it alone.
+ */
+export const SYSTEM_ROLE = 'meterline_system';
+
+type Privilege = 'select' | 'insert' | 'update' | 'delete';
+const EVERYTHING: readonly Privilege[] = ['select', 'insert', 'update', 'delete'];
+
+/**
+ * What the API's role may do with tables of no tenant: nothing, but for these. With tables of a tenant it
+ * may do everything within its scope, but for those of `ON_TENANT_TABLES`.
+ */
+const ON_OTHER_TABLES: Readonly<Record<string, readonly Privilege[]>> = {
+  // A change of a meter takes the next number of the catalog; the stream reads it.
+  meter_catalog: ['select', 'update'],
+};
+const ON_TENANT_TABLES: Readonly<Record<string, readonly Privilege[]>> = {
+  // Written by triggers only.
+  audit_log: ['select'],
+  audit_chain: [],
+};
+
+interface TableState {
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly forced: boolean;
+  readonly policies: readonly string[];
+  readonly api_privileges: readonly Privilege[];
+  readonly system_privileges: readonly Privilege[];
+}
+
+/**
+ * The second wall (reliability, S1): on every table of a tenant row-level security is on, forced for the
+ * owner too, with one policy for each of the two roles. Runs after every migration, looks at what the
+ * database has, and changes what is missing: a table of a later migration is protected without being
+ * named anywhere. When nothing is missing it takes no lock. Answers the tables that were changed.
+ * To be called in a transaction, after `makeDatabaseRoles`: a table with row security and without its
+ * policies would be empty to those who are at work.
+ */
+export async function protectTenantTables(db: Db): Promise<string[]> {
+  const states = new Map((await tableStates(db)).map((state) => [state.name, state]));
+  const tenants = await tenantTables(db);
+  const changed = new Set<string>();
+  const change = async (table: string, statement: Fragment): Promise<void> => {
+    changed.add(table);
+    await statement;
+  };
+
+  for (const table of tenants) {
+    const { name } = table;
+    const state = states.get(name)!;
+    if (!state.enabled) await change(name, db`alter table ${db(name)} enable row level security`);
+    if (!state.forced) await change(name, db`alter table ${db(name)} force row level security`);
+    if (!state.policies.includes('tenant_isolation'))
+      await change(
+        name,
+        db`create policy tenant_isolation on ${db(name)} to ${db(API_ROLE)}
+           using (${visible(db, table)}) with check (${visible(db, table)})`,
+      );
+    if (!state.policies.includes('system_access'))
+      await change(
+        name,
+        db`create policy system_access on ${db(name)} to ${db(SYSTEM_ROLE)}
+           using (true) with check (true)`,
+      );
+  }
+
+  const tenantNames = new Set(tenants.map(({ name }) => name));
+  for (const state of states.values()) {
+    const { name } = state;
+    const api = tenantNames.has(name)
+      ? (ON_TENANT_TABLES[name] ?? EVERYTHING)
+      : (ON_OTHER_TABLES[name] ?? []);
+    const wanted: [string, readonly Privilege[], readonly Privilege[]][] = [
+      [API_ROLE, api, state.api_privileges],
+      [SYSTEM_ROLE, EVERYTHING, state.system_privileges],
+    ];
+    for (const [role, privileges, held] of wanted) {
+      for (const privilege of EVERYTHING) {
+        if (privileges.includes(privilege) === held.includes(privilege)) continue;
+        const word = keyword(db, privilege);
+        await change(
+          name,
+          privileges.includes(privilege)
+            ? db`grant ${word} on ${db(name)} to ${db(role)}`
+            : db`revoke ${word} on ${db(name)} from ${db(role)}`,
+        );
+      }
+    }
+  }
+  return [...changed];
+}
+
+/**
+ * Rows of the tenant that are in its environment or, with the empty environment, the tenant's own. The
+ * settings are empty outside a scoped transaction: then nothing is visible and nothing can be written.
+ * A scope of the whole tenant says `*`.
+ */
+function visible(db: Db, table: TenantTable): Fragment {
+  const tenant = db`${db(table.tenant_column)} = nullif(current_setting('meterline.tenant', true), '')`;
+  return table.has_environment
+    ? db`${tenant} and (
+        environment_id = current_setting('meterline.environment', true)
+        or environment_id = ''
+        or current_setting('meterline.environment', true) = '*')`
+    : tenant;
+}
+
+function keyword(db: Db, privilege: Privilege): Fragment {
+  switch (privilege) {
+    case 'select':
+      return db`select`;
+    case 'insert':
+      return db`insert`;
+    case 'update':
+      return db`update`;
+    case 'delete':
+      return db`delete`;
+  }
+}
+
+/** Privileges that were granted to the role itself, not those that a superuser has anyway. */
+function tableStates(db: Db): Promise<TableState[]> {
+  const privileges = (role: string): Fragment => db`
+    array(select lower(p.privilege_type)
+            from aclexplode(c.relacl) p
+           where p.grantee = (select oid from pg_roles where rolname = ${role}))`;
+  return db<TableState[]>`
+    select c.relname as name, c.relrowsecurity as enabled, c.relforcerowsecurity as forced,
+           array(select polname::text from pg_policy where polrelid = c.oid) as policies,
+           ${privileges(API_ROLE)} as api_privileges,
+           ${privileges(SYSTEM_ROLE)} as system_privileges
+      from pg_class c
+     where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p')
+     order by c.relname`;
+}
+
+/**
+ * Roles belong to the server, not to the database, so that two databases may make them at once. The login
+ * becomes a member of both: it needs the one to enter a scope, the other to work across tenants. Not in a
+ * transaction: a role that another database has just made is no failure.
+ */
+export async function makeDatabaseRoles(db: Db): Promise<void> {
+  for (const role of [API_ROLE, SYSTEM_ROLE]) {
+    const [known] = await db`select 1 from pg_roles where rolname = ${role}`;
+    if (known === undefined)
+      await db`create role ${db(role)} nologin nosuperuser nobypassrls`.catch(refuseOr(role));
+    const [may] = await db<{ may: boolean }[]>`
+      select pg_has_role(current_user, ${role}, 'member') as may`;
+    // Who makes a role becomes its administrator, which is less than a member.
+    if (known === undefined || !may!.may)
+      await db`grant ${db(role)} to current_user`.catch(refuseOr(role));
+    await db`grant usage on schema ${db(await currentSchema(db))} to ${db(role)}`;
+  }
+}
+
+async function currentSchema(db: Db): Promise<string> {
+  const [row] = await db<{ name: string }[]>`select current_schema()::text as name`;
+  return row!.name;
+}
+
+const ALREADY_THERE = ['42710', '23505'];
+const MAY_NOT = '42501';
+
+function refuseOr(role: string) {
+  return (error: unknown): void => {
+    if (!(error instanceof postgres.PostgresError)) throw error;
+    if (ALREADY_THERE.includes(error.code)) return;
+    if (error.code !== MAY_NOT) throw error;
+    throw new Error(
+      `The login of POSTGRES_URL may not make roles. Have a superuser run, and start again:\n` +
+        `  create role ${role} nologin; grant ${role} to <the login>;\n` +
+        `(docs/operations.md, Roles of the database)`,
+      { cause: error },
+    );
+  };
+}

@@ -1,0 +1,226 @@
+import type { Pool, Scope, Transaction } from '../../postgres/client.ts';
+import { migratePostgres } from '../../postgres/migrate.ts';
+import { API_ROLE, EVERY_ENVIRONMENT, scopedPool } from '../../postgres/scoped-pool.ts';
+import { tenantTables, type TenantTable } from '../../postgres/tenant-tables.ts';
+import { insertAnyRow } from '../support/any-row.ts';
+import { startTestApi, type TestApi } from '../support/api.ts';
+
+/**
+ * The second wall (reliability, S1): the isolation matrix with the repositories' own conditions out of
+ * the way. Statements without any condition run as the API's role; the database alone decides what they
+ * meet. The tables are those that the database has, so a table of a later migration is in the matrix.
+ */
+describe('row security', () => {
+  let api: TestApi;
+  let tables: TenantTable[];
+  let other: Record<string, Scope>;
+  /** Tables for which a row of some scope could not be made up. */
+  const rowless = new Set<string>();
+  beforeAll(async () => {
+    api = await startTestApi();
+    const foreign = await api.newCaller();
+    const beside = await api.newCaller({ inTenantOf: api });
+    other = { 'another tenant': foreign.scope, 'another environment': beside.scope };
+    tables = await tenantTables(api.pool);
+    for (const table of tables)
+      for (const scope of [api.scope, foreign.scope, beside.scope])
+        if (table.name !== 'tenants' && !(await insertAnyRow(api.pool, table.name, scope)))
+          rowless.add(table.name);
+  });
+  afterAll(() => api.close());
+
+  /** Runs as the API's role with these settings, and takes everything back. */
+  async function as<Result>(
+    settings: Scope | null,
+    work: (tx: Transaction) => Promise<Result>,
+  ): Promise<Result> {
+    let result: { readonly value: Result } | undefined;
+    const undone = new Error('undone');
+    await api.pool
+      .begin(async (tx) => {
+        if (settings !== null)
+          await tx`select set_config('meterline.tenant', ${settings.tenant_id}, true),
+                          set_config('meterline.environment', ${settings.environment_id}, true)`;
+        await tx`select set_config('role', ${API_ROLE}, true)`;
+        result = { value: await work(tx) };
+        throw undone;
+      })
+      .catch((error: unknown) => {
+        if (error !== undone) throw error;
+      });
+    return result!.value;
+  }
+
+  /** Rows that a statement met, or 0 where the database refused it. Any other failure is one. */
+  const met = (
+    settings: Scope | null,
+    statement: (tx: Transaction) => PromiseLike<{ count: number }>,
+  ) =>
+    as(settings, async (tx) => (await statement(tx)).count).catch((error: { code?: string }) => {
+      if (error.code === '42501') return 0;
+      throw error;
+    });
+
+  const ofScope = (db: Pool | Transaction, table: TenantTable, scope: Scope) =>
+    table.has_environment
+      ? db`${db(table.tenant_column)} = ${scope.tenant_id} and environment_id = ${scope.environment_id}`
+      : db`${db(table.tenant_column)} = ${scope.tenant_id}`;
+
+  /** A row of the scope, as JSON; undefined where there is none. */
+  async function aRow(table: TenantTable, scope: Scope): Promise<object | undefined> {
+    const [found] = await api.pool<{ row: object }[]>`
+      select to_jsonb(t) as row from ${api.pool(table.name)} t
+       where ${ofScope(api.pool, table, scope)} limit 1`;
+    return found?.row;
+  }
+
+  test.each(['another tenant', 'another environment', 'nothing set'])(
+    'select, insert, update and delete of %s touch no row',
+    async (whose) => {
+      const leaks: string[] = [];
+      let statements = 0;
+      for (const table of tables) {
+        if (whose === 'another environment' && !table.has_environment) continue;
+        const settings = whose === 'nothing set' ? null : api.scope;
+        const target = other[whose] ?? api.scope;
+        const row = await aRow(table, target);
+        const name = table.name;
+        const attempts: Record<string, (tx: Transaction) => PromiseLike<{ count: number }>> = {
+          select: (tx) => tx`select 1 from ${tx(name)} where ${ofScope(tx, table, target)}`,
+          lock: (tx) =>
+            tx`select 1 from ${tx(name)} where ${ofScope(tx, table, target)} for update`,
+          update: (tx) =>
+            tx`update ${tx(name)} set ${tx(table.tenant_column)} = ${tx(table.tenant_column)}
+                where ${ofScope(tx, table, target)}`,
+          delete: (tx) => tx`delete from ${tx(name)} where ${ofScope(tx, table, target)}`,
+        };
+        if (row !== undefined)
+          attempts['insert'] = (tx) =>
+            tx`insert into ${tx(name)} overriding system value
+               select * from jsonb_populate_record(null::${tx(name)}, ${tx.json(row as never)})`;
+        for (const [attempt, statement] of Object.entries(attempts)) {
+          statements += 1;
+          const count = await met(settings, statement);
+          if (count !== 0) leaks.push(`${attempt} ${name}: ${count}`);
+        }
+      }
+      const policies =
+        await api.pool`select 1 from pg_policies where policyname = 'tenant_isolation'`;
+      process.stdout.write(
+        `row security, ${whose}: tables=${tables.length} policies=${policies.length} ` +
+          `statements=${statements} rowless=${rowless.size} leaks=${leaks.length}\n`,
+      );
+      expect(leaks).toEqual([]);
+      expect(policies.length).toBe(tables.length);
+    },
+  );
+
+  test('a row can not be moved to another tenant', async () => {
+    const moved: string[] = [];
+    for (const table of tables) {
+      if ((await aRow(table, api.scope)) === undefined) continue;
+      const count = await met(
+        api.scope,
+        (tx) => tx`update ${tx(table.name)}
+                      set ${tx(table.tenant_column)} = ${other['another tenant']!.tenant_id}`,
+      );
+      if (count !== 0) moved.push(`${table.name}: ${count}`);
+    }
+    expect(moved).toEqual([]);
+  });
+
+  test('the scope sees its own rows, and the whole tenant’s where a route is about the tenant', async () => {
+    const seen = async (environment_id: string) => {
+      const scope = { tenant_id: api.scope.tenant_id, environment_id };
+      return (
+        await as(scope, (tx) => tx<{ id: string }[]>`select environment_id as id from customers`)
+      ).map(({ id }) => id);
+    };
+    expect([...new Set(await seen(api.scope.environment_id))]).toEqual([api.scope.environment_id]);
+    expect([...new Set(await seen(EVERY_ENVIRONMENT))].sort()).toEqual(
+      [api.scope.environment_id, other['another environment']!.environment_id].sort(),
+    );
+  });
+
+  test('a table of a later migration is protected by the next run, without being named', async () => {
+    await api.pool`create table later_records (id text primary key, tenant_id text not null, environment_id text not null)`;
+    await api.pool`insert into later_records values ('1', ${api.scope.tenant_id}, ${api.scope.environment_id})`;
+    const count = async () =>
+      await met(other['another tenant']!, (tx) => tx`select 1 from later_records`);
+    await migratePostgres(api.pool);
+    expect(await count()).toBe(0);
+    expect(await met(api.scope, (tx) => tx`select 1 from later_records`)).toBe(1);
+    await api.pool`drop table later_records`;
+  });
+
+  test('a table that is not the API’s is closed to it', async () => {
+    for (const table of ['signing_keys', 'log_records', 'job_leases', 'schema_migrations']) {
+      const refused = as(api.scope, (tx) => tx`select 1 from ${tx(table)}`);
+      await expect(refused).rejects.toMatchObject({ code: '42501' });
+    }
+  });
+});
+
+describe('a scoped pool', () => {
+  let api: TestApi;
+  let scoped: Pool;
+  beforeAll(async () => {
+    api = await startTestApi();
+    scoped = scopedPool(api.pool, { scope: api.scope, actor: { kind: 'system' } });
+  });
+  afterAll(() => api.close());
+
+  const settings = (db: Pool | Transaction) => db<{ role: string; tenant: string | null }[]>`
+    select current_user::text as role, nullif(current_setting('meterline.tenant', true), '') as tenant`;
+  const inside = () => ({ role: API_ROLE, tenant: api.scope.tenant_id });
+
+  test('sets role and tenant for statements and transactions, and leaves nothing behind', async () => {
+    const other = scopedPool(api.pool, {
+      scope: { tenant_id: 'tenant_other', environment_id: '' },
+      actor: { kind: 'system' },
+    });
+    const rounds = Array.from({ length: 200 }, async (_, round) => {
+      const [pool, expected] =
+        round % 3 === 0
+          ? [api.pool, { role: 'postgres', tenant: null }]
+          : round % 3 === 1
+            ? [scoped, inside()]
+            : [other, { role: API_ROLE, tenant: 'tenant_other' }];
+      const [found] =
+        round % 2 === 0 ? await settings(pool) : await pool.begin((tx) => settings(tx));
+      expect({ ...found }).toEqual(expected);
+    });
+    await Promise.all(rounds);
+  });
+
+  test('a statement that fails fails alone, and is not committed', async () => {
+    await expect(scoped`select 1 / 0`).rejects.toMatchObject({ code: '22012' });
+    const circular: Record<string, unknown> = {};
+    circular['self'] = circular;
+    await expect(scoped`select ${scoped.json(circular as never)}`).rejects.toThrow();
+    const [found] = await settings(scoped);
+    expect({ ...found }).toEqual(inside());
+  });
+
+  test('a lost connection fails its statement and is not handed out again', async () => {
+    const lost = scoped`select pg_sleep(5), pg_backend_pid()`.catch((error: unknown) => error);
+    let killed = 0;
+    for (let tries = 0; killed === 0 && tries < 200; tries += 1) {
+      const rows = await api.pool`
+        select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and state = 'active' and query like 'select pg_sleep(5)%'`;
+      killed = rows.count;
+    }
+    expect(await lost).toBeInstanceOf(Error);
+    for (let round = 0; round < 30; round += 1) {
+      const [found] = await settings(scoped);
+      expect({ ...found }).toEqual(inside());
+    }
+  });
+
+  test('what would leave the scope is not offered', () => {
+    expect(() => scoped.unsafe('select 1')).toThrow('would leave the scope');
+    expect(() => scoped.reserve()).toThrow('would leave the scope');
+    expect(() => scoped.notify('a', 'b')).toThrow('would leave the scope');
+  });
+});
