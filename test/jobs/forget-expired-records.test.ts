@@ -52,12 +52,39 @@ describe('what was kept for a while only is forgotten, and nothing else', () => 
     await session('ended long ago', '7 days', '-25 hours');
     await session('ran out', '-25 hours', null);
 
-    expect(await run()).toEqual({ idempotency_keys: 1, login_failures: 1, sessions: 2 });
+    expect(await run()).toEqual({
+      idempotency_keys: 1,
+      login_failures: 1,
+      sessions: 2,
+      uploads: 0,
+    });
     const keys = await pool`select key from idempotency_keys`;
     expect(keys.map((row) => row['key'])).toEqual(['young']);
     const kept = await pool`select id from sessions order by id`;
     expect(kept.map((row) => row['id'])).toEqual(['ended now', 'running']);
     const spent = await pool`select session_id from spent_refresh_tokens order by session_id`;
     expect(spent.map((row) => row['session_id'])).toEqual(['ended now', 'running']);
+  });
+
+  test('uploaded files after seven days, but for one that a task still reads', async () => {
+    await pool`insert into environments (id, tenant_id, name, type) values ('e', 't', 'E', 'development')`;
+    const upload = async (id: string, age: string, task_status: string | null) => {
+      await pool`
+        insert into uploads (id, tenant_id, environment_id, file_type, content, size_bytes, sha256,
+                             columns, row_count, created_at)
+        values (${id}, 't', 'e', 'CSV', 'x', 1, '', '{}', 1, now() - ${age}::interval)`;
+      if (task_status !== null)
+        await pool`
+          insert into tasks (id, tenant_id, environment_id, task_type, entity_type, file_provider,
+                             upload_id, file_type, task_status, total_records)
+          values (${`task ${id}`}, 't', 'e', 'IMPORT', 'EVENTS', 'csvbox', ${id}, 'CSV', ${task_status}, 1)`;
+    };
+    await upload('young', '6 days', null);
+    await upload('unused', '8 days', null);
+    await upload('done', '8 days', 'COMPLETED');
+    await upload('waiting', '8 days', 'PENDING');
+    expect(await run()).toMatchObject({ uploads: 2 });
+    const kept = await pool`select id from uploads order by id`;
+    expect(kept.map((row) => row['id'])).toEqual(['waiting', 'young']);
   });
 });
