@@ -1,10 +1,11 @@
 import { stateNeeds } from './queries/usage-buckets.ts';
 import { pairKey, type UsagePair, type UsageScope } from './queries/usage-scope.ts';
+import { readDays, type OpenDay } from './read-days.ts';
 import { readRowParts } from './read-rows.ts';
 import { readUniques } from './read-uniques.ts';
 import { readBuckets, type PairBuckets } from './usage-buckets.ts';
 import { Remainder, UniqueParts, type CellStretch, type ReadUsageDeps } from './usage-parts.ts';
-import { cellAt, type PlannedQuery } from './usage-plan.ts';
+import { cellAt, soleCell, type PlannedQuery } from './usage-plan.ts';
 import type { UsageTally } from './usage-tally.ts';
 
 const DAY_MS = 86_400_000;
@@ -25,13 +26,17 @@ export async function readUsage(
   const rest = new Remainder();
   const base = scopeOf(asked);
   const needs = stateNeeds(new Set(asked.map((tally) => tally.plan.query.aggregation)));
-  const usesDays = asked.some((tally) => tally.plan.uses_days);
-  const days = await readBuckets(deps, 'DAY', base, usesDays ? needs : null);
   const uniques = new UniqueParts();
-  const open: OpenDay[] = [];
-  for (const tally of asked) {
-    for (const pair of pairsOf(tally.plan, days)) open.push(...addDays(tally, pair, uniques));
-  }
+  // Distinct values must be known day by day; everything else is added up where it lies.
+  const isSummed = ({ plan }: UsageTally): boolean => plan.uses_days && !isUnique(plan);
+  const summed = asked.filter(isSummed);
+  const judged = asked.filter((tally) => !isSummed(tally));
+  const open = (
+    await Promise.all([
+      summed.length === 0 ? [] : readDays(deps, scopeOf(summed), summed),
+      judged.length === 0 ? [] : readJudgedDays(deps, scopeOf(judged), judged, uniques),
+    ])
+  ).flat();
   if (open.length > 0) {
     const scope = scopeOfOpenDays(base, open);
     const usesThem = open.some(({ tally }) => usesQuarters(tally.plan));
@@ -46,11 +51,19 @@ export async function readUsage(
   await readUniques(deps, base, uniques);
 }
 
-/** A touched day of one pair that a question can not take from its bucket. */
-interface OpenDay {
-  readonly tally: UsageTally;
-  readonly pair: UsagePair;
-  readonly start: number;
+/** Days of questions that look at each bucket, or that no whole day fits into. */
+async function readJudgedDays(
+  deps: ReadUsageDeps,
+  base: UsageScope,
+  tallies: readonly UsageTally[],
+  uniques: UniqueParts,
+): Promise<OpenDay[]> {
+  const needs = stateNeeds(new Set(tallies.map((tally) => tally.plan.query.aggregation)));
+  const usesDays = tallies.some((tally) => tally.plan.uses_days);
+  const days = await readBuckets(deps, 'DAY', base, usesDays ? needs : null);
+  return tallies.flatMap((tally) =>
+    [...pairsOf(tally.plan, days)].flatMap((pair) => addDays(tally, pair, uniques)),
+  );
 }
 
 /** Takes the days that lie in one cell from their buckets and answers the touched days that are left. */
@@ -65,7 +78,7 @@ function addDays(tally: UsageTally, pair: PairBuckets, uniques: UniqueParts): Op
       continue;
     }
     for (const row of bucket.rows) tally.add(cell, row);
-    if (plan.query.aggregation === 'COUNT_UNIQUE') {
+    if (isUnique(plan)) {
       const expected = bucket.rows.reduce((sum, row) => sum + row.unique_count, 0);
       uniques.addDay(tally, cell, pair, bucket, expected);
     }
@@ -81,7 +94,7 @@ function addQuarters(
   uniques: UniqueParts,
 ): void {
   const { plan } = tally;
-  const isUnique = plan.query.aggregation === 'COUNT_UNIQUE';
+  const countsUnique = isUnique(plan);
   const pieces: CellStretch[] = [];
   for (const bucket of quarters.get(pairKey(pair))?.buckets ?? []) {
     if (bucket.start < start || bucket.start >= start + DAY_MS) continue;
@@ -89,14 +102,14 @@ function addQuarters(
     const to = Math.min(bucket.start + QUARTER_MS, plan.end);
     if (from >= to) continue;
     const cell = soleCell(plan, bucket.start, bucket.start + QUARTER_MS);
-    if (bucket.rows !== null && cell !== null && !isUnique) {
+    if (bucket.rows !== null && cell !== null && !countsUnique) {
       for (const row of bucket.rows) tally.add(cell, row);
     } else {
-      pieces.push(...stretchesWithin(plan, from, to, !isUnique));
+      pieces.push(...stretchesWithin(plan, from, to, !countsUnique));
     }
   }
   for (const piece of joined(pieces)) {
-    if (isUnique) uniques.addStretch(tally, piece.cell!, pair, piece);
+    if (countsUnique) uniques.addStretch(tally, piece.cell!, pair, piece);
     else rest.add(tally, pair, piece);
   }
 }
@@ -133,16 +146,11 @@ function stretchesWithin(
   return areMinutes ? [{ start, end, cell: null }] : pieces;
 }
 
-/** The one cell that holds all of a bucket, or null. */
-function soleCell(plan: PlannedQuery, start: number, end: number): number | null {
-  if (start < plan.start || end > plan.end) return null;
-  const cell = cellAt(plan.cells, start);
-  return plan.cells[cell]!.end >= end ? cell : null;
-}
+const isUnique = (plan: PlannedQuery): boolean => plan.query.aggregation === 'COUNT_UNIQUE';
 
 function usesQuarters(plan: PlannedQuery): boolean {
   const size = plan.query.window?.bucket_size;
-  return size !== 'MINUTE' && plan.query.aggregation !== 'COUNT_UNIQUE';
+  return size !== 'MINUTE' && !isUnique(plan);
 }
 
 function* pairsOf(

@@ -67,6 +67,13 @@ export function cellAt(cells: readonly Cell[], ms: number): number {
   return low;
 }
 
+/** The one cell that holds all of a bucket, or null. */
+export function soleCell(plan: PlannedQuery, start: number, end: number): number | null {
+  if (start < plan.start || end > plan.end) return null;
+  const cell = cellAt(plan.cells, start);
+  return plan.cells[cell]!.end >= end ? cell : null;
+}
+
 /** The texts that an event is filtered and grouped by. */
 export interface Labels {
   readonly dimensions: readonly string[];

@@ -103,7 +103,7 @@ export interface SealRecord {
   readonly watermarks: WatermarkVector;
   /** Buckets marked before this, on ClickHouse's clock in milliseconds, are all sealed. Null: not known. */
   readonly listedSince: number | null;
-  /** Versions all of whose buckets were computed from scratch: they become complete with the seal. */
+  /** Versions all of whose buckets were computed from scratch: with the seal they can be verified. */
   readonly completedVersions: readonly string[];
 }
 
@@ -123,7 +123,7 @@ export async function recordSeal(db: Db, record: SealRecord): Promise<boolean> {
       returning generation, last_number
     ), completed as (
       update meter_versions
-         set backfill_state = 'complete', backfill_completed_at = now(), updated_at = now()
+         set backfill_state = 'verifying', verified_seal = ${String(seal)}::bigint, updated_at = now()
         from turn
        where id = any(${completedVersions as string[]}::text[]) and backfill_state = 'sealing'
     )
@@ -167,21 +167,36 @@ function liveUntilOf(rows: BoundsRow['ended']): Map<string, WatermarkVector> {
   return new Map([...byVersion].map(([id, list]) => [id, vectorOf(list)]));
 }
 
+/** Vectors looked up before: a recorded seal never changes. Bounded, and emptied when it is full. */
+const KNOWN_VECTORS = new WeakMap<Db, Map<Seal, WatermarkVector>>();
+const KNOWN_VECTORS_MAX = 50_000;
+
 async function recordedVectors(db: Db, seals: readonly Seal[], lastNumber: bigint) {
-  const numbers = [...new Set(seals.map(numberOf))].filter((number) => number <= lastNumber);
-  const rows =
-    numbers.length === 0
-      ? []
-      : await db<{ number: string; generation: string; watermarks: Record<string, string> }[]>`
-          select number, generation, watermarks from seals
-           where number = any(${numbers.map(String)}::bigint[])`;
+  let known = KNOWN_VECTORS.get(db);
+  if (known === undefined) KNOWN_VECTORS.set(db, (known = new Map()));
   const vectors = new Map<Seal, WatermarkVector>();
+  const missing = new Set<bigint>();
+  for (const seal of seals) {
+    if (numberOf(seal) > lastNumber) continue;
+    const vector = known.get(seal);
+    if (vector === undefined) missing.add(numberOf(seal));
+    else vectors.set(seal, vector);
+  }
+  if (missing.size === 0) return vectors;
+  if (known.size > KNOWN_VECTORS_MAX) known.clear();
+  const rows = await db<
+    { number: string; generation: string; watermarks: Record<string, string> }[]
+  >`
+    select number, generation, watermarks from seals
+     where number = any(${[...missing].map(String)}::bigint[])`;
   for (const row of rows) {
     const vector: Record<number, bigint> = {};
     for (const [partition, position] of Object.entries(row.watermarks)) {
       vector[Number(partition)] = BigInt(position);
     }
-    vectors.set(packSeal(BigInt(row.generation), BigInt(row.number)), vector);
+    const seal = packSeal(BigInt(row.generation), BigInt(row.number));
+    vectors.set(seal, vector);
+    known.set(seal, vector);
   }
   return vectors;
 }

@@ -1,0 +1,186 @@
+import type { WatermarkVector } from '../../domain/metering/position.ts';
+import type { ClickHouseQuery } from '../client.ts';
+import type { RowBinaryReader } from '../row-binary.ts';
+import { readState, type StateNeeds, type UsagePart } from './usage-buckets.ts';
+import { inUsageScope, type UsagePair, type UsageScope } from './usage-scope.ts';
+
+/** Seals on days of the scope, of whatever kind: recorded or not, superseded or not. */
+export function daySeals(scope: UsageScope): ClickHouseQuery {
+  const within = inUsageScope(scope, 'bucket_start');
+  return {
+    sql: `select distinct seal from usage_per_day_v1 where ${within.sql}`,
+    params: within.params,
+  };
+}
+
+export type SealVectors = ReadonlyMap<bigint, WatermarkVector>;
+
+const BUCKET = 'external_customer_id, meter_version_id, bucket_start';
+/** Names a stored row's bucket and seal, so that two statements can tell that they met the same. */
+const rowHash = (seal: string) =>
+  `cityHash64(external_customer_id, meter_version_id, bucket_start, ${seal})`;
+
+/**
+ * Which touched days may not be taken from their buckets: never sealed, sealed under a seal that is not
+ * among the vectors, marked at or beyond its seal's vector (`mayUseBucket`), or with rows of several
+ * seals. One row for each; and one, without a name, that says how many stored rows the others have.
+ */
+export function unusableDays(scope: UsageScope, vectors: SealVectors): ClickHouseQuery {
+  const within = inUsageScope(scope, 'bucket_start');
+  const { params, width } = boundsOf(vectors);
+  // A mark counts from 1, because 0 stands for a partition that has none.
+  return {
+    sql: `
+      select if(is_unusable, external_customer_id, '') as customer,
+             if(is_unusable, meter_version_id, '') as version,
+             if(is_unusable, toUnixTimestamp(bucket_start), 0) as start,
+             sum(row_count), sum(row_count * ${rowHash('greatest')})
+        from (select ${BUCKET},
+                     max(seal) as greatest,
+                     countIf(seal > 0) as row_count,
+                     transform(greatest, {seals:Array(UInt64)}, {seal_places:Array(UInt32)}, toUInt32(0)) as place,
+                     maxForEach(mark) as marks,
+                     place = 0 or minIf(seal, seal > 0) != greatest
+                       or arrayExists((mark, at) -> mark > if(at > ${width}, 0, {bounds:Array(UInt64)}[toUInt64((place - 1) * ${width} + at)]),
+                                      marks, arrayEnumerate(marks)) as is_unusable
+                from (select ${BUCKET}, seal, CAST([], 'Array(UInt64)') as mark
+                        from usage_per_day_v1 final
+                       where ${within.sql}
+                      union all
+                      select ${BUCKET}, toUInt64(0) as seal,
+                             arrayPushBack(arrayWithConstant(partition, toUInt64(0)), position + 1) as mark
+                        from usage_touched_v1
+                       where bucket_size = 'DAY' and ${within.sql})
+               group by ${BUCKET})
+       group by customer, version, start`,
+    params: { ...within.params, ...params },
+  };
+}
+
+export interface UnusableDay extends UsagePair {
+  /** Milliseconds. */
+  readonly start: number;
+  readonly row_count: number;
+  readonly row_hash: bigint;
+}
+
+export function readUnusableDay(reader: RowBinaryReader): UnusableDay {
+  return {
+    external_customer_id: reader.string(),
+    meter_version_id: reader.string(),
+    start: reader.uint32() * 1000,
+    row_count: reader.count(),
+    row_hash: reader.uint64(),
+  };
+}
+
+/** How the rows of days are added up. */
+export interface DaySums {
+  readonly scope: UsageScope;
+  readonly needs: StateNeeds;
+  /** Starts of stretches of days in milliseconds, ascending: days between two of them are added up. */
+  readonly borders: readonly number[];
+  /** Whether any question tells dimensions or sources apart. */
+  readonly tellsDimensions: boolean;
+  readonly tellsSources: boolean;
+  readonly vectors: SealVectors;
+  readonly without: readonly UnusableDay[];
+}
+
+/** The sums of the days under the seals, without those named: of each pair where pairs are named. */
+export function sumDays(sums: DaySums): ClickHouseQuery {
+  const within = inUsageScope(sums.scope, 'bucket_start');
+  const { params } = boundsOf(sums.vectors);
+  const without =
+    sums.without.length === 0
+      ? ''
+      : `and (${BUCKET}) not in (
+           select day.1, day.2, toDateTime(day.3, 'UTC')
+             from (select arrayJoin(arrayZip({without_customers:Array(String)}, {without_versions:Array(String)},
+                            {without_starts:Array(UInt32)})) as day))`;
+  return {
+    sql: `
+      select ${sums.scope.pairs === null ? "''" : 'external_customer_id'} as customer, meter_version_id,
+             toUInt32(roundDown(toUnixTimestamp(bucket_start), {borders:Array(UInt32)})) as slot,
+             ${sums.tellsDimensions ? 'dimensions' : "CAST([], 'Array(String)')"} as labels,
+             ${sums.tellsSources ? 'source' : "''"} as origin,
+             count(), sum(${rowHash('seal')}),
+             ${storedStates(sums.needs)}
+        from usage_per_day_v1 final
+       where ${within.sql} and seal in {seals:Array(UInt64)} ${without}
+       group by customer, meter_version_id, slot, labels, origin`,
+    params: {
+      ...within.params,
+      seals: params.seals,
+      borders: sums.borders.map((ms) => ms / 1000),
+      ...(without === ''
+        ? {}
+        : {
+            without_customers: sums.without.map((day) => day.external_customer_id),
+            without_versions: sums.without.map((day) => day.meter_version_id),
+            without_starts: sums.without.map((day) => day.start / 1000),
+          }),
+    },
+  };
+}
+
+export interface DaySum extends UsagePart {
+  /** Empty where everybody is added up. */
+  readonly external_customer_id: string;
+  readonly meter_version_id: string;
+  /** Milliseconds: the border at or before the days. */
+  readonly slot: number;
+  readonly row_count: number;
+  readonly row_hash: bigint;
+}
+
+export function readDaySum(reader: RowBinaryReader, needs: StateNeeds): DaySum {
+  return {
+    external_customer_id: reader.string(),
+    meter_version_id: reader.string(),
+    slot: reader.uint32() * 1000,
+    dimensions: reader.strings(),
+    source: reader.string(),
+    row_count: reader.count(),
+    row_hash: reader.uint64(),
+    state: readState(reader, needs),
+  };
+}
+
+/** Stored states added up, in the order that `readState` reads. Empty buckets say nothing of extremes. */
+function storedStates(needs: StateNeeds): string {
+  const last = '(latest_at, latest_position, latest_partition)';
+  return [
+    'sum(event_count)',
+    ...(needs.sum ? ['sum(sum)'] : []),
+    ...(needs.sum_value_time ? ['sum(sum_value_time)'] : []),
+    ...(needs.extremes ? ['minIf(min, event_count > 0)', 'maxIf(max, event_count > 0)'] : []),
+    ...(needs.latest
+      ? [
+          `argMaxIf(latest, ${last}, event_count > 0)`,
+          'maxIf((toUnixTimestamp64Milli(latest_at), latest_position, latest_partition), event_count > 0)',
+        ]
+      : []),
+  ].join(', ');
+}
+
+/** A seal that no bucket has, so that the lists are never empty. Nothing lies below its vector. */
+const NO_SEAL = (1n << 64n) - 1n;
+
+/** Vectors one behind the other, each `width` partitions wide. */
+function boundsOf(recorded: SealVectors) {
+  const vectors: SealVectors = new Map([...recorded, [NO_SEAL, {}]]);
+  const width =
+    1 + Math.max(0, ...[...vectors.values()].flatMap((vector) => Object.keys(vector).map(Number)));
+  const seals = [...vectors.keys()];
+  return {
+    width,
+    params: {
+      seals,
+      seal_places: seals.map((_, index) => index + 1),
+      bounds: [...vectors.values()].flatMap((vector) =>
+        Array.from({ length: width }, (_, partition) => vector[partition] ?? 0n),
+      ),
+    },
+  };
+}
