@@ -52,3 +52,11 @@ export function table(rows: readonly BenchRow[]): string {
 const rounded = (value: number): number =>
   value >= 100 ? Math.round(value) : Number(value.toPrecision(3));
 const grouped = (value: number): string => value.toLocaleString('en-US');
+
+/** What the command line says, for those benches that look at it. */
+export interface BenchOptions {
+  readonly sizes?: string;
+  readonly keep?: string;
+  readonly from?: string;
+  readonly backfill?: boolean;
+}

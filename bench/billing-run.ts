@@ -7,6 +7,7 @@ import { readDimensions } from '../postgres/meter-versions.ts';
 import { readUsageBounds } from '../postgres/seals.ts';
 import { createIds } from '../platform/ids.ts';
 import { createLogger } from '../platform/log.ts';
+import { createSecretBox } from '../platform/secret-box.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../schemas/invoice.ts';
 import { benchRow, type BenchRow } from './bench-row.ts';
 import { makeDueSubscriptions, PERIOD_END, PERIOD_START } from './billing/due-subscriptions.ts';
@@ -20,7 +21,8 @@ const PAGE = 500;
  * second, engines and job on the same machine. The run is stopped half-way and begun again, and begun
  * once more at the end: each subscription has one invoice, whatever happens.
  */
-export async function run(subscriptions = SUBSCRIPTIONS): Promise<BenchRow[]> {
+export async function run(): Promise<BenchRow[]> {
+  const subscriptions = SUBSCRIPTIONS;
   const instance = await startBenchInstance();
   try {
     const deps = billingDeps(instance);
@@ -62,6 +64,7 @@ function billingDeps({ pool, clickhouse }: BenchInstance): BillingDeps {
       readBounds: (versions) => readUsageBounds(pool, versions),
       readDimensions: (versions) => readDimensions(pool, versions),
     }),
+    secretBox: createSecretBox([]),
     forgetApiKey: async () => {},
     settings: { grace_seconds: 3600 },
   } as BillingDeps;

@@ -1,9 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { table, type BenchRow } from './bench-row.ts';
+import { table, type BenchOptions, type BenchRow } from './bench-row.ts';
+
+interface Bench {
+  run(options: BenchOptions): Promise<BenchRow[]>;
+}
 
 /** Every bench by name. Each is imported only when it runs, and runs alone. */
-const BENCHES: Readonly<Record<string, () => Promise<{ run(): Promise<BenchRow[]> }>>> = {
+const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   log: () => import('./log.ts'),
   'edge-bulk': () => import('./edge-bulk.ts'),
   'edge-single': () => import('./edge-single.ts'),
@@ -13,12 +17,26 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(): Promise<BenchRow[]
   'usage-query': () => import('./usage-query.ts'),
   'billing-run': () => import('./billing-run.ts'),
   rating: () => import('./rating.ts'),
+  'hostile-queries': () => import('./hostile-queries.ts'),
+  scale: () => import('./scale.ts'),
 };
+/** Takes hours and tens of gigabytes: runs when it is named. */
+const ONLY_BY_NAME = new Set(['scale']);
 
-/** `npm run bench -- [names] [--json FILE]`: all of them, or those that are named; one table at the end. */
+/**
+ * `npm run bench -- [names] [--json FILE]`: all of them, or those that are named; one table at the end.
+ * `scale --sizes 1M,10M,100M [--keep DIR | --from DIR]` prints a table of its own, one column per size.
+ * `freshness --backfill` measures while a new meter version gets its past.
+ */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { json: { type: 'string' } },
+  options: {
+    json: { type: 'string' },
+    sizes: { type: 'string' },
+    keep: { type: 'string' },
+    from: { type: 'string' },
+    backfill: { type: 'boolean' },
+  },
 });
 const unknown = positionals.filter((name) => BENCHES[name] === undefined);
 if (unknown.length > 0) {
@@ -30,11 +48,13 @@ if (unknown.length > 0) {
 
 const rows: BenchRow[] = [];
 const failed: string[] = [];
-for (const name of positionals.length > 0 ? positionals : Object.keys(BENCHES)) {
+for (const name of positionals.length > 0
+  ? positionals
+  : Object.keys(BENCHES).filter((bench) => !ONLY_BY_NAME.has(bench))) {
   process.stderr.write(`${name} …\n`);
   try {
     const bench = await BENCHES[name]!();
-    rows.push(...(await bench.run()));
+    rows.push(...(await bench.run(values)));
   } catch (error) {
     failed.push(name);
     process.stderr.write(`${name} failed: ${error instanceof Error ? error.stack : error}\n`);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectClickHouse, type ClickHouse } from '../../clickhouse/client.ts';
@@ -11,7 +11,10 @@ import { connectPostgres, type Pool } from '../../postgres/client.ts';
 import { startEmbeddedPostgres } from '../../postgres/embedded.ts';
 import { migratePostgres } from '../../postgres/migrate.ts';
 
-/** Engines of their own in a directory that goes with them, configured as the product starts them. */
+/**
+ * Engines of their own, configured as the product starts them, in a directory that goes with them unless
+ * one is named: that one stays, and is used again with what it holds.
+ */
 export interface BenchInstance {
   readonly directory: string;
   readonly postgresUrl: string;
@@ -26,8 +29,12 @@ export interface BenchInstance {
 
 export const BENCH_SCOPE = { tenant_id: 'tenant_bench', environment_id: 'env_bench' };
 
-export async function startBenchInstance(partitions = 4): Promise<BenchInstance> {
-  const directory = mkdtempSync(join(tmpdir(), 'meterline-bench-'));
+export async function startBenchInstance(
+  partitions = 4,
+  kept: string | null = null,
+): Promise<BenchInstance> {
+  const directory = kept ?? mkdtempSync(join(tmpdir(), 'meterline-bench-'));
+  mkdirSync(directory, { recursive: true });
   const [postgres, clickhouseServer] = await Promise.all([
     startEmbeddedPostgres({ directory: join(directory, 'postgres') }),
     startEmbeddedClickHouse({ directory: join(directory, 'clickhouse') }),
@@ -36,10 +43,12 @@ export async function startBenchInstance(partitions = 4): Promise<BenchInstance>
   const clickhouse = connectClickHouse({ url: clickhouseServer.url, applicationName: 'bench' });
   await migratePostgres(pool);
   await migrateClickHouse(clickhouse);
-  await pool`insert into tenants (id, name) values (${BENCH_SCOPE.tenant_id}, 'Bench')`;
+  await pool`insert into tenants (id, name) values (${BENCH_SCOPE.tenant_id}, 'Bench')
+    on conflict do nothing`;
   await pool`
     insert into environments (id, tenant_id, name, type)
-    values (${BENCH_SCOPE.environment_id}, ${BENCH_SCOPE.tenant_id}, 'Bench', 'production')`;
+    values (${BENCH_SCOPE.environment_id}, ${BENCH_SCOPE.tenant_id}, 'Bench', 'production')
+    on conflict do nothing`;
   const logger = createLogger('warn', 'bench');
   const eventLog = await openPostgresEventLog({ url: postgres.url, logger, partitions });
   return {
@@ -58,7 +67,7 @@ export async function startBenchInstance(partitions = 4): Promise<BenchInstance>
       await pool.end({ timeout: 1 });
       await clickhouse.close();
       await Promise.all([postgres.stop(), clickhouseServer.stop()]);
-      rmSync(directory, { recursive: true, force: true });
+      if (kept === null) rmSync(directory, { recursive: true, force: true });
     },
   };
 }
