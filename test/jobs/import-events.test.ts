@@ -131,7 +131,10 @@ test.each<[string, string, string, RegExp]>([
     expect(task.error_summary).toMatch(new RegExp(`^row 2: ${column}: `));
     const lines = await resultsOf(id);
     expect(lines[1]).toMatch(new RegExp(`^2,failed,,${column},`));
-    expect((await logged(id)).map((event) => event.event_id).sort()).toEqual([`${id}-1`, `${id}-3`]);
+    expect((await logged(id)).map((event) => event.event_id).sort()).toEqual([
+      `${id}-1`,
+      `${id}-3`,
+    ]);
   },
 );
 
