@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
+import { auditTenantTables } from './audit-triggers.ts';
 import type { Pool } from './client.ts';
 import { makeDatabaseRoles, protectTenantTables } from './row-security.ts';
 
@@ -13,7 +14,7 @@ const MIGRATION_LOCK = 7_305_811;
  * Applies every migration that has not run yet, in order, each in a transaction of its own. Two
  * processes that start together take turns on an advisory lock. A migration that was edited after it
  * ran is refused: the database would differ from what the file says. Then every table is given its row
- * security. Answers the names applied now.
+ * security and its audit triggers. Answers the names applied now.
  */
 export async function migratePostgres(pool: Pool): Promise<string[]> {
   const files = (await readdir(MIGRATIONS)).filter((name) => name.endsWith('.sql')).sort();
@@ -58,6 +59,7 @@ export async function migratePostgres(pool: Pool): Promise<string[]> {
     await connection`begin`;
     try {
       await protectTenantTables(connection);
+      await auditTenantTables(connection);
     } catch (error) {
       await connection`rollback`;
       throw error;
