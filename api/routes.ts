@@ -4,6 +4,7 @@ import { alertRoutes } from './alerts/routes.ts';
 import { apiKeyRoutes } from './api-keys/routes.ts';
 import { authRoutes } from './auth/routes.ts';
 import { correctionRoutes } from './corrections/routes.ts';
+import { connectionRoutes } from './connections/routes.ts';
 import { costRoutes } from './costs/routes.ts';
 import { couponRoutes } from './coupons/routes.ts';
 import { creditGrantRoutes } from './credit-grants/routes.ts';
@@ -14,6 +15,7 @@ import { environmentRoutes } from './environments/routes.ts';
 import { eventRoutes } from './events/routes.ts';
 import { featureRoutes } from './features/routes.ts';
 import { groupRoutes } from './groups/routes.ts';
+import { integrationRoutes } from './integrations/routes.ts';
 import { invoiceRoutes } from './invoices/routes.ts';
 import { meterRoutes } from './meters/routes.ts';
 import { planRoutes } from './plans/routes.ts';
@@ -55,6 +57,8 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...subscriptionRoutes,
   ...invoiceRoutes,
   ...alertRoutes,
+  ...connectionRoutes,
+  ...integrationRoutes,
   ...correctionRoutes,
   ...eventRoutes,
   ...usageRoutes,

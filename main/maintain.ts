@@ -1,4 +1,6 @@
 import { createUsageStore } from '../clickhouse/create-usage-store.ts';
+import { resealSecrets } from '../api/connections/secrets.ts';
+import { createSecretBox } from '../platform/secret-box.ts';
 import { requestRebuild } from '../postgres/seals.ts';
 import { requestReplay } from '../postgres/stream-replays.ts';
 import { verifyBuckets } from '../stream/verify-buckets.ts';
@@ -23,6 +25,13 @@ const COMMANDS: Readonly<Record<string, (runtime: Runtime) => Promise<string>>> 
   replay: async ({ pool }) => {
     const partitions = await requestReplay(pool);
     return `replay partitions=${partitions}: restart the stream; usage is unavailable until it is done`;
+  },
+  'reseal-secrets': async ({ config, pool }) => {
+    const secretBox = createSecretBox(config.ENCRYPTION_KEY ?? []);
+    const { resealed, unreadable } = await resealSecrets(pool, secretBox);
+    for (const id of unreadable) process.stdout.write(`no key of ENCRYPTION_KEY opens ${id}\n`);
+    if (unreadable.length > 0) process.exitCode = 1;
+    return `reseal-secrets resealed=${resealed} unreadable=${unreadable.length}`;
   },
   'resize-log': async (runtime) => {
     const partitions = Number(process.argv[3]);

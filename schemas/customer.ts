@@ -119,6 +119,7 @@ export const IntegrationMapping = z
     metadata: z.record(z.string(), z.string()),
   })
   .meta({ id: 'IntegrationMapping' });
+export type IntegrationMapping = z.infer<typeof IntegrationMapping>;
 
 export const Customer = z
   .object({

@@ -17,7 +17,7 @@ export async function createCustomer(
   caller: Caller,
   body: CreateCustomerBody,
 ): Promise<Customer> {
-  const row: CustomerRow = {
+  const row: Omit<CustomerRow, 'integrations'> = {
     ...newRecord(deps, caller, 'cust'),
     external_id: body.external_id,
     name: body.name,
@@ -36,7 +36,7 @@ export async function createCustomer(
     metadata: body.metadata ?? {},
   };
   await insertCustomer(tx, row);
-  const customer = customerAnswer(row);
+  const customer = customerAnswer({ ...row, integrations: [] });
   await writeOutbox(tx, caller.scope, 'customer.created', { customer });
   return customer;
 }

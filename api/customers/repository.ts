@@ -11,18 +11,31 @@ import { findPage } from '../../postgres/search.ts';
 import type { Customer } from '../../schemas/customer.ts';
 import type { Page, Search } from '../../schemas/search.ts';
 
-/** A customer as stored, without what is added to answers. */
-export type CustomerRow = Omit<Customer, 'integrations' | 'parent_customer_id' | 'parent_customer'>;
+/** A customer as stored, with what it is elsewhere. */
+export type CustomerRow = Omit<Customer, 'parent_customer_id' | 'parent_customer'>;
 
 const columns = (db: Db) => db`
   id, tenant_id, environment_id, external_id, name, email, contact, contact_persons,
   address_line1, address_line2, address_city, address_state, address_postal_code, address_country,
   timezone, billing_currency, tax_treatment, metadata, status,
-  created_at, updated_at, created_by, updated_by`;
+  created_at, updated_at, created_by, updated_by,
+  coalesce(
+    (select jsonb_agg(
+              to_jsonb(m) || jsonb_build_object(
+                'created_at', ${utcText(db, db`m.created_at`)},
+                'updated_at', ${utcText(db, db`m.updated_at`)})
+              order by m.created_at desc, m.id desc)
+       from integration_mappings m
+      where m.tenant_id = customers.tenant_id and m.environment_id = customers.environment_id
+        and m.entity_type = 'customer' and m.entity_id = customers.id and m.status = 'published'),
+    '[]') as integrations`;
+
+/** An instant inside JSON, as it is in a column: UTC with milliseconds. */
+const utcText = (db: Db, column: Fragment): Fragment =>
+  db`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 export const customerAnswer = (row: CustomerRow): Customer => ({
   ...row,
-  integrations: [],
   parent_customer_id: null,
   parent_customer: null,
 });
@@ -87,7 +100,8 @@ export async function searchCustomers(
   scope: Scope,
   filter: CustomerFilter,
 ): Promise<Page<Customer>> {
-  const { search } = filter;
+  const { search, customer_ids, external_ids, external_id, email } = filter;
+  const isWhole = !customer_ids?.length && !external_ids?.length && !external_id && !email;
   const page = await findPage<CustomerRow>(db, {
     columns: columns(db),
     from: db`customers`,
@@ -98,6 +112,8 @@ export async function searchCustomers(
       ${filter.external_id ? db`and external_id = ${filter.external_id}` : db``}
       ${filter.email ? db`and lower(email) = lower(${filter.email})` : db``}`,
     search,
+    neverNull: ['name', 'external_id', 'tax_treatment'],
+    counted: isWhole ? { table: 'customers', scope } : null,
   });
   return { ...page, items: page.items.map(customerAnswer) };
 }
@@ -108,7 +124,10 @@ const written = (tx: Transaction, row: Partial<CustomerRow>) => ({
   ...('metadata' in row ? { metadata: tx.json(row.metadata ?? {}) } : {}),
 });
 
-export async function insertCustomer(tx: Transaction, row: CustomerRow): Promise<void> {
+export async function insertCustomer(
+  tx: Transaction,
+  row: Omit<CustomerRow, 'integrations'>,
+): Promise<void> {
   try {
     await tx`insert into customers ${tx(written(tx, row) as never)}`;
   } catch (error) {

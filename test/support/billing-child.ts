@@ -12,6 +12,7 @@ import { runJob } from '../../jobs/run-job.ts';
 import { armFailpoints } from '../../platform/failpoint.ts';
 import { createIds } from '../../platform/ids.ts';
 import { createLogger } from '../../platform/log.ts';
+import { createSecretBox } from '../../platform/secret-box.ts';
 import { connectPostgres } from '../../postgres/client.ts';
 
 /** What a process of its own is to do: one command or one run of a job, and where it is to be killed. */
@@ -56,6 +57,7 @@ const deps: BillingDeps = {
   ids: createIds({ now: () => Date.now() }),
   log: createLogger('silent', 'child'),
   usageReader: sevenOfEverything,
+  secretBox: createSecretBox([]),
   forgetApiKey: async () => {},
   settings: { grace_seconds: 3600 },
 } as BillingDeps;

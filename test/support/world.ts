@@ -99,6 +99,14 @@ export async function createWorld(api: TestApi): Promise<World> {
     subscription_id: subscription.id,
     start_date: '2026-11-01T00:00:00Z',
   })}`;
+  const connection = await make('/connections', { name: 'Cards', provider_type: 'stripe' });
+  const link = {
+    entity_type: 'customer',
+    entity_id: customer.id,
+    provider_type: 'stripe',
+    provider_entity_id: 'cus_1',
+  };
+  const mapping = await make('/entity-integration-mappings', link);
   const alertSetting = await make('/alerts/setting', {
     entity_type: 'subscription',
     entity_id: subscription.id,
@@ -146,6 +154,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       ...[meter, feature, flag, group, plan, addon, unit, price, entitlement, grant],
       ...[correction, customer, subscription, invoice, coupon, association, tax, taxed, costsheet],
       ...[account, secret, alertSetting, task],
+      ...[connection, mapping],
     ].map((record) => record.id),
     foreign: {
       '/events/{id}': WORLD_EVENT_ID,
@@ -173,6 +182,11 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/coupons/code/{code}': 'ten',
       '/coupons/associations/{id}': association.id,
       '/alerts/setting/{id}': alertSetting.id,
+      '/connections/{id}': connection.id,
+      '/secrets/integrations/{id}': connection.id,
+      '/secrets/integrations/by-provider/{provider}': 'stripe',
+      '/secrets/integrations/create/{provider}': 'stripe',
+      '/entity-integration-mappings/{id}': mapping.id,
       '/tasks/{id}': task.id,
       '/taxes/rates/{id}': unusedTax.id,
       '/taxes/associations/{id}': taxed.id,
@@ -225,6 +239,9 @@ export async function createWorld(api: TestApi): Promise<World> {
       ['POST /v1/prices', { ...flatFee, entity_type: 'COSTSHEET', entity_id: costsheet.id }],
       ['PUT /v1/customers?external_customer_id=acme', { name: 'x' }],
       ['POST /v1/tasks', { upload_id, file_provider }],
+      ['POST /v1/integrations/link', link],
+      ['DELETE /v1/integrations/link', link],
+      ['POST /v1/integrations/sync', link],
       [
         'POST /v1/alerts/setting',
         { entity_type: 'subscription', entity_id: subscription.id, config: SPEND_ALERT },
@@ -264,6 +281,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       'DELETE /users/{id}',
     ],
     withoutRecord: [
+      'POST /secrets/integrations/create/{provider}',
       'GET /rbac/roles/{id}',
       'GET /settings/{key}',
       'PUT /settings/{key}',

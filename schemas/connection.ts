@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { name, optionalMetadata, optionalText, recordFields, text } from './primitives.ts';
+import { searchSchemas } from './search.ts';
+import { BILLING_PERIODS, CONNECTION_PROVIDERS, SYNCED_ENTITIES } from './words.ts';
+
+/** Which way records of one kind travel: to us, to the other service. */
+const Directions = z.object({ inbound: z.boolean(), outbound: z.boolean() });
+const DirectionsBody = z.object({
+  inbound: z.boolean().nullish(),
+  outbound: z.boolean().nullish(),
+});
+
+const perEntity = <Value extends z.ZodType>(value: Value) =>
+  Object.fromEntries(SYNCED_ENTITIES.map((entity) => [entity, value])) as Record<
+    (typeof SYNCED_ENTITIES)[number],
+    Value
+  >;
+
+const S3Export = z.object({
+  bucket: text().nullish(),
+  region: text(64).nullish(),
+  key_prefix: text(512).nullish(),
+  compression: z.enum(['none', 'gzip']).nullish(),
+  encryption: z.enum(['AES256', 'aws:kms', 'aws:kms:dsse']).nullish(),
+});
+const AwsMarketplace = z.object({ region: text(64).nullish() });
+const InvoiceSyncSettings = z.object({
+  normalize_fixed_to: z.enum(BILLING_PERIODS).nullish(),
+  metadata_custom_fields: z.array(z.record(z.string(), z.unknown())).max(100).nullish(),
+  service_period_custom_fields: z.record(z.string(), z.unknown()).nullish(),
+});
+
+export const SyncConfigBody = z.object({
+  ...perEntity(DirectionsBody.nullish()),
+  s3: S3Export.nullish(),
+  aws_marketplace: AwsMarketplace.nullish(),
+  invoice_sync_settings: InvoiceSyncSettings.nullish(),
+});
+export type SyncConfigBody = z.output<typeof SyncConfigBody>;
+
+export const SyncConfig = z
+  .object({
+    ...perEntity(Directions),
+    s3: S3Export.nullable(),
+    aws_marketplace: AwsMarketplace.nullable(),
+    invoice_sync_settings: InvoiceSyncSettings.nullable(),
+  })
+  .meta({ id: 'SyncConfig' });
+export type SyncConfig = z.infer<typeof SyncConfig>;
+
+/** Keys, account numbers and the like, as the provider names them. Kept sealed and never answered. */
+export const SecretData = z
+  .record(text(100).min(1), z.union([text(20_000), z.boolean(), z.number()]))
+  .refine((value) => Object.keys(value).length <= 50, { message: 'has more than 50 keys' });
+
+export const CreateConnectionBody = z.object({
+  name: name(),
+  provider_type: z.enum(CONNECTION_PROVIDERS),
+  encrypted_secret_data: SecretData.nullish(),
+  gateway_account_id: optionalText(),
+  sync_config: SyncConfigBody.nullish(),
+  metadata: optionalMetadata,
+});
+export type CreateConnectionBody = z.output<typeof CreateConnectionBody>;
+
+/** `encrypted_secret_data` replaces what is kept; null forgets it. */
+export const UpdateConnectionBody = z.object({
+  name: name().optional(),
+  encrypted_secret_data: SecretData.nullish(),
+  gateway_account_id: optionalText(),
+  sync_config: SyncConfigBody.nullish(),
+  metadata: optionalMetadata,
+});
+export type UpdateConnectionBody = z.output<typeof UpdateConnectionBody>;
+
+export const Connection = z
+  .object({
+    ...recordFields,
+    name: z.string(),
+    provider_type: z.enum(CONNECTION_PROVIDERS),
+    gateway_account_id: z.string().nullable(),
+    sync_config: SyncConfig,
+    metadata: z.record(z.string(), z.string()),
+  })
+  .meta({ id: 'Connection' });
+export type Connection = z.infer<typeof Connection>;
+
+/** Connections are listed under their name, with the paging beside them. */
+export const ConnectionList = z
+  .object({
+    connections: z.array(Connection),
+    total: z.int(),
+    limit: z.int(),
+    /** As it was asked for. */
+    offset: z.int(),
+  })
+  .meta({ id: 'ConnectionList' });
+
+export const ConnectionSearch = searchSchemas({
+  fields: {
+    name: 'text',
+    provider_type: 'text',
+    status: 'text',
+    created_at: 'time',
+    updated_at: 'time',
+  },
+  filters: (kind) => ({
+    connection_ids: kind.list(),
+    provider_type: kind.oneOf(CONNECTION_PROVIDERS),
+  }),
+});
