@@ -22,6 +22,7 @@ import { differencesOf, type BucketCells } from './compare-buckets.ts';
 import {
   bucketsUnderSeal,
   computedBuckets,
+  countSealedBuckets,
   recomputeBuckets,
   recomputeUniques,
 } from './queries/recompute-buckets.ts';
@@ -29,7 +30,12 @@ import { indexedSlots, smallestPositions } from './queries/smallest-positions.ts
 import { touchedBucket, touchedBuckets, type TouchedCells } from './queries/touched-buckets.ts';
 import { meterUsageRow, usageOfEvent, type MeterUsageCells } from './queries/usage-of-event.ts';
 import type { BucketKey, Hash128, StoredBucketSize, TouchedBucket } from './rows.ts';
-import { slotGroup, type BucketDifference, type UsageStore } from './usage-store.ts';
+import {
+  slotGroup,
+  type BucketDifference,
+  type SealedBucket,
+  type UsageStore,
+} from './usage-store.ts';
 
 const SLOTS_PER_PAGE = 1_000_000;
 const SLOT_BYTES = 16;
@@ -104,6 +110,21 @@ export function createUsageStore(clickhouse: ClickHouse): UsageStore {
         }
       }
       return differences;
+    },
+    async sealedBuckets(buckets, seal) {
+      const found: SealedBucket[] = [];
+      for (const size of ['15MIN', 'DAY'] as const) {
+        for (const part of partsOf(buckets, size)) {
+          const rows = await clickhouse.rows<BucketCells>(bucketsUnderSeal(size, part, seal));
+          found.push(...rows.map((cells) => sealedBucket(size, cells)));
+        }
+      }
+      return found.filter((bucket) => bucket.event_count > 0);
+    },
+    async countSealedBuckets(version, seal, exceptCustomers) {
+      const query = countSealedBuckets(version, seal, exceptCustomers);
+      const [row] = await clickhouse.rows<[string]>(query);
+      return Number(row![0]);
     },
     async recomputeBuckets(buckets, below, seal) {
       for (const part of partsOf(buckets, '15MIN')) {
@@ -185,6 +206,25 @@ function* partsOf(
   for (let at = 0; at < sorted.length; at += BUCKETS_PER_RECOMPUTE) {
     yield sorted.slice(at, at + BUCKETS_PER_RECOMPUTE);
   }
+}
+
+/** Cells in the order of the tables' columns, as the recompute writes them. */
+function sealedBucket(size: StoredBucketSize, cells: BucketCells): SealedBucket {
+  const [, , external_customer_id, , bucketStart, dimensions, source, ...figures] = cells;
+  const [eventCount, total, , min, max, latest] = figures as string[];
+  return {
+    external_customer_id,
+    bucket_size: size,
+    bucket_start: Date.parse(`${bucketStart.replace(' ', 'T')}Z`),
+    dimensions,
+    source,
+    event_count: Number(eventCount),
+    sum: total!,
+    min: min!,
+    max: max!,
+    latest: latest!,
+    unique_count: size === 'DAY' ? Number(figures.at(-1)) : null,
+  };
 }
 
 function monthOf(bucket: BucketKey): string {

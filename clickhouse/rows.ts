@@ -15,7 +15,7 @@ export interface RawEventRow {
   readonly timestamp: number;
   readonly event_id: string;
   readonly source: string;
-  /** One JSON object as text; empty when the event has none. */
+  /** One JSON object as text; empty when the event has none, `ERASED_PROPERTIES` when they were erased. */
   readonly properties: string;
   readonly ingested_at: number;
   readonly partition: number;
@@ -101,5 +101,11 @@ export interface TouchedBucket extends BucketKey {
   /** Greatest seal number stored, recorded or not; null when the bucket was never written. */
   readonly seal: bigint | null;
 }
+
+/**
+ * The properties of an event after its customer was erased (reliability S31). No event has it from its
+ * sender: properties are a JSON object.
+ */
+export const ERASED_PROPERTIES = 'erased';
 
 export const NO_HASH: Hash128 = '0'.repeat(32);

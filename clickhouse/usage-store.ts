@@ -79,12 +79,38 @@ export interface UsageStore {
    * is gone. Repeating it with the same arguments is harmless.
    */
   recomputeBuckets(buckets: readonly BucketKey[], below: RowBounds, seal: bigint): Promise<void>;
+  /** What stands under a seal in these buckets, empty ones left out. */
+  sealedBuckets(buckets: readonly BucketKey[], seal: bigint): Promise<SealedBucket[]>;
+  /** How many rows with events a version has under a seal, both sizes together. */
+  countSealedBuckets(
+    version: { tenant_id: string; environment_id: string; meter_version_id: string },
+    seal: bigint,
+    exceptCustomers: readonly string[],
+  ): Promise<number>;
   /** Computes buckets again without writing, and answers where what stands under `seal` differs. */
   compareBuckets(
     buckets: readonly BucketKey[],
     below: RowBounds,
     seal: bigint,
   ): Promise<BucketDifference[]>;
+}
+
+/** What stands under a seal for one bucket, one combination of dimensions and one source. */
+export interface SealedBucket {
+  readonly external_customer_id: string;
+  readonly bucket_size: StoredBucketSize;
+  /** Milliseconds since 1970. */
+  readonly bucket_start: number;
+  readonly dimensions: readonly string[];
+  readonly source: string;
+  readonly event_count: number;
+  /** Decimal texts. */
+  readonly sum: string;
+  readonly min: string;
+  readonly max: string;
+  readonly latest: string;
+  /** Distinct values; null for 15 minutes, which do not keep it. */
+  readonly unique_count: number | null;
 }
 
 /** A bucket row that is not what the rows below its seal's vector come to. Figures are JSON; null: no such row. */
@@ -101,6 +127,8 @@ export interface CanonicalEventsQuery {
   readonly environment_id: string;
   readonly event_name: string;
   readonly below: WatermarkVector;
+  /** Leaves out what corrections below this vector took back. */
+  readonly voidedBelow?: WatermarkVector;
   readonly after?: Pick<
     RawEventRow,
     'external_customer_id' | 'timestamp' | 'position' | 'partition'

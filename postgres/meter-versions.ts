@@ -4,7 +4,9 @@ import { inScope, type Db, type Pool, type Scope, type Transaction } from './cli
 /** The channel on which changes of the meter catalog are announced; the payload is its new number. */
 const CATALOG_CHANNEL = 'meter_catalog';
 
-export const BACKFILL_STATES = ['waiting', 'replaying', 'sealing', 'complete'] as const;
+export const BACKFILL_STATES = [
+  'waiting', 'replaying', 'sealing', 'verifying', 'complete', 'mismatched',
+] as const; // prettier-ignore
 export type BackfillState = (typeof BACKFILL_STATES)[number];
 
 /** A meter version as stored: what it counts, and how far its backfill is (metering 6). */
@@ -18,7 +20,21 @@ export interface MeterVersionRecord extends MeterVersion {
   readonly backfill_events: string;
   /** Of the replayed events, those that the version can not meter. */
   readonly backfill_rejected: string;
+  /** Of the rejected ones, those whose properties were erased. */
+  readonly backfill_erased: string;
+  readonly backfill_started_at: string | null;
   readonly backfill_completed_at: string | null;
+  /** Null: billing periods that begin after the version was made; else those that begin at or after it. */
+  readonly effective_from: string | null;
+  /** The seal that the recount was or will be compared with. */
+  readonly verified_seal: string | null;
+  readonly verified_at: string | null;
+  readonly verified_events: string | null;
+  readonly verified_buckets: string | null;
+  readonly verified_without_customers: string | null;
+  readonly mismatched_buckets: string | null;
+  readonly mismatches: readonly string[] | null;
+  readonly verifications: number;
   readonly status: string;
   readonly created_at: string;
   readonly updated_at: string;
@@ -33,6 +49,7 @@ export interface NewMeterVersion {
   readonly spec: MeterSpec;
   /** The meter's `group_by` and what its prices filter on. */
   readonly dimensions: readonly string[];
+  readonly effective_from?: string | null;
   readonly created_by: string;
 }
 
@@ -52,10 +69,11 @@ export async function createMeterVersion(
   const [row] = await db<MeterVersionRecord[]>`
     insert into meter_versions
       (id, tenant_id, environment_id, meter_id, version, spec, dimensions,
-       created_catalog_version, created_by, updated_by)
+       created_catalog_version, effective_from, created_by, updated_by)
     select ${meter.id}, ${scope.tenant_id}, ${scope.environment_id}, ${meter.meter_id},
            coalesce(max(version), 0) + 1, ${db.json(meter.spec as never)}, ${dimensions}::text[],
-           ${catalogVersion}::bigint, ${meter.created_by}, ${meter.created_by}
+           ${catalogVersion}::bigint, ${meter.effective_from ?? null}::timestamptz,
+           ${meter.created_by}, ${meter.created_by}
       from meter_versions
      where meter_id = ${meter.meter_id}
     returning *`;
@@ -90,6 +108,24 @@ export function meterVersionsOf(
     select * from meter_versions
      where ${inScope(db, scope)} and meter_id = any(${meterIds as string[]}::text[])
      order by meter_id, version desc`;
+}
+
+/** Where in the log versions are evaluated live: offsets `[live_from, live_until)` of each partition. */
+export interface LiveRange {
+  readonly meter_version_id: string;
+  readonly epoch: number;
+  readonly partition: number;
+  readonly live_from: string;
+  readonly live_until: string | null;
+}
+
+/** Not scoped: whoever asks got the ids from a scoped read. */
+export function liveRangesOf(db: Db, versionIds: readonly string[]): Promise<LiveRange[]> {
+  return db<LiveRange[]>`
+    select meter_version_id, epoch, partition, live_from, live_until
+      from meter_live
+     where meter_version_id = any(${versionIds as string[]}::text[])
+     order by meter_version_id, epoch, partition`;
 }
 
 /** Every version that has not ended, of all tenants, as of one catalog number. */

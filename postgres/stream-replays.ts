@@ -10,7 +10,13 @@ import type { LogPartition } from './stream-progress.ts';
  */
 export async function requestReplay(db: Db, hours = 24): Promise<number> {
   const requested = await db`
-    with reset as (update sealer set listed_since = null)
+    with reset as (update sealer set listed_since = null),
+         -- A backfill may have read raw events that are gone now: it begins again after the replay.
+         again as (
+           update meter_versions
+              set backfill_state = 'waiting', backfill_cursor = null, backfill_total = null,
+                  backfill_events = 0, backfill_rejected = 0, backfill_erased = 0, verifications = 0
+            where backfill_state in ('replaying', 'sealing', 'verifying'))
     insert into stream_replays as r (epoch, partition, next_offset, until_offset)
     select p.epoch, p.partition, coalesce(passed.next_offset, 0), p.next_offset
       from stream_progress p

@@ -6,16 +6,19 @@ import type { Pool } from '../postgres/client.ts';
 import {
   backfillBounds,
   beginBackfills,
+  completeEmptyBackfill,
   endReplay,
   noteBackfillProgress,
   noteBackfillTotal,
+  noteVerification,
   versionsInBackfill,
   type VersionInBackfill,
 } from '../postgres/meter-backfills.ts';
-import type { UsageStore } from '../clickhouse/usage-store.ts';
+import type { CanonicalEventsQuery, UsageStore } from '../clickhouse/usage-store.ts';
 import { compileActiveMeter } from './meter-catalog.ts';
 import { BatchRows } from './batch-rows.ts';
 import { meterEvent } from './meter-events.ts';
+import { verifyVersion } from './verify-version.ts';
 
 export interface BackfillDeps {
   readonly pool: Pool;
@@ -26,51 +29,95 @@ export interface BackfillDeps {
   readonly generation: bigint;
 }
 
-const POLL_MS = 250;
+const POLL_MS = 100;
+/** Long ones at a time. A version without earlier events waits for none of them. */
+const RUNNING_MAX = 2;
 
 /**
  * Gives new meter versions their past (metering 4 and 6): once every partition has said from where it
  * evaluates a version live, the canonical raw events below are evaluated too. Rows carry the events'
  * own positions, so a chunk that is repeated after a crash, or one that a paused process writes late,
- * collapses. When all rows are there the sealer computes the version's buckets from scratch, and with
- * that seal the version is complete.
+ * collapses. When all rows are there the sealer computes the version's buckets from scratch, they are
+ * counted again from the raw events, and when both agree the version is complete.
  */
 export class Backfill {
   readonly #deps: BackfillDeps;
+  readonly #running = new Map<string, Promise<void>>();
+  #failure: { readonly error: unknown } | null = null;
 
   constructor(deps: BackfillDeps) {
     this.#deps = deps;
   }
 
+  /** Until the turn is over. Throws what a replay or a recount throws, when all have ended. */
   async run(over: AbortSignal): Promise<void> {
     const { pool, eventLog, generation } = this.#deps;
-    while (!over.aborted) {
-      await beginBackfills(pool, generation, eventLog);
-      const replaying = (await versionsInBackfill(pool)).filter(
-        (version) => version.backfill_state === 'replaying',
-      );
-      for (const version of replaying) await this.#replay(version, over);
-      await sleep(POLL_MS, undefined, { signal: over }).catch(() => {});
+    const failed = new AbortController();
+    const ended = AbortSignal.any([over, failed.signal]);
+    try {
+      while (!ended.aborted) {
+        await beginBackfills(pool, generation, eventLog);
+        for (const version of await versionsInBackfill(pool))
+          await this.#take(version, ended, failed);
+        await sleep(POLL_MS, undefined, { signal: ended }).catch(() => {});
+      }
+    } finally {
+      failed.abort();
+      await Promise.all(this.#running.values());
     }
+    if (this.#failure !== null) throw this.#failure.error;
   }
 
-  async #replay(version: VersionInBackfill, over: AbortSignal): Promise<void> {
-    const { pool, store, eventLog, generation, log } = this.#deps;
-    const meter = compileActiveMeter(version, log);
-    const query = {
+  async #take(
+    version: VersionInBackfill,
+    ended: AbortSignal,
+    failed: AbortController,
+  ): Promise<void> {
+    const { id, backfill_state: state } = version;
+    if (this.#running.has(id)) return;
+    if (state === 'replaying' && (await this.#isEmpty(version))) {
+      await completeEmptyBackfill(this.#deps.pool, this.#deps.generation, id);
+      return;
+    }
+    if (this.#running.size >= RUNNING_MAX || (state !== 'replaying' && state !== 'verifying'))
+      return;
+    const work =
+      state === 'replaying' ? this.#replay(version, ended) : this.#verify(version, ended);
+    const running = work
+      .catch((error: unknown) => {
+        this.#failure ??= { error };
+        failed.abort();
+      })
+      .finally(() => this.#running.delete(id));
+    this.#running.set(id, running);
+  }
+
+  /** Counts the events to replay when nobody has yet. */
+  async #isEmpty(version: VersionInBackfill): Promise<boolean> {
+    const { pool, store } = this.#deps;
+    if (version.backfill_total !== null) return version.backfill_total === '0';
+    const total = await store.countCanonicalEvents(await this.#events(version));
+    await noteBackfillTotal(pool, version.id, total);
+    return total === 0;
+  }
+
+  async #events(version: VersionInBackfill): Promise<CanonicalEventsQuery> {
+    return {
       tenant_id: version.tenant_id,
       environment_id: version.environment_id,
       event_name: version.spec.event_name,
-      below: await backfillBounds(pool, version.id, eventLog.epoch),
+      below: await backfillBounds(this.#deps.pool, version.id, this.#deps.eventLog.epoch),
     };
-    if (version.backfill_total === null)
-      await noteBackfillTotal(pool, version.id, await store.countCanonicalEvents(query));
+  }
 
+  async #replay(version: VersionInBackfill, ended: AbortSignal): Promise<void> {
+    const { pool, store, generation, log } = this.#deps;
+    const meter = compileActiveMeter(version, log);
     const cursor = version.backfill_cursor;
     const after = cursor === null ? undefined : { ...cursor, position: BigInt(cursor.position) };
     const rows = new BatchRows();
-    for await (const events of store.canonicalEvents({ ...query, after })) {
-      if (over.aborted) return;
+    for await (const events of store.canonicalEvents({ ...(await this.#events(version)), after })) {
+      if (ended.aborted) return;
       for (const event of events) meterEvent(event, event, [meter], rows);
       const { usage, rejected, rejections } = rows.take();
       if (usage !== null) await store.appendEncoded([usage]);
@@ -80,6 +127,7 @@ export class Backfill {
       const noted = await noteBackfillProgress(pool, generation, version.id, {
         events: events.length,
         rejected: rejections.length,
+        erased: rejections.filter(({ reason }) => reason === 'properties_erased').length,
         cursor: {
           external_customer_id: last.external_customer_id,
           timestamp: last.timestamp,
@@ -92,5 +140,16 @@ export class Backfill {
     await endReplay(pool, generation, version.id);
     failpoint('backfill.after_replay');
     log.info({ meter_version_id: version.id }, 'backfill: replayed');
+  }
+
+  async #verify(version: VersionInBackfill, ended: AbortSignal): Promise<void> {
+    const { pool, generation, log } = this.#deps;
+    const found = await verifyVersion(this.#deps, version, ended);
+    failpoint('backfill.after_recount');
+    if (found === null) return;
+    await noteVerification(pool, generation, version.id, found);
+    const about = { meter_version_id: version.id, ...found };
+    if (found.mismatched === 0) log.info(about, 'backfill: verified');
+    else log.error(about, 'backfill: buckets are not what the events come to');
   }
 }

@@ -1,6 +1,12 @@
 import { hash } from 'node:crypto';
 import type { Position } from '../domain/metering/position.ts';
-import { NO_HASH, type Hash128, type MeterUsageRow, type RejectedRow } from '../clickhouse/rows.ts';
+import {
+  ERASED_PROPERTIES,
+  NO_HASH,
+  type Hash128,
+  type MeterUsageRow,
+  type RejectedRow,
+} from '../clickhouse/rows.ts';
 import type { Written } from '../clickhouse/encode-rows.ts';
 import type { ActiveMeter } from './meter-catalog.ts';
 
@@ -39,8 +45,9 @@ export function meterEvent(
   let properties: Properties | null | undefined;
   for (const { version, evaluate, needsProperties } of meters) {
     if (needsProperties) properties ??= parseProperties(event.properties);
-    if (needsProperties && properties === UNREADABLE) {
-      into.rejected(unmetered(event, at, version.id, 'properties_unreadable'));
+    if (needsProperties && (properties === UNREADABLE || properties === ERASED)) {
+      const reason = properties === ERASED ? 'properties_erased' : 'properties_unreadable';
+      into.rejected(unmetered(event, at, version.id, reason));
       continue;
     }
     const metering = evaluate({
@@ -71,6 +78,7 @@ export function meterEvent(
 type Properties = Readonly<Record<string, unknown>>;
 const NO_PROPERTIES: Properties = Object.freeze({});
 const UNREADABLE: Properties = Object.freeze({});
+const ERASED: Properties = Object.freeze({});
 
 /** One value of a COUNT_UNIQUE meter as 128 bits. Never changes: stored rows carry it. */
 function hashOf(text: string): Hash128 {
@@ -79,6 +87,7 @@ function hashOf(text: string): Hash128 {
 
 function parseProperties(text: string): Properties {
   if (text === '' || text === '{}') return NO_PROPERTIES;
+  if (text === ERASED_PROPERTIES) return ERASED;
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -118,4 +127,6 @@ const MESSAGES = {
   value_out_of_range: 'The value has more than 20 integer or 18 decimal digits.',
   expression_failed: "The meter's expression could not be evaluated for this event.",
   properties_unreadable: 'The properties are not a JSON object.',
+  properties_erased:
+    'The properties were erased with their customer, so nothing can be read from them.',
 } as const;

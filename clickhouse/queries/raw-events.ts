@@ -54,6 +54,8 @@ export interface CanonicalEvents {
   readonly environment_id: string;
   readonly event_name: string;
   readonly below: WatermarkVector;
+  /** Leaves out what corrections below this vector took back. Absent: such events are answered too. */
+  readonly voidedBelow?: WatermarkVector;
 }
 
 /**
@@ -105,17 +107,32 @@ export function countCanonicalEvents(query: CanonicalEvents): ClickHouseQuery {
 
 function canonicalBelow(query: CanonicalEvents): Condition {
   const bounds = Object.entries(query.below);
+  const voided = Object.entries(query.voidedBelow ?? {});
+  const counted =
+    query.voidedBelow === undefined
+      ? ''
+      : `and (partition, position) not in (
+           select target_partition, target_position from usage_void_v1
+            where tenant_id = {tenant_id:String} and environment_id = {environment_id:String}
+              and position < transform(partition, {void_partitions:Array(UInt16)}, {void_positions:Array(UInt64)}, toUInt64(0)))`;
   return {
     sql: `tenant_id = {tenant_id:String} and environment_id = {environment_id:String}
          and event_name = {event_name:String}
          and is_canonical
-         and position < transform(partition, {below_partitions:Array(UInt16)}, {below_positions:Array(UInt64)}, toUInt64(0))`,
+         and position < transform(partition, {below_partitions:Array(UInt16)}, {below_positions:Array(UInt64)}, toUInt64(0))
+         ${counted}`,
     params: {
       tenant_id: query.tenant_id,
       environment_id: query.environment_id,
       event_name: query.event_name,
       below_partitions: bounds.map(([partition]) => Number(partition)),
       below_positions: bounds.map(([, position]) => position),
+      ...(query.voidedBelow === undefined
+        ? {}
+        : {
+            void_partitions: voided.map(([partition]) => Number(partition)),
+            void_positions: voided.map(([, position]) => position),
+          }),
     },
   };
 }

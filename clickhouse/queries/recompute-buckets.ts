@@ -73,6 +73,23 @@ export function bucketsUnderSeal(
   };
 }
 
+/** Rows with events that a version has under a seal, in both tables, some customers left out. */
+export function countSealedBuckets(
+  version: { tenant_id: string; environment_id: string; meter_version_id: string },
+  seal: bigint,
+  exceptCustomers: readonly string[],
+): ClickHouseQuery {
+  const count = (table: string) => `
+    select count() as n from ${table} final
+     where tenant_id = {tenant_id:String} and environment_id = {environment_id:String}
+       and meter_version_id = {meter_version_id:String} and seal = {seal:UInt64} and event_count > 0
+       and external_customer_id not in {except_customers:Array(String)}`;
+  return {
+    sql: `select sum(n) from (${count(BUCKET_TABLES['15MIN'])} union all ${count(BUCKET_TABLES['DAY'])})`,
+    params: { ...version, seal, except_customers: exceptCustomers },
+  };
+}
+
 function storedColumns(size: StoredBucketSize): string {
   return `${KEY}, dimensions, source, event_count, sum, sum_value_time, min, max, latest,
           latest_at, latest_position, latest_partition ${size === 'DAY' ? ', unique_count' : ''}`;
