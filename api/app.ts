@@ -15,6 +15,9 @@ import { API_ROUTES } from './routes.ts';
 
 export const API_PREFIX = '/v1';
 
+/** Whose reading of the log decides when a closed epoch is drained. */
+const STREAM_GROUP = 'stream';
+
 export interface ApiOptions {
   readonly deps: BillingDeps;
   readonly eventReader: EventReader;
@@ -24,6 +27,8 @@ export interface ApiOptions {
   readonly callerLimit?: CallerLimit | null;
   /** Where browsers reach the product: it stands in links and in what identity providers are told. */
   readonly publicUrl?: string;
+  /** False: nobody logs in through an identity provider, whatever tenants have set up. */
+  readonly singleSignOn?: boolean;
   /** Routes that other parts of the product serve under the same prefix, for the document. */
   readonly servedElsewhere?: readonly Route<never>[];
   /** Sees each answer before it is sent. Tests compare it with the declared schema here. */
@@ -61,7 +66,9 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
       sessions,
       portalSessions,
       publicUrl,
+      singleSignOn: options.singleSignOn ?? true,
       logCorrections: appendCorrections,
+      logHeads: async () => (await options.openEventLog()).positions(STREAM_GROUP),
       eventReader: options.eventReader,
     },
     sessions,

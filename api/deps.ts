@@ -1,4 +1,5 @@
 import type { EventReader } from '../clickhouse/event-reader.ts';
+import type { LogHead } from '../domain/metering/log-heads.ts';
 import type { UsageReader } from '../domain/metering/usage.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { PortalSessions } from '../platform/http/portal-sessions.ts';
@@ -28,7 +29,11 @@ export interface ApiDeps extends BillingDeps {
   readonly portalSessions: PortalSessions;
   /** Where browsers reach the product, without a slash at the end. */
   readonly publicUrl: string;
+  /** Whether tenants may set up single sign-on at all. */
+  readonly singleSignOn: boolean;
   readonly eventReader: EventReader;
+  /** Where the log of each partition ends. Rejects while the log can not be reached. */
+  logHeads(): Promise<readonly LogHead[]>;
   /** Appends what corrections are waiting for the event log. Never throws: a job tries again. */
   logCorrections(): Promise<void>;
 }

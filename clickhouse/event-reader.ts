@@ -1,12 +1,19 @@
 import type { Position } from '../domain/metering/position.ts';
-import type { ClickHouse } from './client.ts';
+import type { ClickHouse, ReadOptions } from './client.ts';
 import {
   canonicalCopy,
+  countedCopies,
   eventCopies,
   eventRejections,
   eventVoids,
   type EventId,
 } from './queries/event-copies.ts';
+import {
+  acceptedCounts,
+  meteredCount,
+  rejectedCount,
+  type EventCountQuestion,
+} from './queries/event-counts.ts';
 import { countEvents, searchEvents, type EventSearch } from './queries/event-search.ts';
 import {
   countedEvents,
@@ -17,9 +24,11 @@ import {
 import { meterUsageRow, usageOfEvent, type MeterUsageCells } from './queries/usage-of-event.ts';
 import { aggregateRawEvents, type RawUsageAnswer, type RawUsageQuestion } from './raw-usage.ts';
 import type { MeterUsageRow, RawEventRow } from './rows.ts';
+import { ANALYTICS, READING, type QueryLimits } from './query-limits.ts';
 import { TenantTurns } from './tenant-turns.ts';
 import { refusedOrUnavailable } from './usage-errors.ts';
 
+export type { EventCountQuestion } from './queries/event-counts.ts';
 export type { EventSearch } from './queries/event-search.ts';
 
 /** Everything known about one event id. */
@@ -49,6 +58,20 @@ export interface EventPage {
   readonly total_count: number;
 }
 
+/** How many events of a range came, and what became of them. */
+export interface EventCounts {
+  /** Every copy. */
+  readonly accepted: number;
+  /** Copies of an id that had come before. */
+  readonly duplicates: number;
+  /** Counted by at least one meter. */
+  readonly metered: number;
+  /** Some meter was meant for them and could not count them. */
+  readonly rejected: number;
+  /** By step, ascending, where there are any; `slot` in milliseconds. */
+  readonly slots: readonly { readonly slot: number; readonly accepted: number }[];
+}
+
 /**
  * Raw events for people: the debugger, lists, and aggregates by event name without a meter. Always what
  * has been stored so far. A tenant has two turns at a time and waits for the third; each question has
@@ -60,24 +83,29 @@ export interface EventReader {
   aggregate(question: RawUsageQuestion): Promise<RawUsageAnswer>;
   /** The copies that count, for questions about properties that no meter keeps. */
   counted(query: CountedEvents): Promise<readonly RawEventRow[]>;
+  /** The copies that count of the given ids. */
+  countedCopies(query: {
+    readonly tenant_id: string;
+    readonly environment_id: string;
+    readonly event_ids: readonly string[];
+  }): Promise<readonly RawEventRow[]>;
+  counts(question: EventCountQuestion): Promise<EventCounts>;
   /** Lets other questions of dashboards take one of the tenant's turns. */
   inTurn<T>(tenantId: string, work: () => Promise<T>): Promise<T>;
 }
 
-const TIMEOUT_MS = 10_000;
-const OPTIONS = {
-  timeoutMs: TIMEOUT_MS + 1_000,
-  settings: {
-    max_execution_time: TIMEOUT_MS / 1_000,
-    timeout_overflow_mode: 'throw',
-    max_memory_usage: 2_000_000_000,
-    max_result_bytes: 100_000_000,
-    result_overflow_mode: 'throw',
-  },
-};
+export interface EventReaderOptions {
+  readonly analytics?: QueryLimits;
+  /** Questions of one tenant that are answered at a time. */
+  readonly turnsPerTenant?: number;
+}
 
-export function createEventReader(clickhouse: ClickHouse): EventReader {
-  const turns = new TenantTurns();
+export function createEventReader(
+  clickhouse: ClickHouse,
+  { analytics = ANALYTICS, turnsPerTenant }: EventReaderOptions = {},
+): EventReader {
+  const turns = new TenantTurns(turnsPerTenant);
+  const options: ReadOptions = { limits: analytics };
   const guarded = <T>(tenantId: string, work: () => Promise<T>): Promise<T> =>
     turns.run(tenantId, work).catch((error: unknown) => {
       throw refusedOrUnavailable(error);
@@ -87,18 +115,44 @@ export function createEventReader(clickhouse: ClickHouse): EventReader {
     search: (search) =>
       guarded(search.tenant_id, async () => {
         const [rows, [count]] = await Promise.all([
-          clickhouse.rows<RawEventCells>(searchEvents(search), OPTIONS),
-          clickhouse.rows<[string]>(countEvents(search), OPTIONS),
+          clickhouse.rows<RawEventCells>(searchEvents(search), options),
+          clickhouse.rows<[string]>(countEvents(search), options),
         ]);
         return { events: rows.map(rawEventRow), total_count: Number(count![0]) };
       }),
     counted: (query) =>
       guarded(query.tenant_id, async () =>
-        (await clickhouse.rows<RawEventCells>(countedEvents(query), OPTIONS)).map(rawEventRow),
+        (await clickhouse.rows<RawEventCells>(countedEvents(query), options)).map(rawEventRow),
       ),
+    countedCopies: (query) =>
+      guarded(query.tenant_id, async () =>
+        (await clickhouse.rows<RawEventCells>(countedCopies(query), options)).map(rawEventRow),
+      ),
+    counts: (question) => guarded(question.tenant_id, () => readCounts(clickhouse, question, options)),
     inTurn: (tenantId, work) => turns.run(tenantId, work),
     aggregate: (question) =>
-      guarded(question.tenant_id, () => aggregateRawEvents(clickhouse, question, OPTIONS)),
+      guarded(question.tenant_id, () => aggregateRawEvents(clickhouse, question, options)),
+  };
+}
+
+async function readCounts(
+  clickhouse: ClickHouse,
+  question: EventCountQuestion,
+  options: ReadOptions,
+): Promise<EventCounts> {
+  const [slots, [metered], [rejected]] = await Promise.all([
+    clickhouse.rows<[number, string, string]>(acceptedCounts(question), options),
+    clickhouse.rows<[string]>(meteredCount(question), options),
+    clickhouse.rows<[string]>(rejectedCount(question), options),
+  ]);
+  const accepted = slots.reduce((sum, [, copies]) => sum + Number(copies), 0);
+  const canonical = slots.reduce((sum, [, , first]) => sum + Number(first), 0);
+  return {
+    accepted,
+    duplicates: accepted - canonical,
+    metered: Number(metered![0]),
+    rejected: Number(rejected![0]),
+    slots: slots.map(([slot, copies]) => ({ slot: slot * 1000, accepted: Number(copies) })),
   };
 }
 
@@ -107,17 +161,18 @@ async function readHistory(
   id: EventId,
   limit: number,
 ): Promise<EventHistory> {
+  const options: ReadOptions = { limits: READING };
   const [copies, [first], rejections, voids] = await Promise.all([
-    clickhouse.rows<RawEventCells>(eventCopies(id, limit), OPTIONS),
-    clickhouse.rows<RawEventCells>(canonicalCopy(id), OPTIONS),
-    clickhouse.rows<[number, string, string, string, string]>(eventRejections(id), OPTIONS),
-    clickhouse.rows<[number, string, number, string]>(eventVoids(id), OPTIONS),
+    clickhouse.rows<RawEventCells>(eventCopies(id, limit), options),
+    clickhouse.rows<RawEventCells>(canonicalCopy(id), options),
+    clickhouse.rows<[number, string, string, string, string]>(eventRejections(id), options),
+    clickhouse.rows<[number, string, number, string]>(eventVoids(id), options),
   ]);
   const canonical = first === undefined ? null : rawEventRow(first);
   const counted =
     canonical === null
       ? []
-      : await clickhouse.rows<MeterUsageCells>(usageOfEvent(canonical), OPTIONS);
+      : await clickhouse.rows<MeterUsageCells>(usageOfEvent(canonical), options);
   return {
     copies: copies.map(rawEventRow),
     canonical,

@@ -11,7 +11,7 @@ import { EventIntake, type IngestDeps } from './accept-events.ts';
 import { BODY_BYTES_MAX } from './read-body.ts';
 
 /**
- * `POST /v1/events` and `POST /v1/events/bulk`, on any Fastify instance. 202 is answered when the log
+ * `POST /v1/events`, `POST /v1/events/bulk` and its other address `/v1/events/raw/bulk`, on any Fastify instance. 202 is answered when the log
  * has the events durably, and only then; whatever else happens, the client may send the same events
  * again with the same ids (metering 2).
  */
@@ -42,6 +42,9 @@ export const ingestRoutes =
     app.post('/v1/events/bulk', options, (request, reply) =>
       intake.accept(request, reply, 'events'),
     );
+    app.post('/v1/events/raw/bulk', options, (request, reply) =>
+      intake.accept(request, reply, 'events'),
+    );
   };
 
 /** The same routes as the OpenAPI document shows them. They are served by `ingestRoutes`. */
@@ -61,6 +64,17 @@ export const INGEST_OPERATIONS: readonly Route[] = [
     method: 'POST',
     path: '/events/bulk',
     summary: 'Send up to 1,000 usage events. One bad event refuses the call, naming every bad one.',
+    permission: 'event:write',
+    body: IngestEventsBody,
+    status: 202,
+    answer: IngestEventsAnswer,
+    bodyLimitBytes: BODY_BYTES_MAX,
+    handler: servedByIngest,
+  },
+  {
+    method: 'POST',
+    path: '/events/raw/bulk',
+    summary: 'As /events/bulk, for senders that know that address only',
     permission: 'event:write',
     body: IngestEventsBody,
     status: 202,

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { Feature } from './feature.ts';
+import { Group } from './group.ts';
+import { CommitmentInfo } from './invoice.ts';
 import { Meter } from './meter.ts';
 import { EmbeddedPlan } from './plan-record.ts';
 import { Price } from './price.ts';
@@ -33,10 +35,21 @@ export const UsageAnalyticsBody = z
     /** Also answer points of this grid, in the subscription's zone. */
     window_size: z.enum(BUCKET_SIZES).nullish(),
     expand: z.array(z.string()).max(20).nullish(),
+    /** Customers have no children here: with or without it the answer is the customer's own usage. */
+    include_children: z.boolean().nullish(),
+    /** Windows of bucketed prices are rated one by one anyway; older clients send it. */
+    breakdown_bucket: z.boolean().nullish(),
   })
   .meta({ id: 'GetUsageAnalytics' });
 export type UsageAnalyticsBody = z.output<typeof UsageAnalyticsBody>;
 
+/** The same of a named customer, by meters. */
+export const DetailedAnalyticsBody = UsageAnalyticsBody.extend({
+  external_customer_id: z.string().min(1, 'is required').max(255),
+  meter_ids: z.array(id).max(1000).nullish(),
+}).meta({ id: 'MeterUsageDetailedAnalytics' });
+
+/** One window: its usage, and its share of the item's cost, in proportion to its usage. */
 export const UsageAnalyticsPoint = z
   .object({
     timestamp: instant,
@@ -45,9 +58,11 @@ export const UsageAnalyticsPoint = z
     discount: decimalText,
     cost: decimalText,
     event_count: z.int(),
+    /** Shares of the item's commitment; `0` without one. */
     computed_commitment_utilized_amount: decimalText,
     computed_overage_amount: decimalText,
     computed_true_up_amount: decimalText,
+    buckets: z.null(),
   })
   .meta({ id: 'UsageAnalyticsPoint' });
 export type UsageAnalyticsPoint = z.infer<typeof UsageAnalyticsPoint>;
@@ -74,9 +89,18 @@ export const UsageAnalyticsItem = z
     event_count: z.int(),
     /** What the item is grouped by; null where it is not. */
     source: z.string().nullable(),
+    /** The sources that were asked for; null for all. */
+    sources: z.array(z.string()).nullable(),
     properties: z.record(z.string(), z.string()).nullable(),
     window_size: z.enum(BUCKET_SIZES).nullable(),
     points: z.array(UsageAnalyticsPoint).nullable(),
+    /** The commitment of the line in the range; null without one. */
+    commitment_info: CommitmentInfo.nullable(),
+    bucket_summaries: z.null(),
+    reporting_unit: Feature.shape.reporting_unit,
+    group: Group.nullable(),
+    add_on_id: z.string().nullable(),
+    addon: z.null(),
     /** Null unless `expand` asks for them. */
     meter: Meter.nullable(),
     feature: Feature.nullable(),
@@ -95,6 +119,7 @@ export const UsageAnalytics = z
     /** Empty when no subscription of the customer overlaps the range. */
     currency: z.string(),
     items: z.array(UsageAnalyticsItem),
+    custom_analytics: z.array(z.never()),
   })
   .meta({ id: 'UsageAnalytics' });
 export type UsageAnalytics = z.infer<typeof UsageAnalytics>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AGGREGATION_TYPES, BUCKET_SIZES } from './words.ts';
-import { decimal, id, instant, time, timezone } from './primitives.ts';
+import { decimal, decimalText, id, instant, time, timezone } from './primitives.ts';
 
 /** Usage of one meter over `[start_time, end_time)`, by the meter's own rule. */
 export const MeterUsageBody = z
@@ -22,6 +22,10 @@ export const MeterUsageBody = z
   })
   .meta({ id: 'GetUsageByMeter' });
 export type MeterUsageBody = z.output<typeof MeterUsageBody>;
+
+const PROPERTY_FILTERS = z
+  .record(z.string().max(255), z.array(z.string().max(1000)).max(1000))
+  .nullish();
 
 const AGGREGATION_WITHOUT_METER = z.preprocess(
   (value) => (typeof value === 'string' ? value.toUpperCase() : value),
@@ -60,3 +64,45 @@ export const MeterUsage = z
   })
   .meta({ id: 'MeterUsage' });
 export type MeterUsage = z.infer<typeof MeterUsage>;
+
+const meterValues = {
+  external_customer_id: z.string().min(1, 'is required').max(255),
+  start_time: time,
+  end_time: time,
+  /** How the meter's values are put together, whatever the meter itself does with them. */
+  aggregation_type: AGGREGATION_WITHOUT_METER,
+  window_size: z.enum(BUCKET_SIZES).nullish(),
+  /** Absent: that of the customer's subscription. */
+  timezone: timezone.nullish(),
+  billing_anchor: time.nullish(),
+  /** AND of keys, OR of values. */
+  filters: PROPERTY_FILTERS,
+  sources: z.array(z.string().max(255)).max(1000).nullish(),
+};
+
+/** Usage of one customer by one meter that a subscription of the customer sells. */
+export const MeterValuesBody = z
+  .object({ ...meterValues, meter_id: id })
+  .meta({ id: 'MeterUsageQuery' });
+export type MeterValuesBody = z.output<typeof MeterValuesBody>;
+
+export const MetersValuesBody = z
+  .object({ ...meterValues, meter_ids: z.array(id).min(1).max(1000) })
+  .meta({ id: 'MeterUsageAnalyticsQuery' });
+export type MetersValuesBody = z.output<typeof MetersValuesBody>;
+
+export const MeterValues = z
+  .object({
+    meter_id: z.string(),
+    aggregation_type: z.enum(AGGREGATION_TYPES),
+    total_value: decimalText,
+    event_count: z.int(),
+    /** Null without `window_size`. */
+    points: z
+      .array(z.object({ timestamp: instant, value: decimalText, event_count: z.int() }))
+      .nullable(),
+  })
+  .meta({ id: 'MeterValues' });
+export type MeterValues = z.infer<typeof MeterValues>;
+
+export const MetersValues = z.object({ items: z.array(MeterValues) }).meta({ id: 'MetersValues' });

@@ -1,4 +1,5 @@
 import type { RawEventRow } from '../../clickhouse/rows.ts';
+import { scalarText } from '../../domain/metering/json-scalar.ts';
 import { isoText } from '../../domain/time/instant.ts';
 import type { Event } from '../../schemas/event.ts';
 
@@ -25,4 +26,14 @@ export function propertiesOf(row: RawEventRow): Record<string, unknown> | null {
   } catch {
     return null;
   }
+}
+
+/** The texts that filters of prices compare: of scalars only. */
+export function textsOf(properties: Readonly<Record<string, unknown>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(properties).flatMap(([key, value]) => {
+      const text = scalarText(value);
+      return text === null ? [] : [[key, text]];
+    }),
+  );
 }

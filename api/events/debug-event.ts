@@ -3,7 +3,6 @@ import type { RawEventRow } from '../../clickhouse/rows.ts';
 import { BillingError, notFound } from '../../domain/errors.ts';
 import { matchesFilter } from '../../domain/pricing/filter-values.ts';
 import { compileFilters } from '../../domain/metering/match.ts';
-import { scalarText } from '../../domain/metering/json-scalar.ts';
 import { isoText } from '../../domain/time/instant.ts';
 import type { Scope } from '../../postgres/client.ts';
 import { meterVersionsOf } from '../../postgres/meter-versions.ts';
@@ -22,7 +21,7 @@ import type { ApiDeps } from '../deps.ts';
 import { findFeaturesOfMeters } from '../features/repository.ts';
 import { priceAnswers, type PriceRow } from '../prices/repository.ts';
 import { lineItemAnswers } from '../subscriptions/answers.ts';
-import { eventAnswer, propertiesOf } from './answers.ts';
+import { eventAnswer, propertiesOf, textsOf } from './answers.ts';
 import { lineItemsAt, metersOfEventName, pricesOfMeters } from './repository.ts';
 
 const COPIES_MAX = 50;
@@ -102,15 +101,6 @@ async function followToCharge(deps: ApiDeps, scope: Scope, event: RawEventRow): 
     ),
   );
   return { event, customer, meters, prices: own, lineItems, featureOfMeter };
-}
-
-function textsOf(properties: Readonly<Record<string, unknown>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(properties).flatMap(([key, value]) => {
-      const text = scalarText(value);
-      return text === null ? [] : [[key, text]];
-    }),
-  );
 }
 
 /** What each meter version made of the copy that counts: its quantity, or the reason for none. */

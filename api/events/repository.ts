@@ -51,6 +51,34 @@ export function lineItemsAt(
      order by li.created_at, li.id`;
 }
 
+/** Every published subscription of the customers. */
+export async function subscriptionsOfCustomers(
+  db: Db,
+  scope: Scope,
+  customerIds: readonly string[],
+): Promise<{ id: string; customer_id: string }[]> {
+  if (customerIds.length === 0) return [];
+  return await db<{ id: string; customer_id: string }[]>`
+    select id, customer_id from subscriptions
+     where ${inScope(db, scope)}
+       and customer_id = any(${customerIds as string[]}::text[])
+       and status = 'published'`;
+}
+
+/** Published customers under any of the external ids. */
+export async function customersByExternalIds(
+  db: Db,
+  scope: Scope,
+  externalIds: readonly string[],
+): Promise<{ id: string; external_id: string }[]> {
+  if (externalIds.length === 0) return [];
+  return await db<{ id: string; external_id: string }[]>`
+    select id, external_id from customers
+     where ${inScope(db, scope)}
+       and external_id = any(${externalIds as string[]}::text[])
+       and status = 'published'`;
+}
+
 const idsOf = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id);
 
 function inOrder<Row extends { id: string }>(

@@ -6,9 +6,20 @@ import {
   EventsBody,
   EventsQuery,
 } from '../../schemas/event.ts';
+import {
+  EventCosts,
+  EventCostsBody,
+  Monitoring,
+  MonitoringQuery,
+  ReprocessAnswer,
+  ReprocessBody,
+} from '../../schemas/event-monitoring.ts';
 import { route } from '../route.ts';
 import { debugEvent } from './debug-event.ts';
+import { eventCosts } from './event-costs.ts';
 import { eventsBodyOf, listEvents } from './list-events.ts';
+import { monitorEvents } from './monitoring.ts';
+import { reprocessEvents } from './reprocess-events.ts';
 
 export const eventRoutes = [
   route({
@@ -41,6 +52,38 @@ export const eventRoutes = [
     answer: EventHistory,
     handler: ({ deps, scope, query }) => debugEvent(deps, scope, query.id),
   }),
+  route({
+    method: 'GET',
+    path: '/events/monitoring',
+    summary: 'How many events came, what became of them, and how far the stream is behind',
+    permission: 'event:read',
+    query: MonitoringQuery,
+    status: 200,
+    answer: Monitoring,
+    handler: ({ deps, scope, query }) => monitorEvents(deps, scope, query),
+  }),
+  route({
+    method: 'POST',
+    path: '/events/huggingface-billing',
+    summary: 'What each event costs by itself, in billionths of a dollar',
+    permission: 'event:read',
+    body: EventCostsBody,
+    status: 200,
+    answer: EventCosts,
+    handler: ({ deps, scope, body }) => eventCosts(deps, scope, body.requestIds),
+  }),
+  ...(['all', 'pending'] as const).map((which) =>
+    route({
+      method: 'POST',
+      path: `/events/raw/reprocess/${which}`,
+      summary: 'How many events of a time were rejected, and what evaluates them again',
+      permission: 'event:write',
+      body: ReprocessBody,
+      status: 200,
+      answer: ReprocessAnswer,
+      handler: ({ deps, scope, body }) => reprocessEvents(deps, scope, body),
+    }),
+  ),
   route({
     method: 'GET',
     path: '/events/{id}',

@@ -11,8 +11,20 @@ import { rate } from '../../domain/pricing/rate.ts';
 import { windowStart } from '../../domain/time/usage-windows.ts';
 import type { Scope } from '../../postgres/client.ts';
 import type { UsageAnalyticsPoint } from '../../schemas/usage-analytics.ts';
-import type { AnalyticsSubject } from './analytics-subjects.ts';
+import { groupBy } from '../group-by.ts';
+import { queriesOf } from '../invoices/line-questions.ts';
+import type { RatedCharge } from '../invoices/rate-charges.ts';
+import type { AnalyticsSubject, SubjectStretch } from './analytics-subjects.ts';
 import type { UsageAsk } from './ask-usage.ts';
+import {
+  costText,
+  lineCost,
+  plainCost,
+  shareCost,
+  total,
+  type LineCost,
+  type Weight,
+} from './cost-shares.ts';
 
 /** What an analysis asks of every subject alike. */
 export interface AnalyticsQuestion {
@@ -28,89 +40,129 @@ export interface AnalyticsQuestion {
 export interface Figures {
   readonly group: readonly string[];
   readonly usage: Decimal;
-  readonly cost: Decimal;
+  readonly cost: LineCost;
   readonly event_count: number;
   readonly points: readonly UsageAnalyticsPoint[] | null;
 }
 
-/** The questions of one subject: its total (bucketed prices in their buckets), and the points asked for. */
+type Rows = ReadonlyMap<string, readonly UsageRow[]>;
+
+/**
+ * The questions of one subject: its total (bucketed prices in their buckets), the points asked for, and
+ * what an invoice would ask of a line to rate it.
+ */
 export function asksOf(
   subject: AnalyticsSubject,
   number: number,
   asked: AnalyticsQuestion,
 ): UsageAsk[] {
-  const bucket = bucketOf(subject);
-  const { aggregation, reset_usage } = subject.version.spec;
-  // Groups of a bucketed MAX are rated apart (billing-semantics 2.4).
-  const rated =
-    bucket !== null && aggregation.type === 'MAX' && aggregation.group_by !== null
-      ? [aggregation.group_by]
-      : [];
-  return subject.stretches.flatMap((stretch, index) => {
-    const query = (
-      key: string,
-      size: BucketSize | null,
-      group_by: readonly string[],
-    ): UsageAsk => ({
-      version: subject.version,
-      query: {
-        ...asked.scope,
-        key: `${key}/${number}/${index}`,
-        meter_version_id: subject.version.id,
-        aggregation: aggregation.type,
-        multiplier: aggregation.multiplier,
-        reset_usage,
-        external_customer_ids: asked.external_customer_ids,
-        start: stretch.start,
-        end: stretch.end,
-        filter_values: bothFilters(stretch.filter_values, asked.filter_values),
-        excluded_filter_values: stretch.excluded_filter_values,
-        group_by,
-        window: size === null ? null : windowOf(subject, size),
-      } satisfies UsageQuery,
-    });
-    const total = query('total', bucket, [...asked.group_by, ...rated]);
-    if (asked.window_size === null || bucket !== null) return [total];
-    return [total, query('points', asked.window_size, asked.group_by)];
+  const { bucket } = subject;
+  const query = (
+    key: string,
+    stretch: SubjectStretch,
+    filters: FilterValues,
+    names: readonly string[],
+    size: BucketSize | null,
+  ): UsageAsk => {
+    const { version, start, end } = stretch;
+    const { type, multiplier } = version.spec.aggregation;
+    const usage: UsageQuery = {
+      ...asked.scope,
+      key,
+      meter_version_id: version.id,
+      aggregation: type,
+      multiplier,
+      reset_usage: version.spec.reset_usage,
+      external_customer_ids: asked.external_customer_ids,
+      start,
+      end,
+      filter_values: bothFilters(stretch.filter_values, filters),
+      excluded_filter_values: stretch.excluded_filter_values,
+      group_by: names,
+      window: size === null ? null : windowOf(subject, size),
+    };
+    return { version, query: usage };
+  };
+  const own = subject.stretches.flatMap((stretch, index) => {
+    const names = [...asked.group_by, ...ratedApart(subject, stretch)];
+    const at = `${number}/${index}`;
+    return [
+      query(`total/${at}`, stretch, asked.filter_values, names, bucket),
+      ...(needsWhole(subject, asked) ? [query(`whole/${at}`, stretch, {}, names, bucket)] : []),
+      ...(asked.window_size === null || bucket !== null
+        ? []
+        : [query(`points/${at}`, stretch, asked.filter_values, asked.group_by, asked.window_size)]),
+    ];
   });
+  return [...own, ...ratingAsks(subject)];
 }
 
-/** Figures per group, those without events left out. */
+/** What an invoice would ask about the subject's charges. */
+export const ratingAsks = ({ charges }: AnalyticsSubject): UsageAsk[] =>
+  charges.flatMap(({ questions }) =>
+    questions.flatMap((question) =>
+      queriesOf(question).map((query) => ({ query, version: question.version })),
+    ),
+  );
+
+/** A filter shows a part of the line: its share is of what the whole line used. */
+const needsWhole = ({ line }: AnalyticsSubject, { filter_values }: AnalyticsQuestion): boolean =>
+  line !== null && Object.keys(filter_values).length > 0;
+
+/** Groups of a bucketed MAX are rated apart (billing-semantics 2.4). */
+function ratedApart({ bucket }: AnalyticsSubject, { version }: SubjectStretch): string[] {
+  const { type, group_by } = version.spec.aggregation;
+  return bucket !== null && type === 'MAX' && group_by !== null ? [group_by] : [];
+}
+
+/**
+ * Figures per group. Those without events are left out, unless the line charges for something that was
+ * not used (a true-up), which the total would otherwise miss.
+ */
 export function figuresOf(
   subject: AnalyticsSubject,
   number: number,
   asked: AnalyticsQuestion,
-  rows: ReadonlyMap<string, readonly UsageRow[]>,
+  rows: Rows,
+  rated: readonly RatedCharge[],
 ): Figures[] {
   const rowsOf = (key: string) =>
     subject.stretches.flatMap((_, index) => rows.get(`${key}/${number}/${index}`) ?? []);
   const depth = asked.group_by.length;
-  const totals = byGroup(rowsOf('total'), depth);
-  const points = byGroup(rowsOf('points'), depth);
-  const bucket = bucketOf(subject);
-  return [...totals].flatMap(([key, own]): Figures[] => {
-    const event_count = countOf(own);
-    if (event_count === 0) return [];
-    const usage = sumOf(own);
-    return [
-      {
-        group: own[0]!.group.slice(0, depth),
-        usage,
-        cost: bucket === null ? costOf(subject, usage) : sumCosts(subject, own),
-        event_count,
-        points:
-          asked.window_size === null
-            ? null
-            : bucket === null
-              ? pointsOf(subject, points.get(key) ?? [])
-              : bucketPoints(subject, own, bucket, asked.window_size),
-      },
-    ];
-  });
-}
+  const groups = [...byGroup(rowsOf('total'), depth)].filter(([, own]) => countOf(own) > 0);
+  const weights = groups.map(([, own]) => weightOf(subject, own));
+  const isFiltered = needsWhole(subject, asked);
+  const whole = isFiltered
+    ? total([...byGroup(rowsOf('whole'), depth).values()].map((own) => weightOf(subject, own)))
+    : total(weights);
 
-function bucketOf({ line, version }: AnalyticsSubject): BucketSize | null {
-  return line?.terms.bucketSize ?? version.spec.aggregation.bucket_size;
+  const ofLine = subject.line === null ? null : lineCost(rated);
+  if (groups.length === 0) {
+    const isUnused = ofLine !== null && !ofLine.cost.isZero() && !isFiltered && depth === 0;
+    if (!isUnused) return [];
+    const points = asked.window_size === null ? null : [];
+    return [{ group: [], usage: ZERO, cost: ofLine, event_count: 0, points }];
+  }
+  const costs =
+    ofLine === null
+      ? groups.map(([, own]) => plainCost(alone(subject, own)))
+      : shareCost(ofLine, weights, whole);
+  const windows = byGroup(rowsOf('points'), depth);
+  return groups.map(([key, own], index): Figures => {
+    const cost = costs[index]!;
+    return {
+      group: own[0]!.group.slice(0, depth),
+      usage: sumOf(own),
+      cost,
+      event_count: countOf(own),
+      points:
+        asked.window_size === null
+          ? null
+          : subject.bucket === null
+            ? pointsOf(subject, windows.get(key) ?? [], cost)
+            : bucketPoints(subject, own, subject.bucket, asked.window_size, cost),
+    };
+  });
 }
 
 function windowOf(
@@ -124,37 +176,49 @@ function windowOf(
 /** AND of both; where both name a key, only values that both allow. */
 function bothFilters(left: FilterValues, right: FilterValues): FilterValues {
   const both = Object.entries(right).map(([key, values]): [string, readonly string[]] => {
-    const others = left[key];
+    const others = Object.hasOwn(left, key) ? left[key] : undefined;
     return [key, others === undefined ? values : values.filter((value) => others.includes(value))];
   });
-  return { ...left, ...Object.fromEntries(both) };
+  return Object.fromEntries([...Object.entries(left), ...both]);
 }
 
-function byGroup(rows: readonly UsageRow[], depth: number): Map<string, UsageRow[]> {
-  const groups = new Map<string, UsageRow[]>();
-  for (const row of rows) {
-    const key = JSON.stringify(row.group.slice(0, depth));
-    groups.set(key, [...(groups.get(key) ?? []), row]);
-  }
-  return groups;
-}
+const byGroup = (rows: readonly UsageRow[], depth: number): Map<string, UsageRow[]> =>
+  groupBy(rows, (row) => JSON.stringify(row.group.slice(0, depth)));
 
 const sumOf = (rows: readonly UsageRow[]): Decimal =>
   rows.reduce((sum, row) => sum.plus(row.quantity), ZERO);
 const countOf = (rows: readonly UsageRow[]): number =>
   rows.reduce((sum, row) => sum + row.event_count, 0);
-const sumCosts = (subject: AnalyticsSubject, rows: readonly UsageRow[]): Decimal =>
-  rows.reduce((sum, row) => sum.plus(costOf(subject, new Decimal(row.quantity))), ZERO);
 
-function costOf({ line }: AnalyticsSubject, quantity: Decimal): Decimal {
-  return line === null ? ZERO : rate(line.terms.model, quantity).amount;
+/** Buckets are rated one by one, so that their money tells what each is worth; else usage does. */
+const weightOf = (subject: AnalyticsSubject, rows: readonly UsageRow[]): Weight => ({
+  amount: subject.bucket === null ? sumOf(rows) : alone(subject, rows),
+  event_count: countOf(rows),
+});
+
+/** What the price makes of the rows by themselves: of each bucket, or of their sum. */
+function alone({ terms, bucket }: AnalyticsSubject, rows: readonly UsageRow[]): Decimal {
+  if (terms === null) return ZERO;
+  if (bucket === null) return rate(terms.model, sumOf(rows)).amount;
+  return rows.reduce(
+    (sum, row) => sum.plus(rate(terms.model, new Decimal(row.quantity)).amount),
+    ZERO,
+  );
 }
 
-function pointsOf(subject: AnalyticsSubject, rows: readonly UsageRow[]): UsageAnalyticsPoint[] {
-  return [...byWindow(rows, (start) => start)].map(([timestamp, own]) => {
-    const usage = sumOf(own);
-    return point(timestamp, usage, costOf(subject, usage), countOf(own));
-  });
+function pointsOf(
+  subject: AnalyticsSubject,
+  rows: readonly UsageRow[],
+  cost: LineCost,
+): UsageAnalyticsPoint[] {
+  const windows = [...byWindow(rows, (start) => start)];
+  const costs = shareCost(
+    cost,
+    windows.map(([, own]) => weightOf(subject, own)),
+  );
+  return windows.map(([timestamp, own], index) =>
+    point(timestamp, sumOf(own), costs[index]!, countOf(own)),
+  );
 }
 
 /** Buckets as points; in coarser windows the greatest of a MAX, the sum of a SUM, and the sum of costs. */
@@ -163,44 +227,48 @@ function bucketPoints(
   rows: readonly UsageRow[],
   bucket: BucketSize,
   asked: BucketSize,
+  cost: LineCost,
 ): UsageAnalyticsPoint[] {
   const isCoarser = BUCKET_SIZES.indexOf(asked) > BUCKET_SIZES.indexOf(bucket);
-  const isMax = subject.version.spec.aggregation.type === 'MAX';
+  const isMax = subject.stretches[0]!.version.spec.aggregation.type === 'MAX';
   const cellOf = (start: string) =>
     isCoarser ? windowStart(windowOf(subject, asked), start) : start;
-  return [...byWindow(rows, cellOf)].map(([timestamp, own]) => {
+  const windows = [...byWindow(rows, cellOf)];
+  const costs = shareCost(
+    cost,
+    windows.map(([, own]) => weightOf(subject, own)),
+  );
+  return windows.map(([timestamp, own], index) => {
     const usage = isCoarser && isMax ? Decimal.max(...own.map((row) => row.quantity)) : sumOf(own);
-    return point(timestamp, usage, sumCosts(subject, own), countOf(own));
+    return point(timestamp, usage, costs[index]!, countOf(own));
   });
 }
 
+/** In the order of time. */
 function byWindow(
   rows: readonly UsageRow[],
   cellOf: (start: string) => string,
 ): Map<string, UsageRow[]> {
-  const windows = new Map<string, UsageRow[]>();
-  for (const row of rows) {
-    const cell = cellOf(row.window_start!);
-    windows.set(cell, [...(windows.get(cell) ?? []), row]);
-  }
-  return windows;
+  const windows = groupBy(rows, (row) => cellOf(row.window_start!));
+  return new Map([...windows].sort(([left], [right]) => (left < right ? -1 : 1)));
 }
 
 function point(
   timestamp: string,
   usage: Decimal,
-  cost: Decimal,
+  cost: LineCost,
   event_count: number,
 ): UsageAnalyticsPoint {
   return {
     timestamp,
     usage: decimalText(usage),
-    subtotal: decimalText(cost),
+    subtotal: costText(cost.cost),
     discount: '0',
-    cost: decimalText(cost),
+    cost: costText(cost.cost),
     event_count,
-    computed_commitment_utilized_amount: '0',
-    computed_overage_amount: '0',
-    computed_true_up_amount: '0',
+    computed_commitment_utilized_amount: costText(cost.utilized),
+    computed_overage_amount: costText(cost.overage),
+    computed_true_up_amount: costText(cost.true_up),
+    buckets: null,
   };
 }

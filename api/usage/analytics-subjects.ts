@@ -1,126 +1,181 @@
+import { BillingError } from '../../domain/errors.ts';
+import type { BucketSize } from '../../domain/metering/usage.ts';
 import { versionForPeriod } from '../../domain/metering/version-for-period.ts';
-import { selectUsage, type SelectedUsage } from '../../domain/pricing/filter-values.ts';
+import type { PriceTerms } from '../../domain/pricing/price.ts';
+import { chargesOnInvoice } from '../../domain/subscription/charges.ts';
+import { paidSchedule } from '../../domain/subscription/schedule.ts';
+import { billingPeriods } from '../../domain/time/billing-periods.ts';
 import { intersection, type Period } from '../../domain/time/instant.ts';
+import type { SelectedUsage } from '../../domain/pricing/filter-values.ts';
 import type { Scope } from '../../postgres/client.ts';
 import { meterVersionsOf, type MeterVersionRecord } from '../../postgres/meter-versions.ts';
-import type { Customer } from '../../schemas/customer.ts';
 import type { Meter } from '../../schemas/meter.ts';
 import type { SubscriptionRow } from '../../schemas/subscription.ts';
 import type { ApiDeps } from '../deps.ts';
 import { groupBy } from '../group-by.ts';
-import { withPrices, type BilledLine } from '../invoices/billing-sources.ts';
-import { selectorOf } from '../invoices/line-questions.ts';
+import {
+  readBillingSources,
+  type BilledLine,
+  type BillingSources,
+} from '../invoices/billing-sources.ts';
+import { usageLineOf } from '../invoices/compute-invoices.ts';
+import { lineQuestions } from '../invoices/line-questions.ts';
+import type { QuestionedCharge } from '../invoices/rate-charges.ts';
 import { findMeters } from '../meters/repository.ts';
-import { lineItemsOf } from '../subscriptions/repository.ts';
-import { publishedMeters, subscriptionsInRange } from './repository.ts';
+import { publishedMeters } from './repository.ts';
 
-/** One thing whose usage is analysed: a usage line of a subscription, or a meter without a price. */
+/** A stretch of time whose usage one meter version counts. */
+export interface SubjectStretch extends SelectedUsage {
+  readonly version: MeterVersionRecord;
+}
+
+/** One thing whose usage is analysed: a usage line of a subscription, or a meter without one. */
 export interface AnalyticsSubject {
   readonly meter: Meter;
-  readonly version: MeterVersionRecord;
   readonly subscription: SubscriptionRow | null;
   readonly line: BilledLine | null;
-  /** What of the range is the line's own; all of it for a bare meter. */
-  readonly stretches: readonly SelectedUsage[];
+  /** Of the line, or of a costsheet; null: usage without a price. */
+  readonly terms: PriceTerms | null;
+  /** Of the price, else of the meter. */
+  readonly bucket: BucketSize | null;
+  /** What of the range is the subject's own, ascending; never empty. */
+  readonly stretches: readonly SubjectStretch[];
+  /** What an invoice would ask and rate, cell by cell; empty without a line. */
+  readonly charges: readonly QuestionedCharge[];
   readonly timezone: string;
 }
 
-/**
- * Usage lines of the customer's subscriptions that run in the range; without any, the environment's
- * meters. `meterIds` narrows both. Meters whose usage is still being counted are left out.
- */
-export async function analyticsSubjects(
+/** Usage of meters whatever is sold. Meters whose usage is still being counted are left out. */
+export async function bareMeters(
   deps: ApiDeps,
   scope: Scope,
-  customer: Customer | null,
-  range: Period,
-  meterIds: readonly string[] | null,
-): Promise<AnalyticsSubject[]> {
-  const subscriptions =
-    customer === null
-      ? []
-      : await subscriptionsInRange(deps.pool, scope, customer.id, range.start, range.end);
-  return subscriptions.length === 0
-    ? await bareMeters(deps, scope, customer, range, meterIds)
-    : await usageLines(deps, scope, subscriptions, range, meterIds);
-}
-
-async function bareMeters(
-  deps: ApiDeps,
-  scope: Scope,
-  customer: Customer | null,
+  timezone: string,
   range: Period,
   meterIds: readonly string[] | null,
 ): Promise<AnalyticsSubject[]> {
   const meters = await publishedMeters(deps.pool, scope, meterIds);
-  const versions = await versionsByMeter(deps, scope, meters);
-  const whole = { ...range, filter_values: {}, excluded_filter_values: [] };
+  const versions = await meterVersionsOf(
+    deps.pool,
+    scope,
+    meters.map(({ id }) => id),
+  );
+  const byMeter = groupBy(versions, ({ meter_id }) => meter_id);
   return meters.flatMap((meter) => {
-    const version = versionForPeriod(versions.get(meter.id) ?? [], [], range.start);
+    const version = versionForPeriod(byMeter.get(meter.id) ?? [], [], range.start);
     if (version === null) return [];
-    const timezone = customer?.timezone ?? 'UTC';
-    return { meter, version, subscription: null, line: null, stretches: [whole], timezone };
+    const { start, end } = range;
+    const whole = { start, end, filter_values: {}, excluded_filter_values: [], version };
+    return {
+      meter,
+      subscription: null,
+      line: null,
+      terms: null,
+      bucket: version.spec.aggregation.bucket_size,
+      stretches: [whole],
+      charges: [],
+      timezone,
+    };
   });
 }
 
-async function usageLines(
+/**
+ * The usage lines of the subscriptions in the range, each with what an invoice would ask about it:
+ * billing period by billing period, cut to the range (billing-semantics 3.3). Time before a line's
+ * start, after its end and in a trial is not charged, so it is not the line's. `meterIds` narrows what
+ * is answered, but not what rivals for events or an allowance. A line whose usage is still being
+ * counted is left out.
+ */
+export async function usageLines(
   deps: ApiDeps,
   scope: Scope,
   subscriptions: readonly SubscriptionRow[],
   range: Period,
   meterIds: readonly string[] | null,
 ): Promise<AnalyticsSubject[]> {
-  const items = await lineItemsOf(
-    deps.pool,
-    scope,
-    subscriptions.map(({ id }) => id),
+  if (subscriptions.length === 0) return [];
+  const sources = await readBillingSources(deps.pool, scope, subscriptions, range.start);
+  const lines = [...sources.lines.values()].flat();
+  const meterOf = new Map(
+    (
+      await findMeters(deps.pool, scope, [...new Set(lines.flatMap((line) => line.meter_id ?? []))])
+    ).map((meter) => [meter.id, meter]),
   );
-  const usage = items.filter((item) => item.price_type === 'USAGE' && item.meter_id !== null);
-  const lines = await withPrices(deps.pool, scope, usage);
-  const siblings = groupBy(lines, ({ subscription_id }) => subscription_id);
-  const meters = await findMeters(deps.pool, scope, [...new Set(lines.map((l) => l.meter_id!))]);
-  const meterOf = new Map(meters.map((meter) => [meter.id, meter]));
-  const versions = await versionsByMeter(deps, scope, meters);
-  return lines.flatMap((line) => {
-    if (meterIds !== null && !meterIds.includes(line.meter_id!)) return [];
-    const subscription = subscriptions.find(({ id }) => id === line.subscription_id)!;
-    const service = serviceOf(line, subscription, range);
-    if (service === null) return [];
-    const others = siblings.get(subscription.id)!.map(selectorOf);
-    const stretches = selectUsage(selectorOf(line), others, service.start, service.end);
-    const filters = stretches.flatMap((stretch) => [
-      stretch.filter_values,
-      ...stretch.excluded_filter_values,
-    ]);
-    const names = [...new Set(filters.flatMap((filter) => Object.keys(filter)))];
-    const version = versionForPeriod(versions.get(line.meter_id!) ?? [], names, service.start);
-    if (version === null) return [];
-    const meter = meterOf.get(line.meter_id!)!;
-    return {
-      meter,
-      version,
-      subscription,
-      line,
-      stretches,
-      timezone: subscription.customer_timezone,
-    };
+  return subscriptions
+    .flatMap((subscription) => {
+      const charges = chargesInRange(subscription, sources, range);
+      const byLine = groupBy(charges, ({ charge }) => charge.line);
+      return [...byLine].flatMap(([line, own]): AnalyticsSubject[] => {
+        const meter = meterOf.get(line.meter_id!)!;
+        const stretches = joined(own);
+        const last = stretches.at(-1);
+        if (last === undefined) return [];
+        return [
+          {
+            meter,
+            subscription,
+            line,
+            terms: line.terms,
+            bucket: line.terms.bucketSize ?? last.version.spec.aggregation.bucket_size,
+            stretches,
+            charges: own,
+            timezone: subscription.customer_timezone,
+          },
+        ];
+      });
+    })
+    .filter(({ meter }) => meterIds === null || meterIds.includes(meter.id));
+}
+
+/** Usage charges of the billing periods in the range, as if each ended where the range cuts it. */
+function chargesInRange(
+  subscription: SubscriptionRow,
+  sources: BillingSources,
+  range: Period,
+): QuestionedCharge[] {
+  const usage = (sources.lines.get(subscription.id) ?? []).filter(
+    ({ price_type, meter_id }) => price_type === 'USAGE' && meter_id !== null,
+  );
+  const schedule = paidSchedule(subscription);
+  const { trial_end, cancelled_at } = subscription;
+  return billingPeriods(schedule, range.start, range.end).flatMap((period) => {
+    const asked = intersection(period, range.start, range.end);
+    const paid = asked && intersection(asked, trial_end ?? asked.start, cancelled_at);
+    if (paid === null) return [];
+    const target = { subscription, proration_behavior: subscription.proration_behavior, period };
+    return chargesOnInvoice(schedule, usage, { closing: paid, opening: null }).flatMap((charge) =>
+      'at' in charge.cell ? [] : questioned(target, sources, charge.line, charge.cell),
+    );
   });
 }
 
-/** When of the range the line is in force: its own dates, and those of its subscription. */
-function serviceOf(line: BilledLine, subscription: SubscriptionRow, range: Period): Period | null {
-  const own = intersection(range, line.start_date, line.end_date);
-  if (own === null) return null;
-  const running = intersection(own, subscription.start_date, subscription.end_date);
-  if (running === null) return null;
-  return intersection(running, running.start, subscription.cancelled_at);
+function questioned(
+  target: Parameters<typeof usageLineOf>[0],
+  sources: BillingSources,
+  line: BilledLine,
+  cell: Parameters<typeof lineQuestions>[1],
+): QuestionedCharge[] {
+  try {
+    const questions = lineQuestions(usageLineOf(target, sources, line), cell);
+    return [{ charge: { line, cell }, questions }];
+  } catch (error) {
+    if (error instanceof BillingError && error.code === 'usage_unavailable') return [];
+    throw error;
+  }
 }
 
-async function versionsByMeter(deps: ApiDeps, scope: Scope, meters: readonly Meter[]) {
-  const versions = await meterVersionsOf(
-    deps.pool,
-    scope,
-    meters.map(({ id }) => id),
-  );
-  return groupBy(versions, ({ meter_id }) => meter_id);
+/** Stretches that follow each other under the same version and filters, as one. */
+function joined(charges: readonly QuestionedCharge[]): SubjectStretch[] {
+  const stretches: SubjectStretch[] = [];
+  for (const { query, version } of charges.flatMap(({ questions }) => questions)) {
+    const { start, end, filter_values, excluded_filter_values = [] } = query;
+    const next = { start, end, filter_values, excluded_filter_values, version };
+    const last = stretches.at(-1);
+    if (last !== undefined && last.end === start && selects(last) === selects(next))
+      stretches.splice(-1, 1, { ...last, end });
+    else stretches.push(next);
+  }
+  return stretches;
 }
+
+const selects = ({ filter_values, excluded_filter_values, version }: SubjectStretch): string =>
+  JSON.stringify([version.id, filter_values, excluded_filter_values]);

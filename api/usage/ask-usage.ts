@@ -1,10 +1,10 @@
-import { BillingError } from '../../domain/errors.ts';
 import { aggregate, type MeteredUsage } from '../../domain/metering/aggregate.ts';
 import { compileMeter } from '../../domain/metering/meter-event.ts';
 import type { MeterVersion, UsageQuery, UsageRow } from '../../domain/metering/usage.ts';
 import { epochMs } from '../../domain/time/instant.ts';
 import type { ApiDeps } from '../deps.ts';
 import { propertiesOf } from '../events/answers.ts';
+import { usageQuestionTooLarge } from './too-large.ts';
 
 /** A question about the usage of one meter version, which may name any property. */
 export interface UsageAsk {
@@ -59,9 +59,7 @@ async function askRawEvents(
     limit: EVENTS_MAX + 1,
   });
   if (events.length > EVENTS_MAX)
-    throw new BillingError(
-      'invalid',
-      'usage_query_too_large',
+    throw usageQuestionTooLarge(
       `A question about a property that no price or meter names may look at ${EVENTS_MAX} events. Ask about a shorter time.`,
     );
   const names = [...new Set(namesOf(query))].filter((name) => name !== 'source');

@@ -67,7 +67,7 @@ const windowOf = (body: MeterUsageBody, bucket_size: UsageWindow['bucket_size'])
 });
 
 /** The version whose usage is whole; one that keeps the filtered properties is preferred. */
-async function wholeVersion(
+export async function wholeVersion(
   deps: ApiDeps,
   scope: Scope,
   meterId: string,

@@ -1,3 +1,4 @@
+import { usageQuestionTooLarge } from './too-large.ts';
 import { inScope, type Db, type Scope } from '../../postgres/client.ts';
 import type { SubscriptionRow } from '../../schemas/subscription.ts';
 import type { Meter } from '../../schemas/meter.ts';
@@ -22,6 +23,50 @@ export function subscriptionsInRange(
        and start_date < ${end}
        and (end_date is null or end_date > ${start})
        and (cancelled_at is null or cancelled_at > ${start})
+     order by created_at, id`;
+}
+
+const SUBSCRIPTIONS_MAX = 10_000;
+
+/** As above of all customers. Refused where there are more than one question may read. */
+export async function subscriptionsOfScope(
+  db: Db,
+  scope: Scope,
+  start: string,
+  end: string,
+): Promise<SubscriptionRow[]> {
+  const rows = await db<SubscriptionRow[]>`
+    select *
+      from subscriptions
+     where ${inScope(db, scope)}
+       and status = 'published'
+       and start_date < ${end}
+       and (end_date is null or end_date > ${start})
+       and (cancelled_at is null or cancelled_at > ${start})
+     order by created_at, id limit ${SUBSCRIPTIONS_MAX + 1}`;
+  if (rows.length > SUBSCRIPTIONS_MAX)
+    throw usageQuestionTooLarge(
+      `There are more than ${SUBSCRIPTIONS_MAX} subscriptions in this time. Ask about one customer.`,
+    );
+  return rows;
+}
+
+/** The customer's subscriptions that grant something now, oldest first. */
+export function runningSubscriptions(
+  db: Db,
+  scope: Scope,
+  customerId: string,
+  at: string,
+): Promise<SubscriptionRow[]> {
+  return db<SubscriptionRow[]>`
+    select *
+      from subscriptions
+     where ${inScope(db, scope)}
+       and customer_id = ${customerId}
+       and status = 'published'
+       and subscription_status in ('active', 'trialing')
+       and start_date <= ${at}
+       and (end_date is null or end_date > ${at})
      order by created_at, id`;
 }
 

@@ -1,5 +1,5 @@
-import { BillingError } from '../../domain/errors.ts';
 import { decimalText, ZERO } from '../../domain/money.ts';
+import type { Period } from '../../domain/time/instant.ts';
 import type { Scope } from '../../postgres/client.ts';
 import type { Customer } from '../../schemas/customer.ts';
 import type {
@@ -7,21 +7,27 @@ import type {
   UsageAnalyticsBody,
   UsageAnalyticsItem,
 } from '../../schemas/usage-analytics.ts';
-import { findCustomerByExternalId } from '../customers/repository.ts';
 import type { ApiDeps } from '../deps.ts';
 import { findFeatures, findFeaturesOfMeters, withEmbedded } from '../features/repository.ts';
+import type { RatedCharge } from '../invoices/rate-charges.ts';
 import { findEmbeddedPlans } from '../plans/plan-rows.ts';
 import { priceAnswers } from '../prices/repository.ts';
 import { lineItemAnswers } from '../subscriptions/answers.ts';
 import { asksOf, figuresOf, type AnalyticsQuestion, type Figures } from './analytics-figures.ts';
-import { analyticsSubjects, type AnalyticsSubject } from './analytics-subjects.ts';
+import { bareMeters, usageLines, type AnalyticsSubject } from './analytics-subjects.ts';
 import { askUsage } from './ask-usage.ts';
+import { costText, lineCost } from './cost-shares.ts';
+import { findKnownCustomer } from './known-customer.ts';
 import { rangeOf } from './range.ts';
+import { rateSubjects } from './rate-subjects.ts';
+import { subscriptionsInRange } from './repository.ts';
 
 /**
  * Usage and cost of one customer, per usage line (or per meter where nothing is sold), grouped,
- * filtered and in windows as asked. Costs are what the line's price makes of the usage shown, before
- * allowances, commitments, discounts and taxes. Items without events are left out.
+ * filtered and in windows as asked. The cost of a line is what its invoice would charge for the range,
+ * by the same rating: allowances, tiers, commitments and true-ups in, the invoice's own discounts and
+ * taxes out, before rounding to the currency. Groups, filtered parts and points have their share of it
+ * in proportion to their usage. Items without events are left out.
  */
 export async function usageAnalytics(
   deps: ApiDeps,
@@ -29,17 +35,17 @@ export async function usageAnalytics(
   body: UsageAnalyticsBody & { readonly meter_ids?: readonly string[] | null },
 ): Promise<UsageAnalytics> {
   const range = rangeOf(deps.clock, body);
-  const customer = await customerOf(deps, scope, body.external_customer_id || null);
+  const customer = await findKnownCustomer(deps.pool, scope, body.external_customer_id || null);
   const meterIds = await meterIdsOf(deps, scope, body);
-  const subjects = await analyticsSubjects(deps, scope, customer, range, meterIds);
+  const subjects = await subjectsOf(deps, scope, customer, range, meterIds);
   const names = (body.group_by ?? []).filter((entry) => !/^(feature|meter)_id$/.test(entry));
   const asked: AnalyticsQuestion = {
     scope,
     external_customer_ids: body.external_customer_id ? [body.external_customer_id] : null,
-    filter_values: {
-      ...(body.property_filters ?? {}),
-      ...(body.sources?.length ? { source: body.sources } : {}),
-    },
+    filter_values: Object.fromEntries([
+      ...Object.entries(body.property_filters ?? {}),
+      ...(body.sources?.length ? [['source', body.sources] as const] : []),
+    ]),
     group_by: names.map((name) => name.replace(/^properties\./s, '')),
     window_size: body.window_size ?? null,
   };
@@ -47,35 +53,70 @@ export async function usageAnalytics(
     deps,
     subjects.flatMap((subject, number) => asksOf(subject, number, asked)),
   );
+  const rated = rateSubjects(subjects, rows);
   const found = subjects.flatMap((subject, number) =>
-    figuresOf(subject, number, asked, rows).map((figures) => ({ subject, figures })),
+    figuresOf(subject, number, asked, rows, rated.get(subject) ?? []).map((figures) => ({
+      subject,
+      figures,
+    })),
   );
   const embeds = await embedsOf(deps, scope, subjects, new Set(body.expand ?? []));
-  const items = found.map(({ subject, figures }) => itemOf(subject, figures, names, asked, embeds));
-  const cost = found.reduce((sum, { figures }) => sum.plus(figures.cost), ZERO);
+  const items = found.map(({ subject, figures }) =>
+    itemOf(subject, figures, {
+      names,
+      asked,
+      embeds,
+      sources: body.sources?.length ? body.sources : null,
+      commitment_info: commitmentOf(rated.get(subject) ?? []),
+    }),
+  );
+  const currency = subjects.find(({ line }) => line !== null)?.line?.currency ?? '';
+  const cost = found.reduce(
+    (sum, { figures, subject }) =>
+      subject.line?.currency === currency ? sum.plus(figures.cost.cost) : sum,
+    ZERO,
+  );
   return {
-    subtotal: decimalText(cost),
+    subtotal: costText(cost),
     total_discount: '0',
-    total_cost: decimalText(cost),
-    currency: subjects.find(({ line }) => line !== null)?.line?.currency ?? '',
+    total_cost: costText(cost),
+    currency,
     items,
+    custom_analytics: [],
   };
 }
 
-async function customerOf(
+/** The customer's usage lines; usage without a price where there is no customer or subscription. */
+async function subjectsOf(
   deps: ApiDeps,
   scope: Scope,
-  externalId: string | null,
-): Promise<Customer | null> {
-  if (externalId === null) return null;
-  return await findCustomerByExternalId(deps.pool, scope, externalId).catch((error: unknown) => {
-    // Usage may come before the customer record: it is shown without prices.
-    if (error instanceof BillingError && error.kind === 'not_found') return null;
-    throw error;
-  });
+  customer: Customer | null,
+  range: Period,
+  meterIds: readonly string[] | null,
+): Promise<AnalyticsSubject[]> {
+  const subscriptions =
+    customer === null
+      ? []
+      : await subscriptionsInRange(deps.pool, scope, customer.id, range.start, range.end);
+  return subscriptions.length === 0
+    ? await bareMeters(deps, scope, customer?.timezone ?? 'UTC', range, meterIds)
+    : await usageLines(deps, scope, subscriptions, range, meterIds);
 }
 
-async function meterIdsOf(
+/** Of one row its commitment; of several rows or cells the parts added up. */
+function commitmentOf(rated: readonly RatedCharge[]): UsageAnalyticsItem['commitment_info'] {
+  const first = rated.find((charge) => charge.rated.commitment_info !== null);
+  if (first === undefined) return null;
+  const parts = lineCost(rated);
+  return {
+    ...first.rated.commitment_info!,
+    computed_commitment_utilized_amount: decimalText(parts.utilized),
+    computed_overage_amount: decimalText(parts.overage),
+    computed_true_up_amount: decimalText(parts.true_up),
+  };
+}
+
+export async function meterIdsOf(
   deps: ApiDeps,
   scope: Scope,
   body: {
@@ -134,14 +175,21 @@ function stored(line: NonNullable<AnalyticsSubject['line']>) {
   return row;
 }
 
+interface Shown {
+  readonly names: readonly string[];
+  readonly asked: AnalyticsQuestion;
+  readonly embeds: Embeds;
+  readonly sources: string[] | null;
+  readonly commitment_info: UsageAnalyticsItem['commitment_info'];
+}
+
 function itemOf(
   subject: AnalyticsSubject,
   figures: Figures,
-  names: readonly string[],
-  asked: AnalyticsQuestion,
-  embeds: Embeds,
+  { names, asked, embeds, sources, commitment_info }: Shown,
 ): UsageAnalyticsItem {
-  const { meter, version, subscription, line } = subject;
+  const { meter, subscription, line } = subject;
+  const { version } = subject.stretches.at(-1)!;
   const feature = embeds.features.get(meter.id) ?? null;
   const valueOf = (name: string) => figures.group[names.indexOf(name)] ?? null;
   const properties = names.flatMap((name, index) =>
@@ -161,15 +209,22 @@ function itemOf(
     aggregation_type: version.spec.aggregation.type,
     total_usage: decimalText(figures.usage),
     total_usage_display: '',
-    subtotal: decimalText(figures.cost),
+    subtotal: costText(figures.cost.cost),
     total_discount: '0',
-    total_cost: decimalText(figures.cost),
+    total_cost: costText(figures.cost.cost),
     currency: line?.currency ?? '',
     event_count: figures.event_count,
     source: names.includes('source') ? valueOf('source') : null,
     properties: properties.length === 0 ? null : Object.fromEntries(properties),
     window_size: asked.window_size,
     points: figures.points === null ? null : [...figures.points],
+    sources,
+    commitment_info,
+    bucket_summaries: null,
+    reporting_unit: feature?.reporting_unit ?? null,
+    group: feature?.group ?? null,
+    add_on_id: line?.entity_type === 'addon' ? line.entity_id : null,
+    addon: null,
     meter: embeds.showsMeter ? meter : null,
     feature: embeds.showsFeature ? feature : null,
     price: embeds.prices.get(line?.price_id ?? '') ?? null,

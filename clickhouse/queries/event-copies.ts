@@ -32,6 +32,24 @@ export function canonicalCopy(id: EventId): ClickHouseQuery {
   };
 }
 
+/** The copies that count of several ids, those that were taken back left out. */
+export function countedCopies(
+  ids: Omit<EventId, 'event_id'> & { readonly event_ids: readonly string[] },
+): ClickHouseQuery {
+  return {
+    sql: `
+      select ${RAW_EVENT_COLUMNS}
+        from events_raw_v1
+       where tenant_id = {tenant_id:String} and environment_id = {environment_id:String}
+         and event_id in {event_ids:Array(String)} and is_canonical
+         and (partition, position) not in (
+               select target_partition, target_position from usage_void_v1
+                where tenant_id = {tenant_id:String} and environment_id = {environment_id:String})
+       limit 1 by event_id`,
+    params: { ...ids },
+  };
+}
+
 /** Corrections that took the event back: where they stand in the log, first one first. */
 export function eventVoids(id: EventId): ClickHouseQuery {
   return {

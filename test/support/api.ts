@@ -228,5 +228,7 @@ export const noEvents: EventReader = {
   search: async () => ({ events: [], total_count: 0 }),
   aggregate: async ({ window }) => ({ value: window === null ? '0' : null, windows: [] }),
   counted: async () => [],
+  countedCopies: async () => [],
+  counts: async () => ({ accepted: 0, duplicates: 0, metered: 0, rejected: 0, slots: [] }),
   inTurn: (_tenantId, work) => work(),
 };

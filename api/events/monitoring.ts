@@ -1,0 +1,108 @@
+import { invalidField } from '../../domain/errors.ts';
+import { isoText } from '../../domain/time/instant.ts';
+import { windowStart } from '../../domain/time/usage-windows.ts';
+import { isoTime } from '../../platform/clock.ts';
+import type { Db, Scope } from '../../postgres/client.ts';
+import type { Monitoring, MonitoringQuery } from '../../schemas/event-monitoring.ts';
+import type { ApiDeps } from '../deps.ts';
+
+const DEFAULT_RANGE_MS = 86_400_000;
+
+/**
+ * How many events of the environment came and what became of them, and how far the stream is behind the
+ * log. The lag is the whole service's: partitions are shared by all tenants.
+ */
+export async function monitorEvents(
+  deps: ApiDeps,
+  scope: Scope,
+  query: MonitoringQuery,
+): Promise<Monitoring> {
+  const end_time = query.end_time ?? isoTime(deps.clock.now());
+  const start_time = query.start_time ?? isoText(Date.parse(end_time) - DEFAULT_RANGE_MS);
+  if (end_time <= start_time) throw invalidField('end_time', 'must be after start_time');
+  const { window_size } = query;
+  const [counts, lag] = await Promise.all([
+    deps.eventReader.counts({
+      ...scope,
+      start: Date.parse(start_time),
+      end: Date.parse(end_time),
+      // Every window of UTC but the minute is made of whole quarter hours.
+      step: window_size === undefined ? 0 : window_size === 'MINUTE' ? 60 : 900,
+    }),
+    readLag(deps),
+  ]);
+  return {
+    start_time,
+    end_time,
+    total_count: counts.accepted,
+    accepted_count: counts.accepted,
+    duplicate_count: counts.duplicates,
+    metered_count: counts.metered,
+    rejected_count: counts.rejected,
+    points: window_size === undefined ? null : pointsOf(counts.slots, window_size),
+    post_processing_lag: 0,
+    ...lag,
+  };
+}
+
+function pointsOf(
+  slots: readonly { readonly slot: number; readonly accepted: number }[],
+  bucket_size: NonNullable<MonitoringQuery['window_size']>,
+): NonNullable<Monitoring['points']> {
+  const window = { bucket_size, timezone: 'UTC', billing_anchor: null };
+  const points = new Map<string, number>();
+  for (const { slot, accepted } of slots) {
+    const timestamp = windowStart(window, isoText(slot));
+    points.set(timestamp, (points.get(timestamp) ?? 0) + accepted);
+  }
+  return [...points].map(([timestamp, event_count]) => ({ timestamp, event_count }));
+}
+
+type Lag = Pick<Monitoring, 'consumption_lag' | 'freshness_ms' | 'partitions'>;
+
+/** Heads of the log beside the watermarks (metering 4); all null while the log can not be reached. */
+async function readLag(deps: ApiDeps): Promise<Lag> {
+  const heads = await deps.logHeads().catch((error: unknown) => {
+    deps.log.warn({ err: error }, 'monitoring: the event log can not be reached');
+    return null;
+  });
+  if (heads === null) return { consumption_lag: null, freshness_ms: null, partitions: null };
+  const progress = new Map(
+    (await readProgress(deps.pool)).map((row) => [`${row.epoch}/${row.partition}`, row]),
+  );
+  const partitions = new Map<number, { lag: number; movedAt: string | null; idleMs: number }>();
+  for (const { epoch, partition, next } of heads) {
+    const passed = progress.get(`${epoch}/${partition}`);
+    const lag = Math.max(Number(next - BigInt(passed?.next_offset ?? 0)), 0);
+    const known = partitions.get(partition);
+    partitions.set(partition, {
+      lag: lag + (known?.lag ?? 0),
+      movedAt: passed?.updated_at ?? known?.movedAt ?? null,
+      idleMs: Math.max(lag > 0 ? (passed?.idle_ms ?? 0) : 0, known?.idleMs ?? 0),
+    });
+  }
+  const all = [...partitions].sort(([left], [right]) => left - right);
+  return {
+    consumption_lag: all.reduce((sum, [, { lag }]) => sum + lag, 0),
+    freshness_ms: Math.max(0, ...all.map(([, { idleMs }]) => idleMs)),
+    partitions: all.map(([partition, { lag, movedAt }]) => ({
+      partition,
+      lag_records: lag,
+      watermark_moved_at: movedAt,
+    })),
+  };
+}
+
+interface Progress {
+  readonly epoch: number;
+  readonly partition: number;
+  readonly next_offset: string;
+  readonly updated_at: string;
+  readonly idle_ms: number;
+}
+
+/** Of the stream, which belongs to no tenant. */
+const readProgress = (db: Db): Promise<Progress[]> => db<Progress[]>`
+  select epoch, partition, next_offset, updated_at,
+         greatest(0, round(extract(epoch from now() - updated_at) * 1000))::int as idle_ms
+    from stream_progress`;

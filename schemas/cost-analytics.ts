@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { Meter } from './meter.ts';
+import { Price } from './price.ts';
+import { decimalText, id, instant, time } from './primitives.ts';
+
+/** What usage cost by the active costsheet, beside what it brought in. */
+export const CostAnalyticsBody = z
+  .object({
+    /** Absent: all customers together. */
+    external_customer_id: z.string().max(255).nullish(),
+    start_time: time.nullish(),
+    end_time: time.nullish(),
+    feature_ids: z.array(id).max(1000).nullish(),
+    property_filters: z
+      .record(z.string().max(255), z.array(z.string().max(1000)).max(1000))
+      .nullish(),
+    /** Customers have no children here: with or without it the answer is the customer's own. */
+    include_children: z.boolean().nullish(),
+    expand: z.array(z.string()).max(20).nullish(),
+    limit: z.int().min(1).max(1000).nullish(),
+    offset: z.int().min(0).nullish(),
+  })
+  .meta({ id: 'GetCostAnalytics' });
+export type CostAnalyticsBody = z.output<typeof CostAnalyticsBody>;
+
+export const CostAnalyticsItem = z
+  .object({
+    meter_id: z.string(),
+    meter_name: z.string(),
+    /** Null without `external_customer_id`, and for a customer that has no record. */
+    customer_id: z.string().nullable(),
+    external_customer_id: z.string().nullable(),
+    source: z.string().nullable(),
+    properties: z.record(z.string(), z.string()).nullable(),
+    total_cost: decimalText,
+    total_quantity: decimalText,
+    total_events: z.int(),
+    cost_by_period: z.null(),
+    currency: z.string(),
+    price_id: z.string(),
+    costsheet_id: z.string(),
+    /** Null unless `expand` asks for them. */
+    meter: Meter.nullable(),
+    price: Price.nullable(),
+  })
+  .meta({ id: 'CostAnalyticsItem' });
+export type CostAnalyticsItem = z.infer<typeof CostAnalyticsItem>;
+
+export const CostAnalytics = z
+  .object({
+    cost_analytics: z.array(CostAnalyticsItem),
+    total_revenue: decimalText,
+    total_cost: decimalText,
+    margin: decimalText,
+    /** Of the revenue; 0 without any. */
+    margin_percent: decimalText,
+    /** Margin by cost; 0 without cost. */
+    roi: decimalText,
+    roi_percent: decimalText,
+    /** Empty when there is neither cost nor revenue. Amounts of other currencies are left out. */
+    currency: z.string(),
+    start_time: instant,
+    end_time: instant,
+  })
+  .meta({ id: 'CostAnalytics' });
+export type CostAnalytics = z.infer<typeof CostAnalytics>;

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { Feature } from './feature.ts';
+import { decimalText, instant } from './primitives.ts';
+import { Pagination } from './search.ts';
+import { USAGE_RESET_PERIODS } from './words.ts';
+
+const commaList = z.preprocess(
+  (value) =>
+    value === undefined
+      ? undefined
+      : (Array.isArray(value) ? value : [value])
+          .flatMap((part) => String(part).split(','))
+          .map((part) => part.trim())
+          .filter((part) => part !== ''),
+  z.array(z.string().max(255)).max(1000).optional(),
+);
+
+const filters = {
+  feature_ids: commaList,
+  feature_lookup_keys: commaList,
+  subscription_ids: commaList,
+};
+
+/** One of the two names the customer; `customer_lookup_key` is the external id. */
+export const CustomerUsageQuery = z.object({
+  customer_id: z.string().max(255).optional(),
+  customer_lookup_key: z.string().max(255).optional(),
+  ...filters,
+});
+export const OneCustomerUsageQuery = z.object(filters);
+export type CustomerUsageFilter = z.output<typeof OneCustomerUsageQuery>;
+
+export const EntitlementGrantSource = z
+  .object({
+    subscription_id: z.string(),
+    entitlement_id: z.string(),
+    entity_id: z.string(),
+    entity_type: z.enum(['plan', 'addon', 'subscription']),
+    entity_name: z.string(),
+    quantity: z.number(),
+    is_enabled: z.boolean(),
+    usage_limit: z.number().nullable(),
+    usage_reset_period: z.enum(USAGE_RESET_PERIODS).nullable(),
+    static_value: z.string().nullable(),
+    config_value: z.unknown(),
+  })
+  .meta({ id: 'EntitlementGrantSource' });
+
+export const FeatureUsage = z
+  .object({
+    feature: Feature,
+    /** Null: no limit. */
+    total_limit: z.number().nullable(),
+    is_unlimited: z.boolean(),
+    /** Of the running reset window. */
+    current_usage: decimalText,
+    /** Percent of the limit, two decimals. */
+    usage_percent: decimalText,
+    is_enabled: z.boolean(),
+    is_soft_limit: z.boolean(),
+    /** Null when the allowance never begins anew. */
+    next_usage_reset_at: instant.nullable(),
+    sources: z.array(EntitlementGrantSource),
+  })
+  .meta({ id: 'FeatureUsage' });
+export type FeatureUsage = z.infer<typeof FeatureUsage>;
+
+export const CustomerUsage = z
+  .object({
+    customer_id: z.string(),
+    features: z.array(FeatureUsage),
+    /** Features reset at times of their own: there is no one period. */
+    period: z.null(),
+    pagination: Pagination.nullable(),
+  })
+  .meta({ id: 'CustomerUsage' });
+export type CustomerUsage = z.infer<typeof CustomerUsage>;

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { id, instant, time } from './primitives.ts';
+import { BUCKET_SIZES } from './words.ts';
+
+/** Both times or none: without them the last 24 hours. */
+export const MonitoringQuery = z
+  .object({
+    start_time: time.optional(),
+    end_time: time.optional(),
+    window_size: z.enum(BUCKET_SIZES).optional(),
+  })
+  .refine(({ start_time, end_time }) => (start_time === undefined) === (end_time === undefined), {
+    path: ['end_time'],
+    message: 'send both start_time and end_time, or neither for the last 24 hours',
+  });
+export type MonitoringQuery = z.output<typeof MonitoringQuery>;
+
+/** Events of the environment by their own time, and how far behind the whole service is. */
+export const Monitoring = z
+  .object({
+    start_time: instant,
+    end_time: instant,
+    /** Accepted copies. */
+    total_count: z.int(),
+    accepted_count: z.int(),
+    duplicate_count: z.int(),
+    /** Counted by at least one meter. */
+    metered_count: z.int(),
+    /** Some meter was meant for them and could not count them. */
+    rejected_count: z.int(),
+    /** Null without `window_size`. Windows of UTC; those without events are left out. */
+    points: z.array(z.object({ timestamp: instant, event_count: z.int() })).nullable(),
+    /** Log records that have not been processed yet; null while the log can not be reached. */
+    consumption_lag: z.int().nullable(),
+    /** Events are stored and metered in one step: nothing ever waits between the two. */
+    post_processing_lag: z.int(),
+    /** How old the oldest knowledge is: milliseconds since the furthest behind partition moved; 0 when none is behind. */
+    freshness_ms: z.int().nullable(),
+    partitions: z
+      .array(
+        z.object({
+          partition: z.int(),
+          lag_records: z.int(),
+          /** When its watermark last moved; null: never. */
+          watermark_moved_at: instant.nullable(),
+        }),
+      )
+      .nullable(),
+  })
+  .meta({ id: 'EventMonitoring' });
+export type Monitoring = z.infer<typeof Monitoring>;
+
+export const EventCostsBody = z
+  .object({ requestIds: z.array(id).min(1).max(1000) })
+  .meta({ id: 'GetHuggingFaceBillingData' });
+
+export const EventCosts = z
+  .object({ requests: z.array(z.object({ requestId: z.string(), costNanoUsd: z.string() })) })
+  .meta({ id: 'HuggingFaceBillingData' });
+
+export const ReprocessBody = z
+  .object({
+    start_date: time,
+    /** Default: now. */
+    end_date: time.nullish(),
+    event_names: z.array(z.string().max(255)).max(1000).nullish(),
+    external_customer_ids: z.array(z.string().max(255)).max(1000).nullish(),
+    external_customer_id: z.string().max(255).nullish(),
+    batch_size: z.int().min(1).max(100_000).nullish(),
+  })
+  .meta({ id: 'ReprocessRawEvents' });
+export type ReprocessBody = z.output<typeof ReprocessBody>;
+
+export const ReprocessAnswer = z
+  .object({ message: z.string(), workflow_id: z.string(), run_id: z.string() })
+  .meta({ id: 'ReprocessRawEventsAnswer' });
