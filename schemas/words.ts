@@ -150,28 +150,6 @@ export const EXPORT_ENTITY_TYPES = [
 ] as const; // prettier-ignore
 export const EXPORT_INTERVALS = ['15MIN', '30MIN', 'custom', 'hourly', 'daily'] as const;
 
-/** Services that a connection may be to. */
-export const CONNECTION_PROVIDERS = [
-  'flexprice', 'stripe', 's3', 'hubspot', 'razorpay', 'chargebee', 'quickbooks', 'zoho_books', 'nomod',
-  'moyasar', 'paddle', 'whop', 'tabs', 'aws_marketplace', 'gcp_marketplace', 'azure_marketplace',
-] as const; // prettier-ignore
-/** Those whose records ours may be linked to. */
-export const LINKED_PROVIDERS = [
-  'stripe', 'razorpay', 'paypal', 'quickbooks', 'zoho_books', 'paddle', 'hubspot', 'aws_marketplace',
-  'gcp_marketplace', 'azure_marketplace',
-] as const; // prettier-ignore
-export const LINKED_ENTITY_TYPES = [
-  'customer', 'plan', 'invoice', 'subscription', 'payment', 'credit_note', 'addon', 'item', 'item_price',
-  'price', 'invoice_line_item', 'subscription_line_item',
-] as const; // prettier-ignore
-export const SYNCED_ENTITIES = [
-  'plan', 'subscription', 'invoice', 'customer', 'payment', 'price', 'deal', 'quote',
-] as const; // prettier-ignore
-export const EXPORT_ENTITY_TYPES = [
-  'events', 'invoice', 'credit_topups', 'credit_usage', 'usage_analytics',
-] as const; // prettier-ignore
-export const EXPORT_INTERVALS = ['15MIN', '30MIN', 'custom', 'hourly', 'daily'] as const;
-
 export const CHECKOUT_STATUSES = [
   'initiated', 'pending', 'completed', 'failed', 'expired',
 ] as const; // prettier-ignore
