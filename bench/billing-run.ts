@@ -8,7 +8,6 @@ import { readUsageBounds } from '../postgres/seals.ts';
 import { createIds } from '../platform/ids.ts';
 import { createLogger } from '../platform/log.ts';
 import { createSecretBox } from '../platform/secret-box.ts';
-import { createSecretBox } from '../platform/secret-box.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../schemas/invoice.ts';
 import { benchRow, type BenchRow } from './bench-row.ts';
 import { makeDueSubscriptions, PERIOD_END, PERIOD_START } from './billing/due-subscriptions.ts';
@@ -65,7 +64,6 @@ function billingDeps({ pool, clickhouse }: BenchInstance): BillingDeps {
       readBounds: (versions) => readUsageBounds(pool, versions),
       readDimensions: (versions) => readDimensions(pool, versions),
     }),
-    secretBox: createSecretBox([]),
     secretBox: createSecretBox([]),
     forgetApiKey: async () => {},
     settings: { grace_seconds: 3600 },
