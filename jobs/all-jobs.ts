@@ -2,6 +2,7 @@ import type { LogCorrectionsDeps } from '../api/corrections/log-corrections.ts';
 import type { BillingDeps } from '../api/deps.ts';
 import { headsVector } from '../domain/metering/log-heads.ts';
 import type { EventLog } from '../platform/event-log/event-log.ts';
+import { chainAuditLogRows } from './chain-audit-log.ts';
 import { closeBillingPeriods } from './close-billing-periods.ts';
 import { expireLogRecords } from './expire-log-records.ts';
 import {
@@ -25,6 +26,7 @@ export const ALL_JOBS: readonly Job<JobDeps>[] = [
   forgetExpiredRecords,
   logMissedCorrections,
   importEvents,
+  chainAuditLogRows,
 ];
 
 /**

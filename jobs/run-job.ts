@@ -6,6 +6,7 @@ import {
   type JobLease,
 } from '../postgres/job-leases.ts';
 import type { Pool } from '../postgres/client.ts';
+import { scopedPool } from '../postgres/scoped-pool.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Job, JobReport } from './job.ts';
 
@@ -47,7 +48,7 @@ export async function runJob<Deps>(
   const begun = performance.now();
   let failure: string | null = null;
   try {
-    const report = await job.run(deps, { lease, signal, at: await runner.now() });
+    const report = await job.run(named(deps, name), { lease, signal, at: await runner.now() });
     const milliseconds = Math.round(performance.now() - begun);
     if (Object.values(report).some((count) => count > 0))
       log.info({ ...report, milliseconds }, 'job done');
@@ -63,6 +64,13 @@ export async function runJob<Deps>(
       log.warn({ err: error }, 'job lease not released; it runs out by itself'),
     );
   }
+}
+
+/** The same with a pool that tells the audit log which job writes. */
+function named<Deps>(deps: Deps, job: string): Deps {
+  const { pool } = deps as { readonly pool?: Pool };
+  if (pool === undefined) return deps;
+  return { ...deps, pool: scopedPool(pool, { scope: null, actor: { kind: 'system', job } }) };
 }
 
 function keepAlive(

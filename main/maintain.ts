@@ -1,6 +1,7 @@
 import { createUsageStore } from '../clickhouse/create-usage-store.ts';
 import { resealSecrets } from '../api/connections/secrets.ts';
 import { createSecretBox } from '../platform/secret-box.ts';
+import { verifyAuditLog } from '../postgres/audit-chain.ts';
 import { requestRebuild } from '../postgres/seals.ts';
 import { requestReplay } from '../postgres/stream-replays.ts';
 import { verifyBuckets } from '../stream/verify-buckets.ts';
@@ -32,6 +33,13 @@ const COMMANDS: Readonly<Record<string, (runtime: Runtime) => Promise<string>>> 
     for (const id of unreadable) process.stdout.write(`no key of ENCRYPTION_KEY opens ${id}\n`);
     if (unreadable.length > 0) process.exitCode = 1;
     return `reseal-secrets resealed=${resealed} unreadable=${unreadable.length}`;
+  },
+  audit: async ({ pool }) => {
+    if (process.argv[3] !== 'verify') throw new Error('audit takes one word: verify');
+    const { tenants, rows, broken, digest } = await verifyAuditLog(pool);
+    for (const link of broken) process.stdout.write(`${JSON.stringify(link)}\n`);
+    if (broken.length > 0) process.exitCode = 1;
+    return `audit verify tenants=${tenants} rows=${rows} broken=${broken.length} digest=${digest}`;
   },
   'resize-log': async (runtime) => {
     const partitions = Number(process.argv[3]);

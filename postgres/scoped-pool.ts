@@ -58,7 +58,7 @@ export function scopedPool(pool: Pool, session: Session): Pool {
           });
         };
       assert(
-        typeof property === 'symbol' || !OUTSIDE_SCOPE.has(property),
+        session.scope === null || typeof property === 'symbol' || !OUTSIDE_SCOPE.has(property),
         `${String(property)} would leave the scope`,
       );
       return Reflect.get(target, property) as unknown;

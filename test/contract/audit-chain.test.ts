@@ -1,0 +1,131 @@
+import { chainAuditLog, verifyAuditLog } from '../../postgres/audit-chain.ts';
+import type { Pool, Transaction } from '../../postgres/client.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+/** A change of the audit log behind the product's back is found, and the row named (reliability, S25). */
+describe('audit chain', () => {
+  let database: TestDatabase;
+  let admin: Pool;
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    admin = database.pool;
+    for (const tenant of ['tenant_a', 'tenant_b'])
+      await admin`insert into tenants (id, name) values (${tenant}, 'T')`;
+    await write('tenant_a', 5);
+    await write('tenant_b', 3);
+    await chainAll();
+  });
+  afterEach(() => database.drop());
+
+  const write = async (tenant_id: string, count: number) => {
+    for (let index = 0; index < count; index += 1)
+      await admin`update tenants set name = ${`name ${index}`} where id = ${tenant_id}`;
+  };
+  const chainAll = async () => {
+    let rows = 0;
+    for (;;) {
+      const chained = await admin.begin((tx) => chainAuditLog(tx));
+      if (chained === 0) return rows;
+      rows += chained;
+    }
+  };
+  /** As somebody who may do everything, and takes the triggers out of the way. */
+  const tamper = (work: (tx: Transaction) => PromiseLike<unknown>) =>
+    admin.begin(async (tx) => {
+      await tx`set local session_replication_role = replica`;
+      await work(tx);
+    });
+  const rowsOf = (tenant_id: string) => admin<{ id: string; sequence: string }[]>`
+    select id, sequence from audit_log where tenant_id = ${tenant_id} order by sequence`;
+
+  test('what nobody touched verifies, also after more was written', async () => {
+    const first = await verifyAuditLog(admin);
+    expect(first).toMatchObject({ tenants: 2, rows: 10, broken: [] });
+    await write('tenant_b', 2);
+    expect(await chainAll()).toBe(2);
+    const second = await verifyAuditLog(admin);
+    expect(second).toMatchObject({ tenants: 2, rows: 12, broken: [] });
+    expect(second.digest).not.toBe(first.digest);
+  });
+
+  test.each([
+    [
+      'one letter of what was written',
+      'update audit_log set after = \'{"name": "name 9"}\' where sequence = $1',
+    ],
+    ['who wrote it', "update audit_log set user_id = 'user_x' where sequence = $1"],
+    [
+      'the microsecond',
+      "update audit_log set created_at = created_at + interval '1 microsecond' where sequence = $1",
+    ],
+  ])(
+    'a row that differs by %s is named, and the other tenant’s chain holds',
+    async (_what, statement) => {
+      const rows = await rowsOf('tenant_a');
+      const third = rows[2]!;
+      await tamper((tx) => tx.unsafe(statement, [third.sequence]));
+      const { broken } = await verifyAuditLog(admin);
+      expect(broken).toEqual([
+      {
+        tenant_id: 'tenant_a', number: '3', sequence: third.sequence, id: third.id,
+        entity: 'tenant tenant_a', problem: 'the row was changed',
+      },
+    ]); // prettier-ignore
+    },
+  );
+
+  test('a row that was deleted is named, with its link or without', async () => {
+    const [, second, third] = await rowsOf('tenant_a');
+    await tamper((tx) => tx`delete from audit_log where sequence = ${third!.sequence}`);
+    const missing = { tenant_id: 'tenant_a', number: '3', sequence: third!.sequence };
+    expect((await verifyAuditLog(admin)).broken).toMatchObject([
+      { ...missing, problem: 'the row is missing' },
+    ]);
+    await tamper((tx) => tx`delete from audit_chain where sequence = ${third!.sequence}`);
+    expect((await verifyAuditLog(admin)).broken).toMatchObject([
+      { tenant_id: 'tenant_a', number: '4', problem: 'the link is missing' },
+    ]);
+    expect(second).toBeDefined();
+  });
+
+  test('a row that was put in below the chained ones is named', async () => {
+    await chainAll();
+    await chainAll();
+    const [first] = await rowsOf('tenant_b');
+    await tamper(async (tx) => {
+      await tx`delete from audit_chain where tenant_id = 'tenant_b'`;
+    });
+    expect((await verifyAuditLog(admin)).broken).toMatchObject([
+      { tenant_id: 'tenant_b', number: null, id: first!.id, problem: 'the row is in no chain' },
+    ]);
+  });
+
+  test('a transaction that commits late is chained late, and none is passed over', async () => {
+    let commit = (): void => {};
+    const gate = new Promise<void>((resolve) => (commit = resolve));
+    let written = (): void => {};
+    const hasWritten = new Promise<void>((resolve) => (written = resolve));
+    const late = admin.begin(async (tx) => {
+      await tx`update tenants set name = 'late' where id = 'tenant_a'`;
+      written();
+      await gate;
+    });
+    await hasWritten;
+    await write('tenant_b', 4);
+    for (let run = 0; run < 4; run += 1) await chainAll();
+    commit();
+    await late;
+    expect(await chainAll()).toBe(1);
+    for (let run = 0; run < 4; run += 1) await chainAll();
+    const [progress] = await admin<{ settled: string; last: string }[]>`
+      select settled_sequence as settled, (select max(sequence) from audit_log) as last
+        from audit_chain_progress`;
+    expect(progress!.settled).toBe(progress!.last);
+    expect((await verifyAuditLog(admin)).broken).toEqual([]);
+  });
+
+  test('links can not be changed or deleted', async () => {
+    await expect(admin`update audit_chain set number = 9`).rejects.toMatchObject({ code: 'ML002' });
+    await expect(admin`delete from audit_chain`).rejects.toMatchObject({ code: 'ML002' });
+  });
+});
