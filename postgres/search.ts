@@ -1,44 +1,71 @@
 import type { FieldFilter, Page, Search } from '../schemas/search.ts';
-import type { Db, Fragment } from './client.ts';
+import { inScope, type Db, type Fragment, type Scope } from './client.ts';
+
+export interface PageQuery {
+  readonly columns: Fragment;
+  /** The table, with an alias where joined tables share column names. */
+  readonly from: Fragment;
+  /** The scope and the resource's own conditions; those of the search itself are added here. */
+  readonly where: Fragment;
+  readonly search: Search;
+  /** Alias of the table that the searched fields belong to. */
+  readonly alias?: string;
+  /** Fields that are never null, so that an index on them gives their order in both directions. */
+  readonly neverNull?: readonly string[];
+  /** Set when `where` is the scope and the search's status and nothing else, of a table with counters. */
+  readonly counted?: { readonly table: CountedTable; readonly scope: Scope } | null;
+}
+
+/** Tables whose records are counted by triggers as they are written (`record_counts`). */
+export type CountedTable = 'customers';
+
+/** From here on the ids of a page are found in the index before its rows are fetched. */
+const DEEP_OFFSET = 1_000;
 
 /**
- * One page of a search and the number of all its rows. `from` names the table (with an alias where
- * joined tables share column names), `where` carries the scope and the resource's own conditions; the
- * conditions of the search itself are added here. Newest first unless sorted otherwise, and always with
- * the id last, so that pages never overlap.
+ * One page of a search and the exact number of all its rows. Newest first unless sorted otherwise, and
+ * always with the id last, so that pages never overlap. The number is read off a page that is not full;
+ * a list of a whole scope has it from counters; everything else is counted.
  *
  * Column names come from the resource's allow-list, never from the request.
  */
-export async function findPage<Row extends object>(
-  db: Db,
-  query: {
-    readonly columns: Fragment;
-    readonly from: Fragment;
-    readonly where: Fragment;
-    readonly search: Search;
-    /** Alias of the table that the searched fields belong to. */
-    readonly alias?: string;
-  },
-): Promise<Page<Row>> {
+export async function findPage<Row extends object>(db: Db, query: PageQuery): Promise<Page<Row>> {
   const { columns, from, search, alias } = query;
   const where = db`${query.where} ${searchConditions(db, search, alias)}`;
-  const [items, [count]] = await Promise.all([
-    db<Row[]>`
-      select ${columns}
-        from ${from}
-       where ${where}
-       order by ${searchOrder(db, search, alias)}
-       limit ${search.limit} offset ${search.offset}`,
-    db<{ total: string }[]>`select count(*) as total from ${from} where ${where}`,
-  ]);
+  const order = searchOrder(db, search, alias, query.neverNull);
+  const id = columnOf(db, alias)('id');
+  const part = db`order by ${order} limit ${search.limit} offset ${search.offset}`;
+  const items =
+    search.offset < DEEP_OFFSET
+      ? await db<Row[]>`select ${columns} from ${from} where ${where} ${part}`
+      : await db<Row[]>`
+          select ${columns} from ${from}
+           where ${query.where} and ${id} in (select ${id} from ${from} where ${where} ${part})
+           order by ${order}`;
+  const isLast = items.length < search.limit && (items.length > 0 || search.offset === 0);
+  const total = isLast ? search.offset + items.length : await countMatches(db, query, where);
   return {
     items: [...items] as Row[],
-    pagination: {
-      total: Number(count!.total),
-      limit: search.limit,
-      offset: search.offset + search.limit,
-    },
+    pagination: { total, limit: search.limit, offset: search.offset + search.limit },
   };
+}
+
+async function countMatches(db: Db, query: PageQuery, where: Fragment): Promise<number> {
+  const { search, from, counted } = query;
+  const hasConditions =
+    search.filters.length > 0 || search.start_time !== null || search.end_time !== null;
+  const [row] =
+    counted == null || hasConditions
+      ? await db<{ total: string }[]>`select count(*) as total from ${from} where ${where}`
+      : await db<{ total: string }[]>`
+          select coalesce(sum(${countedStatus(db, search.status)}), 0)::bigint as total
+            from record_counts
+           where table_name = ${counted.table} and ${inScope(db, counted.scope)}`;
+  return Number(row!.total);
+}
+
+function countedStatus(db: Db, status: Search['status']): Fragment {
+  return status === null ? db`published + archived + deleted` : db`${db(status)}`;
 }
 
 /** ` and …` for `filters`, `start_time` and `end_time`. `status` is the resource's: its default differs. */
@@ -81,10 +108,16 @@ function compare(db: Db, column: Fragment, filter: FieldFilter): Fragment {
     case 'lte':
       return db`${column} <= ${value}`;
     case 'in':
-      return db`${column}::text = any(${values as string[]})`;
+      return db`${column} = any(${many(db, filter)})`;
     case 'not_in':
-      return db`(${column} is null or ${column}::text <> all(${values as string[]}))`;
+      return db`(${column} is null or ${column} <> all(${many(db, filter)}))`;
   }
+}
+
+/** As the column's kind, so that `10` finds 10.00. */
+function many(db: Db, { kind, values }: FieldFilter): Fragment {
+  const list = values as string[];
+  return kind === 'number' ? db`${list}::numeric[]` : db`${list}::text[]`;
 }
 
 /** Text anywhere in the value, with `%`, `_` and `\` standing for themselves. */
@@ -92,14 +125,23 @@ function likePattern(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 }
 
-export function searchOrder(db: Db, search: Search, alias?: string): Fragment {
+/** Columns of every table that are never null. */
+const NEVER_NULL: readonly string[] = ['id', 'status', 'created_at', 'updated_at'];
+
+/** Nulls come last in both directions; no word of them where there are none, which an index can follow. */
+export function searchOrder(
+  db: Db,
+  search: Search,
+  alias?: string,
+  neverNull: readonly string[] = [],
+): Fragment {
   const column = columnOf(db, alias);
   let order = db``;
-  for (const { field, direction } of search.sort)
-    order =
-      direction === 'asc'
-        ? db`${order} ${column(field)} asc nulls last,`
-        : db`${order} ${column(field)} desc nulls last,`;
+  for (const { field, direction } of search.sort) {
+    const way = direction === 'asc' ? db`asc` : db`desc`;
+    const nulls = NEVER_NULL.includes(field) || neverNull.includes(field) ? db`` : db`nulls last`;
+    order = db`${order} ${column(field)} ${way} ${nulls},`;
+  }
   const [first] = search.sort;
   return first?.field === 'created_at' && first.direction === 'asc'
     ? db`${order} ${column('id')} asc`
