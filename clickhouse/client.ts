@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { ClickHouseLogLevel, createClient, type ClickHouseSettings } from '@clickhouse/client';
+import { limitSettings, SERVICE, type QueryLimits } from './query-limits.ts';
 
 /** A statement as a value. Everything that comes from outside stands in `params`, typed in the text. */
 export interface ClickHouseQuery {
@@ -9,8 +10,9 @@ export interface ClickHouseQuery {
 }
 
 export interface ReadOptions {
-  readonly settings?: Readonly<Record<string, string | number>>;
-  /** After this the call throws, whatever the server does. */
+  /** Left out: those of the product's own work. */
+  readonly limits?: QueryLimits;
+  /** After this the call throws, whatever the server does. Left out: the limits' time, and one second. */
   readonly timeoutMs?: number;
 }
 
@@ -42,6 +44,7 @@ export interface ClickHouseOptions {
   readonly maxConnections?: number;
 }
 
+/** How long the product's own work waits for one answer; what it asks is bounded, so a longer one is lost. */
 const READ_TIMEOUT_MS = 30_000;
 const WRITE_TIMEOUT_MS = 120_000;
 
@@ -85,8 +88,11 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
   const call = (query: ClickHouseQuery, given: ReadOptions = {}, timeoutMs = READ_TIMEOUT_MS) => ({
     query: query.sql,
     query_params: query.params,
-    clickhouse_settings: given.settings,
-    abort_signal: AbortSignal.timeout(given.timeoutMs ?? timeoutMs),
+    clickhouse_settings: limitSettings(given.limits ?? SERVICE),
+    abort_signal: AbortSignal.timeout(
+      given.timeoutMs ??
+        (given.limits === undefined ? timeoutMs : given.limits.seconds * 1000 + 1_000),
+    ),
   });
   return {
     async rows<Row extends readonly unknown[]>(query: ClickHouseQuery, given?: ReadOptions) {

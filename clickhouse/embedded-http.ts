@@ -8,6 +8,8 @@ import type { SessionPool } from './embedded-sessions.ts';
 
 export interface EmbeddedHttpOptions {
   readonly reads: SessionPool;
+  /** Wide questions have sessions of their own, so that a small one never waits behind them. */
+  readonly analytics: SessionPool;
   readonly inserts: SessionPool;
   readonly password: string;
   /** The engine will not answer any more. */
@@ -62,7 +64,7 @@ async function handle(
 }
 
 async function answer(options: EmbeddedHttpOptions, request: IncomingMessage): Promise<Answer> {
-  const { queryId, work, compress } = await readRequest(request);
+  const { queryId, limitClass, work, compress } = await readRequest(request);
   const startedAt = process.hrtime.bigint();
   const elapsed = () => String(process.hrtime.bigint() - startedAt);
   if ('values' in work) {
@@ -70,8 +72,12 @@ async function answer(options: EmbeddedHttpOptions, request: IncomingMessage): P
     const summary = { written_rows: String(written), elapsed_ns: elapsed() };
     return { body: Buffer.alloc(0), format: work.format, summary, queryId, compress: false };
   }
-  const pool = /^\s*insert\b/i.test(work.sql) ? options.inserts : options.reads;
-  const result = await pool.query(work);
+  const pool = /^\s*insert\b/i.test(work.sql)
+    ? options.inserts
+    : limitClass === 'analytics'
+      ? options.analytics
+      : options.reads;
+  const result = await pool.query(work, () => request.socket.destroyed);
   const bytes = result.bytes();
   return {
     body: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),

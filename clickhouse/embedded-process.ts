@@ -16,6 +16,7 @@ const options = JSON.parse(process.argv[2]!) as EmbeddedProcessOptions;
 const open = () => new Session(options.directory);
 const server = createEmbeddedHttpServer({
   reads: new SessionPool(open, options.readSessions),
+  analytics: new SessionPool(open, options.analyticsSessions),
   inserts: new SessionPool(open, options.insertSessions),
   password: options.password,
   onFatal(message) {

@@ -9,6 +9,8 @@ import type { RawInsert, Statement } from './embedded-sessions.ts';
 export interface EmbeddedRequest {
   readonly queryId: string;
   readonly work: Statement | RawInsert;
+  /** Of which limits the statement is (`query-limits.ts`); empty when the request does not say. */
+  readonly limitClass: string;
   /** Whether the answer may be compressed: the request asked for both halves of it. */
   readonly compress: boolean;
 }
@@ -60,6 +62,7 @@ export async function readRequest(request: IncomingMessage): Promise<EmbeddedReq
   if (isGet && !READS.test(inUrl)) throw readOnly();
   return {
     queryId: parameters.get('query_id') ?? '',
+    limitClass: parameters.get('log_comment') ?? '',
     work: rawInsert(inUrl, body, given) ?? statement(request, parameters, inUrl, body, given),
     compress:
       parameters.get('enable_http_compression') === '1' &&

@@ -37,6 +37,7 @@ export interface EmbeddedProcessOptions {
   readonly port: number;
   readonly password: string;
   readonly readSessions: number;
+  readonly analyticsSessions: number;
   readonly insertSessions: number;
 }
 
@@ -51,10 +52,12 @@ const STOP_MS_MAX = 15_000;
 
 /**
  * One session runs one query at a time, so a quick read never waits while fewer than this many
- * others run, and inserts have sessions of their own. An idle session costs next to nothing.
+ * others run; wide questions and inserts have sessions of their own. An idle session costs next to nothing.
  */
 const READ_SESSIONS = 6;
+const ANALYTICS_SESSIONS = 6;
 const INSERT_SESSIONS = 4;
+const SESSIONS = READ_SESSIONS + ANALYTICS_SESSIONS + INSERT_SESSIONS;
 
 export async function startEmbeddedClickHouse(
   options: EmbeddedClickHouseOptions,
@@ -69,6 +72,7 @@ export async function startEmbeddedClickHouse(
     port: options.port ?? 0,
     password,
     readSessions: READ_SESSIONS,
+    analyticsSessions: ANALYTICS_SESSIONS,
     insertSessions: INSERT_SESSIONS,
   };
   // The extension is .js in the build and .ts in the sources.
@@ -77,7 +81,7 @@ export async function startEmbeddedClickHouse(
   const child = fork(fileURLToPath(entry), [JSON.stringify(processOptions)], {
     detached: true,
     execArgv: options.execArgv === undefined ? process.execArgv : [...options.execArgv],
-    env: { ...process.env, UV_THREADPOOL_SIZE: String(READ_SESSIONS + INSERT_SESSIONS + 4) },
+    env: { ...process.env, UV_THREADPOOL_SIZE: String(SESSIONS + 4) },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   writeFileSync(pidFile, String(child.pid));

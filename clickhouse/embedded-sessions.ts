@@ -31,15 +31,16 @@ const QUERY_SIZE = 'max_query_size';
 export class SessionPool {
   readonly #open: () => Session;
   readonly #idle: PooledSession[] = [];
-  readonly #waiting: ((session: PooledSession) => void)[] = [];
+  readonly #waiting: Waiting[] = [];
 
   constructor(open: () => Session, size: number) {
     this.#open = open;
     for (let index = 0; index < size; index += 1) this.#idle.push(new PooledSession(open()));
   }
 
-  query(statement: Statement): Promise<ChdbResult> {
-    return this.#use((session) => session.query(statement));
+  /** `isGone`: nobody waits for the answer any more. Asked before the statement begins. */
+  query(statement: Statement, isGone = NOT_GONE): Promise<ChdbResult> {
+    return this.#use((session) => session.query(statement), isGone);
   }
 
   /** The payload goes to the engine without a copy. Answers the rows written, views' rows included. */
@@ -47,8 +48,11 @@ export class SessionPool {
     return this.#use((session) => session.insert(insert));
   }
 
-  async #use<T>(work: (session: PooledSession) => Promise<T>): Promise<T> {
-    const session = await this.#take();
+  async #use<T>(
+    work: (session: PooledSession) => Promise<T>,
+    isGone: () => boolean = NOT_GONE,
+  ): Promise<T> {
+    const session = await this.#take(isGone);
     let next = session;
     try {
       return await work(session);
@@ -58,19 +62,33 @@ export class SessionPool {
       next = new PooledSession(this.#open());
       throw error;
     } finally {
-      const waiting = this.#waiting.shift();
-      if (waiting === undefined) this.#idle.push(next);
-      else waiting(next);
+      this.#give(next);
     }
   }
 
-  #take(): PooledSession | Promise<PooledSession> {
+  #give(session: PooledSession): void {
+    for (let waiting = this.#waiting.shift(); waiting; waiting = this.#waiting.shift()) {
+      if (!waiting.isGone()) return waiting.resolve(session);
+      waiting.reject(tooManyQueries());
+    }
+    this.#idle.push(session);
+  }
+
+  #take(isGone: () => boolean): PooledSession | Promise<PooledSession> {
     const session = this.#idle.pop();
     if (session !== undefined) return session;
     if (this.#waiting.length >= WAITING_MAX) throw tooManyQueries();
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject, isGone }));
   }
 }
+
+interface Waiting {
+  resolve(session: PooledSession): void;
+  reject(error: Error): void;
+  isGone(): boolean;
+}
+
+const NOT_GONE = (): boolean => false;
 
 class PooledSession {
   readonly #session: Session;

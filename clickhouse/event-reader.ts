@@ -128,7 +128,8 @@ export function createEventReader(
       guarded(query.tenant_id, async () =>
         (await clickhouse.rows<RawEventCells>(countedCopies(query), options)).map(rawEventRow),
       ),
-    counts: (question) => guarded(question.tenant_id, () => readCounts(clickhouse, question, options)),
+    counts: (question) =>
+      guarded(question.tenant_id, () => readCounts(clickhouse, question, options)),
     inTurn: (tenantId, work) => turns.run(tenantId, work),
     aggregate: (question) =>
       guarded(question.tenant_id, () => aggregateRawEvents(clickhouse, question, options)),

@@ -5,8 +5,13 @@ const WAITING_MAX = 20;
 
 /** So that one tenant's dashboards never take every session: the rest of its questions wait. */
 export class TenantTurns {
+  readonly #perTenant: number;
   readonly #running = new Map<string, number>();
   readonly #waiting = new Map<string, (() => void)[]>();
+
+  constructor(perTenant = TURNS_PER_TENANT) {
+    this.#perTenant = perTenant;
+  }
 
   async run<T>(tenantId: string, work: () => Promise<T>): Promise<T> {
     await this.#enter(tenantId);
@@ -19,7 +24,7 @@ export class TenantTurns {
 
   #enter(tenantId: string): Promise<void> | void {
     const running = this.#running.get(tenantId) ?? 0;
-    if (running < TURNS_PER_TENANT) return void this.#running.set(tenantId, running + 1);
+    if (running < this.#perTenant) return void this.#running.set(tenantId, running + 1);
     const waiting = this.#waiting.get(tenantId) ?? [];
     if (waiting.length >= WAITING_MAX)
       throw new BillingError(

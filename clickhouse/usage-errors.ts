@@ -12,6 +12,17 @@ export const usageUnavailable = (): BillingError =>
 export const usageQueryTooLarge = (message: string): BillingError =>
   new BillingError('invalid', 'usage_query_too_large', message);
 
+/** `group_by` of one answer may have this many groups (reliability S13). */
+export const GROUPS_MAX = 10_000;
+
+export const tooManyGroups = (): BillingError =>
+  new BillingError(
+    'invalid',
+    'too_many_groups',
+    `group_by makes more than ${GROUPS_MAX} groups. Group by a property with fewer values, or filter: by customer, source or property.`,
+    [{ path: 'group_by', code: 'too_many_groups', message: `at most ${GROUPS_MAX} groups` }],
+  );
+
 /** What a read had decided on was replaced under its hands; read again from the start. */
 export class UsageMoved extends Error {
   constructor() {

@@ -1,6 +1,7 @@
 import type { WatermarkVector } from '../domain/metering/position.ts';
 import type { UsageAnswer, UsageReader } from '../domain/metering/usage.ts';
 import type { ClickHouse } from './client.ts';
+import { ANALYTICS, READING, type QueryLimits } from './query-limits.ts';
 import { refusedOrUnavailable, UsageMoved, usageUnavailable } from './usage-errors.ts';
 import { planQuery, type CellCache, type PlannedQuery } from './usage-plan.ts';
 import { readUsage } from './read-usage.ts';
@@ -23,11 +24,12 @@ export interface UsageReaderOptions {
   readDimensions(
     meterVersionIds: readonly string[],
   ): Promise<ReadonlyMap<string, readonly string[]>>;
-  /** One statement takes at most this long; a call has a few of them. */
+  /** One statement takes at most this long (10 s unless said otherwise); a call has a few of them. */
   readonly timeoutMs?: number;
+  /** Of questions about everybody. */
+  readonly analytics?: QueryLimits;
 }
 
-const TIMEOUT_MS = 10_000;
 const ATTEMPTS = 3;
 
 /** Usage from buckets where they may be used and from rows where they may not, exactly below one vector. */
@@ -66,19 +68,18 @@ async function readOnce(
 ) {
   const bounds = await options.readBounds(versions);
   const at = typeof bound === 'object' ? bound.at : null;
-  const deps: ReadUsageDeps = {
+  const deps: Omit<ReadUsageDeps, 'options'> = {
     clickhouse: options.clickhouse,
     bounds: {
       watermarks: bound === 'fresh' ? null : (at ?? bounds.watermarks),
       liveUntil: bounds.liveUntil,
     },
     sealed: { vectorsOf: (seals) => bounds.vectorsOf(seals), at },
-    options: readOptions(options.timeoutMs ?? TIMEOUT_MS),
   };
   const answers = new Map<string, UsageAnswer>();
   for (const group of groupsOf(plans)) {
     const tallies = group.map((plan) => new UsageTally(plan));
-    await readUsage(deps, tallies);
+    await readUsage({ ...deps, options: { limits: limitsOf(group, options) } }, tallies);
     for (const tally of tallies) answers.set(tally.plan.query.key, tally.answer());
   }
   return { watermarks: at ?? bounds.watermarks, answers };
@@ -105,20 +106,12 @@ function groupsOf(plans: readonly PlannedQuery[]): PlannedQuery[][] {
   return [...groups.values()];
 }
 
-/** One question can not take the machine: time, memory and rows have ends, and none means "partial". */
-function readOptions(timeoutMs: number) {
-  return {
-    timeoutMs: timeoutMs + 1_000,
-    settings: {
-      max_execution_time: Math.ceil(timeoutMs / 1000),
-      timeout_overflow_mode: 'throw',
-      max_memory_usage: 4_000_000_000,
-      max_rows_to_read: 2_000_000_000,
-      read_overflow_mode: 'throw',
-      max_result_bytes: 500_000_000,
-      result_overflow_mode: 'throw',
-    },
-  };
+/** Questions about everybody are analytics, however many customers there are; billing asks none. */
+function limitsOf(group: readonly PlannedQuery[], options: UsageReaderOptions): QueryLimits {
+  const isWide = group.some(({ query }) => query.external_customer_ids === null);
+  const limits = isWide ? (options.analytics ?? ANALYTICS) : READING;
+  const { timeoutMs } = options;
+  return timeoutMs === undefined ? limits : { ...limits, seconds: Math.ceil(timeoutMs / 1000) };
 }
 
 function cachedDimensions({ readDimensions }: UsageReaderOptions) {

@@ -2,7 +2,7 @@ import { registerApi } from '../api/app.ts';
 import { createEventReader } from '../clickhouse/event-reader.ts';
 import { INGEST_OPERATIONS } from '../ingest/routes.ts';
 import type { HttpPart } from './http-role.ts';
-import type { Runtime } from './runtime.ts';
+import { analyticsLimits, type Runtime } from './runtime.ts';
 
 /** A pause of this length lets a caller make this many seconds' worth of requests at once. */
 const BURST_SECONDS = 2;
@@ -15,7 +15,10 @@ export async function apiPart(runtime: Runtime): Promise<HttpPart> {
   const { limiter } = await runtime.cache();
   const callerLimit =
     perSecond === 0 ? null : { limiter, limit: { perSecond, burst: perSecond * BURST_SECONDS } };
-  const eventReader = createEventReader(runtime.clickhouse());
+  const eventReader = createEventReader(runtime.clickhouse(), {
+    analytics: analyticsLimits(runtime.config),
+    turnsPerTenant: runtime.config.ANALYTICS_PER_TENANT,
+  });
   const servedElsewhere = INGEST_OPERATIONS;
   const openEventLog = () => runtime.eventLog();
   const options = {

@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import type { Registry } from 'prom-client';
 import type { BillingDeps } from '../api/deps.ts';
 import { connectClickHouse, type ClickHouse } from '../clickhouse/client.ts';
+import { ANALYTICS, type QueryLimits } from '../clickhouse/query-limits.ts';
 import { createUsageReader } from '../clickhouse/usage-reader.ts';
 import type { Cache } from '../platform/cache/cache.ts';
 import { InProcessCache } from '../platform/cache/in-process.ts';
@@ -80,6 +81,7 @@ export function createRuntime(role: string): Runtime {
       clickhouse: clickhouse(),
       readBounds: (versions) => readUsageBounds(pool, versions),
       readDimensions: (versions) => readDimensions(pool, versions),
+      analytics: analyticsLimits(config),
     }),
   );
   const cache = once(async () => closing(await openCache(config, clock, log)));
@@ -112,6 +114,16 @@ export function createRuntime(role: string): Runtime {
     async close() {
       for (const close of closers.reverse()) await close();
     },
+  };
+}
+
+/** What one statement of a wide question may take. */
+export function analyticsLimits(config: Config): QueryLimits {
+  return {
+    ...ANALYTICS,
+    seconds: config.ANALYTICS_SECONDS,
+    rowsRead: config.ANALYTICS_ROWS_MAX,
+    memoryBytes: config.ANALYTICS_MEMORY_MB * 1_000_000,
   };
 }
 

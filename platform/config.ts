@@ -57,6 +57,12 @@ const Config = z.object({
   IMPORT_EVENTS_PER_SECOND: z.coerce.number().int().min(0).default(5000),
   /** Requests a second that one API key may make to one API process; 0 = no limit. */
   API_REQUESTS_PER_SECOND: z.coerce.number().int().min(0).default(1000),
+  /** What one question about usage or events may take; beyond it the question is refused. */
+  ANALYTICS_SECONDS: z.coerce.number().int().min(1).max(600).default(10),
+  ANALYTICS_ROWS_MAX: z.coerce.number().int().min(1_000).default(1_000_000_000),
+  ANALYTICS_MEMORY_MB: z.coerce.number().int().min(64).default(2_000),
+  /** Questions of one tenant that one API process answers at a time; the next twenty wait. */
+  ANALYTICS_PER_TENANT: z.coerce.number().int().min(1).max(100).default(2),
   /** How long after a period's end its usage may still arrive before the invoice is finalized. */
   BILLING_GRACE_SECONDS: z.coerce
     .number()

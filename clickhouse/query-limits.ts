@@ -1,0 +1,70 @@
+/**
+ * What one statement may take (reliability S13). Every statement has all of them: the client adds those
+ * of `SERVICE` to one that says nothing else. A statement that reaches a limit fails whole; none ever
+ * answers a part.
+ */
+export interface QueryLimits {
+  readonly name: 'service' | 'reading' | 'analytics';
+  readonly seconds: number;
+  readonly rowsRead: number;
+  readonly memoryBytes: number;
+  readonly resultRows: number;
+  readonly resultBytes: number;
+  /** Null: as many as the server likes. */
+  readonly threads: number | null;
+}
+
+/** The stream, the sealer, backfills, migrations: work that must come to its end. */
+export const SERVICE: QueryLimits = {
+  name: 'service',
+  seconds: 600,
+  rowsRead: 20_000_000_000,
+  memoryBytes: 8_000_000_000,
+  resultRows: 20_000_000,
+  resultBytes: 2_000_000_000,
+  threads: null,
+};
+
+/** Usage of named customers, for invoices and for people, and single events. */
+export const READING: QueryLimits = {
+  name: 'reading',
+  seconds: 10,
+  rowsRead: 2_000_000_000,
+  memoryBytes: 4_000_000_000,
+  resultRows: 5_000_000,
+  resultBytes: 500_000_000,
+  threads: null,
+};
+
+/** Everything that one tenant's question can make wide: whole environments, properties of raw events. */
+export const ANALYTICS: QueryLimits = {
+  name: 'analytics',
+  seconds: 10,
+  rowsRead: 1_000_000_000,
+  memoryBytes: 2_000_000_000,
+  resultRows: 1_000_000,
+  resultBytes: 100_000_000,
+  threads: 2,
+};
+
+/** Analytics leave the processor to whoever asks something small, where the system lets a server say so. */
+const ANALYTICS_NICE = 10;
+
+/** `log_comment` names the class: the embedded server keeps sessions apart by it, others log it. */
+export const CLASS_SETTING = 'log_comment';
+
+export function limitSettings(limits: QueryLimits): Record<string, string | number> {
+  return {
+    [CLASS_SETTING]: limits.name,
+    max_execution_time: limits.seconds,
+    timeout_overflow_mode: 'throw',
+    max_rows_to_read: String(limits.rowsRead),
+    read_overflow_mode: 'throw',
+    max_memory_usage: String(limits.memoryBytes),
+    max_result_rows: String(limits.resultRows),
+    max_result_bytes: String(limits.resultBytes),
+    result_overflow_mode: 'throw',
+    ...(limits.threads === null ? {} : { max_threads: limits.threads }),
+    ...(limits.name === 'analytics' ? { os_thread_priority: ANALYTICS_NICE } : {}),
+  };
+}
