@@ -119,6 +119,9 @@ const truth = (value: unknown): unknown =>
 /** A parameter without a value says nothing. */
 const given = (value: unknown): unknown => (value === '' ? undefined : value);
 
+/** A query parameter that is a list: repeated, or joined by commas. */
+export const commaSeparated = z.preprocess(split, z.array(text(512)).max(LIMIT_MAX).optional());
+
 const queryKinds: FilterKinds = {
   text: () => z.preprocess(given, text(512).optional()),
   list: (item) =>

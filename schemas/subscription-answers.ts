@@ -14,6 +14,13 @@ export const Subscription = z
   .meta({ id: 'Subscription' });
 export type Subscription = z.infer<typeof Subscription>;
 
+/** With only what was asked for embedded. */
+export const SubscriptionV2 = Subscription.extend({
+  /** Whether the plan has prices that the subscription has not taken over. */
+  plan_prices_out_of_sync: z.boolean(),
+}).meta({ id: 'SubscriptionV2' });
+export type SubscriptionV2 = z.infer<typeof SubscriptionV2>;
+
 export const CancelledSubscription = z
   .object({
     subscription_id: z.string(),

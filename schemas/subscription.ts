@@ -152,6 +152,10 @@ export const EmbeddedSubscription = z
   .meta({ id: 'EmbeddedSubscription' });
 export type EmbeddedSubscription = z.infer<typeof EmbeddedSubscription>;
 
+export const SUBSCRIPTION_EXPANDS = [
+  'plan', 'customer', 'prices', 'subscription_line_items', 'entitlements',
+] as const; // prettier-ignore
+
 export const SubscriptionSearch = searchSchemas({
   fields: {
     id: 'text',
@@ -171,7 +175,7 @@ export const SubscriptionSearch = searchSchemas({
     created_at: 'time',
     updated_at: 'time',
   },
-  expand: ['plan', 'customer', 'prices', 'subscription_line_items', 'entitlements'],
+  expand: SUBSCRIPTION_EXPANDS,
   filters: (kind) => ({
     subscription_ids: kind.list(),
     customer_id: kind.text(),

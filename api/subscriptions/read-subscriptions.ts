@@ -2,7 +2,7 @@ import { isoTime } from '../../platform/clock.ts';
 import { inScope, type Db, type Scope } from '../../postgres/client.ts';
 import type { z } from 'zod';
 import type { Page } from '../../schemas/search.ts';
-import type { Subscription } from '../../schemas/subscription-answers.ts';
+import type { Subscription, SubscriptionV2 } from '../../schemas/subscription-answers.ts';
 import type { SubscriptionRow, SubscriptionSearch } from '../../schemas/subscription.ts';
 import type { BillingDeps } from '../deps.ts';
 import { invoiceAnswers } from '../invoices/answers.ts';
@@ -31,6 +31,37 @@ export async function readSubscription(
     plan: { at: isoTime(deps.clock.now()) },
   });
   return { ...subscription!, latest_invoice: await latestInvoice(deps.pool, scope, row) };
+}
+
+/** A subscription with what is named embedded, and nothing else. 404 when unknown. */
+export async function readSubscriptionV2(
+  deps: Pick<BillingDeps, 'pool' | 'clock'>,
+  scope: Scope,
+  id: string,
+  expand: ReadonlySet<string>,
+): Promise<SubscriptionV2> {
+  const row = await findSubscription(deps.pool, scope, id);
+  const embed = {
+    line_items: expand.has('subscription_line_items'),
+    prices: expand.has('prices'),
+    customer: expand.has('customer'),
+    ...(expand.has('plan') ? { plan: { at: isoTime(deps.clock.now()) } } : {}),
+  };
+  const [[subscription], unsynced] = await Promise.all([
+    subscriptionAnswers(deps.pool, scope, [row], embed),
+    isBehindPlan(deps.pool, scope, row),
+  ]);
+  return { ...subscription!, latest_invoice: null, plan_prices_out_of_sync: unsynced };
+}
+
+/** Prices of the plan that came after the subscription last took them over (billing-semantics 2.8). */
+async function isBehindPlan(db: Db, scope: Scope, row: SubscriptionRow): Promise<boolean> {
+  const [found] = await db`
+    select 1 from prices
+     where ${inScope(db, scope)} and entity_type = 'PLAN' and entity_id = ${row.plan_id}
+       and sequence > ${row.synced_price_sequence}
+     limit 1`;
+  return found !== undefined;
 }
 
 async function latestInvoice(db: Db, scope: Scope, row: SubscriptionRow) {

@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { decimalText, instant, recordFields } from './primitives.ts';
+import {
+  GRANT_APPLICATION_REASONS,
+  GRANT_APPLICATION_STATUSES,
+  SUBSCRIPTION_STATUSES,
+} from './words.ts';
+
+/** A customer's invoices of one currency in sum. Drafts, skipped and voided ones do not count. */
+export const InvoiceSummary = z
+  .object({
+    customer_id: z.string(),
+    currency: z.string(),
+    total_revenue_amount: decimalText,
+    /** What is still open, and its parts by the kind of charge: they add up. */
+    total_unpaid_amount: decimalText,
+    unpaid_usage_charges: decimalText,
+    unpaid_fixed_charges: decimalText,
+    total_overdue_amount: decimalText,
+    total_invoice_count: z.int(),
+    unpaid_invoice_count: z.int(),
+    overdue_invoice_count: z.int(),
+  })
+  .meta({ id: 'InvoiceSummary' });
+export type InvoiceSummary = z.infer<typeof InvoiceSummary>;
+
+export const CustomerInvoiceSummary = z
+  .object({
+    customer_id: z.string(),
+    /** Null for a customer who has nothing in any currency. */
+    default_currency: z.string().nullable(),
+    /** The default currency first, the others by code. */
+    summaries: z.array(InvoiceSummary),
+  })
+  .meta({ id: 'CustomerInvoiceSummary' });
+export type CustomerInvoiceSummary = z.infer<typeof CustomerInvoiceSummary>;
+
+/** One period's credits of one grant (money-semantics 5.3.1). */
+export const CreditGrantApplication = z
+  .object({
+    ...recordFields,
+    credit_grant_id: z.string(),
+    subscription_id: z.string(),
+    scheduled_for: instant,
+    period_start: instant,
+    period_end: instant.nullable(),
+    credits: decimalText,
+    application_status: z.enum(GRANT_APPLICATION_STATUSES),
+    application_reason: z.enum(GRANT_APPLICATION_REASONS),
+    subscription_status_at_application: z.enum(SUBSCRIPTION_STATUSES).nullable(),
+    applied_at: instant.nullable(),
+    failure_reason: z.string().nullable(),
+    retry_count: z.int(),
+    idempotency_key: z.string().nullable(),
+    metadata: z.record(z.string(), z.string()),
+  })
+  .meta({ id: 'CreditGrantApplication' });
+
+const flag = z.enum(['true', 'false']).optional();
+/** Exactly one of `id` and `lookup_key`, the customer's external id. */
+export const CustomerWalletsQuery = z
+  .object({
+    id: z.string().min(1).max(255).optional(),
+    lookup_key: z.string().min(1).max(255).optional(),
+    include_real_time_balance: flag,
+    from_cache: flag,
+    expand: z.string().max(512).optional(),
+  })
+  .superRefine(({ id, lookup_key, expand }, context) => {
+    if (expand)
+      context.addIssue({ code: 'custom', path: ['expand'], message: 'nothing can be expanded' });
+    if ((id === undefined) === (lookup_key === undefined))
+      context.addIssue({ code: 'custom', path: ['id'], message: 'give either id or lookup_key' });
+  });

@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { Feature } from './feature.ts';
+import { commaSeparated } from './search.ts';
+import { EmbeddedSubscription } from './subscription.ts';
+import { ENTITLEMENT_AGGREGATION_MODES, USAGE_RESET_PERIODS } from './words.ts';
+
+/** Where a part of an entitlement comes from. */
+export const GrantedSource = z
+  .object({
+    subscription_id: z.string(),
+    entitlement_id: z.string(),
+    entity_id: z.string(),
+    entity_type: z.enum(['plan', 'addon', 'subscription']),
+    /** Of the plan or addon; empty where the subscription itself grants it. */
+    entity_name: z.string(),
+    quantity: z.number(),
+    is_enabled: z.boolean(),
+    usage_limit: z.number().nullable(),
+    usage_reset_period: z.enum(USAGE_RESET_PERIODS).nullable(),
+    static_value: z.string().nullable(),
+    config_value: z.unknown(),
+  })
+  .meta({ id: 'GrantedSource' });
+export type GrantedSource = z.infer<typeof GrantedSource>;
+
+/** What all sources of a feature amount to. */
+export const GrantedEntitlement = z
+  .object({
+    is_enabled: z.boolean(),
+    is_soft_limit: z.boolean(),
+    /** Null: no limit, or a feature that is not metered. */
+    usage_limit: z.number().nullable(),
+    usage_reset_period: z.enum(USAGE_RESET_PERIODS).nullable(),
+    static_values: z.array(z.string()),
+    config_values: z.array(z.unknown()),
+    /** Null for a feature that is not metered. */
+    aggregation_mode: z.enum(ENTITLEMENT_AGGREGATION_MODES).nullable(),
+    buckets: z.array(z.unknown()).max(0),
+  })
+  .meta({ id: 'GrantedEntitlement' });
+
+export const GrantedFeature = z
+  .object({
+    feature: Feature,
+    entitlement: GrantedEntitlement,
+    sources: z.array(GrantedSource),
+  })
+  .meta({ id: 'GrantedFeature' });
+export type GrantedFeature = z.infer<typeof GrantedFeature>;
+
+export const CustomerEntitlements = z
+  .object({
+    customer_id: z.string(),
+    /** Those that were looked at: running now, and named in the filter where there is one. */
+    subscriptions: z.array(EmbeddedSubscription),
+    features: z.array(GrantedFeature),
+  })
+  .meta({ id: 'CustomerEntitlements' });
+export type CustomerEntitlements = z.infer<typeof CustomerEntitlements>;
+
+export const SubscriptionEntitlements = z
+  .object({
+    subscription_id: z.string(),
+    plan_id: z.string(),
+    features: z.array(GrantedFeature),
+  })
+  .meta({ id: 'SubscriptionEntitlements' });
+export type SubscriptionEntitlements = z.infer<typeof SubscriptionEntitlements>;
+
+export const CustomerEntitlementsQuery = z.object({
+  feature_ids: commaSeparated,
+  subscription_ids: commaSeparated,
+});
+export const SubscriptionEntitlementsQuery = z.object({ feature_ids: commaSeparated });
