@@ -44,7 +44,7 @@ export async function usageCustomer(
 
 /**
  * Every feature that the customer's running subscriptions entitle to, with its limit over all sources
- * and its usage in the running reset window (money-semantics 6.12, 6.13). Features that are no meters
+ * and its usage in the running reset window (money-semantics 6.12, 6.13), metered features first. Others
  * have no usage. Filters that match nothing answer an empty list.
  */
 export async function customerUsage(
@@ -61,7 +61,9 @@ export async function customerUsage(
   const sources = sourcesAt(await sourcesOf(deps, scope, subscriptions), at);
   const granted = effectiveEntitlements(sources);
   const features = await featuresOf(deps, scope, granted, filter);
-  const shown = granted.filter(({ feature_id }) => features.has(feature_id));
+  const shown = granted
+    .filter(({ feature_id }) => features.has(feature_id))
+    .sort((left, right) => Number(isMetered(right)) - Number(isMetered(left)));
   const planNames = new Map(
     (await findEmbeddedPlans(deps.pool, scope, [...new Set(subscriptions.map((s) => s.plan_id))]))
       .map((plan) => [plan.id, plan.name]),
@@ -98,6 +100,8 @@ export async function customerUsage(
     pagination: null,
   };
 }
+
+const isMetered = ({ feature_type }: EffectiveEntitlement): boolean => feature_type === 'metered';
 
 async function sourcesOf(
   deps: ApiDeps,

@@ -1,4 +1,4 @@
-import { startPipeline, type PipelineWorld } from '../support/pipeline-world.ts';
+import { startPipeline, type PipelineWorld } from '../../support/pipeline-world.ts';
 
 /** Usage and cost of one customer over HTTP, behind the real edge and stream. */
 describe('POST /events/analytics', () => {
@@ -112,8 +112,9 @@ describe('POST /events/analytics', () => {
     expect(
       body.items[0].points.map((p: any) => [p.timestamp, p.usage, p.cost, p.event_count]),
     ).toEqual([
-      ['2026-06-10T00:00:00.000Z', '14', '12', 2],
-      ['2026-06-12T00:00:00.000Z', '6', '6', 1],
+      // Shares of the line's 15, whose tiers see its 20 calls together.
+      ['2026-06-10T00:00:00.000Z', '14', '10.5', 2],
+      ['2026-06-12T00:00:00.000Z', '6', '4.5', 1],
     ]);
     expect(body.items[1].points.map((p: any) => [p.usage, p.cost])).toEqual([
       ['7', '14'],

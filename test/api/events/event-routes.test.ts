@@ -1,4 +1,4 @@
-import { startPipeline, type PipelineWorld } from '../support/pipeline-world.ts';
+import { startPipeline, type PipelineWorld } from '../../support/pipeline-world.ts';
 
 /** Raw events and the debugger over HTTP, behind the real edge and stream. */
 describe('event routes', () => {
