@@ -17,6 +17,8 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   'usage-query': () => import('./usage-query.ts'),
   'billing-run': () => import('./billing-run.ts'),
   rating: () => import('./rating.ts'),
+  'second-wall': () => import('./second-wall.ts'),
+  api: () => import('./api.ts'),
   'hostile-queries': () => import('./hostile-queries.ts'),
   scale: () => import('./scale.ts'),
 };
