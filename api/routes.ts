@@ -9,6 +9,7 @@ import { costRoutes } from './costs/routes.ts';
 import { couponRoutes } from './coupons/routes.ts';
 import { creditGrantRoutes } from './credit-grants/routes.ts';
 import { customerRoutes } from './customers/routes.ts';
+import { dashboardRoutes } from './dashboard/routes.ts';
 import type { ApiDeps } from './deps.ts';
 import { entitlementRoutes } from './entitlements/routes.ts';
 import { environmentRoutes } from './environments/routes.ts';
@@ -24,12 +25,15 @@ import { priceUnitRoutes } from './price-units/routes.ts';
 import { priceRoutes } from './prices/routes.ts';
 import { subscriptionRoutes } from './subscriptions/routes.ts';
 import { rbacRoutes } from './rbac/routes.ts';
+import { scheduledTaskRoutes } from './scheduled-tasks/routes.ts';
 import { settingRoutes } from './settings/routes.ts';
 import { taskRoutes } from './tasks/routes.ts';
 import { taxRoutes } from './taxes/routes.ts';
 import { tenantRoutes } from './tenants/routes.ts';
 import { usageRoutes } from './usage/routes.ts';
 import { userRoutes } from './users/routes.ts';
+import { webhookRoutes } from './webhooks/routes.ts';
+import { workflowRoutes } from './workflows/routes.ts';
 
 /** Every route of the billing API. A resource adds its list here, and exists. */
 export const API_ROUTES: readonly Route<ApiDeps>[] = [
@@ -59,6 +63,10 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...alertRoutes,
   ...connectionRoutes,
   ...integrationRoutes,
+  ...scheduledTaskRoutes,
+  ...webhookRoutes,
+  ...workflowRoutes,
+  ...dashboardRoutes,
   ...correctionRoutes,
   ...eventRoutes,
   ...usageRoutes,

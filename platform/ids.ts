@@ -14,7 +14,7 @@ export const ID_PREFIXES = [
   'inv', 'inv_line', 'pay', 'refund', 'cn', 'cn_line',
   'wallet', 'wtxn', 'cg', 'cga',
   'taxrate', 'ta', 'taxapp',
-  'event', 'correction', 'erasure', 'meterv', 'alert', 'alert_set', 'cs', 'outbox', 'eim', 'task', 'upload', 'audit',
+  'event', 'correction', 'erasure', 'meterv', 'alert', 'alert_set', 'cs', 'outbox', 'eim', 'sched_task', 'sched_run', 'task', 'upload', 'audit',
   'portal_session',
 ] as const; // prettier-ignore
 export type IdPrefix = (typeof ID_PREFIXES)[number];

@@ -107,6 +107,16 @@ export async function createWorld(api: TestApi): Promise<World> {
     provider_entity_id: 'cus_1',
   };
   const mapping = await make('/entity-integration-mappings', link);
+  const storage = await make('/connections', { name: 'Bucket', provider_type: 's3' });
+  const scheduled = {
+    connection_id: storage.id,
+    entity_type: 'events',
+    interval: 'daily',
+    job_config: { bucket: 'b', region: 'eu-west-1' },
+  };
+  const scheduledTask = await make('/tasks/scheduled', scheduled);
+  const run = await api.post(`/v1/tasks/scheduled/${scheduledTask.id}/run`);
+  const { workflow_id, workflow_id: run_id } = run.body;
   const alertSetting = await make('/alerts/setting', {
     entity_type: 'subscription',
     entity_id: subscription.id,
@@ -154,7 +164,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       ...[meter, feature, flag, group, plan, addon, unit, price, entitlement, grant],
       ...[correction, customer, subscription, invoice, coupon, association, tax, taxed, costsheet],
       ...[account, secret, alertSetting, task],
-      ...[connection, mapping],
+      ...[connection, mapping, storage, scheduledTask],
     ].map((record) => record.id),
     foreign: {
       '/events/{id}': WORLD_EVENT_ID,
@@ -183,6 +193,9 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/coupons/associations/{id}': association.id,
       '/alerts/setting/{id}': alertSetting.id,
       '/connections/{id}': connection.id,
+      '/tasks/scheduled/{id}': scheduledTask.id,
+      '/workflows/{workflow_id}': run.body.workflow_id,
+      '/workflows/{workflow_id}/{run_id}': run.body.workflow_id,
       '/secrets/integrations/{id}': connection.id,
       '/secrets/integrations/by-provider/{provider}': 'stripe',
       '/secrets/integrations/create/{provider}': 'stripe',
@@ -202,6 +215,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       'POST /environments/{id}/clone': { name: 'Copy', type: 'development' },
       'POST /subscriptions/{id}/cancel': { cancellation_type: 'immediate' },
       'PUT /alerts/setting/{id}': { config: SPEND_ALERT },
+      'PUT /tasks/scheduled/{id}': { enabled: false },
       'PUT /tasks/{id}/status': { task_status: 'FAILED' },
       'PUT /users/{id}': { name: 'x' },
       'PUT /users/{id}/roles': { roles: ['all_reader'] },
@@ -239,6 +253,8 @@ export async function createWorld(api: TestApi): Promise<World> {
       ['POST /v1/prices', { ...flatFee, entity_type: 'COSTSHEET', entity_id: costsheet.id }],
       ['PUT /v1/customers?external_customer_id=acme', { name: 'x' }],
       ['POST /v1/tasks', { upload_id, file_provider }],
+      ['POST /v1/tasks/scheduled', scheduled],
+      ['POST /v1/workflows/batch', { workflows: [{ workflow_id, run_id }] }],
       ['POST /v1/integrations/link', link],
       ['DELETE /v1/integrations/link', link],
       ['POST /v1/integrations/sync', link],

@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { decimalText, id, instant, integer, time } from './primitives.ts';
+
+export const RevenueDashboardBody = z
+  .object({
+    period_start: time,
+    period_end: time,
+    customer_ids: z.array(id).max(1000).nullish(),
+  })
+  .refine((body) => body.period_start < body.period_end, {
+    path: ['period_end'],
+    message: 'must be after period_start',
+  });
+export type RevenueDashboardBody = z.output<typeof RevenueDashboardBody>;
+
+const revenue = {
+  total_revenue: decimalText,
+  total_usage_revenue: decimalText,
+  /** Whatever is not usage: fees, and rows of one-off invoices. */
+  total_fixed_revenue: decimalText,
+};
+
+/** Issued in the period, in main currency units, net of discounts, without exclusive tax. */
+export const RevenueDashboard = z
+  .object({
+    /** By currency; currencies are never added up. */
+    summaries: z.record(z.string(), z.object(revenue)),
+    items: z.array(
+      z.object({
+        customer_id: z.string(),
+        customer_name: z.string(),
+        external_customer_id: z.string(),
+        currency: z.string(),
+        ...revenue,
+      }),
+    ),
+  })
+  .meta({ id: 'RevenueDashboard' });
+export type RevenueDashboard = z.infer<typeof RevenueDashboard>;
+
+export const WINDOW_COUNT_DEFAULT = 3;
+
+export const RevenuesBody = z.object({
+  revenue_trend: z
+    .object({ window_count: integer.min(1, 'must be at least 1').max(120).nullish() })
+    .nullish(),
+});
+
+export const Revenues = z
+  .object({
+    revenue_trend: z.object({
+      /** By currency, the oldest window first; the last one ends now. */
+      currency_revenue_windows: z.record(
+        z.string(),
+        z.object({
+          windows: z.array(
+            z.object({
+              window_start: instant,
+              window_end: instant,
+              window_label: z.string(),
+              total_revenue: decimalText,
+            }),
+          ),
+        }),
+      ),
+      window_size: z.literal('MONTH'),
+      window_count: z.int(),
+    }),
+    recent_subscriptions: z.object({
+      total_count: z.int(),
+      plans: z.array(z.object({ plan_id: z.string(), plan_name: z.string(), count: z.int() })),
+      period_start: instant,
+      period_end: instant,
+    }),
+    invoice_payment_status: z.object({
+      paid: z.int(),
+      pending: z.int(),
+      failed: z.int(),
+      period_start: instant,
+      period_end: instant,
+    }),
+  })
+  .meta({ id: 'Revenues' });
+export type Revenues = z.infer<typeof Revenues>;
