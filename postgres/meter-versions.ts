@@ -98,6 +98,21 @@ export async function endMeterVersion(
   return ended.count === 1;
 }
 
+/** From which billing periods on a version is to be used; false for another scope's. */
+export async function setEffectiveFrom(
+  db: Db,
+  scope: Scope,
+  id: string,
+  effectiveFrom: string | null,
+  updatedBy: string,
+): Promise<boolean> {
+  const set = await db`
+    update meter_versions
+       set effective_from = ${effectiveFrom}::timestamptz, updated_at = now(), updated_by = ${updatedBy}
+     where ${inScope(db, scope)} and id = ${id}`;
+  return set.count === 1;
+}
+
 /** Versions of the given meters, newest first, with their backfill's progress. */
 export function meterVersionsOf(
   db: Db,

@@ -19,6 +19,8 @@ const EVERYTHING: readonly Privilege[] = ['select', 'insert', 'update', 'delete'
 const ON_OTHER_TABLES: Readonly<Record<string, readonly Privilege[]>> = {
   // A change of a meter takes the next number of the catalog; the stream reads it.
   meter_catalog: ['select', 'update'],
+  // Where in the log a version counts: offsets, read for versions of the caller's own meters.
+  meter_live: ['select'],
 };
 const ON_TENANT_TABLES: Readonly<Record<string, readonly Privilege[]>> = {
   // Written by triggers only.

@@ -1,5 +1,15 @@
 import { z } from 'zod';
-import { id, name, optionalText, positiveDecimal, recordFields } from './primitives.ts';
+import {
+  decimalText,
+  id,
+  instant,
+  name,
+  optionalText,
+  positiveDecimal,
+  recordFields,
+  time,
+} from './primitives.ts';
+import { IngestEventBody } from './events/event-bodies.ts';
 import { searchSchemas } from './search.ts';
 import { AGGREGATION_TYPES, BUCKET_SIZES, RESET_USAGES } from './words.ts';
 
@@ -28,10 +38,26 @@ export const CreateMeterBody = z.object({
 });
 export type CreateMeterBody = z.output<typeof CreateMeterBody>;
 
-/** Filters grow: the values are added to those there are. Everything else of a meter is immutable. */
-export const UpdateMeterBody = z.object({
-  filters: z.array(MeterFilter).min(1, 'needs at least one filter').max(100),
-});
+/**
+ * What is left out stays. Filters grow: the values are added to those there are. Whatever changes what
+ * the meter counts makes its next version.
+ */
+export const UpdateMeterBody = z
+  .object({
+    name: name().optional(),
+    event_name: name().optional(),
+    aggregation: AggregationBody.optional(),
+    filters: z.array(MeterFilter).min(1, 'needs at least one filter').max(100).optional(),
+    reset_usage: z.enum(RESET_USAGES).optional(),
+    /** The new version rates billing periods that begin at or after this; by default the next ones. */
+    effective_from: time.nullish(),
+  })
+  .refine(
+    ({ effective_from: _, ...changes }) =>
+      Object.values(changes).some((value) => value !== undefined),
+    { path: ['filters'], message: 'give at least one field to change' },
+  );
+export type UpdateMeterBody = z.output<typeof UpdateMeterBody>;
 
 export const MeterAggregation = z
   .object({
@@ -66,3 +92,133 @@ export const MeterSearch = searchSchemas({
   },
   filters: (kind) => ({ meter_ids: kind.list(id), event_name: kind.text() }),
 });
+
+/** One immutable wording of a meter, and how far its past has been counted. */
+export const MeterVersion = z
+  .object({
+    ...recordFields,
+    meter_id: z.string(),
+    version: z.int(),
+    event_name: z.string(),
+    aggregation: MeterAggregation,
+    filters: z.array(MeterFilter),
+    reset_usage: z.enum(RESET_USAGES),
+    /** Properties that are kept with its usage: what the meter groups by and prices filter on. */
+    dimensions: z.array(z.string()),
+    /** It rates billing periods that begin at or after this, once it is complete. */
+    effective_from: instant,
+    /** False: what comes in now is no longer counted by it. */
+    is_active: z.boolean(),
+    backfill: z.object({
+      state: z.enum(['waiting', 'replaying', 'sealing', 'verifying', 'complete', 'mismatched']),
+      /** Events that were there before the version; null until they were counted. */
+      events_total: z.int().nullable(),
+      events_done: z.int(),
+      /** Of those done, the ones it has no value for: each is named in the event debugger. */
+      events_unmetered: z.int(),
+      /** Of those, the ones whose properties were erased with their customer. */
+      events_erased: z.int(),
+      started_at: instant.nullable(),
+      finished_at: instant.nullable(),
+    }),
+    /** The recount of all events from scratch, compared with the sealed buckets; null until then. */
+    verification: z
+      .object({
+        verified_at: instant,
+        is_equal: z.boolean(),
+        events: z.int(),
+        buckets: z.int(),
+        /** Left out, because events of theirs were erased. */
+        customers_left_out: z.int(),
+        mismatched_buckets: z.int(),
+        /** The first few. */
+        mismatches: z.array(z.string()),
+      })
+      .nullable(),
+    /** In which part of each log partition incoming events are counted: offsets from, and below until. */
+    live: z.array(
+      z.object({
+        epoch: z.int(),
+        partition: z.int(),
+        live_from: z.string(),
+        live_until: z.string().nullable(),
+      }),
+    ),
+  })
+  .meta({ id: 'MeterVersion' });
+export type MeterVersion = z.infer<typeof MeterVersion>;
+
+export const BackfillMeterBody = z
+  .object({
+    /** By default the newest version. */
+    version_id: id.nullish(),
+    /** Null: billing periods that begin after the version was made. Absent: as it is. */
+    effective_from: time.nullable().optional(),
+  })
+  .meta({ id: 'BackfillMeter' });
+export type BackfillMeterBody = z.output<typeof BackfillMeterBody>;
+
+export const TestMeterBody = z.object({ event: IngestEventBody }).meta({ id: 'TestMeter' });
+export const TestMeterDefinitionBody = TestMeterBody.extend({ meter: CreateMeterBody }).meta({
+  id: 'TestMeterDefinition',
+});
+
+const UNMETERED = [
+  'value_missing', 'value_not_numeric', 'value_out_of_range', 'expression_failed',
+] as const; // prettier-ignore
+
+/** What a meter makes of an event, found by the functions that count events. */
+export const MeterTest = z
+  .object({
+    /** The event name and every filter match. */
+    matches: z.boolean(),
+    event_name: z.object({ wanted: z.string(), found: z.string(), matches: z.boolean() }),
+    filters: z.array(
+      z.object({
+        key: z.string(),
+        wanted: z.array(z.string()),
+        /** The text that is compared; null when the event has none. */
+        found: z.string().nullable(),
+        matches: z.boolean(),
+      }),
+    ),
+    /** Whether the event counts; if it matches and does not, `reason` says why. */
+    is_metered: z.boolean(),
+    reason: z.enum(['event_name_differs', 'filter_differs', ...UNMETERED]).nullable(),
+    message: z.string().nullable(),
+    value: z
+      .object({
+        /** Exact, as it is stored. */
+        quantity: decimalText,
+        source: z.enum(['event', 'field', 'expression']),
+        field: z.string().nullable(),
+        expression: z.string().nullable(),
+        multiplier: decimalText.nullable(),
+        /** Times the multiplier, where the meter has one. */
+        multiplied: decimalText,
+        /** COUNT_UNIQUE: the text that is counted once, and its hash as it is stored. */
+        unique_value: z.string().nullable(),
+        unique_hash: z.string().nullable(),
+      })
+      .nullable(),
+    /** The value that the meter groups by; null when it does not group. */
+    group: z.string().nullable(),
+    dimensions: z.record(z.string(), z.string()),
+    /** The meter's window of the event in UTC; null when it has no bucket size. */
+    bucket: z
+      .object({ bucket_size: z.enum(BUCKET_SIZES), window_start: instant, timezone: z.string() })
+      .nullable(),
+    timestamp: instant,
+    customer_id: z.string().nullable(),
+    /** What of the customer's subscriptions the event would be charged by. */
+    charges: z.array(
+      z.object({
+        subscription_id: z.string(),
+        sub_line_item_id: z.string(),
+        price_id: z.string(),
+        display_name: z.string().nullable(),
+      }),
+    ),
+  })
+  .meta({ id: 'MeterTestResult' });
+export type MeterTest = z.infer<typeof MeterTest>;

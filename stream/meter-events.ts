@@ -1,13 +1,12 @@
-import { hash } from 'node:crypto';
 import type { Position } from '../domain/metering/position.ts';
 import {
   ERASED_PROPERTIES,
   NO_HASH,
-  type Hash128,
   type MeterUsageRow,
   type RejectedRow,
 } from '../clickhouse/rows.ts';
 import type { Written } from '../clickhouse/encode-rows.ts';
+import { uniqueHash } from '../schemas/events/unique-hash.ts';
 import type { ActiveMeter } from './meter-catalog.ts';
 
 /** What the meters need of an event, whether it comes from the log or, in a backfill, from the raw copies. */
@@ -68,7 +67,7 @@ export function meterEvent(
       partition: at.partition,
       position: at.position,
       value: metering.value,
-      unique_hash: metering.unique_value === null ? NO_HASH : hashOf(metering.unique_value),
+      unique_hash: metering.unique_value === null ? NO_HASH : uniqueHash(metering.unique_value),
       dimensions: metering.dimensions,
       source: event.source,
     });
@@ -79,11 +78,6 @@ type Properties = Readonly<Record<string, unknown>>;
 const NO_PROPERTIES: Properties = Object.freeze({});
 const UNREADABLE: Properties = Object.freeze({});
 const ERASED: Properties = Object.freeze({});
-
-/** One value of a COUNT_UNIQUE meter as 128 bits. Never changes: stored rows carry it. */
-function hashOf(text: string): Hash128 {
-  return hash('sha256', text, 'hex').slice(0, 32);
-}
 
 function parseProperties(text: string): Properties {
   if (text === '' || text === '{}') return NO_PROPERTIES;

@@ -13,22 +13,24 @@ export async function createMeter(
   body: CreateMeterBody,
   path = '',
 ): Promise<Meter> {
-  const { aggregation } = body;
   const meter: Meter = {
     ...newRecord(deps, caller, 'meter'),
     name: body.name,
     event_name: body.event_name,
-    aggregation: {
-      type: aggregation.type,
-      field: aggregation.field ?? null,
-      expression: aggregation.expression ?? null,
-      group_by: aggregation.group_by ?? null,
-      multiplier: aggregation.multiplier ?? null,
-      bucket_size: aggregation.bucket_size ?? null,
-    },
+    aggregation: aggregationOf(body.aggregation),
     filters: body.filters ?? [],
     reset_usage: body.reset_usage,
   };
   assertMeterSpec(meterSpec(meter), path);
   return await insertMeter(tx, deps, meter);
 }
+
+/** With every key, null where it was left out. */
+export const aggregationOf = (sent: CreateMeterBody['aggregation']): Meter['aggregation'] => ({
+  type: sent.type,
+  field: sent.field ?? null,
+  expression: sent.expression ?? null,
+  group_by: sent.group_by ?? null,
+  multiplier: sent.multiplier ?? null,
+  bucket_size: sent.bucket_size ?? null,
+});

@@ -25,6 +25,15 @@ export async function findMeter(db: Db, scope: Scope, id: string): Promise<Meter
   return row;
 }
 
+/** The meter with the properties that its prices filter on. 404 as above. */
+export async function findMeterRow(db: Db, scope: Scope, id: string): Promise<MeterRow> {
+  const [row] = await db<MeterRow[]>`
+    select ${columns(db)}, filtered_properties
+      from meters where ${inScope(db, scope)} and id = ${id}`;
+  if (row === undefined) throw notFound('Meter', id);
+  return row;
+}
+
 /** Those of the meters that exist in the scope, in no order. */
 export async function findMeters(db: Db, scope: Scope, ids: readonly string[]): Promise<Meter[]> {
   if (ids.length === 0) return [];
@@ -83,17 +92,34 @@ export async function updateMeter(
   deps: BillingDeps,
   caller: Caller,
   meter: MeterRow,
-  changes: Partial<Pick<MeterRow, 'filters' | 'filtered_properties'>>,
+  changes: Partial<MeterRow>,
+  effectiveFrom: string | null = null,
+): Promise<MeterRow> {
+  const next = await updateMeterRow(tx, deps, caller, meter, changes);
+  await writeVersion(tx, deps, next, next.filtered_properties, effectiveFrom);
+  return next;
+}
+
+/** Changes the meter's row alone: nothing that its versions say. */
+export async function updateMeterRow(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  meter: MeterRow,
+  changes: Partial<MeterRow>,
 ): Promise<MeterRow> {
   const next = { ...meter, ...changes, ...changed(deps, caller) };
   await tx`
     update meters
-       set filters = ${tx.json(next.filters as never)},
+       set name = ${next.name},
+           event_name = ${next.event_name},
+           aggregation = ${tx.json(next.aggregation)},
+           filters = ${tx.json(next.filters as never)},
+           reset_usage = ${next.reset_usage},
            filtered_properties = ${next.filtered_properties as string[]},
            updated_at = ${next.updated_at},
            updated_by = ${next.updated_by}
      where ${inScope(tx, caller.scope)} and id = ${meter.id}`;
-  await writeVersion(tx, deps, next, next.filtered_properties);
   return next;
 }
 
@@ -114,12 +140,14 @@ async function writeVersion(
   deps: BillingDeps,
   meter: Meter,
   filteredProperties: readonly string[],
+  effectiveFrom: string | null = null,
 ): Promise<void> {
   await createMeterVersion(tx, meter, {
     id: deps.ids.next('meterv'),
     meter_id: meter.id,
     spec: meterSpec(meter),
     dimensions: meterDimensions(meter.aggregation.group_by, filteredProperties),
+    effective_from: effectiveFrom,
     created_by: meter.updated_by,
   });
 }

@@ -1,12 +1,26 @@
-import { CreateMeterBody, Meter, MeterSearch, UpdateMeterBody } from '../../schemas/meter.ts';
+import {
+  BackfillMeterBody,
+  CreateMeterBody,
+  Meter,
+  MeterSearch,
+  MeterTest,
+  MeterVersion,
+  TestMeterBody,
+  TestMeterDefinitionBody,
+  UpdateMeterBody,
+} from '../../schemas/meter.ts';
 import { IdParams, Message } from '../../schemas/primitives.ts';
 import { pageOf } from '../../schemas/search.ts';
 import type { BillingDeps } from '../deps.ts';
 import type { Caller } from '../record.ts';
 import { route } from '../route.ts';
-import { addFilterValues } from './add-filter-values.ts';
+import { backfillMeter } from './backfill-meter.ts';
 import { createMeter } from './create-meter.ts';
+import { disableMeter } from './disable-meter.ts';
+import { editMeter } from './edit-meter.ts';
 import { archiveMeter, findMeter, lockMeter, searchMeters } from './repository.ts';
+import { testMeter, testMeterDefinition } from './test-meter.ts';
+import { listMeterVersions } from './versions.ts';
 
 export const meterRoutes = [
   route({
@@ -52,26 +66,70 @@ export const meterRoutes = [
   route({
     method: 'PUT',
     path: '/meters/{id}',
-    summary: 'Add filter values to a meter',
+    summary: 'Change a meter: what changes its meaning makes its next version',
     permission: 'meter:write',
     params: IdParams,
     body: UpdateMeterBody,
     status: 200,
     answer: Meter,
     handler: (call) =>
-      call.deps.pool.begin((tx) =>
-        addFilterValues(tx, call.deps, call, call.params.id, call.body.filters),
-      ),
+      call.deps.pool.begin((tx) => editMeter(tx, call.deps, call, call.params.id, call.body)),
   }),
   route({
     method: 'POST',
     path: '/meters/{id}/disable',
-    summary: 'Archive a meter',
+    summary: 'Archive a meter and end its versions: what comes from now on is not counted',
     permission: 'meter:write',
     params: IdParams,
     status: 200,
     answer: Message,
-    handler: (call) => archive(call.deps, call, call.params.id, 'Meter disabled successfully'),
+    handler: async (call) => {
+      await call.deps.pool.begin((tx) => disableMeter(tx, call.deps, call, call.params.id));
+      return { message: 'Meter disabled successfully' };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/meters/{id}/versions',
+    summary: 'Versions of a meter, newest first, with backfill, verification and live ranges',
+    permission: 'meter:read',
+    params: IdParams,
+    status: 200,
+    answer: pageOf(MeterVersion),
+    handler: ({ deps, scope, params }) => listMeterVersions(deps.pool, scope, params.id),
+  }),
+  route({
+    method: 'POST',
+    path: '/meters/{id}/backfill',
+    summary: 'Begin the backfill of a mismatched version again, or say from when a version applies',
+    permission: 'meter:write',
+    params: IdParams,
+    body: BackfillMeterBody.optional(),
+    status: 202,
+    answer: MeterVersion,
+    handler: (call) =>
+      call.deps.pool.begin((tx) => backfillMeter(tx, call, call.params.id, call.body ?? {})),
+  }),
+  route({
+    method: 'POST',
+    path: '/meters/test',
+    summary: 'What a meter that is not saved would make of an event',
+    permission: 'meter:read',
+    body: TestMeterDefinitionBody,
+    status: 200,
+    answer: MeterTest,
+    handler: ({ deps, scope, body }) => testMeterDefinition(deps, scope, body.meter, body.event),
+  }),
+  route({
+    method: 'POST',
+    path: '/meters/{id}/test',
+    summary: 'What a meter makes of an event, and what would be charged by it',
+    permission: 'meter:read',
+    params: IdParams,
+    body: TestMeterBody,
+    status: 200,
+    answer: MeterTest,
+    handler: ({ deps, scope, params, body }) => testMeter(deps, scope, params.id, body.event),
   }),
   route({
     method: 'DELETE',

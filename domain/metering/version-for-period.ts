@@ -7,12 +7,20 @@ export interface MeterVersionChoice {
   /** Usage of a version is whole once its backfill is complete. */
   readonly backfill_state: string;
   readonly created_at: string;
+  /** From which periods on an edit was asked to apply. Null: from those that begin after it was made. */
+  readonly effective_from: string | null;
 }
+
+/** Billing periods that begin at or after this are the version's, unless a newer one has them. */
+export const effectiveFrom = (
+  version: Pick<MeterVersionChoice, 'created_at' | 'effective_from'>,
+): string => version.effective_from ?? version.created_at;
 
 /**
  * The version that rates usage of a period that begins at `periodStart`: among those whose usage is
- * whole and that keep every dimension the question names, the newest that existed by then, because an
- * edit applies from the next billing period; for periods before all of them, the first. Null while no
+ * whole and that keep every dimension the question names, the newest that applies by then: an edit
+ * applies from the next billing period, or from the date that was asked for. A period is rated by one
+ * version, so a date inside of it means the next one; for periods before all of them, the first. Null while no
  * version is whole: a number read now would be partial (metering 6).
  */
 export function versionForPeriod<Version extends MeterVersionChoice>(
@@ -24,5 +32,5 @@ export function versionForPeriod<Version extends MeterVersionChoice>(
     .filter((version) => version.backfill_state === 'complete')
     .filter((version) => dimensions.every((name) => version.dimensions.includes(name)))
     .sort((left, right) => left.version - right.version);
-  return whole.findLast((version) => version.created_at <= periodStart) ?? whole[0] ?? null;
+  return whole.findLast((version) => effectiveFrom(version) <= periodStart) ?? whole[0] ?? null;
 }

@@ -47,6 +47,8 @@ export const IngestEventBody = z
   })
   .meta({ id: 'IngestEvent' });
 
+export type IngestEventBody = z.output<typeof IngestEventBody>;
+
 export const IngestEventsBody = z.object({
   events: z.array(IngestEventBody).min(1).max(EVENTS_PER_CALL_MAX),
 });

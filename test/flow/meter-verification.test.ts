@@ -87,14 +87,12 @@ describe(`verification of meter versions (seed ${SEED})`, () => {
     const made = await world.createMeter({ type: 'SUM', field: 'tokens' });
     await until('complete', made.id);
 
-    await world.clickhouse.command(
-      {
-        sql: `alter table meter_usage_v1 delete
-               where meter_version_id = {id:String} and external_customer_id = 'customer-1'`,
-        params: { id: made.id },
-      },
-      { settings: { mutations_sync: 1 } },
-    );
+    await world.clickhouse.command({
+      sql: `alter table meter_usage_v1 delete
+             where meter_version_id = {id:String} and external_customer_id = 'customer-1'
+          settings mutations_sync = 1`,
+      params: { id: made.id },
+    });
     await world.pool`
       update meter_versions set backfill_state = 'sealing', verifications = 0 where id = ${made.id}`;
     await until('mismatched', made.id);

@@ -85,7 +85,8 @@ describe(`meter versions under load (seed ${SEED})`, () => {
   test('made, edited and ended while events come in, with kills: equal to a recount from scratch', async () => {
     const first = await world.createMeter({ type: 'COUNT', meter_id: 'meter_edited' });
     const versions = [first];
-    const crashes = 'backfill.after_chunk:0.3,backfill.after_replay:0.2,backfill.after_recount:0.3,stream.after_usage:0.02';
+    const crashes =
+      'backfill.after_chunk:0.3,backfill.after_replay:0.2,backfill.after_recount:0.3,stream.after_usage:0.02';
     let stopped = false;
     const sending = (async () => {
       while (!stopped) {

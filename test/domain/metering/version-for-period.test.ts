@@ -6,6 +6,7 @@ const version = (number: number, created: string, more: object = {}) => ({
   dimensions: [] as string[],
   backfill_state: 'complete',
   created_at: `2026-${created}T00:00:00.000Z`,
+  effective_from: null as string | null,
   ...more,
 });
 const chosen = (versions: ReturnType<typeof version>[], day: string, dimensions: string[] = []) =>
@@ -25,6 +26,15 @@ describe('the meter version that rates a period', () => {
 
   test('a period before the meter existed is rated by the first version', () => {
     expect(versionForPeriod(versions, [], '2020-01-01T00:00:00.000Z')?.version).toBe(1);
+  });
+  test('an edit that was asked for from a date applies to periods that begin at or after it', () => {
+    const asked = version(4, '05-10', { effective_from: '2026-02-10T00:00:00.000Z' });
+    expect(chosen([...versions, asked], '02-09')).toBe(1);
+    expect(chosen([...versions, asked], '02-10')).toBe(4);
+    expect(chosen([...versions, asked], '03-10')).toBe(4);
+    const later = version(4, '04-01', { effective_from: '2026-07-01T00:00:00.000Z' });
+    expect(chosen([...versions, later], '06-30')).toBe(3);
+    expect(chosen([...versions, later], '07-01')).toBe(4);
   });
   test('a version whose backfill runs is passed over', () => {
     const running = version(4, '04-01', { backfill_state: 'replaying' });
