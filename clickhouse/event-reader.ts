@@ -1,4 +1,5 @@
 import type { Position } from '../domain/metering/position.ts';
+import type { MeterVersion, UsageAnswer, UsageQuery } from '../domain/metering/usage.ts';
 import type { ClickHouse, ReadOptions } from './client.ts';
 import {
   canonicalCopy,
@@ -23,6 +24,7 @@ import {
 } from './queries/raw-events.ts';
 import { meterUsageRow, usageOfEvent, type MeterUsageCells } from './queries/usage-of-event.ts';
 import { aggregateRawEvents, type RawUsageAnswer, type RawUsageQuestion } from './raw-usage.ts';
+import { answerFromEvents } from './raw-groups.ts';
 import type { MeterUsageRow, RawEventRow } from './rows.ts';
 import { ANALYTICS, READING, type QueryLimits } from './query-limits.ts';
 import { TenantTurns } from './tenant-turns.ts';
@@ -80,6 +82,8 @@ export interface EventCounts {
 export interface EventReader {
   history(id: EventId, copies: number): Promise<EventHistory>;
   search(search: EventSearch): Promise<EventPage>;
+  /** The same rows without their number, for those who go through all of them. */
+  list(search: EventSearch): Promise<readonly RawEventRow[]>;
   aggregate(question: RawUsageQuestion): Promise<RawUsageAnswer>;
   /** The copies that count, for questions about properties that no meter keeps. */
   counted(query: CountedEvents): Promise<readonly RawEventRow[]>;
@@ -90,6 +94,8 @@ export interface EventReader {
     readonly event_ids: readonly string[];
   }): Promise<readonly RawEventRow[]>;
   counts(question: EventCountQuestion): Promise<EventCounts>;
+  /** A usage question about any properties, by the rules of a meter version without an expression. */
+  answer(query: UsageQuery, version: MeterVersion): Promise<UsageAnswer>;
   /** Lets other questions of dashboards take one of the tenant's turns. */
   inTurn<T>(tenantId: string, work: () => Promise<T>): Promise<T>;
 }
@@ -120,6 +126,10 @@ export function createEventReader(
         ]);
         return { events: rows.map(rawEventRow), total_count: Number(count![0]) };
       }),
+    list: (search) =>
+      guarded(search.tenant_id, async () =>
+        (await clickhouse.rows<RawEventCells>(searchEvents(search), options)).map(rawEventRow),
+      ),
     counted: (query) =>
       guarded(query.tenant_id, async () =>
         (await clickhouse.rows<RawEventCells>(countedEvents(query), options)).map(rawEventRow),
@@ -130,6 +140,8 @@ export function createEventReader(
       ),
     counts: (question) =>
       guarded(question.tenant_id, () => readCounts(clickhouse, question, options)),
+    answer: (query, version) =>
+      guarded(query.tenant_id, () => answerFromEvents(clickhouse, query, version, analytics)),
     inTurn: (tenantId, work) => turns.run(tenantId, work),
     aggregate: (question) =>
       guarded(question.tenant_id, () => aggregateRawEvents(clickhouse, question, options)),

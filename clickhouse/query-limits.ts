@@ -12,6 +12,8 @@ export interface QueryLimits {
   readonly resultBytes: number;
   /** Null: as many as the server likes. */
   readonly threads: number | null;
+  /** Groups that a statement may make; left out: as many as fit into its memory. */
+  readonly groups?: number;
 }
 
 /** The stream, the sealer, backfills, migrations: work that must come to its end. */
@@ -64,6 +66,9 @@ export function limitSettings(limits: QueryLimits): Record<string, string | numb
     max_result_rows: String(limits.resultRows),
     max_result_bytes: String(limits.resultBytes),
     result_overflow_mode: 'throw',
+    ...(limits.groups === undefined
+      ? {}
+      : { max_rows_to_group_by: String(limits.groups), group_by_overflow_mode: 'throw' }),
     ...(limits.threads === null ? {} : { max_threads: limits.threads }),
     ...(limits.name === 'analytics' ? { os_thread_priority: ANALYTICS_NICE } : {}),
   };

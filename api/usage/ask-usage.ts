@@ -1,3 +1,4 @@
+import { GROUPS_MAX, tooManyGroups } from '../../clickhouse/usage-errors.ts';
 import { aggregate, type MeteredUsage } from '../../domain/metering/aggregate.ts';
 import { compileMeter } from '../../domain/metering/meter-event.ts';
 import type { MeterVersion, UsageQuery, UsageRow } from '../../domain/metering/usage.ts';
@@ -12,12 +13,13 @@ export interface UsageAsk {
   readonly version: MeterVersion;
 }
 
-/** Beyond this many events a question about a property that no meter keeps is too large. */
+/** Expressions are evaluated here, event by event: beyond this many the question is too large. */
 const EVENTS_MAX = 200_000;
 
 /**
  * Rows of each question by its key. Usage keeps the properties that prices and meters name; questions
- * about others are answered from the raw events, by the same rules, one by one.
+ * about others are answered from the raw events, by the same rules. 400 `too_many_groups` where
+ * `group_by` tells more than 10,000 of them apart.
  */
 export async function askUsage(
   deps: ApiDeps,
@@ -25,15 +27,31 @@ export async function askUsage(
 ): Promise<ReadonlyMap<string, readonly UsageRow[]>> {
   const [first] = asks;
   if (first === undefined) return new Map();
-  return await deps.eventReader.inTurn(first.query.tenant_id, async () => {
-    const kept = asks.filter(keepsAll);
-    const { answers } = await deps.usageReader.read(kept.map(({ query }) => query));
-    const rows = new Map([...answers].map(([key, answer]) => [key, answer.rows]));
-    for (const ask of asks) {
-      if (!keepsAll(ask)) rows.set(ask.query.key, await askRawEvents(deps, ask));
-    }
-    return rows;
-  });
+  const kept = asks.filter(keepsAll);
+  // Each question has a turn of its own: one that held a turn and waited for another could wait for ever.
+  const { answers } = await deps.eventReader.inTurn(first.query.tenant_id, () =>
+    deps.usageReader.read(kept.map(({ query }) => query)),
+  );
+  const rows = new Map([...answers].map(([key, answer]) => [key, answer.rows]));
+  for (const ask of asks) {
+    if (keepsAll(ask)) continue;
+    const { query, version } = ask;
+    const isExpression = version.spec.aggregation.expression !== null;
+    rows.set(
+      query.key,
+      isExpression
+        ? await askRawEvents(deps, ask)
+        : (await deps.eventReader.answer(query, version)).rows,
+    );
+  }
+  for (const { query } of asks) refuseTooManyGroups(query, rows.get(query.key)!);
+  return rows;
+}
+
+function refuseTooManyGroups({ group_by }: UsageQuery, rows: readonly UsageRow[]): void {
+  if (group_by.length === 0 || rows.length <= GROUPS_MAX) return;
+  if (new Set(rows.map(({ group }) => JSON.stringify(group))).size > GROUPS_MAX)
+    throw tooManyGroups();
 }
 
 function namesOf({ filter_values, excluded_filter_values, group_by }: UsageQuery): string[] {
@@ -60,7 +78,7 @@ async function askRawEvents(
   });
   if (events.length > EVENTS_MAX)
     throw usageQuestionTooLarge(
-      `A question about a property that no price or meter names may look at ${EVENTS_MAX} events. Ask about a shorter time.`,
+      `A question about a property that no price or meter names may look at ${EVENTS_MAX} events of a meter with an expression. Ask about a shorter time.`,
     );
   const names = [...new Set(namesOf(query))].filter((name) => name !== 'source');
   const meter = compileMeter({ ...version, dimensions: names });

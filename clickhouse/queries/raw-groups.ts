@@ -1,0 +1,126 @@
+import type { FilterValues, MeterSpec, UsageQuery } from '../../domain/metering/usage.ts';
+import type { ClickHouseQuery } from '../client.ts';
+import type { RowBinaryReader } from '../row-binary.ts';
+import type { PlannedQuery } from '../usage-plan.ts';
+import { numericValue, propertyFilters, scalarText } from './scalar-text.ts';
+import { readState, stateColumns, type StateNeeds, type UsagePart } from './usage-buckets.ts';
+
+/** A usage question that is answered from raw events, because it names properties that no meter keeps. */
+export interface RawGroups {
+  readonly plan: PlannedQuery;
+  readonly spec: MeterSpec;
+  /** Properties that events are told apart by. */
+  readonly names: readonly string[];
+  readonly needs: StateNeeds;
+}
+
+/**
+ * Canonical events by cell, property values and source, whatever has been stored so far. Values come as
+ * raw JSON, so that an event costs one look at its text for each property; the caller turns the few that
+ * are left into texts. Distinct values can not be added up afterwards: for them the texts are made here.
+ */
+export function rawGroups({ plan, spec, names, needs }: RawGroups): ClickHouseQuery {
+  const { query } = plan;
+  const filters = filtersOf(query, spec);
+  const { type, field } = spec.aggregation;
+  const isUnique = type === 'COUNT_UNIQUE';
+  const labels = names.map((_, index) => {
+    const key = `{label_${index}:String}`;
+    return isUnique ? `ifNull(${scalarText(key)}, '')` : `JSONExtractRaw(properties, ${key})`;
+  });
+  const value = isUnique ? scalarText('{field:String}') : field === null ? '1' : NUMBER;
+  return {
+    sql: `
+      select cell, labels, origin,
+             ${isUnique ? 'count(), uniqExact(sipHash128(value))' : stateColumns(needs)}
+        from (select cell, labels, origin, timestamp, position, partition, assumeNotNull(given) as value
+                from (select roundDown(toUnixTimestamp64Milli(timestamp), {cells:Array(Int64)}) as cell,
+                             CAST([${labels.join(', ')}], 'Array(String)') as labels, ${query.group_by.includes('source') ? 'source' : "''"} as origin, timestamp, position, partition,
+                             ${value} as given
+                        from events_raw_v1 final
+                       where tenant_id = {tenant_id:String} and environment_id = {environment_id:String}
+                         and event_name = {event_name:String}
+                         ${query.external_customer_ids === null ? '' : 'and external_customer_id in {customers:Array(String)}'}
+                         and timestamp >= fromUnixTimestamp64Milli({start_ms:Int64}, 'UTC')
+                         and timestamp < fromUnixTimestamp64Milli({end_ms:Int64}, 'UTC')
+                         and is_canonical
+                         and (partition, position) not in (
+                               select target_partition, target_position from usage_void_v1
+                                where tenant_id = {tenant_id:String} and environment_id = {environment_id:String})
+                         ${filters.sql})
+               where given is not null)
+       group by cell, labels, origin`,
+    params: {
+      tenant_id: query.tenant_id,
+      environment_id: query.environment_id,
+      event_name: spec.event_name,
+      start_ms: plan.start,
+      end_ms: plan.end,
+      cells: plan.cells.map(({ start }) => start),
+      ...Object.fromEntries(names.map((name, index) => [`label_${index}`, name])),
+      ...(field === null ? {} : { field }),
+      ...(query.external_customer_ids === null ? {} : { customers: query.external_customer_ids }),
+      ...filters.params,
+    },
+  };
+}
+
+/** What nearly every number is, told apart cheaply; the rule itself is `numericValue`. */
+const NUMBER = `multiIf(
+  JSONExtractRaw(properties, {field:String}) as raw = '', null,
+  isNotNull(toInt64OrNull(raw)), toDecimal128OrNull(raw, 18),
+  match(raw, '^-?[0-9]{1,15}[.][0-9]{1,15}$'), toDecimal128OrNull(raw, 18),
+  CAST(${numericValue(`(${scalarText('{field:String}')})`)}, 'Nullable(Decimal(38, 18))'))`;
+
+/** The meter's filters, those of the question, and what more specific prices take out of it. */
+function filtersOf(query: UsageQuery, spec: MeterSpec) {
+  const params: Record<string, unknown> = {};
+  let number = 0;
+  const matches = (key: string, values: readonly string[]): string => {
+    const name = `filter_${number++}`;
+    // The empty text stands for a missing property, which no filter matches.
+    const texts = values.filter((value) => value !== '');
+    if (key === 'source') {
+      params[name] = texts;
+      return `and has({${name}:Array(String)}, toString(source))`;
+    }
+    const filter = propertyFilters({ [key]: texts }, name);
+    Object.assign(params, filter.params);
+    return filter.sql;
+  };
+  const all = (filter: FilterValues) =>
+    Object.entries(filter)
+      .map(([key, values]) => matches(key, values))
+      .join('\n');
+  const sql = [
+    ...spec.filters.map(({ key, values }) => {
+      const filter = propertyFilters({ [key]: values }, `meter_${number++}`);
+      Object.assign(params, filter.params);
+      return filter.sql;
+    }),
+    all(query.filter_values),
+    ...(query.excluded_filter_values ?? []).map((filter) => `and not (true ${all(filter)})`),
+  ];
+  return { sql: sql.join('\n'), params };
+}
+
+export interface RawGroup extends UsagePart {
+  /** Milliseconds: the start of the cell. */
+  readonly cell: number;
+  /** Of COUNT_UNIQUE. */
+  readonly unique_count: number;
+}
+
+export function readRawGroup(
+  reader: RowBinaryReader,
+  isUnique: boolean,
+  needs: StateNeeds,
+): RawGroup {
+  return {
+    cell: reader.count(),
+    dimensions: reader.strings(),
+    source: reader.string(),
+    state: readState(reader, needs),
+    unique_count: isUnique ? reader.count() : 0,
+  };
+}
