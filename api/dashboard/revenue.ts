@@ -1,6 +1,6 @@
 import { decimal, decimalText, sum } from '../../domain/money.ts';
 import { lastMonths } from '../../domain/time/last-months.ts';
-import type { Period } from '../../domain/time/instant.ts';
+import type { Instant } from '../../domain/time/instant.ts';
 import { inScope, type Db, type Fragment, type Scope } from '../../postgres/client.ts';
 import type { RevenueDashboard, RevenueDashboardBody, Revenues } from '../../schemas/dashboard.ts';
 import { groupBy } from '../group-by.ts';
@@ -8,9 +8,9 @@ import { groupBy } from '../group-by.ts';
 /**
  * Rows of invoices that were issued in the period and stand: purchases of credits are no revenue yet,
  * voided and skipped invoices none at all (money-semantics 19.12). `net` is what the row is worth after
- * its discounts.
+ * its discounts. A null end is now: nothing is issued later.
  */
-const issuedRows = (db: Db, scope: Scope, { start, end }: Period): Fragment => db`
+const issuedRows = (db: Db, scope: Scope, start: Instant, end: Instant | null): Fragment => db`
   select i.customer_id, i.currency, i.finalized_at, l.price_type,
          l.amount - l.line_item_discount - l.invoice_level_discount as net
     from invoices i
@@ -18,7 +18,8 @@ const issuedRows = (db: Db, scope: Scope, { start, end }: Period): Fragment => d
    where ${inScope(db, scope, 'i')} and i.status = 'published'
      and i.invoice_status = 'FINALIZED' and i.invoice_type <> 'CREDIT'
      and i.billing_reason is distinct from 'WALLET_AUTO_TOPUP'
-     and i.finalized_at >= ${start} and i.finalized_at < ${end}`;
+     and i.finalized_at >= ${start}
+     ${end === null ? db`` : db`and i.finalized_at < ${end}`}`;
 
 /** Revenue of a period by customer and currency, largest first, and its sum by currency. */
 export async function revenueDashboard(
@@ -26,13 +27,12 @@ export async function revenueDashboard(
   scope: Scope,
   { period_start, period_end, customer_ids }: RevenueDashboardBody,
 ): Promise<RevenueDashboard> {
-  const period = { start: period_start, end: period_end };
   const items = await db<RevenueDashboard['items']>`
     select r.customer_id, c.name as customer_name, c.external_id as external_customer_id, r.currency,
            sum(r.net) as total_revenue,
            coalesce(sum(r.net) filter (where r.price_type = 'USAGE'), 0) as total_usage_revenue,
            coalesce(sum(r.net) filter (where r.price_type is distinct from 'USAGE'), 0) as total_fixed_revenue
-      from (${issuedRows(db, scope, period)}) r
+      from (${issuedRows(db, scope, period_start, period_end)}) r
       join customers c on c.id = r.customer_id and ${inScope(db, scope, 'c')}
      where true ${customer_ids?.length ? db`and r.customer_id = any(${customer_ids})` : db``}
      group by r.customer_id, c.name, c.external_id, r.currency
@@ -60,19 +60,19 @@ export async function revenueDashboard(
 /** Revenue month by month, subscriptions that are new, and how invoices are paid, in the last `count` months. */
 export async function revenues(db: Db, scope: Scope, at: string, count: number): Promise<Revenues> {
   const months = lastMonths(at, count);
-  const whole = { start: months[0]!.start, end: at };
-  const between = { period_start: whole.start, period_end: whole.end };
+  const { start } = months[0]!;
+  const between = { period_start: start, period_end: at };
   const [rows, plans, [paying]] = await Promise.all([
     db<{ currency: string; month: string; net: string }[]>`
       select currency, date_trunc('month', finalized_at at time zone 'UTC') at time zone 'UTC' as month,
              sum(net) as net
-        from (${issuedRows(db, scope, whole)}) r
+        from (${issuedRows(db, scope, start, null)}) r
        group by 1, 2 order by 1, 2`,
     db<{ plan_id: string; plan_name: string; count: number }[]>`
       select p.id as plan_id, p.name as plan_name, count(*)::int as count
         from subscriptions s join plans p on p.id = s.plan_id and ${inScope(db, scope, 'p')}
        where ${inScope(db, scope, 's')} and s.status = 'published'
-         and s.created_at >= ${whole.start} and s.created_at <= ${whole.end}
+         and s.created_at >= ${start}
        group by p.id, p.name order by count(*) desc, p.id`,
     db<{ paid: number; pending: number; failed: number }[]>`
       select count(*) filter (where payment_status in ('SUCCEEDED', 'OVERPAID'))::int as paid,
@@ -80,15 +80,15 @@ export async function revenues(db: Db, scope: Scope, at: string, count: number):
              count(*) filter (where payment_status = 'FAILED')::int as failed
         from invoices
        where ${inScope(db, scope)} and status = 'published' and invoice_status = 'FINALIZED'
-         and finalized_at >= ${whole.start} and finalized_at <= ${whole.end}`,
+         and finalized_at >= ${start}`,
   ]);
   const byCurrency = groupBy(rows, ({ currency }) => currency);
   const windowsOf = (ofCurrency: typeof rows) =>
-    months.map(({ start, end }) => ({
-      window_start: start,
-      window_end: end,
-      window_label: start.slice(0, 7),
-      total_revenue: ofCurrency.find(({ month }) => month === start)?.net ?? '0',
+    months.map((window) => ({
+      window_start: window.start,
+      window_end: window.end,
+      window_label: window.start.slice(0, 7),
+      total_revenue: ofCurrency.find(({ month }) => month === window.start)?.net ?? '0',
     }));
   return {
     revenue_trend: {
