@@ -46,7 +46,7 @@ export function registerRoutes<Deps extends RouteDeps>(
   for (const route of routes) {
     app.route({
       method: route.method,
-      url: options.prefix + route.path.replace(/\{([a-z_]+)\}/g, ':$1'),
+      url: urlOf(options.prefix, route),
       ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
       onRequest: async (request, reply) => {
         const identity = await admit(route, request, options);
@@ -57,6 +57,10 @@ export function registerRoutes<Deps extends RouteDeps>(
     });
   }
 }
+
+/** The path as Fastify writes it: `/v1/plans/:id`. */
+const urlOf = (prefix: string, { path }: Pick<Route, 'path'>): string =>
+  prefix + path.replace(/\{([a-z_]+)\}/g, ':$1');
 
 /** Bodies that are files reach the routes that declare them, as a `Buffer`, and no others. */
 function readFiles(
@@ -69,7 +73,7 @@ function readFiles(
     const urls = new Set(
       taking
         .filter((route) => route.bodyType === type)
-        .map(({ method, path }) => `${method} ${prefix}${path}`),
+        .map((route) => `${route.method} ${urlOf(prefix, route)}`),
     );
     app.addContentTypeParser(type, { parseAs: 'buffer' }, (request, body, done) => {
       if (urls.has(`${request.method} ${request.routeOptions.url}`)) return done(null, body);
