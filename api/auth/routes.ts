@@ -2,6 +2,7 @@ import { LogInBody, RefreshBody, SessionAnswer, SignUpBody } from '../../schemas
 import { Message } from '../../schemas/primitives.ts';
 import { route } from '../route.ts';
 import { logIn } from './log-in.ts';
+import { samlRoutes } from './saml-routes.ts';
 import { signUp } from './sign-up.ts';
 
 export const authRoutes = [
@@ -48,4 +49,5 @@ export const authRoutes = [
       return { message: 'Logged out' };
     },
   }),
+  ...samlRoutes,
 ];

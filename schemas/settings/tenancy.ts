@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { name, text } from '../primitives.ts';
+import { certificatesOf } from './certificates.ts';
 
 /** How many environments of each type and how many people a tenant may have. */
 export const TenantConfig = z.strictObject({
@@ -9,18 +10,42 @@ export const TenantConfig = z.strictObject({
 });
 export const TENANT_CONFIG_DEFAULT = { production: 0, development: 2, max_users: 10 };
 
-export const SamlConfig = z.strictObject({
-  enabled: z.boolean().optional(),
-  enforce_sso: z.boolean().optional(),
-  idp_entity_id: text(1000).optional(),
-  idp_sso_url: z
-    .url({ protocol: /^https$/ })
-    .or(z.literal(''))
-    .optional(),
-  idp_certificate: text(20_000).optional(),
-  email_attribute: text(200).optional(),
-  default_role: z.enum(['all_reader', 'all_writer']).optional(),
-});
+/**
+ * Single sign-on of a tenant. It serves as soon as it is enabled and knows its identity provider.
+ * `active` is ours to say: it is taken, because clients send back what they read, and forgotten.
+ */
+export const SamlConfig = z
+  .strictObject({
+    enabled: z.boolean().optional(),
+    active: z.unknown().optional(),
+    /** Passwords are for super admins only. */
+    enforce_sso: z.boolean().optional(),
+    idp_entity_id: text(1000).optional(),
+    idp_sso_url: z
+      .url({ protocol: /^https$/ })
+      .or(z.literal(''))
+      .optional(),
+    /** PEM; two of them, one below the other, while the provider changes its key. */
+    idp_certificate: text(20_000)
+      .refine((value) => value === '' || certificatesOf(value) !== null, 'is no certificate in PEM')
+      .optional(),
+    /** The attribute that has the address; the name id without it. */
+    email_attribute: text(200).optional(),
+    default_role: z.enum(['all_reader', 'all_writer']).optional(),
+    /** Of addresses in these domains, which the tenant owns, accounts are made at the first login. */
+    verified_domains: z
+      .array(
+        text(253)
+          .toLowerCase()
+          .regex(
+            /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$/,
+            'is no domain such as example.com',
+          ),
+      )
+      .max(100)
+      .optional(),
+  })
+  .transform(({ active: _ours, ...config }) => config);
 export const SAML_CONFIG_DEFAULT = {
   enabled: false,
   active: false,
@@ -30,6 +55,7 @@ export const SAML_CONFIG_DEFAULT = {
   idp_certificate: '',
   email_attribute: '',
   default_role: 'all_reader',
+  verified_domains: [],
 } as const;
 
 /** When on, events of other customers are refused at the edge. */

@@ -143,8 +143,6 @@ describe('portal sessions', () => {
     const one = await api.get(`/v1/customer/portal/subscriptions/${subscription}`, headers);
     expect(one.body.id).toBe(subscription);
     const url = `/v1/customer/portal/invoices/${invoice}`;
-    const [{ invoice_status }] = await api.pool<{ invoice_status: string }[]>`
-      select invoice_status from invoices where id = ${invoice}`;
     await api.pool`update invoices set invoice_status = 'DRAFT' where id = ${invoice}`;
     expect((await api.get(url, headers)).status).toBe(404);
     expect((await api.post('/v1/customer/portal/invoices', {}, headers)).body.items).toEqual([]);
@@ -156,7 +154,6 @@ describe('portal sessions', () => {
     expect(invoices.body.items).toHaveLength(1);
     const shown = [list, one, hidden, invoices, await info(headers)];
     expect(JSON.stringify(shown.map((answer) => answer.body))).not.toMatch(/secret-(note|margin)/);
-    expect(['DRAFT', 'FINALIZED']).toContain(invoice_status);
   });
 
   test('another customer’s records: 404, and none in the lists', async () => {
