@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyInstance } from 'fastify';
 import { BillingError, type ErrorDetail, type RefusalKind } from '../../domain/errors.ts';
+import { sendError } from './problem.ts';
 
 /** The body of every answer from 400 on: a superset of all shapes that existing clients can read. */
 export interface ErrorBody {
@@ -117,10 +118,10 @@ export function handleErrors(app: FastifyInstance): void {
       if (!reply.hasHeader('retry-after')) void reply.header('retry-after', '1');
     }
     const { status, code, message, details } = answer;
-    return reply.code(status).send(errorBody(status, code, message, details, request.id));
+    return sendError(request, reply, errorBody(status, code, message, details, request.id));
   });
   app.setNotFoundHandler((request, reply) => {
     const message = `There is no route ${request.method} ${request.url.split('?')[0]}.`;
-    return reply.code(404).send(errorBody(404, 'not_found', message, [], request.id));
+    return sendError(request, reply, errorBody(404, 'not_found', message, [], request.id));
   });
 }

@@ -13,6 +13,17 @@ import type { Authenticate, Identity } from './api-key-auth.ts';
 import type { PortalSessions } from './portal-sessions.ts';
 import { requestSession } from './request-session.ts';
 import type { Sessions } from './sessions.ts';
+import {
+  assertMatches,
+  CONDITION_ISOLATION,
+  conditionOf,
+  etagOf,
+  isKnown,
+  preconditionFailed,
+  readerOf,
+  type Condition,
+} from './conditional.ts';
+import { isRace } from './error-handler.ts';
 import { assertStorable } from './json-body.ts';
 import { parse, unknownFields } from './parse.ts';
 import { refuseBeyond, type CallerLimit } from './rate-limit.ts';
@@ -44,6 +55,7 @@ export function registerRoutes<Deps extends RouteDeps>(
   assertRoutes(routes as readonly Route<never>[]);
   readFiles(app, routes, options.prefix);
   for (const route of routes) {
+    const read = routes[readerOf(route, routes)] ?? null;
     app.route({
       method: route.method,
       url: urlOf(options.prefix, route),
@@ -53,7 +65,7 @@ export function registerRoutes<Deps extends RouteDeps>(
         await takeRequest(options.callerLimit ?? null, identity, request, reply);
         identities.set(request, identity);
       },
-      handler: (request, reply) => answer(route, request, reply, options),
+      handler: (request, reply) => answer(route, read, request, reply, options),
     });
   }
 }
@@ -188,6 +200,7 @@ function environmentOf(request: FastifyRequest): string | null {
 
 async function answer<Deps extends RouteDeps>(
   route: Route<Deps>,
+  read: Route<Deps> | null,
   request: FastifyRequest,
   reply: FastifyReply,
   options: RegisterOptions<Deps>,
@@ -196,36 +209,45 @@ async function answer<Deps extends RouteDeps>(
   const parsed = parseRequest(route, request, reply);
   const { tenant_id, environment_id } = identity;
   const afterCommit: (() => Promise<void>)[] = [];
-  const run = (deps: Deps): Promise<unknown> => {
-    const call: Call<Deps, unknown, unknown, unknown> = {
-      deps,
-      ...parsed,
-      scope: { tenant_id, environment_id },
-      user_id: identity.user_id,
-      identity,
-      request_id: request.id,
-      headers: request.headers,
-      ip: request.ip,
-      setHeader: (name, value) => void reply.header(name, value),
-      afterCommit: (work) => void afterCommit.push(work),
-    };
-    return route.handler(call);
+  const condition = conditionOf(route, read as Route | null, request);
+  const callOf = (deps: Deps): Call<Deps, unknown, unknown, unknown> => ({
+    deps,
+    ...parsed,
+    scope: { tenant_id, environment_id },
+    user_id: identity.user_id,
+    identity,
+    request_id: request.id,
+    headers: request.headers,
+    ip: request.ip,
+    setHeader: (name, value) => void reply.header(name, value),
+    afterCommit: (work) => void afterCommit.push(work),
+  });
+  const run = async (deps: Deps): Promise<unknown> => {
+    if (condition !== null) await assertCondition(condition, callOf(deps));
+    return await route.handler(callOf(deps));
   };
 
   const session = requestSession(route, identity, request);
   const deps = { ...options.deps, pool: scopedPool(options.deps.pool, session) };
   const key = idempotencyKeyOf(route, request);
+  const work = { key, identity, deps, run, isConditional: condition !== null };
   const body =
-    key === null
+    key === null && condition === null
       ? await run(deps)
-      : await runOnce(route, request, reply, { key, identity, deps, run });
+      : await runInTransaction(route, request, reply, work);
   for (const work of afterCommit) await work();
 
   options.onBody?.(route, body);
+  const tag = route.method === 'DELETE' ? null : etagOf(body);
+  if (tag !== null) void reply.header('etag', tag);
+  if (tag !== null && route.method === 'GET' && isKnown(request, tag))
+    return reply.code(304).send();
   if (route.deprecated === true) void reply.header('deprecation', 'true');
   if (route.secretAnswer === true) void reply.header('cache-control', 'no-store');
   void reply.code(route.status);
-  if (route.contentType !== undefined) void reply.type(route.contentType);
+  // A route with several forms has said which one this is.
+  if (route.contentType !== undefined && !reply.hasHeader('content-type'))
+    void reply.type(route.contentType);
   // An empty answer must not carry a content type that promises a body.
   return route.answer === null && route.contentType === undefined ? reply.send() : reply.send(body);
 }
@@ -281,6 +303,45 @@ function idempotencyKeyOf<Deps>(route: Route<Deps>, request: FastifyRequest): st
   ]);
 }
 
+/** Compares the record with `If-Match`, inside the transaction that writes it. */
+async function assertCondition<Deps>(
+  condition: Condition,
+  call: Call<Deps, unknown, unknown, unknown>,
+): Promise<void> {
+  const { read } = condition;
+  const query = read.query === undefined ? undefined : parse(read.query, {}, 'query');
+  const given: Call<Deps, unknown, unknown, unknown> = { ...call, query, setHeader: () => {} };
+  assertMatches(condition, await read.handler(given as Call<unknown, unknown, unknown, unknown>));
+}
+
+interface TransactionWork<Deps> {
+  readonly key: string | null;
+  readonly identity: Identity;
+  readonly deps: Deps;
+  readonly isConditional: boolean;
+  run(deps: Deps): Promise<unknown>;
+}
+
+/** With a condition, whoever changes the record in between makes this end in 412, not in a lost update. */
+async function runInTransaction<Deps extends RouteDeps>(
+  route: Route<Deps>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  work: TransactionWork<Deps>,
+): Promise<unknown> {
+  const { key, deps, isConditional } = work;
+  const inside = (tx: Transaction): Promise<unknown> =>
+    key === null
+      ? work.run({ ...deps, pool: poolWithin(tx) })
+      : runOnce(route, request, reply, tx, { ...work, key });
+  if (!isConditional) return await deps.pool.begin(inside);
+  try {
+    return await deps.pool.begin(CONDITION_ISOLATION, inside);
+  } catch (error) {
+    throw isRace(error) ? preconditionFailed(null) : error;
+  }
+}
+
 /**
  * The work and its answer in one transaction, or the answer of the first time. Nothing is kept of a
  * refusal or of a failure, so a repeat after one really runs.
@@ -289,33 +350,32 @@ async function runOnce<Deps extends RouteDeps>(
   route: Route<Deps>,
   request: FastifyRequest,
   reply: FastifyReply,
-  work: { key: string; identity: Identity; deps: Deps; run(deps: Deps): Promise<unknown> },
+  tx: Transaction,
+  work: TransactionWork<Deps> & { readonly key: string },
 ): Promise<unknown> {
   const { identity, deps } = work;
   // End customers name their requests apart from the tenant and from each other.
   const key = identity.customer_id ? `${identity.customer_id}:${work.key}` : work.key;
   const fingerprint = requestFingerprint(request.method, request.url, request.body);
-  return await deps.pool.begin(async (tx: Transaction) => {
-    const claim = await claimIdempotencyKey(tx, identity, key, fingerprint);
-    if (claim.state === 'busy') {
-      const message = 'A request with this Idempotency-Key is running. Repeat it shortly.';
-      throw new BillingError('conflict', 'idempotency_key_in_use', message);
-    }
-    if (claim.state === 'reused') {
-      const message = 'This Idempotency-Key was used for a different request.';
-      throw new BillingError('conflict', 'idempotency_key_reused', message);
-    }
-    if (claim.state === 'answered' && route.secretAnswer === true) {
-      const message = 'The request was done. Its answer showed a credential and was not kept.';
-      throw new BillingError('conflict', 'answer_not_kept', message);
-    }
-    if (claim.state === 'answered') {
-      void reply.header('idempotent-replayed', 'true');
-      return claim.answer.body;
-    }
-    const body = await work.run({ ...deps, pool: poolWithin(tx) });
-    const kept = route.secretAnswer === true ? null : body;
-    await keepAnswer(tx, identity, key, fingerprint, { status: route.status, body: kept });
-    return body;
-  });
+  const claim = await claimIdempotencyKey(tx, identity, key, fingerprint);
+  if (claim.state === 'busy') {
+    const message = 'A request with this Idempotency-Key is running. Repeat it shortly.';
+    throw new BillingError('conflict', 'idempotency_key_in_use', message);
+  }
+  if (claim.state === 'reused') {
+    const message = 'This Idempotency-Key was used for a different request.';
+    throw new BillingError('conflict', 'idempotency_key_reused', message);
+  }
+  if (claim.state === 'answered' && route.secretAnswer === true) {
+    const message = 'The request was done. Its answer showed a credential and was not kept.';
+    throw new BillingError('conflict', 'answer_not_kept', message);
+  }
+  if (claim.state === 'answered') {
+    void reply.header('idempotent-replayed', 'true');
+    return claim.answer.body;
+  }
+  const body = await work.run({ ...deps, pool: poolWithin(tx) });
+  const kept = route.secretAnswer === true ? null : body;
+  await keepAnswer(tx, identity, key, fingerprint, { status: route.status, body: kept });
+  return body;
 }

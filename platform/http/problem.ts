@@ -1,0 +1,28 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ErrorBody } from './error-handler.ts';
+
+const PROBLEM_TYPE = 'application/problem+json';
+
+/** Sends an error in the form that the caller asks for: RFC 9457 where `Accept` names it. */
+export function sendError(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  body: ErrorBody,
+): FastifyReply {
+  void reply.code(body.http_status_code);
+  if (!String(request.headers.accept ?? '').includes(PROBLEM_TYPE)) return reply.send(body);
+  // Serialized here: the framework refuses an object under a content type that it does not know.
+  return reply.type(PROBLEM_TYPE).send(JSON.stringify(problemOf(body)));
+}
+
+/** The same facts as RFC 9457 names them, with `code`, `errors` and `request_id` beside. */
+const problemOf = (body: ErrorBody): object => ({
+  type: 'about:blank',
+  title: body.code.replace(/_/g, ' '),
+  status: body.http_status_code,
+  detail: body.message,
+  instance: `urn:request:${body.request_id}`,
+  code: body.code,
+  errors: body.details,
+  request_id: body.request_id,
+});
