@@ -158,3 +158,4 @@ export const TASK_TYPES = ['IMPORT', 'EXPORT'] as const;
 export const TASK_ENTITY_TYPES = ['EVENTS', 'PRICES', 'CUSTOMERS', 'FEATURES'] as const;
 export const TASK_FILE_TYPES = ['CSV', 'JSON'] as const;
 export const TASK_STATUSES = ['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED'] as const;
+export const EXPORT_FORMATS = ['csv', 'jsonl'] as const;

@@ -125,7 +125,8 @@ export async function startTestApi(
         headers: { 'x-api-key': key, ...headers },
         ...(body === undefined ? {} : { payload: body as object }),
       });
-      const isJson = String(response.headers['content-type'] ?? '').includes('json');
+      const type = String(response.headers['content-type'] ?? '');
+      const isJson = /^application\/(\S+\+)?json\b/.test(type);
       const answer = isJson ? response.json() : response.body === '' ? null : response.body;
       const found = drift.splice(0);
       const [failure] = failures.splice(0);
@@ -226,6 +227,7 @@ const noLog = (): Promise<EventLog> => Promise.reject(new Error('no event log in
 export const noEvents: EventReader = {
   history: async () => ({ copies: [], canonical: null, usage: [], rejections: [], voids: [] }),
   search: async () => ({ events: [], total_count: 0 }),
+  list: async () => [],
   aggregate: async ({ window }) => ({ value: window === null ? '0' : null, windows: [] }),
   counted: async () => [],
   countedCopies: async () => [],

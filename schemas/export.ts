@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { EXPORT_FORMATS, BUCKET_SIZES } from './words.ts';
+import { id, time, timezone } from './primitives.ts';
+
+/** Rows of one part; the next one begins at its cursor. */
+export const EXPORT_ROWS_DEFAULT = 10_000;
+export const EXPORT_ROWS_MAX = 50_000;
+
+const part = {
+  format: z.enum(EXPORT_FORMATS).default('csv'),
+  limit: z.coerce.number().int().min(1).max(EXPORT_ROWS_MAX).default(EXPORT_ROWS_DEFAULT),
+  /** As the header X-Next-Cursor of the part before gave it. */
+  cursor: z.string().max(700).optional(),
+};
+
+/** Accepted copies of `[start_time, end_time)`, oldest first. Default: the seven days before now. */
+export const EventExportQuery = z.object({
+  ...part,
+  start_time: time.optional(),
+  end_time: time.optional(),
+  event_name: z.string().max(255).optional(),
+  external_customer_id: z.string().max(255).optional(),
+  source: z.string().max(255).optional(),
+});
+export type EventExportQuery = z.output<typeof EventExportQuery>;
+
+/** Usage of one meter by customer, and by window where a size is given. */
+export const UsageExportQuery = z.object({
+  ...part,
+  meter_id: id,
+  start_time: time.optional(),
+  end_time: time.optional(),
+  window_size: z.enum(BUCKET_SIZES).optional(),
+  timezone: timezone.optional(),
+  external_customer_id: z.string().min(1).max(255).optional(),
+});
+export type UsageExportQuery = z.output<typeof UsageExportQuery>;
