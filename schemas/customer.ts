@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { COUNTRY_CODES } from './countries.ts';
 import {
   currency,
-  name,
   optionalMetadata,
   optionalText,
   recordFields,
@@ -9,7 +9,11 @@ import {
   timezone,
 } from './primitives.ts';
 import { searchSchemas } from './search.ts';
+import { TaxRateOverride } from './tax.ts';
 import { TAX_TREATMENTS } from './words.ts';
+
+/** As it is sent: usage events carry the external id with the same spaces. */
+const label = text().refine((value) => value.trim() !== '', 'is required');
 
 /** Empty text clears; anything else has to look like an address that mail can reach. */
 const email = z
@@ -21,7 +25,12 @@ const email = z
 const country = z
   .union([
     z.literal(''),
-    z.string().regex(/^[A-Za-z]{2}$/, 'expected a country code of two letters'),
+    z
+      .string()
+      .refine(
+        (code) => COUNTRY_CODES.has(code.toUpperCase()),
+        'expected a country code of two letters, for example BE',
+      ),
   ])
   .nullish()
   .transform((value) => (value === '' ? null : value?.toUpperCase()));
@@ -75,12 +84,18 @@ const timezonesDiffer = {
 };
 
 export const CreateCustomerBody = z
-  .object({ ...writable, external_id: name(), name: name() })
+  .object({
+    ...writable,
+    external_id: label,
+    name: label,
+    /** Tax rates that count for the customer from the start. */
+    tax_rate_overrides: z.array(TaxRateOverride).max(50).nullish(),
+  })
   .refine(sameTimezone, timezonesDiffer);
 export type CreateCustomerBody = z.output<typeof CreateCustomerBody>;
 
 export const UpdateCustomerBody = z
-  .object({ ...writable, external_id: name().optional(), name: name().optional() })
+  .object({ ...writable, external_id: label.optional(), name: label.optional() })
   .refine(sameTimezone, timezonesDiffer);
 export type UpdateCustomerBody = z.output<typeof UpdateCustomerBody>;
 

@@ -29,6 +29,16 @@ export const CreateTaxRateBody = z.object({
 });
 export type CreateTaxRateBody = z.output<typeof CreateTaxRateBody>;
 
+/** A rate for one customer or subscription, given when that is made. */
+export const TaxRateOverride = z.object({
+  tax_rate_code: name(),
+  currency,
+  /** Default: it counts. */
+  auto_apply: z.boolean().nullish(),
+  priority: integer.nullish(),
+  metadata: optionalMetadata,
+});
+
 export const UpdateTaxRateBody = z.object({
   name: name().optional(),
   code: name().optional(),

@@ -8,9 +8,10 @@ import type {
 } from '../../schemas/customer.ts';
 import type { BillingDeps } from '../deps.ts';
 import { newRecord, type Caller } from '../record.ts';
+import { createTaxAssociation } from '../taxes/create-tax-association.ts';
 import { customerAnswer, insertCustomer, type CustomerRow } from './repository.ts';
 
-/** Makes a customer. 409 when a published one has the external id. */
+/** Makes a customer, with the tax rates that are named. 409 when a published one has the external id. */
 export async function createCustomer(
   tx: Transaction,
   deps: BillingDeps,
@@ -38,6 +39,14 @@ export async function createCustomer(
   await insertCustomer(tx, row);
   const customer = customerAnswer({ ...row, integrations: [] });
   await writeOutbox(tx, caller.scope, 'customer.created', { customer });
+  for (const override of body.tax_rate_overrides ?? [])
+    await createTaxAssociation(tx, deps, caller, {
+      ...override,
+      auto_apply: override.auto_apply ?? true,
+      entity_type: 'customer',
+      entity_id: customer.id,
+      external_customer_id: null,
+    });
   return customer;
 }
 

@@ -5,7 +5,7 @@ import type { Customer, UpdateCustomerBody } from '../../schemas/customer.ts';
 import type { BillingDeps } from '../deps.ts';
 import { changed, sent, type Caller } from '../record.ts';
 import { contactPersons } from './create-customer.ts';
-import { customerAnswer, lockCustomer, updateCustomerRow } from './repository.ts';
+import { customerAnswer, lockCustomer, updateCustomerRow, type CustomerRow } from './repository.ts';
 
 /** Changes a customer, named by id, by external id, or by both when they mean the same one. */
 export async function updateCustomer(
@@ -32,6 +32,7 @@ export async function updateCustomer(
   const zone = timezone ?? customer_timezone;
   const row = await updateCustomerRow(tx, scope, customer.id, {
     ...sent(rest),
+    ...renamed(customer, body),
     ...(contact_persons === undefined
       ? {}
       : { contact_persons: contactPersons(deps, contact_persons ?? []) }),
@@ -43,4 +44,17 @@ export async function updateCustomer(
   const answer = customerAnswer(row);
   await writeOutbox(tx, scope, 'customer.updated', { customer: answer });
   return answer;
+}
+
+/** Former external ids, newest last, as far as they fit into a value of metadata. */
+const OLD_IDS_LENGTH_MAX = 10_000;
+
+/** Metadata that remembers the external id which another one replaces (observed-money, Customers). */
+function renamed(customer: CustomerRow, body: UpdateCustomerBody): Partial<CustomerRow> {
+  if (body.external_id === undefined || body.external_id === customer.external_id) return {};
+  const metadata = body.metadata ?? customer.metadata;
+  const known = metadata['old_external_ids'] ?? customer.metadata['old_external_ids'];
+  const ids = [...(known ? known.split(',') : []), customer.external_id];
+  while (ids.join(',').length > OLD_IDS_LENGTH_MAX) ids.shift();
+  return { metadata: { ...metadata, old_external_ids: ids.join(',') } };
 }

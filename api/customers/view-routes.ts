@@ -64,7 +64,9 @@ export const customerViewRoutes = [
     answer: pageOf(Subscription),
     async handler({ deps, scope, params, query }) {
       const { id } = await findCustomerByExternalId(deps.pool, scope, params.external_id);
-      return await listSubscriptions(deps, scope, { ...query, customer_id: id });
+      const page = await listSubscriptions(deps, scope, { ...query, customer_id: id });
+      if (query.search.expand.has('plan')) return page;
+      return { ...page, items: page.items.map((item) => ({ ...item, plan: null })) };
     },
   }),
   route({

@@ -107,6 +107,15 @@ describe('customers', () => {
     ['external_id', { external_id: undefined }],
     ['email', { email: 'nope' }],
     ['address_country', { address_country: 'Belgium' }],
+    ['address_country', { address_country: 'XX' }],
+    ['external_id', { external_id: '  ' }],
+    ['name', { name: 'x'.repeat(256) }],
+    ['address_postal_code', { address_postal_code: '1'.repeat(21) }],
+    ['address_line1', { address_line1: 'x'.repeat(256) }],
+    ['address_city', { address_city: 'x'.repeat(101) }],
+    ['contact_persons[0].email', { contact_persons: [{ email: 'nope' }] }],
+    ['billing_currency', { billing_currency: 'dollars' }],
+    ['tax_rate_overrides[0].currency', { tax_rate_overrides: [{ tax_rate_code: 'vat' }] }],
     ['timezone', { timezone: 'Mars/Olympus' }],
     ['customer_timezone', { timezone: 'UTC', customer_timezone: 'Europe/Berlin' }],
     ['tax_treatment', { tax_treatment: 'maybe' }],
@@ -138,5 +147,54 @@ describe('customers', () => {
     const [first, second] = [await once(), await once()];
     expect([second.status, second.body]).toEqual([201, first.body]);
     expect(second.headers['idempotent-replayed']).toBe('true');
+  });
+
+  test('a new external id: the old one is 404 at once, free again, and remembered in the metadata', async () => {
+    const { body: customer } = await create({ metadata: { tier: 'gold' } });
+    const put = (body: object) => api.put(`/v1/customers/${customer.id}`, body);
+    const { body: once } = await put({ external_id: 'renamed-1' });
+    expect(once.metadata).toEqual({ tier: 'gold', old_external_ids: customer.external_id });
+    expect((await api.get(`/v1/customers/external/${customer.external_id}`)).status).toBe(404);
+    expect((await api.get('/v1/customers/external/renamed-1')).body.id).toBe(customer.id);
+    const { body: twice } = await put({ external_id: 'renamed-2', metadata: { tier: 'tin' } });
+    expect(twice.metadata).toEqual({
+      tier: 'tin',
+      old_external_ids: `${customer.external_id},renamed-1`,
+    });
+    expect((await put({ external_id: 'renamed-2' })).body.metadata).toEqual(twice.metadata);
+    expect((await create({ external_id: 'renamed-1' })).status).toBe(201);
+  });
+
+  test('names and external ids are kept as they are sent, spaces too', async () => {
+    const { body } = await create({ external_id: ' spaced ', name: 'Acme ' });
+    expect(body).toMatchObject({ external_id: ' spaced ', name: 'Acme ' });
+    expect((await api.get('/v1/customers/external/%20spaced%20')).body.id).toBe(body.id);
+  });
+
+  test('an archived customer can still be changed', async () => {
+    const { body: customer } = await create();
+    await api.delete(`/v1/customers/${customer.id}`);
+    const changed = await api.put(`/v1/customers/${customer.id}`, { name: 'Later' });
+    expect([changed.status, changed.body.name, changed.body.status]).toEqual([
+      200,
+      'Later',
+      'archived',
+    ]);
+    const path = `/v1/customers?external_customer_id=${customer.external_id}`;
+    expect((await api.put(path, { name: 'x' })).status).toBe(404);
+  });
+
+  test('tax rates given at the start count for the customer; an unknown one refuses it whole', async () => {
+    const rate = { tax_rate_type: 'percentage', percentage_value: '21' };
+    await api.post('/v1/taxes/rates', { ...rate, name: 'VAT', code: 'vat21' });
+    const override = { tax_rate_code: 'vat21', currency: 'EUR', priority: 3 };
+    const { body: customer } = await create({ tax_rate_overrides: [override] });
+    const { body: found } = await api.get(`/v1/taxes/associations?entity_id=${customer.id}`);
+    expect(found.items).toMatchObject([
+      { entity_type: 'customer', entity_id: customer.id, currency: 'eur', priority: 3, auto_apply: true, tax_behavior: 'exclusive' },
+    ]); // prettier-ignore
+    const unknown = [{ tax_rate_code: 'none', currency: 'eur' }];
+    expect((await create({ external_id: 'whole', tax_rate_overrides: unknown })).status).toBe(404);
+    expect((await api.get('/v1/customers/external/whole')).status).toBe(404);
   });
 });
