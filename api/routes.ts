@@ -2,6 +2,7 @@ import type { Route } from '../platform/http/route.ts';
 import { addonRoutes } from './addons/routes.ts';
 import { alertRoutes } from './alerts/routes.ts';
 import { apiKeyRoutes } from './api-keys/routes.ts';
+import { auditLogRoutes } from './audit-logs/routes.ts';
 import { authRoutes } from './auth/routes.ts';
 import { correctionRoutes } from './corrections/routes.ts';
 import { connectionRoutes } from './connections/routes.ts';
@@ -44,6 +45,7 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...rbacRoutes,
   ...apiKeyRoutes,
   ...settingRoutes,
+  ...auditLogRoutes,
   ...meterRoutes,
   ...featureRoutes,
   ...planRoutes,

@@ -25,6 +25,8 @@ export const NOT_AUDITED: Readonly<Record<string, string>> = {
 const NOT_NOTED: Readonly<Record<string, readonly string[]>> = {
   api_keys: ['last_used_at'],
   tasks: ['processed_records', 'successful_records', 'failed_records'],
+  // The clock moves periods on; the invoice that it makes at each boundary is audited.
+  subscriptions: ['current_period_start', 'current_period_end', 'due_at', 'last_billing_sequence'],
 };
 const NEVER_NOTED = ['updated_at', 'updated_by', 'version', 'sequence'];
 
@@ -87,10 +89,12 @@ function triggerArguments({ name, columns }: TenantTable): string[] {
     (column) => NEVER_NOTED.includes(column.name) || NOT_NOTED[name]?.includes(column.name),
   );
   const personal = columns.filter((column) => PERSONAL[name]?.includes(column.name));
+  const nested = columns.filter((column) => column.type === 'jsonb');
   return [
     entityType(name),
     ...secrets.map((column) => `s:${column.name}`),
     ...personal.map((column) => `p:${column.name}`),
+    ...nested.map((column) => `j:${column.name}`),
     ...unnoted.map((column) => `n:${column.name}`),
   ];
 }

@@ -32,11 +32,8 @@ export interface Actor {
 /**
  * The same pool, for one session: every statement runs in a transaction that has first taken the API's
  * role and set tenant, environment and actor, all of them local to that transaction, so that nothing is
- * left on the connection for whoever gets it next. A statement of its own costs one round trip more than
- * on the plain pool, a transaction too.
- *
- * Measured on two cores with the load on the same machine (`bench/api-reads.ts`, GET of a customer by
- * id): docs/decisions/0005-row-level-security.md has the figures.
+ * left on the connection for whoever gets it next. A transaction costs one round trip more than on the
+ * plain pool, and so does a statement of its own; `bench/second-wall.ts` measures what that is in milliseconds.
  */
 export function scopedPool(pool: Pool, session: Session): Pool {
   const settings = settingsOf(session);
@@ -102,7 +99,8 @@ const isTemplate = (value: unknown): boolean =>
 
 /**
  * Runs one statement in a transaction of its own, in two round trips: begin and settings, then the
- * statement and commit. It settles with its caller once the commit is answered.
+ * statement and commit. It settles with its caller once the commit is answered. Not with the driver's
+ * own `begin`: that one sends a rollback over a connection that was lost under it, and ends the process.
  */
 async function run(pool: Pool, settings: Settings, statement: Statement): Promise<void> {
   const { resolve, reject } = statement;

@@ -5,7 +5,7 @@ import { IdParams } from '../../schemas/primitives.ts';
 import { Role, RoleQuery } from '../../schemas/tenancy.ts';
 import { route } from '../route.ts';
 
-const answer = (role: RoleRecord): z.infer<typeof Role> => ({
+const answer = ({ byName: _, ...role }: RoleRecord): z.infer<typeof Role> => ({
   ...role,
   permissions: Object.fromEntries(
     Object.entries(role.permissions).map(([entity, actions]) => [entity, [...actions]]),

@@ -21,7 +21,12 @@ export interface Role {
   readonly description: string;
   /** Entity → actions; `*` is every one. */
   readonly permissions: Readonly<Record<string, readonly (Action | '*')[]>>;
+  /** What must be held by name, and is held with the role. */
+  readonly byName?: readonly Permission[];
 }
+
+/** Entities that `*` does not reach: a key for everything is no key to what all people did. */
+const BY_NAME_ONLY: readonly string[] = ['audit_log'];
 
 export const ROLES: readonly Role[] = [
   {
@@ -29,12 +34,13 @@ export const ROLES: readonly Role[] = [
     name: 'All Reader',
     description: 'Reads everything and changes nothing.',
     permissions: { '*': ['read'] },
+    byName: ['audit_log:read'],
   },
   {
     id: 'all_writer',
     name: 'All Writer',
     description:
-      'Reads and writes everything, but does not invite people or administer roles and settings.',
+      'Reads and writes everything but the audit log, and does not invite people or administer roles and settings.',
     permissions: { '*': ['read', 'write'] },
   },
   {
@@ -54,6 +60,7 @@ export const ROLES: readonly Role[] = [
     name: 'Super Admin',
     description: 'May do everything.',
     permissions: { '*': ['*'] },
+    byName: ['audit_log:read'],
   },
 ];
 
@@ -72,21 +79,25 @@ export function permissionsOf(roles: readonly string[]): Permission[] {
   const held = ROLES.filter((role) => roles.includes(role.id));
   return [
     ...new Set(
-      held.flatMap((role) =>
-        Object.entries(role.permissions).flatMap(([entity, actions]) =>
+      held.flatMap((role) => [
+        ...Object.entries(role.permissions).flatMap(([entity, actions]) =>
           actions
             .flatMap((action) => (action === '*' ? ALL_ACTIONS : [action]))
             .map((action): Permission => `${entity}:${action}`),
         ),
-      ),
+        ...(role.byName ?? []),
+      ]),
     ),
   ];
 }
 
-/** Deny by default: true only where the entity's permission, or the one for every entity, is held. */
+/**
+ * Deny by default: true only where the entity's permission, or the one for every entity, is held. What
+ * the audit log shows is held by name alone.
+ */
 export function allows(held: readonly string[], wanted: Permission): boolean {
-  const action = wanted.slice(wanted.indexOf(':') + 1);
-  return held.includes(wanted) || held.includes(`*:${action}`);
+  const [entity, action] = wanted.split(':') as [string, string];
+  return held.includes(wanted) || (!BY_NAME_ONLY.includes(entity) && held.includes(`*:${action}`));
 }
 
 /** Refuses roles that are unknown, of the other catalog, none at all, or `super_admin` beside another. */

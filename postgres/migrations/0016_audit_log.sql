@@ -35,8 +35,9 @@ create trigger audit_log_append_only before update or delete or truncate on audi
   for each statement execute function refuse_change();
 
 -- A record as it may be kept for ever: without what opens a door, and without what belongs to a person
--- who may ask to be forgotten. Whole columns by name, and fields inside of columns by the look of their name.
-create function audit_redacted(record jsonb, secrets text[], personal text[]) returns jsonb
+-- who may ask to be forgotten. Whole columns by name, and fields inside of `nested` columns by the look of
+-- their name.
+create function audit_redacted(record jsonb, secrets text[], personal text[], nested text[]) returns jsonb
 language plpgsql immutable as $$
 declare
   field text;
@@ -47,8 +48,13 @@ begin
   foreach field in array personal loop
     if record -> field <> 'null' then record := jsonb_set(record, array[field], '"[personal]"'); end if;
   end loop;
-  return case when record::text ~* '(password|secret|token|private_key|api_key|access_key|credential)s?"'
-              then audit_redacted_within(record) else record end;
+  foreach field in array nested loop
+    if record -> field not in ('null', '{}', '[]')
+       and (record ->> field) ~* '(password|secret|token|private_key|api_key|access_key|credential)s?"' then
+      record := jsonb_set(record, array[field], audit_redacted_within(record -> field));
+    end if;
+  end loop;
+  return record;
 end $$;
 
 create function audit_redacted_within(value jsonb) returns jsonb language plpgsql immutable as $$
@@ -67,22 +73,24 @@ begin
 end $$;
 
 -- The triggers' work. Their arguments: the entity type, then columns with a letter in front: `s:` a
--- secret, `p:` personal data, `n:` a column whose change alone is not noted. They run as the tables'
--- owner, because nobody else may write the log.
+-- secret, `p:` personal data, `j:` nested values, `n:` a column whose change alone is not noted. They run
+-- as the tables' owner, because nobody else may write the log. `offset 0` keeps a record from being made
+-- again for every use of it: an update cost 20 times as much without.
 create function audit_created() returns trigger language plpgsql security definer as $$
 declare
   actor jsonb := coalesce(nullif(current_setting('meterline.actor', true), '')::jsonb,
     jsonb_build_object('kind', 'system', 'job', current_setting('application_name')));
   secrets text[] := array(select substr(a, 3) from unnest(tg_argv) a where a like 's:%');
   personal text[] := array(select substr(a, 3) from unnest(tg_argv) a where a like 'p:%');
+  nested text[] := array(select substr(a, 3) from unnest(tg_argv) a where a like 'j:%');
 begin
   insert into audit_log (tenant_id, environment_id, entity_type, entity_id, action, after,
                          actor_kind, user_id, key_id, job, request_id, ip)
   select coalesce(r ->> 'tenant_id', r ->> 'id'), coalesce(r ->> 'environment_id', ''),
-         tg_argv[0], r ->> 'id', 'created', audit_redacted(r, secrets, personal),
+         tg_argv[0], r ->> 'id', 'created', audit_redacted(r, secrets, personal, nested),
          actor ->> 'kind', actor ->> 'user_id', actor ->> 'key_id', actor ->> 'job',
          actor ->> 'request_id', actor ->> 'ip'
-    from (select to_jsonb(n) as r from new_rows n) made;
+    from (select to_jsonb(n) as r from new_rows n offset 0) made;
   return null;
 end $$;
 
@@ -92,6 +100,7 @@ declare
     jsonb_build_object('kind', 'system', 'job', current_setting('application_name')));
   secrets text[] := array(select substr(a, 3) from unnest(tg_argv) a where a like 's:%');
   personal text[] := array(select substr(a, 3) from unnest(tg_argv) a where a like 'p:%');
+  nested text[] := array(select substr(a, 3) from unnest(tg_argv) a where a like 'j:%');
   unnoted text[] := array(select substr(a, 3) from unnest(tg_argv) a where a like 'n:%');
 begin
   insert into audit_log (tenant_id, environment_id, entity_type, entity_id, action, before, after,
@@ -100,11 +109,11 @@ begin
          tg_argv[0], b ->> 'id',
          case when b ->> 'status' = 'published' and a ->> 'status' in ('archived', 'deleted')
               then 'deleted' else 'updated' end,
-         audit_redacted(was, secrets, personal), audit_redacted(now_is, secrets, personal),
+         audit_redacted(was, secrets, personal, nested), audit_redacted(now_is, secrets, personal, nested),
          actor ->> 'kind', actor ->> 'user_id', actor ->> 'key_id', actor ->> 'job',
          actor ->> 'request_id', actor ->> 'ip'
     from (select to_jsonb(o) as b, to_jsonb(n) as a
-            from old_rows o join new_rows n on n.id = o.id) pairs
+            from old_rows o join new_rows n on n.id = o.id offset 0) pairs
    cross join lateral (
      select jsonb_object_agg(f.key, b -> f.key) as was, jsonb_object_agg(f.key, f.value) as now_is
        from jsonb_each(a - unnoted) f
@@ -119,14 +128,15 @@ declare
     jsonb_build_object('kind', 'system', 'job', current_setting('application_name')));
   secrets text[] := array(select substr(a, 3) from unnest(tg_argv) a where a like 's:%');
   personal text[] := array(select substr(a, 3) from unnest(tg_argv) a where a like 'p:%');
+  nested text[] := array(select substr(a, 3) from unnest(tg_argv) a where a like 'j:%');
 begin
   insert into audit_log (tenant_id, environment_id, entity_type, entity_id, action, before,
                          actor_kind, user_id, key_id, job, request_id, ip)
   select coalesce(r ->> 'tenant_id', r ->> 'id'), coalesce(r ->> 'environment_id', ''),
-         tg_argv[0], r ->> 'id', 'deleted', audit_redacted(r, secrets, personal),
+         tg_argv[0], r ->> 'id', 'deleted', audit_redacted(r, secrets, personal, nested),
          actor ->> 'kind', actor ->> 'user_id', actor ->> 'key_id', actor ->> 'job',
          actor ->> 'request_id', actor ->> 'ip'
-    from (select to_jsonb(o) as r from old_rows o) gone;
+    from (select to_jsonb(o) as r from old_rows o offset 0) gone;
   return null;
 end $$;
 

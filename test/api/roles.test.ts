@@ -29,6 +29,7 @@ describe('role × operation', () => {
     if (route.humanSuperAdminOnly === true) return false;
     if (route.permission === 'authenticated') return true;
     const [entity, action] = route.permission.split(':');
+    if (entity === 'audit_log') return role === 'all_reader' || role === 'super_admin';
     if (role === 'all_reader') return action === 'read';
     if (role === 'all_writer' || role === 'super_admin') return true;
     if (role === 'event_ingestor') return entity === 'event' && action === 'write';

@@ -108,7 +108,7 @@ describe('row security', () => {
         await api.pool`select 1 from pg_policies where policyname = 'tenant_isolation'`;
       process.stdout.write(
         `row security, ${whose}: tables=${tables.length} policies=${policies.length} ` +
-          `statements=${statements} rowless=${rowless.size} leaks=${leaks.length}\n`,
+          `statements=${statements} without_rows=${[...rowless].join(',')} leaks=${leaks.length}\n`,
       );
       expect(leaks).toEqual([]);
       expect(policies.length).toBe(tables.length);

@@ -9,8 +9,9 @@ import {
 describe('permissions', () => {
   test.each`
     roles                                 | permissions
-    ${['super_admin']}                    | ${['*:read', '*:write']}
-    ${['all_reader']}                     | ${['*:read']}
+    ${['super_admin']}                    | ${['*:read', '*:write', 'audit_log:read']}
+    ${['all_reader']}                     | ${['*:read', 'audit_log:read']}
+    ${['all_writer']}                     | ${['*:read', '*:write']}
     ${['event_reader', 'event_ingestor']} | ${['event:write', 'event:read']}
     ${['boss', 'constructor']}            | ${[]}
     ${[]}                                 | ${[]}
@@ -19,13 +20,15 @@ describe('permissions', () => {
   });
 
   test.each`
-    held              | wanted           | is
-    ${['*:read']}     | ${'plan:read'}   | ${true}
-    ${['*:read']}     | ${'plan:write'}  | ${false}
-    ${['plan:write']} | ${'plan:write'}  | ${true}
-    ${['plan:write']} | ${'plan:read'}   | ${false}
-    ${['plan:write']} | ${'price:write'} | ${false}
-    ${[]}             | ${'plan:read'}   | ${false}
+    held                  | wanted              | is
+    ${['*:read']}         | ${'plan:read'}      | ${true}
+    ${['*:read']}         | ${'plan:write'}     | ${false}
+    ${['plan:write']}     | ${'plan:write'}     | ${true}
+    ${['plan:write']}     | ${'plan:read'}      | ${false}
+    ${['plan:write']}     | ${'price:write'}    | ${false}
+    ${[]}                 | ${'plan:read'}      | ${false}
+    ${['*:read']}         | ${'audit_log:read'} | ${false}
+    ${['audit_log:read']} | ${'audit_log:read'} | ${true}
   `('$held allows $wanted: $is', ({ held, wanted, is }) => {
     expect(allows(held, wanted)).toBe(is);
   });

@@ -42,11 +42,16 @@ export async function insertAnyRow(pool: Pool, table: string, scope: Scope): Pro
     );
 }
 
+/** Numbers and times ascend from value to value: keys differ, and what begins first ends later. */
+let made = 0;
 function valueOf(type: string): unknown {
+  made += 1;
   if (/^(text|character varying)$/.test(type)) return randomUUID();
-  if (/^(smallint|integer|bigint|numeric|double precision)$/.test(type)) return 1;
+  if (type === 'numeric') return 1;
+  if (/^(smallint|integer|bigint|double precision)$/.test(type)) return made;
   if (type === 'boolean') return false;
-  if (/^(timestamp|date)/.test(type)) return '2026-11-21T00:00:00Z';
+  if (/^(timestamp|date)/.test(type))
+    return new Date(Date.UTC(2026, 0, 1) + made * 1000).toISOString();
   if (type === 'bytea') return `\\x${randomUUID().replaceAll('-', '')}`;
   if (type === 'jsonb') return {};
   return type.endsWith('[]') ? [] : randomUUID();

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { instant } from './primitives.ts';
+import { searchSchemas } from './search.ts';
+
+export const AUDIT_ACTIONS = ['created', 'updated', 'deleted'] as const;
+export const ACTOR_KINDS = ['user', 'service_account', 'customer', 'public', 'system'] as const;
+
+const fields = z.record(z.string(), z.unknown()).nullable();
+const nullableText = z.string().nullable();
+
+/**
+ * One record that one write changed. `before` and `after` hold the whole record where it came or went,
+ * and the changed fields where it changed; archiving counts as `deleted`. Secrets are `[redacted]`,
+ * what belongs to an end customer as a person is `[personal]`.
+ */
+export const AuditLog = z
+  .object({
+    id: z.string(),
+    tenant_id: z.string(),
+    /** Null for what belongs to the tenant as a whole. */
+    environment_id: nullableText,
+    entity_type: z.string(),
+    entity_id: z.string(),
+    action: z.enum(AUDIT_ACTIONS),
+    before: fields,
+    after: fields,
+    actor_kind: z.enum(ACTOR_KINDS),
+    user_id: nullableText,
+    key_id: nullableText,
+    /** Of the system: the job, or the process. */
+    job: nullableText,
+    request_id: nullableText,
+    ip: nullableText,
+    created_at: instant,
+  })
+  .meta({ id: 'AuditLog' });
+export type AuditLog = z.infer<typeof AuditLog>;
+
+export const AuditLogSearch = searchSchemas({
+  fields: { created_at: 'time' },
+  filters: (kind) => ({
+    entity_type: kind.text(),
+    entity_id: kind.text(),
+    action: kind.oneOf(AUDIT_ACTIONS),
+    actor_kind: kind.oneOf(ACTOR_KINDS),
+    user_id: kind.text(),
+    key_id: kind.text(),
+    request_id: kind.text(),
+  }),
+});
