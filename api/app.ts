@@ -11,6 +11,7 @@ import { createPortalSessions } from '../platform/http/portal-sessions.ts';
 import { createSessions } from '../platform/http/sessions.ts';
 import { logCorrections } from './corrections/log-corrections.ts';
 import type { ApiDeps, BillingDeps } from './deps.ts';
+import { readStreamLag } from './events/stream-lag.ts';
 import { API_ROUTES } from './routes.ts';
 
 export const API_PREFIX = '/v1';
@@ -68,7 +69,10 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
       publicUrl,
       singleSignOn: options.singleSignOn ?? true,
       logCorrections: appendCorrections,
-      logHeads: async () => (await options.openEventLog()).positions(STREAM_GROUP),
+      streamLag: async () => {
+        const eventLog = await options.openEventLog();
+        return await readStreamLag(pool, await eventLog.positions(STREAM_GROUP));
+      },
       eventReader: options.eventReader,
     },
     sessions,

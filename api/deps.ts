@@ -1,5 +1,4 @@
 import type { EventReader } from '../clickhouse/event-reader.ts';
-import type { LogHead } from '../domain/metering/log-heads.ts';
 import type { UsageReader } from '../domain/metering/usage.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { PortalSessions } from '../platform/http/portal-sessions.ts';
@@ -8,6 +7,7 @@ import type { Ids } from '../platform/ids.ts';
 import type { Logger } from '../platform/log.ts';
 import type { SecretBox } from '../platform/secret-box.ts';
 import type { Pool } from '../postgres/client.ts';
+import type { PartitionLag } from './events/stream-lag.ts';
 
 /** What commands and routes need from outside. `main/runtime.ts` builds it; tests build their own. */
 export interface BillingDeps {
@@ -32,8 +32,8 @@ export interface ApiDeps extends BillingDeps {
   /** Whether tenants may set up single sign-on at all. */
   readonly singleSignOn: boolean;
   readonly eventReader: EventReader;
-  /** Where the log of each partition ends. Rejects while the log can not be reached. */
-  logHeads(): Promise<readonly LogHead[]>;
+  /** How far the stream is behind the log. Rejects while the log can not be reached. */
+  streamLag(): Promise<readonly PartitionLag[]>;
   /** Appends what corrections are waiting for the event log. Never throws: a job tries again. */
   logCorrections(): Promise<void>;
 }

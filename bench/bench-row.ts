@@ -59,4 +59,5 @@ export interface BenchOptions {
   readonly keep?: string;
   readonly from?: string;
   readonly backfill?: boolean;
+  readonly events?: string;
 }

@@ -19,6 +19,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   rating: () => import('./rating.ts'),
   'second-wall': () => import('./second-wall.ts'),
   api: () => import('./api.ts'),
+  'usage-diff': () => import('./usage-diff.ts'),
   'hostile-queries': () => import('./hostile-queries.ts'),
   scale: () => import('./scale.ts'),
 };
@@ -28,6 +29,7 @@ const ONLY_BY_NAME = new Set(['scale']);
 /**
  * `npm run bench -- [names] [--json FILE]`: all of them, or those that are named; one table at the end.
  * `scale --sizes 1M,10M,100M [--keep DIR | --from DIR]` prints a table of its own, one column per size.
+ * `usage-diff --events 100000` sends that many, a million when left out.
  * `freshness --backfill` measures while a new meter version gets its past.
  */
 const { values, positionals } = parseArgs({
@@ -38,6 +40,7 @@ const { values, positionals } = parseArgs({
     keep: { type: 'string' },
     from: { type: 'string' },
     backfill: { type: 'boolean' },
+    events: { type: 'string' },
   },
 });
 const unknown = positionals.filter((name) => BENCHES[name] === undefined);

@@ -1,5 +1,5 @@
 import type { EventHistory as StoredHistory } from '../../clickhouse/event-reader.ts';
-import type { RawEventRow } from '../../clickhouse/rows.ts';
+import { ERASED_PROPERTIES, type RawEventRow } from '../../clickhouse/rows.ts';
 import { BillingError, notFound } from '../../domain/errors.ts';
 import { matchesFilter } from '../../domain/pricing/filter-values.ts';
 import { compileFilters } from '../../domain/metering/match.ts';
@@ -22,6 +22,7 @@ import { findFeaturesOfMeters } from '../features/repository.ts';
 import { priceAnswers, type PriceRow } from '../prices/repository.ts';
 import { lineItemAnswers } from '../subscriptions/answers.ts';
 import { eventAnswer, propertiesOf, textsOf } from './answers.ts';
+import { endedVersions } from './ended-versions.ts';
 import { lineItemsAt, metersOfEventName, pricesOfMeters } from './repository.ts';
 
 const COPIES_MAX = 50;
@@ -39,7 +40,14 @@ export async function debugEvent(
   const shown = history.canonical ?? history.copies[0];
   if (shown === undefined) throw notFound('Event', eventId);
   const way = await followToCharge(deps, scope, shown);
-  const metering = await meteringOf(deps, scope, history, way.meters);
+  const ended =
+    history.canonical === null ? [] : await endedVersions(deps.pool, scope, history.canonical);
+  const endedIds = new Set(ended.map(({ meter_version_id }) => meter_version_id));
+  const metered = await meteringOf(deps, scope, history, way.meters);
+  const metering = [
+    ...metered.filter(({ meter_version_id }) => !endedIds.has(meter_version_id)),
+    ...ended,
+  ];
   const processed = processedEvents(way, metering, history);
   const isProcessed = processed.length > 0 && history.voids.length === 0;
   return {
@@ -177,6 +185,7 @@ function copyAnswer(copy: RawEventRow, history: StoredHistory): EventCopy {
     verdict,
     duplicate_of:
       verdict === 'duplicate' && canonical !== null ? isoText(canonical.ingested_at) : null,
+    is_erased: copy.properties === ERASED_PROPERTIES,
   };
 }
 
@@ -219,8 +228,11 @@ async function trackerOf(
   tracker.customer_lookup = { status: 'found', customer, error: null };
   if (meters.length === 0) {
     tracker.meter_matching = { status: 'not_found', matched_meters: null, error: null };
-    const message = `No meters found matching event_name: ${event.event_name}`;
-    return { ...tracker, failure_point: failed('meter_lookup', 'not_found', message) };
+    const disabled = metering.find(({ reason }) => reason === 'meter_disabled');
+    const message =
+      disabled?.message ?? `No meters found matching event_name: ${event.event_name}`;
+    const code = disabled?.reason ?? 'not_found';
+    return { ...tracker, failure_point: failed('meter_lookup', code, message) };
   }
   tracker.meter_matching = {
     status: 'found',

@@ -2,7 +2,7 @@ import { invalidField } from '../../domain/errors.ts';
 import { isoText } from '../../domain/time/instant.ts';
 import { windowStart } from '../../domain/time/usage-windows.ts';
 import { isoTime } from '../../platform/clock.ts';
-import type { Db, Scope } from '../../postgres/client.ts';
+import type { Scope } from '../../postgres/client.ts';
 import type { Monitoring, MonitoringQuery } from '../../schemas/event-monitoring.ts';
 import type { ApiDeps } from '../deps.ts';
 
@@ -60,49 +60,20 @@ function pointsOf(
 
 type Lag = Pick<Monitoring, 'consumption_lag' | 'freshness_ms' | 'partitions'>;
 
-/** Heads of the log beside the watermarks (metering 4); all null while the log can not be reached. */
+/** All null while the log can not be reached. */
 async function readLag(deps: ApiDeps): Promise<Lag> {
-  const heads = await deps.logHeads().catch((error: unknown) => {
-    deps.log.warn({ err: error }, 'monitoring: the event log can not be reached');
+  const partitions = await deps.streamLag().catch((error: unknown) => {
+    deps.log.warn({ err: error }, 'monitoring: the lag is unknown');
     return null;
   });
-  if (heads === null) return { consumption_lag: null, freshness_ms: null, partitions: null };
-  const progress = new Map(
-    (await readProgress(deps.pool)).map((row) => [`${row.epoch}/${row.partition}`, row]),
-  );
-  const partitions = new Map<number, { lag: number; movedAt: string | null; idleMs: number }>();
-  for (const { epoch, partition, next } of heads) {
-    const passed = progress.get(`${epoch}/${partition}`);
-    const lag = Math.max(Number(next - BigInt(passed?.next_offset ?? 0)), 0);
-    const known = partitions.get(partition);
-    partitions.set(partition, {
-      lag: lag + (known?.lag ?? 0),
-      movedAt: passed?.updated_at ?? known?.movedAt ?? null,
-      idleMs: Math.max(lag > 0 ? (passed?.idle_ms ?? 0) : 0, known?.idleMs ?? 0),
-    });
-  }
-  const all = [...partitions].sort(([left], [right]) => left - right);
+  if (partitions === null) return { consumption_lag: null, freshness_ms: null, partitions: null };
   return {
-    consumption_lag: all.reduce((sum, [, { lag }]) => sum + lag, 0),
-    freshness_ms: Math.max(0, ...all.map(([, { idleMs }]) => idleMs)),
-    partitions: all.map(([partition, { lag, movedAt }]) => ({
+    consumption_lag: partitions.reduce((sum, { lag_records }) => sum + lag_records, 0),
+    freshness_ms: Math.max(0, ...partitions.map(({ waiting_ms }) => waiting_ms)),
+    partitions: partitions.map(({ partition, lag_records, watermark_moved_at }) => ({
       partition,
-      lag_records: lag,
-      watermark_moved_at: movedAt,
+      lag_records,
+      watermark_moved_at,
     })),
   };
 }
-
-interface Progress {
-  readonly epoch: number;
-  readonly partition: number;
-  readonly next_offset: string;
-  readonly updated_at: string;
-  readonly idle_ms: number;
-}
-
-/** Of the stream, which belongs to no tenant. */
-const readProgress = (db: Db): Promise<Progress[]> => db<Progress[]>`
-  select epoch, partition, next_offset, updated_at,
-         greatest(0, round(extract(epoch from now() - updated_at) * 1000))::int as idle_ms
-    from stream_progress`;
