@@ -1,5 +1,6 @@
 import { createUsageStore } from '../clickhouse/create-usage-store.ts';
 import { resealSecrets } from '../api/connections/secrets.ts';
+import { rotateSigningKey } from '../platform/http/signing-keys.ts';
 import { createSecretBox } from '../platform/secret-box.ts';
 import { verifyAuditLog } from '../postgres/audit-chain.ts';
 import { requestRebuild } from '../postgres/seals.ts';
@@ -33,6 +34,10 @@ const COMMANDS: Readonly<Record<string, (runtime: Runtime) => Promise<string>>> 
     for (const id of unreadable) process.stdout.write(`no key of ENCRYPTION_KEY opens ${id}\n`);
     if (unreadable.length > 0) process.exitCode = 1;
     return `reseal-secrets resealed=${resealed} unreadable=${unreadable.length}`;
+  },
+  'rotate-signing-key': async ({ pool, clock }) => {
+    const id = await rotateSigningKey(pool, clock);
+    return `rotate-signing-key key=${id}: sessions go on; the key before it ends in 20 minutes`;
   },
   audit: async ({ pool }) => {
     if (process.argv[3] !== 'verify') throw new Error('audit takes one word: verify');

@@ -1,10 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { jwtVerify, SignJWT } from 'jose';
+import { decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
 import { permissionsOf } from '../../domain/access/permissions.ts';
 import { BillingError } from '../../domain/errors.ts';
 import type { Pool } from '../../postgres/client.ts';
 import { isoTime, type Clock } from '../clock.ts';
 import type { Identity } from './api-key-auth.ts';
+import { createSigningKeys, type SigningKeys } from './signing-keys.ts';
 
 const ISSUER = 'meterline';
 const AUDIENCE = 'dashboard';
@@ -42,12 +43,13 @@ export interface Sessions {
 
 export async function createSessions(options: { pool: Pool; clock: Clock }): Promise<Sessions> {
   const { pool, clock } = options;
-  const signing = await signingKey(pool);
+  const keys = await createSigningKeys(options);
   const seconds = () => Math.floor(clock.now() / 1000);
 
-  const sign = async (user: { id: string; tenant_id: string }, sessionId: string) => {
+  const sign = async (user: { id: string; tenant_id: string }, sid: string) => {
     const expiresAt = seconds() + TOKEN_SECONDS;
-    const token = await new SignJWT({ tenant_id: user.tenant_id, sid: sessionId })
+    const signing = await keys.newest();
+    const token = await new SignJWT({ tenant_id: user.tenant_id, sid })
       .setProtectedHeader({ alg: 'HS256', typ: 'JWT', kid: signing.id })
       .setSubject(user.id)
       .setIssuer(ISSUER)
@@ -60,17 +62,17 @@ export async function createSessions(options: { pool: Pool; clock: Clock }): Pro
 
   return {
     async open(user) {
-      const id = randomBytes(16).toString('hex');
-      const refreshToken = randomBytes(32).toString('base64url');
+      const sid = randomBytes(32).toString('base64url');
+      const refreshToken = newRefreshToken(sid);
       await pool`insert into sessions ${pool({
-        id,
+        id: sessionId(sid),
         tenant_id: user.tenant_id,
         user_id: user.id,
         refresh_hash: hashOf(refreshToken),
         expires_at: isoTime(clock.now() + SESSION_SECONDS * 1000),
         created_at: isoTime(clock.now()),
       })}`;
-      const signed = await sign(user, id);
+      const signed = await sign(user, sid);
       return {
         ...signed,
         refresh_token: refreshToken,
@@ -80,22 +82,23 @@ export async function createSessions(options: { pool: Pool; clock: Clock }): Pro
     },
 
     async refresh(refreshToken) {
-      const next = randomBytes(32).toString('base64url');
+      const sid = refreshToken.slice(0, refreshToken.indexOf('.'));
+      const next = newRefreshToken(sid);
       const exchanged = await exchange(pool, refreshToken, next, isoTime(clock.now()));
       if (exchanged === null) throw sessionEnded();
       const user = { id: exchanged.user_id, tenant_id: exchanged.tenant_id };
-      const signed = await sign(user, exchanged.id);
+      const signed = await sign(user, sid);
       return { ...signed, refresh_token: next, user_id: user.id, tenant_id: user.tenant_id };
     },
 
-    async end(sessionId) {
+    async end(id) {
       await pool`
         update sessions set ended_at = ${isoTime(clock.now())}
-         where id = ${sessionId} and ended_at is null`;
+         where id = ${id} and ended_at is null`;
     },
 
     async authenticate(token, environmentId, needsEnvironment) {
-      const claims = await verified(token, signing, clock);
+      const claims = await verified(token, keys, clock);
       if (claims === null) return null;
       const user = await sessionUser(pool, claims, isoTime(clock.now()));
       if (user === null) return null;
@@ -106,7 +109,7 @@ export async function createSessions(options: { pool: Pool; clock: Clock }): Pro
         tenant_id: user.tenant_id,
         environment_id: environment_id ?? '',
         key_id: null,
-        session_id: claims.sid,
+        session_id: sessionId(claims.sid),
         user_id: user.id,
         user_type: 'user',
         roles: user.roles,
@@ -118,6 +121,14 @@ export async function createSessions(options: { pool: Pool; clock: Clock }): Pro
 
 const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
 
+/**
+ * What the database knows a session by. The claim `sid` is a secret of its own, shown to nobody but the
+ * session: with a copy of the database, signing key and all, no token can be made.
+ */
+const sessionId = (sid: string): string => hashOf(sid).toString('hex');
+
+const newRefreshToken = (sid: string): string => `${sid}.${randomBytes(32).toString('base64url')}`;
+
 const sessionEnded = (): BillingError =>
   new BillingError('unauthenticated', 'unauthenticated', 'The session has ended. Log in again.');
 
@@ -128,34 +139,19 @@ const noEnvironment = (): BillingError =>
     'Name an environment of your tenant in the header X-Environment-ID.',
   );
 
-interface SigningKey {
-  readonly id: string;
-  readonly secret: Uint8Array;
-}
-
-/** The newest key, made by whoever starts first. */
-async function signingKey(pool: Pool): Promise<SigningKey> {
-  return await pool.begin(async (tx) => {
-    await tx`lock table signing_keys in exclusive mode`;
-    const [known] = await tx<SigningKey[]>`
-      select id, secret from signing_keys order by created_at desc limit 1`;
-    if (known !== undefined) return known;
-    const key = { id: randomBytes(8).toString('hex'), secret: randomBytes(64) };
-    await tx`insert into signing_keys ${tx(key)}`;
-    return key;
-  });
-}
-
 interface Claims {
   readonly sub: string;
   readonly tenant_id: string;
   readonly sid: string;
 }
 
-/** One algorithm, one issuer, one audience, one key: whatever else a token says is not believed. */
-async function verified(token: string, key: SigningKey, clock: Clock): Promise<Claims | null> {
+/** One algorithm, one issuer, one audience, a list of keys: whatever else a token says is not believed. */
+async function verified(token: string, keys: SigningKeys, clock: Clock): Promise<Claims | null> {
+  const kid = keyIdOf(token);
+  const key = kid === null ? null : await keys.find(kid);
+  if (key === null) return null;
   try {
-    const { payload, protectedHeader } = await jwtVerify(token, key.secret, {
+    const { payload } = await jwtVerify(token, key.secret, {
       algorithms: ['HS256'],
       issuer: ISSUER,
       audience: AUDIENCE,
@@ -163,11 +159,20 @@ async function verified(token: string, key: SigningKey, clock: Clock): Promise<C
       typ: 'JWT',
       currentDate: new Date(clock.now()),
     });
-    if (protectedHeader.kid !== key.id) return null;
     const { sub, tenant_id, sid } = payload;
     if (typeof sub !== 'string' || typeof tenant_id !== 'string' || typeof sid !== 'string')
       return null;
     return { sub, tenant_id, sid };
+  } catch {
+    return null;
+  }
+}
+
+/** What the header says, believed by nobody before the signature holds. */
+function keyIdOf(token: string): string | null {
+  try {
+    const { kid } = decodeProtectedHeader(token);
+    return typeof kid === 'string' ? kid : null;
   } catch {
     return null;
   }
@@ -184,7 +189,7 @@ async function sessionUser(pool: Pool, claims: Claims, now: string): Promise<Ses
     select u.id, u.tenant_id, u.roles
       from sessions s
       join users u on u.id = s.user_id and u.tenant_id = s.tenant_id
-     where s.id = ${claims.sid}
+     where s.id = ${sessionId(claims.sid)}
        and s.user_id = ${claims.sub}
        and s.tenant_id = ${claims.tenant_id}
        and s.ended_at is null

@@ -17,3 +17,7 @@ create table saml_assertions (
   primary key (tenant_id, assertion_id)
 );
 create index saml_assertions_expires_at_idx on saml_assertions (expires_at);
+
+-- Keys that sign sessions take turns: one that was followed by another is believed until its last tokens
+-- have ended. The lock is short: the table has a handful of rows.
+alter table signing_keys add column ends_at timestamptz(3);

@@ -1,4 +1,6 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { SignJWT } from 'jose';
+import { rotateSigningKey } from '../../../platform/http/signing-keys.ts';
 import { startTestApi, type TestApi } from '../../support/api.ts';
 
 const MINUTES = 60_000;
@@ -134,6 +136,20 @@ describe('sign-up, login and sessions', () => {
     ).toBe(401);
   });
 
+  test('keys take turns: tokens of the one before are believed until they have ended', async () => {
+    const person = await signUp();
+    const me = (token: string) => api.get('/v1/users/me', bearer(token));
+    const kid = await rotateSigningKey(api.pool, api.clock);
+    api.clock.advance(MINUTES);
+    const { body: next } = await api.post(
+      '/v1/auth/refresh',
+      { refresh_token: person.refresh_token },
+      anonymous,
+    );
+    expect(JSON.parse(Buffer.from(next.token.split('.')[0], 'base64url').toString()).kid).toBe(kid);
+    expect([(await me(person.token)).status, (await me(next.token)).status]).toEqual([200, 200]);
+  });
+
   describe('tokens that are not believed', () => {
     let good: Awaited<ReturnType<typeof signUp>>;
     let secret: Uint8Array;
@@ -142,7 +158,7 @@ describe('sign-up, login and sessions', () => {
       good = await signUp();
       const [key] = await api.pool<
         { id: string; secret: Uint8Array }[]
-      >`select id, secret from signing_keys`;
+      >`select id, secret from signing_keys where ends_at is null`;
       [kid, secret] = [key!.id, key!.secret];
     });
     const claims = () => {
@@ -173,6 +189,48 @@ describe('sign-up, login and sessions', () => {
       ],
       ['another secret', () => forge(claims(), {}, new Uint8Array(64))],
       ['another algorithm', () => forge(claims(), { alg: 'HS512' })],
+      [
+        'a key that has ended',
+        async () => {
+          const ended = {
+            id: 'ended',
+            secret: Buffer.alloc(64, 7),
+            ends_at: '2020-01-01T00:00:00Z',
+          };
+          await api.pool`insert into signing_keys ${api.pool(ended)}`;
+          api.clock.advance(MINUTES);
+          return await forge({ ...claims(), exp: 4_000_000_000 }, { kid: 'ended' }, ended.secret);
+        },
+      ],
+      [
+        'the public key as a secret',
+        async () => {
+          const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+          const pem = Buffer.from(publicKey.export({ type: 'spki', format: 'pem' }));
+          return await forge(claims(), {}, pem);
+        },
+      ],
+      [
+        'RS256 under the same key id',
+        async () => {
+          const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+          return await new SignJWT(claims())
+            .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid })
+            .sign(privateKey);
+        },
+      ],
+      [
+        'a key in the header',
+        () => forge(claims(), { jwk: { kty: 'oct', k: 'AA' }, kid: 'other' }, new Uint8Array(64)),
+      ],
+      [
+        'the session’s id in the database',
+        async () => {
+          const [row] = await api.pool<{ id: string }[]>`
+          select id from sessions where user_id = ${good.user_id}`;
+          return await forge({ ...claims(), sid: row!.id });
+        },
+      ],
       ['an unknown key id', () => forge(claims(), { kid: 'other' })],
       ['no key id', () => forge(claims(), { kid: undefined })],
       ['another type', () => forge(claims(), { typ: 'portal+jwt' })],
@@ -190,7 +248,8 @@ describe('sign-up, login and sessions', () => {
       ['a tenant that is no text', () => forge({ ...claims(), tenant_id: ['x'] })],
       ['nonsense in three parts', () => 'a.b.c'],
     ])('%s: 401', async (_what, make) => {
-      expect((await api.get('/v1/users/me', bearer(await make()))).status).toBe(401);
+      const { status, body } = await api.get('/v1/users/me', bearer(await make()));
+      expect([status, body.code, body.success]).toEqual([401, 'unauthenticated', false]);
     });
   });
 
