@@ -15,7 +15,13 @@ import {
   rejectedCount,
   type EventCountQuestion,
 } from './queries/event-counts.ts';
-import { countEvents, searchEvents, type EventSearch } from './queries/event-search.ts';
+import {
+  countEvents,
+  countStoredEvents,
+  searchEvents,
+  timeOfNth,
+  type EventSearch,
+} from './queries/event-search.ts';
 import {
   countedEvents,
   rawEventRow,
@@ -120,16 +126,13 @@ export function createEventReader(
     history: (id, copies) => guarded(id.tenant_id, () => readHistory(clickhouse, id, copies)),
     search: (search) =>
       guarded(search.tenant_id, async () => {
-        const [rows, [count]] = await Promise.all([
-          clickhouse.rows<RawEventCells>(searchEvents(search), options),
-          clickhouse.rows<[string]>(countEvents(search), options),
+        const [events, total_count] = await Promise.all([
+          readPage(clickhouse, search, options),
+          readCount(clickhouse, search, options),
         ]);
-        return { events: rows.map(rawEventRow), total_count: Number(count![0]) };
+        return { events, total_count };
       }),
-    list: (search) =>
-      guarded(search.tenant_id, async () =>
-        (await clickhouse.rows<RawEventCells>(searchEvents(search), options)).map(rawEventRow),
-      ),
+    list: (search) => guarded(search.tenant_id, () => readPage(clickhouse, search, options)),
     counted: (query) =>
       guarded(query.tenant_id, async () =>
         (await clickhouse.rows<RawEventCells>(countedEvents(query), options)).map(rawEventRow),
@@ -169,25 +172,62 @@ async function readCounts(
   };
 }
 
+/** Copies beyond the page that are looked at, in case some of it stands twice. */
+const SPARE_COPIES = 1_000;
+
+async function readPage(
+  clickhouse: ClickHouse,
+  search: EventSearch,
+  options: ReadOptions,
+): Promise<RawEventRow[]> {
+  const read = async (asked: EventSearch) =>
+    (await clickhouse.rows<RawEventCells>(searchEvents(asked), options)).map(rawEventRow);
+  if (search.sort !== 'timestamp') return await read(search);
+  const nth = search.offset + search.limit + SPARE_COPIES;
+  const [last] = await clickhouse.rows<[string]>(timeOfNth(search, nth), options);
+  if (last === undefined) return await read(search);
+  const time = Number(last[0]);
+  const events = await read({ ...search, [search.order === 'desc' ? 'start' : 'end']: time });
+  return events.length === search.limit ? events : await read(search);
+}
+
+/** Up to so many are counted exactly; beyond, the few that a replay left twice are counted twice. */
+const EXACT_COUNT_MAX = 200_000;
+
+async function readCount(
+  clickhouse: ClickHouse,
+  search: EventSearch,
+  options: ReadOptions,
+): Promise<number> {
+  const [stored] = await clickhouse.rows<[string]>(countStoredEvents(search), options);
+  if (Number(stored![0]) > EXACT_COUNT_MAX) return Number(stored![0]);
+  const [exact] = await clickhouse.rows<[string]>(countEvents(search), options);
+  return Number(exact![0]);
+}
+
 async function readHistory(
   clickhouse: ClickHouse,
   id: EventId,
   limit: number,
 ): Promise<EventHistory> {
   const options: ReadOptions = { limits: READING };
-  const [copies, [first], rejections, voids] = await Promise.all([
+  const [copies, rejections, voids] = await Promise.all([
     clickhouse.rows<RawEventCells>(eventCopies(id, limit), options),
-    clickhouse.rows<RawEventCells>(canonicalCopy(id), options),
     clickhouse.rows<[number, string, string, string, string]>(eventRejections(id), options),
     clickhouse.rows<[number, string, number, string]>(eventVoids(id), options),
   ]);
-  const canonical = first === undefined ? null : rawEventRow(first);
+  const shown = copies.map(rawEventRow);
+  let canonical = shown.find((copy) => copy.is_canonical) ?? null;
+  if (canonical === null && shown.length === limit) {
+    const [first] = await clickhouse.rows<RawEventCells>(canonicalCopy(id), options);
+    canonical = first === undefined ? null : rawEventRow(first);
+  }
   const counted =
     canonical === null
       ? []
       : await clickhouse.rows<MeterUsageCells>(usageOfEvent(canonical), options);
   return {
-    copies: copies.map(rawEventRow),
+    copies: shown,
     canonical,
     usage: counted.map((cells) => meterUsageRow(canonical!, cells)),
     rejections: rejections.map(([partition, position, meter_version_id, reason, message]) => ({

@@ -46,6 +46,30 @@ export function searchEvents(search: EventSearch): ClickHouseQuery {
   };
 }
 
+/**
+ * The time behind which so many copies lie, newest or oldest first as the page is; nothing when there are
+ * fewer. One column is sorted for it, and only its head kept: a page of a large environment then reads
+ * the few events that it shows.
+ */
+export function timeOfNth(search: EventSearch, nth: number): ClickHouseQuery {
+  const where = searched(search);
+  return {
+    sql: `
+      select toUnixTimestamp64Milli(timestamp)
+        from events_raw_v1
+       where ${where.sql}
+       order by timestamp ${search.order}
+       limit 1 offset {before:UInt64}`,
+    params: { ...where.params, before: nth - 1 },
+  };
+}
+
+/** Copies as they are stored, of which a replay may have left two. */
+export function countStoredEvents(search: EventSearch): ClickHouseQuery {
+  const where = searched(search);
+  return { sql: `select count() from events_raw_v1 where ${where.sql}`, params: where.params };
+}
+
 export function countEvents(search: EventSearch): ClickHouseQuery {
   const where = searched(search);
   return {
