@@ -10,11 +10,13 @@ import { costRoutes } from './costs/routes.ts';
 import { couponRoutes } from './coupons/routes.ts';
 import { creditGrantRoutes } from './credit-grants/routes.ts';
 import { customerRoutes } from './customers/routes.ts';
+import { customerViewRoutes } from './customers/view-routes.ts';
 import { dashboardRoutes } from './dashboard/routes.ts';
 import type { ApiDeps } from './deps.ts';
 import { entitlementRoutes } from './entitlements/routes.ts';
 import { environmentRoutes } from './environments/routes.ts';
 import { eventRoutes } from './events/routes.ts';
+import { exportRoutes } from './exports/routes.ts';
 import { featureRoutes } from './features/routes.ts';
 import { groupRoutes } from './groups/routes.ts';
 import { integrationRoutes } from './integrations/routes.ts';
@@ -25,6 +27,7 @@ import { portalRoutes } from './portal/routes.ts';
 import { priceUnitRoutes } from './price-units/routes.ts';
 import { priceRoutes } from './prices/routes.ts';
 import { subscriptionRoutes } from './subscriptions/routes.ts';
+import { subscriptionViewRoutes } from './subscriptions/view-routes.ts';
 import { rbacRoutes } from './rbac/routes.ts';
 import { scheduledTaskRoutes } from './scheduled-tasks/routes.ts';
 import { settingRoutes } from './settings/routes.ts';
@@ -59,8 +62,10 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...taxRoutes,
   ...costRoutes,
   ...customerRoutes,
+  ...customerViewRoutes,
   ...portalRoutes,
   ...subscriptionRoutes,
+  ...subscriptionViewRoutes,
   ...invoiceRoutes,
   ...alertRoutes,
   ...connectionRoutes,
@@ -73,4 +78,5 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...eventRoutes,
   ...usageRoutes,
   ...taskRoutes,
+  ...exportRoutes,
 ];
