@@ -3,7 +3,7 @@ import type { EventReader } from '../clickhouse/event-reader.ts';
 import type { EventLog } from '../platform/event-log/event-log.ts';
 import type { Authenticate } from '../platform/http/api-key-auth.ts';
 import { serveDocs } from '../platform/http/docs.ts';
-import { openApiDocument } from '../platform/http/openapi.ts';
+import { openApiDocument, type OpenApiVersion } from '../platform/http/openapi.ts';
 import type { CallerLimit } from '../platform/http/rate-limit.ts';
 import { registerRoutes } from '../platform/http/register-routes.ts';
 import type { Route } from '../platform/http/route.ts';
@@ -37,8 +37,12 @@ export interface ApiOptions {
 }
 
 /** The OpenAPI document of the product, made from the route lists. */
-export const apiDocument = (servedElsewhere: readonly Route<never>[] = []): object =>
+export const apiDocument = (
+  servedElsewhere: readonly Route<never>[] = [],
+  openapi: OpenApiVersion = '3.0.1',
+): object =>
   openApiDocument([...servedElsewhere, ...(API_ROUTES as readonly Route<never>[])], {
+    openapi,
     title: 'Meterline',
     version: '1.0',
     description:
@@ -47,7 +51,7 @@ export const apiDocument = (servedElsewhere: readonly Route<never>[] = []): obje
     prefix: API_PREFIX,
   });
 
-/** Puts the API, its document (`/v1/openapi.json`) and its page (`/docs`) on a server. */
+/** Puts the API, its documents (`/v1/openapi.json`, `/v1/openapi-3.1.json`) and its page (`/docs`) on a server. */
 export async function registerApi(app: FastifyInstance, options: ApiOptions): Promise<void> {
   const sessions = await createSessions(options.deps);
   const { pool, clock, log } = options.deps;
@@ -80,4 +84,9 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
   });
   const document = apiDocument(options.servedElsewhere);
   await serveDocs(app, document, { path: `${API_PREFIX}/openapi.json`, page: '/docs' });
+  let newer: string | null = null;
+  app.get(`${API_PREFIX}/openapi-3.1.json`, async (_request, reply) => {
+    newer ??= JSON.stringify(apiDocument(options.servedElsewhere, '3.1.0'));
+    return reply.type('application/json').send(newer);
+  });
 }

@@ -1,9 +1,14 @@
 import { z } from 'zod';
+import { readerOf } from './conditional.ts';
 import type { Route } from './route.ts';
 
 type Json = { [key: string]: unknown };
 
+export type OpenApiVersion = '3.0.1' | '3.1.0';
+
 export interface OpenApiOptions {
+  /** 3.0.1 is the contract; 3.1.0 says the same in today's JSON Schema. */
+  readonly openapi?: OpenApiVersion;
   readonly title: string;
   /** Version of the document, not of the product. */
   readonly version: string;
@@ -12,27 +17,35 @@ export interface OpenApiOptions {
   readonly prefix: string;
 }
 
+/** Schemas that several operations refer to, and the form that schemas are written in. */
+interface Components {
+  readonly openapi: OpenApiVersion;
+  readonly schemas: Json;
+}
+
 /**
- * The OpenAPI 3.0.1 document of the routes. It is made from the schemas that validate the requests and
+ * The OpenAPI document of the routes. It is made from the schemas that validate the requests and
  * that the tests hold the answers against, so it can not say anything else than the service does.
  * Schemas that carry an id (`.meta({ id: 'Plan' })`) become components under that name.
  */
 export function openApiDocument(routes: readonly Route<never>[], options: OpenApiOptions): Json {
-  const components: Json = { Error: errorSchema() };
+  const openapi = options.openapi ?? '3.0.1';
+  const components: Components = { openapi, schemas: { Error: errorSchema(openapi) } };
   const paths: Record<string, Json> = {};
   for (const route of routes) {
     const operations = (paths[route.path] ??= {});
-    operations[route.method.toLowerCase()] = operation(route, components);
+    operations[route.method.toLowerCase()] = operation(route, components, routes);
   }
   return {
-    openapi: '3.0.1',
+    openapi,
     info: { title: options.title, version: options.version, description: options.description },
     servers: [{ url: options.prefix }],
     security: [{ ApiKeyAuth: [] }, { BearerAuth: [] }],
     tags: [...new Set(routes.map(tagOf))].map((name) => ({ name })),
     paths,
     components: {
-      schemas: components,
+      schemas: components.schemas,
+      responses: ERROR_ANSWERS,
       securitySchemes: {
         ApiKeyAuth: { type: 'apiKey', in: 'header', name: 'x-api-key' },
         BearerAuth: { type: 'http', scheme: 'bearer' },
@@ -44,7 +57,11 @@ export function openApiDocument(routes: readonly Route<never>[], options: OpenAp
 
 const tagOf = (route: Route<never>): string => route.path.split('/')[1]!;
 
-function operation(route: Route<never>, components: Json): Json {
+function operation(
+  route: Route<never>,
+  components: Components,
+  routes: readonly Route<never>[],
+): Json {
   const answer: Json = { description: 'Success' };
   if (route.contentType !== undefined)
     answer['content'] = { [route.contentType]: { schema: { type: 'string', format: 'binary' } } };
@@ -62,6 +79,7 @@ function operation(route: Route<never>, components: Json): Json {
       ...parameters('path', route.params, components),
       ...parameters('query', route.query, components),
       ...(mayRepeat(route) ? [IDEMPOTENCY_KEY] : []),
+      ...(readerOf(route, routes) < 0 ? [] : [IF_MATCH]),
     ],
     ...(route.body === undefined
       ? {}
@@ -76,12 +94,50 @@ function operation(route: Route<never>, components: Json): Json {
         }),
     responses: {
       [String(route.status)]: answer,
-      default: {
-        description: 'A refusal or a failure',
-        content: json({ $ref: '#/components/schemas/Error' }),
-      },
+      ...errorAnswers(route, routes),
     },
   };
+}
+
+const ERROR_CONTENT = {
+  'application/json': { schema: { $ref: '#/components/schemas/Error' } },
+  'application/problem+json': { schema: { type: 'object' } },
+};
+const errorAnswer = (description: string): Json => ({ description, content: ERROR_CONTENT });
+
+/** What every refusal looks like, by the name under which operations refer to it. */
+const ERROR_ANSWERS: Json = {
+  Invalid: errorAnswer(
+    'The request breaks a rule; each detail names a field and what would be right.',
+  ),
+  Unauthenticated: errorAnswer('No credential, or one that is unknown, withdrawn or expired.'),
+  Forbidden: errorAnswer('The credential lacks the permission.'),
+  NotFound: errorAnswer('There is no such record in the scope of the credential.'),
+  Conflict: errorAnswer(
+    'The record exists, is in use, or is being changed; or a key was used before.',
+  ),
+  PreconditionFailed: errorAnswer('The record is not in the version that If-Match names.'),
+  TooManyRequests: errorAnswer('Too many requests; Retry-After says when to repeat.'),
+  Failure: errorAnswer('Any other refusal, or a failure. 503 is safe to repeat.'),
+};
+
+function errorAnswers(route: Route<never>, routes: readonly Route<never>[]): Json {
+  const isOpen = route.permission === 'public';
+  const named: Record<string, string | false> = {
+    400: 'Invalid',
+    401: !isOpen && 'Unauthenticated',
+    403: !isOpen && route.permission !== 'authenticated' && 'Forbidden',
+    404: route.path.includes('{') && 'NotFound',
+    409: route.method !== 'GET' && !route.permission.endsWith(':read') && 'Conflict',
+    412: readerOf(route, routes) >= 0 && 'PreconditionFailed',
+    429: 'TooManyRequests',
+    default: 'Failure',
+  };
+  return Object.fromEntries(
+    Object.entries(named).flatMap(([status, name]) =>
+      name === false ? [] : [[status, { $ref: `#/components/responses/${name}` }]],
+    ),
+  );
 }
 
 /** A call that changes something can be named, so that a repeat does it once. */
@@ -97,6 +153,14 @@ const IDEMPOTENCY_KEY: Json = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
+const IF_MATCH: Json = {
+  name: 'If-Match',
+  in: 'header',
+  required: false,
+  description: 'The ETag of the version that was read: the record is written only while it has it.',
+  schema: { type: 'string' },
+};
+
 const json = (schema: unknown): Json => ({ 'application/json': { schema } });
 
 /** `POST /plans/{id}/clone` → `post_plans_id_clone`: unique, because method and path are. */
@@ -108,7 +172,7 @@ function operationId(route: Route<never>): string {
 function parameters(
   where: 'path' | 'query',
   schema: z.ZodType | undefined,
-  components: Json,
+  components: Components,
 ): Json[] {
   if (schema === undefined) return [];
   const object = schemaOf(schema, 'input', components);
@@ -121,22 +185,22 @@ function parameters(
   }));
 }
 
-function schemaOf(schema: z.ZodType, io: 'input' | 'output', components: Json): Json {
-  const { definitions, ...own } = z.toJSONSchema(schema, {
-    target: 'openapi-3.0',
+function schemaOf(schema: z.ZodType, io: 'input' | 'output', components: Components): Json {
+  const { definitions, $defs, $schema, ...own } = z.toJSONSchema(schema, {
+    target: components.openapi === '3.0.1' ? 'openapi-3.0' : 'draft-2020-12',
     io,
     unrepresentable: 'any',
     // The generated patterns of dates and ids are longer than everything else together.
     override: ({ jsonSchema }) => {
       if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
     },
-  }) as Json & { definitions?: Json };
-  for (const [name, definition] of Object.entries(definitions ?? {}))
-    components[name] = pointToComponents(definition);
+  }) as Json & { definitions?: Json; $defs?: Json };
+  for (const [name, definition] of Object.entries(definitions ?? $defs ?? {}))
+    components.schemas[name] = pointToComponents(definition);
   return pointToComponents(own) as Json;
 }
 
-/** The same schema with `#/definitions/X` as `#/components/schemas/X`. */
+/** The same schema with `#/definitions/X` or `#/$defs/X` as `#/components/schemas/X`. */
 function pointToComponents(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(pointToComponents);
   if (typeof value !== 'object' || value === null) return value;
@@ -144,15 +208,17 @@ function pointToComponents(value: unknown): unknown {
     Object.entries(value).map(([key, inner]) => [
       key,
       key === '$ref' && typeof inner === 'string'
-        ? inner.replace('#/definitions/', '#/components/schemas/')
+        ? inner.replace(/^#\/(definitions|\$defs)\//, '#/components/schemas/')
         : pointToComponents(inner),
     ]),
   );
 }
 
-function errorSchema(): Json {
+function errorSchema(openapi: OpenApiVersion): Json {
   const text = { type: 'string' };
   const detail = { type: 'object', properties: { path: text, code: text, message: text } };
+  const nullableText =
+    openapi === '3.0.1' ? { type: 'string', nullable: true } : { type: ['string', 'null'] };
   return {
     type: 'object',
     required: ['success', 'error', 'code', 'http_status_code', 'message', 'details', 'request_id'],
@@ -160,7 +226,7 @@ function errorSchema(): Json {
       success: { type: 'boolean', enum: [false] },
       error: {
         type: 'object',
-        properties: { message: text, internal_error: { type: 'string', nullable: true } },
+        properties: { message: text, internal_error: nullableText },
       },
       code: text,
       http_status_code: { type: 'integer' },

@@ -1,9 +1,14 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { apiDocument } from '../../api/app.ts';
 import { API_ROUTES } from '../../api/routes.ts';
+import { INGEST_OPERATIONS } from '../../ingest/routes.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
 
 interface Operation {
   readonly operationId: string;
+  readonly summary?: string;
+  readonly tags?: readonly string[];
   readonly parameters: readonly { name: string; in: string; schema: object }[];
   readonly requestBody?: { content: Record<string, { schema: object }> };
   readonly responses: Record<string, object>;
@@ -11,7 +16,7 @@ interface Operation {
 const document = apiDocument() as {
   openapi: string;
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, object> };
+  components: { schemas: Record<string, object>; responses: Record<string, object> };
 };
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({
@@ -64,8 +69,8 @@ describe('the OpenAPI document', () => {
   test('every reference leads to a component, and no key is of a later OpenAPI', () => {
     const text = JSON.stringify(document);
     const references = [...text.matchAll(/"\$ref":"([^"]+)"/g)].map((match) => match[1]!);
-    const known = Object.keys(document.components.schemas).map(
-      (name) => `#/components/schemas/${name}`,
+    const known = (['schemas', 'responses'] as const).flatMap((kind) =>
+      Object.keys(document.components[kind]).map((name) => `#/components/${kind}/${name}`),
     );
     expect([...new Set(references)].filter((reference) => !known.includes(reference))).toEqual([]);
     for (const key of [
@@ -77,5 +82,42 @@ describe('the OpenAPI document', () => {
       '$schema',
     ])
       expect([key, text.includes(`"${key}`)]).toEqual([key, false]);
+  });
+
+  test('every operation says what it is for, and how it refuses', () => {
+    const bare = operations.filter(
+      ({ operation }) =>
+        !operation.summary ||
+        operation.tags?.length !== 1 ||
+        !['400', 'default'].every((status) => status in operation.responses),
+    );
+    expect(bare.map(({ name }) => name)).toEqual([]);
+    const conditional = operations.filter(({ operation }) => '412' in operation.responses);
+    expect(conditional.map(({ name }) => name)).toContain('PUT /plans/{id}');
+  });
+
+  test.each(['3.0.1', '3.1.0'] as const)(
+    'OpenAPI %s: the official schema of that version finds nothing wrong',
+    async (version) => {
+      const whole = JSON.parse(JSON.stringify(apiDocument(INGEST_OPERATIONS, version)));
+      const { valid, errors } = await new Validator().validate(whole);
+      expect(errors ?? []).toEqual([]);
+      expect([valid, whole.openapi]).toEqual([true, version]);
+    },
+  );
+
+  test('3.1 is served too, has the same operations, and its schemas are JSON Schema', async () => {
+    const { status, body } = await api.get('/v1/openapi-3.1.json');
+    expect([status, body.openapi]).toEqual([200, '3.1.0']);
+    const operationsOf = (paths: object) =>
+      Object.entries(paths).flatMap(([path, methods]) =>
+        Object.keys(methods as object).map((method) => `${method} ${path}`),
+      );
+    expect(operationsOf(body.paths)).toEqual(operationsOf(document.paths));
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    ajv.addSchema({ $id: 'document', components: body.components });
+    const names = Object.keys(body.components.schemas);
+    ajv.compile({ anyOf: names.map((name) => ({ $ref: `document#/components/schemas/${name}` })) });
+    expect(JSON.stringify(body)).not.toContain('"nullable"');
   });
 });
