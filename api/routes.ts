@@ -15,6 +15,7 @@ import { dashboardRoutes } from './dashboard/routes.ts';
 import type { ApiDeps } from './deps.ts';
 import { entitlementRoutes } from './entitlements/routes.ts';
 import { environmentRoutes } from './environments/routes.ts';
+import { erasureRoutes } from './erasures/routes.ts';
 import { eventRoutes } from './events/routes.ts';
 import { exportRoutes } from './exports/routes.ts';
 import { featureRoutes } from './features/routes.ts';
@@ -62,6 +63,7 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...taxRoutes,
   ...costRoutes,
   ...customerRoutes,
+  ...erasureRoutes,
   ...customerViewRoutes,
   ...portalRoutes,
   ...subscriptionRoutes,

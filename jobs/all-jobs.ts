@@ -4,6 +4,7 @@ import { headsVector } from '../domain/metering/log-heads.ts';
 import type { EventLog } from '../platform/event-log/event-log.ts';
 import { chainAuditLogRows } from './chain-audit-log.ts';
 import { closeBillingPeriods } from './close-billing-periods.ts';
+import { eraseEvents, type EraseEventsDeps } from './erase-events.ts';
 import { expireLogRecords } from './expire-log-records.ts';
 import {
   finalizeDraftInvoices,
@@ -16,7 +17,8 @@ import { logMissedCorrections } from './log-corrections.ts';
 
 export type JobDeps = FinalizeDraftInvoicesDeps &
   LogCorrectionsDeps &
-  ImportEventsDeps & { readonly eventLog: EventLog };
+  ImportEventsDeps &
+  EraseEventsDeps & { readonly eventLog: EventLog };
 
 /** Everything that the clock starts. */
 export const ALL_JOBS: readonly Job<JobDeps>[] = [
@@ -26,6 +28,7 @@ export const ALL_JOBS: readonly Job<JobDeps>[] = [
   forgetExpiredRecords,
   logMissedCorrections,
   importEvents,
+  eraseEvents,
   chainAuditLogRows,
 ];
 
@@ -38,11 +41,13 @@ export function jobDeps(
   eventLog: EventLog,
   streamGroup: string,
   importEvents: ImportEventsDeps['importEvents'],
+  eventEraser: EraseEventsDeps['eventEraser'],
 ): JobDeps {
   return {
     ...deps,
     eventLog,
     importEvents,
+    eventEraser,
     openEventLog: async () => eventLog,
     readLogHeads: async () => headsVector(await eventLog.positions(streamGroup)),
   };

@@ -1,3 +1,4 @@
+import { createEventEraser } from '../clickhouse/event-eraser.ts';
 import { createEventImport } from '../ingest/import-events.ts';
 import { ALL_JOBS, jobDeps } from '../jobs/all-jobs.ts';
 import { startScheduler } from '../jobs/scheduler.ts';
@@ -21,7 +22,9 @@ async function start(runtime: Runtime): Promise<RunningRole> {
     clock: runtime.clock,
     limits: await importLimits(runtime),
   });
-  const deps = jobDeps(await runtime.billingDeps(), eventLog, STREAM_GROUP, importEvents);
+  const eventEraser = createEventEraser(runtime.clickhouse());
+  const billing = await runtime.billingDeps();
+  const deps = jobDeps(billing, eventLog, STREAM_GROUP, importEvents, eventEraser);
   const scheduler = startScheduler({ pool, log, holder: instanceId, now }, ALL_JOBS, deps);
   return {
     health: async () => ({ jobs: 'up' }),

@@ -37,7 +37,7 @@ const NEVER_NOTED = ['updated_at', 'updated_by', 'version', 'sequence'];
 const PERSONAL: Readonly<Record<string, readonly string[]>> = {
   customers: [
     'name', 'email', 'contact', 'contact_persons', 'address_line1', 'address_line2', 'address_city',
-    'address_state', 'address_postal_code',
+    'address_state', 'address_postal_code', 'metadata',
   ],
 }; // prettier-ignore
 

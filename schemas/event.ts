@@ -37,6 +37,8 @@ export const EventCopy = Event.extend({
   verdict: z.enum(EVENT_VERDICTS),
   /** Of a duplicate: when the copy that counts was accepted. Else null. */
   duplicate_of: instant.nullable(),
+  /** Its properties were erased with its customer; what was counted of it before stays. */
+  is_erased: z.boolean(),
 }).meta({ id: 'EventCopy' });
 export type EventCopy = z.infer<typeof EventCopy>;
 

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { Registry } from 'prom-client';
+import { createEventEraser } from '../../clickhouse/event-eraser.ts';
 import { createEventReader } from '../../clickhouse/event-reader.ts';
 import { createUsageStore } from '../../clickhouse/create-usage-store.ts';
 import { createUsageReader } from '../../clickhouse/usage-reader.ts';
@@ -57,6 +58,7 @@ export async function startPipeline(): Promise<PipelineWorld> {
     readDimensions: (versions) => readDimensions(pool, versions),
   });
   const eventReader = createEventReader(clickhouse.clickhouse);
+  const eventEraser = createEventEraser(clickhouse.clickhouse);
   let openedLog: EventLog;
   const openEventLog = async () => openedLog;
   const api = await startTestApi({ usageReader, eventReader, openEventLog });
@@ -87,7 +89,7 @@ export async function startPipeline(): Promise<PipelineWorld> {
     }),
   );
   const importEvents = createEventImport({ log: eventLog, clock: api.clock, limits: null });
-  const deps = { ...jobDeps(api.deps, eventLog, 'stream', importEvents), streamWaitMs: 15_000 };
+  const deps = { ...jobDeps(api.deps, eventLog, 'stream', importEvents, eventEraser), streamWaitMs: 15_000 };
   const now = async () => new Date(api.clock.now()).toISOString();
   return {
     api,

@@ -212,6 +212,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/settings/{key}': 'invoice_config',
     },
     bodies: {
+      'POST /customers/{id}/erase': { reason: 'asked for' },
       'POST /meters/{id}/test': { event: { event_name: 'call', external_customer_id: 'acme' } },
       'POST /environments/{id}/clone': { name: 'Copy', type: 'development' },
       'POST /subscriptions/{id}/cancel': { cancellation_type: 'immediate' },

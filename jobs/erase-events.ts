@@ -1,0 +1,49 @@
+import { noteErased, noteFound, openErasures } from '../api/erasures/repository.ts';
+import type { EventEraser } from '../clickhouse/event-eraser.ts';
+import { epochMs, isoText } from '../domain/time/instant.ts';
+import type { Pool } from '../postgres/client.ts';
+import type { Erasure } from '../schemas/erasure.ts';
+import type { Job } from './job.ts';
+
+export interface EraseEventsDeps {
+  readonly pool: Pool;
+  readonly eventEraser: EventEraser;
+}
+
+const PER_RUN = 20;
+/**
+ * How long an accepted event may still be written into the usage store from the log: it leaves the log
+ * a day after the stream has passed it, and a replay goes back a day.
+ */
+const LOG_MS = 48 * 60 * 60 * 1000;
+
+/**
+ * Takes the properties out of the events of erased customers, twice: soon, and when the event log can
+ * bring none of them back. A run that ends anywhere is repeated: what is erased is no longer counted.
+ */
+export const eraseEvents: Job<EraseEventsDeps> = {
+  name: 'erase-events',
+  cron: '* * * * *',
+  async run({ pool, eventEraser }, { at, signal }) {
+    let erased = 0;
+    for (const erasure of await openErasures(pool, isoText(epochMs(at) - LOG_MS), PER_RUN)) {
+      if (signal.aborted) break;
+      if (!(await eraseOne(pool, eventEraser, erasure))) continue;
+      await noteErased(pool, erasure.id, erasure.state === 'requested' ? 'erased' : 'complete', at);
+      erased += 1;
+    }
+    return { erased };
+  },
+};
+
+/** Whether nothing of it is left. */
+async function eraseOne(pool: Pool, eraser: EventEraser, erasure: Erasure): Promise<boolean> {
+  const { id, tenant_id, environment_id, external_customer_id, events_until } = erasure;
+  const until = epochMs(events_until);
+  const events = { id, tenant_id, environment_id, external_customer_id, until };
+  const found = await eraser.count(events);
+  if (erasure.state === 'requested') await noteFound(pool, id, found);
+  if (found === 0) return true;
+  await eraser.erase(events);
+  return (await eraser.count(events)) === 0;
+}
