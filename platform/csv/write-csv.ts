@@ -17,7 +17,8 @@ export function writeCsv(
       return typeof cell === 'string' && !decimals.has(column) ? inert(cell) : cell;
     }),
   );
-  return stringify(safe);
+  // A reader may take a lone CR, or a BOM, for what it is not.
+  return stringify(safe, { quoted_match: /[\r\ufeff]/ });
 }
 
 const inert = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);

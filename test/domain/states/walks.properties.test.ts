@@ -10,6 +10,7 @@ import { paymentMachine } from '../../../domain/states/payment.ts';
 import { refundMachine } from '../../../domain/states/refund.ts';
 import { canMove, move, type StateMachine } from '../../../domain/states/state-machine.ts';
 import { subscriptionMachine } from '../../../domain/states/subscription.ts';
+import { taskMachine } from '../../../domain/states/task.ts';
 import { transactionMachine } from '../../../domain/states/wallet-transaction.ts';
 import { walletMachine } from '../../../domain/states/wallet.ts';
 import { property } from '../../support/properties.ts';
@@ -26,6 +27,7 @@ const machines: readonly { machine: StateMachine<string, string>; final: readonl
   { machine: transactionMachine, final: ['completed', 'failed'] },
   { machine: creditNoteMachine, final: ['VOIDED'] },
   { machine: checkoutMachine, final: ['completed', 'failed', 'expired'] },
+  { machine: taskMachine, final: ['COMPLETED'] },
   { machine: grantApplicationMachine, final: ['applied', 'skipped', 'cancelled'] },
 ];
 
