@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { benchRow, type BenchRow } from './bench-row.ts';
+import { benchRow, type BenchOptions, type BenchRow } from './bench-row.ts';
 import type { LoadReport } from './whole/load-process.ts';
 import { startProduct, type Product } from './whole/product.ts';
 
@@ -7,21 +7,34 @@ const EVENTS_PER_SECOND = 5_000;
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 60);
 const POLL_MS = 15;
 
+/** Events of the past that a new meter version is to count: more than it can while the load lasts. */
+const PAST_EVENTS = Number(process.env['BENCH_PAST_EVENTS'] ?? 1_000_000);
+
 /**
  * From the 202 of one event to the first usage answer that counts it, while 5,000 events a second come
- * in: a probe sends an event for a customer of its own and asks until it is there.
+ * in: a probe sends an event for a customer of its own and asks until it is there. With `--backfill` a
+ * new meter meanwhile gets its past, which was sent before.
  */
-export async function run(): Promise<BenchRow[]> {
+export async function run({ backfill = false }: BenchOptions = {}): Promise<BenchRow[]> {
   const product = await startProduct();
   try {
     const eventNames = ['bench.count', 'bench.sum', 'bench.max'];
     const [countMeter] = await product.createMeters(eventNames);
+    if (backfill) await sendPast(product);
     const load = await product.startLoad({
       eventsPerSecond: EVENTS_PER_SECOND,
       seconds: SECONDS,
       eventNames,
     });
     const sending = load.ask<LoadReport>('go');
+    if (backfill)
+      await product.api.post('/meters', {
+        name: 'Bench past',
+        event_name: PAST_NAME,
+        aggregation: { type: 'SUM', field: 'tokens' },
+        filters: [],
+        reset_usage: 'BILLING_PERIOD',
+      });
     await sleep(3_000);
     const delays: number[] = [];
     let report: LoadReport | null = null;
@@ -35,7 +48,7 @@ export async function run(): Promise<BenchRow[]> {
       delays[Math.min(delays.length - 1, Math.floor(delays.length * share))]!;
     return [
       benchRow(
-        'freshness p99, accepted to visible',
+        `freshness p99, accepted to visible${backfill ? `, while ${PAST_EVENTS} events are filled in` : ''}`,
         at(0.99),
         'ms',
         null,
@@ -46,6 +59,20 @@ export async function run(): Promise<BenchRow[]> {
   } finally {
     await product.close();
   }
+}
+
+const PAST_NAME = 'bench.past';
+
+/** As fast as they are taken, and waits until the stream has passed them. */
+async function sendPast(product: Product): Promise<void> {
+  const load = await product.startLoad({
+    eventsPerSecond: 20_000,
+    seconds: PAST_EVENTS / 20_000,
+    eventNames: [PAST_NAME],
+  });
+  const { accepted } = await load.ask<LoadReport>('go');
+  await load.stop();
+  while ((await product.visibleEvents()) < accepted) await sleep(250);
 }
 
 async function delayOf(product: Product, meterId: string, probe: number): Promise<number> {

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises';
 import { failpoint } from '../platform/failpoint.ts';
 import type { EventLog } from '../platform/event-log/event-log.ts';
 import type { Logger } from '../platform/log.ts';
@@ -32,6 +32,13 @@ export interface BackfillDeps {
 const POLL_MS = 100;
 /** Long ones at a time. A version without earlier events waits for none of them. */
 const RUNNING_MAX = 2;
+
+/**
+ * The process has live events to meter too, and ClickHouse to store them: a backfill rests as long as it
+ * has worked, and lets others in after so many events.
+ */
+const REST_PER_WORK = 1;
+const EVENTS_AT_ONCE = 1_000;
 
 /**
  * Gives new meter versions their past (metering 4 and 6): once every partition has said from where it
@@ -116,9 +123,13 @@ export class Backfill {
     const cursor = version.backfill_cursor;
     const after = cursor === null ? undefined : { ...cursor, position: BigInt(cursor.position) };
     const rows = new BatchRows();
+    let began = performance.now();
     for await (const events of store.canonicalEvents({ ...(await this.#events(version)), after })) {
       if (ended.aborted) return;
-      for (const event of events) meterEvent(event, event, [meter], rows);
+      for (const [index, event] of events.entries()) {
+        if (index > 0 && index % EVENTS_AT_ONCE === 0) await breathe();
+        meterEvent(event, event, [meter], rows);
+      }
       const { usage, rejected, rejections } = rows.take();
       if (usage !== null) await store.appendEncoded([usage]);
       if (rejected !== null) await store.appendEncoded([rejected]);
@@ -136,6 +147,8 @@ export class Backfill {
         },
       });
       if (!noted) return;
+      await rest((performance.now() - began) * REST_PER_WORK, ended);
+      began = performance.now();
     }
     await endReplay(pool, generation, version.id);
     failpoint('backfill.after_replay');
@@ -152,4 +165,8 @@ export class Backfill {
     if (found.mismatched === 0) log.info(about, 'backfill: verified');
     else log.error(about, 'backfill: buckets are not what the events come to');
   }
+}
+
+async function rest(ms: number, ended: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal: ended }).catch(() => {});
 }

@@ -247,9 +247,12 @@ class SealCycle {
     let bucketCount = 0;
     // Every row below the bounds has its mark visible, so a listing that begins now misses none of them.
     for await (const buckets of inParts(due, this.#bucketsOf(completed))) {
+      const partBegan = performance.now();
       await store.recomputeBuckets(buckets, bounds, seal);
       this.#list.sealed(buckets, bounds.watermarks);
       bucketCount += buckets.length;
+      // A version's whole past is long work: live events have the engine as long in between.
+      if (completed.length > 0) await pause(performance.now() - partBegan, over);
       if (over.aborted) return false;
     }
     failpoint('sealer.after_recompute');
