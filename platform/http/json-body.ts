@@ -1,29 +1,45 @@
-import type { FastifyInstance } from 'fastify';
+import { isUtf8 } from 'node:buffer';
+import type { ContentTypeParserDoneFunction } from 'fastify/types/content-type-parser.js';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { BillingError } from '../../domain/errors.ts';
+import { bodyDecoder } from './decode-body.ts';
+import { assertOneReading } from './json-text.ts';
 
 const DEPTH_MAX = 16;
 
 /**
- * Reads `application/json` bodies. An empty body is `undefined` (clients send a content type with
- * DELETE and with actions that take no body), `null` is an empty object, `__proto__` and
- * `constructor.prototype` are refused, and so is what no store can keep: nesting deeper than 16, the
- * character NUL, and halves of surrogate pairs.
+ * Reads `application/json` bodies, encoded or not. An empty body is `undefined` (clients send a content
+ * type with DELETE and with actions that take no body), `null` is an empty object, `__proto__` and
+ * `constructor.prototype` are refused, so is what has two readings, and so is what no store can keep:
+ * nesting deeper than 16, the character NUL, and halves of surrogate pairs.
  */
 export function readJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeContentTypeParser(['application/json', 'text/plain']);
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    const text = body as string;
+  const take = (request: FastifyRequest, bytes: Buffer, done: ContentTypeParserDoneFunction) => {
+    if (!isUtf8(bytes)) return done(badJson('it is not UTF-8'));
+    const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
     if (text.trim() === '') return done(null, undefined);
-    parse(request, text, (error, value) => {
+    void parse(request, text, (error, value: unknown) => {
       if (error !== null) return done(badJson(error.message));
       try {
         assertStorable(value, 'body');
+        assertOneReading(text);
         done(null, value === null ? {} : value);
       } catch (refusal) {
         done(refusal as Error);
       }
     });
+  };
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    try {
+      const { bodyLimit } = request.routeOptions;
+      const decode = bodyDecoder(request.headers['content-encoding'], bodyLimit);
+      if (decode === null) return take(request, body as Buffer, done);
+      decode(body as Buffer).then((bytes) => take(request, bytes, done), done);
+    } catch (refusal) {
+      done(refusal as Error);
+    }
   });
 }
 

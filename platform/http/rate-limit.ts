@@ -22,6 +22,7 @@ export function refuseBeyond(
   if (answer === null) return;
   const resetSeconds = Math.ceil(answer.resetMs / 1000);
   void reply.headers({
+    ratelimit: `limit=${perSecond}, remaining=${answer.remaining}, reset=${resetSeconds}`,
     'ratelimit-policy': `${perSecond};w=1;burst=${burst}`,
     'ratelimit-limit': perSecond,
     'ratelimit-remaining': answer.remaining,
