@@ -1,0 +1,124 @@
+import { decodeEvents } from '../../schemas/events/usage-event.ts';
+import { eventually } from '../support/metering-world.ts';
+import { startPipeline, type PipelineWorld } from '../support/pipeline-world.ts';
+
+/** Meters made, edited and disabled over HTTP while events come in (metering 6; metering 7, test 8). */
+describe('the life of a meter behind the real stream', () => {
+  let world: PipelineWorld;
+  beforeAll(async () => {
+    world = await startPipeline();
+    world.api.clock.set('2026-06-20T00:00:00.000Z');
+  }, 60_000);
+  afterAll(() => world.close());
+
+  const event = (event_name: string, event_id: string, v: number, given: object = {}) => ({
+    event_name,
+    event_id,
+    external_customer_id: 'acme',
+    timestamp: '2026-06-15T10:00:00.000Z',
+    properties: { v },
+    ...given,
+  });
+  const usage = (meter: { id: string }, more: object = {}) =>
+    world.api.post('/v1/events/usage/meter', {
+      meter_id: meter.id,
+      start_time: '2026-06-01T00:00:00Z',
+      end_time: '2026-07-01T00:00:00Z',
+      ...more,
+    });
+  const versions = async (meter: { id: string }) =>
+    (await world.api.get(`/v1/meters/${meter.id}/versions`)).body.items;
+
+  test('usage of a meter without earlier events is answered within a second or so', async () => {
+    const meter = await world.catalog.meter({ type: 'COUNT' }, { event_name: 'brand new' });
+    await eventually(async () => expect((await usage(meter)).status).toBe(200), 5_000);
+    const [version] = await versions(meter);
+    expect(version).toMatchObject({
+      backfill: { state: 'complete', events_total: 0, events_done: 0 },
+      verification: { is_equal: true, events: 0, buckets: 0 },
+    });
+    expect(version.live).toHaveLength(2);
+    await world.send([event('brand new', 'n1', 1), event('brand new', 'n2', 1)]);
+    await world.settled();
+    expect((await usage(meter)).body.value).toBe(2);
+  }, 60_000);
+
+  test('an edit: the version before it goes on until the new one is verified, and rates older periods', async () => {
+    const meter = await world.catalog.meter({ type: 'SUM', field: 'v' }, { event_name: 'edits' });
+    await world.send(Array.from({ length: 30 }, (_, n) => event('edits', `e${n}`, n)));
+    await world.settled();
+    expect((await usage(meter)).body.value).toBe(435);
+    const { status } = await world.api.put(`/v1/meters/${meter.id}`, {
+      aggregation: { type: 'SUM', expression: 'v * 10' },
+      effective_from: '2026-06-10T00:00:00Z',
+    });
+    expect(status).toBe(200);
+    // Whatever the backfill's state, the answer is one version's, whole.
+    const range = { start_time: '2026-06-10T00:00:00Z' };
+    await eventually(async () => {
+      const { body } = await usage(meter, range);
+      expect([435, 4350]).toContain(body.value);
+      expect(body.value).toBe(4350);
+    }, 30_000);
+    expect((await usage(meter)).body.value).toBe(435);
+    const [second, first] = await versions(meter);
+    expect(second).toMatchObject({
+      version: 2,
+      effective_from: '2026-06-10T00:00:00.000Z',
+      backfill: { state: 'complete', events_total: 30, events_done: 30, events_unmetered: 0 },
+      verification: { is_equal: true, events: 30, mismatched_buckets: 0 },
+    });
+    expect(second.backfill.started_at <= second.backfill.finished_at).toBe(true);
+    expect(first).toMatchObject({ version: 1, backfill: { state: 'complete' } });
+  }, 90_000);
+
+  test('disable under load: what comes after its end is not metered, and the debugger says why', async () => {
+    const { api } = world;
+    const meter = await world.catalog.meter({ type: 'COUNT' }, { event_name: 'ends' });
+    let sent = 0;
+    let stopped = false;
+    const load = (async () => {
+      while (!stopped) {
+        await world.send(Array.from({ length: 20 }, () => event('ends', `d${sent++}`, 1)));
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    })();
+    await eventually(async () => expect(sent).toBeGreaterThan(200), 20_000);
+    expect((await api.post(`/v1/meters/${meter.id}/disable`)).status).toBe(200);
+    const atDisable = sent;
+    await eventually(async () => expect(sent).toBeGreaterThan(atDisable + 400), 20_000);
+    stopped = true;
+    await load;
+    await world.settled();
+
+    const [version] = await versions(meter);
+    expect(version.is_active).toBe(false);
+    const until = new Map<number, bigint>(
+      version.live.map((range: any) => [range.partition, BigInt(range.live_until)]),
+    );
+    const records = await api.pool<{ partition: number; offset: string; value: Buffer }[]>`
+      select partition, "offset", value from log_records`;
+    const before = records
+      .filter(({ partition, offset }) => BigInt(offset) < until.get(partition)!)
+      .flatMap(({ value }) => decodeEvents(value))
+      .filter(({ event_name }) => event_name === 'ends').length;
+    expect(before).toBeGreaterThan(100);
+    expect(before).toBeLessThan(sent);
+    expect((await usage(meter)).body.value).toBe(before);
+
+    await world.send([event('ends', 'afterwards', 1)]);
+    await world.settled();
+    const { body } = await api.get('/v1/events/afterwards');
+    expect(body.metering).toMatchObject([
+      { meter_id: meter.id, quantity: null, reason: 'meter_disabled' },
+    ]);
+    expect((await api.get('/v1/events/d0')).body.metering).toEqual([]);
+    const customer = await world.catalog.customer({ external_id: 'acme' });
+    const { body: again } = await api.get('/v1/events/afterwards');
+    expect(again.debug_tracker.customer_lookup.customer.id).toBe(customer.id);
+    expect(again.debug_tracker.failure_point).toMatchObject({
+      failure_point_type: 'meter_lookup',
+      error: { code: 'meter_disabled' },
+    });
+  }, 90_000);
+});
