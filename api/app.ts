@@ -30,6 +30,8 @@ export interface ApiOptions {
   readonly publicUrl?: string;
   /** False: nobody logs in through an identity provider, whatever tenants have set up. */
   readonly singleSignOn?: boolean;
+  /** False: neither the document nor its page is served. */
+  readonly serveDocs?: boolean;
   /** Routes that other parts of the product serve under the same prefix, for the document. */
   readonly servedElsewhere?: readonly Route<never>[];
   /** Sees each answer before it is sent. Tests compare it with the declared schema here. */
@@ -82,6 +84,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
     sessions,
     portalSessions,
   });
+  if (options.serveDocs === false) return;
   const document = apiDocument(options.servedElsewhere);
   await serveDocs(app, document, { path: `${API_PREFIX}/openapi.json`, page: '/docs' });
   let newer: string | null = null;

@@ -7,14 +7,21 @@ import { analyticsLimits, type Runtime } from './runtime.ts';
 /** A pause of this length lets a caller make this many seconds' worth of requests at once. */
 const BURST_SECONDS = 2;
 
+/** One browser with a portal page open (money-semantics 14.6). */
+const PORTAL = { perSecond: 20, burst: 60 };
+/** One address without a credential; each login costs it, and us, a password's hash. */
+const ANONYMOUS = { perSecond: 20, burst: 100 };
+
 /** The billing API as a part of a server. */
 export async function apiPart(runtime: Runtime): Promise<HttpPart> {
   const deps = await runtime.billingDeps();
   const { authenticate } = await runtime.apiKeyAuth();
   const perSecond = runtime.config.API_REQUESTS_PER_SECOND;
   const { limiter } = await runtime.cache();
+  const limit = { perSecond, burst: perSecond * BURST_SECONDS };
   const callerLimit =
-    perSecond === 0 ? null : { limiter, limit: { perSecond, burst: perSecond * BURST_SECONDS } };
+    perSecond === 0 ? null : { limiter, limit, portal: PORTAL, anonymous: ANONYMOUS };
+  const { PUBLIC_URL, PORT, SINGLE_SIGN_ON, SERVE_DOCS } = runtime.config;
   const eventReader = createEventReader(runtime.clickhouse(), {
     analytics: analyticsLimits(runtime.config),
     turnsPerTenant: runtime.config.ANALYTICS_PER_TENANT,
@@ -28,6 +35,9 @@ export async function apiPart(runtime: Runtime): Promise<HttpPart> {
     authenticate,
     callerLimit,
     servedElsewhere,
+    publicUrl: PUBLIC_URL ?? `http://127.0.0.1:${PORT}`,
+    singleSignOn: SINGLE_SIGN_ON,
+    serveDocs: SERVE_DOCS,
   };
   return {
     register: (app) => registerApi(app, options),

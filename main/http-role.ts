@@ -21,7 +21,11 @@ export async function startHttpRole(
   parts: readonly ((runtime: Runtime) => Promise<HttpPart>)[],
 ): Promise<RunningRole> {
   const { config, log, registry } = runtime;
-  const app = createServer({ log, onAnswer: httpMetrics(registry) });
+  const app = createServer({
+    log,
+    trustedProxies: config.TRUSTED_PROXIES,
+    onAnswer: httpMetrics(registry),
+  });
   const started: HttpPart[] = [];
   for (const part of parts) {
     const ready = await part(runtime);
@@ -37,9 +41,10 @@ export async function startHttpRole(
       .code(ready ? 200 : 503)
       .send({ status: ready ? 'ready' : 'not_ready', components });
   });
-  app.get('/metrics', async (_request, reply) =>
-    reply.type(registry.contentType).send(await metricsOfMachine(runtime)),
-  );
+  if (config.SERVE_METRICS)
+    app.get('/metrics', async (_request, reply) =>
+      reply.type(registry.contentType).send(await metricsOfMachine(runtime)),
+    );
   await app.listen({ port: config.PORT, host: config.HOST });
   return {
     health,

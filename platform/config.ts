@@ -3,10 +3,28 @@ import { z } from 'zod';
 const url = (protocols: RegExp, example: string) =>
   z.string().regex(protocols, `is no address of that kind; for example ${example}`);
 
+const onOrOff = z
+  .enum(['on', 'off'])
+  .default('on')
+  .transform((value) => value === 'on');
+
 const Config = z.object({
   /** The one origin of ingest, API, docs and pages. */
   PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
   HOST: z.string().min(1).default('127.0.0.1'),
+  /** Where browsers reach the product; unset: 127.0.0.1 and PORT. It stands in links to the portal and in single sign-on. */
+  PUBLIC_URL: url(/^https?:\/\/[^\s#?]+$/, 'https://billing.example.com').optional(),
+  /** Proxies in front of us, whose X-Forwarded-For is believed: addresses or CIDR, comma-separated. */
+  TRUSTED_PROXIES: z
+    .string()
+    .default('')
+    .transform((list) => list.split(',').flatMap((entry) => entry.trim() || [])),
+  /** Whether tenants may log in through an identity provider. */
+  SINGLE_SIGN_ON: onOrOff,
+  /** Whether the main port serves the OpenAPI document and its page. */
+  SERVE_DOCS: onOrOff,
+  /** Whether the main port serves /metrics; the operations port always does. */
+  SERVE_METRICS: onOrOff,
   /** Where the embedded engines keep their data. */
   DATA_DIR: z.string().min(1).default('.data'),
   /** Unset: a Postgres server of our own below DATA_DIR. */

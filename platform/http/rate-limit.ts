@@ -5,7 +5,12 @@ import type { RateAnswer, RateLimit, RateLimiter } from '../cache/rate-limiter.t
 /** Who limits, and how much of what one caller may spend. */
 export interface CallerLimit {
   readonly limiter: RateLimiter;
+  /** Of a key or a person. */
   readonly limit: RateLimit;
+  /** Of one portal session; `limit` where it is left out. */
+  readonly portal?: RateLimit;
+  /** Of one address without a credential: sign-up, login, single sign-on. */
+  readonly anonymous?: RateLimit;
 }
 
 /**

@@ -26,6 +26,7 @@ import {
 import { isRace } from './error-handler.ts';
 import { assertStorable } from './json-body.ts';
 import { parse, unknownFields } from './parse.ts';
+import type { RateLimit } from '../cache/rate-limiter.ts';
 import { refuseBeyond, type CallerLimit } from './rate-limit.ts';
 import { assertRoutes, type Call, type Route, type RouteDeps } from './route.ts';
 
@@ -151,14 +152,25 @@ async function admitCustomer(
 /** Counts the request against its credential, or against its address where there is none. */
 async function takeRequest(
   callerLimit: CallerLimit | null,
-  { key_id, user_id }: Identity,
+  identity: Identity,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
   if (callerLimit === null) return;
-  const { limiter, limit } = callerLimit;
-  const caller = key_id ?? (user_id === '' ? request.ip : user_id);
+  const { limiter } = callerLimit;
+  const [caller, limit] = limitedAs(identity, request, callerLimit);
   refuseBeyond(await limiter.take(`api:${caller}`, 1, limit), limit, 'requests', reply);
+}
+
+/** Whose requests are counted together, and how many they may be. */
+function limitedAs(
+  { key_id, user_id, customer_id, session_id }: Identity,
+  request: FastifyRequest,
+  { limit, portal = limit, anonymous = limit }: CallerLimit,
+): [caller: string, limit: RateLimit] {
+  if (customer_id !== undefined) return [`portal ${session_id}`, portal];
+  const caller = key_id ?? user_id;
+  return caller === '' ? [`address ${request.ip}`, anonymous] : [caller, limit];
 }
 
 /** Deny by default: 403 unless the caller holds just what the route asks for. */

@@ -8,6 +8,8 @@ export interface ServerOptions {
   readonly log: Logger;
   /** Largest body of a route that names no limit of its own, in bytes. */
   readonly bodyLimitBytes?: number;
+  /** Addresses or CIDR of proxies whose `X-Forwarded-For` says who calls. */
+  readonly trustedProxies?: readonly string[];
   /** Called after each answer; `route` is the declared path, so that its values are few. */
   readonly onAnswer?: (answer: AnswerFacts) => void;
 }
@@ -37,6 +39,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
       requestIdLogLabel: 'request_id',
     }),
     bodyLimit: options.bodyLimitBytes ?? API_BODY_BYTES_MAX,
+    trustProxy: options.trustedProxies?.length ? [...options.trustedProxies] : false,
     connectionTimeout: 60_000,
     requestTimeout: 30_000,
     keepAliveTimeout: 72_000,

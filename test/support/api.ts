@@ -11,7 +11,7 @@ import { unknownFields } from '../../platform/http/parse.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { createServer } from '../../platform/http/server.ts';
 import { createIds } from '../../platform/ids.ts';
-import { createLogger } from '../../platform/log.ts';
+import { createLogger, type Logger } from '../../platform/log.ts';
 import { createSecretBox } from '../../platform/secret-box.ts';
 import type { Pool, Scope } from '../../postgres/client.ts';
 import { createTestDatabase } from './database.ts';
@@ -83,13 +83,14 @@ export async function startTestApi(
     readonly openEventLog?: () => Promise<EventLog>;
     readonly clock?: TestClock;
     readonly allowServerErrors?: boolean;
+    readonly log?: Logger;
   } = {},
 ): Promise<TestApi> {
   const database = await createTestDatabase();
   const { pool } = database;
   const clock = options.clock ?? createTestClock();
   const ids = createIds({ now: () => Date.now() });
-  const log = createLogger('silent', 'test');
+  const log = options.log ?? createLogger('silent', 'test');
   const auth = await createApiKeyAuth({ pool, clock });
   const deps: BillingDeps = {
     pool,
