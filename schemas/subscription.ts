@@ -143,6 +143,9 @@ export const subscriptionAnswerFields = {
   pauses: none,
   coupon_associations: none,
   credit_grants: none,
+  /** What it entitles to has a route of its own; invoices at a threshold are not offered. */
+  entitlements: z.null(),
+  auto_invoice_threshold: z.null(),
   checkout_session: z.null(),
 };
 

@@ -81,6 +81,8 @@ function shown(row: SubscriptionRow) {
     pauses: [],
     coupon_associations: [],
     credit_grants: [],
+    entitlements: null,
+    auto_invoice_threshold: null,
     checkout_session: null,
     latest_invoice: null,
   };

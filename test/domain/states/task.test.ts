@@ -1,4 +1,4 @@
-import { moveTask, taskMachine } from '../../../domain/states/task.ts';
+import { taskMachine } from '../../../domain/states/task.ts';
 import { describeMachine } from './transition-table.ts';
 
 describeMachine(
@@ -10,5 +10,4 @@ describeMachine(
   PROCESSING  .       =          COMPLETED FAILED
   COMPLETED   .       .          =         .
   FAILED      .       PROCESSING .         =`,
-  moveTask,
 );
