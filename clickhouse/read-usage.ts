@@ -27,8 +27,10 @@ export async function readUsage(
   const base = scopeOf(asked);
   const needs = stateNeeds(new Set(asked.map((tally) => tally.plan.query.aggregation)));
   const uniques = new UniqueParts();
-  // Distinct values must be known day by day; everything else is added up where it lies.
-  const isSummed = ({ plan }: UsageTally): boolean => plan.uses_days && !isUnique(plan);
+  // Distinct values must be known day by day. Of a few pairs all days are read at once, which spares a
+  // statement; of many they are added up where they lie.
+  const isWide = base.pairs === null || base.pairs.length > deps.fewPairs;
+  const isSummed = ({ plan }: UsageTally): boolean => isWide && plan.uses_days && !isUnique(plan);
   const summed = asked.filter(isSummed);
   const judged = asked.filter((tally) => !isSummed(tally));
   const open = (

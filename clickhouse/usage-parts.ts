@@ -11,6 +11,8 @@ export interface ReadUsageDeps {
   readonly clickhouse: ClickHouse;
   readonly bounds: RowBounds;
   readonly sealed: SealedVectors;
+  /** Of so many pairs of customer and meter version all days are read at once; of more they are added up first. */
+  readonly fewPairs: number;
   readonly options: ReadOptions;
 }
 

@@ -28,9 +28,12 @@ export interface UsageReaderOptions {
   readonly timeoutMs?: number;
   /** Of questions about everybody. */
   readonly analytics?: QueryLimits;
+  /** See `ReadUsageDeps`. */
+  readonly fewPairs?: number;
 }
 
 const ATTEMPTS = 3;
+const FEW_PAIRS = 20;
 
 /** Usage from buckets where they may be used and from rows where they may not, exactly below one vector. */
 export function createUsageReader(options: UsageReaderOptions): UsageReader {
@@ -74,6 +77,7 @@ async function readOnce(
       watermarks: bound === 'fresh' ? null : (at ?? bounds.watermarks),
       liveUntil: bounds.liveUntil,
     },
+    fewPairs: options.fewPairs ?? FEW_PAIRS,
     sealed: { vectorsOf: (seals) => bounds.vectorsOf(seals), at },
   };
   const answers = new Map<string, UsageAnswer>();
