@@ -96,7 +96,9 @@ async function oneTurn(deps: ImportEventsDeps, run: JobRun, task: TaskRow): Prom
     done.failed_rows = (current?.failed_records ?? task.failed_records) - task.failed_records;
     return { ...done, waits: false };
   } catch (error) {
-    if (error instanceof JobLeaseLost || run.signal.aborted) throw error;
+    if (error instanceof JobLeaseLost) throw error;
+    // Drained while it waited for its turn: the next run begins at the cursor.
+    if (run.signal.aborted) return { ...done, waits: false };
     // What is away is asked again by the next run; everything else would fail again.
     const isOutage =
       (error instanceof BillingError && error.kind === 'unavailable') || hasCode(error);

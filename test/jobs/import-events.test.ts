@@ -28,7 +28,7 @@ beforeEach(() => {
 });
 
 let tick = Date.parse('2000-01-01T00:00:00Z');
-async function run(perSecond = 0) {
+async function run(perSecond = 0, stop?: AbortSignal) {
   const limits =
     perSecond === 0
       ? null
@@ -50,7 +50,7 @@ async function run(perSecond = 0) {
   };
   const now = async () => new Date(api.clock.now()).toISOString();
   const runner = { pool: api.pool, log: logger, holder: 'test', now };
-  return await runJob(runner, importEvents, deps, new Date((tick += 60_000)).toISOString());
+  return await runJob(runner, importEvents, deps, new Date((tick += 60_000)).toISOString(), stop);
 }
 
 const HEADER = 'event_name,external_customer_id,timestamp,event_id,source,properties.n';
@@ -192,6 +192,17 @@ test('a limit slows an import down and refuses nothing', async () => {
   expect(await run(2_000)).toMatchObject({ rows: 1_001, waiting: 0 });
   // Three batches: the second waits for the first one's 500 events, the third for the second's.
   expect(performance.now() - began).toBeGreaterThan(400);
+});
+
+test('a process that drains leaves the task at its cursor, and the next run goes on', async () => {
+  const id = await taskOf(Array.from({ length: 1_200 }, () => row()));
+  const stop = new AbortController();
+  setTimeout(() => stop.abort(), 300).unref();
+  // The first batch is free, the second would wait for minutes.
+  expect(await run(1, stop.signal)).toMatchObject({ rows: 500 });
+  expect(await read(id)).toMatchObject({ task_status: 'PROCESSING', processed_records: 500 });
+  expect(await run()).toMatchObject({ rows: 700 });
+  expect(await resultsOf(id)).toHaveLength(1_200);
 });
 
 test('the file is gone: the task fails and says so', async () => {
