@@ -5,7 +5,7 @@ import { DiffEvents, expectedUsage, type ExpectedUsage } from './usage-diff/even
 import { startProduct, type Product } from './whole/product.ts';
 
 const EVENTS = 1_000_000;
-const CUSTOMERS = 25;
+const CUSTOMERS = 10;
 const CALL_EVENTS = 1_000;
 const SEED = 20_261_121;
 
@@ -153,6 +153,7 @@ async function waitForStream({ api }: Product, events: DiffEvents): Promise<void
     const query = `start_time=${events.start}&end_time=${events.end}`;
     const seen = await api.get<Monitored>(`/events/monitoring?${query}`);
     if (seen.accepted_count === events.sent && seen.consumption_lag === 0) return;
+    process.stderr.write(`visible ${seen.accepted_count} of ${events.sent}\n`);
     await sleep(500);
   }
 }
@@ -178,6 +179,7 @@ async function compare(
   let usage = new Decimal(0);
   let invoice = new Decimal(0);
   for (let customer = 0; customer < CUSTOMERS; customer += 1) {
+    process.stderr.write(`comparing customer ${customer + 1} of ${CUSTOMERS}\n`);
     const external_customer_id = events.customerOf(customer);
     const period = { period_start: events.start, period_end: events.end };
     const subscription_id = subscriptionIds[customer];
@@ -198,7 +200,9 @@ async function compare(
     );
     for (const name of NAMES) {
       const meter_id = meterIds[name];
-      const right = new Decimal(expected[customer]![name]);
+      const exact = new Decimal(expected[customer]![name]);
+      // As usage is printed.
+      const right = exact.toDecimalPlaces(15);
       const byMeter = await api.post<{ value: number }>('/events/usage/meter', {
         meter_id,
         external_customer_id,
@@ -213,8 +217,8 @@ async function compare(
       usage = usage
         .plus(off(right, item?.total_usage ?? '0'))
         // These two are JSON numbers.
-        .plus(off(new Decimal(right.toNumber()), byMeter.value))
-        .plus(off(new Decimal(right.toNumber()), charge?.quantity ?? 0));
+        .plus(off(new Decimal(exact.toNumber()), byMeter.value))
+        .plus(off(new Decimal(exact.toNumber()), charge?.quantity ?? 0));
       if (name === 'sum') usage = usage.plus(off(right, summary.features[0]?.current_usage ?? '0'));
       invoice = invoice.plus(off(right, billed));
     }

@@ -6,7 +6,7 @@ import {
   type UsageRow,
   type UsageWindow,
 } from '../../domain/metering/usage.ts';
-import { Decimal, decimalText, ZERO } from '../../domain/money.ts';
+import { Decimal, ZERO } from '../../domain/money.ts';
 import { rate } from '../../domain/pricing/rate.ts';
 import { windowStart } from '../../domain/time/usage-windows.ts';
 import type { Scope } from '../../postgres/client.ts';
@@ -17,7 +17,7 @@ import type { RatedCharge } from '../invoices/rate-charges.ts';
 import type { AnalyticsSubject, SubjectStretch } from './analytics-subjects.ts';
 import type { UsageAsk } from './ask-usage.ts';
 import {
-  costText,
+  figureText,
   lineCost,
   plainCost,
   shareCost,
@@ -261,14 +261,14 @@ function point(
 ): UsageAnalyticsPoint {
   return {
     timestamp,
-    usage: decimalText(usage),
-    subtotal: costText(cost.cost),
+    usage: figureText(usage),
+    subtotal: figureText(cost.cost),
     discount: '0',
-    cost: costText(cost.cost),
+    cost: figureText(cost.cost),
     event_count,
-    computed_commitment_utilized_amount: costText(cost.utilized),
-    computed_overage_amount: costText(cost.overage),
-    computed_true_up_amount: costText(cost.true_up),
+    computed_commitment_utilized_amount: figureText(cost.utilized),
+    computed_overage_amount: figureText(cost.overage),
+    computed_true_up_amount: figureText(cost.true_up),
     buckets: null,
   };
 }

@@ -19,7 +19,7 @@ import { findPricesOfEntities, priceAnswers, type PriceRow } from '../prices/rep
 import { asksOf, figuresOf, type AnalyticsQuestion } from './analytics-figures.ts';
 import { usageLines, type AnalyticsSubject } from './analytics-subjects.ts';
 import { askUsage } from './ask-usage.ts';
-import { costText } from './cost-shares.ts';
+import { figureText } from './cost-shares.ts';
 import { findKnownCustomer } from './known-customer.ts';
 import { rangeOf } from './range.ts';
 import { rateSubjects } from './rate-subjects.ts';
@@ -107,8 +107,8 @@ export async function costAnalytics(
     external_customer_id: externalId,
     source: null,
     properties: null,
-    total_cost: costText(figures.cost.cost),
-    total_quantity: costText(figures.usage),
+    total_cost: figureText(figures.cost.cost),
+    total_quantity: figureText(figures.usage),
     total_events: figures.event_count,
     cost_by_period: null,
     currency: price.currency,
@@ -132,12 +132,12 @@ function profit(revenue: Decimal, cost: Decimal) {
   const margin = revenue.minus(cost);
   const quotient = (by: Decimal) => (by.isZero() ? ZERO : margin.div(by));
   return {
-    total_revenue: costText(revenue),
-    total_cost: costText(cost),
-    margin: costText(margin),
-    margin_percent: costText(quotient(revenue).times(100)),
-    roi: costText(quotient(cost)),
-    roi_percent: costText(quotient(cost).times(100)),
+    total_revenue: figureText(revenue),
+    total_cost: figureText(cost),
+    margin: figureText(margin),
+    margin_percent: figureText(quotient(revenue).times(100)),
+    roi: figureText(quotient(cost)),
+    roi_percent: figureText(quotient(cost).times(100)),
   };
 }
 

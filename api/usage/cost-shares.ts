@@ -29,9 +29,9 @@ export function lineCost(rated: readonly RatedCharge[]): LineCost {
   };
 }
 
-/** Costs are printed with at most 15 decimals. */
-export const costText = (cost: Decimal): string =>
-  decimalText(cost.toDecimalPlaces(SHARE_DECIMALS));
+/** Usage and costs are printed with at most 15 decimals, as on invoices. */
+export const figureText = (figure: Decimal): string =>
+  decimalText(figure.toDecimalPlaces(SHARE_DECIMALS));
 
 export const plainCost = (cost: Decimal): LineCost => ({ ...NO_COST, cost });
 

@@ -27,6 +27,7 @@ import { findFeatures, withEmbedded } from '../features/repository.ts';
 import { groupBy } from '../group-by.ts';
 import { findEmbeddedPlans } from '../plans/plan-rows.ts';
 import { askUsage, type UsageAsk } from './ask-usage.ts';
+import { figureText } from './cost-shares.ts';
 import { wholeVersion } from './meter-usage.ts';
 import { runningSubscriptions } from './repository.ts';
 
@@ -88,7 +89,7 @@ export async function customerUsage(
         feature: features.get(entitlement.feature_id)!,
         total_limit: summary.total_limit?.toNumber() ?? null,
         is_unlimited: summary.is_unlimited,
-        current_usage: decimalText(summary.current_usage),
+        current_usage: figureText(summary.current_usage),
         usage_percent: decimalText(summary.usage_percent),
         is_enabled: entitlement.is_enabled,
         is_soft_limit: entitlement.is_soft_limit,

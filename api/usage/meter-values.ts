@@ -1,5 +1,6 @@
 import { invalidField } from '../../domain/errors.ts';
 import type { UsageQuery, UsageRow, UsageWindow } from '../../domain/metering/usage.ts';
+import { Decimal } from '../../domain/money.ts';
 import type { Scope } from '../../postgres/client.ts';
 import type { MeterVersionRecord } from '../../postgres/meter-versions.ts';
 import type { MeterValues, MetersValuesBody, MeterValuesBody } from '../../schemas/usage.ts';
@@ -7,6 +8,7 @@ import type { SubscriptionRow } from '../../schemas/subscription.ts';
 import type { ApiDeps } from '../deps.ts';
 import { lineItemsOf } from '../subscriptions/repository.ts';
 import { askUsage, type UsageAsk } from './ask-usage.ts';
+import { figureText } from './cost-shares.ts';
 import { findKnownCustomer } from './known-customer.ts';
 import { wholeVersion } from './meter-usage.ts';
 import { rangeOf } from './range.ts';
@@ -86,7 +88,7 @@ async function valuesOf(
     return {
       meter_id,
       aggregation_type: body.aggregation_type,
-      total_value: total.quantity,
+      total_value: figureText(new Decimal(total.quantity)),
       event_count: total.event_count,
       points: points === undefined ? null : points.map(pointOf),
     };
@@ -95,7 +97,7 @@ async function valuesOf(
 
 const pointOf = (row: UsageRow) => ({
   timestamp: row.window_start!,
-  value: row.quantity,
+  value: figureText(new Decimal(row.quantity)),
   event_count: row.event_count,
 });
 

@@ -7,7 +7,8 @@ const DAY_MS = 86_400_000;
 const DEFAULT_RANGE_MS = 7 * DAY_MS;
 /** Ten years. */
 const RANGE_DAYS_MAX = 3_660;
-const WINDOWS_MAX = 100_000;
+/** A month of minutes is 44,640. */
+const WINDOWS_MAX = 50_000;
 
 type WindowSize = (typeof BUCKET_SIZES)[number];
 
@@ -19,7 +20,7 @@ const MINUTES: Readonly<Record<WindowSize, number>> = {
 
 /**
  * `[start_time, end_time)`: by default the seven days before now, or before the end that was given. 400
- * `usage_query_too_large` for more than ten years, or more than 100,000 windows (reliability S13).
+ * `usage_query_too_large` for more than ten years, or more than 50,000 windows (reliability S13).
  */
 export function rangeOf(
   clock: Clock,

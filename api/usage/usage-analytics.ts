@@ -16,7 +16,7 @@ import { lineItemAnswers } from '../subscriptions/answers.ts';
 import { asksOf, figuresOf, type AnalyticsQuestion, type Figures } from './analytics-figures.ts';
 import { bareMeters, usageLines, type AnalyticsSubject } from './analytics-subjects.ts';
 import { askUsage } from './ask-usage.ts';
-import { costText, lineCost } from './cost-shares.ts';
+import { figureText, lineCost } from './cost-shares.ts';
 import { findKnownCustomer } from './known-customer.ts';
 import { rangeOf } from './range.ts';
 import { rateSubjects } from './rate-subjects.ts';
@@ -77,9 +77,9 @@ export async function usageAnalytics(
     ZERO,
   );
   return {
-    subtotal: costText(cost),
+    subtotal: figureText(cost),
     total_discount: '0',
-    total_cost: costText(cost),
+    total_cost: figureText(cost),
     currency,
     items,
     custom_analytics: [],
@@ -207,11 +207,11 @@ function itemOf(
     unit: feature?.unit_singular ?? '',
     unit_plural: feature?.unit_plural ?? '',
     aggregation_type: version.spec.aggregation.type,
-    total_usage: decimalText(figures.usage),
+    total_usage: figureText(figures.usage),
     total_usage_display: '',
-    subtotal: costText(figures.cost.cost),
+    subtotal: figureText(figures.cost.cost),
     total_discount: '0',
-    total_cost: costText(figures.cost.cost),
+    total_cost: figureText(figures.cost.cost),
     currency: line?.currency ?? '',
     event_count: figures.event_count,
     source: names.includes('source') ? valueOf('source') : null,

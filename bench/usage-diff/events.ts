@@ -60,7 +60,7 @@ export class DiffEvents {
       customer: mix(number) % this.#customers,
       timestamp: START_MS + LATE_MS + number * this.#step + copy * 2 + late,
       /** In hundredths. */
-      value: (mixed % 1_000_000) - 1_000,
+      value: mixed % 1_000_000,
       tier: mixed % 3 === 0 ? 'pro' : 'free',
       user: `u${(mixed >>> 8) % 997}`,
     };
