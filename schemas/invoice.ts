@@ -28,6 +28,32 @@ export const TaxSummary = z
   })
   .meta({ id: 'TaxSummary' });
 
+/** A discount as it stands on an invoice, with the coupon as it was then. */
+export const CouponApplication = z
+  .object({
+    ...recordFields,
+    invoice_id: z.string(),
+    /** The discounted row; null when the coupon was spread over the invoice. */
+    invoice_line_item_id: z.string().nullable(),
+    subscription_id: z.string().nullable(),
+    coupon_id: z.string(),
+    coupon_association_id: z.string().nullable(),
+    coupon_snapshot: z.record(z.string(), z.unknown()),
+    discount_type: z.enum(['fixed', 'percentage']),
+    discount_percentage: decimalText.nullable(),
+    /** The base before and after. */
+    original_price: decimalText,
+    discounted_amount: decimalText,
+    final_price: decimalText,
+    currency: z.string(),
+    applied_at: instant,
+    metadata: stringMap,
+    /** What each row got of it. */
+    shares: z.array(z.object({ invoice_line_item_id: z.string(), amount: decimalText })),
+  })
+  .meta({ id: 'CouponApplication' });
+export type CouponApplication = z.infer<typeof CouponApplication>;
+
 /** What is stored of an invoice and shown: everything but rows and embedded records. */
 export const invoiceFields = {
   ...recordFields,
@@ -68,6 +94,7 @@ export const invoiceFields = {
   is_manually_edited: z.boolean(),
   source_type: z.string().nullable(),
   tax_summary: TaxSummary.nullable(),
+  coupon_applications: z.array(CouponApplication),
   metadata: stringMap,
   version: z.int(),
 };
@@ -177,7 +204,6 @@ export const Invoice = z
     /** Null where they were left out. */
     line_items: z.array(InvoiceLineItem).nullable(),
     usage_snapshot: UsageSnapshot.nullable(),
-    coupon_applications: none,
     taxes: none,
     checkout_session: z.null(),
     custom_currency: z.null(),

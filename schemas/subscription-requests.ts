@@ -82,6 +82,16 @@ export const OverrideLineItemRequest = z
   .meta({ id: 'OverrideLineItemRequest' });
 export type OverrideLineItemRequest = z.output<typeof OverrideLineItemRequest>;
 
+/** A coupon by its code, for a time; on a line item when a price is named. */
+export const SubscriptionCouponRequest = z
+  .object({
+    coupon_code: name(),
+    price_id: id.nullish(),
+    start_date: time.nullish(),
+    end_date: time.nullish(),
+  })
+  .meta({ id: 'SubscriptionCouponRequest' });
+
 export const CreateSubscriptionBody = z
   .object({
     plan_id: id,
@@ -127,9 +137,11 @@ export const CreateSubscriptionBody = z
     commitment_duration: notOffered('a commitment'),
     enable_true_up: notOffered('a commitment'),
     line_item_commitments: notOffered('a commitment'),
-    coupons: notOffered('a coupon'),
-    line_item_coupons: notOffered('a coupon'),
-    subscription_coupons: notOffered('a coupon'),
+    /** Ids; their discounts are taken in this order. */
+    coupons: z.array(id).max(50).nullish(),
+    /** Price id to ids of the coupons of its line item. */
+    line_item_coupons: z.record(id, z.array(id).max(50)).nullish(),
+    subscription_coupons: z.array(SubscriptionCouponRequest).max(50).nullish(),
     addons: notOffered('an addon'),
     credit_grants: notOffered('a credit grant'),
     inheritance: notOffered('a hierarchy'),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CouponAssociation } from './coupon.ts';
 import { Customer } from './customer.ts';
 import { Meter } from './meter.ts';
 import { Plan } from './plan.ts';
@@ -141,7 +142,7 @@ export const subscriptionAnswerFields = {
   customer: Customer.nullable(),
   phases: none,
   pauses: none,
-  coupon_associations: none,
+  coupon_associations: z.array(CouponAssociation),
   credit_grants: none,
   /** What it entitles to has a route of its own; invoices at a threshold are not offered. */
   entitlements: z.null(),

@@ -87,7 +87,6 @@ function shown(record: InvoiceRecord) {
   return {
     ...fields,
     usage_snapshot: usageSnapshot({ meter_version_ids, usage_watermarks }),
-    coupon_applications: [],
     taxes: [],
     checkout_session: null,
     custom_currency: null,

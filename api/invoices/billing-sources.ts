@@ -1,16 +1,19 @@
 import type { EntitlementRecord } from '../../domain/entitlement/effective-limits.ts';
+import type { EarlierApplication } from '../../domain/invoicing/coupon-association.ts';
+import type { CouponAssociation } from '../../schemas/coupon.ts';
 import type { Customer } from '../../schemas/customer.ts';
 import type { LineItemRow, SubscriptionRow } from '../../schemas/subscription.ts';
 import { priceTerms, type PriceTerms } from '../../domain/pricing/price.ts';
 import type { Db, Scope } from '../../postgres/client.ts';
 import { meterVersionsOf, type MeterVersionRecord } from '../../postgres/meter-versions.ts';
+import { findCouponAssociationsOf } from '../coupons/repository.ts';
 import { findCustomers } from '../customers/repository.ts';
 import { findEntitlementsOf } from '../entitlements/repository.ts';
 import { findFeatures } from '../features/repository.ts';
 import { groupBy } from '../group-by.ts';
 import { findPrices, type PriceRow } from '../prices/repository.ts';
 import { lineItemsOf } from '../subscriptions/repository.ts';
-import { billedServices, type BilledService } from './repository.ts';
+import { billedServices, couponUses, type BilledService } from './repository.ts';
 
 /** A line item with the price that rates it. */
 export interface BilledLine extends LineItemRow {
@@ -33,12 +36,16 @@ export interface BillingSources {
   readonly meterVersions: ReadonlyMap<string, readonly MeterVersionRecord[]>;
   /** By plan, of metered features: whose meter, and what is granted. */
   readonly entitlements: ReadonlyMap<string, readonly MeterEntitlement[]>;
+  /** By subscription, in the order in which their discounts are taken. */
+  readonly coupons: ReadonlyMap<string, readonly CouponAssociation[]>;
+  /** By subscription: which invoices used them. Read where one of them counts once. */
+  readonly couponUses: ReadonlyMap<string, readonly EarlierApplication[]>;
   /** By line item: what a living invoice charges already. */
   readonly billed: ReadonlyMap<string, readonly BilledService[]>;
 }
 
 /**
- * Reads what the subscriptions are billed from: six statements, however many subscriptions there are.
+ * Reads what the subscriptions are billed from: some eight statements, however many subscriptions there are.
  * `from`: the earliest service that may be charged.
  */
 export async function readBillingSources(
@@ -50,12 +57,19 @@ export async function readBillingSources(
   const ids = subscriptions.map(({ id }) => id);
   const customerIds = [...new Set(subscriptions.map(({ customer_id }) => customer_id))];
   const planIds = [...new Set(subscriptions.map(({ plan_id }) => plan_id))];
-  const [lineItems, customers, billed, entitlements] = await Promise.all([
+  const [lineItems, customers, billed, entitlements, coupons] = await Promise.all([
     lineItemsOf(db, scope, ids),
     findCustomers(db, scope, customerIds),
     billedServices(db, scope, ids, from),
     meterEntitlements(db, scope, planIds),
+    findCouponAssociationsOf(db, scope, ids),
   ]);
+  const once = coupons.filter(({ coupon }) => coupon?.cadence === 'once');
+  const uses = await couponUses(
+    db,
+    scope,
+    once.map(({ subscription_id }) => subscription_id),
+  );
   const priced = await withPrices(db, scope, lineItems);
   const meterIds = [...new Set(priced.flatMap(({ meter_id }) => meter_id ?? []))];
   const versions = await meterVersionsOf(db, scope, meterIds);
@@ -64,6 +78,8 @@ export async function readBillingSources(
     customers: new Map(customers.map((customer) => [customer.id, customer])),
     meterVersions: groupBy(versions, ({ meter_id }) => meter_id),
     entitlements: groupBy(entitlements, ({ entitlement }) => entitlement.entity_id),
+    coupons: groupBy(coupons, ({ subscription_id }) => subscription_id),
+    couponUses: groupBy(uses, ({ subscription_id }) => subscription_id),
     billed: groupBy(billed, ({ subscription_line_item_id: line }) => line),
   };
 }

@@ -4,6 +4,7 @@ import type { UsageAnswers, UsageReader } from '../../domain/metering/usage.ts';
 import { moveInvoice } from '../../domain/states/invoice.ts';
 import { chargesOnInvoice } from '../../domain/subscription/charges.ts';
 import type { Db, Scope } from '../../postgres/client.ts';
+import type { CouponAssociation } from '../../schemas/coupon.ts';
 import type { InvoiceLineRecord, InvoiceRecord, StoredWatermarks } from '../../schemas/invoice.ts';
 import type { BillingDeps } from '../deps.ts';
 import { groupBy } from '../group-by.ts';
@@ -14,6 +15,7 @@ import {
   type QuestionedCharge,
   type RatedCharge,
 } from './rate-charges.ts';
+import { applicationRecords, couponsOf } from './coupon-applications.ts';
 import { invoiceLine, newInvoice } from './invoice-record.ts';
 import type { ComputedInvoice, InvoiceTarget } from './invoice-target.ts';
 import { linesOfInvoices } from './repository.ts';
@@ -34,6 +36,8 @@ export interface ComputeOptions {
   readonly bound?: Parameters<UsageReader['read']>[1];
   /** Line items that are not stored yet, by subscription: the opening invoice is computed before it is. */
   readonly lines?: ReadonlyMap<string, readonly BilledLine[]>;
+  /** Coupons that are not stored yet, by subscription. */
+  readonly coupons?: ReadonlyMap<string, readonly CouponAssociation[]>;
   /** Show what other invoices have billed already: for previews. */
   readonly ignoreBilled?: boolean;
 }
@@ -119,6 +123,7 @@ async function sourcesOf(
   return {
     ...sources,
     ...(options.lines === undefined ? {} : { lines: options.lines }),
+    ...(options.coupons === undefined ? {} : { coupons: options.coupons }),
     ...(options.ignoreBilled === true ? { billed: new Map() } : {}),
   };
 }
@@ -218,8 +223,14 @@ function computeInvoice(
     },
     lines,
     sources.customers.get(subscription.customer_id)!,
+    couponsOf(target, sources),
   );
-  return { target, sources, ...settled };
+  const { applications, invoice, lines: settledLines } = settled;
+  const coupon_applications = applicationRecords(deps, invoice, applications, {
+    coupons: sources.coupons.get(subscription.id) ?? [],
+    standing: target.invoice?.coupon_applications ?? [],
+  });
+  return { target, sources, invoice: { ...invoice, coupon_applications }, lines: settledLines };
 }
 
 /** A draft of a cycle shows what it would have if issued at the end of its period, any other if issued now (17.5). */

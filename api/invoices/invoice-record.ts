@@ -48,6 +48,7 @@ export function newInvoice(target: InvoiceTarget, id: string, computing: Computi
     is_manually_edited: false,
     source_type: null,
     tax_summary: null,
+    coupon_applications: [],
     metadata: {},
     version: 1,
     revision: 0,

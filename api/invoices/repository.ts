@@ -1,4 +1,5 @@
 import { notFound } from '../../domain/errors.ts';
+import type { EarlierApplication } from '../../domain/invoicing/coupon-association.ts';
 import {
   inScope,
   type Db,
@@ -18,7 +19,7 @@ const INVOICE_COLUMNS = [
   'total_tax', 'total_prepaid_credits_applied', 'amount_due', 'amount_paid', 'amount_remaining',
   'adjustment_amount', 'overpaid_amount', 'refunded_amount', 'period_start', 'period_end', 'due_date',
   'issue_date', 'finalized_at', 'paid_at', 'voided_at', 'last_computed_at', 'idempotency_key',
-  'invoice_pdf_url', 'recalculated_invoice_id', 'is_manually_edited', 'source_type', 'tax_summary', 'metadata',
+  'invoice_pdf_url', 'recalculated_invoice_id', 'is_manually_edited', 'source_type', 'tax_summary', 'coupon_applications', 'metadata',
   'revision', 'version', 'proration_behavior', 'meter_version_ids', 'usage_watermarks', 'finalize_after', 'stream_heads',
   'finalize_refusal', 'status', 'created_at', 'updated_at', 'created_by', 'updated_by',
 ] as const satisfies readonly (keyof InvoiceRecord)[]; // prettier-ignore
@@ -163,6 +164,21 @@ export async function lockInvoicesUnchanged<Read extends ReadInvoice>(
       versions.get(invoice.id) === invoice.version &&
       versions.get(subscription.id) === subscription.version,
   );
+}
+
+/** Which coupons were used by invoices of the subscriptions, voided ones included. */
+export function couponUses(
+  db: Db,
+  scope: Scope,
+  subscriptionIds: readonly string[],
+): Promise<(EarlierApplication & { readonly subscription_id: string })[]> {
+  return db<(EarlierApplication & { subscription_id: string })[]>`
+    select i.subscription_id, i.id as invoice_id, i.invoice_status,
+           a ->> 'coupon_association_id' as coupon_association_id
+      from invoices i cross join jsonb_array_elements(i.coupon_applications) a
+     where ${inScope(db, scope, 'i')} and i.status = 'published'
+       and i.subscription_id = any(${subscriptionIds as string[]}::text[])
+       and i.coupon_applications <> '[]'`;
 }
 
 /** The living invoice of a period, if there is one. */

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { buildInvoice } from '../../domain/invoicing/build-invoice.ts';
+import { standingDiscounts } from './coupon-applications.ts';
+import type { CouponApplication, InvoiceCoupon } from '../../domain/invoicing/coupons.ts';
 import { dueDate } from '../../domain/invoicing/due-date.ts';
 import { paidAt } from '../../domain/invoicing/payment-ledger.ts';
 import { resolveTaxes } from '../../domain/invoicing/tax-resolution.ts';
@@ -28,16 +30,25 @@ export interface Settled {
   readonly lines: readonly InvoiceLineRecord[];
 }
 
-/** The invoice with every amount computed from its rows, none patched (billing-semantics 9.3). */
+/** An invoice with the discounts that its coupons came to. */
+export interface SettledNow extends Settled {
+  readonly applications: readonly CouponApplication[];
+}
+
+/**
+ * The invoice with every amount computed from its rows, none patched (billing-semantics 9.3). `coupons`:
+ * those in force.
+ */
 export function settle(
   invoice: InvoiceRecord,
   lines: readonly InvoiceLineRecord[],
   customer: TaxTerms,
-): Settled {
+  coupons: readonly InvoiceCoupon[],
+): SettledNow {
   const { currency, invoice_status, period_start, period_end } = invoice;
   const taxed = { tax_treatment: customer.tax_treatment, currency, period_start, period_end };
   const taxes = resolveTaxes(taxed, []);
-  const built = buildInvoice({ currency, invoice_status, lines, taxes });
+  const built = buildInvoice({ currency, invoice_status, lines, taxes, coupons });
   assert(built.negative_net === '0', 'rows of this invoice do not sum below zero');
   return {
     invoice: {
@@ -57,6 +68,7 @@ export function settle(
       tax_summary: built.tax_summary,
     },
     lines: built.lines,
+    applications: built.coupon_applications,
   };
 }
 
@@ -75,6 +87,7 @@ export function issue(
     { ...draft.invoice, invoice_status: moveInvoice(draft.invoice.invoice_status, 'finalize') },
     draft.lines,
     terms,
+    standingDiscounts(draft.invoice),
   );
   return {
     lines,

@@ -5,6 +5,7 @@ import type {
   SubscriptionLineItem,
   SubscriptionRow,
 } from '../../schemas/subscription.ts';
+import { findCouponAssociationsOf } from '../coupons/repository.ts';
 import { findCustomers } from '../customers/repository.ts';
 import { groupBy } from '../group-by.ts';
 import { findPlanRows } from '../plans/plan-rows.ts';
@@ -30,7 +31,7 @@ export async function subscriptionAnswers(
 ): Promise<EmbeddedSubscription[]> {
   const ids = (wanted: boolean, idOf: (row: SubscriptionRow) => string): string[] =>
     wanted ? [...new Set(rows.map(idOf))] : [];
-  const [lineItems, customers, plans] = await Promise.all([
+  const [lineItems, customers, plans, associations] = await Promise.all([
     embed.line_items === true
       ? lineItemAnswers(
           db,
@@ -54,10 +55,17 @@ export async function subscriptionAnswers(
       ids(embed.plan !== undefined, (row) => row.plan_id),
       embed.plan?.at ?? '',
     ),
+    findCouponAssociationsOf(
+      db,
+      scope,
+      ids(true, ({ id }) => id),
+    ),
   ]);
+  const couponsBySubscription = groupBy(associations, ({ subscription_id }) => subscription_id);
   const linesBySubscription = groupBy(lineItems ?? [], (line) => line.subscription_id);
   return rows.map((row) => ({
     ...shown(row),
+    coupon_associations: couponsBySubscription.get(row.id) ?? [],
     line_items: lineItems === null ? null : (linesBySubscription.get(row.id) ?? []),
     customer: customers.find(({ id }) => id === row.customer_id) ?? null,
     plan: plans.find(({ id }) => id === row.plan_id) ?? null,
@@ -79,7 +87,6 @@ function shown(row: SubscriptionRow) {
     synced_price_sequence: Number(synced_price_sequence),
     phases: [],
     pauses: [],
-    coupon_associations: [],
     credit_grants: [],
     entitlements: null,
     auto_invoice_threshold: null,

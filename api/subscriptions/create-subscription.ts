@@ -21,6 +21,7 @@ import { insertInvoiceLines, insertInvoices } from '../invoices/repository.ts';
 import { invoiceEvent, type ConcernedInvoice } from '../invoices/write-invoices.ts';
 import type { PriceRow } from '../prices/repository.ts';
 import { newRecord, type Caller } from '../record.ts';
+import { newAssociations, writeAssociations } from './attach-coupons.ts';
 import { newLineItems, selectedPrices } from './line-items.ts';
 import { subscriptionSnapshot } from './notification.ts';
 import { openingInvoice } from './opening-invoice.ts';
@@ -87,9 +88,12 @@ export async function createSubscription(
     selected,
     body,
   );
-  const opening = await openingInvoice(tx, deps, caller, { draft, customer, lines, trial, at });
+  const coupons = await newAssociations(tx, deps, caller, draft, lines, body);
+  const newly = { draft, customer, lines, coupons, trial, at };
+  const opening = await openingInvoice(tx, deps, caller, newly);
   const subscription = await insertSubscription(tx, opened(draft, opening, at));
   await insertLineItems(tx, lines.map(lineItemRow));
+  await writeAssociations(tx, deps, caller, coupons);
   await writeOpening(tx, caller, subscription, customer, opening);
   failpoint('api.create_subscription.before_commit');
   return subscription.id;

@@ -1,6 +1,7 @@
 import { firstPeriod } from '../../domain/time/billing-periods.ts';
 import type { Period } from '../../domain/time/instant.ts';
 import type { Transaction } from '../../postgres/client.ts';
+import type { CouponAssociation } from '../../schemas/coupon.ts';
 import type { Customer } from '../../schemas/customer.ts';
 import type { SubscriptionRow } from '../../schemas/subscription.ts';
 import type { BillingDeps } from '../deps.ts';
@@ -15,6 +16,7 @@ export interface NewlyOpened {
   readonly draft: NewSubscription;
   readonly customer: Customer;
   readonly lines: readonly BilledLine[];
+  readonly coupons: readonly CouponAssociation[];
   readonly trial: Period | null;
   readonly at: string;
 }
@@ -28,12 +30,17 @@ export async function openingInvoice(
   tx: Transaction,
   deps: BillingDeps,
   caller: Caller,
-  { draft, customer, lines, trial, at }: NewlyOpened,
+  { draft, customer, lines, coupons, trial, at }: NewlyOpened,
 ): Promise<ConcernedInvoice | null> {
   if (trial === null && draft.start_date > at) return null;
   const subscription: SubscriptionRow = { ...draft, version: 1 };
   const target = openingTarget(subscription, trial);
-  const options = { at, user_id: caller.user_id, lines: new Map([[draft.id, lines]]) };
+  const options = {
+    at,
+    user_id: caller.user_id,
+    lines: new Map([[draft.id, lines]]),
+    coupons: new Map([[draft.id, coupons]]),
+  };
   const computed = onlyComputed(await computeInvoices(deps, tx, caller.scope, [target], options));
   if (computed.lines.length === 0) return null;
   const first = {

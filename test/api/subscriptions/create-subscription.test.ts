@@ -414,7 +414,6 @@ describe('400', () => {
     ${'a selection of no price'}   | ${{ include_price_ids: ['price_0'] }}                                          | ${'include_price_ids[0]'}
     ${'a commitment'}              | ${{ commitment_amount: '10' }}                                                 | ${'commitment_amount'}
     ${'a factor'}                  | ${{ overage_factor: '1.5' }}                                                   | ${'overage_factor'}
-    ${'coupons'}                   | ${{ coupons: ['coupon_0'] }}                                                   | ${'coupons'}
     ${'addons'}                    | ${{ addons: [{ addon_id: 'addon_0' }] }}                                       | ${'addons'}
     ${'phases'}                    | ${{ phases: [{ start_date: START }] }}                                         | ${'phases'}
     ${'grants'}                    | ${{ credit_grants: [{ name: 'x' }] }}                                          | ${'credit_grants'}
