@@ -10,7 +10,7 @@ const BURST_SECONDS = 2;
 /** One browser with a portal page open (money-semantics 14.6). */
 const PORTAL = { perSecond: 20, burst: 60 };
 /** One address without a credential; each login costs it, and us, a password's hash. */
-const ANONYMOUS = { perSecond: 20, burst: 100 };
+const ANONYMOUS = { perSecond: 50, burst: 200 };
 
 /** The billing API as a part of a server. */
 export async function apiPart(runtime: Runtime): Promise<HttpPart> {

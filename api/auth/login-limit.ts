@@ -5,7 +5,7 @@ import type { ApiDeps } from '../deps.ts';
 
 const WINDOW_MS = 15 * 60_000;
 /** Of one address from one place; of one address from anywhere; from one place on any address. */
-const FAILURES_MAX = { pair: 10, account: 100, place: 100 } as const;
+const FAILURES_MAX = { pair: 10, account: 100, place: 500 } as const;
 
 type Deps = Pick<ApiDeps, 'pool' | 'clock'>;
 

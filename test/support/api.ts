@@ -84,6 +84,8 @@ export async function startTestApi(
     readonly clock?: TestClock;
     readonly allowServerErrors?: boolean;
     readonly log?: Logger;
+    /** Switches of the product that are on unless said otherwise. */
+    readonly switches?: { readonly serveDocs?: boolean; readonly singleSignOn?: boolean };
   } = {},
 ): Promise<TestApi> {
   const database = await createTestDatabase();
@@ -113,6 +115,7 @@ export async function startTestApi(
     deps,
     eventReader: options.eventReader ?? noEvents,
     openEventLog: options.openEventLog ?? noLog,
+    ...options.switches,
     authenticate: auth.authenticate,
     onBody: (route, body) => drift.push(...answerDrift(route, body)),
   });
