@@ -115,6 +115,7 @@ describe('requests made up from the OpenAPI document', () => {
       ({ path }) => !path.startsWith('/auth/') && !path.endsWith('/remove'),
     );
     const statuses: Record<string, number> = {};
+    let invalid = 0;
     for (let count = 0; count < REQUESTS; count += 1) {
       const { path, method, operation } = random.pick(sampled);
       const url = path.replace(/\{[a-z_]+\}/g, () =>
@@ -136,7 +137,15 @@ describe('requests made up from the OpenAPI document', () => {
         body,
       );
       statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
+      if (answer.status >= 400 && !isError(answer.body, answer.status)) invalid += 1;
     }
+    const serverErrors = Object.entries(statuses)
+      .filter(([status]) => status >= '500')
+      .reduce((sum, [, count]) => sum + count, 0);
+    process.stdout.write(
+      `fuzz=${REQUESTS} 5xx=${serverErrors} invalid_responses=${invalid} SEED=${SEED}\n`,
+    );
+    expect(invalid).toBe(0);
     const successes = Object.entries(statuses).filter(([status]) => status < '300');
     expect(successes.reduce((sum, [, count]) => sum + count, 0)).toBeGreaterThan(REQUESTS / 50);
     expect(Object.keys(statuses).filter((status) => status >= '500')).toEqual([]);
@@ -156,6 +165,19 @@ describe('requests made up from the OpenAPI document', () => {
     }
   }
 });
+
+/** Answers below 400 are held against their schemas by the test API; refusals have one form. */
+function isError(body: unknown, status: number): boolean {
+  const given = (body ?? {}) as Record<string, unknown>;
+  return (
+    given['success'] === false &&
+    given['http_status_code'] === status &&
+    typeof given['code'] === 'string' &&
+    typeof given['message'] === 'string' &&
+    Array.isArray(given['details']) &&
+    typeof given['request_id'] === 'string'
+  );
+}
 
 /** Half of a surrogate pair has no form in a URL. */
 const toText = (given: unknown): string =>
