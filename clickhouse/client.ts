@@ -47,6 +47,7 @@ export interface ClickHouseOptions {
 /** How long the product's own work waits for one answer; what it asks is bounded, so a longer one is lost. */
 const READ_TIMEOUT_MS = 30_000;
 const WRITE_TIMEOUT_MS = 120_000;
+const REQUEST_TIMEOUT_MS = 4 * 3_600_000;
 
 /**
  * Every setting that correctness leans on, said aloud. Engine defaults change: in 26.7 inserts are
@@ -79,7 +80,8 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
     url: options.url,
     application: options.applicationName,
     max_open_connections: options.maxConnections ?? 16,
-    request_timeout: WRITE_TIMEOUT_MS,
+    // Each call has a signal of its own; the driver's end is only behind the longest of them.
+    request_timeout: REQUEST_TIMEOUT_MS,
     clickhouse_settings: SETTINGS,
     use_multipart_params_auto: true,
     keep_alive: { enabled: true, idle_socket_ttl: 2_000 },

@@ -38,14 +38,17 @@ export const READING: QueryLimits = {
   threads: null,
 };
 
-/** Everything that one tenant's question can make wide: whole environments, properties of raw events. */
+/**
+ * Everything that one tenant's question can make wide: whole environments, properties of raw events. The
+ * answer is small enough to be taken apart without holding up the process for other callers.
+ */
 export const ANALYTICS: QueryLimits = {
   name: 'analytics',
   seconds: 10,
   rowsRead: 1_000_000_000,
   memoryBytes: 2_000_000_000,
-  resultRows: 1_000_000,
-  resultBytes: 100_000_000,
+  resultRows: 250_000,
+  resultBytes: 50_000_000,
   threads: 2,
 };
 

@@ -12,6 +12,8 @@ import { UsageTally } from './usage-tally.ts';
 
 /** Raw values of one property that stand for one text: 5, 5.0 and "5". */
 const SPELLINGS = 2;
+/** Groups in windows. */
+const ROWS_MAX = 100_000;
 const TOO_MANY_ROWS = '158';
 
 /**
@@ -35,7 +37,7 @@ export async function answerFromEvents(
   const needs = stateNeeds(new Set([query.aggregation]));
   const places = new Map(plan.cells.map(({ start }, index) => [start, index]));
   const statement = rawGroups({ plan: { ...plan, query }, spec: version.spec, names, needs });
-  const groups = GROUPS_MAX * SPELLINGS * plan.cells.length;
+  const groups = Math.min(GROUPS_MAX * SPELLINGS * plan.cells.length, ROWS_MAX);
   const bytes = await clickhouse
     .bytes(statement, 'RowBinary', { limits: { ...limits, groups } })
     .catch((error: unknown) => {

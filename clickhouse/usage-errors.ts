@@ -19,7 +19,7 @@ export const tooManyGroups = (): BillingError =>
   new BillingError(
     'invalid',
     'too_many_groups',
-    `group_by makes more than ${GROUPS_MAX} groups. Group by a property with fewer values, or filter: by customer, source or property.`,
+    `group_by makes more than ${GROUPS_MAX} groups, or 100,000 of them in windows. Group by a property with fewer values, take larger windows, or filter: by customer, source or property.`,
     [{ path: 'group_by', code: 'too_many_groups', message: `at most ${GROUPS_MAX} groups` }],
   );
 

@@ -1,4 +1,5 @@
 import type { ClickHouse } from '../../clickhouse/client.ts';
+import { SERVICE } from '../../clickhouse/query-limits.ts';
 
 const ROWS = ['events_raw_v1', 'meter_usage_v1'];
 const INDEX = ['event_index_v1'];
@@ -21,7 +22,7 @@ export async function mergeAll(
         sql: `optimize table ${table} final settings optimize_skip_merged_partitions = 1`,
         params: {},
       },
-      { timeoutMs: 3_600_000 },
+      { limits: { ...SERVICE, seconds: 3_600 }, timeoutMs: 3_600_000 },
     );
     note(`merged ${table} in ${((performance.now() - began) / 1000).toFixed(1)} s`);
   }
