@@ -234,6 +234,7 @@ export const noEvents: EventReader = {
   list: async () => [],
   aggregate: async ({ window }) => ({ value: window === null ? '0' : null, windows: [] }),
   counted: async () => [],
+  answer: async ({ key }) => ({ key, rows: [] }),
   countedCopies: async () => [],
   counts: async () => ({ accepted: 0, duplicates: 0, metered: 0, rejected: 0, slots: [] }),
   inTurn: (_tenantId, work) => work(),
