@@ -6,12 +6,13 @@ import { BillingError } from '../../domain/errors.ts';
 
 /** A row may not be larger (money-semantics 19.2): a cell that never closes must not eat the file. */
 export const CSV_ROW_BYTES_MAX = 32 * 1024;
-const CHUNK_BYTES = 64 * 1024;
+/** A short piece of work at a time: requests that come meanwhile wait no longer than for one. */
+const CHUNK_BYTES = 8 * 1024;
 
 /**
  * The rows of a CSV file (RFC 4180: comma, quotes doubled; lines end in LF, CRLF or CR), cells as they
  * are written and as many as there are. A byte order mark and empty lines do not count. The process
- * takes other work between chunks of 64 KiB. Throws 400 `validation_error` where the file can not be cut into rows:
+ * takes other work between chunks of 8 KiB. Throws 400 `validation_error` where the file can not be cut into rows:
  * bytes that are no UTF-8, NUL, a quote that opens or closes in the wrong place, a row above 32 KiB.
  */
 export async function* readCsv(content: Buffer): AsyncGenerator<string[], void> {
@@ -25,7 +26,7 @@ export async function* readCsv(content: Buffer): AsyncGenerator<string[], void> 
     skip_empty_lines: true,
     max_record_size: CSV_ROW_BYTES_MAX,
   });
-  const source = Readable.from(chunks(content));
+  const source = Readable.from(chunks(content), { highWaterMark: 1 });
   source.pipe(parser);
   try {
     for await (const row of parser) yield row as string[];
