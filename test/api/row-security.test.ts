@@ -1,9 +1,10 @@
-import type { Pool, Scope, Transaction } from '../../postgres/client.ts';
+import { connectPostgres, type Pool, type Scope, type Transaction } from '../../postgres/client.ts';
 import { migratePostgres } from '../../postgres/migrate.ts';
 import { API_ROLE, EVERY_ENVIRONMENT, scopedPool } from '../../postgres/scoped-pool.ts';
 import { tenantTables, type TenantTable } from '../../postgres/tenant-tables.ts';
 import { insertAnyRow } from '../support/any-row.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 /**
  * The second wall (reliability, S1): the isolation matrix with the repositories' own conditions out of
@@ -222,5 +223,50 @@ describe('a scoped pool', () => {
     expect(() => scoped.unsafe('select 1')).toThrow('would leave the scope');
     expect(() => scoped.reserve()).toThrow('would leave the scope');
     expect(() => scoped.notify('a', 'b')).toThrow('would leave the scope');
+  });
+});
+
+describe('a login that is no superuser', () => {
+  let admin: Pool;
+  let login: Pool;
+  let database: TestDatabase;
+  const name = `operator_${process.pid}`;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    admin = database.pool;
+    await admin`create role ${admin(name)} login createrole nosuperuser password 'operator'`;
+    await admin`grant ${admin(API_ROLE)} to ${admin(name)} with admin option`;
+    await admin`grant meterline_system to ${admin(name)} with admin option`;
+    await admin`create schema operated authorization ${admin(name)}`;
+    await admin`alter role ${admin(name)} set search_path = operated, public`;
+    const url = new URL(database.url);
+    url.username = name;
+    url.password = 'operator';
+    login = connectPostgres({ url: url.toString(), applicationName: 'test', maxConnections: 3 });
+  });
+  afterAll(async () => {
+    await login.end({ timeout: 1 });
+    await admin`drop owned by ${admin(name)} cascade`;
+    await admin`drop role ${admin(name)}`;
+    await database.drop();
+  });
+
+  test('migrates, works across tenants, and sees one tenant in a scope', async () => {
+    const [who] = await login<{ super: boolean }[]>`
+      select rolsuper as super from pg_roles where rolname = current_user`;
+    expect(who!.super).toBe(false);
+    await migratePostgres(login);
+    for (const id of ['tenant_a', 'tenant_b'])
+      await login`insert into tenants (id, name) values (${id}, 'T')`;
+    expect((await login`select 1 from tenants`).count).toBe(2);
+    const scoped = scopedPool(login, {
+      scope: { tenant_id: 'tenant_a', environment_id: '' },
+      actor: { kind: 'system' },
+    });
+    expect((await scoped`select 1 from tenants`).count).toBe(1);
+    expect((await scoped`update tenants set name = 'U'`).count).toBe(1);
+    const log = await login<{ tenant_id: string }[]>`select tenant_id from audit_log`;
+    expect(log.map(({ tenant_id }) => tenant_id)).toEqual(['tenant_a', 'tenant_b', 'tenant_a']);
+    expect((await scoped`select 1 from audit_log`).count).toBe(2);
   });
 });
