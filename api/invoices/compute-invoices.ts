@@ -228,6 +228,7 @@ function computeInvoice(
   const { applications, invoice, lines: settledLines } = settled;
   const coupon_applications = applicationRecords(deps, invoice, applications, {
     coupons: sources.coupons.get(subscription.id) ?? [],
+    lines: settledLines,
     standing: target.invoice?.coupon_applications ?? [],
   });
   return { target, sources, invoice: { ...invoice, coupon_applications }, lines: settledLines };

@@ -5,7 +5,7 @@ import type {
 } from '../../domain/invoicing/coupons.ts';
 import { keptDiscounts } from '../../domain/invoicing/draft-edits.ts';
 import type { CouponAssociation } from '../../schemas/coupon.ts';
-import type { CouponApplication, InvoiceRecord } from '../../schemas/invoice.ts';
+import type { CouponApplication, InvoiceLineRecord, InvoiceRecord } from '../../schemas/invoice.ts';
 import type { BillingDeps } from '../deps.ts';
 import type { BillingSources } from './billing-sources.ts';
 import type { InvoiceTarget } from './invoice-target.ts';
@@ -39,6 +39,7 @@ export function applicationRecords(
   applications: readonly ComputedApplication[],
   known: {
     readonly coupons: readonly CouponAssociation[];
+    readonly lines: readonly InvoiceLineRecord[];
     readonly standing: readonly CouponApplication[];
   },
 ): CouponApplication[] {
@@ -48,6 +49,7 @@ export function applicationRecords(
         record.coupon_association_id === application.coupon_association_id &&
         record.invoice_line_item_id === application.invoice_line_item_id,
     );
+    const row = known.lines.find(({ id }) => id === application.invoice_line_item_id);
     const association = known.coupons.find(({ id }) => id === application.coupon_association_id);
     return {
       id: before?.id ?? deps.ids.next('coupon_app'),
@@ -60,8 +62,14 @@ export function applicationRecords(
       updated_by: invoice.updated_by,
       invoice_id: invoice.id,
       ...application,
+      discount_percentage: application.discount_percentage ?? '0',
       shares: [...application.shares],
-      coupon_snapshot: { ...association?.coupon },
+      coupon_snapshot: {
+        ...association?.coupon,
+        applied_to: row === undefined ? 'invoice' : 'line_item',
+        line_item_id: row?.id ?? null,
+        price_id: row?.price_id ?? null,
+      },
       currency: invoice.currency,
       applied_at: invoice.updated_at,
       metadata: {},
@@ -77,5 +85,5 @@ export const standingDiscounts = ({ coupon_applications }: InvoiceRecord): Invoi
   keptDiscounts(coupon_applications, new Map()).map((discount, index) => {
     const { amount_off } = coupon_applications[index]!.coupon_snapshot;
     if (discount.type !== 'fixed' || typeof amount_off !== 'string') return discount;
-    return { ...discount, amount_off };
+    return { ...discount, amount_off, percentage_off: null };
   });

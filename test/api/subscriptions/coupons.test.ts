@@ -78,7 +78,12 @@ describe('coupons of a subscription', () => {
           invoice_id: invoice.id,
           invoice_line_item_id: null,
           coupon_association_id: subscription.coupon_associations[0].id,
-          coupon_snapshot: { id: ten.id, percentage_off: '10' },
+          coupon_snapshot: {
+            id: ten.id,
+            percentage_off: '10',
+            applied_to: 'invoice',
+            price_id: null,
+          },
           discount_type: 'percentage',
           discount_percentage: '10',
           original_price: '100',
@@ -127,6 +132,15 @@ describe('coupons of a subscription', () => {
       invoice_level_discount: '2.1',
     });
     expect(invoice.total).toBe('83.7');
+    expect(invoice.coupon_applications).toMatchObject([
+      {
+        discount_type: 'fixed',
+        discount_percentage: '0',
+        invoice_line_item_id: row(prices[1]!).id,
+        coupon_snapshot: { applied_to: 'line_item', price_id: prices[1]!.id },
+      },
+      { discount_type: 'percentage', invoice_line_item_id: null },
+    ]);
     expect(await preview(subscription)).toMatchObject({ total: '83.7' });
   });
 
