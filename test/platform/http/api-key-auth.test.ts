@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { permissionsOf } from '../../../domain/access/permissions.ts';
 import { createApiKeyAuth, type ApiKeyAuth } from '../../../platform/http/api-key-auth.ts';
 import type { Pool } from '../../../postgres/client.ts';
 import { createTestClock, type TestClock } from '../../support/api.ts';
@@ -48,7 +49,7 @@ describe('API keys', () => {
       user_id: userId,
       user_type: 'user',
       roles: ['all_reader'],
-      permissions: ['*:read'],
+      permissions: permissionsOf(['all_reader']),
     });
   });
 

@@ -31,10 +31,11 @@ const ROUTES: Route<RouteDeps>[] = [
     answer: z.object({ name: z.string(), count: z.number() }),
     async handler({ deps, body, identity }) {
       return await deps.pool.begin(async (tx) => {
-        await tx`insert into tenants (id, name) values (${`${identity.tenant_id}-${Math.random()}`}, ${body.name})`;
+        await tx`insert into environments (id, tenant_id, name, type)
+                 values (${String(Math.random())}, ${identity.tenant_id}, ${body.name}, 'development')`;
         const [row] = await tx<
           { count: string }[]
-        >`select count(*) from tenants where name = ${body.name}`;
+        >`select count(*) from environments where name = ${body.name}`;
         if (body.name === 'refused') throw notFound('Thing', 'x');
         if (body.name === 'bug') throw new Error('a secret of ours');
         return { name: body.name, count: Number(row!.count) };
@@ -83,6 +84,7 @@ describe('declared routes', () => {
   let app: FastifyInstance;
   beforeAll(async () => {
     database = await createTestDatabase();
+    await database.pool`insert into tenants (id, name) values ('t1', 'Test')`;
     app = createServer({ log: createLogger('silent', 'test') });
     registerRoutes(app, ROUTES, {
       prefix: '/v1',
@@ -289,7 +291,7 @@ describe('declared routes', () => {
     test('a refused request is rolled back, forgotten, and can be repeated', async () => {
       expect((await once('k3', { name: 'refused' })).statusCode).toBe(404);
       expect((await once('k3', { name: 'accepted' })).json().count).toBe(1);
-      const [row] = await database.pool`select 1 from tenants where name = 'refused'`;
+      const [row] = await database.pool`select 1 from environments where name = 'refused'`;
       expect(row).toBeUndefined();
     });
 
@@ -301,7 +303,7 @@ describe('declared routes', () => {
         answer.statusCode === 201 ? answer.json().count : answer.json().code,
       );
       expect(codes.filter((code) => code !== 1 && code !== 'idempotency_key_in_use')).toEqual([]);
-      const rows = await database.pool`select 1 from tenants where name = 'twins'`;
+      const rows = await database.pool`select 1 from environments where name = 'twins'`;
       expect(rows).toHaveLength(1);
     });
 
