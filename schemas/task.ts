@@ -6,6 +6,9 @@ import { TASK_ENTITY_TYPES, TASK_FILE_TYPES, TASK_STATUSES, TASK_TYPES } from '.
 /** The largest file, decoded (specification, Limits). */
 export const UPLOAD_BYTES_MAX = 5 * 1024 * 1024;
 
+/** What an environment may send in the seven days that files are kept for. */
+export const UPLOADS_KEPT_BYTES_MAX = 1024 * 1024 * 1024;
+
 export const UploadBody = z.custom<Buffer>(
   (value) => Buffer.isBuffer(value) && value.length > 0,
   'send the file itself, with Content-Type text/csv',

@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto';
 import { BillingError } from '../../domain/errors.ts';
 import { readCsv } from '../../platform/csv/read-csv.ts';
 import { bodyDecoder, bodyTooLarge } from '../../platform/http/decode-body.ts';
-import { UPLOAD_BYTES_MAX, type Upload } from '../../schemas/task.ts';
+import { UPLOAD_BYTES_MAX, UPLOADS_KEPT_BYTES_MAX, type Upload } from '../../schemas/task.ts';
 import type { BillingDeps } from '../deps.ts';
 import { newRecord, type Caller } from '../record.ts';
 import { eventColumns } from './event-columns.ts';
-import { insertUpload, uploadAnswer } from './repository.ts';
+import { insertUpload, keptUploadBytes, uploadAnswer } from './repository.ts';
 
 /**
  * Keeps a file of events for a task. It is read to the end first, so that a file that can not be cut
  * into rows is refused here, whole, and a task only meets rows that are wrong by themselves. 413 above
- * 5 MiB decoded.
+ * 5 MiB decoded, 429 when the environment's files of seven days come to more than 1 GiB.
  */
 export async function createUpload(
   deps: BillingDeps,
@@ -25,6 +25,8 @@ export async function createUpload(
   const decode = bodyDecoder(file.encoding, UPLOAD_BYTES_MAX);
   const content = decode === null ? file.body : await decode(file.body);
   if (content.length > UPLOAD_BYTES_MAX) throw bodyTooLarge(UPLOAD_BYTES_MAX);
+  if ((await keptUploadBytes(deps.pool, caller.scope)) + content.length > UPLOADS_KEPT_BYTES_MAX)
+    throw tooManyBytes();
   let columns: string[] | null = null;
   let row_count = 0;
   for await (const row of readCsv(content)) {
@@ -49,3 +51,10 @@ const noRows = (): BillingError =>
   new BillingError('invalid', 'validation_error', 'The file has no rows below its first line.', [
     { path: 'body', code: 'too_small', message: 'has no rows' },
   ]);
+
+const tooManyBytes = (): BillingError =>
+  new BillingError(
+    'rate_limited',
+    'upload_quota_exceeded',
+    `Files of the last seven days come to more than ${UPLOADS_KEPT_BYTES_MAX / 1024 ** 3} GiB. Send more when the oldest are forgotten.`,
+  );

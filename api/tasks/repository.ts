@@ -34,6 +34,13 @@ export async function insertUpload(db: Db, upload: UploadRow, content: Buffer): 
   await db`insert into uploads ${db({ ...upload, content } as never)}`;
 }
 
+/** Bytes of the files that are kept for an environment. */
+export async function keptUploadBytes(db: Db, scope: Scope): Promise<number> {
+  const [row] = await db<{ bytes: string }[]>`
+    select coalesce(sum(size_bytes), 0) as bytes from uploads where ${inScope(db, scope)}`;
+  return Number(row!.bytes);
+}
+
 /** What is known of a file. 404 for a missing, a forgotten and another scope's. */
 export async function findUpload(db: Db, scope: Scope, id: string): Promise<UploadRow> {
   const [row] = await db<UploadRow[]>`

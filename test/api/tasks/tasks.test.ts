@@ -96,6 +96,15 @@ describe('uploads', () => {
     expect((await once(`${CSV}${ROW}\n`)).status).toBe(409);
   });
 
+  test('429: an environment has sent 1 GiB in seven days; another one goes on', async () => {
+    const full = await api.newCaller();
+    const first = await send(CSV, {}, full);
+    await api.pool`update uploads set size_bytes = 1073741800 where id = ${first.body.id}`;
+    const answer = await send(CSV, {}, full);
+    expect([answer.status, answer.body.code]).toEqual([429, 'upload_quota_exceeded']);
+    expect((await send(CSV)).status).toBe(201);
+  });
+
   test('403: who only reads', async () => {
     const reader = await api.newCaller({ beside: api, roles: ['all_reader'] });
     expect((await send(CSV, {}, reader)).status).toBe(403);
