@@ -51,5 +51,8 @@ export async function walkCouponsTaxesCosts({ walk }: Walker, customerId: string
   await walk('PUT /costs/{id}', (sdk) => sdk.costs.updateCostsheet(costsheetId, { name: 'All' }));
   const range = { startTime: '2026-11-01T00:00:00Z', endTime: '2026-11-21T00:00:00Z' };
   await walk('POST /costs/analytics', (sdk) => sdk.costs.getDetailedCostAnalytics(range as never));
+  await walk('POST /costs/analytics-v2', (sdk) =>
+    sdk.costs.getDetailedCostAnalyticsV2(range as never),
+  );
   await walk('DELETE /costs/{id}', (sdk) => sdk.costs.deleteCostsheet(costsheetId));
 }

@@ -36,4 +36,21 @@ export async function walkTenancy({ walk }: Walker, tenantId: string): Promise<v
   ); // prettier-ignore
   await walk('GET /secrets/api/keys', (sdk) => sdk.secrets.listApiKeys(10, 0));
   await walk('DELETE /secrets/api/keys/{id}', (sdk) => sdk.secrets.deleteApiKey(made.secret!.id!));
+
+  const linked = await walk('POST /secrets/integrations/create/{provider}', (sdk) =>
+    sdk.integrations.createOrUpdateIntegration('stripe', {
+      name: 'Stripe',
+      provider: 'stripe',
+      credentials: { secret_key: 'sk_test_walk' },
+    }),
+  );
+  await walk('GET /secrets/integrations/by-provider/{provider}', (sdk) =>
+    sdk.integrations.getIntegration('stripe'),
+  );
+  await walk('GET /secrets/integrations/linked', (sdk) =>
+    sdk.integrations.listLinkedIntegrations(),
+  );
+  await walk('DELETE /secrets/integrations/{id}', (sdk) =>
+    sdk.integrations.deleteIntegration(linked.id!),
+  );
 }
