@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { contactFields } from './customer.ts';
 import { instant, name } from './primitives.ts';
 import { LIMIT_DEFAULT, LIMIT_MAX, OFFSET_MAX } from './search.ts';
+import { UsageAnalyticsBody } from './usage-analytics.ts';
 
 /** A session of an end customer: the token goes into `X-Session-Token`. */
 export const PortalSession = z
@@ -25,3 +26,6 @@ export const PortalPageBody = z
 
 /** How customers are reached is theirs to change, and nothing else (money-semantics 15.6). */
 export const UpdatePortalInfoBody = z.object({ ...contactFields, name: name().optional() });
+
+/** The customer is the session's: a body that names one is not heard. */
+export const PortalAnalyticsBody = UsageAnalyticsBody.omit({ external_customer_id: true });

@@ -1,15 +1,24 @@
 import { Customer, ExternalIdParams, UpdateCustomerBody } from '../../schemas/customer.ts';
+import { CustomerUsage, OneCustomerUsageQuery } from '../../schemas/customer-usage.ts';
 import { Invoice } from '../../schemas/invoice.ts';
-import { PortalPageBody, PortalSession, UpdatePortalInfoBody } from '../../schemas/portal.ts';
+import {
+  PortalAnalyticsBody,
+  PortalPageBody,
+  PortalSession,
+  UpdatePortalInfoBody,
+} from '../../schemas/portal.ts';
 import { IdParams } from '../../schemas/primitives.ts';
 import { pageOf } from '../../schemas/search.ts';
 import { Setting } from '../../schemas/settings/settings.ts';
 import { Subscription } from '../../schemas/subscription-answers.ts';
+import { UsageAnalytics } from '../../schemas/usage-analytics.ts';
 import { findSetting } from '../../postgres/settings.ts';
 import { findCustomer, findCustomerByExternalId } from '../customers/repository.ts';
 import { updateCustomer } from '../customers/update-customer.ts';
 import { route } from '../route.ts';
 import { settingAnswer } from '../settings/setting-answer.ts';
+import { customerUsage } from '../usage/customer-usage.ts';
+import { usageAnalytics } from '../usage/usage-analytics.ts';
 import {
   listOwnInvoices,
   listOwnSubscriptions,
@@ -122,5 +131,34 @@ export const portalRoutes = [
     status: 200,
     answer: Invoice,
     handler: (call) => readOwnInvoice(call.deps, own(call), call.params.id),
+  }),
+  route({
+    method: 'GET',
+    path: '/customer/portal/usage',
+    summary: 'Usage of what the customer is entitled to',
+    permission: 'portal',
+    query: OneCustomerUsageQuery,
+    status: 200,
+    answer: CustomerUsage,
+    async handler(call) {
+      const { scope, customer_id } = own(call);
+      const customer = await findCustomer(call.deps.pool, scope, customer_id);
+      return withoutMetadata(await customerUsage(call.deps, scope, customer, call.query));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/customer/portal/analytics/revenue',
+    summary: 'The customer’s usage, and what its prices make of it',
+    permission: 'portal',
+    body: PortalAnalyticsBody,
+    status: 200,
+    answer: UsageAnalytics,
+    async handler(call) {
+      const { scope, customer_id } = own(call);
+      const { external_id } = await findCustomer(call.deps.pool, scope, customer_id);
+      const asked = { ...call.body, external_customer_id: external_id };
+      return withoutMetadata(await usageAnalytics(call.deps, scope, asked));
+    },
   }),
 ];

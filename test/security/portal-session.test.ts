@@ -173,6 +173,21 @@ describe('portal sessions', () => {
     }
   });
 
+  test('usage and analytics are of the session’s customer, whomever the request names', async () => {
+    const [one, other] = [await newCustomer(), await newCustomer()];
+    await subscribe(other.id);
+    const usage = await api.get(`/v1/customer/portal/usage?customer_id=${other.id}`, one.headers);
+    expect([usage.status, usage.body.customer_id, usage.body.features]).toEqual([200, one.id, []]);
+    const body = {
+      external_customer_id: other.external_id,
+      start_time: '2026-11-01T00:00:00Z',
+      end_time: '2026-11-02T00:00:00Z',
+    };
+    const analytics = await api.post('/v1/customer/portal/analytics/revenue', body, one.headers);
+    expect([analytics.status, analytics.body.items]).toEqual([200, []]);
+    expect(String(analytics.headers['x-ignored-fields'])).toBe('external_customer_id');
+  });
+
   test('the customer changes how it is reached, and nothing else', async () => {
     const { id, external_id, headers } = await newCustomer();
     const changes = { name: 'New', email: 'new@example.test', address_city: 'Pune' };
