@@ -18,6 +18,7 @@ export const NOT_AUDITED: Readonly<Record<string, string>> = {
   invoice_number_sequences: 'counters; the number stands in the invoice',
   alert_logs: 'a log of its own',
   uploads: 'files; their tasks are audited',
+  scheduled_task_runs: 'a log of its own; who changed the schedule is audited',
   task_results: 'rows of files; each record that a row made is audited',
 };
 
