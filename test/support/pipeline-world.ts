@@ -89,7 +89,10 @@ export async function startPipeline(): Promise<PipelineWorld> {
     }),
   );
   const importEvents = createEventImport({ log: eventLog, clock: api.clock, limits: null });
-  const deps = { ...jobDeps(api.deps, eventLog, 'stream', importEvents, eventEraser), streamWaitMs: 15_000 };
+  const deps = {
+    ...jobDeps(api.deps, eventLog, 'stream', importEvents, eventEraser),
+    streamWaitMs: 15_000,
+  };
   const now = async () => new Date(api.clock.now()).toISOString();
   return {
     api,
