@@ -34,7 +34,7 @@ import { answerFromEvents } from './raw-groups.ts';
 import type { MeterUsageRow, RawEventRow } from './rows.ts';
 import { ANALYTICS, READING, type QueryLimits } from './query-limits.ts';
 import { TenantTurns } from './tenant-turns.ts';
-import { refusedOrUnavailable } from './usage-errors.ts';
+import { refusedOrUnavailable, refuseManyValues } from './usage-errors.ts';
 
 export type { EventCountQuestion } from './queries/event-counts.ts';
 export type { EventSearch } from './queries/event-search.ts';
@@ -126,6 +126,7 @@ export function createEventReader(
     history: (id, copies) => guarded(id.tenant_id, () => readHistory(clickhouse, id, copies)),
     search: (search) =>
       guarded(search.tenant_id, async () => {
+        refuseManyValues(search.property_filters);
         const [events, total_count] = await Promise.all([
           readPage(clickhouse, search, options),
           readCount(clickhouse, search, options),
@@ -144,10 +145,10 @@ export function createEventReader(
     counts: (question) =>
       guarded(question.tenant_id, () => readCounts(clickhouse, question, options)),
     answer: (query, version) =>
-      guarded(query.tenant_id, () => answerFromEvents(clickhouse, query, version, analytics)),
+      guarded(query.tenant_id, () => answerFromEvents(clickhouse, query, version.spec, analytics)),
     inTurn: (tenantId, work) => turns.run(tenantId, work),
     aggregate: (question) =>
-      guarded(question.tenant_id, () => aggregateRawEvents(clickhouse, question, options)),
+      guarded(question.tenant_id, () => aggregateRawEvents(clickhouse, question, analytics)),
   };
 }
 

@@ -1,12 +1,12 @@
 import { ClickHouseError } from '@clickhouse/client';
 import { scalarText } from '../domain/metering/json-scalar.ts';
-import type { MeterVersion, UsageAnswer, UsageQuery } from '../domain/metering/usage.ts';
+import type { UsageAnswer, UsageQuery } from '../domain/metering/usage.ts';
 import type { ClickHouse } from './client.ts';
 import type { QueryLimits } from './query-limits.ts';
-import { rawGroups, readRawGroup } from './queries/raw-groups.ts';
+import { rawGroups, readRawGroup, type RawSpec } from './queries/raw-groups.ts';
 import { stateNeeds } from './queries/usage-buckets.ts';
 import { RowBinaryReader } from './row-binary.ts';
-import { GROUPS_MAX, tooManyGroups } from './usage-errors.ts';
+import { GROUPS_MAX, refuseManyValues, tooManyGroups } from './usage-errors.ts';
 import { groupOf, planQuery } from './usage-plan.ts';
 import { UsageTally } from './usage-tally.ts';
 
@@ -23,9 +23,14 @@ const TOO_MANY_ROWS = '158';
 export async function answerFromEvents(
   clickhouse: ClickHouse,
   query: UsageQuery,
-  version: MeterVersion,
+  spec: RawSpec,
   limits: QueryLimits,
 ): Promise<UsageAnswer> {
+  refuseManyValues(
+    query.filter_values,
+    ...(query.excluded_filter_values ?? []),
+    ...spec.filters.map(({ key, values }) => ({ [key]: values })),
+  );
   const names = [...new Set(query.group_by)].filter((name) => name !== 'source');
   // Filters are the statement's: what it answers has passed them.
   const asked = { ...query, filter_values: {}, excluded_filter_values: [] };
@@ -36,7 +41,7 @@ export async function answerFromEvents(
   const isUnique = query.aggregation === 'COUNT_UNIQUE';
   const needs = stateNeeds(new Set([query.aggregation]));
   const places = new Map(plan.cells.map(({ start }, index) => [start, index]));
-  const statement = rawGroups({ plan: { ...plan, query }, spec: version.spec, names, needs });
+  const statement = rawGroups({ plan: { ...plan, query }, spec, names, needs });
   const groups = Math.min(GROUPS_MAX * SPELLINGS * plan.cells.length, ROWS_MAX);
   const bytes = await clickhouse
     .bytes(statement, 'RowBinary', { limits: { ...limits, groups } })

@@ -23,6 +23,20 @@ export const tooManyGroups = (): BillingError =>
     [{ path: 'group_by', code: 'too_many_groups', message: `at most ${GROUPS_MAX} groups` }],
   );
 
+const FILTER_VALUES_MAX = 1_000;
+
+/** 400 for more values than one statement takes well, all keys together. */
+export function refuseManyValues(
+  ...filters: readonly Readonly<Record<string, readonly string[]>>[]
+): void {
+  const values = filters.flatMap((filter) => Object.values(filter));
+  const count = values.reduce((sum, list) => sum + 1 + list.length, 0);
+  if (count > FILTER_VALUES_MAX)
+    throw usageQueryTooLarge(
+      `The filters name more than ${FILTER_VALUES_MAX} keys and values. Ask in several calls.`,
+    );
+}
+
 /** What a read had decided on was replaced under its hands; read again from the start. */
 export class UsageMoved extends Error {
   constructor() {

@@ -34,6 +34,8 @@ export interface UsageReaderOptions {
 
 const ATTEMPTS = 3;
 const FEW_PAIRS = 20;
+/** Buckets of everybody that must be looked at one by one hold up the process while they are. */
+const WIDE_BYTES_MAX = 10_000_000;
 
 /** Usage from buckets where they may be used and from rows where they may not, exactly below one vector. */
 export function createUsageReader(options: UsageReaderOptions): UsageReader {
@@ -113,7 +115,10 @@ function groupsOf(plans: readonly PlannedQuery[]): PlannedQuery[][] {
 /** Questions about everybody are analytics, however many customers there are; billing asks none. */
 function limitsOf(group: readonly PlannedQuery[], options: UsageReaderOptions): QueryLimits {
   const isWide = group.some(({ query }) => query.external_customer_ids === null);
-  const limits = isWide ? (options.analytics ?? ANALYTICS) : READING;
+  const analytics = options.analytics ?? ANALYTICS;
+  const limits = isWide
+    ? { ...analytics, resultBytes: Math.min(analytics.resultBytes, WIDE_BYTES_MAX) }
+    : READING;
   const { timeoutMs } = options;
   return timeoutMs === undefined ? limits : { ...limits, seconds: Math.ceil(timeoutMs / 1000) };
 }

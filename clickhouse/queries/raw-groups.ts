@@ -5,10 +5,15 @@ import type { PlannedQuery } from '../usage-plan.ts';
 import { numericValue, propertyFilters, scalarText } from './scalar-text.ts';
 import { readState, stateColumns, type StateNeeds, type UsagePart } from './usage-buckets.ts';
 
+/** What is counted of which events; of a meter's rule, all but its expression. */
+export interface RawSpec extends Pick<MeterSpec, 'event_name' | 'filters'> {
+  readonly aggregation: Pick<MeterSpec['aggregation'], 'type' | 'field'>;
+}
+
 /** A usage question that is answered from raw events, because it names properties that no meter keeps. */
 export interface RawGroups {
   readonly plan: PlannedQuery;
-  readonly spec: MeterSpec;
+  readonly spec: RawSpec;
   /** Properties that events are told apart by. */
   readonly names: readonly string[];
   readonly needs: StateNeeds;
@@ -73,7 +78,7 @@ const NUMBER = `multiIf(
   CAST(${numericValue(`(${scalarText('{field:String}')})`)}, 'Nullable(Decimal(38, 18))'))`;
 
 /** The meter's filters, those of the question, and what more specific prices take out of it. */
-function filtersOf(query: UsageQuery, spec: MeterSpec) {
+function filtersOf(query: UsageQuery, spec: RawSpec) {
   const params: Record<string, unknown> = {};
   let number = 0;
   const matches = (key: string, values: readonly string[]): string => {

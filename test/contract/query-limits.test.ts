@@ -94,7 +94,7 @@ describe('a question that reaches a limit', () => {
   });
   afterAll(() => test_.drop());
 
-  const aggregate = (limits: Partial<QueryLimits>) =>
+  const aggregate = (limits: Partial<QueryLimits>, filters: Record<string, string[]> = {}) =>
     createEventReader(test_.clickhouse, { analytics: { ...ANALYTICS, ...limits } }).aggregate({
       ...SCOPE,
       event_name: 'call',
@@ -104,17 +104,24 @@ describe('a question that reaches a limit', () => {
       property_name: 'user',
       start: '2026-01-01T00:00:00.000Z',
       end: '2026-02-01T00:00:00.000Z',
-      filters: {},
+      filters,
       window: null,
     });
 
   test('is answered within them', async () => {
     expect((await aggregate({})).value).toBe('2000');
   });
+  test('a filter with a hundred thousand values is refused before it is asked', async () => {
+    const tokens = Array.from({ length: 100_000 }, (_, n) => `value-${n}`);
+    await expect(aggregate({}, { user: tokens })).rejects.toMatchObject({
+      kind: 'invalid',
+      code: 'usage_query_too_large',
+    });
+  });
   test.each<[string, Partial<QueryLimits>]>([
     ['rows', { rowsRead: 1_000 }],
     ['memory', { memoryBytes: 20_000 }],
-    ['bytes of the answer', { resultBytes: 100 }],
+    ['bytes of the answer', { resultBytes: 10 }],
   ])('%s: 400 with what to do, never a part', async (_, limits) => {
     await expect(aggregate(limits)).rejects.toMatchObject({
       kind: 'invalid',
