@@ -46,6 +46,11 @@ export const PLAN_EXPANSIONS = [
   'prices', 'meters', 'entitlements', 'features', 'credit_grant', 'credit_grants', 'price_sync_status',
 ] as const; // prettier-ignore
 
+/** It is done when it is answered: there is no run to look at. */
+export const PriceSync = z
+  .object({ message: z.string(), workflow_id: z.null(), run_id: z.null() })
+  .meta({ id: 'PriceSync' });
+
 export const PlanSearch = searchSchemas({
   fields: {
     name: 'text',

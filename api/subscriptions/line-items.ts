@@ -205,7 +205,8 @@ interface LineItemDraft {
   readonly end_date?: string | null;
 }
 
-function lineItem(
+/** A line item of the price; nothing is written. */
+export function lineItem(
   deps: BillingDeps,
   caller: Caller,
   owner: LineItemOwner,
@@ -253,7 +254,8 @@ function lineItem(
   };
 }
 
-async function withMeterNames(
+/** The lines with the names of their meters. */
+export async function withMeterNames(
   tx: Transaction,
   caller: Caller,
   lines: readonly BilledLine[],
