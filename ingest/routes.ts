@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify';
-import { answerOf, errorBody } from '../platform/http/error-handler.ts';
+import { errorBody } from '../platform/http/error-body.ts';
+import { answerOf } from '../platform/http/error-handler.ts';
 import type { Route } from '../platform/http/route.ts';
 import {
   IngestEventAnswer,

@@ -1,17 +1,7 @@
 import type { FastifyError, FastifyInstance } from 'fastify';
 import { BillingError, type ErrorDetail, type RefusalKind } from '../../domain/errors.ts';
+import { errorBody } from './error-body.ts';
 import { sendError } from './problem.ts';
-
-/** The body of every answer from 400 on: a superset of all shapes that existing clients can read. */
-export interface ErrorBody {
-  readonly success: false;
-  readonly error: { readonly message: string; readonly internal_error: null };
-  readonly code: string;
-  readonly http_status_code: number;
-  readonly message: string;
-  readonly details: readonly ErrorDetail[];
-  readonly request_id: string;
-}
 
 const STATUS: Readonly<Record<RefusalKind, number>> = {
   invalid: 400,
@@ -26,24 +16,6 @@ const STATUS: Readonly<Record<RefusalKind, number>> = {
 };
 /** The one place where the kind of a refusal becomes a status. */
 export const statusOf = (kind: RefusalKind): number => STATUS[kind];
-
-export function errorBody(
-  status: number,
-  code: string,
-  message: string,
-  details: readonly ErrorDetail[],
-  requestId: string,
-): ErrorBody {
-  return {
-    success: false,
-    error: { message, internal_error: null },
-    code,
-    http_status_code: status,
-    message,
-    details,
-    request_id: requestId,
-  };
-}
 
 interface Answer {
   readonly status: number;

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ErrorBody } from './error-handler.ts';
+import type { ErrorBody } from './error-body.ts';
 
 const PROBLEM_TYPE = 'application/problem+json';
 

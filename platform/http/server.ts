@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import fastify, { LogController, type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Logger } from '../log.ts';
-import { answerOf, errorBody, handleErrors } from './error-handler.ts';
+import { errorBody } from './error-body.ts';
+import { answerOf, handleErrors } from './error-handler.ts';
 import { readJsonBodies } from './json-body.ts';
 
 export interface ServerOptions {
