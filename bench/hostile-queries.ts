@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import { askUsage } from '../api/usage/ask-usage.ts';
 import type { ApiDeps } from '../api/deps.ts';
 import { createEventReader, type EventSearch } from '../clickhouse/event-reader.ts';
@@ -62,9 +63,10 @@ async function attackFor(attack: Hostile[1], outcomes: Map<string, number>): Pro
     while (performance.now() < until) {
       const outcome = await attack().then(
         () => 'answered',
-        (error: { code?: string; message?: string }) => error.code ?? error.message ?? 'failed',
+        (error: { code?: string; message?: string }) => error.code || error.message || 'failed',
       );
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+      await breathe(); // a refusal takes no time, and the probe runs in this process
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, again));
@@ -174,6 +176,7 @@ function questionsOf(world: ScaleWorld) {
     [
       'distinct values of everything in minutes',
       aggregate({
+        start: new Date(made.start + made.span - 30 * 86_400_000).toISOString(),
         window: { bucket_size: 'MINUTE', timezone: 'UTC', billing_anchor: null },
       }),
     ],
@@ -181,7 +184,7 @@ function questionsOf(world: ScaleWorld) {
     ['a list by name', search({ sort: 'event_name' })],
     [
       'a list with a filter that nothing passes',
-      search({ property_filters: { tokens: many.slice(0, 1_000) } }),
+      search({ property_filters: { tokens: many.slice(0, 900) } }),
     ],
   ];
   return { hostile, ask: (queries: readonly UsageQuery[]) => asked(other, queries) };

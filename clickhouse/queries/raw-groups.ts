@@ -33,13 +33,15 @@ export function rawGroups({ plan, spec, names, needs }: RawGroups): ClickHouseQu
     const key = `{label_${index}:String}`;
     return isUnique ? `ifNull(${scalarText(key)}, '')` : `JSONExtractRaw(properties, ${key})`;
   });
+  // Whole numbers in the text: a month of minutes is more than a server takes as a parameter.
+  const cells = plan.cells.map(({ start }) => Math.trunc(start)).join(',');
   const value = isUnique ? scalarText('{field:String}') : field === null ? '1' : NUMBER;
   return {
     sql: `
       select cell, labels, origin,
              ${isUnique ? 'count(), uniqExact(sipHash128(value))' : stateColumns(needs)}
         from (select cell, labels, origin, timestamp, position, partition, assumeNotNull(given) as value
-                from (select roundDown(toUnixTimestamp64Milli(timestamp), {cells:Array(Int64)}) as cell,
+                from (select roundDown(toUnixTimestamp64Milli(timestamp), CAST('[${cells}]', 'Array(Int64)')) as cell,
                              CAST([${labels.join(', ')}], 'Array(String)') as labels, ${query.group_by.includes('source') ? 'source' : "''"} as origin, timestamp, position, partition,
                              ${value} as given
                         from events_raw_v1 final
@@ -61,7 +63,6 @@ export function rawGroups({ plan, spec, names, needs }: RawGroups): ClickHouseQu
       event_name: spec.event_name,
       start_ms: plan.start,
       end_ms: plan.end,
-      cells: plan.cells.map(({ start }) => start),
       ...Object.fromEntries(names.map((name, index) => [`label_${index}`, name])),
       ...(field === null ? {} : { field }),
       ...(query.external_customer_ids === null ? {} : { customers: query.external_customer_ids }),
