@@ -5,9 +5,11 @@ import type { RateLimit, RateLimiter } from '../platform/cache/rate-limiter.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { EventLog } from '../platform/event-log/event-log.ts';
 import type { Authenticate, Identity } from '../platform/http/api-key-auth.ts';
+import { credentialOf, environmentOf } from '../platform/http/credential.ts';
 import { failpoint } from '../platform/failpoint.ts';
 import { refuseBeyond } from '../platform/http/rate-limit.ts';
 import { assertAllowed } from '../platform/http/register-routes.ts';
+import type { Sessions } from '../platform/http/sessions.ts';
 import type { Ids } from '../platform/ids.ts';
 import type { Logger } from '../platform/log.ts';
 import type { UsageEvent } from '../schemas/events/usage-event.ts';
@@ -21,6 +23,8 @@ import { readBody } from './read-body.ts';
 export interface IngestDeps {
   readonly log: EventLog;
   readonly authenticate: Authenticate;
+  /** Without it only keys are known. */
+  readonly sessions?: Pick<Sessions, 'authenticate'>;
   /** Null: no limit. Counted in events, per tenant. */
   readonly limits: { readonly limiter: RateLimiter; readonly perTenant: RateLimit } | null;
   readonly clock: Clock;
@@ -90,17 +94,19 @@ export class EventIntake {
     }
   }
 
+  /** A person's session costs what it costs on other routes; a key is found without a look at it. */
   async #admit(request: FastifyRequest): Promise<Identity> {
-    const credential = apiKeyOf(request);
-    const identity = credential === null ? null : await this.#deps.authenticate(credential);
-    if (identity === null)
-      throw new BillingError(
-        'unauthenticated',
-        'unauthenticated',
-        credential === null
-          ? 'Send an API key in the header x-api-key.'
-          : 'The API key is unknown, deleted or expired.',
-      );
+    const { authenticate, sessions } = this.#deps;
+    const credential = credentialOf(request.headers);
+    if (credential === null)
+      throw unauthenticated('Send an API key in x-api-key, or a token in Authorization: Bearer.');
+    const { kind, value } = credential;
+    const identity =
+      kind === 'key'
+        ? await authenticate(value)
+        : await sessions?.authenticate(value, environmentOf(request.headers), true);
+    if (identity == null)
+      throw unauthenticated('The API key or token is unknown, was withdrawn, or has expired.');
     assertAllowed(WRITE_EVENTS, identity);
     return identity;
   }
@@ -124,12 +130,8 @@ export class EventIntake {
   }
 }
 
-/** `x-api-key`, or `Authorization: Bearer`. When both are sent the first decides. */
-function apiKeyOf(request: FastifyRequest): string | null {
-  const key = request.headers['x-api-key'];
-  if (typeof key === 'string' && key !== '') return key;
-  return /^Bearer\s+(\S+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? null;
-}
+const unauthenticated = (message: string): BillingError =>
+  new BillingError('unauthenticated', 'unauthenticated', message);
 
 const ACCEPTED = JSON.stringify({ message: 'Events accepted for processing' });
 

@@ -1,4 +1,5 @@
 import { ingestRoutes } from '../ingest/routes.ts';
+import { createSessions } from '../platform/http/sessions.ts';
 import type { HttpPart } from './http-role.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -17,10 +18,12 @@ export async function ingestPart(runtime: Runtime): Promise<HttpPart> {
           perTenant: { perSecond, burst: perSecond * BURST_SECONDS },
         };
   const { authenticate } = await runtime.apiKeyAuth();
+  const sessions = await createSessions(runtime);
   const eventLog = await runtime.eventLog();
   const routes = ingestRoutes({
     log: eventLog,
     authenticate,
+    sessions,
     limits,
     clock,
     ids,

@@ -10,6 +10,7 @@ import {
 } from '../../postgres/idempotency.ts';
 import { scopedPool } from '../../postgres/scoped-pool.ts';
 import type { Authenticate, Identity } from './api-key-auth.ts';
+import { credentialOf, environmentOf } from './credential.ts';
 import type { PortalSessions } from './portal-sessions.ts';
 import { requestSession } from './request-session.ts';
 import type { Sessions } from './sessions.ts';
@@ -119,14 +120,14 @@ async function admit(
 ): Promise<Identity> {
   if (route.permission === 'public') return NOBODY;
   if (route.permission === 'portal') return await admitCustomer(request, options.portalSessions);
-  const credential = credentialOf(request);
+  const credential = credentialOf(request.headers);
   if (credential === null)
     throw unauthenticated('Send an API key in x-api-key, or a token in Authorization: Bearer.');
   const identity =
     credential.kind === 'token'
       ? await options.sessions?.authenticate(
           credential.value,
-          environmentOf(request),
+          environmentOf(request.headers),
           route.withoutEnvironment !== true,
         )
       : await options.authenticate(credential.value);
@@ -186,28 +187,6 @@ export function assertAllowed(
   const isHumanSuperAdmin = identity.user_type === 'user' && identity.roles.includes('super_admin');
   if (route.humanSuperAdminOnly === true && !isHumanSuperAdmin)
     throw forbidden('Only a person who is super admin may do this.');
-}
-
-interface Credential {
-  readonly kind: 'key' | 'token';
-  readonly value: string;
-}
-
-/**
- * `x-api-key`, or `Authorization: Bearer` with a key or with a session's token, which has three parts.
- * When both headers are sent the key decides: a bad one is not made good by the other.
- */
-function credentialOf(request: FastifyRequest): Credential | null {
-  const key = request.headers['x-api-key'];
-  if (typeof key === 'string' && key !== '') return { kind: 'key', value: key };
-  const bearer = /^Bearer\s+(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
-  if (bearer === undefined) return null;
-  return { kind: bearer.split('.').length === 3 ? 'token' : 'key', value: bearer };
-}
-
-function environmentOf(request: FastifyRequest): string | null {
-  const named = request.headers['x-environment-id'];
-  return typeof named === 'string' && named !== '' ? named : null;
 }
 
 async function answer<Deps extends RouteDeps>(

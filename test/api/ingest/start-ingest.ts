@@ -9,6 +9,7 @@ import {
   type PostgresEventLog,
 } from '../../../platform/event-log/postgres.ts';
 import { createApiKeyAuth } from '../../../platform/http/api-key-auth.ts';
+import { createSessions, type Sessions } from '../../../platform/http/sessions.ts';
 import { createIds } from '../../../platform/ids.ts';
 import type { Pool } from '../../../postgres/client.ts';
 import { decodeEvents, type UsageEvent } from '../../../schemas/events/usage-event.ts';
@@ -26,10 +27,20 @@ export interface TestIngest {
   readonly metrics: Registry;
   readonly clock: { now(): number; advance(ms: number): void };
   newKey(options?: { roles?: string[]; type?: string }): Promise<string>;
+  readonly sessions: Sessions;
+  /** A person of a new tenant with one environment, logged in. */
+  newPerson(roles?: string[]): Promise<TestPerson>;
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** Everything the log has, in no particular order. */
   stored(): Promise<UsageEvent[]>;
   close(): Promise<void>;
+}
+
+export interface TestPerson {
+  readonly tenant_id: string;
+  readonly environment_id: string;
+  readonly token: string;
+  readonly refresh_token: string;
 }
 
 export interface Answer {
@@ -60,6 +71,7 @@ export async function startIngest(
     appendDeadlineMs: options.appendDeadlineMs ?? 2_000,
   });
   const auth = await createApiKeyAuth({ pool: database.pool, clock });
+  const sessions = await createSessions({ pool: database.pool, clock });
   const metrics = new Registry();
   const ids = createIds(clock);
   const app = fastify();
@@ -67,6 +79,7 @@ export async function startIngest(
     ingestRoutes({
       log,
       authenticate: auth.authenticate,
+      sessions,
       limits: options.limits?.(clock) ?? null,
       clock,
       ids,
@@ -89,6 +102,12 @@ export async function startIngest(
     metrics,
     clock,
     newKey,
+    sessions,
+    async newPerson(roles = ['super_admin']) {
+      const user = await createUser(pool, ids.next, 'user', roles);
+      const session = await sessions.open({ id: user.user_id, tenant_id: user.tenant_id });
+      return { ...user, token: session.token, refresh_token: session.refresh_token };
+    },
     async post(path, body, headers = {}) {
       const isRaw = typeof body === 'string' || Buffer.isBuffer(body);
       const response = await app.inject({
@@ -118,22 +137,32 @@ export async function startIngest(
   };
 }
 
-async function createKey(
+type NextId = (prefix: 'tenant' | 'env' | 'user' | 'secret') => string;
+
+async function createUser(
   pool: Pool,
-  next: (prefix: 'tenant' | 'env' | 'user' | 'secret') => string,
-  wanted: { roles?: string[]; type?: string },
-): Promise<string> {
+  next: NextId,
+  type: 'user' | 'service_account',
+  roles: string[],
+): Promise<{ tenant_id: string; environment_id: string; user_id: string }> {
   const [tenant_id, environment_id, user_id] = [next('tenant'), next('env'), next('user')];
-  const roles = wanted.roles ?? ['super_admin'];
-  const key = `sk_test_${randomBytes(32).toString('base64url')}`;
   await pool`insert into tenants ${pool({ id: tenant_id, name: 'Test' })}`;
   await pool`insert into environments ${pool({ id: environment_id, tenant_id, name: 'Test', type: 'development' })}`;
-  await pool`insert into users ${pool({ id: user_id, tenant_id, name: 'Test', type: 'service_account', roles })}`;
+  await pool`insert into users ${pool({ id: user_id, tenant_id, name: 'Test', type, roles })}`;
+  return { tenant_id, environment_id, user_id };
+}
+
+async function createKey(
+  pool: Pool,
+  next: NextId,
+  wanted: { roles?: string[]; type?: string },
+): Promise<string> {
+  const roles = wanted.roles ?? ['super_admin'];
+  const user = await createUser(pool, next, 'service_account', roles);
+  const key = `sk_test_${randomBytes(32).toString('base64url')}`;
   await pool`insert into api_keys ${pool({
+    ...user,
     id: next('secret'),
-    tenant_id,
-    environment_id,
-    user_id,
     name: 'test',
     type: wanted.type ?? 'private_key',
     key_hash: createHash('sha256').update(key).digest(),
