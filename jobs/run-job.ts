@@ -68,7 +68,7 @@ export async function runJob<Deps>(
 
 /** The same with a pool that tells the audit log which job writes. */
 function named<Deps>(deps: Deps, job: string): Deps {
-  const { pool } = deps as { readonly pool?: Pool };
+  const pool = (deps as { readonly pool?: Pool } | null)?.pool;
   if (pool === undefined) return deps;
   return { ...deps, pool: scopedPool(pool, { scope: null, actor: { kind: 'system', job } }) };
 }
