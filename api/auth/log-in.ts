@@ -1,9 +1,9 @@
 import { BillingError } from '../../domain/errors.ts';
 import type { OpenedSession } from '../../platform/http/sessions.ts';
+import { isPasswordRefused } from '../../platform/saml/enforced.ts';
 import type { ApiDeps } from '../deps.ts';
 import { countLogin, forgiveLogin, loginSubjects } from './login-limit.ts';
 import { isPassword } from './passwords.ts';
-import { isSsoEnforced } from './saml.ts';
 
 interface Person {
   readonly id: string;
@@ -36,11 +36,11 @@ export async function logIn(
       'The e-mail or the password is wrong.',
     );
   await forgiveLogin(deps, subjects);
-  if (!person.roles.includes('super_admin') && (await isSsoEnforced(deps.pool, person.tenant_id)))
+  if (await isPasswordRefused(deps.pool, person))
     throw new BillingError(
       'forbidden',
       'sso_required',
       'Your company logs in through its identity provider.',
     );
-  return await deps.sessions.open(person);
+  return await deps.sessions.open(person, 'password');
 }

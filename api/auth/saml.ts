@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { BillingError, notFound } from '../../domain/errors.ts';
 import { isoTime } from '../../platform/clock.ts';
 import type { Assertion } from '../../platform/saml/assertion.ts';
+import { isServing, readSamlConfig, type SamlConfig } from '../../platform/saml/enforced.ts';
 import { refused } from '../../platform/saml/refused.ts';
 import {
   loginUrl,
@@ -9,15 +10,12 @@ import {
   verifiedAssertion,
   type SsoEnds,
 } from '../../platform/saml/service-provider.ts';
-import type { Db, Transaction } from '../../postgres/client.ts';
+import type { Transaction } from '../../postgres/client.ts';
 import { readSetting } from '../../postgres/settings.ts';
 import type { SamlResponseBody } from '../../schemas/saml.ts';
 import { certificatesOf } from '../../schemas/settings/certificates.ts';
-import type { SettingValue } from '../../schemas/settings/settings.ts';
 import type { ApiDeps } from '../deps.ts';
 import { countPeople, insertUser } from '../users/repository.ts';
-
-type SamlConfig = SettingValue<'saml_config'>;
 
 const REQUEST_MS = 10 * 60_000;
 
@@ -66,33 +64,21 @@ export async function finishSamlLogin(
     const user = await findPerson(tx, tenantId, email);
     return { id: user ?? (await admitPerson(tx, deps, tenantId, email, config)), state };
   });
-  const session = await deps.sessions.open({ id: account.id, tenant_id: tenantId });
+  const session = await deps.sessions.open(
+    { id: account.id, tenant_id: tenantId },
+    'identity_provider',
+  );
   const { token, refresh_token, expires_at } = session;
   const told = { token, refresh_token, expires_at, user_id: account.id, tenant_id: tenantId };
   return `${deps.publicUrl}/sso#${String(new URLSearchParams({ ...told, state: account.state }))}`;
 }
-
-/** Whether passwords of people who are not super admin are refused. */
-export async function isSsoEnforced(db: Db, tenantId: string): Promise<boolean> {
-  const config = await readConfig(db, tenantId);
-  return isServing(config) && config.enforce_sso;
-}
-
-const readConfig = (db: Db, tenant_id: string): Promise<SamlConfig> =>
-  readSetting(db, { tenant_id, environment_id: '' }, 'saml_config');
-
-const isServing = (config: SamlConfig): boolean =>
-  config.enabled &&
-  config.idp_entity_id !== '' &&
-  config.idp_sso_url !== '' &&
-  config.idp_certificate !== '';
 
 /** 404 alike for a tenant that does not exist and for one without single sign-on. */
 async function singleSignOn(
   { pool, publicUrl, singleSignOn: isOffered }: ApiDeps,
   tenantId: string,
 ): Promise<{ ends: SsoEnds; config: SamlConfig }> {
-  const config = await readConfig(pool, tenantId);
+  const config = await readSamlConfig(pool, tenantId);
   const idp_certificates = certificatesOf(config.idp_certificate);
   if (!isOffered || !isServing(config) || idp_certificates === null)
     throw notFound('Single sign-on of the tenant', tenantId);

@@ -33,5 +33,5 @@ export async function signUp(deps: ApiDeps, body: SignUpBody): Promise<OpenedSes
       ? alreadyExists('account', 'email', body.email)
       : error;
   }
-  return await deps.sessions.open(user);
+  return await deps.sessions.open(user, 'password');
 }

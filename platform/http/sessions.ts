@@ -4,6 +4,7 @@ import { permissionsOf } from '../../domain/access/permissions.ts';
 import { BillingError } from '../../domain/errors.ts';
 import type { Pool } from '../../postgres/client.ts';
 import { isoTime, type Clock } from '../clock.ts';
+import { isPasswordRefused } from '../saml/enforced.ts';
 import type { Identity } from './api-key-auth.ts';
 import { createSigningKeys, type SigningKeys } from './signing-keys.ts';
 
@@ -21,12 +22,19 @@ export interface OpenedSession {
   readonly tenant_id: string;
 }
 
+/** What a person showed to be let in. */
+export type SessionOpener = 'password' | 'identity_provider';
+
 /**
  * Sessions of people: a token of 15 minutes, and a refresh token that is exchanged at every use. The
- * session row is looked at on every request, so whoever is removed, or logs out, is out at once.
+ * session row is looked at on every request, so whoever is removed, or logs out, is out at once. So is,
+ * for good, whoever came in by a password that the tenant has ceased to take (money-semantics 14.5.7).
  */
 export interface Sessions {
-  open(user: { readonly id: string; readonly tenant_id: string }): Promise<OpenedSession>;
+  open(
+    user: { readonly id: string; readonly tenant_id: string },
+    openedBy: SessionOpener,
+  ): Promise<OpenedSession>;
   /** Throws 401 for a token that is unknown, too old, or was exchanged before; the last one ends the session. */
   refresh(refreshToken: string): Promise<OpenedSession>;
   end(sessionId: string): Promise<void>;
@@ -60,8 +68,21 @@ export async function createSessions(options: { pool: Pool; clock: Clock }): Pro
     return { token, expires_at: isoTime(expiresAt * 1000) };
   };
 
+  const end = async (id: string): Promise<void> => {
+    await pool`
+      update sessions set ended_at = ${isoTime(clock.now())}
+       where id = ${id} and ended_at is null`;
+  };
+
+  /** Ends the session where the tenant takes no password of the person who opened it by one. */
+  const isShut = async (session: SessionUser): Promise<boolean> => {
+    if (session.opened_by !== 'password' || !(await isPasswordRefused(pool, session))) return false;
+    await end(session.session_id);
+    return true;
+  };
+
   return {
-    async open(user) {
+    async open(user, openedBy) {
       const sid = randomBytes(32).toString('base64url');
       const refreshToken = newRefreshToken(sid);
       await pool`insert into sessions ${pool({
@@ -69,6 +90,7 @@ export async function createSessions(options: { pool: Pool; clock: Clock }): Pro
         tenant_id: user.tenant_id,
         user_id: user.id,
         refresh_hash: hashOf(refreshToken),
+        opened_by: openedBy,
         expires_at: isoTime(clock.now() + SESSION_SECONDS * 1000),
         created_at: isoTime(clock.now()),
       })}`;
@@ -85,23 +107,19 @@ export async function createSessions(options: { pool: Pool; clock: Clock }): Pro
       const sid = refreshToken.slice(0, refreshToken.indexOf('.'));
       const next = newRefreshToken(sid);
       const exchanged = await exchange(pool, refreshToken, next, isoTime(clock.now()));
-      if (exchanged === null) throw sessionEnded();
-      const user = { id: exchanged.user_id, tenant_id: exchanged.tenant_id };
-      const signed = await sign(user, sid);
-      return { ...signed, refresh_token: next, user_id: user.id, tenant_id: user.tenant_id };
+      if (exchanged === null || (await isShut(exchanged))) throw sessionEnded();
+      const signed = await sign(exchanged, sid);
+      const { id: user_id, tenant_id } = exchanged;
+      return { ...signed, refresh_token: next, user_id, tenant_id };
     },
 
-    async end(id) {
-      await pool`
-        update sessions set ended_at = ${isoTime(clock.now())}
-         where id = ${id} and ended_at is null`;
-    },
+    end,
 
     async authenticate(token, environmentId, needsEnvironment) {
       const claims = await verified(token, keys, clock);
       if (claims === null) return null;
       const user = await sessionUser(pool, claims, isoTime(clock.now()));
-      if (user === null) return null;
+      if (user === null || (await isShut(user))) return null;
       const environment_id = await ownEnvironment(pool, user.tenant_id, environmentId);
       if (environment_id === null && (needsEnvironment || environmentId !== null))
         throw noEnvironment();
@@ -109,7 +127,7 @@ export async function createSessions(options: { pool: Pool; clock: Clock }): Pro
         tenant_id: user.tenant_id,
         environment_id: environment_id ?? '',
         key_id: null,
-        session_id: sessionId(claims.sid),
+        session_id: user.session_id,
         user_id: user.id,
         user_type: 'user',
         roles: user.roles,
@@ -182,11 +200,13 @@ interface SessionUser {
   readonly id: string;
   readonly tenant_id: string;
   readonly roles: string[];
+  readonly session_id: string;
+  readonly opened_by: SessionOpener;
 }
 
 async function sessionUser(pool: Pool, claims: Claims, now: string): Promise<SessionUser | null> {
   const [user] = await pool<SessionUser[]>`
-    select u.id, u.tenant_id, u.roles
+    select u.id, u.tenant_id, u.roles, s.id as session_id, s.opened_by
       from sessions s
       join users u on u.id = s.user_id and u.tenant_id = s.tenant_id
      where s.id = ${sessionId(claims.sid)}
@@ -217,9 +237,9 @@ async function exchange(
   refreshToken: string,
   next: string,
   now: string,
-): Promise<{ id: string; user_id: string; tenant_id: string } | null> {
+): Promise<SessionUser | null> {
   const hash = hashOf(refreshToken);
-  const [session] = await pool<{ id: string; user_id: string; tenant_id: string }[]>`
+  const [session] = await pool<SessionUser[]>`
     with exchanged as (
       update sessions s
          set refresh_hash = ${hashOf(next)}
@@ -227,12 +247,12 @@ async function exchange(
        where s.refresh_hash = ${hash}
          and s.ended_at is null and s.expires_at > ${now}
          and u.id = s.user_id and u.status = 'published'
-      returning s.id, s.user_id, s.tenant_id
+      returning u.id, u.tenant_id, u.roles, s.id as session_id, s.opened_by
     ), spent as (
       insert into spent_refresh_tokens (refresh_hash, session_id, spent_at)
-      select ${hash}, id, ${now} from exchanged
+      select ${hash}, session_id, ${now} from exchanged
     )
-    select id, user_id, tenant_id from exchanged`;
+    select * from exchanged`;
   if (session !== undefined) return session;
   await pool`
     update sessions set ended_at = ${now}

@@ -325,6 +325,33 @@ describe('single sign-on', () => {
       await configure({ ...CONFIG, enforce_sso: false });
       expect((await logIn(reader.email, reader.password)).status).toBe(200);
     });
+
+    test('switched on, it ends sessions that a password opened, and no others, for good', async () => {
+      const bearer = (token: string) => ({ 'x-api-key': '', authorization: `Bearer ${token}` });
+      const me = async (token: string) => (await api.get('/v1/users/me', bearer(token))).status;
+      const refresh = async (refresh_token: string) =>
+        (await api.post('/v1/auth/refresh', { refresh_token }, { 'x-api-key': '' })).status;
+      const people = [];
+      for (const roles of [['all_reader'], ['all_reader'], ['super_admin']]) {
+        const { email, password } = await invite(roles);
+        people.push((await logIn(email, password)).body);
+      }
+      const [using, resting, admin] = people;
+      const { requestId } = await begin();
+      const byProvider = told(await post(responseXml(factsFor(requestId))));
+      expect(await me(using.token)).toBe(200);
+
+      await configure({ ...CONFIG, enforce_sso: true });
+      expect(await me(using.token)).toBe(401);
+      expect(await refresh(resting.refresh_token)).toBe(401);
+      expect([await me(admin.token), await me(byProvider['token']!)]).toEqual([200, 200]);
+      expect(await refresh(admin.refresh_token)).toBe(200);
+      expect(await refresh(byProvider['refresh_token']!)).toBe(200);
+
+      await configure({ ...CONFIG, enforce_sso: false });
+      expect([await me(using.token), await me(resting.token)]).toEqual([401, 401]);
+      expect(await refresh(using.refresh_token)).toBe(401);
+    });
   });
 
   describe('404: it is off', () => {

@@ -105,7 +105,10 @@ export async function startIngest(
     sessions,
     async newPerson(roles = ['super_admin']) {
       const user = await createUser(pool, ids.next, 'user', roles);
-      const session = await sessions.open({ id: user.user_id, tenant_id: user.tenant_id });
+      const session = await sessions.open(
+        { id: user.user_id, tenant_id: user.tenant_id },
+        'password',
+      );
       return { ...user, token: session.token, refresh_token: session.refresh_token };
     },
     async post(path, body, headers = {}) {
