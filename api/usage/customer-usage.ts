@@ -2,7 +2,6 @@ import {
   effectiveEntitlements,
   sourcesAt,
   type EffectiveEntitlement,
-  type EntitlementSource,
 } from '../../domain/entitlement/effective-limits.ts';
 import { summarizeUsage } from '../../domain/entitlement/access.ts';
 import { invalidField } from '../../domain/errors.ts';
@@ -22,9 +21,9 @@ import type { Feature } from '../../schemas/feature.ts';
 import type { SubscriptionRow } from '../../schemas/subscription.ts';
 import { findCustomer, findCustomerByExternalId } from '../customers/repository.ts';
 import type { ApiDeps } from '../deps.ts';
-import { findEntitlementsOf } from '../entitlements/repository.ts';
+import { entitlementSources, isGranting } from '../entitlements/entitlement-sources.ts';
+import { sourceAnswer } from '../entitlements/granted-features.ts';
 import { findFeatures, withEmbedded } from '../features/repository.ts';
-import { groupBy } from '../group-by.ts';
 import { findEmbeddedPlans } from '../plans/plan-rows.ts';
 import { askUsage, type UsageAsk } from './ask-usage.ts';
 import { figureText } from './cost-shares.ts';
@@ -57,9 +56,9 @@ export async function customerUsage(
   const at = isoTime(deps.clock.now());
   const running = await runningSubscriptions(deps.pool, scope, customer.id, at);
   const subscriptions = running.filter(
-    ({ id }) => filter.subscription_ids === undefined || filter.subscription_ids.includes(id),
+    (row) => isGranting(row, at) && (filter.subscription_ids?.includes(row.id) ?? true),
   );
-  const sources = sourcesAt(await sourcesOf(deps, scope, subscriptions), at);
+  const sources = sourcesAt(await entitlementSources(deps.pool, scope, subscriptions), at);
   const granted = effectiveEntitlements(sources);
   const features = await featuresOf(deps, scope, granted, filter);
   const shown = granted
@@ -103,25 +102,6 @@ export async function customerUsage(
 }
 
 const isMetered = ({ feature_type }: EffectiveEntitlement): boolean => feature_type === 'metered';
-
-async function sourcesOf(
-  deps: ApiDeps,
-  scope: Scope,
-  subscriptions: readonly SubscriptionRow[],
-): Promise<EntitlementSource[]> {
-  const planIds = [...new Set(subscriptions.map(({ plan_id }) => plan_id))];
-  const entitlements = await findEntitlementsOf(deps.pool, scope, 'PLAN', planIds);
-  const byPlan = groupBy(entitlements, ({ entity_id }) => entity_id);
-  return subscriptions.flatMap((subscription) =>
-    (byPlan.get(subscription.plan_id) ?? []).map((entitlement) => ({
-      entitlement,
-      subscription_id: subscription.id,
-      quantity: '1',
-      start_date: null,
-      end_date: null,
-    })),
-  );
-}
 
 async function featuresOf(
   deps: ApiDeps,
@@ -208,24 +188,4 @@ async function askFor(
         : { bucket_size, timezone: customer.timezone, billing_anchor: null },
   };
   return { query, version };
-}
-
-function sourceAnswer(
-  { entitlement, subscription_id, quantity }: EntitlementSource,
-  planNames: ReadonlyMap<string, string>,
-): FeatureUsage['sources'][number] {
-  const { id, entity_type, entity_id, is_enabled, usage_limit, usage_reset_period } = entitlement;
-  return {
-    subscription_id,
-    entitlement_id: id,
-    entity_id,
-    entity_type: entity_type.toLowerCase() as 'plan',
-    entity_name: planNames.get(entity_id) ?? '',
-    quantity: Number(quantity),
-    is_enabled,
-    usage_limit: usage_limit === null ? null : Number(usage_limit),
-    usage_reset_period,
-    static_value: entitlement.static_value,
-    config_value: entitlement.config_value ?? null,
-  };
 }

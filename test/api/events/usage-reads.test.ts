@@ -148,6 +148,20 @@ describe('usage reads', () => {
       expect([byKey.body, byPath.body]).toEqual([body, body]);
     });
 
+    test("200: a subscription's own entitlement counts, as in the list of entitlements", async () => {
+      const own = await post('/entitlements', {
+        entity_type: 'SUBSCRIPTION', entity_id: subscription.id, feature_id: feature.id,
+        feature_type: 'metered', usage_limit: 4, usage_reset_period: 'ANNUAL',
+      }); // prettier-ignore
+      const [used] = (await get(`/customers/${customer.id}/usage`)).body.features;
+      const [granted] = (await get(`/customers/${customer.id}/entitlements`)).body.features;
+      expect([used.total_limit, used.usage_percent]).toEqual([44, '25']);
+      expect(granted.entitlement.usage_limit).toBe(44);
+      expect(used.sources).toHaveLength(2);
+      expect(used.sources).toEqual(granted.sources);
+      expect((await world.api.delete(`/v1/entitlements/${own.body.id}`)).status).toBe(200);
+    });
+
     test('200 and empty where a filter matches nothing', async () => {
       for (const filter of [
         'feature_ids=feat_x',
