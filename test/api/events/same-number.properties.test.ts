@@ -7,6 +7,8 @@ import { createRandom, type Random } from '../../support/random.ts';
 
 const CATALOGS = process.env['DEEP'] === '1' ? 60 : 3;
 const EVENTS = 260;
+/** What each allowance grants. */
+const FREE_UNITS = 5;
 const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
 
 const PERIOD = { start: '2026-11-01T00:00:00.000Z', end: '2026-12-01T00:00:00.000Z' };
@@ -98,7 +100,7 @@ describe('the same number everywhere', () => {
       bucket === null && random.chance(0.5) ? random.pick(['MONTHLY', 'DAILY'] as const) : null;
     if (allowed !== null)
       await make('/entitlements', {
-        plan_id: plan.id, feature_id: feature.id, feature_type: 'metered', usage_limit: 5,
+        plan_id: plan.id, feature_id: feature.id, feature_type: 'metered', usage_limit: FREE_UNITS,
         usage_reset_period: allowed,
       }); // prettier-ignore
     return {
@@ -165,11 +167,25 @@ describe('the same number everywhere', () => {
       const item = analytics.items.find((entry: any) => entry.meter_id === one.meter_id);
       expect([about, item?.total_usage ?? '0']).toEqual([about, billed.toFixed()]);
       const line = preview.line_items.find((entry: any) => entry.meter_id === one.meter_id);
-      const invoiced = new Decimal(line.quantity).plus(line.adjusted_entitlement_quantity ?? 0);
+      // An allowance that begins anew every day is taken off each day's usage (billing-semantics 4, window
+      // shorter). Days of a maximum or of uniques add up to more than the period's usage, so that what
+      // was free can not be told from the two: the billed units are compared there, else both together.
+      const isDaily =
+        one.allowed === 'DAILY' && (one.type === 'MAX' || one.type === 'COUNT_UNIQUE');
+      const invoiced = isDaily
+        ? new Decimal(line.quantity)
+        : new Decimal(line.quantity).plus(line.adjusted_entitlement_quantity ?? 0);
+      const free = isDaily ? FREE_UNITS : 0;
+      const units = isDaily
+        ? oracle(one.filter_values, 'DAY')
+        : one.bucket === null
+          ? [{ quantity: billed.toFixed() }]
+          : rowsOfPrice;
       // A unit below zero is not charged for, and takes nothing off another one.
-      const units = one.bucket === null ? [{ quantity: billed.toFixed() }] : rowsOfPrice;
       const charged = total(
-        units.map(({ quantity }) => ({ quantity: Decimal.max(quantity, 0).toFixed() })),
+        units.map(({ quantity }) => ({
+          quantity: Decimal.max(new Decimal(quantity).minus(free), 0).toFixed(),
+        })),
       );
       expect([about, invoiced.toFixed()]).toEqual([about, charged.toFixed()]);
       const cost = roundToCurrency(new Decimal(item?.total_cost ?? 0), 'usd');
