@@ -1,4 +1,7 @@
-import { couponsInForce } from '../../domain/invoicing/coupon-association.ts';
+import {
+  couponsInForce,
+  type CouponAssociation as AttachedCoupon,
+} from '../../domain/invoicing/coupon-association.ts';
 import type {
   CouponApplication as ComputedApplication,
   InvoiceCoupon,
@@ -13,7 +16,16 @@ import type { InvoiceTarget } from './invoice-target.ts';
 /** The coupons that stand on an invoice that is computed (billing-semantics 7.2). */
 export function couponsOf(target: InvoiceTarget, sources: BillingSources): InvoiceCoupon[] {
   const { id } = target.subscription;
-  const associations = (sources.coupons.get(id) ?? []).flatMap(({ coupon, ...association }) =>
+  const associations = attachedCoupons(sources, id);
+  return couponsInForce(associations, sources.couponUses.get(id) ?? [], target.invoice?.id ?? null);
+}
+
+/** The coupons of the subscription and of its line items, spent ones with them. */
+export const attachedCoupons = (
+  sources: Pick<BillingSources, 'coupons'>,
+  subscriptionId: string,
+): AttachedCoupon[] =>
+  (sources.coupons.get(subscriptionId) ?? []).flatMap(({ coupon, ...association }) =>
     coupon === null
       ? []
       : {
@@ -29,8 +41,6 @@ export function couponsOf(target: InvoiceTarget, sources: BillingSources): Invoi
           end_date: association.end_date,
         },
   );
-  return couponsInForce(associations, sources.couponUses.get(id) ?? [], target.invoice?.id ?? null);
-}
 
 /** The discounts of a computed invoice as they are stored; one that stood before keeps its id. */
 export function applicationRecords(

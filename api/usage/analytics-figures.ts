@@ -13,18 +13,19 @@ import type { Scope } from '../../postgres/client.ts';
 import type { UsageAnalyticsPoint } from '../../schemas/usage-analytics.ts';
 import { groupBy } from '../group-by.ts';
 import { queriesOf } from '../invoices/line-questions.ts';
-import type { RatedCharge } from '../invoices/rate-charges.ts';
 import type { AnalyticsSubject, SubjectStretch } from './analytics-subjects.ts';
 import type { UsageAsk } from './ask-usage.ts';
 import {
   figureText,
   lineCost,
+  netCost,
   plainCost,
   shareCost,
   total,
   type LineCost,
   type Weight,
 } from './cost-shares.ts';
+import type { DiscountedCharge } from './rate-subjects.ts';
 
 /** What an analysis asks of every subject alike. */
 export interface AnalyticsQuestion {
@@ -124,7 +125,7 @@ export function figuresOf(
   number: number,
   asked: AnalyticsQuestion,
   rows: Rows,
-  rated: readonly RatedCharge[],
+  rated: readonly DiscountedCharge[],
 ): Figures[] {
   const rowsOf = (key: string) =>
     subject.stretches.flatMap((_, index) => rows.get(`${key}/${number}/${index}`) ?? []);
@@ -263,8 +264,8 @@ function point(
     timestamp,
     usage: figureText(usage),
     subtotal: figureText(cost.cost),
-    discount: '0',
-    cost: figureText(cost.cost),
+    discount: figureText(cost.discount),
+    cost: figureText(netCost(cost)),
     event_count,
     computed_commitment_utilized_amount: figureText(cost.utilized),
     computed_overage_amount: figureText(cost.overage),

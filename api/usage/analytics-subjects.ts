@@ -1,5 +1,6 @@
 import { BillingError } from '../../domain/errors.ts';
 import type { BucketSize } from '../../domain/metering/usage.ts';
+import type { CouponAssociation } from '../../domain/invoicing/coupon-association.ts';
 import { versionForPeriod } from '../../domain/metering/version-for-period.ts';
 import type { PriceTerms } from '../../domain/pricing/price.ts';
 import { chargesOnInvoice } from '../../domain/subscription/charges.ts';
@@ -18,6 +19,7 @@ import {
   type BilledLine,
   type BillingSources,
 } from '../invoices/billing-sources.ts';
+import { attachedCoupons } from '../invoices/coupon-applications.ts';
 import { usageLineOf } from '../invoices/compute-invoices.ts';
 import { lineQuestions } from '../invoices/line-questions.ts';
 import type { QuestionedCharge } from '../invoices/rate-charges.ts';
@@ -27,6 +29,11 @@ import { publishedMeters } from './repository.ts';
 /** A stretch of time whose usage one meter version counts. */
 export interface SubjectStretch extends SelectedUsage {
   readonly version: MeterVersionRecord;
+}
+
+/** A charge with the billing period whose invoice has it. */
+export interface PeriodCharge extends QuestionedCharge {
+  readonly period: Period;
 }
 
 /** One thing whose usage is analysed: a usage line of a subscription, or a meter without one. */
@@ -41,7 +48,9 @@ export interface AnalyticsSubject {
   /** What of the range is the subject's own, ascending; never empty. */
   readonly stretches: readonly SubjectStretch[];
   /** What an invoice would ask and rate, cell by cell; empty without a line. */
-  readonly charges: readonly QuestionedCharge[];
+  readonly charges: readonly PeriodCharge[];
+  /** Of the subscription, its other lines' too. */
+  readonly coupons: readonly CouponAssociation[];
   readonly timezone: string;
 }
 
@@ -73,6 +82,7 @@ export async function bareMeters(
       bucket: version.spec.aggregation.bucket_size,
       stretches: [whole],
       charges: [],
+      coupons: [],
       timezone,
     };
   });
@@ -103,6 +113,7 @@ export async function usageLines(
   return subscriptions
     .flatMap((subscription) => {
       const charges = chargesInRange(subscription, sources, range);
+      const coupons = attachedCoupons(sources, subscription.id);
       const byLine = groupBy(charges, ({ charge }) => charge.line);
       return [...byLine].flatMap(([line, own]): AnalyticsSubject[] => {
         const meter = meterOf.get(line.meter_id!)!;
@@ -118,6 +129,7 @@ export async function usageLines(
             bucket: line.terms.bucketSize ?? last.version.spec.aggregation.bucket_size,
             stretches,
             charges: own,
+            coupons,
             timezone: subscription.customer_timezone,
           },
         ];
@@ -131,7 +143,7 @@ function chargesInRange(
   subscription: SubscriptionRow,
   sources: BillingSources,
   range: Period,
-): QuestionedCharge[] {
+): PeriodCharge[] {
   const usage = (sources.lines.get(subscription.id) ?? []).filter(
     ({ price_type, meter_id }) => price_type === 'USAGE' && meter_id !== null,
   );
@@ -153,10 +165,10 @@ function questioned(
   sources: BillingSources,
   line: BilledLine,
   cell: Parameters<typeof lineQuestions>[1],
-): QuestionedCharge[] {
+): PeriodCharge[] {
   try {
     const questions = lineQuestions(usageLineOf(target, sources, line), cell);
-    return [{ charge: { line, cell }, questions }];
+    return [{ charge: { line, cell }, questions, period: target.period }];
   } catch (error) {
     if (error instanceof BillingError && error.code === 'usage_unavailable') return [];
     throw error;

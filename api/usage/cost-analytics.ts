@@ -186,6 +186,7 @@ async function pricedMeters(
       bucket: terms.bucketSize ?? version.spec.aggregation.bucket_size,
       stretches: [stretch],
       charges: [],
+      coupons: [],
       timezone,
     };
     return [{ price, subject }];

@@ -1,19 +1,30 @@
 import { Decimal, decimal, decimalText, sum, ZERO } from '../../domain/money.ts';
-import type { RatedCharge } from '../invoices/rate-charges.ts';
+import type { DiscountedCharge } from './rate-subjects.ts';
 
-/** Money of a usage line as its invoice would have it, before the invoice's own discounts and taxes. */
+/** Money of a usage line as its invoice would have it, before taxes. */
 export interface LineCost {
-  /** Of all rows of the line, before each is rounded to the currency. */
+  /** Of all rows of the line, before each is rounded to the currency and before discounts. */
   readonly cost: Decimal;
+  /** What percentages take off the cost; never more than it (money-semantics 19.10). */
+  readonly discount: Decimal;
   readonly utilized: Decimal;
   readonly overage: Decimal;
   readonly true_up: Decimal;
 }
 
-export const NO_COST: LineCost = { cost: ZERO, utilized: ZERO, overage: ZERO, true_up: ZERO };
+export const NO_COST: LineCost = {
+  cost: ZERO,
+  discount: ZERO,
+  utilized: ZERO,
+  overage: ZERO,
+  true_up: ZERO,
+};
+
+/** What is left to pay. */
+export const netCost = ({ cost, discount }: LineCost): Decimal => cost.minus(discount);
 
 /** What the rated rows of one line come to: base, overage and true-up together (billing-semantics 6.3). */
-export function lineCost(rated: readonly RatedCharge[]): LineCost {
+export function lineCost(rated: readonly DiscountedCharge[]): LineCost {
   const rows = rated.map((charge) => charge.rated);
   const part = (key: `computed_${string}_amount`) =>
     sum(
@@ -23,6 +34,7 @@ export function lineCost(rated: readonly RatedCharge[]): LineCost {
     );
   return {
     cost: sum(rows.map((row) => row.unrounded)),
+    discount: sum(rated.map(({ discount }) => discount)),
     utilized: part('computed_commitment_utilized_amount'),
     overage: part('computed_overage_amount'),
     true_up: part('computed_true_up_amount'),
@@ -74,14 +86,18 @@ export const total = (weights: readonly Weight[]): Weight => ({
   event_count: weights.reduce((count, weight) => count + weight.event_count, 0),
 });
 
-const KEYS = ['cost', 'utilized', 'overage', 'true_up'] as const;
+const KEYS = ['cost', 'discount', 'utilized', 'overage', 'true_up'] as const;
 
 const mapped = (value: (key: (typeof KEYS)[number]) => Decimal): LineCost => ({
   cost: value('cost'),
+  discount: value('discount'),
   utilized: value('utilized'),
   overage: value('overage'),
   true_up: value('true_up'),
 });
+
+export const addCosts = (costs: readonly LineCost[]): LineCost =>
+  mapped((key) => sum(costs.map((cost) => cost[key])));
 
 const scale = (cost: LineCost, part: Decimal, whole: Decimal): LineCost =>
   part.eq(whole)

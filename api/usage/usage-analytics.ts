@@ -1,4 +1,4 @@
-import { decimalText, ZERO } from '../../domain/money.ts';
+import { decimalText } from '../../domain/money.ts';
 import type { Period } from '../../domain/time/instant.ts';
 import type { Scope } from '../../postgres/client.ts';
 import type { Customer } from '../../schemas/customer.ts';
@@ -9,25 +9,25 @@ import type {
 } from '../../schemas/usage-analytics.ts';
 import type { ApiDeps } from '../deps.ts';
 import { findFeatures, findFeaturesOfMeters, withEmbedded } from '../features/repository.ts';
-import type { RatedCharge } from '../invoices/rate-charges.ts';
 import { findEmbeddedPlans } from '../plans/plan-rows.ts';
 import { priceAnswers } from '../prices/repository.ts';
 import { lineItemAnswers } from '../subscriptions/answers.ts';
 import { asksOf, figuresOf, type AnalyticsQuestion, type Figures } from './analytics-figures.ts';
 import { bareMeters, usageLines, type AnalyticsSubject } from './analytics-subjects.ts';
 import { askUsage } from './ask-usage.ts';
-import { figureText, lineCost } from './cost-shares.ts';
+import { addCosts, figureText, lineCost, netCost } from './cost-shares.ts';
 import { findKnownCustomer } from './known-customer.ts';
 import { rangeOf } from './range.ts';
-import { rateSubjects } from './rate-subjects.ts';
+import { rateSubjects, type DiscountedCharge } from './rate-subjects.ts';
 import { subscriptionsInRange } from './repository.ts';
 
 /**
  * Usage and cost of one customer, per usage line (or per meter where nothing is sold), grouped,
  * filtered and in windows as asked. The cost of a line is what its invoice would charge for the range,
- * by the same rating: allowances, tiers, commitments and true-ups in, the invoice's own discounts and
- * taxes out, before rounding to the currency. Groups, filtered parts and points have their share of it
- * in proportion to their usage. Items without events are left out.
+ * by the same rating: allowances, tiers, commitments and true-ups in, taxes out, before rounding to the
+ * currency. Of its coupons percentages that are not `once` are taken off, in whole minor units for each
+ * row of the invoice (money-semantics 19.10). Groups, filtered parts and points have their share of all
+ * of it in proportion to their usage. Items without events are left out.
  */
 export async function usageAnalytics(
   deps: ApiDeps,
@@ -71,15 +71,15 @@ export async function usageAnalytics(
     }),
   );
   const currency = subjects.find(({ line }) => line !== null)?.line?.currency ?? '';
-  const cost = found.reduce(
-    (sum, { figures, subject }) =>
-      subject.line?.currency === currency ? sum.plus(figures.cost.cost) : sum,
-    ZERO,
+  const cost = addCosts(
+    found.flatMap(({ figures, subject }) =>
+      subject.line?.currency === currency ? figures.cost : [],
+    ),
   );
   return {
-    subtotal: figureText(cost),
-    total_discount: '0',
-    total_cost: figureText(cost),
+    subtotal: figureText(cost.cost),
+    total_discount: figureText(cost.discount),
+    total_cost: figureText(netCost(cost)),
     currency,
     items,
     custom_analytics: [],
@@ -104,7 +104,7 @@ async function subjectsOf(
 }
 
 /** Of one row its commitment; of several rows or cells the parts added up. */
-function commitmentOf(rated: readonly RatedCharge[]): UsageAnalyticsItem['commitment_info'] {
+function commitmentOf(rated: readonly DiscountedCharge[]): UsageAnalyticsItem['commitment_info'] {
   const first = rated.find((charge) => charge.rated.commitment_info !== null);
   if (first === undefined) return null;
   const parts = lineCost(rated);
@@ -210,8 +210,8 @@ function itemOf(
     total_usage: figureText(figures.usage),
     total_usage_display: '',
     subtotal: figureText(figures.cost.cost),
-    total_discount: '0',
-    total_cost: figureText(figures.cost.cost),
+    total_discount: figureText(figures.cost.discount),
+    total_cost: figureText(netCost(figures.cost)),
     currency: line?.currency ?? '',
     event_count: figures.event_count,
     source: names.includes('source') ? valueOf('source') : null,

@@ -1,10 +1,11 @@
-import { Decimal, ZERO } from '../money.ts';
+import type { Currency } from '../currency.ts';
+import type { Decimal } from '../money.ts';
 import type { InvoiceStatus } from '../states/invoice.ts';
 import { billingPeriods, type BillingSchedule } from '../time/billing-periods.ts';
 import { laterOf } from '../time/instant.ts';
 import type { CouponCadence } from './coupon-gate.ts';
-import { couponDiscount, type InvoiceCoupon } from './coupons.ts';
-import type { Currency } from '../currency.ts';
+import { applyCoupons, type InvoiceCoupon } from './coupons.ts';
+import type { InvoiceRow } from './invoice-row.ts';
 
 /** A coupon that is attached to a subscription or to one of its line items. */
 export interface CouponAssociation extends InvoiceCoupon {
@@ -63,23 +64,17 @@ export const couponsInForce = (
   );
 
 /**
- * What coupons take off a cost in usage analytics, rounded: percentages that are not `once`, one on
- * what the other left, line-level ones first (money-semantics 19.10).
+ * What coupons take off rated rows in usage analytics, one figure for each row: percentages that are not
+ * `once`, applied as an invoice of these rows would (money-semantics 19.10, billing-semantics 7.3).
  */
-export function analyticsDiscount(
-  cost: Decimal,
-  coupons: readonly (Pick<InvoiceCoupon, 'type' | 'percentage_off' | 'amount_off'> & {
-    readonly cadence: CouponCadence;
-    readonly is_line_level: boolean;
-  })[],
+export function analyticsDiscounts(
+  rows: readonly InvoiceRow[],
+  associations: readonly CouponAssociation[],
   currency: Currency,
-): Decimal {
-  const applied = coupons
-    .filter((coupon) => coupon.type === 'percentage' && coupon.cadence !== 'once')
-    .sort((left, right) => Number(right.is_line_level) - Number(left.is_line_level));
-  let left = cost;
-  for (const coupon of applied) {
-    left = left.minus(couponDiscount(coupon, Decimal.max(left, ZERO), currency));
-  }
-  return cost.minus(left);
+): Decimal[] {
+  const taken = associations.filter(
+    ({ type, cadence }) => type === 'percentage' && cadence !== 'once',
+  );
+  const { lineItemDiscounts, invoiceLevelDiscounts } = applyCoupons(rows, taken, currency);
+  return rows.map((_, row) => lineItemDiscounts[row]!.plus(invoiceLevelDiscounts[row]!));
 }

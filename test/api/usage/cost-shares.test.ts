@@ -10,15 +10,21 @@ describe('shares of a line’s cost', () => {
     expect(costs(parts)).toEqual(['3.333333333333333', '3.333333333333333', '3.333333333333334']);
   });
 
-  test('commitment parts are shared alike', () => {
+  test('discounts and commitment parts are shared alike', () => {
     const line = {
       cost: new Decimal(120),
+      discount: new Decimal(12),
       utilized: new Decimal(100),
       overage: new Decimal(20),
       true_up: new Decimal(0),
     };
     const [first, second] = shareCost(line, [weight('3'), weight('1')]);
-    expect([first!.cost, first!.utilized, first!.overage].map(String)).toEqual(['90', '75', '15']);
+    expect([first!.cost, first!.discount, first!.utilized, first!.overage].map(String)).toEqual([
+      '90',
+      '9',
+      '75',
+      '15',
+    ]);
     expect([second!.cost, second!.utilized, second!.overage].map(String)).toEqual([
       '30',
       '25',

@@ -1,13 +1,12 @@
 import {
-  analyticsDiscount,
+  analyticsDiscounts,
   associationWindow,
   couponsInForce,
   type CouponAssociation,
   type EarlierApplication,
 } from '../../../domain/invoicing/coupon-association.ts';
-import { decimal } from '../../../domain/money.ts';
 import type { BillingSchedule } from '../../../domain/time/billing-periods.ts';
-import { amountOff, percentOff } from './invoice-input.ts';
+import { amountOff, line as row, percentOff } from './invoice-input.ts';
 
 const monthly: BillingSchedule = {
   start_date: '2026-01-01T00:00:00.000Z',
@@ -115,7 +114,14 @@ describe('usage analytics take percentages that are not once (money-semantics 19
     off: ReturnType<typeof percentOff>,
     cadence: CouponAssociation['cadence'],
     is_line_level = false,
-  ) => ({ ...off, cadence, is_line_level });
+  ): CouponAssociation => ({
+    ...off,
+    coupon_association_id: 'association',
+    cadence,
+    subscription_line_item_id: is_line_level ? 'item-a' : null,
+  });
+  const discountOf = (amount: string, coupons: readonly CouponAssociation[]) =>
+    analyticsDiscounts([row('a', amount)], coupons, 'usd').map(String);
 
   test.each`
     coupons                                                                             | discount
@@ -127,24 +133,35 @@ describe('usage analytics take percentages that are not once (money-semantics 19
     ${[coupon(percentOff('10'), 'forever'), coupon(percentOff('50'), 'forever', true)]} | ${'55'}
     ${[coupon(percentOff('33.335'), 'forever'), coupon(percentOff('0.01'), 'forever')]} | ${'33.35'}
   `('$discount', ({ coupons, discount }) => {
-    expect(analyticsDiscount(decimal('100'), coupons, 'usd').toFixed()).toBe(discount);
+    expect(discountOf('100', coupons)).toEqual([discount]);
   });
 
   test('line-level ones come first, which a rounding can tell', () => {
     const line = coupon(percentOff('33'), 'forever', true);
     const invoice = coupon(percentOff('25'), 'forever');
-    const discount = (...all: (typeof line)[]) =>
-      analyticsDiscount(decimal('0.05'), all, 'usd').toFixed();
-    expect(discount(line, invoice)).toBe('0.03');
-    expect(discount(invoice, line)).toBe('0.03');
-    expect(discount({ ...line, is_line_level: false }, { ...invoice, is_line_level: true })).toBe(
-      '0.02',
-    );
+    expect(discountOf('0.05', [line, invoice])).toEqual(['0.03']);
+    expect(discountOf('0.05', [invoice, line])).toEqual(['0.03']);
+    const swapped = [
+      coupon(percentOff('33'), 'forever'),
+      coupon(percentOff('25'), 'forever', true),
+    ];
+    expect(discountOf('0.05', swapped)).toEqual(['0.02']);
   });
 
   test('a cost of nothing or less has no discount', () => {
     const all = [coupon(percentOff('50'), 'forever')];
-    expect(analyticsDiscount(decimal('0'), all, 'usd').toFixed()).toBe('0');
-    expect(analyticsDiscount(decimal('-5'), all, 'usd').toFixed()).toBe('0');
+    expect(discountOf('0', all)).toEqual(['0']);
+    expect(discountOf('-5', all)).toEqual(['0']);
+  });
+
+  test('a row outside the window of a coupon, and the row of another line, keep their cost', () => {
+    const july = {
+      period_start: '2026-07-01T00:00:00.000Z',
+      period_end: '2026-08-01T00:00:00.000Z',
+    };
+    const until = coupon(percentOff('10', { end_date: july.period_start }), 'repeated');
+    const ofLine = coupon(percentOff('20'), 'forever', true);
+    const rows = [row('a', '100', july), row('b', '50', july), row('c', '10')];
+    expect(analyticsDiscounts(rows, [until, ofLine], 'usd').map(String)).toEqual(['20', '0', '1']);
   });
 });

@@ -1,8 +1,11 @@
 import { buildInvoice } from '../../../domain/invoicing/build-invoice.ts';
-import { analyticsDiscount, couponsInForce } from '../../../domain/invoicing/coupon-association.ts';
+import {
+  analyticsDiscounts,
+  couponsInForce,
+} from '../../../domain/invoicing/coupon-association.ts';
 import { redeem, type Coupon } from '../../../domain/invoicing/coupon-gate.ts';
 import { applyCoupons, couponDiscount } from '../../../domain/invoicing/coupons.ts';
-import { decimal } from '../../../domain/money.ts';
+import { decimal, decimalText } from '../../../domain/money.ts';
 import { rate } from '../../../domain/pricing/rate.ts';
 import type { JsonObject } from '../compare.ts';
 import type { AreaOperations } from '../operation.ts';
@@ -95,16 +98,16 @@ export const coupons: AreaOperations = {
     const price = caseTerms(given['price'] as JsonObject);
     const subtotal = rate(price.model, decimal(given['quantity'] as string)).amount;
     const found = given['coupons'] as unknown as (CaseCoupon & { level: string })[];
-    const discount = analyticsDiscount(
-      subtotal,
-      found.map((coupon) => ({
-        ...couponOf(coupon),
+    const [discount] = analyticsDiscounts(
+      [row('line', decimalText(subtotal))],
+      found.map((coupon, index) => ({
+        ...couponOf(coupon, coupon.level === 'line_item' ? 'line' : null),
+        coupon_association_id: String(index),
         cadence: coupon.cadence!,
-        is_line_level: coupon.level === 'line_item',
       })),
       price.currency,
     );
-    return { subtotal, total_discount: discount, total_cost: subtotal.minus(discount) };
+    return { subtotal, total_discount: discount!, total_cost: subtotal.minus(discount!) };
   },
 };
 
