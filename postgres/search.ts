@@ -81,6 +81,18 @@ export function searchConditions(db: Db, search: Search, alias?: string): Fragme
   return conditions;
 }
 
+/** ` and …` for records whose metadata has all of these keys with these values; nothing for none. */
+export function metadataCondition(
+  db: Db,
+  metadata: Readonly<Record<string, string>> | null | undefined,
+): Fragment {
+  return hasKeys(metadata) ? db`and metadata @> ${db.json(metadata)}` : db``;
+}
+
+export const hasKeys = (
+  metadata: Readonly<Record<string, string>> | null | undefined,
+): metadata is Record<string, string> => metadata != null && Object.keys(metadata).length > 0;
+
 const columnOf =
   (db: Db, alias: string | undefined) =>
   (field: string): Fragment =>

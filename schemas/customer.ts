@@ -10,7 +10,7 @@ import {
 } from './primitives.ts';
 import { searchSchemas } from './search.ts';
 import { TaxRateOverride } from './tax.ts';
-import { TAX_TREATMENTS } from './words.ts';
+import { LINKED_PROVIDERS, TAX_TREATMENTS } from './words.ts';
 
 /** As it is sent: usage events carry the external id with the same spaces. */
 const label = text().refine((value) => value.trim() !== '', 'is required');
@@ -67,6 +67,16 @@ export const contactFields = {
   address_country: country,
 };
 
+/** What the customer is at a connected provider; the record that is linked is the customer itself. */
+const CustomerLinkBody = z.object({
+  entity_type: z.literal('customer').nullish(),
+  entity_id: text().nullish(),
+  provider_type: z.enum(LINKED_PROVIDERS),
+  provider_entity_id: text(255).refine((value) => value.trim() !== '', 'is required'),
+  metadata: optionalMetadata,
+});
+export type CustomerLinkBody = z.output<typeof CustomerLinkBody>;
+
 const writable = {
   ...contactFields,
   timezone: timezone.or(z.literal('')).nullish(),
@@ -74,6 +84,7 @@ const writable = {
   billing_currency: currency.or(z.literal('')).nullish(),
   tax_treatment: z.enum(TAX_TREATMENTS).nullish(),
   metadata: optionalMetadata,
+  integration_entity_mapping: z.array(CustomerLinkBody).max(50).nullish(),
 };
 
 const sameTimezone = (body: { timezone?: string | null; customer_timezone?: string | null }) =>
@@ -90,6 +101,8 @@ export const CreateCustomerBody = z
     name: label,
     /** Tax rates that count for the customer from the start. */
     tax_rate_overrides: z.array(TaxRateOverride).max(50).nullish(),
+    /** Whatever is sent: no actions run when a customer is made. */
+    skip_onboarding_workflow: z.boolean().nullish(),
   })
   .refine(sameTimezone, timezonesDiffer);
 export type CreateCustomerBody = z.output<typeof CreateCustomerBody>;
@@ -181,5 +194,6 @@ export const CustomerSearch = searchSchemas({
     email: kind.text().refine((value) => !value || /^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(value), {
       message: 'is no e-mail address',
     }),
+    metadata: kind.metadata(),
   }),
 });

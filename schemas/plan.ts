@@ -62,7 +62,12 @@ export const PlanSearch = searchSchemas({
     updated_at: 'time',
   },
   expand: PLAN_EXPANSIONS,
-  filters: (kind) => ({ plan_ids: kind.list(), lookup_key: kind.text(), lookup_keys: kind.list() }),
+  filters: (kind) => ({
+    plan_ids: kind.list(),
+    lookup_key: kind.text(),
+    lookup_keys: kind.list(),
+    metadata: kind.metadata(),
+  }),
 });
 
 /** A single plan has everything but this embedded anyway. */

@@ -31,6 +31,8 @@ export interface FilterKinds {
   decimal(): z.ZodType<string | null | undefined>;
   integer(): z.ZodType<number | null | undefined>;
   boolean(): z.ZodType<boolean | null | undefined>;
+  /** Keys and their values, all of which a record's metadata has; in a query an object as JSON. */
+  metadata(): z.ZodType<Record<string, string> | null | undefined>;
 }
 
 /** A search as the SQL side takes it: bounds checked, names known, forms unified. */
@@ -94,6 +96,10 @@ const offset = z
     `is at most ${OFFSET_MAX}: narrow the search, for example by start_time and end_time`,
   );
 
+const metadataFilter = z
+  .record(text(255), text(10_000))
+  .refine((value) => Object.keys(value).length <= 50, 'has at most 50 keys');
+
 const bodyKinds: FilterKinds = {
   text: () => text(512).nullish(),
   list: (item) =>
@@ -106,6 +112,7 @@ const bodyKinds: FilterKinds = {
   decimal: () => decimal.nullish(),
   integer: () => integer.nullish(),
   boolean: () => z.boolean().nullish(),
+  metadata: () => metadataFilter.nullish(),
 };
 
 const split = (value: unknown): unknown =>
@@ -118,6 +125,16 @@ const truth = (value: unknown): unknown =>
   value === 'true' ? true : value === 'false' ? false : value;
 /** A parameter without a value says nothing. */
 const given = (value: unknown): unknown => (value === '' ? undefined : value);
+
+/** JSON as its value, and what is no JSON as it is. */
+const parsed = (value: unknown): unknown => {
+  if (typeof value !== 'string') return value;
+  try {
+    return JSON.parse(value) as unknown;
+  } catch {
+    return value;
+  }
+};
 
 /** A query parameter that is a list: repeated, or joined by commas. */
 export const commaSeparated = z.preprocess(split, z.array(text(512)).max(LIMIT_MAX).optional());
@@ -137,6 +154,7 @@ const queryKinds: FilterKinds = {
   decimal: () => z.preprocess(given, decimal.optional()),
   integer: () => z.preprocess((value) => numeric(given(value)), integer.optional()),
   boolean: () => z.preprocess((value) => truth(given(value)), z.boolean().optional()),
+  metadata: () => z.preprocess((value) => parsed(given(value)), metadataFilter.optional()),
 };
 
 /**

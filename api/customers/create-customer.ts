@@ -9,9 +9,13 @@ import type {
 import type { BillingDeps } from '../deps.ts';
 import { newRecord, type Caller } from '../record.ts';
 import { createTaxAssociation } from '../taxes/create-tax-association.ts';
+import { linkCustomer } from './link-customer.ts';
 import { customerAnswer, insertCustomer, type CustomerRow } from './repository.ts';
 
-/** Makes a customer, with the tax rates that are named. 409 when a published one has the external id. */
+/**
+ * Makes a customer, with the tax rates and the links to providers that are named. 409 when a published one
+ * has the external id.
+ */
 export async function createCustomer(
   tx: Transaction,
   deps: BillingDeps,
@@ -37,7 +41,8 @@ export async function createCustomer(
     metadata: body.metadata ?? {},
   };
   await insertCustomer(tx, row);
-  const customer = customerAnswer({ ...row, integrations: [] });
+  const links = await linkCustomer(tx, deps, caller, row.id, body.integration_entity_mapping ?? []);
+  const customer = customerAnswer({ ...row, integrations: links.reverse() });
   await writeOutbox(tx, caller.scope, 'customer.created', { customer });
   for (const override of body.tax_rate_overrides ?? [])
     await createTaxAssociation(tx, deps, caller, {

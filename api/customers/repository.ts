@@ -7,7 +7,7 @@ import {
   type Scope,
   type Transaction,
 } from '../../postgres/client.ts';
-import { findPage } from '../../postgres/search.ts';
+import { findPage, hasKeys, metadataCondition } from '../../postgres/search.ts';
 import type { Customer } from '../../schemas/customer.ts';
 import type { Page, Search } from '../../schemas/search.ts';
 
@@ -91,6 +91,7 @@ export interface CustomerFilter {
   readonly external_ids?: string[] | null;
   readonly external_id?: string | null;
   readonly email?: string | null;
+  readonly metadata?: Record<string, string> | null;
   readonly search: Search;
 }
 
@@ -101,7 +102,8 @@ export async function searchCustomers(
   filter: CustomerFilter,
 ): Promise<Page<Customer>> {
   const { search, customer_ids, external_ids, external_id, email } = filter;
-  const isWhole = !customer_ids?.length && !external_ids?.length && !external_id && !email;
+  const isNarrowed = customer_ids?.length || external_ids?.length || external_id || email;
+  const isWhole = !isNarrowed && !hasKeys(filter.metadata);
   const page = await findPage<CustomerRow>(db, {
     columns: columns(db),
     from: db`customers`,
@@ -110,7 +112,8 @@ export async function searchCustomers(
       ${filter.customer_ids?.length ? db`and id = any(${filter.customer_ids})` : db``}
       ${filter.external_ids?.length ? db`and external_id = any(${filter.external_ids})` : db``}
       ${filter.external_id ? db`and external_id = ${filter.external_id}` : db``}
-      ${filter.email ? db`and lower(email) = lower(${filter.email})` : db``}`,
+      ${filter.email ? db`and lower(email) = lower(${filter.email})` : db``}
+      ${metadataCondition(db, filter.metadata)}`,
     search,
     neverNull: ['name', 'external_id', 'tax_treatment'],
     counted: isWhole ? { table: 'customers', scope } : null,

@@ -5,6 +5,7 @@ import type { Customer, UpdateCustomerBody } from '../../schemas/customer.ts';
 import type { BillingDeps } from '../deps.ts';
 import { changed, sent, type Caller } from '../record.ts';
 import { contactPersons } from './create-customer.ts';
+import { assertOwnLinks, linkCustomer } from './link-customer.ts';
 import { customerAnswer, lockCustomer, updateCustomerRow, type CustomerRow } from './repository.ts';
 
 /** Changes a customer, named by id, by external id, or by both when they mean the same one. */
@@ -27,8 +28,13 @@ export async function updateCustomer(
   if (id && external_customer_id && customer.external_id !== external_customer_id)
     throw invalidField('external_customer_id', 'names another customer than id');
 
-  const { contact_persons, timezone, customer_timezone, billing_currency, tax_treatment, ...rest } =
-    body;
+  const {
+    contact_persons, timezone, customer_timezone, billing_currency, tax_treatment,
+    integration_entity_mapping, ...rest
+  } = body; // prettier-ignore
+  const links = integration_entity_mapping ?? [];
+  assertOwnLinks(customer.id, links);
+  await linkCustomer(tx, deps, caller, customer.id, links);
   const zone = timezone ?? customer_timezone;
   const row = await updateCustomerRow(tx, scope, customer.id, {
     ...sent(rest),

@@ -7,7 +7,7 @@ import {
   type Scope,
   type Transaction,
 } from '../../postgres/client.ts';
-import { findPage } from '../../postgres/search.ts';
+import { findPage, metadataCondition } from '../../postgres/search.ts';
 import type { EmbeddedPlan, planFields } from '../../schemas/plan-record.ts';
 import type { Page, Search } from '../../schemas/search.ts';
 
@@ -64,6 +64,7 @@ export interface PlanFilter {
   readonly plan_ids?: string[] | null;
   readonly lookup_key?: string | null;
   readonly lookup_keys?: string[] | null;
+  readonly metadata?: Record<string, string> | null;
   readonly search: Search;
 }
 
@@ -76,7 +77,8 @@ export function searchPlanRows(db: Db, scope: Scope, filter: PlanFilter): Promis
     where: db`${inScope(db, scope)} and status = ${search.status ?? 'published'}
       ${filter.plan_ids?.length ? db`and id = any(${filter.plan_ids})` : db``}
       ${filter.lookup_key ? db`and lookup_key = ${filter.lookup_key}` : db``}
-      ${filter.lookup_keys?.length ? db`and lookup_key = any(${filter.lookup_keys})` : db``}`,
+      ${filter.lookup_keys?.length ? db`and lookup_key = any(${filter.lookup_keys})` : db``}
+      ${metadataCondition(db, filter.metadata)}`,
     search,
   });
 }

@@ -1,0 +1,45 @@
+import { BillingError, invalidField } from '../../domain/errors.ts';
+import type { Transaction } from '../../postgres/client.ts';
+import type { CustomerLinkBody, IntegrationMapping } from '../../schemas/customer.ts';
+import type { BillingDeps } from '../deps.ts';
+import { linkEntity } from '../integrations/link.ts';
+import type { Caller } from '../record.ts';
+
+const FIELD = 'integration_entity_mapping';
+
+/**
+ * Says what the customer is at connected providers, newest last. 400 with the place in the list for a provider
+ * that is not connected, 409 for one that the customer, or whose customer, is linked to already.
+ */
+export async function linkCustomer(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  customerId: string,
+  links: readonly CustomerLinkBody[],
+): Promise<IntegrationMapping[]> {
+  const mappings: IntegrationMapping[] = [];
+  for (const [index, link] of links.entries()) {
+    const entity = { entity_type: 'customer', entity_id: customerId } as const;
+    mappings.push(
+      await linkEntity(tx, deps, caller, { ...link, ...entity }).catch((error: unknown) => {
+        throw below(`${FIELD}[${index}]`, error);
+      }),
+    );
+  }
+  return mappings;
+}
+
+/** Refuses links of a customer that name another one. */
+export function assertOwnLinks(customerId: string, links: readonly CustomerLinkBody[]): void {
+  const index = links.findIndex(({ entity_id }) => entity_id && entity_id !== customerId);
+  if (index >= 0)
+    throw invalidField(`${FIELD}[${index}].entity_id`, 'is the customer itself, or left out');
+}
+
+/** The error with the paths that it names standing below `path`. */
+function below(path: string, error: unknown): unknown {
+  if (!(error instanceof BillingError)) return error;
+  const details = error.details.map((detail) => ({ ...detail, path: `${path}.${detail.path}` }));
+  return new BillingError(error.kind, error.code, error.message, details);
+}
