@@ -19,9 +19,11 @@ export interface RawUsageQuestion {
   readonly end: string;
   readonly filters: Readonly<Record<string, readonly string[]>>;
   readonly window: UsageWindow | null;
+  /** Properties whose values are aggregated apart, in each window; none when left out. */
+  readonly group_by?: readonly string[];
 }
 
-/** Quantities as decimal text. Windows without events are left out. */
+/** Quantities as decimal text. Windows without events are left out; one with groups comes once for each. */
 export interface RawUsageAnswer {
   /** Null with windows. */
   readonly value: string | null;
@@ -50,7 +52,7 @@ export async function aggregateRawEvents(
       start,
       end,
       filter_values: {},
-      group_by: [],
+      group_by: question.group_by ?? [],
       window,
     },
     {

@@ -8,6 +8,8 @@ export const MeterUsageBody = z
     meter_id: id,
     /** Absent: every customer of the environment together. */
     external_customer_id: z.string().min(1).max(255).nullish(),
+    /** The same customer by id. */
+    customer_id: z.string().max(255).nullish(),
     /** Default: seven days before the end. */
     start_time: time.nullish(),
     /** Default: now. */
@@ -32,6 +34,8 @@ const AGGREGATION_WITHOUT_METER = z.preprocess(
   z.enum(AGGREGATION_TYPES),
 );
 
+const GROUP_NAME = z.string().min(1, 'is required').max(255);
+
 /** Usage by event name, without a meter: raw events of `[start_time, end_time)`, each id once. */
 export const EventUsageBody = z
   .object({
@@ -42,6 +46,8 @@ export const EventUsageBody = z
     multiplier: decimal.nullish(),
     /** Absent: every customer of the environment together. */
     external_customer_id: z.string().max(255).nullish(),
+    /** The same customer by id. */
+    customer_id: z.string().max(255).nullish(),
     start_time: time.nullish(),
     end_time: time.nullish(),
     window_size: z.enum(BUCKET_SIZES).nullish(),
@@ -50,6 +56,10 @@ export const EventUsageBody = z
     timezone: timezone.nullish(),
     billing_anchor: time.nullish(),
     filters: z.record(z.string().max(255), z.array(z.string().max(1000)).max(1000)).nullish(),
+    /** With MAX and buckets: aggregate each bucket and each group of these properties' values apart. */
+    group_by: z.array(GROUP_NAME).max(5).nullish(),
+    /** The same for one property. */
+    group_by_property: z.string().max(255).nullish(),
   })
   .meta({ id: 'GetUsage' });
 export type EventUsageBody = z.output<typeof EventUsageBody>;

@@ -7,6 +7,7 @@ import { meterVersionsOf, type MeterVersionRecord } from '../../postgres/meter-v
 import type { MeterUsage, MeterUsageBody } from '../../schemas/usage.ts';
 import type { ApiDeps } from '../deps.ts';
 import { findMeter } from '../meters/repository.ts';
+import { askedCustomer } from './asked-customer.ts';
 import { askUsage } from './ask-usage.ts';
 import { rangeOf } from './range.ts';
 
@@ -22,6 +23,7 @@ export async function meterUsage(
   const meter = await findMeter(deps.pool, scope, body.meter_id);
   const { start, end } = rangeOf(deps.clock, body);
   const filters = body.filters ?? {};
+  const customer = await askedCustomer(deps.pool, scope, body);
   const version = await wholeVersion(deps, scope, meter.id, Object.keys(filters), start);
 
   const bucket = version.spec.aggregation.bucket_size;
@@ -34,7 +36,7 @@ export async function meterUsage(
     aggregation: version.spec.aggregation.type,
     multiplier: version.spec.aggregation.multiplier,
     reset_usage: version.spec.reset_usage,
-    external_customer_ids: body.external_customer_id == null ? null : [body.external_customer_id],
+    external_customer_ids: customer === null ? null : [customer],
     start,
     end,
     filter_values: filters,

@@ -88,6 +88,52 @@ describe('usage routes', () => {
     });
   });
 
+  test.each([[{ group_by: ['tier'] }], [{ group_by_property: 'tier' }]])(
+    'POST /events/usage: each bucket and group has its maximum, the value is their sum: %j',
+    async (groups) => {
+      const { status, body } = await usage({
+        aggregation_type: 'MAX',
+        bucket_size: 'MONTH',
+        ...groups,
+      });
+      const january = '2026-01-01T00:00:00.000Z';
+      const values = body.results.map((row: { value: number }) => row.value).sort();
+      expect([status, body.value, values]).toEqual([200, 14.5, [10, 4.5]]);
+      expect(new Set(body.results.map((row: { window_size: string }) => row.window_size))).toEqual(
+        new Set([january]),
+      );
+    },
+  );
+
+  test.each([
+    ['group_by', { aggregation_type: 'SUM', bucket_size: 'DAY', group_by: ['tier'] }],
+    ['group_by', { aggregation_type: 'MAX', group_by: ['tier'] }],
+    ['group_by_property', { aggregation_type: 'COUNT', group_by_property: 'tier' }],
+    ['group_by[0]', { aggregation_type: 'MAX', bucket_size: 'DAY', group_by: [''] }],
+  ])('POST /events/usage: 400 names %s: %j', async (path, more) => {
+    const { status, body } = await usage(more);
+    expect([status, body.details[0].path]).toEqual([400, path]);
+  });
+
+  test.each(['/v1/events/usage', '/v1/events/usage/meter'])(
+    '%s: a customer by id is the same as by its external id; 404 unknown, 400 for two customers',
+    async (path) => {
+      const acme = await world.catalog.customer({ external_id: 'acme' });
+      const meter = await world.catalog.meter({ type: 'SUM', field: 'n' }, { event_name: 'agg' });
+      await world.settled();
+      const { external_customer_id: _, ...rest } = question;
+      const ask = (more: object) =>
+        world.api.post(path, { ...rest, aggregation_type: 'SUM', meter_id: meter.id, ...more });
+      const byId = await ask({ customer_id: acme.id });
+      expect([byId.status, byId.body.value]).toEqual([200, 21]);
+      expect((await ask({ external_customer_id: 'acme' })).body).toEqual(byId.body);
+      expect((await ask({ customer_id: 'cust_x' })).status).toBe(404);
+      const two = await ask({ customer_id: acme.id, external_customer_id: 'other' });
+      expect([two.status, two.body.details[0].path]).toEqual([400, 'customer_id']);
+      expect((await world.api.delete(`/v1/customers/${acme.id}`)).status).toBe(204);
+    },
+  );
+
   test.each([
     [{}],
     [{ aggregation_type: 'MODE' }],
