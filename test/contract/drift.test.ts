@@ -1,7 +1,7 @@
-import { compare } from './drift/compare.ts';
+import { compare, groupOf, OPEN_GROUP } from './drift/compare.ts';
 import { documentedOperations } from './drift/document.ts';
 import { readReference, type Reference } from './drift/reference.ts';
-import { report, type MeantDifferences } from './drift/report.ts';
+import { readMeant, report, type MeantDifferences } from './drift/report.ts';
 import { CONTRACT_DIRECTORY, runDrift } from './drift/run-drift.ts';
 import { LEAF, type Operation, type Shape } from './drift/shape.ts';
 
@@ -73,6 +73,18 @@ describe('the drift check', () => {
     expect(unlisted.map(({ name }) => name)).toEqual(['POST /plans']);
     expect(text).toContain('routes not offered yet: 1\nroute: POST /plans');
   });
+
+  test('an entry that allows nothing is stale, by its kind', () => {
+    const differences = compare(new Map(), reference(wanted));
+    const meant = {
+      ...nothingMeant,
+      route: { 'POST /p*': 'rulings 1', 'GET /plans': 'rulings 1' },
+      field: { 'POST /plans': 'rulings 1' },
+    };
+    const { stale, text } = report(differences, meant);
+    expect(stale).toEqual(['route: GET /plans', 'field: POST /plans']);
+    expect(text).toContain('contract: 1 meant, 0 not listed, 2 stale entries');
+  });
 });
 
 const present = readReference(CONTRACT_DIRECTORY) !== null;
@@ -81,5 +93,18 @@ const describeDrift = present ? describe : describe.skip;
 describeDrift(present ? 'drift' : 'drift [needs SHARED_DIRECTORY]', () => {
   test('every difference from the reference is one that is meant, with its rule', () => {
     expect(runDrift()!.unlisted).toEqual([]);
+  });
+
+  test('every entry of the list is a difference that there is', () => {
+    expect(runDrift()!.stale).toEqual([]);
+  });
+
+  test('only groups that are not complete have something that is not offered yet', () => {
+    const waiting = Object.values(readMeant()).flatMap((entries) =>
+      Object.entries(entries)
+        .filter(([, rule]) => rule === 'not offered yet')
+        .map(([name]) => name),
+    );
+    expect(waiting.filter((name) => groupOf(name) !== OPEN_GROUP)).toEqual([]);
   });
 });

@@ -16,6 +16,8 @@ export interface DriftReport {
   readonly text: string;
   /** Differences that nothing allows, in groups that are to be complete. */
   readonly unlisted: readonly Difference[];
+  /** Entries of the list that allow nothing: what they speak of is there, or the reference has it not. */
+  readonly stale: readonly string[];
 }
 
 const KINDS: readonly [DifferenceKind, string][] = [
@@ -31,6 +33,14 @@ export function report(differences: readonly Difference[], meant: MeantDifferenc
     Object.keys(meant[kind]).some((pattern) => matches(pattern, name));
   const unlisted = differences.filter(
     (difference) => difference.group !== OPEN_GROUP && !isListed(difference),
+  );
+  const stale = KINDS.flatMap(([kind]) =>
+    Object.keys(meant[kind])
+      .filter(
+        (pattern) =>
+          !differences.some((found) => found.kind === kind && matches(pattern, found.name)),
+      )
+      .map((pattern) => `${kind}: ${pattern}`),
   );
   const rows = [...COMPLETE_GROUPS, OPEN_GROUP].map((group) => [
     group,
@@ -58,9 +68,10 @@ export function report(differences: readonly Difference[], meant: MeantDifferenc
     ...aligned([['group', ...KINDS.map(([, title]) => title)], ...rows]),
     `routes not offered yet: ${notOffered}`,
     ...lines,
-    `contract: ${listed} meant, ${unlisted.length} not listed`,
+    ...stale.map((entry) => `stale ${entry}`),
+    `contract: ${listed} meant, ${unlisted.length} not listed, ${stale.length} stale entries`,
   ].join('\n');
-  return { text, unlisted };
+  return { text, unlisted, stale };
 }
 
 function matches(pattern: string, name: string): boolean {
