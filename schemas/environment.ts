@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { instant, integer, name, optionalId, optionalText } from './primitives.ts';
+import { instant, name, optionalId, optionalText } from './primitives.ts';
+import { searchSchemas } from './search.ts';
 import { ENVIRONMENT_TYPES } from './words.ts';
 
 export const CreateEnvironmentBody = z.object({
@@ -29,9 +30,15 @@ export const CloneAccepted = z.object({
   run_id: z.string(),
 });
 
-export const EnvironmentListQuery = z.object({
-  limit: z.coerce.number().pipe(integer.min(1).max(1000)).default(50),
-  offset: z.coerce.number().pipe(integer.min(0)).default(0),
+export const EnvironmentSearch = searchSchemas({
+  fields: {
+    name: 'text',
+    type: 'text',
+    status: 'text',
+    created_at: 'time',
+    updated_at: 'time',
+  },
+  filters: () => ({}),
 });
 
 export const Environment = z

@@ -1,6 +1,8 @@
 import { notFound } from '../../domain/errors.ts';
 import type { Db, Transaction } from '../../postgres/client.ts';
+import { findPage } from '../../postgres/search.ts';
 import type { Environment } from '../../schemas/environment.ts';
+import type { Search } from '../../schemas/search.ts';
 
 const columns = (db: Db) => db`id, name, type, created_at, updated_at`;
 
@@ -17,20 +19,18 @@ export async function findEnvironment(db: Db, tenantId: string, id: string): Pro
 export async function listEnvironments(
   db: Db,
   tenantId: string,
-  page: { readonly limit: number; readonly offset: number },
+  search: Search,
 ): Promise<{ environments: Environment[]; total: number }> {
-  const [environments, [count]] = await Promise.all([
-    db<Environment[]>`
-      select ${columns(db)} from environments
-       where tenant_id = ${tenantId} and status = 'published'
-       order by created_at, id
-       limit ${page.limit} offset ${page.offset}`,
-    db<{ total: number }[]>`
-      select count(*)::int as total from environments
-       where tenant_id = ${tenantId} and status = 'published'`,
-  ]);
-  return { environments: [...environments], total: count!.total };
+  const { items, pagination } = await findPage<Environment>(db, {
+    columns: columns(db),
+    from: db`environments`,
+    where: db`tenant_id = ${tenantId} and status = ${search.status ?? 'published'}`,
+    search: search.sort.length > 0 ? search : { ...search, sort: [OLDEST_FIRST] },
+  });
+  return { environments: items, total: pagination.total };
 }
+
+const OLDEST_FIRST = { field: 'created_at', kind: 'time', direction: 'asc' } as const;
 
 /** How many environments of the type the tenant has. Holds the tenant's lock, so that two can not both be the last. */
 export async function countEnvironments(

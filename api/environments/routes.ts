@@ -5,7 +5,7 @@ import {
   CreateEnvironmentBody,
   Environment,
   EnvironmentList,
-  EnvironmentListQuery,
+  EnvironmentSearch,
   UpdateEnvironmentBody,
 } from '../../schemas/environment.ts';
 import { IdParams } from '../../schemas/primitives.ts';
@@ -34,12 +34,13 @@ export const environmentRoutes = [
     summary: 'List the environments of the tenant',
     permission: 'environment:read',
     withoutEnvironment: true,
-    query: EnvironmentListQuery,
+    query: EnvironmentSearch.query,
     status: 200,
     answer: EnvironmentList,
     async handler({ deps, scope, query }) {
-      const found = await listEnvironments(deps.pool, scope.tenant_id, query);
-      return { ...found, offset: query.offset, limit: query.limit };
+      const { search } = query;
+      const found = await listEnvironments(deps.pool, scope.tenant_id, search);
+      return { ...found, offset: search.offset, limit: search.limit };
     },
   }),
   route({
