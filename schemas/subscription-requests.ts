@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { notOffered } from './not-offered.ts';
 import {
+  billingPeriod,
   currency,
   decimal,
   id,
@@ -39,16 +40,32 @@ const paymentTerms = z
   .string()
   .regex(/^\d{1,4} NET$/, 'expected days and NET, for example "30 NET"');
 
-const notOfferedCommitment = {
-  commitment_amount: notOffered('a commitment'),
-  commitment_quantity: notOffered('a commitment'),
-  commitment_type: notOffered('a commitment'),
-  commitment_duration: notOffered('a commitment'),
-  commitment_overage_factor: notOffered('a commitment'),
-  commitment_true_up_enabled: notOffered('a commitment'),
-  commitment_windowed: notOffered('a commitment'),
-  commitment_time_buckets: notOffered('a commitment'),
+/** 1 is no premium; below it overage would cost less than usage (billing-semantics 6.1). */
+const overageFactor = decimal.refine((value) => !/^(0|-)/.test(value), {
+  message: 'must be at least 1',
+});
+
+const notWindowed = z.boolean().refine((value) => !value, {
+  message: 'a commitment for each window can not be set in this version; leave it out',
+});
+
+const commitmentFields = {
+  commitment_amount: nonNegativeDecimal.nullish(),
+  commitment_quantity: nonNegativeDecimal.nullish(),
+  commitment_type: z.enum(['amount', 'quantity']).nullish(),
+  commitment_duration: billingPeriod.nullish(),
+  commitment_time_buckets: notOffered('a commitment by time of day'),
 };
+
+/** What is promised to be used of one price, in each of its charge periods (billing-semantics 6.2). */
+export const LineItemCommitment = z
+  .object({
+    ...commitmentFields,
+    overage_factor: overageFactor.nullish(),
+    enable_true_up: z.boolean().nullish(),
+    is_window_commitment: notWindowed.nullish(),
+  })
+  .meta({ id: 'LineItemCommitmentConfig' });
 
 /** A price that the subscription has beside those of its plan (interface, line item request). */
 export const LineItemRequest = z
@@ -61,7 +78,10 @@ export const LineItemRequest = z
     end_date: time.nullish(),
     subscription_phase_id: notOffered('a phase'),
     metadata: metadata.nullish(),
-    ...notOfferedCommitment,
+    ...commitmentFields,
+    commitment_overage_factor: overageFactor.nullish(),
+    commitment_true_up_enabled: z.boolean().nullish(),
+    commitment_windowed: notWindowed.nullish(),
   })
   .meta({ id: 'SubscriptionLineItemRequest' });
 export type LineItemRequest = z.output<typeof LineItemRequest>;
@@ -130,13 +150,14 @@ export const CreateSubscriptionBody = z
       .nullish(),
     overage_factor: decimal
       .refine((value) => value === '1', {
-        message: 'a commitment can not be set in this version; leave it out',
+        message: 'a commitment of the subscription can not be set in this version; leave it out',
       })
       .nullish(),
-    commitment_amount: notOffered('a commitment'),
-    commitment_duration: notOffered('a commitment'),
-    enable_true_up: notOffered('a commitment'),
-    line_item_commitments: notOffered('a commitment'),
+    commitment_amount: notOffered('a commitment of the subscription'),
+    commitment_duration: notOffered('a commitment of the subscription'),
+    enable_true_up: notOffered('a commitment of the subscription'),
+    /** Price id to the commitment of its line item. */
+    line_item_commitments: z.record(id, LineItemCommitment).nullish(),
     /** Ids; their discounts are taken in this order. */
     coupons: z.array(id).max(50).nullish(),
     /** Price id to ids of the coupons of its line item. */

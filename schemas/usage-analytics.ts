@@ -94,7 +94,7 @@ export const UsageAnalyticsItem = z
     properties: z.record(z.string(), z.string()).nullable(),
     window_size: z.enum(BUCKET_SIZES).nullable(),
     points: z.array(UsageAnalyticsPoint).nullable(),
-    /** The commitment of the line in the range; null without one. */
+    /** The commitment of the line in the range; null without one, and on groups. */
     commitment_info: CommitmentInfo.nullable(),
     bucket_summaries: z.null(),
     reporting_unit: Feature.shape.reporting_unit,

@@ -1,10 +1,12 @@
 import { ZERO } from '../../domain/money.ts';
 import type { UsageAnswers } from '../../domain/metering/usage.ts';
 import type { Charge } from '../../domain/subscription/charges.ts';
+import { commitmentTerms } from '../../domain/pricing/commitment.ts';
 import { groupLines } from '../../domain/pricing/line-grouping.ts';
 import { rateFixedLine } from '../../domain/pricing/rate-fixed-line.ts';
 import { rateUsageLine } from '../../domain/pricing/rate-usage-line.ts';
 import type { RatedLine } from '../../domain/pricing/rated-line.ts';
+import { commitStretches } from '../../domain/pricing/stretched-commitment.ts';
 import type { Period } from '../../domain/time/instant.ts';
 import type { AllowanceShare } from '../../domain/entitlement/allowance.ts';
 import { groupBy } from '../group-by.ts';
@@ -70,9 +72,11 @@ function rateCharge(
     return [
       rateFixedLine({ price: line.terms, quantity: line.quantity, cell, proration_behavior }),
     ];
-  return questions.flatMap(({ query, cell: stretch }) =>
+  const terms = commitmentTerms(line);
+  const isStretched = terms !== null && questions.length > 1;
+  const rated = questions.flatMap(({ query, cell: stretch }) =>
     rateUsageLine({
-      line,
+      line: isStretched ? {} : line,
       price: line.terms,
       aggregation: query.aggregation,
       bucket_size: query.window?.bucket_size ?? null,
@@ -83,6 +87,8 @@ function rateCharge(
       allowance: shares.get(query.key) ?? null,
     }),
   );
+  if (!isStretched || 'at' in cell) return rated;
+  return [commitStretches(rated, terms, line.terms, cell, proration_behavior)];
 }
 
 /**

@@ -15,6 +15,7 @@ import {
 import type { BillingDeps } from '../deps.ts';
 import type { BilledLine } from '../invoices/billing-sources.ts';
 import { changed, newRecord, type Caller } from '../record.ts';
+import { lineOfPrice } from './line-of-price.ts';
 import type { NewSubscription } from './repository.ts';
 
 /** One coupon as it was asked for; `path` is where. */
@@ -51,7 +52,8 @@ export async function newAssociations(
   return wanted.map((request) => {
     const coupon = coupons.get(request.coupon_id);
     if (coupon === undefined) throw notFound('Coupon', request.coupon_id);
-    const line = request.price_id === null ? null : lineOf(lines, request.price_id, request.path);
+    const line =
+      request.price_id === null ? null : lineOfPrice(lines, request.price_id, request.path);
     const target = `${coupon.id} ${line?.id ?? ''}`;
     if (taken.has(target)) throw invalidField(request.path, 'the coupon is attached there already');
     taken.add(target);
@@ -119,19 +121,6 @@ async function wantedCoupons(
     });
   }
   return [...named, ...ofLines, ...byCode];
-}
-
-/** The one line item of the price, or of the price that it overrides (billing-semantics 10.1). */
-function lineOf(lines: readonly BilledLine[], priceId: string, path: string): BilledLine {
-  const found = lines.filter(
-    ({ price }) =>
-      price.id === priceId ||
-      (price.entity_type === 'SUBSCRIPTION' && price.parent_price_id === priceId),
-  );
-  const [line] = found;
-  if (line !== undefined && found.length === 1) return line;
-  const count = found.length === 0 ? 'no line item' : 'several line items';
-  throw invalidField(path, `the subscription has ${count} with the price ${priceId}`);
 }
 
 function windowOf(coupon: Coupon, draft: NewSubscription, { start_date, end_date, path }: Wanted) {

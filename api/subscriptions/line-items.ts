@@ -30,6 +30,7 @@ import {
   type PriceRow,
 } from '../prices/repository.ts';
 import { newRecord, type Caller } from '../record.ts';
+import { commitmentColumns, NO_COMMITMENT, withCommitments } from './line-commitments.ts';
 
 /** What the line items of a new subscription are made for. */
 export interface LineItemOwner {
@@ -81,7 +82,7 @@ export async function newLineItems(
 
   const usage = lines.filter(({ meter_id }) => meter_id !== null);
   refuseUsageRatedTwice(usage.map(selectorOf));
-  return await withMeterNames(tx, caller, lines);
+  return await withMeterNames(tx, caller, withCommitments(lines, body));
 }
 
 /** The plan's prices that a new subscription takes, oldest first: the order they are sold in. */
@@ -180,6 +181,7 @@ async function ownLineItem(
     metadata: request.metadata,
     start_date: request.start_date,
     end_date: request.end_date,
+    commitment: commitmentColumns(request, { ...price, price_type: price.type }, path),
   });
 }
 
@@ -203,6 +205,7 @@ interface LineItemDraft {
   readonly metadata?: Record<string, string> | null;
   readonly start_date?: string | null;
   readonly end_date?: string | null;
+  readonly commitment?: typeof NO_COMMITMENT;
 }
 
 /** A line item of the price; nothing is written. */
@@ -241,13 +244,7 @@ export function lineItem(
     trial_period: price.trial_period,
     start_date: laterOf(draft.start_date ?? from, price.start_date),
     end_date: end === null ? price.end_date : earlierOf(end, price.end_date),
-    commitment_amount: null,
-    commitment_quantity: null,
-    commitment_type: null,
-    commitment_duration: null,
-    commitment_overage_factor: null,
-    commitment_true_up_enabled: false,
-    commitment_windowed: false,
+    ...(draft.commitment ?? NO_COMMITMENT),
     metadata: draft.metadata ?? {},
     price,
     terms,

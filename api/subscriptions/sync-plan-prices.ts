@@ -12,6 +12,7 @@ import { selectorOf } from '../invoices/line-questions.ts';
 import { findPlanRow, type PlanRow } from '../plans/plan-rows.ts';
 import { findPricesOfEntities } from '../prices/repository.ts';
 import { changed, type Caller } from '../record.ts';
+import { inheritedCommitment } from './line-commitments.ts';
 import { lineItem, withMeterNames } from './line-items.ts';
 import { subscriptionSnapshot } from './notification.ts';
 import { insertLineItems, lineItemsOf, lockSubscription } from './repository.ts';
@@ -94,21 +95,17 @@ async function syncSubscription(
     },
     paid_from: subscription.trial_end ?? subscription.start_date,
   };
-  const created = sync.creates.map(({ price_id, start_date, end_date }) =>
-    lineItem(
-      deps,
-      caller,
-      owner,
-      prices.find((price) => price.id === price_id)!,
-      {
-        entity: { type: 'plan', id: plan.id },
-        quantity: null,
-        path: 'quantity',
-        start_date,
-        end_date,
-      },
-    ),
-  );
+  const created = sync.creates.map(({ price_id, start_date, end_date }) => {
+    const price = prices.find((known) => known.id === price_id)!;
+    return lineItem(deps, caller, owner, price, {
+      entity: { type: 'plan', id: plan.id },
+      quantity: null,
+      path: 'quantity',
+      start_date,
+      end_date,
+      commitment: inheritedCommitment(lines, price),
+    });
+  });
   refuseOverlaps(lines, sync.ends, created);
   for (const { line_item_id, end_date } of sync.ends)
     await tx`

@@ -4,6 +4,7 @@ import { paymentTermDays } from '../../domain/invoicing/due-date.ts';
 import { billingAnchor } from '../../domain/time/billing-anchor.ts';
 import type { BillingSchedule } from '../../domain/time/billing-periods.ts';
 import type { CreateSubscriptionBody } from '../../schemas/subscription-requests.ts';
+import { refuseCommitmentContradictions } from './line-commitments.ts';
 
 /** What a request leaves open is filled in here (billing-semantics 10.2). */
 export function subscriptionTerms(
@@ -55,6 +56,7 @@ export function refuseContradictions(body: CreateSubscriptionBody): void {
     collection_method: body.collection_method ?? 'charge_automatically',
     payment_behavior: body.payment_behavior ?? 'default_active',
   });
+  refuseCommitmentContradictions(body);
   refuseTwice(
     (body.override_line_items ?? []).map(({ price_id }) => price_id),
     (index) => `override_line_items[${index}].price_id`,

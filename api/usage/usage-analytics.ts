@@ -67,7 +67,8 @@ export async function usageAnalytics(
       asked,
       embeds,
       sources: body.sources?.length ? body.sources : null,
-      commitment_info: commitmentOf(rated.get(subject) ?? []),
+      // Groups have their share of the cost, but the promise is the whole line's (money-semantics 19.10).
+      commitment_info: names.length === 0 ? commitmentOf(rated.get(subject) ?? []) : null,
     }),
   );
   const currency = subjects.find(({ line }) => line !== null)?.line?.currency ?? '';

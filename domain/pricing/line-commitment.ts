@@ -50,7 +50,7 @@ export function commitmentAsMoney(
 export function commitForPeriod(
   terms: CommitmentTerms,
   model: ChargeModel,
-  units: readonly RatedUnit[],
+  units: readonly { readonly rating: Pick<Rating, 'amount'> }[],
   share: TimeShare | null,
 ): LineCommitment {
   const { commitment, rating } = commitmentAsMoney(terms, model);

@@ -23,7 +23,8 @@ export function groupLines(
   return base.length < 2 ? lines : [mergeLines(base), ...others];
 }
 
-function mergeLines(lines: readonly RatedLine[]): RatedLine {
+/** Base rows as one, in the order of time; it is explained as their sum. */
+export function mergeLines(lines: readonly RatedLine[]): RatedLine {
   const ordered = lines.toSorted((left, right) => byText(left.period.start, right.period.start));
   const first = ordered[0]!;
   const period = { start: first.period.start, end: ordered.at(-1)!.period.end };

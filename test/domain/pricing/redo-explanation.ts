@@ -327,6 +327,7 @@ class Clerk {
       const clerk = new Clerk();
       for (const inner of part.steps) clerk.take(inner);
       clerk.expect('amount', part.amount, clerk.amount);
+      this.model = clerk.model;
       this.complaints.push(...clerk.complaints.map((text) => `parts[${index}]: ${text}`));
       return exact(part.amount);
     });
