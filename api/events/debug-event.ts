@@ -229,8 +229,7 @@ async function trackerOf(
   if (meters.length === 0) {
     tracker.meter_matching = { status: 'not_found', matched_meters: null, error: null };
     const disabled = metering.find(({ reason }) => reason === 'meter_disabled');
-    const message =
-      disabled?.message ?? `No meters found matching event_name: ${event.event_name}`;
+    const message = disabled?.message ?? `No meters found matching event_name: ${event.event_name}`;
     const code = disabled?.reason ?? 'not_found';
     return { ...tracker, failure_point: failed('meter_lookup', code, message) };
   }

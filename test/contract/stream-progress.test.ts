@@ -1,5 +1,6 @@
 import { packPosition } from '../../domain/metering/position.ts';
 import type { MeterSpec } from '../../domain/metering/usage.ts';
+import { noteVerification } from '../../postgres/meter-backfills.ts';
 import {
   createMeterVersion,
   endMeterVersion,
@@ -194,13 +195,24 @@ describe('seals', () => {
     expect(await record(packSeal(2n, 3n))).toBe(false);
   });
 
-  test('what was sealed from scratch is complete with the seal', async () => {
+  test('what was sealed from scratch is counted again, and complete when the recount agrees', async () => {
     await newVersion('meterv_1');
     await database.pool`update meter_versions set backfill_state = 'sealing'`;
     await takeSealer(database.pool, 60);
     await record(packSeal(1n, 1n), {}, ['meterv_1']);
-    const [version] = await meterVersionsOf(database.pool, scope, ['meter_a']);
-    expect(version).toMatchObject({ backfill_state: 'complete' });
-    expect(version!.backfill_completed_at).not.toBeNull();
+    const version = async () => (await meterVersionsOf(database.pool, scope, ['meter_a']))[0]!;
+    expect(await version()).toMatchObject({
+      backfill_state: 'verifying',
+      backfill_completed_at: null,
+    });
+    await noteVerification(database.pool, 1n, 'meterv_1', {
+      events: 3,
+      buckets: 2,
+      withoutCustomers: 0,
+      mismatched: 0,
+      mismatches: [],
+    });
+    expect(await version()).toMatchObject({ backfill_state: 'complete' });
+    expect((await version()).backfill_completed_at).not.toBeNull();
   });
 });
