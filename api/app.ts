@@ -10,8 +10,10 @@ import type { Route } from '../platform/http/route.ts';
 import { createPortalSessions } from '../platform/http/portal-sessions.ts';
 import { createSessions } from '../platform/http/sessions.ts';
 import { logCorrections } from './corrections/log-corrections.ts';
+import type { Pool } from '../postgres/client.ts';
 import type { ApiDeps, BillingDeps } from './deps.ts';
 import { readStreamLag } from './events/stream-lag.ts';
+import { EXAMPLES } from './examples.ts';
 import { API_ROUTES } from './routes.ts';
 
 export const API_PREFIX = '/v1';
@@ -22,6 +24,8 @@ const STREAM_GROUP = 'stream';
 export interface ApiOptions {
   readonly deps: BillingDeps;
   readonly eventReader: EventReader;
+  /** Of `connectAsApi`. */
+  readonly apiPool?: Pool | null;
   readonly authenticate: Authenticate;
   /** Called when something is to be appended for the first time; answers the same log every time. */
   readonly openEventLog: () => Promise<EventLog>;
@@ -51,6 +55,7 @@ export const apiDocument = (
       'Usage-based billing: events in, exact invoices out. Every error has one body; every list is ' +
       'newest first and paged by limit and offset; amounts are decimals as text in main currency units.',
     prefix: API_PREFIX,
+    examples: EXAMPLES,
   });
 
 /** Puts the API, its documents (`/v1/openapi.json`, `/v1/openapi-3.1.json`) and its page (`/docs`) on a server. */

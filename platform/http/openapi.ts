@@ -15,6 +15,8 @@ export interface OpenApiOptions {
   readonly description: string;
   /** Path prefix of all routes, for example `/v1`; becomes the server's address. */
   readonly prefix: string;
+  /** Bodies to show, by operation: `POST /plans`. */
+  readonly examples?: Readonly<Record<string, object>>;
 }
 
 /** Schemas that several operations refer to, and the form that schemas are written in. */
@@ -34,7 +36,12 @@ export function openApiDocument(routes: readonly Route<never>[], options: OpenAp
   const paths: Record<string, Json> = {};
   for (const route of routes) {
     const operations = (paths[route.path] ??= {});
-    operations[route.method.toLowerCase()] = operation(route, components, routes);
+    operations[route.method.toLowerCase()] = operation(
+      route,
+      components,
+      routes,
+      options.examples ?? {},
+    );
   }
   return {
     openapi,
@@ -61,7 +68,9 @@ function operation(
   route: Route<never>,
   components: Components,
   routes: readonly Route<never>[],
+  examples: Readonly<Record<string, object>>,
 ): Json {
+  const example = examples[`${route.method} ${route.path}`];
   const answer: Json = { description: 'Success' };
   if (route.contentType !== undefined)
     answer['content'] = { [route.contentType]: { schema: { type: 'string', format: 'binary' } } };
@@ -88,7 +97,7 @@ function operation(
             required: !route.body.safeParse(undefined).success,
             content:
               route.bodyType === undefined
-                ? json(schemaOf(route.body, 'input', components))
+                ? json(schemaOf(route.body, 'input', components), example)
                 : { [route.bodyType]: { schema: { type: 'string', format: 'binary' } } },
           },
         }),
@@ -161,7 +170,9 @@ const IF_MATCH: Json = {
   schema: { type: 'string' },
 };
 
-const json = (schema: unknown): Json => ({ 'application/json': { schema } });
+const json = (schema: unknown, example?: object): Json => ({
+  'application/json': { schema, ...(example === undefined ? {} : { example }) },
+});
 
 /** `POST /plans/{id}/clone` → `post_plans_id_clone`: unique, because method and path are. */
 function operationId(route: Route<never>): string {
