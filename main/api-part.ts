@@ -30,6 +30,7 @@ export async function apiPart(runtime: Runtime): Promise<HttpPart> {
   const openEventLog = () => runtime.eventLog();
   const options = {
     deps,
+    apiPool: await runtime.apiPool(),
     eventReader,
     openEventLog,
     authenticate,

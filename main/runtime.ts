@@ -20,6 +20,7 @@ import { createMetrics } from '../platform/metrics.ts';
 import { createSecretBox } from '../platform/secret-box.ts';
 import { connectPostgres, type Pool } from '../postgres/client.ts';
 import { readDimensions } from '../postgres/meter-versions.ts';
+import { connectAsApi } from '../postgres/scoped-pool.ts';
 import { readUsageBounds } from '../postgres/seals.ts';
 
 /**
@@ -36,6 +37,8 @@ export interface Runtime {
   readonly ids: Ids;
   readonly registry: Registry;
   readonly pool: Pool;
+  /** Connections for what runs in a caller's scope; null where there are no such. */
+  apiPool(): Promise<Pool | null>;
   clickhouse(): ClickHouse;
   eventLog(): Promise<ResizableEventLog>;
   cache(): Promise<Cache>;
@@ -71,6 +74,12 @@ export function createRuntime(role: string): Runtime {
   const pool = connectPostgres({ url: POSTGRES_URL, applicationName: role });
   closers.push(() => pool.end({ timeout: 5 }));
 
+  const apiPool = once(async () => {
+    const made = await connectAsApi({ url: POSTGRES_URL, applicationName: role });
+    if (made === null) log.warn('no connections as the API’s role: each request changes it');
+    else closers.push(() => made.end({ timeout: 5 }));
+    return made;
+  });
   const clickhouse = once(() =>
     closing(connectClickHouse({ url: CLICKHOUSE_URL, applicationName: role })),
   );
@@ -93,6 +102,7 @@ export function createRuntime(role: string): Runtime {
     ids,
     registry: createMetrics(role),
     pool,
+    apiPool,
     clickhouse,
     eventLog,
     cache,

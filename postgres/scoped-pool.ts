@@ -1,9 +1,33 @@
 import assert from 'node:assert/strict';
 import postgres from 'postgres';
-import type { Pool, Transaction } from './client.ts';
+import {
+  connectPostgres,
+  isServerRefusal,
+  type Pool,
+  type PostgresOptions,
+  type Transaction,
+} from './client.ts';
 
 /** The role that statements of the API's callers run as: subject to row-level security, owner of nothing. */
 export const API_ROLE = 'meterline_api';
+
+/**
+ * A pool whose connections begin as the API's role and see nothing until a scope is set. For scoped pools
+ * alone. Null where the server, or a pooler before it, does not take the role with the login.
+ */
+export async function connectAsApi(options: PostgresOptions): Promise<Pool | null> {
+  const pool = connectPostgres({ ...options, settings: { ...options.settings, role: API_ROLE } });
+  try {
+    const [found] = await pool<{ role: string }[]>`select current_user::text as role`;
+    if (found!.role === API_ROLE) return pool;
+  } catch (error) {
+    if (!isServerRefusal(error)) throw error;
+  }
+  await pool.end({ timeout: 1 });
+  return null;
+}
+
+const isApiPool = (pool: Pool): boolean => pool.options.connection['role'] === API_ROLE;
 
 /** In place of an environment: all environments of the tenant. */
 export const EVERY_ENVIRONMENT = '*';
@@ -32,8 +56,9 @@ export interface Actor {
 /**
  * The same pool, for one session: every statement runs in a transaction that has first taken the API's
  * role and set tenant, environment and actor, all of them local to that transaction, so that nothing is
- * left on the connection for whoever gets it next. A transaction costs one round trip more than on the
- * plain pool, and so does a statement of its own; `bench/second-wall.ts` measures what that is in milliseconds.
+ * left on the connection for whoever gets it next. On a pool of `connectAsApi` a statement of its own is
+ * one round trip with all that, as on the plain pool; on any other it waits for the settings first.
+ * `bench/second-wall.ts` measures what it costs in milliseconds.
  */
 export function scopedPool(pool: Pool, session: Session): Pool {
   const settings = settingsOf(session);
@@ -50,7 +75,8 @@ export function scopedPool(pool: Pool, session: Session): Pool {
         return (...given: [string, Work] | [Work]) => {
           const [options, work] = given.length === 1 ? ['', given[0]] : given;
           return target.begin(options, async (tx) => {
-            await enter(tx, settings);
+            // Sent ahead of the work and not waited for: where it fails, the transaction is over.
+            enter(tx, settings).catch(() => {});
             return await work(tx);
           });
         };
@@ -83,24 +109,31 @@ function settingsOf({ scope, actor }: Session): Settings {
   return [API_ROLE, scope.tenant_id, scope.environment_id, JSON.stringify(actor)];
 }
 
-/** Local to the transaction. The role comes last: nothing after it runs as anyone else. */
+/**
+ * Sends the settings at once, local to the transaction. The role comes last: nothing after it runs as
+ * anyone else.
+ */
 function enter(db: Transaction | postgres.ReservedSql, settings: Settings): Promise<unknown> {
   const [role, tenant, environment, actor] = settings;
-  return role === null
-    ? db`select set_config('meterline.actor', ${actor}, true)`
-    : db`select set_config('meterline.tenant', ${tenant}, true),
-                set_config('meterline.environment', ${environment}, true),
-                set_config('meterline.actor', ${actor}, true),
-                set_config('role', ${role}, true)`;
+  const entering =
+    role === null
+      ? db`select set_config('meterline.actor', ${actor}, true)`
+      : db`select set_config('meterline.tenant', ${tenant}, true),
+                  set_config('meterline.environment', ${environment}, true),
+                  set_config('meterline.actor', ${actor}, true),
+                  set_config('role', ${role}, true)`;
+  return entering.execute();
 }
 
 const isTemplate = (value: unknown): boolean =>
   Array.isArray(value) && Array.isArray((value as { raw?: unknown }).raw as unknown);
 
 /**
- * Runs one statement in a transaction of its own, in two round trips: begin and settings, then the
- * statement and commit. It settles with its caller once the commit is answered. Not with the driver's
- * own `begin`: that one sends a rollback over a connection that was lost under it, and ends the process.
+ * Runs one statement in a transaction of its own: begin, settings, the statement and commit. Where a
+ * connection without settings sees nothing they are sent as one; where it sees everything the statement
+ * is sent after the settings are known to stand. It settles with its caller once the commit is answered.
+ * Not with the driver's own `begin`: that one sends a rollback over a connection that was lost under it,
+ * and ends the process.
  */
 async function run(pool: Pool, settings: Settings, statement: Statement): Promise<void> {
   const { resolve, reject } = statement;
@@ -110,29 +143,31 @@ async function run(pool: Pool, settings: Settings, statement: Statement): Promis
   } catch (error) {
     return reject(error);
   }
-  let failure: { readonly error: unknown } | null = null;
-  let result: unknown;
-  const begun = await Promise.allSettled([connection`begin`, enter(connection, settings)]);
-  for (const step of begun) if (step.status === 'rejected') failure ??= { error: step.reason };
-  const work: Promise<unknown>[] = [];
-  if (failure === null) {
-    work.push(
-      new Promise((done, failed) => {
-        statement.resolve = done;
-        statement.reject = failed;
-      }),
-    );
-    handlerOf(connection)(statement);
-  }
-  const [ended, worked] = await Promise.allSettled([connection`commit`, ...work]);
-  if (worked?.status === 'rejected') failure ??= { error: worked.reason };
-  if (worked?.status === 'fulfilled') result = worked.value;
-  if (ended?.status === 'rejected') failure ??= { error: ended.reason };
+  const steps: Promise<unknown>[] = [connection`begin`.execute(), enter(connection, settings)];
+  let begun: PromiseSettledResult<unknown>[] = [];
+  // The driver sends the two a microtask later, which is before this goes on.
+  if (isApiPool(pool)) await Promise.resolve();
+  else begun = await Promise.allSettled(steps);
+  const isRefused = begun.some(({ status }) => status === 'rejected');
+  const work = isRefused ? Promise.resolve() : send(connection, statement);
+  steps.push(work, connection`commit`.execute());
+  const settled = await Promise.allSettled(steps);
+  const ended = settled.at(-1)!;
   // A connection that was lost is no longer the driver's to hand out: it must not be given back.
-  if (ended?.status === 'fulfilled' || ended?.reason instanceof postgres.PostgresError)
+  if (ended.status === 'fulfilled' || ended.reason instanceof postgres.PostgresError)
     connection.release();
-  if (failure === null) resolve(result);
-  else reject(failure.error);
+  const failure = settled.find((step) => step.status === 'rejected');
+  if (failure === undefined) resolve(await work);
+  else reject(failure.reason);
+}
+
+/** Over the reserved connection, behind what was sent before. */
+function send(connection: postgres.ReservedSql, statement: Statement): Promise<unknown> {
+  return new Promise((done, failed) => {
+    statement.resolve = done;
+    statement.reject = failed;
+    handlerOf(connection)(statement);
+  });
 }
 
 /** What sends a statement over the reserved connection. */

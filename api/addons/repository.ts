@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { alreadyExists, notFound } from '../../domain/errors.ts';
 import {
   inScope,
+  oneOf,
   violatedConstraint,
   type Db,
   type Scope,
@@ -33,7 +34,7 @@ export async function findAddonRows(
 ): Promise<AddonRow[]> {
   if (ids.length === 0) return [];
   return await db<AddonRow[]>`
-    select ${columns(db)} from addons where ${inScope(db, scope)} and id = any(${ids as string[]})`;
+    select ${columns(db)} from addons where ${inScope(db, scope)} and id ${oneOf(db, ids)}`;
 }
 
 /** The published addon with the key. 404 when there is none. */

@@ -1,6 +1,7 @@
 import { alreadyExists, notFound } from '../../domain/errors.ts';
 import {
   inScope,
+  oneOf,
   violatedConstraint,
   type Db,
   type Scope,
@@ -26,7 +27,7 @@ export async function findCoupon(db: Db, scope: Scope, id: string): Promise<Coup
 export async function findCoupons(db: Db, scope: Scope, ids: readonly string[]): Promise<Coupon[]> {
   if (ids.length === 0) return [];
   return await db<Coupon[]>`
-    select ${columns(db)} from coupons where ${inScope(db, scope)} and id = any(${ids as string[]})`;
+    select ${columns(db)} from coupons where ${inScope(db, scope)} and id ${oneOf(db, ids)}`;
 }
 
 /** The coupons, locked in id order until the transaction ends: redemptions are counted one by one. */
@@ -38,7 +39,7 @@ export async function lockCoupons(
   if (ids.length === 0) return [];
   return await tx<Coupon[]>`
     select ${columns(tx)} from coupons
-     where ${inScope(tx, scope)} and id = any(${ids as string[]})
+     where ${inScope(tx, scope)} and id ${oneOf(tx, ids)}
      order by id
        for update`;
 }

@@ -1,6 +1,7 @@
 import { alreadyExists, notFound } from '../../domain/errors.ts';
 import {
   inScope,
+  oneOf,
   violatedConstraint,
   type Db,
   type Fragment,
@@ -55,7 +56,7 @@ export async function findCustomers(
 ): Promise<Customer[]> {
   if (ids.length === 0) return [];
   const rows = await db<CustomerRow[]>`
-    select ${columns(db)} from customers where ${inScope(db, scope)} and id = any(${ids as string[]})`;
+    select ${columns(db)} from customers where ${inScope(db, scope)} and id ${oneOf(db, ids)}`;
   return rows.map(customerAnswer);
 }
 

@@ -1,6 +1,7 @@
 import { alreadyExists, notFound } from '../../domain/errors.ts';
 import {
   inScope,
+  oneOf,
   violatedConstraint,
   type Db,
   type Scope,
@@ -35,7 +36,7 @@ export async function findFeatures(
 ): Promise<FeatureRow[]> {
   if (ids.length === 0) return [];
   return await db<FeatureRow[]>`
-    select ${columns(db)} from features where ${inScope(db, scope)} and id = any(${ids as string[]})`;
+    select ${columns(db)} from features where ${inScope(db, scope)} and id ${oneOf(db, ids)}`;
 }
 
 export async function lockFeature(tx: Transaction, scope: Scope, id: string): Promise<FeatureRow> {

@@ -1,6 +1,7 @@
 import { alreadyExists, invalidField, notFound } from '../../domain/errors.ts';
 import {
   inScope,
+  oneOf,
   violatedConstraint,
   type Db,
   type Scope,
@@ -35,7 +36,7 @@ export async function findGroup(db: Db, scope: Scope, id: string): Promise<Group
 export async function findGroups(db: Db, scope: Scope, ids: readonly string[]): Promise<Group[]> {
   if (ids.length === 0) return [];
   return await db<Group[]>`
-    select ${columns(db)} from groups where ${inScope(db, scope)} and id = any(${ids as string[]})`;
+    select ${columns(db)} from groups where ${inScope(db, scope)} and id ${oneOf(db, ids)}`;
 }
 
 /** Throws unless the id names a published group for that kind of record: 404 unknown, 400 another kind. */

@@ -1,7 +1,7 @@
 import { notFound } from '../../domain/errors.ts';
 import { meterDimensions } from '../../domain/metering/meter-rules.ts';
 import type { MeterSpec } from '../../domain/metering/usage.ts';
-import { inScope, type Db, type Scope, type Transaction } from '../../postgres/client.ts';
+import { inScope, oneOf, type Db, type Scope, type Transaction } from '../../postgres/client.ts';
 import { createMeterVersion } from '../../postgres/meter-versions.ts';
 import { findPage } from '../../postgres/search.ts';
 import type { Meter } from '../../schemas/meter.ts';
@@ -38,7 +38,7 @@ export async function findMeterRow(db: Db, scope: Scope, id: string): Promise<Me
 export async function findMeters(db: Db, scope: Scope, ids: readonly string[]): Promise<Meter[]> {
   if (ids.length === 0) return [];
   return await db<Meter[]>`
-    select ${columns(db)} from meters where ${inScope(db, scope)} and id = any(${ids as string[]})`;
+    select ${columns(db)} from meters where ${inScope(db, scope)} and id ${oneOf(db, ids)}`;
 }
 
 /** The meter, locked until the transaction ends: its versions are made one after the other. */

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { alreadyExists, notFound } from '../../domain/errors.ts';
 import {
   inScope,
+  oneOf,
   violatedConstraint,
   type Db,
   type Scope,
@@ -33,7 +34,7 @@ export async function findPlanRows(
 ): Promise<PlanRow[]> {
   if (ids.length === 0) return [];
   return await db<PlanRow[]>`
-    select ${columns(db)} from plans where ${inScope(db, scope)} and id = any(${ids as string[]})`;
+    select ${columns(db)} from plans where ${inScope(db, scope)} and id ${oneOf(db, ids)}`;
 }
 
 /** Plans as they stand inside other records. */

@@ -1,6 +1,7 @@
 import { alreadyExists, notFound } from '../../domain/errors.ts';
 import {
   inScope,
+  oneOf,
   violatedConstraint,
   type Db,
   type Scope,
@@ -30,7 +31,7 @@ export async function findPriceUnits(
   if (ids.length === 0) return [];
   return await db<PriceUnit[]>`
     select ${columns(db)} from price_units
-     where ${inScope(db, scope)} and id = any(${ids as string[]})`;
+     where ${inScope(db, scope)} and id ${oneOf(db, ids)}`;
 }
 
 /** The published unit with the code, or null. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { alreadyExists, notFound } from '../../domain/errors.ts';
 import {
   inScope,
+  oneOf,
   violatedConstraint,
   type Db,
   type Scope,
@@ -44,7 +45,7 @@ export async function findPrices(
 ): Promise<PriceRow[]> {
   if (ids.length === 0) return [];
   return await db<PriceRow[]>`
-    select ${columns(db)} from prices where ${inScope(db, scope)} and id = any(${ids as string[]})`;
+    select ${columns(db)} from prices where ${inScope(db, scope)} and id ${oneOf(db, ids)}`;
 }
 
 export async function lockPrice(tx: Transaction, scope: Scope, id: string): Promise<PriceRow> {

@@ -1,6 +1,6 @@
 import { notFound } from '../../domain/errors.ts';
 import type { Db, Fragment, Scope, Transaction } from '../../postgres/client.ts';
-import { inScope } from '../../postgres/client.ts';
+import { inScope, oneOf } from '../../postgres/client.ts';
 import { findPage } from '../../postgres/search.ts';
 import type { Page } from '../../schemas/search.ts';
 import type { LineItemRow, SubscriptionRow } from '../../schemas/subscription.ts';
@@ -44,7 +44,7 @@ export async function findSubscriptions(
   if (ids.length === 0) return [];
   return await db<SubscriptionRow[]>`
     select * from subscriptions
-     where ${inScope(db, scope)} and id = any(${ids as string[]}) and status = 'published'`;
+     where ${inScope(db, scope)} and id ${oneOf(db, ids)} and status = 'published'`;
 }
 
 /** The same under its lock: what is decided from it stays true until the transaction ends. */

@@ -1,6 +1,7 @@
 import { alreadyExists, notFound } from '../../domain/errors.ts';
 import {
   inScope,
+  oneOf,
   violatedConstraint,
   type Db,
   type Scope,
@@ -31,7 +32,7 @@ export async function findTaxRates(
   if (ids.length === 0) return [];
   return await db<TaxRate[]>`
     select ${rateColumns(db)} from tax_rates
-     where ${inScope(db, scope)} and id = any(${ids as string[]})`;
+     where ${inScope(db, scope)} and id ${oneOf(db, ids)}`;
 }
 
 /** The published rate with the code. 404 when there is none. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { allows, type Permission } from '../../domain/access/permissions.ts';
 import { BillingError } from '../../domain/errors.ts';
-import type { Transaction } from '../../postgres/client.ts';
+import type { Pool, Transaction } from '../../postgres/client.ts';
 import {
   claimIdempotencyKey,
   keepAnswer,
@@ -34,6 +34,8 @@ import { assertRoutes, type Call, type Route, type RouteDeps } from './route.ts'
 export interface RegisterOptions<Deps extends RouteDeps> {
   readonly prefix: string;
   readonly deps: Deps;
+  /** Of `connectAsApi`, for what runs in a scope; without it that runs on the pool of `deps`, slower. */
+  readonly apiPool?: Pool | null;
   readonly authenticate: Authenticate;
   /** Without it only keys are known. */
   readonly sessions?: Sessions;
@@ -219,7 +221,9 @@ async function answer<Deps extends RouteDeps>(
   };
 
   const session = requestSession(route, identity, request);
-  const deps = { ...options.deps, pool: scopedPool(options.deps.pool, session) };
+  const { pool } = options.deps;
+  const own = scopedPool(session.scope === null ? pool : (options.apiPool ?? pool), session);
+  const deps = { ...options.deps, pool: own };
   const key = idempotencyKeyOf(route, request);
   const work = { key, identity, deps, run, isConditional: condition !== null };
   const body =

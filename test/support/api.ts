@@ -14,6 +14,7 @@ import { createIds } from '../../platform/ids.ts';
 import { createLogger, type Logger } from '../../platform/log.ts';
 import { createSecretBox } from '../../platform/secret-box.ts';
 import type { Pool, Scope } from '../../postgres/client.ts';
+import { connectAsApi } from '../../postgres/scoped-pool.ts';
 import { createTestDatabase } from './database.ts';
 
 /** A clock that stands still until it is told to move. */
@@ -111,8 +112,10 @@ export async function startTestApi(
   app.addHook('onError', async (_request, reply, error) => {
     if (reply.statusCode >= 500) failures.push(error);
   });
+  const apiPool = await connectAsApi({ url: database.url, applicationName: 'test' });
   await registerApi(app, {
     deps,
+    apiPool,
     eventReader: options.eventReader ?? noEvents,
     openEventLog: options.openEventLog ?? noLog,
     ...options.switches,
@@ -188,6 +191,7 @@ export async function startTestApi(
     newCaller,
     async close() {
       await app.close();
+      await apiPool?.end({ timeout: 1 });
       await auth.close();
       await database.drop();
     },
