@@ -47,6 +47,21 @@ describe('environments', () => {
     expect((await put({ type: 'production' })).body.details[0].path).toBe('type');
   });
 
+  test('200: sorted, by time and by status as other lists; 400 names what can not be sorted by', async () => {
+    await caller.post('/v1/environments', { name: 'Aardvark', type: 'development' });
+    const names = async (query: string) =>
+      (await caller.get(`/v1/environments?${query}`)).body.environments.map(
+        (environment: { name: string }) => environment.name,
+      );
+    const [oldest] = await names('');
+    expect(await names('sort=name&order=asc')).toEqual(['Aardvark', oldest].sort());
+    expect(await names('sort=created_at&order=desc')).toEqual(['Aardvark', oldest]);
+    expect(await names('status=archived')).toEqual([]);
+    expect(await names('end_time=2000-01-01T00:00:00Z')).toEqual([]);
+    const { status, body } = await caller.get('/v1/environments?sort=tenant_id');
+    expect([status, body.details[0].path]).toEqual([400, 'sort']);
+  });
+
   describe('clone', () => {
     const catalog = async () => {
       const { body: feature } = await caller.post('/v1/features', {
