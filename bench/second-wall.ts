@@ -7,7 +7,7 @@ import { replaceSubscriptions } from '../api/subscriptions/repository.ts';
 import { connectPostgres, type Pool } from '../postgres/client.ts';
 import { startEmbeddedPostgres } from '../postgres/embedded.ts';
 import { migratePostgres } from '../postgres/migrate.ts';
-import { scopedPool } from '../postgres/scoped-pool.ts';
+import { connectAsApi, scopedPool } from '../postgres/scoped-pool.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../schemas/invoice.ts';
 import type { SubscriptionRow } from '../schemas/subscription.ts';
 import { benchRow, type BenchRow } from './bench-row.ts';
@@ -66,7 +66,12 @@ async function reads(url: string): Promise<BenchRow[]> {
   const rows: BenchRow[] = [];
   for (const connections of [1, 10]) {
     const pool = connectPostgres({ url, applicationName: 'bench', maxConnections: connections });
-    const scoped = scopedPool(pool, {
+    const apiPool = (await connectAsApi({
+      url,
+      applicationName: 'bench',
+      maxConnections: connections,
+    }))!;
+    const scoped = scopedPool(apiPool, {
       scope: SCOPE,
       actor: { kind: 'user', user_id: 'user_bench' },
     });
@@ -82,6 +87,7 @@ async function reads(url: string): Promise<BenchRow[]> {
       after.push(...(await measure(walled, READS / 4)));
     }
     await pool.end({ timeout: 1 });
+    await apiPool.end({ timeout: 1 });
     const how = connections === 1 ? 'one after the other' : `${READS_PER_SECOND} a second`;
     rows.push(
       benchRow(

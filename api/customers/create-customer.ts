@@ -40,10 +40,23 @@ export async function createCustomer(
     tax_treatment: body.tax_treatment ?? 'taxable',
     metadata: body.metadata ?? {},
   };
-  await insertCustomer(tx, row);
-  const links = await linkCustomer(tx, deps, caller, row.id, body.integration_entity_mapping ?? []);
-  const customer = customerAnswer({ ...row, integrations: links.reverse() });
-  await writeOutbox(tx, caller.scope, 'customer.created', { customer });
+  const linkAndTell = async (): Promise<Customer> => {
+    const links = await linkCustomer(
+      tx,
+      deps,
+      caller,
+      row.id,
+      body.integration_entity_mapping ?? [],
+    );
+    const made = customerAnswer({ ...row, integrations: links.reverse() });
+    await writeOutbox(tx, caller.scope, 'customer.created', { customer: made });
+    return made;
+  };
+  // Sent behind the row without waiting for it, in one round trip; a refusal of the row comes first.
+  const [inserted, told] = await Promise.allSettled([insertCustomer(tx, row), linkAndTell()]);
+  if (inserted.status === 'rejected') throw inserted.reason;
+  if (told.status === 'rejected') throw told.reason;
+  const customer = told.value;
   for (const override of body.tax_rate_overrides ?? [])
     await createTaxAssociation(tx, deps, caller, {
       ...override,

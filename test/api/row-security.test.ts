@@ -1,6 +1,11 @@
 import { connectPostgres, type Pool, type Scope, type Transaction } from '../../postgres/client.ts';
 import { migratePostgres } from '../../postgres/migrate.ts';
-import { API_ROLE, EVERY_ENVIRONMENT, scopedPool } from '../../postgres/scoped-pool.ts';
+import {
+  API_ROLE,
+  connectAsApi,
+  EVERY_ENVIRONMENT,
+  scopedPool,
+} from '../../postgres/scoped-pool.ts';
 import { tenantTables, type TenantTable } from '../../postgres/tenant-tables.ts';
 import { insertAnyRow } from '../support/any-row.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
@@ -162,28 +167,36 @@ describe('row security', () => {
   });
 });
 
-describe('a scoped pool', () => {
+describe.each([
+  ['the login’s', false],
+  ['the API’s', true],
+])('a scoped pool over connections of %s role', (_whose, isApi) => {
   let api: TestApi;
   let scoped: Pool;
+  let under: Pool;
   beforeAll(async () => {
     api = await startTestApi();
-    scoped = scopedPool(api.pool, { scope: api.scope, actor: { kind: 'system' } });
+    under = isApi ? (await connectAsApi(serverOptions(api.pool)))! : api.pool;
+    scoped = scopedPool(under, { scope: api.scope, actor: { kind: 'system' } });
   });
-  afterAll(() => api.close());
+  afterAll(async () => {
+    if (isApi) await under.end({ timeout: 1 });
+    await api.close();
+  });
 
   const settings = (db: Pool | Transaction) => db<{ role: string; tenant: string | null }[]>`
     select current_user::text as role, nullif(current_setting('meterline.tenant', true), '') as tenant`;
   const inside = () => ({ role: API_ROLE, tenant: api.scope.tenant_id });
 
   test('sets role and tenant for statements and transactions, and leaves nothing behind', async () => {
-    const other = scopedPool(api.pool, {
+    const other = scopedPool(under, {
       scope: { tenant_id: 'tenant_other', environment_id: '' },
       actor: { kind: 'system' },
     });
     const rounds = Array.from({ length: 200 }, async (_, round) => {
       const [pool, expected] =
         round % 3 === 0
-          ? [api.pool, { role: 'postgres', tenant: null }]
+          ? [under, { role: isApi ? API_ROLE : 'postgres', tenant: null }]
           : round % 3 === 1
             ? [scoped, inside()]
             : [other, { role: API_ROLE, tenant: 'tenant_other' }];
@@ -219,10 +232,46 @@ describe('a scoped pool', () => {
     }
   });
 
+  test('a scope that is refused keeps statements and transactions from running', async () => {
+    const refused = scopedPool(under, {
+      scope: { tenant_id: 'nul\0', environment_id: '' },
+      actor: { kind: 'system' },
+    });
+    await expect(refused`select 1`).rejects.toMatchObject({ code: '22021' });
+    await expect(refused.begin((tx) => tx`select 1`)).rejects.toMatchObject({ code: '22021' });
+    const [found] = await settings(scoped);
+    expect({ ...found }).toEqual(inside());
+  });
+
   test('what would leave the scope is not offered', () => {
     expect(() => scoped.unsafe('select 1')).toThrow('would leave the scope');
     expect(() => scoped.reserve()).toThrow('would leave the scope');
     expect(() => scoped.notify('a', 'b')).toThrow('would leave the scope');
+  });
+});
+
+describe('connections that begin as the API’s role', () => {
+  test('see and write nothing while no scope is set', async () => {
+    const api = await startTestApi();
+    const pool = (await connectAsApi(serverOptions(api.pool)))!;
+    expect((await pool`select 1 from users`).count).toBe(0);
+    const { scope } = api;
+    const row = { id: 'cust_1', ...scope, external_id: 'e', name: 'n' };
+    await expect(pool`insert into customers ${pool(row)}`).rejects.toMatchObject({ code: '42501' });
+    await pool.end({ timeout: 1 });
+    await api.close();
+  });
+
+  test('are not made where the login may not have the role', async () => {
+    const api = await startTestApi();
+    const name = `stranger_${process.pid}`;
+    await api.pool`create role ${api.pool(name)} login password 'stranger'`;
+    const url = new URL(serverOptions(api.pool).url);
+    url.username = name;
+    url.password = 'stranger';
+    expect(await connectAsApi({ url: url.toString(), applicationName: 'test' })).toBeNull();
+    await api.pool`drop role ${api.pool(name)}`;
+    await api.close();
   });
 });
 
@@ -270,3 +319,12 @@ describe('a login that is no superuser', () => {
     expect((await scoped`select 1 from audit_log`).count).toBe(2);
   });
 });
+
+/** How to reach the database of a pool. */
+function serverOptions(pool: Pool): { url: string; applicationName: string } {
+  const { host, port, database, user, pass } = pool.options;
+  const url = new URL(`postgres://${host[0]}:${port[0]}/${database}`);
+  url.username = user;
+  url.password = String(pass ?? '');
+  return { url: url.toString(), applicationName: 'test' };
+}
