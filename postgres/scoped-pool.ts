@@ -21,11 +21,15 @@ export async function connectAsApi(options: PostgresOptions): Promise<Pool | nul
     const [found] = await pool<{ role: string }[]>`select current_user::text as role`;
     if (found!.role === API_ROLE) return pool;
   } catch (error) {
-    if (!isServerRefusal(error)) throw error;
+    if (!isServerRefusal(error) && !isUnknownAtLogin(error)) throw error;
   }
   await pool.end({ timeout: 1 });
   return null;
 }
+
+/** How poolers refuse a setting that they do not pass on. */
+const isUnknownAtLogin = (error: unknown): boolean =>
+  error instanceof postgres.PostgresError && error.code === '08P01';
 
 const isApiPool = (pool: Pool): boolean => pool.options.connection['role'] === API_ROLE;
 
