@@ -30,7 +30,7 @@ export const SERVICE: QueryLimits = {
 /** Usage of named customers, for invoices and for people, and single events. */
 export const READING: QueryLimits = {
   name: 'reading',
-  seconds: 10,
+  seconds: 30,
   rowsRead: 2_000_000_000,
   memoryBytes: 4_000_000_000,
   resultRows: 5_000_000,

@@ -46,7 +46,9 @@ export class UsageMoved extends Error {
 }
 
 // Limits of one query that the question itself runs into; asking again changes nothing.
-const TOO_LARGE: ReadonlySet<string> = new Set(['158', '307', '396', '241', '159', '160']);
+const TOO_LARGE: ReadonlySet<string> = new Set(['158', '307', '396', '241']);
+// Time ran out: of a wide question because it is wide, of a narrow one because the machine is busy.
+const TOO_SLOW: ReadonlySet<string> = new Set(['159', '160']);
 // What a server says when the question is wrong: a bug of ours, to be seen as one.
 const OUR_FAULT: ReadonlySet<string> = new Set([
   '6', '27', '36', '41', '42', '43', '44', '46', '47', '53', '60', '62', '70', '115', '386', '456',
@@ -55,13 +57,14 @@ const OUR_FAULT: ReadonlySet<string> = new Set([
 /**
  * What a caller of the reader gets to see: a refusal when the question is too large, a bug as it is,
  * and everything else (no connection, no answer in time, a server that shuts down, a store that is
- * being repaired) as `usage_unavailable`.
+ * being repaired) as `usage_unavailable`. A question about named customers (`isWide` false), such as an
+ * invoice's, is never too large because it took long.
  */
-export function refusedOrUnavailable(error: unknown): unknown {
+export function refusedOrUnavailable(error: unknown, isWide = true): unknown {
   if (error instanceof BillingError) return error;
   if (error instanceof ClickHouseError) {
     if (OUR_FAULT.has(error.code)) return error;
-    if (TOO_LARGE.has(error.code))
+    if (TOO_LARGE.has(error.code) || (isWide && TOO_SLOW.has(error.code)))
       return usageQueryTooLarge(
         'This question reads more usage than one call may. Ask about a shorter time or fewer customers.',
       );

@@ -1,5 +1,5 @@
 import type { WatermarkVector } from '../domain/metering/position.ts';
-import type { UsageAnswer, UsageReader } from '../domain/metering/usage.ts';
+import type { UsageAnswer, UsageQuery, UsageReader } from '../domain/metering/usage.ts';
 import type { ClickHouse } from './client.ts';
 import { ANALYTICS, READING, type QueryLimits } from './query-limits.ts';
 import { refusedOrUnavailable, UsageMoved, usageUnavailable } from './usage-errors.ts';
@@ -24,7 +24,7 @@ export interface UsageReaderOptions {
   readDimensions(
     meterVersionIds: readonly string[],
   ): Promise<ReadonlyMap<string, readonly string[]>>;
-  /** One statement takes at most this long (10 s unless said otherwise); a call has a few of them. */
+  /** One statement takes at most this long (unless said otherwise what its class may take); a call has a few of them. */
   readonly timeoutMs?: number;
   /** Of questions about everybody. */
   readonly analytics?: QueryLimits;
@@ -60,7 +60,7 @@ export function createUsageReader(options: UsageReaderOptions): UsageReader {
   return {
     read: (queries, bound) =>
       read(queries, bound).catch((error: unknown) => {
-        throw refusedOrUnavailable(error);
+        throw refusedOrUnavailable(error, queries.some(isWide));
       }),
   };
 }
@@ -112,11 +112,12 @@ function groupsOf(plans: readonly PlannedQuery[]): PlannedQuery[][] {
   return [...groups.values()];
 }
 
+const isWide = (query: UsageQuery): boolean => query.external_customer_ids === null;
+
 /** Questions about everybody are analytics, however many customers there are; billing asks none. */
 function limitsOf(group: readonly PlannedQuery[], options: UsageReaderOptions): QueryLimits {
-  const isWide = group.some(({ query }) => query.external_customer_ids === null);
   const analytics = options.analytics ?? ANALYTICS;
-  const limits = isWide
+  const limits = group.some(({ query }) => isWide(query))
     ? { ...analytics, resultBytes: Math.min(analytics.resultBytes, WIDE_BYTES_MAX) }
     : READING;
   const { timeoutMs } = options;

@@ -1,9 +1,11 @@
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { ClickHouseError } from '@clickhouse/client';
 import { connectClickHouse, type ClickHouse } from '../../clickhouse/client.ts';
 import { createEventReader } from '../../clickhouse/event-reader.ts';
 import { ANALYTICS, READING, SERVICE, type QueryLimits } from '../../clickhouse/query-limits.ts';
+import { refusedOrUnavailable } from '../../clickhouse/usage-errors.ts';
 import { createUsageStore } from '../../clickhouse/create-usage-store.ts';
 import { TenantTurns } from '../../clickhouse/tenant-turns.ts';
 import { createTestClickHouse, type TestClickHouse } from '../support/clickhouse.ts';
@@ -16,6 +18,22 @@ const LIMITS = [
   'max_result_rows',
   'max_result_bytes',
 ];
+
+describe('a statement that ran into a limit', () => {
+  const refusal = (code: string, isWide: boolean) =>
+    refusedOrUnavailable(new ClickHouseError({ message: 'limit', code }), isWide);
+
+  test.each`
+    limit                     | code     | isWide   | answer
+    ${'rows'}                 | ${'158'} | ${true}  | ${'usage_query_too_large'}
+    ${'rows, of an invoice'}  | ${'158'} | ${false} | ${'usage_query_too_large'}
+    ${'time'}                 | ${'159'} | ${true}  | ${'usage_query_too_large'}
+    ${'time, of an invoice'}  | ${'159'} | ${false} | ${'usage_unavailable'}
+    ${'speed, of an invoice'} | ${'160'} | ${false} | ${'usage_unavailable'}
+  `('$limit: $answer', ({ code, isWide, answer }) => {
+    expect(refusal(code, isWide)).toMatchObject({ code: answer });
+  });
+});
 
 describe('no statement without limits', () => {
   let server: Server;
