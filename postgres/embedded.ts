@@ -47,6 +47,7 @@ const DEFAULT_SETTINGS = {
   max_connections: '120',
   shared_buffers: '128MB',
   max_wal_size: '2GB',
+  wal_compression: 'on',
   checkpoint_completion_target: '0.9',
   timezone: 'UTC',
   log_min_messages: 'warning',

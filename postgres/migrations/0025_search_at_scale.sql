@@ -104,8 +104,11 @@ create index customers_email_idx on customers (tenant_id, environment_id, lower(
 create index customers_updated_at_idx on customers (tenant_id, environment_id, updated_at);
 create index customers_name_idx on customers (tenant_id, environment_id, name);
 create index customers_external_id_idx on customers (tenant_id, environment_id, external_id);
+-- Some insert brings the pending entries in, and waits for that: seldom and long with the usual 4 MB,
+-- which a tenth of all creates felt at 500 a second; often and short with this.
 create index customers_text_idx on customers
- using gin (name gin_trgm_ops, external_id gin_trgm_ops, email gin_trgm_ops);
+ using gin (name gin_trgm_ops, external_id gin_trgm_ops, email gin_trgm_ops)
+  with (gin_pending_list_limit = 256);
 
 -- Row security lets an index be used for a condition only when its function is known not to show what it
 -- was given. These compare and answer; none puts a value into an error. A login that may not say so keeps
