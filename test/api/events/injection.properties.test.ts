@@ -68,7 +68,8 @@ describe('hostile texts', () => {
   beforeAll(async () => {
     world = await startPipeline();
     meter = await world.catalog.meter({ type: 'COUNT' }, { event_name: 'inj' });
-    for (let index = 0; index < 12; index += 1) keys.push(stored(random));
+    // The edge refuses this one name; it stays among the texts that are asked for.
+    while (keys.length < 12) keys.push(...[stored(random)].filter((key) => key !== '__proto__'));
     for (let index = 0; index < 120; index += 1) {
       const properties = Object.fromEntries(
         Array.from({ length: 1 + random.below(4) }, () => [
