@@ -65,15 +65,21 @@ class RedisCache implements Cache {
       commandTimeout: timeoutMs,
       enableAutoPipelining: true,
     });
-    this.#notices = new Redis(url, { ...common, autoResubscribe: true });
+    this.#notices = new Redis(url, { ...common, autoResubscribe: false });
     this.limiter = new RedisRateLimiter(clock, (bucket, amount, limit) =>
       this.#try(() => this.#take(bucket, amount, limit), null),
     );
     for (const connection of [this.#commands, this.#notices])
       connection.on('error', (error: unknown) => this.#away(error));
     this.#commands.on('ready', () => this.#back());
-    // Whoever was disconnected has missed notices.
-    this.#notices.on('ready', () => this.#tell(null));
+    // On every connection anew, here and not by the driver, which leaves a refusal to nobody.
+    this.#notices.on('ready', () => {
+      this.#notices.subscribe(FORGET_CHANNEL).then(
+        // Whoever was disconnected has missed notices until now.
+        () => this.#tell(null),
+        (error: unknown) => this.#away(error),
+      );
+    });
     this.#notices.on('message', (_channel, key) => this.#tell(key));
   }
 
@@ -83,7 +89,6 @@ class RedisCache implements Cache {
       this.#try(() => this.#commands.connect(), undefined),
       this.#try(() => this.#notices.connect(), undefined),
     ]);
-    this.#notices.subscribe(FORGET_CHANNEL).catch((error: unknown) => this.#away(error));
   }
 
   get(key: string): Promise<string | null> {
