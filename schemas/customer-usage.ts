@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { GrantedSource } from './granted-entitlement.ts';
 import { Feature } from './feature.ts';
 import { decimalText, instant } from './primitives.ts';
 import { Pagination } from './search.ts';
-import { USAGE_RESET_PERIODS } from './words.ts';
 
 const commaList = z.preprocess(
   (value) =>
@@ -30,22 +30,6 @@ export const CustomerUsageQuery = z.object({
 export const OneCustomerUsageQuery = z.object(filters);
 export type CustomerUsageFilter = z.output<typeof OneCustomerUsageQuery>;
 
-export const EntitlementGrantSource = z
-  .object({
-    subscription_id: z.string(),
-    entitlement_id: z.string(),
-    entity_id: z.string(),
-    entity_type: z.enum(['plan', 'addon', 'subscription']),
-    entity_name: z.string(),
-    quantity: z.number(),
-    is_enabled: z.boolean(),
-    usage_limit: z.number().nullable(),
-    usage_reset_period: z.enum(USAGE_RESET_PERIODS).nullable(),
-    static_value: z.string().nullable(),
-    config_value: z.unknown(),
-  })
-  .meta({ id: 'EntitlementGrantSource' });
-
 export const FeatureUsage = z
   .object({
     feature: Feature,
@@ -60,7 +44,7 @@ export const FeatureUsage = z
     is_soft_limit: z.boolean(),
     /** Null when the allowance never begins anew. */
     next_usage_reset_at: instant.nullable(),
-    sources: z.array(EntitlementGrantSource),
+    sources: z.array(GrantedSource),
   })
   .meta({ id: 'FeatureUsage' });
 export type FeatureUsage = z.infer<typeof FeatureUsage>;
