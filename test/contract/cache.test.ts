@@ -35,7 +35,7 @@ function cacheContract(create: () => Promise<Cache>): void {
     const name = key('short');
     await cache.set(name, 'x', 100);
     expect(await cache.get(name)).toBe('x');
-    await poll(async () => (await cache.get(name)) === null, 5_000);
+    await poll(async () => (await cache.get(name)) === null);
   });
 
   test('forgetting is heard, until one stops listening', async () => {
@@ -43,7 +43,7 @@ function cacheContract(create: () => Promise<Cache>): void {
     const stop = cache.onForget((name) => heard.push(name));
     const [first, second] = [key('a'), key('b')];
     await cache.forget(first);
-    await poll(() => heard.includes(first), 5_000);
+    await poll(() => heard.includes(first));
     stop();
     await cache.forget(second);
     await cache.get(second);
@@ -62,7 +62,7 @@ function cacheContract(create: () => Promise<Cache>): void {
     const third = await cache.limiter.take(bucket, 1, limit);
     expect(third.allowed).toBe(false);
     expect(cache.limiter.refusal(bucket, limit)?.allowed).toBe(false);
-    await poll(async () => (await cache.limiter.take(bucket, 1, limit)).allowed, 5_000);
+    await poll(async () => (await cache.limiter.take(bucket, 1, limit)).allowed);
   });
 
   test('buckets are apart, and takings at the same time are counted each', async () => {
@@ -82,7 +82,7 @@ describe('cache in the process', () =>
 
 describeWith('REDIS_URL', 'cache on Redis', (url) => {
   const connect = (address = url) =>
-    connectRedisCache({ url: address, clock: systemClock, logger, timeoutMs: 200 });
+    connectRedisCache({ url: address, clock: systemClock, logger, timeoutMs: 1_500 });
 
   cacheContract(() => connect());
 
@@ -97,7 +97,7 @@ describeWith('REDIS_URL', 'cache on Redis', (url) => {
     const heard: (string | null)[] = [];
     two.onForget((key) => heard.push(key));
     await one.forget(name);
-    await poll(() => heard.includes(name), 5_000);
+    await poll(() => heard.includes(name));
     expect(await two.get(name)).toBeNull();
     await Promise.all([one.close(), two.close()]);
   });
@@ -128,16 +128,15 @@ describeWith('REDIS_URL', 'cache on Redis', (url) => {
       // Goes on from what Redis said last.
       expect((await cache.limiter.take(name, 2, limit)).allowed).toBe(true);
       expect((await cache.limiter.take(name, 1, limit)).allowed).toBe(false);
-      // One timeout at most; what comes after it does not wait.
-      expect(performance.now() - began).toBeLessThan(1_000);
+      // One timeout at most; what comes after it does not wait: six of them would be nine seconds.
+      expect(performance.now() - began).toBeLessThan(7_000);
 
       proxy.pass();
-      await poll(async () => (await cache.get(name)) !== null, 20_000);
-      if (fault === 'refuse') await poll(() => heard.includes(null), 20_000);
+      await poll(async () => (await cache.get(name)) !== null, 60_000);
+      if (fault === 'refuse') await poll(() => heard.includes(null), 60_000);
       await cache.close();
       await proxy.close();
     },
-    60_000,
   );
 
   test('a Redis that is away at the start is done without', async () => {

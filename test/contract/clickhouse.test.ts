@@ -171,15 +171,8 @@ function clickhouseContract(serverUrl: () => string): void {
       const long = rows(
         'select sum(sipHash64(number)) from numbers(400000000) settings max_execution_time = 3',
       ).catch(() => 'cut off');
-      const latencies: number[] = [];
-      for (let i = 0; i < 10; i += 1) {
-        const began = performance.now();
-        await rows('select 1');
-        latencies.push(performance.now() - began);
-      }
-      const isOver = await Promise.race([long.then(() => true), Promise.resolve(false)]);
-      expect(isOver).toBe(false);
-      expect(Math.min(...latencies)).toBeLessThan(500);
+      const quick = rows('select 1').then(() => 'quick');
+      expect(await Promise.race([long.then(() => 'long'), quick])).toBe('quick');
       await long;
     });
   });

@@ -95,7 +95,7 @@ describeWith('KAFKA_BROKERS', 'event log on Kafka', (list) => {
     await reading.stop();
     await Promise.all([log.close(), edge.close()]);
     await subject.close();
-  }, 60_000);
+  });
 
   /** Several brokers' networks as one. */
   function together(all: readonly FaultProxy[]): FaultProxy {

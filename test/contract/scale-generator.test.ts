@@ -50,7 +50,7 @@ describe('events generated for the table of sizes', () => {
       events: EVENTS,
     };
     await generateEvents(generated.clickhouse, made, 0, EVENTS);
-  }, 60_000);
+  });
   afterAll(async () => {
     await world.close();
     await generated.drop();
@@ -94,7 +94,7 @@ describe('events generated for the table of sizes', () => {
       expect(stored.length).toBeGreaterThan(0);
       expect(await rowsOf(generated.clickhouse, sql)).toEqual(stored);
     }
-  }, 60_000);
+  });
 
   test('of an id with two copies the smaller position is in the index; the watermarks are beyond all', async () => {
     const [row] = await rowsOf(

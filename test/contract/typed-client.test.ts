@@ -26,7 +26,7 @@ describe('the official typed client', () => {
   let world: PipelineWorld;
   beforeAll(async () => {
     world = await startPipeline();
-  }, 60_000);
+  });
   afterAll(() => world.close());
 
   test('decodes every answer of the catalog, customers, tenancy and events', async () => {

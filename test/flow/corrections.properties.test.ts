@@ -113,7 +113,7 @@ describe(`random corrections against the aggregator (seed ${SEED})`, () => {
       const states = await world.pool<{ backfill_state: string }[]>`
         select distinct backfill_state from meter_versions`;
       expect(states).toEqual([{ backfill_state: 'complete' }]);
-    }, 60_000);
+    });
 
     const log = await logged();
     const voids = log.filter(({ kind }) => kind === 'void').length;

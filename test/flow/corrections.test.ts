@@ -9,7 +9,7 @@ describe('corrections', () => {
   beforeAll(async () => {
     world = await startPipeline();
     world.api.clock.set('2026-06-20T00:00:00.000Z');
-  }, 60_000);
+  });
   afterAll(() => world.close());
 
   const JUNE = { start_time: '2026-06-01T00:00:00Z', end_time: '2026-07-01T00:00:00Z' };
@@ -72,7 +72,7 @@ describe('corrections', () => {
       event_ids: ['w1'],
     });
     expect(list.items).toEqual([found]);
-  }, 60_000);
+  });
 
   test('202 again: the first correction is answered, and nothing new is logged', async () => {
     const { event_name, meter } = await aMeter();
@@ -89,7 +89,7 @@ describe('corrections', () => {
     ]);
     expect(await voids()).toBe(logged);
     await usageBecomes(meter, 1);
-  }, 60_000);
+  });
 
   test('one of a thousand copies: all of them are inert, and later ones too', async () => {
     const { event_name, meter } = await aMeter();
@@ -104,7 +104,7 @@ describe('corrections', () => {
     const { body } = await world.api.get('/v1/events/thousand');
     expect(body.events).toHaveLength(50);
     expect(new Set(body.events.map(({ verdict }: any) => verdict))).toEqual(new Set(['duplicate']));
-  }, 60_000);
+  });
 
   test('404 for an id that was never stored, another tenant’s too; it counts when it comes later', async () => {
     const { event_name, meter } = await aMeter();
@@ -119,7 +119,7 @@ describe('corrections', () => {
     });
     expect(answer.status).toBe(404);
     await usageBecomes(meter, 4);
-  }, 60_000);
+  });
 
   test('400 without an id or a reason', async () => {
     for (const body of [{}, { event_id: 'a' }, { event_id: '', reason: 'x' }, { reason: 'x' }])
@@ -152,7 +152,7 @@ describe('corrections', () => {
     expect(await world.job('log-corrections')).toEqual({ logged: 1 });
     expect(await world.job('log-corrections')).toEqual({ logged: 0 });
     await usageBecomes(meter, 2);
-  }, 60_000);
+  });
 
   test('a meter made later does not count it either', async () => {
     const { event_name } = await aMeter();
@@ -163,7 +163,7 @@ describe('corrections', () => {
     const later = await world.catalog.meter({ type: 'SUM', field: 'v' }, { event_name });
     await world.settled();
     await usageBecomes(later, 6);
-  }, 60_000);
+  });
 
   test('a finalized invoice stands and reports the difference; a draft is computed anew', async () => {
     const { catalog, api } = world;
@@ -210,5 +210,5 @@ describe('corrections', () => {
       { billed_usage: '60', usage_now: '40', difference: decimal('-20').toString() },
     ]);
     expect((await api.get(`/v1/invoices/${final.id}`)).body.total).toBe('120');
-  }, 90_000);
+  });
 });

@@ -36,7 +36,7 @@ beforeAll(async () => {
     },
   ]);
   await world.settled();
-}, 60_000);
+});
 afterAll(() => world.close());
 
 const RANGE = 'start_time=2026-11-01T00:00:00Z&end_time=2026-11-08T00:00:00Z';

@@ -59,14 +59,14 @@ describe(`buckets and seals (seed ${SEED})`, () => {
       const [row] = await world.pool<{ pending: boolean }[]>`
         select rebuild_requested_at is not null as pending from sealer`;
       expect(row!.pending).toBe(false);
-    }, 60_000);
+    });
   };
   const untilComplete = () =>
     eventually(async () => {
       const [row] = await world.pool<{ count: string }[]>`
         select count(*) from meter_versions where backfill_state <> 'complete'`;
       expect(row!.count).toBe('0');
-    }, 60_000);
+    });
   const reader = () =>
     createUsageReader({
       clickhouse: world.clickhouse,

@@ -118,7 +118,7 @@ describe('from the log to usage rows', () => {
     await world.send(events);
     await world.untilPassed(60_000);
     await expectExact(version);
-  }, 90_000);
+  });
 
   test.each([
     ['the filter rebuilt from the index', true],

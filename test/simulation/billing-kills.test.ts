@@ -59,7 +59,7 @@ const nextTick = () => new Date((tick += 60_000)).toISOString();
 
 /** Until the lease of the killed process has run out: the database's clock decides. */
 async function untilRun(name: 'close-job' | 'finalize-job', at: string) {
-  const until = Date.now() + 15_000;
+  const until = Date.now() + 60_000;
   for (;;) {
     const ended = await run({ name, tick: nextTick() }, at);
     if (ended.answer !== null || Date.now() > until) return ended.answer;

@@ -78,7 +78,7 @@ async function imported(name: string) {
 
 /** A process that kills itself there; first the lease of the one before has to run out. */
 async function killedAt(point: string): Promise<void> {
-  const until = Date.now() + 30_000;
+  const until = Date.now() + 60_000;
   for (;;) {
     const { signal, report } = await runChild(`jobs.import_events.${point}`);
     if (signal === 'SIGKILL') return;

@@ -122,7 +122,7 @@ export async function createMeteringWorld(
     async send(events, { eventsPerRecord = 1_000 } = {}) {
       await eventLog.append(recordsOf(events, eventLog.partitions, eventsPerRecord));
     },
-    async untilPassed(timeoutMs = 20_000) {
+    async untilPassed(timeoutMs = 60_000) {
       await eventually(async () => {
         const [heads, passed] = await Promise.all([
           eventLog.positions('nobody'),
@@ -195,7 +195,7 @@ export function recordsOf(
 }
 
 /** Tries until the assertions hold; after the deadline their failure is the test's. */
-export async function eventually(check: () => Promise<void>, timeoutMs = 20_000): Promise<void> {
+export async function eventually(check: () => Promise<void>, timeoutMs = 60_000): Promise<void> {
   const until = performance.now() + timeoutMs;
   for (;;) {
     try {

@@ -14,7 +14,7 @@ describe('usage routes', () => {
       event(5, '2026-02-01T00:00:00Z', { n: 100, who: 'd', tier: 'pro' }),
     ]);
     await world.settled();
-  }, 60_000);
+  });
   afterAll(() => world.close());
 
   const event = (n: number, timestamp: string, properties: object) => ({
@@ -166,5 +166,5 @@ describe('usage routes', () => {
       (await world.api.post('/v1/events/usage/meter', { ...asked, meter_id: 'meter_missing' }))
         .status,
     ).toBe(404);
-  }, 60_000);
+  });
 });

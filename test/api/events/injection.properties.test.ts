@@ -87,7 +87,7 @@ describe('hostile texts', () => {
     const at = { external_customer_id: 'acme', timestamp: '2026-06-15T10:00:00Z' };
     await world.send(sent.map((event) => ({ ...at, ...event })));
     await world.settled();
-  }, 60_000);
+  });
   afterAll(() => world.close());
 
   const post = (path: string, body: object) => world.api.post(`/v1${path}`, body);

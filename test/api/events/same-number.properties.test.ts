@@ -38,7 +38,7 @@ describe('the same number everywhere', () => {
   let world: PipelineWorld;
   beforeAll(async () => {
     world = await startPipeline();
-  }, 60_000);
+  });
   afterAll(() => world.close());
 
   test(`${CATALOGS} catalogs of ${EVENTS} events, a tenth sent twice, some late, all shuffled`, async () => {

@@ -44,7 +44,7 @@ describe('POST /events/analytics', () => {
       event(7, 'calls', '2026-05-31T23:59:59Z', 'web', { n: 1000 }), // before the subscription
     ]);
     await world.settled();
-  }, 60_000);
+  });
   afterAll(() => world.close());
 
   const brief = (body: any) =>

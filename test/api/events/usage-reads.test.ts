@@ -46,7 +46,7 @@ describe('usage reads', () => {
       event('r5', 'seats', '2026-06-16T00:00:00Z', { n: 30 }),
     ]);
     await world.settled();
-  }, 60_000);
+  });
   afterAll(() => world.close());
 
   describe('POST /meter-usage/query', () => {

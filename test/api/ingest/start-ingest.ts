@@ -68,7 +68,7 @@ export async function startIngest(
   const log = await openPostgresEventLog({
     url: url.toString(),
     logger,
-    appendDeadlineMs: options.appendDeadlineMs ?? 2_000,
+    appendDeadlineMs: options.appendDeadlineMs ?? 10_000,
   });
   const auth = await createApiKeyAuth({ pool: database.pool, clock });
   const sessions = await createSessions({ pool: database.pool, clock });

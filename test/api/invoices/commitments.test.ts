@@ -13,7 +13,7 @@ describe('commitments of line items', () => {
   let count = 0;
   beforeAll(async () => {
     world = await startPipeline();
-  }, 60_000);
+  });
   afterAll(() => world.close());
 
   /** A plan with two usage prices, 2 and 3 for a unit, and a fee. */

@@ -77,7 +77,7 @@ describe('API keys', () => {
     await pool`update api_keys set status = 'archived' where id = ${id}`;
     await auth.forget(id);
     expect(await auth.authenticate(key)).toBeNull();
-    const deadline = performance.now() + 5_000;
+    const deadline = performance.now() + 60_000;
     while ((await elsewhere.authenticate(key)) !== null && performance.now() < deadline)
       await new Promise((resolve) => setImmediate(resolve));
     expect(await elsewhere.authenticate(key)).toBeNull();
@@ -98,7 +98,7 @@ describe('API keys', () => {
   test('use is noted', async () => {
     const { key, id } = await newKey();
     await auth.authenticate(key);
-    const deadline = performance.now() + 5_000;
+    const deadline = performance.now() + 60_000;
     let noted: string | null = null;
     while (noted === null && performance.now() < deadline) {
       const [row] = await pool<{ last_used_at: string | null }[]>`
