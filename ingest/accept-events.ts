@@ -7,6 +7,7 @@ import type { EventLog } from '../platform/event-log/event-log.ts';
 import type { Authenticate, Identity } from '../platform/http/api-key-auth.ts';
 import { credentialOf, environmentOf } from '../platform/http/credential.ts';
 import { failpoint } from '../platform/failpoint.ts';
+import { ignoredFields } from '../platform/http/ignored-fields.ts';
 import { refuseBeyond } from '../platform/http/rate-limit.ts';
 import { assertAllowed } from '../platform/http/register-routes.ts';
 import type { Sessions } from '../platform/http/sessions.ts';
@@ -125,7 +126,8 @@ export class EventIntake {
       now: clock.now(),
       newEventId: () => ids.next('event'),
     });
-    if (ignored.length > 0) nameIgnored(ignored, request, reply);
+    if (ignored.length > 0)
+      void reply.header('x-ignored-fields', ignoredFields(ignored, request.headers));
     return events;
   }
 }
@@ -137,21 +139,3 @@ const ACCEPTED = JSON.stringify({ message: 'Events accepted for processing' });
 
 const acceptedOne = (event: UsageEvent): string =>
   `{"message":"Event accepted for processing","event_id":${JSON.stringify(event.event_id)}}`;
-
-/** Unknown keys are ignored but named, because a misspelt optional field would be lost without a word. */
-function nameIgnored(
-  ignored: readonly string[],
-  request: FastifyRequest,
-  reply: FastifyReply,
-): void {
-  if (/\bhandling=strict\b/i.test(String(request.headers['prefer'] ?? ''))) {
-    const details = ignored.map((path) => ({
-      path,
-      code: 'unknown_field',
-      message: 'is no field of an event',
-    }));
-    throw new BillingError('invalid', 'unknown_field', 'Request validation failed', details);
-  }
-  const names = ignored.map((path) => encodeURI(path.replace(/\p{Surrogate}/gu, '\ufffd')));
-  void reply.header('x-ignored-fields', names.join(', ').slice(0, 1024));
-}

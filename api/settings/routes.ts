@@ -1,5 +1,5 @@
 import { invalidField, notFound } from '../../domain/errors.ts';
-import { parse } from '../../platform/http/parse.ts';
+import { parse, unknownFields } from '../../platform/http/parse.ts';
 import type { Transaction } from '../../postgres/client.ts';
 import { findSetting, settingScope, type SettingRow } from '../../postgres/settings.ts';
 import { Message } from '../../schemas/primitives.ts';
@@ -22,7 +22,10 @@ function settingKey(key: string): SettingKey {
   throw invalidField('key', `"${key}" is no setting; one of: ${Object.keys(SETTINGS).join(', ')}`);
 }
 
-/** The sent value must be right by itself; then its keys replace those that are stored. */
+/**
+ * The sent value must be right by itself; then its keys replace those that are stored, and what comes of
+ * that must be right too.
+ */
 async function save(
   tx: Transaction,
   deps: BillingDeps,
@@ -33,10 +36,14 @@ async function save(
   const value = parseValue(key, sent);
   const record = newRecord(deps, caller, 'setting');
   const at = settingScope(caller.scope, key);
+  await tx`select 1 from tenants where id = ${at.tenant_id} for update`;
+  const stored = await findSetting(tx, caller.scope, key);
+  const merged = { ...stored?.value, ...value };
+  parseValue(key, merged);
   const [row] = await tx<SettingRow[]>`
-    insert into settings ${tx({ ...record, ...at, key, value: tx.json(value as never) })}
+    insert into settings ${tx({ ...record, ...at, key, value: tx.json(merged as never) })}
     on conflict on constraint settings_key_key do update
-       set value = settings.value || excluded.value,
+       set value = excluded.value,
            updated_at = ${record.updated_at}, updated_by = ${record.updated_by}
     returning id, tenant_id, environment_id, key, value, status,
               created_at, updated_at, created_by, updated_by`;
@@ -77,6 +84,8 @@ export const settingRoutes = [
     answer: Setting,
     async handler(call) {
       const key = settingKey(call.params.key);
+      const unknown = unknownFields(SETTINGS[key].schema, call.body.value);
+      call.ignore(unknown.map((path) => `value.${path}`));
       const row = await call.deps.pool.begin((tx) =>
         save(tx, call.deps, call, key, call.body.value),
       );

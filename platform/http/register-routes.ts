@@ -25,6 +25,7 @@ import {
   type Condition,
 } from './conditional.ts';
 import { isRace } from './error-handler.ts';
+import { ignoredFields } from './ignored-fields.ts';
 import { assertStorable } from './json-body.ts';
 import { parse, unknownFields } from './parse.ts';
 import type { RateLimit } from '../cache/rate-limiter.ts';
@@ -213,6 +214,12 @@ async function answer<Deps extends RouteDeps>(
     headers: request.headers,
     ip: request.ip,
     setHeader: (name, value) => void reply.header(name, value),
+    ignore(paths) {
+      if (paths.length === 0) return;
+      const named = [reply.getHeader('x-ignored-fields') ?? []].flat().join(', ');
+      const more = ignoredFields(paths, request.headers);
+      void reply.header('x-ignored-fields', named === '' ? more : `${named}, ${more}`);
+    },
     afterCommit: (work) => void afterCommit.push(work),
   });
   const run = async (deps: Deps): Promise<unknown> => {
@@ -260,28 +267,13 @@ function parseRequest<Deps>(
       : unknownFields(route.query, request.query)),
     ...(route.body === undefined ? [] : unknownFields(route.body, request.body)),
   ];
-  if (ignored.length > 0) nameIgnored(ignored, request, reply);
+  if (ignored.length > 0)
+    void reply.header('x-ignored-fields', ignoredFields(ignored, request.headers));
   return {
     params: route.params === undefined ? undefined : parse(route.params, request.params, 'path'),
     query: route.query === undefined ? undefined : parse(route.query, request.query, 'query'),
     body: route.body === undefined ? undefined : parse(route.body, request.body, 'body'),
   };
-}
-
-const IGNORED_HEADER_LENGTH_MAX = 1024;
-
-function nameIgnored(ignored: string[], request: FastifyRequest, reply: FastifyReply): void {
-  if (/\bhandling=strict\b/i.test(String(request.headers['prefer'] ?? ''))) {
-    const details = ignored.map((path) => ({
-      path,
-      code: 'unknown_field',
-      message: 'is no field of this request',
-    }));
-    const message = `Unknown fields: ${ignored.slice(0, 20).join(', ')}`;
-    throw new BillingError('invalid', 'unknown_field', message, details);
-  }
-  const names = ignored.map((path) => encodeURI(path)).join(', ');
-  void reply.header('x-ignored-fields', names.slice(0, IGNORED_HEADER_LENGTH_MAX));
 }
 
 /** The key of a request that changes something; reads have nothing to repeat. */

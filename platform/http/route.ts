@@ -74,6 +74,8 @@ export interface Call<Deps, Params, Query, Body> {
   /** The caller's address. */
   readonly ip: string;
   setHeader(name: string, value: string): void;
+  /** Names fields of the body that only the handler can know to be none; 400 where the client is strict. */
+  ignore(paths: readonly string[]): void;
   /** Runs once the work is committed and before the answer is sent; not when it was refused. */
   afterCommit(work: () => Promise<void>): void;
 }

@@ -3,7 +3,7 @@ import { name, text, timezone } from '../primitives.ts';
 
 const count = z.int32().min(0);
 
-export const InvoiceConfig = z.strictObject({
+export const InvoiceConfig = z.object({
   prefix: name(20),
   format: z.enum(['YYYYMM', 'YYYYMMDD', 'YYMMDD', 'YY', 'YYYY']),
   separator: text(5).optional(),
@@ -27,7 +27,7 @@ export const INVOICE_CONFIG_DEFAULT = {
   auto_complete_purchased_credit_transaction: false,
 } as const;
 
-export const SubscriptionConfig = z.strictObject({
+export const SubscriptionConfig = z.object({
   grace_period_days: z.int32().min(1),
   auto_cancellation_enabled: z.boolean().optional(),
 });
@@ -36,11 +36,11 @@ export const SUBSCRIPTION_CONFIG_DEFAULT = {
   auto_cancellation_enabled: false,
 };
 
-export const InvoicePdfConfig = z.strictObject({
+export const InvoicePdfConfig = z.object({
   template_name: z.enum(['invoice.typ']),
   group_by: z.array(name()).max(20).optional(),
 });
 export const INVOICE_PDF_CONFIG_DEFAULT = { template_name: 'invoice.typ', group_by: [] };
 
-export const DraftInvoiceRecomputeConfig = z.strictObject({ enabled: z.boolean() });
+export const DraftInvoiceRecomputeConfig = z.object({ enabled: z.boolean().optional() });
 export const DRAFT_INVOICE_RECOMPUTE_CONFIG_DEFAULT = { enabled: false };

@@ -1,45 +1,85 @@
 import { z } from 'zod';
 import { currency, decimal, name, nonNegativeDecimal, positiveDecimal } from '../primitives.ts';
-import { ALERT_CONDITIONS } from '../words.ts';
+import { ALERT_CONDITIONS, CREDIT_GRANT_EXPIRATION_UNITS } from '../words.ts';
 
-const Level = z.strictObject({ threshold: decimal, condition: z.enum(ALERT_CONDITIONS) });
+const Level = z.object({ threshold: decimal, condition: z.enum(ALERT_CONDITIONS) });
+const levels = {
+  alert_enabled: z.boolean().optional(),
+  critical: Level.nullish(),
+  warning: Level.nullish(),
+  info: Level.nullish(),
+};
+type Levels = z.output<z.ZodObject<typeof levels>>;
 
-/** Levels are crossed in order: below, critical < warning < info; above, the reverse. */
-export const AlertConfig = z
-  .strictObject({
-    alert_enabled: z.boolean().optional(),
-    critical: Level.nullish(),
-    warning: Level.nullish(),
-    info: Level.nullish(),
-  })
-  .superRefine((value, context) => {
-    const levels = (['critical', 'warning', 'info'] as const).flatMap((key) =>
-      value[key] ? [{ key, ...value[key] }] : [],
+const LEVELS = ['critical', 'warning', 'info'] as const;
+
+/** What is wrong with levels, wherever they stand: a warning alone, or conditions of two kinds. */
+function refuseLevels(value: Levels, context: z.core.$RefinementCtx<Levels>): void {
+  const refuse = (path: string[], message: string) =>
+    context.addIssue({ code: 'custom', path, message });
+  if (value.warning && !value.critical) refuse(['critical'], 'is required beside warning');
+  const conditions = LEVELS.flatMap((key) => value[key]?.condition ?? []);
+  if (new Set(conditions).size > 1)
+    refuse(
+      [LEVELS.findLast((key) => value[key])!, 'condition'],
+      'must be that of the other levels',
     );
-    for (const [index, level] of levels.entries()) {
-      const before = levels[index - 1];
-      if (before === undefined) continue;
-      const difference = Number(level.threshold) - Number(before.threshold);
-      const inOrder = level.condition === 'below' ? difference > 0 : difference < 0;
-      if (before.condition === level.condition && inOrder) continue;
-      const message = `is not beyond the level ${before.key}`;
-      context.addIssue({ code: 'custom', path: [level.key, 'threshold'], message });
-    }
-  });
+}
+
+/** Critical, warning, info: each at least what stands before it, or for spend less than that. */
+function refuseOrder(
+  value: Levels,
+  context: z.core.$RefinementCtx<Levels>,
+  inOrder: (before: bigint, threshold: bigint) => boolean,
+): void {
+  const given = LEVELS.flatMap((key) => (value[key] ? [{ key, ...value[key] }] : []));
+  for (const [index, { key, threshold }] of given.entries()) {
+    const before = given[index - 1];
+    if (before === undefined || inOrder(scaled(before.threshold), scaled(threshold))) continue;
+    const message = `is not beyond the level ${before.key}`;
+    context.addIssue({ code: 'custom', path: [key, 'threshold'], message });
+  }
+}
+
+/** Canonical decimal text as a whole number of 10^-18. */
+function scaled(text: string): bigint {
+  const [whole = '', fraction = ''] = text.split('.');
+  return BigInt(`${whole}${fraction.padEnd(18, '0')}`);
+}
+
+/**
+ * A balance falls whatever the condition says, so it meets info before warning before critical
+ * (money-semantics 4.2 and 4.3).
+ */
+export const WalletBalanceAlertConfig = z.object(levels).superRefine((value, context) => {
+  refuseLevels(value, context);
+  refuseOrder(value, context, (before, threshold) => before <= threshold);
+  if (value.alert_enabled === true && LEVELS.every((key) => !value[key]))
+    context.addIssue({ code: 'custom', path: ['critical'], message: 'or another level is needed' });
+});
+
+/** The switch of alerts on what grows, and the levels where nothing else says any (money-semantics 20.2). */
+export const SpendAlertConfig = z.object(levels).superRefine((value, context) => {
+  refuseLevels(value, context);
+  refuseOrder(value, context, (before, threshold) => before > threshold);
+  for (const key of LEVELS)
+    if (value[key]?.condition === 'below')
+      context.addIssue({ code: 'custom', path: [key, 'condition'], message: 'must be "above"' });
+});
 export const WALLET_BALANCE_ALERT_CONFIG_DEFAULT = {
   alert_enabled: false,
   critical: { condition: 'below', threshold: '0' },
   info: null,
   warning: null,
 } as const;
-export const ALERT_CONFIG_DEFAULT = {
+export const SPEND_ALERT_CONFIG_DEFAULT = {
   alert_enabled: false,
   critical: null,
   warning: null,
   info: null,
 };
 
-export const WalletTopupConfig = z.strictObject({
+export const WalletTopupConfig = z.object({
   /** Credits; 0 is no limit. */
   free_credit_limit_per_transaction: nonNegativeDecimal.optional(),
   /** Currency → least amount of a purchase. */
@@ -50,38 +90,44 @@ export const WALLET_TOPUP_CONFIG_DEFAULT = {
   min_topup_amount_per_currency: { usd: '1' },
 };
 
-const BonusSlab = z.strictObject({
+const BonusSlab = z.object({
   threshold: nonNegativeDecimal,
   operator: z.literal('gte'),
-  bonus_type: z.enum(['flat', 'percentage']),
-  bonus_value: nonNegativeDecimal,
-  expiry_duration: z.int().min(1).nullish(),
-  expiry_duration_unit: z.enum(['DAY', 'WEEK', 'MONTH', 'YEAR']).nullish(),
+  bonus: z.object({ type: z.enum(['flat', 'percentage']), value: nonNegativeDecimal }),
+  expiration_duration: z.int32().min(1).nullish(),
+  expiration_duration_unit: z.enum(CREDIT_GRANT_EXPIRATION_UNITS).nullish(),
 });
+/** The first slab that a purchase reaches decides, so the highest stands first (money-semantics 2.11.10). */
 export const BonusCreditsTopupConfig = z
-  .strictObject({ enabled: z.boolean(), slabs: z.array(BonusSlab).max(100).optional() })
+  .object({ enabled: z.boolean().optional(), slabs: z.array(BonusSlab).max(100).optional() })
   .superRefine(({ enabled, slabs = [] }, context) => {
     const refuse = (path: PropertyKey[], message: string) =>
       context.addIssue({ code: 'custom', path, message });
-    if (enabled && slabs.length === 0) refuse(['slabs'], 'are needed when enabled');
+    if (enabled === true && slabs.length === 0) refuse(['slabs'], 'are needed when enabled');
     for (const [index, slab] of slabs.entries()) {
       const before = slabs[index - 1];
-      if (before && Number(slab.threshold) >= Number(before.threshold))
+      if (before && scaled(slab.threshold) >= scaled(before.threshold))
         refuse(['slabs', index, 'threshold'], 'must be below the one before');
-      if ((slab.expiry_duration == null) !== (slab.expiry_duration_unit == null))
-        refuse(['slabs', index, 'expiry_duration'], 'comes with its unit');
+      if ((slab.expiration_duration == null) !== (slab.expiration_duration_unit == null))
+        refuse(['slabs', index, 'expiration_duration'], 'comes with its unit');
     }
   });
 export const BONUS_CREDITS_TOPUP_CONFIG_DEFAULT = { enabled: false, slabs: [] };
 
-export const PaymentMandateLimits = z.strictObject({
-  mandate_limits: z.record(
-    name(50),
-    z.strictObject({
-      max_amount: nonNegativeDecimal,
-      currency: z.string().regex(/^[A-Za-z]{3}$/, 'expected three letters'),
-    }),
-  ),
+export const PaymentMandateLimits = z.object({
+  mandate_limits: z
+    .record(
+      name(50),
+      z.object({
+        max_amount: nonNegativeDecimal,
+        /** Empty: whatever the payment is in. */
+        currency: z
+          .string()
+          .regex(/^([A-Za-z]{3})?$/, 'expected three letters')
+          .default(''),
+      }),
+    )
+    .optional(),
 });
 export const PAYMENT_MANDATE_LIMITS_DEFAULT = {
   mandate_limits: { UPI: { currency: 'INR', max_amount: '100000' } },
@@ -92,16 +138,17 @@ export const CustomCurrencyConfig = z
   .strictObject({
     currencies: z
       .array(
-        z.strictObject({
+        z.object({
           code: currency,
           name: name(),
           symbol: name(10),
           conversion_factors: z.record(currency, positiveDecimal),
         }),
       )
-      .max(100),
+      .max(100)
+      .optional(),
   })
-  .superRefine(({ currencies }, context) => {
+  .superRefine(({ currencies = [] }, context) => {
     const refuse = (index: number, field: string, message: string) =>
       context.addIssue({ code: 'custom', path: ['currencies', index, field], message });
     const fiatOf = (index: number) =>

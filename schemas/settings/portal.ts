@@ -1,17 +1,42 @@
 import { z } from 'zod';
-import { name } from '../primitives.ts';
+import { name, text } from '../primitives.ts';
 
-const Tab = z.looseObject({ id: name(), type: name(), enabled: z.boolean().optional() });
-const Section = z.looseObject({
+const order = z.int32().optional();
+
+const UsageGraph = z.object({
+  date_presets: z.array(name(50)).max(50).optional(),
+  default_preset: text(50).optional(),
+  allow_custom_date_range: z.boolean().default(false),
+  feature_filter_mode: text(50).optional(),
+});
+const MetricCards = z.object({
+  show_cost_metrics: z.boolean().default(false),
+  show_custom_metrics: z.boolean().default(false),
+  show_revenue_metric: z.boolean().default(false),
+});
+const Tab = z.object({
   id: name(),
-  enabled: z.boolean().optional(),
+  type: name(),
+  enabled: z.boolean().default(false),
+  order,
+  usage_graph: UsageGraph.nullish(),
+  metric_cards: MetricCards.nullish(),
+});
+const Section = z.object({
+  id: name(),
+  label: text().optional(),
+  enabled: z.boolean().default(false),
+  order,
   tabs: z.array(Tab).max(50).optional(),
 });
+const colour = text(50).optional();
 
 /** What the customer portal shows, in its order. */
-export const CustomerPortalConfig = z.strictObject({
-  version: name(20).optional(),
-  theme: z.record(z.string(), z.unknown()).optional(),
+export const CustomerPortalConfig = z.object({
+  version: text(20).optional(),
+  theme: z
+    .object({ primary_color: colour, secondary_color: colour, tertiary_color: colour })
+    .optional(),
   sections: z.array(Section).max(50).optional(),
 });
 

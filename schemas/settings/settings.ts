@@ -4,6 +4,7 @@ import * as invoicing from './invoicing.ts';
 import * as money from './money.ts';
 import { CUSTOMER_PORTAL_CONFIG_DEFAULT, CustomerPortalConfig } from './portal.ts';
 import * as tenancy from './tenancy.ts';
+import * as workflows from './workflows.ts';
 
 interface SettingKind {
   /** What may be sent, alone; then it is merged over what is stored, key by key at the top. */
@@ -51,13 +52,13 @@ export const SETTINGS = {
     scope: 'environment',
   },
   customer_onboarding: {
-    schema: tenancy.CustomerOnboarding,
-    default: tenancy.CUSTOMER_ONBOARDING_DEFAULT,
+    schema: workflows.CustomerOnboarding,
+    default: workflows.CUSTOMER_ONBOARDING_DEFAULT,
     scope: 'environment',
   },
   prepare_processed_events_config: {
-    schema: tenancy.PrepareProcessedEventsConfig,
-    default: tenancy.PREPARE_PROCESSED_EVENTS_CONFIG_DEFAULT,
+    schema: workflows.PrepareProcessedEventsConfig,
+    default: workflows.PREPARE_PROCESSED_EVENTS_CONFIG_DEFAULT,
     scope: 'environment',
   },
   custom_analytics_config: {
@@ -71,18 +72,18 @@ export const SETTINGS = {
     scope: 'environment',
   },
   wallet_balance_alert_config: {
-    schema: money.AlertConfig,
+    schema: money.WalletBalanceAlertConfig,
     default: money.WALLET_BALANCE_ALERT_CONFIG_DEFAULT,
     scope: 'environment',
   },
   subscription_alert_config: {
-    schema: money.AlertConfig,
-    default: money.ALERT_CONFIG_DEFAULT,
+    schema: money.SpendAlertConfig,
+    default: money.SPEND_ALERT_CONFIG_DEFAULT,
     scope: 'environment',
   },
   entitlement_alert_config: {
-    schema: money.AlertConfig,
-    default: money.ALERT_CONFIG_DEFAULT,
+    schema: money.SpendAlertConfig,
+    default: money.SPEND_ALERT_CONFIG_DEFAULT,
     scope: 'environment',
   },
   wallet_topup_config: {

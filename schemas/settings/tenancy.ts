@@ -3,7 +3,7 @@ import { name, text } from '../primitives.ts';
 import { certificatesOf } from './certificates.ts';
 
 /** How many environments of each type and how many people a tenant may have. */
-export const TenantConfig = z.strictObject({
+export const TenantConfig = z.object({
   production: z.int32().min(0).optional(),
   development: z.int32().min(0).optional(),
   max_users: z.int32().min(1).optional(),
@@ -15,7 +15,7 @@ export const TENANT_CONFIG_DEFAULT = { production: 0, development: 2, max_users:
  * `active` is ours to say: it is taken, because clients send back what they read, and forgotten.
  */
 export const SamlConfig = z
-  .strictObject({
+  .object({
     enabled: z.boolean().optional(),
     active: z.unknown().optional(),
     /** Passwords are for super admins only. */
@@ -60,8 +60,8 @@ export const SAML_CONFIG_DEFAULT = {
 
 /** When on, events of other customers are refused at the edge. */
 export const EventIngestionFilter = z
-  .strictObject({
-    enabled: z.boolean(),
+  .object({
+    enabled: z.boolean().optional(),
     allowed_external_customer_ids: z.array(name()).max(100_000).optional(),
   })
   .refine((value) => !value.enabled || (value.allowed_external_customer_ids ?? []).length > 0, {
@@ -70,40 +70,16 @@ export const EventIngestionFilter = z
   });
 export const EVENT_INGESTION_FILTER_DEFAULT = { enabled: false, allowed_external_customer_ids: [] };
 
-const OnboardingAction = z.discriminatedUnion('action', [
-  z.looseObject({
-    action: z.literal('create_wallet'),
-    initial_credits_to_load: z.string().default('0'),
-  }),
-  z.looseObject({ action: z.literal('create_subscription'), plan_id: name() }),
-]);
-export const CustomerOnboarding = z.strictObject({
-  workflow_type: z.literal('customer_onboarding').optional(),
-  actions: z.array(OnboardingAction).max(50).optional(),
-});
-export const CUSTOMER_ONBOARDING_DEFAULT = { workflow_type: 'customer_onboarding', actions: [] };
-
-export const PrepareProcessedEventsConfig = z.strictObject({
-  workflow_type: z.literal('prepare_processed_events').optional(),
-  actions: z
-    .array(z.looseObject({ action: name() }))
-    .max(50)
-    .optional(),
-});
-export const PREPARE_PROCESSED_EVENTS_CONFIG_DEFAULT = {
-  workflow_type: 'prepare_processed_events',
-  actions: [],
-};
-
-export const CustomAnalyticsConfig = z.strictObject({
+export const CustomAnalyticsConfig = z.object({
   rules: z
     .array(
-      z.strictObject({
+      z.object({
         id: z.literal('revenue-per-minute'),
         target_type: z.enum(['feature', 'meter', 'event_name']),
         target_id: name(),
       }),
     )
-    .max(100),
+    .max(100)
+    .optional(),
 });
 export const CUSTOM_ANALYTICS_CONFIG_DEFAULT = { rules: [] };

@@ -71,7 +71,6 @@ describe('settings', () => {
     ['invoice_config', { ...invoice, suffix_length: 0 }, 'value.suffix_length'],
     ['invoice_config', { ...invoice, timezone: 'Mars/Base' }, 'value.timezone'],
     ['invoice_config', { ...invoice, due_date_days: -1 }, 'value.due_date_days'],
-    ['invoice_config', { ...invoice, colour: 'red' }, 'value.body'],
     ['subscription_config', { grace_period_days: 0 }, 'value.grace_period_days'],
     ['tenant_config', { max_users: 0 }, 'value.max_users'],
     ['event_ingestion_filter', { enabled: true }, 'value.allowed_external_customer_ids'],
@@ -83,7 +82,111 @@ describe('settings', () => {
       },
       'value.warning.threshold',
     ],
+    ['wallet_balance_alert_config', { alert_enabled: true }, 'value.critical'],
+    [
+      'wallet_balance_alert_config',
+      { warning: { threshold: '3', condition: 'below' } },
+      'value.critical',
+    ],
+    [
+      'wallet_balance_alert_config',
+      {
+        critical: { threshold: '10', condition: 'above' },
+        info: { threshold: '3', condition: 'above' },
+      },
+      'value.info.threshold',
+    ],
+    [
+      'wallet_balance_alert_config',
+      {
+        critical: { threshold: '5', condition: 'below' },
+        warning: { threshold: '30', condition: 'above' },
+      },
+      'value.warning.condition',
+    ],
+    [
+      'subscription_alert_config',
+      {
+        critical: { threshold: '10', condition: 'above' },
+        warning: { threshold: '10', condition: 'above' },
+      },
+      'value.warning.threshold',
+    ],
+    [
+      'entitlement_alert_config',
+      { critical: { threshold: '10', condition: 'below' } },
+      'value.critical.condition',
+    ],
     ['bonus_credits_topup_config', { enabled: true }, 'value.slabs'],
+    [
+      'bonus_credits_topup_config',
+      { slabs: [{ threshold: '1', operator: 'gt', bonus: { type: 'flat', value: '1' } }] },
+      'value.slabs[0].operator',
+    ],
+    [
+      'bonus_credits_topup_config',
+      { slabs: [{ threshold: '1', operator: 'gte', bonus: { type: 'gift', value: '1' } }] },
+      'value.slabs[0].bonus.type',
+    ],
+    [
+      'bonus_credits_topup_config',
+      { slabs: [{ threshold: '1', operator: 'gte', bonus: { type: 'flat', value: '-1' } }] },
+      'value.slabs[0].bonus.value',
+    ],
+    [
+      'bonus_credits_topup_config',
+      {
+        slabs: [
+          {
+            threshold: '1',
+            operator: 'gte',
+            bonus: { type: 'flat', value: '1' },
+            expiration_duration: 3,
+          },
+        ],
+      },
+      'value.slabs[0].expiration_duration',
+    ],
+    [
+      'bonus_credits_topup_config',
+      {
+        slabs: ['10', '10'].map((threshold) => ({
+          threshold,
+          operator: 'gte',
+          bonus: { type: 'flat', value: '1' },
+        })),
+      },
+      'value.slabs[1].threshold',
+    ],
+    [
+      'payment_mandate_limits',
+      { mandate_limits: { UPI: { max_amount: '-1' } } },
+      'value.mandate_limits.UPI.max_amount',
+    ],
+    [
+      'payment_mandate_limits',
+      { mandate_limits: { UPI: { max_amount: '1', currency: 'RUPEE' } } },
+      'value.mandate_limits.UPI.currency',
+    ],
+    ['invoice_pdf_config', { template_name: 'invoice.typ', group_by: [''] }, 'value.group_by[0]'],
+    [
+      'custom_analytics_config',
+      { rules: [{ id: 'revenue-per-minute', target_type: 'plan', target_id: 'x' }] },
+      'value.rules[0].target_type',
+    ],
+    ['customer_portal_config', { sections: [{ label: 'x' }] }, 'value.sections[0].id'],
+    [
+      'customer_portal_config',
+      { sections: [{ id: 'a', tabs: [{ id: 'b' }] }] },
+      'value.sections[0].tabs[0].type',
+    ],
+    ['customer_onboarding', { actions: [{ action: 'dance' }] }, 'value.actions[0].action'],
+    [
+      'customer_onboarding',
+      { actions: [{ action: 'create_wallet' }] },
+      'value.actions[0].currency',
+    ],
+    ['customer_onboarding', { workflow_type: 'other', actions: [] }, 'value.workflow_type'],
     [
       'custom_currency_config',
       {
@@ -103,6 +206,161 @@ describe('settings', () => {
   ])('%s %j is refused at %s', async (key, value, path) => {
     const answer = await put(key, value);
     expect([answer.status, answer.body.details[0].path]).toEqual([400, path]);
+  });
+
+  test.each([
+    ['draft_invoice_recompute_config', {}, { enabled: false }],
+    ['custom_analytics_config', {}, { rules: [] }],
+    ['payment_mandate_limits', {}, SETTINGS.payment_mandate_limits.default],
+    ['custom_currency_config', {}, { currencies: [] }],
+    [
+      'payment_mandate_limits',
+      { mandate_limits: { CARD: { max_amount: 5 } } },
+      { mandate_limits: { CARD: { max_amount: '5', currency: '' } } },
+    ],
+    [
+      'wallet_balance_alert_config',
+      {
+        alert_enabled: true,
+        critical: { threshold: 5, condition: 'above' },
+        warning: { threshold: '5.0', condition: 'above' },
+        info: { threshold: '12345678901234567890.5', condition: 'above' },
+      },
+      {
+        alert_enabled: true,
+        critical: { threshold: '5', condition: 'above' },
+        warning: { threshold: '5', condition: 'above' },
+        info: { threshold: '12345678901234567890.5', condition: 'above' },
+      },
+    ],
+    [
+      'subscription_alert_config',
+      { alert_enabled: true },
+      { alert_enabled: true, critical: null, warning: null, info: null },
+    ],
+    [
+      'bonus_credits_topup_config',
+      {
+        enabled: true,
+        slabs: [
+          {
+            threshold: 10000,
+            operator: 'gte',
+            bonus: { type: 'percentage', value: '20' },
+            expiration_duration: 3,
+            expiration_duration_unit: 'MONTH',
+          },
+          { threshold: '5000', operator: 'gte', bonus: { type: 'flat', value: '750' } },
+        ],
+      },
+      {
+        enabled: true,
+        slabs: [
+          {
+            threshold: '10000',
+            operator: 'gte',
+            bonus: { type: 'percentage', value: '20' },
+            expiration_duration: 3,
+            expiration_duration_unit: 'MONTH',
+          },
+          { threshold: '5000', operator: 'gte', bonus: { type: 'flat', value: '750' } },
+        ],
+      },
+    ],
+    [
+      'customer_onboarding',
+      {
+        workflow_type: 'customer_onboarding',
+        actions: [
+          { action: 'create_wallet', currency: 'USD' },
+          { action: 'create_subscription', plan_id: 'plan_x' },
+        ],
+      },
+      {
+        workflow_type: 'customer_onboarding',
+        actions: [
+          {
+            action: 'create_wallet',
+            currency: 'usd',
+            conversion_rate: '1',
+            initial_credits_to_load: '0',
+          },
+          { action: 'create_subscription', plan_id: 'plan_x' },
+        ],
+      },
+    ],
+    [
+      'customer_portal_config',
+      { version: '2', sections: [{ id: 'a', tabs: [{ id: '1', type: 'invoices' }] }] },
+      {
+        version: '2',
+        theme: {},
+        sections: [
+          { id: 'a', enabled: false, tabs: [{ id: '1', type: 'invoices', enabled: false }] },
+        ],
+      },
+    ],
+  ])('%s %j holds as it is answered', async (key, value, held) => {
+    const { status, body } = await put(key, value);
+    expect([status, body.value]).toEqual([200, held]);
+    expect((await api.get(`/v1/settings/${key}`)).body.value).toEqual(held);
+    await api.delete(`/v1/settings/${key}`);
+  });
+
+  test('fields that a setting does not have are dropped and named, at any depth; refused when strict', async () => {
+    const value = {
+      version: '1',
+      colour: 'red',
+      sections: [{ id: 'a', icon: 'x', tabs: [{ id: '1', type: 'invoices', icon: 'y' }] }],
+    };
+    const { status, body, headers } = await put('customer_portal_config', value);
+    expect([status, headers['x-ignored-fields']]).toEqual([
+      200,
+      'value.colour, value.sections%5B0%5D.icon, value.sections%5B0%5D.tabs%5B0%5D.icon',
+    ]);
+    expect(JSON.stringify(body.value)).not.toMatch(/colour|icon/);
+    const strict = await api.put(
+      '/v1/settings/invoice_config',
+      { value: { ...invoice, colour: 'red' } },
+      { prefer: 'handling=strict' },
+    );
+    expect([strict.status, strict.body.code, strict.body.details[0].path]).toEqual([
+      400,
+      'unknown_field',
+      'value.colour',
+    ]);
+  });
+
+  test('what is stored and what is sent must be right together', async () => {
+    const key = 'wallet_balance_alert_config';
+    const level = (threshold: string) => ({ threshold, condition: 'below' });
+    await put(key, { critical: level('5'), warning: level('10'), info: level('20') });
+    const answer = await put(key, { critical: level('15') });
+    expect([answer.status, answer.body.details[0].path]).toEqual([400, 'value.warning.threshold']);
+    expect((await put(key, { critical: level('7'), info: null })).body.value).toMatchObject({
+      critical: level('7'),
+      warning: level('10'),
+      info: null,
+    });
+    expect((await put('event_ingestion_filter', { enabled: false })).status).toBe(200);
+    const all = { enabled: true, allowed_external_customer_ids: ['a'] };
+    expect((await put('event_ingestion_filter', all)).status).toBe(200);
+    expect(
+      (await put('event_ingestion_filter', { allowed_external_customer_ids: [] })).status,
+    ).toBe(400);
+  });
+
+  test('writers at once leave what is right together', async () => {
+    const key = 'wallet_balance_alert_config';
+    const level = (threshold: string) => ({ threshold, condition: 'below' });
+    await api.delete(`/v1/settings/${key}`);
+    await Promise.all([
+      put(key, { critical: level('5'), warning: level('10') }),
+      put(key, { critical: level('20') }),
+      put(key, { critical: level('30'), info: level('40') }),
+    ]);
+    const held = (await api.get(`/v1/settings/${key}`)).body.value;
+    expect((await put(key, held)).status).toBe(200);
   });
 
   test('unknown keys: 400 to read and write, 404 to delete; a value is an object', async () => {
