@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
-import type { ClickHouse } from './client.ts';
+import type { ClickHouse, ReadOptions } from './client.ts';
+import { SERVICE } from './query-limits.ts';
 
 // Beside this file in the sources; the build copies the folder beside the compiled one.
 const MIGRATIONS = new URL('./migrations/', import.meta.url);
+/** A statement that fills a table goes through all events there are: some minutes for a hundred million. */
+const FILLING: ReadOptions = { limits: { ...SERVICE, seconds: 14_400 }, timeoutMs: 14_400_000 };
 
 /**
  * Applies the migrations that have not run yet, in order, and answers their names. Every statement of
@@ -33,7 +36,7 @@ export async function migrateClickHouse(clickhouse: ClickHouse): Promise<string[
         throw new Error(`ClickHouse migration ${name} was changed after it had been applied.`);
       continue;
     }
-    for (const sql of statementsOf(text)) await clickhouse.command({ sql, params: {} });
+    for (const sql of statementsOf(text)) await clickhouse.command({ sql, params: {} }, FILLING);
     await clickhouse.insert(
       'schema_migrations',
       ['name', 'checksum'],

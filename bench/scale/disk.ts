@@ -1,7 +1,7 @@
 import type { ClickHouse } from '../../clickhouse/client.ts';
 import { SERVICE } from '../../clickhouse/query-limits.ts';
 
-const ROWS = ['events_raw_v1', 'meter_usage_v1'];
+const ROWS = ['events_raw_v1', 'event_places_v1', 'meter_usage_v1'];
 const INDEX = ['event_index_v1'];
 const BUCKETS = [
   'usage_touched_v1',

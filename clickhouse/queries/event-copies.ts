@@ -1,4 +1,5 @@
 import type { ClickHouseQuery } from '../client.ts';
+import { AT_EVENT, AT_EVENTS } from './event-places.ts';
 import { RAW_EVENT_COLUMNS } from './raw-events.ts';
 
 export interface EventId {
@@ -16,7 +17,7 @@ export function eventCopies(id: EventId, limit: number): ClickHouseQuery {
     sql: `
       select ${RAW_EVENT_COLUMNS}
         from events_raw_v1
-       where ${ONE_EVENT}
+       where ${ONE_EVENT} and ${AT_EVENT}
        order by ingested_at desc, position desc, partition
        limit 1 by position, partition
        limit {limit:UInt32}`,
@@ -27,7 +28,11 @@ export function eventCopies(id: EventId, limit: number): ClickHouseQuery {
 /** The copy that counts: the first one accepted. */
 export function canonicalCopy(id: EventId): ClickHouseQuery {
   return {
-    sql: `select ${RAW_EVENT_COLUMNS} from events_raw_v1 where ${ONE_EVENT} and is_canonical limit 1`,
+    sql: `
+      select ${RAW_EVENT_COLUMNS}
+        from events_raw_v1
+       where ${ONE_EVENT} and ${AT_EVENT} and is_canonical
+       limit 1`,
     params: { ...id },
   };
 }
@@ -41,7 +46,7 @@ export function countedCopies(
       select ${RAW_EVENT_COLUMNS}
         from events_raw_v1
        where tenant_id = {tenant_id:String} and environment_id = {environment_id:String}
-         and event_id in {event_ids:Array(String)} and is_canonical
+         and event_id in {event_ids:Array(String)} and ${AT_EVENTS} and is_canonical
          and (partition, position) not in (
                select target_partition, target_position from usage_void_v1
                 where tenant_id = {tenant_id:String} and environment_id = {environment_id:String})

@@ -1,4 +1,5 @@
 import type { ClickHouseQuery } from '../client.ts';
+import { AT_EVENT } from './event-places.ts';
 import { RAW_EVENT_COLUMNS } from './raw-events.ts';
 import { propertyFilters } from './scalar-text.ts';
 
@@ -88,6 +89,7 @@ function searched(search: EventSearch): ClickHouseQuery {
   return {
     sql: `tenant_id = {tenant_id:String} and environment_id = {environment_id:String}
          ${texts.map((column) => `and ${column} = {${column}:String}`).join(' ')}
+         ${search.event_id === null ? '' : `and ${AT_EVENT}`}
          and timestamp >= fromUnixTimestamp64Milli({start_ms:Int64}, 'UTC')
          and timestamp <= fromUnixTimestamp64Milli({end_ms:Int64}, 'UTC')
          ${cursor === null ? '' : `and (timestamp, event_id) ${sign} (fromUnixTimestamp64Milli({cursor_ms:Int64}, 'UTC'), {cursor_id:String})`}

@@ -1,6 +1,7 @@
 import type { Position, WatermarkVector } from '../../domain/metering/position.ts';
 import type { ClickHouseQuery } from '../client.ts';
 import type { RawEventRow } from '../rows.ts';
+import { AT_EVENT } from './event-places.ts';
 import type { Condition } from './row-bounds.ts';
 
 export type RawEventCells = [
@@ -149,7 +150,7 @@ export function rawEventAt(query: {
       select ${RAW_EVENT_COLUMNS}
         from events_raw_v1
        where tenant_id = {tenant_id:String} and environment_id = {environment_id:String}
-         and event_id = {event_id:String} and position = {position:UInt64}
+         and event_id = {event_id:String} and ${AT_EVENT} and position = {position:UInt64}
        limit 1`,
     params: query,
   };

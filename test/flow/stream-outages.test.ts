@@ -94,7 +94,7 @@ describe('outages of ClickHouse', () => {
     await expectExact();
   });
 
-  test.each(['events_raw_v1', 'event_index_v1', 'meter_usage_v1'])(
+  test.each(['events_raw_v1', 'event_places_v1', 'event_index_v1', 'meter_usage_v1'])(
     'no writes into %s, while the others take them',
     async (table) =>
       duringFault(
