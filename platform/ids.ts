@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { monotonicFactory } from 'ulid';
 import type { Clock } from './clock.ts';
 
@@ -27,4 +28,14 @@ export interface Ids {
 export function createIds(clock: Clock): Ids {
   const ulid = monotonicFactory();
   return { next: (prefix) => `${prefix}_${ulid(clock.now())}` };
+}
+
+const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+/** The id of something that follows from what is stored and has no row: the same for the same parts, always. */
+export function derivedId(prefix: IdPrefix, ...parts: readonly string[]): string {
+  const digest = createHash('sha256').update(JSON.stringify(parts)).digest();
+  // The first character of a ULID holds three bits, each of the others five.
+  const text = [...digest.subarray(0, 26)].map((byte, at) => CROCKFORD[byte & (at === 0 ? 7 : 31)]);
+  return `${prefix}_${text.join('')}`;
 }

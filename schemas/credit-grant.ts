@@ -19,12 +19,8 @@ import {
   CREDIT_GRANT_SCOPES,
 } from './words.ts';
 
-export const CreateCreditGrantBody = z.object({
+const terms = {
   name: name(),
-  scope: z.enum(CREDIT_GRANT_SCOPES),
-  plan_id: optionalId,
-  addon_id: optionalId,
-  subscription_id: optionalId,
   credits: positiveDecimal,
   conversion_rate: positiveDecimal.nullish(),
   topup_conversion_rate: positiveDecimal.nullish(),
@@ -39,8 +35,22 @@ export const CreateCreditGrantBody = z.object({
   start_date: time.nullish(),
   end_date: time.nullish(),
   metadata: optionalMetadata,
+};
+
+export const CreateCreditGrantBody = z.object({
+  ...terms,
+  scope: z.enum(CREDIT_GRANT_SCOPES),
+  plan_id: optionalId,
+  addon_id: optionalId,
+  subscription_id: optionalId,
 });
 export type CreateCreditGrantBody = z.output<typeof CreateCreditGrantBody>;
+
+/** A grant of the subscription that is being made: it starts with it unless it says otherwise. */
+export const SubscriptionGrantRequest = z
+  .object({ ...terms, scope: z.literal('SUBSCRIPTION') })
+  .meta({ id: 'SubscriptionGrantRequest' });
+export type SubscriptionGrantRequest = z.output<typeof SubscriptionGrantRequest>;
 
 export const UpdateCreditGrantBody = z.object({
   name: name().optional(),

@@ -55,6 +55,7 @@ export const CreditGrantApplication = z
     metadata: z.record(z.string(), z.string()),
   })
   .meta({ id: 'CreditGrantApplication' });
+export type CreditGrantApplication = z.infer<typeof CreditGrantApplication>;
 
 const flag = z.enum(['true', 'false']).optional();
 /** Exactly one of `id` and `lookup_key`, the customer's external id. */

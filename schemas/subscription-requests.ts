@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SubscriptionGrantRequest } from './credit-grant.ts';
 import { notOffered } from './not-offered.ts';
 import {
   billingPeriod,
@@ -164,7 +165,8 @@ export const CreateSubscriptionBody = z
     line_item_coupons: z.record(id, z.array(id).max(50)).nullish(),
     subscription_coupons: z.array(SubscriptionCouponRequest).max(50).nullish(),
     addons: notOffered('an addon'),
-    credit_grants: notOffered('a credit grant'),
+    /** Instead of the plan's; none when empty. */
+    credit_grants: z.array(SubscriptionGrantRequest).max(50).nullish(),
     inheritance: notOffered('a hierarchy'),
     parent_subscription_id: notOffered('a hierarchy'),
     override_entitlements: notOffered('an entitlement'),

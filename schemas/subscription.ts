@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CouponAssociation } from './coupon.ts';
+import { CreditGrant } from './credit-grant.ts';
 import { Customer } from './customer.ts';
 import { Meter } from './meter.ts';
 import { Plan } from './plan.ts';
@@ -143,7 +144,7 @@ export const subscriptionAnswerFields = {
   phases: none,
   pauses: none,
   coupon_associations: z.array(CouponAssociation),
-  credit_grants: none,
+  credit_grants: z.array(CreditGrant),
   /** What it entitles to has a route of its own; invoices at a threshold are not offered. */
   entitlements: z.null(),
   auto_invoice_threshold: z.null(),

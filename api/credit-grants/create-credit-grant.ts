@@ -4,6 +4,7 @@ import { inScope, type Scope, type Transaction } from '../../postgres/client.ts'
 import type { CreateCreditGrantBody, CreditGrant } from '../../schemas/credit-grant.ts';
 import type { BillingDeps } from '../deps.ts';
 import { newRecord, type Caller } from '../record.ts';
+import { grantTerms } from './grant-terms.ts';
 import { findCreditGrantsOf, insertCreditGrant } from './repository.ts';
 
 /**
@@ -20,25 +21,11 @@ export async function createCreditGrant(
   const owner = OWNERS[body.scope];
   const grant: CreditGrant = {
     ...newRecord(deps, caller, 'cg'),
-    name: body.name,
+    ...grantTerms(body),
     scope: body.scope,
     plan_id: null,
     addon_id: null,
     subscription_id: null,
-    credits: body.credits,
-    conversion_rate: body.conversion_rate ?? null,
-    topup_conversion_rate: body.topup_conversion_rate ?? null,
-    cadence: body.cadence,
-    period: body.cadence === 'RECURRING' ? (body.period ?? null) : null,
-    period_count: body.cadence === 'RECURRING' ? (body.period_count ?? null) : null,
-    expiration_type: body.expiration_type,
-    expiration_duration: onDuration(body, body.expiration_duration),
-    expiration_duration_unit: onDuration(body, body.expiration_duration_unit),
-    priority: body.priority ?? null,
-    credit_grant_anchor: body.credit_grant_anchor ?? null,
-    start_date: body.start_date ?? null,
-    end_date: body.end_date ?? null,
-    metadata: body.metadata ?? {},
   };
   const ownerId = body[owner.column];
   if (!ownerId) throw invalidField(owner.column, `is required with the scope ${body.scope}`);
@@ -55,9 +42,6 @@ const OWNERS = {
   ADDON: { column: 'addon_id', table: 'addons', noun: 'Addon' },
   SUBSCRIPTION: { column: 'subscription_id', table: 'subscriptions', noun: 'Subscription' },
 } as const;
-
-const onDuration = <Value>(body: CreateCreditGrantBody, value: Value | null | undefined) =>
-  body.expiration_type === 'DURATION' ? (value ?? null) : null;
 
 /** The rule names fields of a list of grants; here the field is the body's own. */
 function assertGrantRates(grants: readonly CreditGrant[]): void {

@@ -55,7 +55,10 @@ export interface CreditGrantFilter {
   readonly search: Search;
 }
 
-/** Archived grants are found too unless a status is asked for. */
+/**
+ * Archived grants are found too unless a status is asked for. By plan or addon are the templates, without the
+ * copies of them that subscriptions run.
+ */
 export function searchCreditGrants(
   db: Db,
   scope: Scope,
@@ -68,8 +71,8 @@ export function searchCreditGrants(
     where: db`${inScope(db, scope)}
       ${search.status === null ? db`` : db`and status = ${search.status}`}
       ${filter.credit_grant_ids?.length ? db`and id = any(${filter.credit_grant_ids})` : db``}
-      ${filter.plan_ids?.length ? db`and plan_id = any(${filter.plan_ids})` : db``}
-      ${filter.addon_ids?.length ? db`and addon_id = any(${filter.addon_ids})` : db``}
+      ${filter.plan_ids?.length ? db`and plan_id = any(${filter.plan_ids}) and subscription_id is null` : db``}
+      ${filter.addon_ids?.length ? db`and addon_id = any(${filter.addon_ids}) and subscription_id is null` : db``}
       ${filter.subscription_ids?.length ? db`and subscription_id = any(${filter.subscription_ids})` : db``}
       ${filter.scope ? db`and scope = ${filter.scope}` : db``}`,
     search,
@@ -79,6 +82,16 @@ export function searchCreditGrants(
 export async function insertCreditGrant(tx: Transaction, row: CreditGrant): Promise<CreditGrant> {
   await tx`insert into credit_grants ${tx({ ...row, metadata: tx.json(row.metadata) })}`;
   return row;
+}
+
+/** In the order given. */
+export async function insertCreditGrants(
+  tx: Transaction,
+  grants: readonly CreditGrant[],
+): Promise<void> {
+  if (grants.length === 0) return;
+  const rows = grants.map((grant) => ({ ...grant, metadata: tx.json(grant.metadata) }));
+  await tx`insert into credit_grants ${tx(rows)}`;
 }
 
 export async function updateCreditGrantRow(

@@ -13,6 +13,7 @@ import { IdParams } from '../../schemas/primitives.ts';
 import { expandQuery, pageOf } from '../../schemas/search.ts';
 import { Subscription } from '../../schemas/subscription-answers.ts';
 import { SubscriptionSearch } from '../../schemas/subscription.ts';
+import { upcomingApplications } from '../credit-grants/upcoming-applications.ts';
 import { customerEntitlements } from '../entitlements/granted-features.ts';
 import { route } from '../route.ts';
 import { listSubscriptions } from '../subscriptions/read-subscriptions.ts';
@@ -72,14 +73,15 @@ export const customerViewRoutes = [
   route({
     method: 'GET',
     path: '/customers/{id}/grants/upcoming',
-    summary: 'Credits that are due to a customer',
+    summary:
+      'Credits that the grants of a customer’s subscriptions have yet to give, soonest first',
     permission: 'customer:read',
     params: IdParams,
     status: 200,
     answer: pageOf(CreditGrantApplication),
     async handler({ deps, scope, params }) {
-      await findCustomer(deps.pool, scope, params.id);
-      return wholeList([]);
+      const { id } = await findCustomer(deps.pool, scope, params.id);
+      return wholeList(await upcomingApplications(deps, scope, { customer_id: id }));
     },
   }),
   route({

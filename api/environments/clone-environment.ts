@@ -20,7 +20,7 @@ const COPIED: readonly { table: string; prefix: IdPrefix; references: readonly s
   { table: 'costsheets', prefix: 'cost', references: [] },
   { table: 'prices', prefix: 'price', references: ['entity_id', 'meter_id', 'group_id', 'price_unit_id'] },
   { table: 'entitlements', prefix: 'ent', references: ['entity_id', 'feature_id', 'parent_entitlement_id'] },
-  { table: 'credit_grants', prefix: 'cg', references: ['plan_id', 'addon_id'] },
+  { table: 'credit_grants', prefix: 'cg', references: ['plan_id', 'addon_id', 'subscription_id'] },
   { table: 'coupons', prefix: 'coupon', references: [] },
   { table: 'tax_rates', prefix: 'taxrate', references: [] },
 ]; // prettier-ignore

@@ -6,6 +6,7 @@ import type {
   SubscriptionRow,
 } from '../../schemas/subscription.ts';
 import { findCouponAssociationsOf } from '../coupons/repository.ts';
+import { findCreditGrantsOf } from '../credit-grants/repository.ts';
 import { findCustomers } from '../customers/repository.ts';
 import { groupBy } from '../group-by.ts';
 import { findPlanRows } from '../plans/plan-rows.ts';
@@ -31,7 +32,7 @@ export async function subscriptionAnswers(
 ): Promise<EmbeddedSubscription[]> {
   const ids = (wanted: boolean, idOf: (row: SubscriptionRow) => string): string[] =>
     wanted ? [...new Set(rows.map(idOf))] : [];
-  const [lineItems, customers, plans, associations] = await Promise.all([
+  const [lineItems, customers, plans, associations, grants] = await Promise.all([
     embed.line_items === true
       ? lineItemAnswers(
           db,
@@ -60,12 +61,20 @@ export async function subscriptionAnswers(
       scope,
       ids(true, ({ id }) => id),
     ),
+    findCreditGrantsOf(
+      db,
+      scope,
+      'subscription_id',
+      ids(true, ({ id }) => id),
+    ),
   ]);
+  const grantsBySubscription = groupBy(grants, ({ subscription_id }) => subscription_id!);
   const couponsBySubscription = groupBy(associations, ({ subscription_id }) => subscription_id);
   const linesBySubscription = groupBy(lineItems ?? [], (line) => line.subscription_id);
   return rows.map((row) => ({
     ...shown(row),
     coupon_associations: couponsBySubscription.get(row.id) ?? [],
+    credit_grants: grantsBySubscription.get(row.id) ?? [],
     line_items: lineItems === null ? null : (linesBySubscription.get(row.id) ?? []),
     customer: customers.find(({ id }) => id === row.customer_id) ?? null,
     plan: plans.find(({ id }) => id === row.plan_id) ?? null,
@@ -87,7 +96,6 @@ function shown(row: SubscriptionRow) {
     synced_price_sequence: Number(synced_price_sequence),
     phases: [],
     pauses: [],
-    credit_grants: [],
     entitlements: null,
     auto_invoice_threshold: null,
     checkout_session: null,

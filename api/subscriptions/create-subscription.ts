@@ -14,6 +14,7 @@ import { writeOutboxEvents } from '../../postgres/outbox.ts';
 import type { Customer } from '../../schemas/customer.ts';
 import type { CreateSubscriptionBody } from '../../schemas/subscription-requests.ts';
 import type { SubscriptionRow } from '../../schemas/subscription.ts';
+import { insertCreditGrants } from '../credit-grants/repository.ts';
 import { customerAnswer, lockCustomer } from '../customers/repository.ts';
 import type { BillingDeps } from '../deps.ts';
 import type { BilledLine } from '../invoices/billing-sources.ts';
@@ -22,6 +23,7 @@ import { invoiceEvent, type ConcernedInvoice } from '../invoices/write-invoices.
 import type { PriceRow } from '../prices/repository.ts';
 import { newRecord, type Caller } from '../record.ts';
 import { newAssociations, writeAssociations } from './attach-coupons.ts';
+import { newCreditGrants } from './credit-grants.ts';
 import { newLineItems, selectedPrices } from './line-items.ts';
 import { subscriptionSnapshot } from './notification.ts';
 import { openingInvoice } from './opening-invoice.ts';
@@ -89,11 +91,13 @@ export async function createSubscription(
     body,
   );
   const coupons = await newAssociations(tx, deps, caller, draft, lines, body);
+  const grants = await newCreditGrants(tx, deps, caller, draft, body);
   const newly = { draft, customer, lines, coupons, trial, at };
   const opening = await openingInvoice(tx, deps, caller, newly);
   const subscription = await insertSubscription(tx, opened(draft, opening, at));
   await insertLineItems(tx, lines.map(lineItemRow));
   await writeAssociations(tx, deps, caller, coupons);
+  await insertCreditGrants(tx, grants);
   await writeOpening(tx, caller, subscription, customer, opening);
   failpoint('api.create_subscription.before_commit');
   return subscription.id;

@@ -7,6 +7,7 @@ import { IdParams } from '../../schemas/primitives.ts';
 import { expandQuery, pageOf } from '../../schemas/search.ts';
 import { SubscriptionV2 } from '../../schemas/subscription-answers.ts';
 import { SUBSCRIPTION_EXPANDS } from '../../schemas/subscription.ts';
+import { upcomingApplications } from '../credit-grants/upcoming-applications.ts';
 import { subscriptionEntitlements } from '../entitlements/granted-features.ts';
 import { route } from '../route.ts';
 import { wholeList } from '../whole-list.ts';
@@ -42,14 +43,14 @@ export const subscriptionViewRoutes = [
   route({
     method: 'GET',
     path: '/subscriptions/{id}/grants/upcoming',
-    summary: 'Credits that are due to a subscription',
+    summary: 'Credits that the grants of a subscription have yet to give, soonest first',
     permission: 'subscription:read',
     params: IdParams,
     status: 200,
     answer: pageOf(CreditGrantApplication),
     async handler({ deps, scope, params }) {
-      await findSubscription(deps.pool, scope, params.id);
-      return wholeList([]);
+      const { id } = await findSubscription(deps.pool, scope, params.id);
+      return wholeList(await upcomingApplications(deps, scope, { subscription_id: id }));
     },
   }),
 ];

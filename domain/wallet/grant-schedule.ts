@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { decimalText } from '../money.ts';
 import { moveGrantApplication } from '../states/grant-application.ts';
+import type { SubscriptionStatus } from '../states/subscription.ts';
 import { billingGrid, type BillingGrid } from '../time/billing-grid.ts';
 import { epochMs } from '../time/instant.ts';
 import type { CreditGrant } from './credit-grant.ts';
@@ -83,6 +84,31 @@ export function nextApplication(
 ): GrantApplication | null {
   if (grant.cadence === 'ONETIME' || previous.period_end === null) return null;
   return periodApplication(grant, previous.period_end, grant.credits, 'recurring_credit_grant');
+}
+
+/** States in which nothing is applied: what is due stays open (money-semantics 5.4). */
+const WAITING: readonly SubscriptionStatus[] = ['draft', 'incomplete', 'trialing'];
+
+/**
+ * The application of a grant that is open at `at`: the one that is due next, or the first one as long as the
+ * subscription's state defers it (money-semantics 5.3.2, 5.4, 5.6.4). Null when the subscription is cancelled
+ * or the grant has nothing more to give.
+ */
+export function upcomingApplication(
+  grant: RunningGrant,
+  subscription: { readonly subscription_status: SubscriptionStatus },
+  at: string,
+): GrantApplication | null {
+  const { subscription_status } = subscription;
+  if (subscription_status === 'cancelled') return null;
+  const first = firstApplication(grant);
+  if (first === null || first.scheduled_for > at) return first;
+  if (WAITING.includes(subscription_status)) return first;
+  if (grant.cadence === 'ONETIME') return null;
+  // Not by stepping from the first: a daily grant of ten years has thousands of periods.
+  const grid = grantGrid(grant);
+  const next = grid.boundary(grid.indexAt(at) + 1);
+  return periodApplication(grant, next, grant.credits, 'recurring_credit_grant');
 }
 
 /**

@@ -110,6 +110,13 @@ describe('environments', () => {
         expiration_type: 'NEVER',
       });
       await caller.post('/v1/customers', { external_id: 'stays', name: 'Stays' });
+      const subscribed = await caller.post('/v1/subscriptions', {
+        external_customer_id: 'stays',
+        plan_id: plan.id,
+        currency: 'usd',
+        billing_period: 'MONTHLY',
+      });
+      expect(subscribed).toMatchObject({ status: 201, body: { credit_grants: [{ name: 'W' }] } });
       return { plan, feature };
     };
     const inside = async (environment: string) => {
@@ -144,6 +151,7 @@ describe('environments', () => {
       expect(read.entitlements).toMatchObject([{ usage_limit: 7, feature: { name: 'Calls' } }]);
       expect(read.credit_grants).toMatchObject([{ credits: '5', plan_id: copy.id }]);
       expect((await get('/v1/customers')).body.items).toEqual([]);
+      expect((await get('/v1/creditgrants')).body.items).toHaveLength(1);
       const [version] = await api.pool<{ dimensions: string[] }[]>`
         select dimensions from meter_versions where meter_id = ${read.prices[0].meter_id}`;
       expect(version!.dimensions).toEqual(['region']);

@@ -416,7 +416,7 @@ describe('400', () => {
     ${'a factor'}                  | ${{ overage_factor: '1.5' }}                                                   | ${'overage_factor'}
     ${'addons'}                    | ${{ addons: [{ addon_id: 'addon_0' }] }}                                       | ${'addons'}
     ${'phases'}                    | ${{ phases: [{ start_date: START }] }}                                         | ${'phases'}
-    ${'grants'}                    | ${{ credit_grants: [{ name: 'x' }] }}                                          | ${'credit_grants'}
+    ${'grants'}                    | ${{ credit_grants: {} }}                                                       | ${'credit_grants'}
     ${'a hierarchy'}               | ${{ inheritance: { parent_subscription_id: 'subs_0' } }}                       | ${'inheritance'}
     ${'taxes'}                     | ${{ tax_rate_overrides: [{ tax_rate_code: 'x' }] }}                            | ${'tax_rate_overrides'}
     ${'a checkout'}                | ${{ checkout: { payment_provider: 'razorpay' } }}                              | ${'checkout'}

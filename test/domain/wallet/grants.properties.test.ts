@@ -11,6 +11,7 @@ import {
   attachedGrantStart,
   firstApplication,
   nextApplication,
+  upcomingApplication,
   type RunningGrant,
 } from '../../../domain/wallet/grant-schedule.ts';
 import { property } from '../../support/properties.ts';
@@ -46,6 +47,39 @@ function applications(grant: RunningGrant, count: number): GrantApplication[] {
   }
   return found;
 }
+
+property(
+  'what is upcoming is the first application after now that stepping from one to the next comes to',
+  fc.property(
+    instants,
+    zones,
+    fc.constantFrom('MONTHLY', 'QUARTERLY', 'ANNUAL', 'WEEKLY' as const),
+    fc.integer({ min: 1, max: 3 }),
+    fc.integer({ min: -40, max: 700 }),
+    fc.option(fc.integer({ min: 1, max: 900 })),
+    fc.integer({ min: -20, max: 20 }),
+    (start, zone, period, count, daysOn, lasts, anchorDays) => {
+      const days = (more: number) => new Date(Date.parse(start) + more * 86_400_000).toISOString();
+      const grant: RunningGrant = {
+        credits: '10',
+        cadence: 'RECURRING',
+        period,
+        period_count: count,
+        start_date: start,
+        end_date: lasts === null ? null : days(lasts),
+        credit_grant_anchor: days(anchorDays),
+        timezone: zone,
+      };
+      const at = days(daysOn);
+      const stepped = applications(grant, 200).find(({ scheduled_for }) => scheduled_for > at);
+      const upcoming = upcomingApplication(grant, { subscription_status: 'active' }, at);
+      expect(upcoming).toEqual(stepped ?? null);
+      const waiting = upcomingApplication(grant, { subscription_status: 'incomplete' }, at);
+      expect(waiting).toEqual(firstApplication(grant));
+      expect(upcomingApplication(grant, { subscription_status: 'cancelled' }, at)).toBeNull();
+    },
+  ),
+);
 
 property(
   'the periods of a grant tile time, on the wall clock of the zone, each counted from the anchor (money 24 I11)',
