@@ -16,7 +16,7 @@ import { below } from '../bulk-error.ts';
 import type { BillingDeps } from '../deps.ts';
 import { findGroups } from '../groups/repository.ts';
 import { findMeters } from '../meters/repository.ts';
-import { publishedUnitByCode } from '../price-units/repository.ts';
+import { findPriceUnits, publishedUnitByCode } from '../price-units/repository.ts';
 import { newRecord, type Caller } from '../record.ts';
 import { findPriceEntity } from './price-entity.ts';
 import { insertPrice, type NewPriceRow, type PriceRow } from './repository.ts';
@@ -53,6 +53,8 @@ async function createPrice(
 ): Promise<PriceRow> {
   const { scope } = caller;
   const references = await findReferences(tx, scope, body, body.group_id ?? null);
+  if (references.meter !== null && references.meter.status !== 'published')
+    throw invalidField('meter_id', `Meter ${references.meter.id} is ${references.meter.status}`);
   const record = newRecord(deps, caller, 'price');
   if (body.entity_type === 'PRICE')
     throw invalidField('entity_type', 'must be PLAN, SUBSCRIPTION, ADDON or COSTSHEET');
@@ -86,13 +88,13 @@ export async function findReferences(
   price: PriceDefinition,
   groupId: string | null,
   // A version of a price keeps the unit it has, archived or not.
-  keptUnit: PriceUnit | null = null,
+  kept: PriceUnit | null = null,
 ): Promise<PriceReferents> {
   const meterId = price.type === 'USAGE' ? price.meter_id : null;
   const unitCode = price.price_unit_config?.price_unit ?? null;
   const [[meter = null], unit, [group = null]] = await Promise.all([
     findMeters(tx, scope, meterId ? [meterId] : []),
-    keptUnit ?? (unitCode === null ? null : publishedUnitByCode(tx, scope, unitCode)),
+    kept ?? (unitCode === null ? null : publishedUnitByCode(tx, scope, unitCode)),
     findGroups(tx, scope, groupId ? [groupId] : []),
   ]);
   validatePrice(price, {
@@ -105,6 +107,17 @@ export async function findReferences(
   if (unitCode !== null && unit === null) throw notFound('Price unit', unitCode);
   if (groupId && group?.status !== 'published') throw notFound('Group', groupId);
   return { meter, unit };
+}
+
+/** A price's unit at the rate that the price was made with, whatever became of the unit since (ruling 14). */
+export async function keptUnit(
+  tx: Transaction,
+  scope: Scope,
+  price: Pick<PriceRow, 'price_unit_id' | 'conversion_rate'>,
+): Promise<PriceUnit | null> {
+  if (price.price_unit_id === null) return null;
+  const [unit] = await findPriceUnits(tx, scope, [price.price_unit_id]);
+  return unit === undefined ? null : { ...unit, conversion_rate: price.conversion_rate };
 }
 
 /** Contradicts nothing. */

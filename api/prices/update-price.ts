@@ -1,12 +1,12 @@
+import { BillingError } from '../../domain/errors.ts';
 import { planPriceEdit, type PriceEdit } from '../../domain/pricing/price-version.ts';
 import { isoTime } from '../../platform/clock.ts';
 import type { Transaction } from '../../postgres/client.ts';
 import type { UpdatePriceBody } from '../../schemas/price.ts';
 import type { BillingDeps } from '../deps.ts';
 import { assertGroupOf } from '../groups/repository.ts';
-import { findPriceUnits } from '../price-units/repository.ts';
 import { changed, newRecord, type Caller } from '../record.ts';
-import { findReferences, priceTerms } from './create-prices.ts';
+import { findReferences, keptUnit, priceTerms } from './create-prices.ts';
 import { insertPrice, lockPrice, updatePriceRow, type PriceRow } from './repository.ts';
 
 /**
@@ -28,8 +28,8 @@ export async function updatePrice(
   if (plan.kind === 'in_place')
     return await updatePriceRow(tx, scope, id, { ...text, ...changed(deps, caller) });
 
-  const unit = await unitOf(tx, caller, price);
-  await findReferences(tx, scope, plan.definition, null, unit);
+  const unit = await keptUnit(tx, scope, price);
+  await inFieldsOfUpdate(findReferences(tx, scope, plan.definition, null, unit));
   await updatePriceRow(tx, scope, id, { end_date: plan.effective_from, ...changed(deps, caller) });
   return await insertPrice(tx, {
     ...newRecord(deps, caller, 'price'),
@@ -59,9 +59,17 @@ function textChanges(price: PriceRow, body: UpdatePriceBody) {
   };
 }
 
-/** The unit at the rate that the price was made with, whatever became of the unit since (ruling 14). */
-async function unitOf(tx: Transaction, caller: Caller, price: PriceRow) {
-  if (price.price_unit_id === null) return null;
-  const [unit] = await findPriceUnits(tx, caller.scope, [price.price_unit_id]);
-  return unit === undefined ? null : { ...unit, conversion_rate: price.conversion_rate };
+/** The rules name a price's unit terms as a create has them; an update has fields of its own for them. */
+async function inFieldsOfUpdate<Value>(work: Promise<Value>): Promise<Value> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof BillingError)) throw error;
+    const renamed = (text: string) =>
+      text
+        .replace(/^price_unit_config\.amount/, 'price_unit_amount')
+        .replace(/^price_unit_config\.price_unit_tiers/, 'price_unit_tiers');
+    const details = error.details.map((detail) => ({ ...detail, path: renamed(detail.path) }));
+    throw new BillingError(error.kind, error.code, renamed(error.message), details);
+  }
 }

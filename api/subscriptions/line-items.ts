@@ -22,7 +22,7 @@ import type { BillingDeps } from '../deps.ts';
 import { selectorOf } from '../invoices/line-questions.ts';
 import type { BilledLine } from '../invoices/billing-sources.ts';
 import { findMeters } from '../meters/repository.ts';
-import { findReferences, priceTerms } from '../prices/create-prices.ts';
+import { findReferences, keptUnit, priceTerms } from '../prices/create-prices.ts';
 import {
   findPrices,
   findPricesOfEntities,
@@ -129,7 +129,8 @@ async function overriddenPrice(
   );
   if (plan.kind === 'in_place') return planPrice;
   const definition = { ...plan.definition, end_date: planPrice.end_date };
-  const { unit } = await findReferences(tx, caller.scope, definition, null);
+  const kept = await keptUnit(tx, caller.scope, planPrice);
+  const { unit } = await findReferences(tx, caller.scope, definition, null, kept);
   const { display_name, description, group_id, metadata } = planPrice;
   return await insertPrice(tx, {
     ...newRecord(deps, caller, 'price'),

@@ -200,24 +200,21 @@ function canonical(field: TermField, value: unknown): string {
   }
 }
 
-/** Terms that belong to another model than the new one are dropped; the rest is carried. */
+/**
+ * The new version's terms. Those of the old model are carried only where the new one has the same: a
+ * model that needs others has to be given them, and terms sent for another model are kept here, so
+ * that `validatePrice` refuses them.
+ */
 function nextDefinition(
   price: VersionedPrice,
   edit: PriceEdit,
   effectiveFrom: string,
 ): PriceDefinition {
-  const model = edit.billing_model ?? price.billing_model;
-  const tiered = model === 'TIERED';
   const custom = price.price_unit_type === 'CUSTOM';
-  const amount = custom
-    ? (edit.price_unit_amount ?? price.price_unit_amount)
-    : (edit.amount ?? price.amount);
-  const tiers = custom
-    ? (edit.price_unit_tiers ?? tierDefinitions(price.price_unit_tiers))
-    : (edit.tiers ?? tierDefinitions(price.tiers));
+  const terms = nextMoney(price, edit, custom);
   return {
     type: price.type,
-    billing_model: model,
+    billing_model: terms.model,
     billing_period: price.billing_period,
     billing_period_count: price.billing_period_count,
     invoice_cadence: price.invoice_cadence,
@@ -226,15 +223,14 @@ function nextDefinition(
     price_unit_config: custom
       ? {
           price_unit: price.price_unit ?? '',
-          amount: tiered ? null : amount,
-          price_unit_tiers: tiered ? tiers : null,
+          amount: terms.amount,
+          price_unit_tiers: terms.tiers,
         }
       : null,
-    amount: custom || tiered ? null : amount,
-    tier_mode: tiered ? (edit.tier_mode ?? price.tier_mode ?? null) : null,
-    tiers: custom || !tiered ? null : tiers,
-    transform_quantity:
-      model === 'PACKAGE' ? (edit.transform_quantity ?? price.transform_quantity ?? null) : null,
+    amount: custom ? null : terms.amount,
+    tier_mode: terms.tier_mode,
+    tiers: custom ? null : terms.tiers,
+    transform_quantity: terms.transform_quantity,
     meter_id: price.meter_id,
     filter_values: price.filter_values,
     bucket_size: edit.bucket_size ?? price.bucket_size ?? null,
@@ -242,6 +238,29 @@ function nextDefinition(
     trial_period: price.trial_period,
     start_date: effectiveFrom,
     end_date: null,
+  };
+}
+
+/** What the model rates by, in the price's own unit. A TIERED price's stored amount of 0 is none. */
+function nextMoney(price: VersionedPrice, edit: PriceEdit, custom: boolean) {
+  const model = edit.billing_model ?? price.billing_model;
+  const sent = custom
+    ? { amount: edit.price_unit_amount, tiers: edit.price_unit_tiers }
+    : { amount: edit.amount, tiers: edit.tiers };
+  const stored = custom
+    ? { amount: price.price_unit_amount, tiers: price.price_unit_tiers }
+    : { amount: price.amount, tiers: price.tiers };
+  const carry = <Value>(when: boolean, value: Value | null | undefined) =>
+    when ? (value ?? null) : null;
+  const isTiered = model === 'TIERED' && price.billing_model === 'TIERED';
+  const isPlain = model !== 'TIERED' && price.billing_model !== 'TIERED';
+  const isPackage = model === 'PACKAGE' && price.billing_model === 'PACKAGE';
+  return {
+    model,
+    amount: sent.amount ?? carry(isPlain, stored.amount),
+    tiers: sent.tiers ?? carry(isTiered, tierDefinitions(stored.tiers)),
+    tier_mode: edit.tier_mode ?? carry(isTiered, price.tier_mode),
+    transform_quantity: edit.transform_quantity ?? carry(isPackage, price.transform_quantity),
   };
 }
 

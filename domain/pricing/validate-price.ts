@@ -143,7 +143,7 @@ function checkUnit(price: PriceDefinition, references: PriceReferences, found: P
     );
   }
   for (const field of ['amount', 'tiers'] as const) {
-    if (isGiven(price[field])) {
+    if (isGiven(price[field]) && !isEmptyList(price[field])) {
       found.add(
         field,
         'fiat_amount_with_custom_unit',
@@ -170,6 +170,9 @@ function checkModel(price: PriceDefinition, found: Problems): void {
     } else checkAmount(amount, amountPath, found);
     if ((tiers ?? []).length > 0) {
       found.add(tiersPath, 'tiers_without_tiered', 'are for billing_model TIERED only');
+    }
+    if (price.tier_mode) {
+      found.add('tier_mode', 'tier_mode_without_tiered', 'is for billing_model TIERED only');
     }
   }
   checkPackage(price, found);
@@ -290,6 +293,8 @@ function checkAmount(input: string | number, path: string, found: Problems): Dec
   if (amount?.lt(0)) found.add(path, 'negative_amount', 'must not be negative');
   return amount;
 }
+
+const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
 const isGiven = <Value>(value: Value | null | undefined): value is Value =>
   value !== null && value !== undefined;

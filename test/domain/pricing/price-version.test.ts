@@ -136,6 +136,34 @@ describe('a change of terms makes a new version (2.7)', () => {
   });
 });
 
+describe('a change of the model is given the terms that the old one did not have', () => {
+  const tieredInUnits = price({
+    ...customPrice,
+    billing_model: 'TIERED',
+    tier_mode: 'SLAB',
+    price_unit_amount: '0',
+    price_unit_tiers: [{ unit_amount: '1' }],
+  });
+  const unit = { code: 'tok', base_currency: 'usd' };
+  const meter = { aggregation: { type: 'MAX' as const, bucket_size: null } };
+
+  test.each<[string, PriceEdit, VersionedPrice, string[]]>([
+    ['an amount, after tiers', { billing_model: 'FLAT_FEE' }, tieredPrice, ['amount amount_required']],
+    ['an amount in units, after tiers', { billing_model: 'FLAT_FEE' }, tieredInUnits, ['price_unit_config.amount amount_required']],
+    ['tiers and their mode', { billing_model: 'TIERED' }, price(), ['tier_mode tier_mode_required', 'tiers tiers_required']],
+    ['a package size', { billing_model: 'PACKAGE' }, price(), ['transform_quantity package_size_required']],
+    ['tiers on a flat fee', { tiers }, price(), ['tiers tiers_without_tiered']],
+    ['tiers in units on a flat fee', { price_unit_tiers: tiers }, customPrice, ['price_unit_config.price_unit_tiers tiers_without_tiered']],
+    ['a tier mode on a flat fee', { tier_mode: 'SLAB' }, price(), ['tier_mode tier_mode_without_tiered']],
+    ['an amount beside tiers', { amount: '5' }, tieredPrice, ['amount amount_with_tiers']],
+    ['a package size on a flat fee', { transform_quantity: { divide_by: 5 } }, price(), ['transform_quantity package_size_without_package']],
+  ])('%s', (_title, edit, of, expected) => {
+    const { definition } = version(edit, of);
+    const { details } = refusalOf(() => validatePrice(definition, { meter, price_unit: unit, group: null }));
+    expect(details.map(({ path, code }) => `${path} ${code}`)).toEqual(expected);
+  }); // prettier-ignore
+});
+
 describe('changed in place', () => {
   test.each<[string, PriceEdit, VersionedPrice]>([
     ['nothing', {}, price()],

@@ -1,0 +1,104 @@
+import { startTestApi, type TestApi } from '../../support/api.ts';
+
+/** Versions of prices over changes of their model, and of what they stand on (billing-semantics 2.1, 2.7). */
+describe('price edits', () => {
+  let api: TestApi;
+  let plan: string;
+  let meter: string;
+  beforeAll(async () => {
+    api = await startTestApi();
+    plan = (await api.post('/v1/plans', { name: 'Pro' })).body.id;
+    meter = await newMeter();
+    const unit = { name: 'Tokens', code: 'tok', symbol: 't', base_currency: 'usd' };
+    await api.post('/v1/prices/units', { ...unit, conversion_rate: '0.02' });
+  });
+  afterAll(() => api.close());
+
+  const newMeter = async (): Promise<string> =>
+    (
+      await api.post('/v1/meters', {
+        name: 'Calls',
+        event_name: 'call',
+        aggregation: { type: 'SUM', field: 'n' },
+        reset_usage: 'BILLING_PERIOD',
+      })
+    ).body.id;
+  const flat = (fields: object = {}) => ({
+    entity_type: 'PLAN',
+    entity_id: plan,
+    type: 'FIXED',
+    billing_model: 'FLAT_FEE',
+    billing_period: 'MONTHLY',
+    invoice_cadence: 'ADVANCE',
+    currency: 'usd',
+    amount: '10',
+    ...fields,
+  });
+  const tiers = [{ up_to: 5, unit_amount: '2' }, { unit_amount: '1' }];
+  const tiered = { billing_model: 'TIERED', tier_mode: 'SLAB', amount: null, tiers };
+  const inUnits = (config: object, fields: object = {}) =>
+    flat({
+      price_unit_type: 'CUSTOM',
+      amount: null,
+      price_unit_config: { price_unit: 'tok', ...config },
+      ...fields,
+    });
+  const unitTiers = { billing_model: 'TIERED', tier_mode: 'SLAB' };
+  const create = async (body: object): Promise<string> => {
+    const { status, body: price } = await api.post('/v1/prices', body);
+    expect(status).toBe(201);
+    return price.id;
+  };
+  const problems = (answer: { body: { details: { path: string }[] } }) =>
+    answer.body.details.map(({ path }) => path);
+
+  test.each<[string, () => object, object, string[]]>([
+    ['to FLAT_FEE from tiers, without an amount', () => flat(tiered), { billing_model: 'FLAT_FEE' }, ['amount']],
+    ['to PACKAGE, without a size', flat, { billing_model: 'PACKAGE' }, ['transform_quantity']],
+    ['to TIERED, without tiers', flat, { billing_model: 'TIERED', tier_mode: 'VOLUME' }, ['tiers']],
+    ['tiers for a flat fee', flat, { tiers }, ['tiers']],
+    ['a tier mode for a flat fee', flat, { tier_mode: 'SLAB' }, ['tier_mode']],
+    ['an amount beside tiers', () => flat(tiered), { amount: '3' }, ['amount']],
+    ['a package size for a flat fee', flat, { transform_quantity: { divide_by: 5 } }, ['transform_quantity']],
+    ['a negative amount in units', () => inUnits({ amount: '100' }), { price_unit_amount: '-1' }, ['price_unit_amount']],
+    ['tiers in units for a flat fee', () => inUnits({ amount: '100' }), { price_unit_tiers: tiers }, ['price_unit_tiers']],
+    ['no amount in units after tiers', () => inUnits({ price_unit_tiers: tiers }, unitTiers), { billing_model: 'FLAT_FEE' }, ['price_unit_amount']],
+    ['a bad tier in units', () => inUnits({ price_unit_tiers: tiers }, unitTiers), { price_unit_tiers: [{ up_to: 0, unit_amount: '1' }] }, ['price_unit_tiers[0].up_to']],
+  ])('400: %s; the price stays as it is', async (_title, made, edit, paths) => {
+    const id = await create(made());
+    const answer = await api.put(`/v1/prices/${id}`, edit);
+    expect([answer.status, answer.body.code, problems(answer)]).toEqual([400, 'validation_error', paths]);
+    expect((await api.get(`/v1/prices/${id}`)).body.end_date).toBeNull();
+  }); // prettier-ignore
+
+  test('200: with what the new model needs, and nothing of the old one', async () => {
+    const id = await create(flat(tiered));
+    const edit = { billing_model: 'PACKAGE', amount: '7', transform_quantity: { divide_by: 10 } };
+    const { status, body } = await api.put(`/v1/prices/${id}`, edit);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      amount: '7',
+      tiers: null,
+      tier_mode: null,
+      transform_quantity: { divide_by: 10, round: null },
+      parent_price_id: id,
+    });
+    const back = await api.put(`/v1/prices/${body.id}`, { ...tiered, amount: undefined });
+    expect(back.body).toMatchObject({ amount: '0', tier_mode: 'SLAB', parent_price_id: id });
+    expect(back.body.transform_quantity).toEqual({ divide_by: 1, round: null });
+  });
+
+  test('400: a new price of an archived meter; those that there are go on', async () => {
+    const archived = await newMeter();
+    const usage = (meter_id: string) =>
+      flat({ type: 'USAGE', invoice_cadence: 'ARREAR', meter_id });
+    const id = await create(usage(archived));
+    await api.delete(`/v1/meters/${archived}`);
+    const refused = await api.post('/v1/prices', usage(archived));
+    expect([refused.status, problems(refused)]).toEqual([400, ['meter_id']]);
+    const items = [usage(meter), usage(archived)];
+    const bulk = await api.post('/v1/prices/bulk', { items });
+    expect([bulk.status, problems(bulk)]).toEqual([400, ['items[1].meter_id']]);
+    expect((await api.put(`/v1/prices/${id}`, { amount: '12' })).status).toBe(200);
+  });
+});
