@@ -3,6 +3,7 @@ import { ERASED_PROPERTIES, type RawEventRow } from '../../clickhouse/rows.ts';
 import { BillingError, notFound } from '../../domain/errors.ts';
 import { matchesFilter } from '../../domain/pricing/filter-values.ts';
 import { compileFilters } from '../../domain/metering/match.ts';
+import { multipliedValue } from '../../domain/metering/meter-event.ts';
 import { isoText } from '../../domain/time/instant.ts';
 import type { Scope } from '../../postgres/client.ts';
 import { meterVersionsOf } from '../../postgres/meter-versions.ts';
@@ -19,11 +20,12 @@ import type { LineItemRow } from '../../schemas/subscription.ts';
 import { findCustomerByExternalId } from '../customers/repository.ts';
 import type { ApiDeps } from '../deps.ts';
 import { findFeaturesOfMeters } from '../features/repository.ts';
-import { priceAnswers, type PriceRow } from '../prices/repository.ts';
+import { findPrices, priceAnswers, type PriceRow } from '../prices/repository.ts';
 import { lineItemAnswers } from '../subscriptions/answers.ts';
 import { eventAnswer, propertiesOf, textsOf } from './answers.ts';
 import { endedVersions } from './ended-versions.ts';
-import { lineItemsAt, metersOfEventName, pricesOfMeters } from './repository.ts';
+import { fedLines } from './fed-lines.ts';
+import { metersOfEventName, pricesOfMeters } from './repository.ts';
 
 const COPIES_MAX = 50;
 
@@ -81,34 +83,30 @@ async function followToCharge(deps: ApiDeps, scope: Scope, event: RawEventRow): 
   const properties = propertiesOf(event) ?? {};
   const listening = await metersOfEventName(pool, scope, event.event_name);
   const meters = listening.filter((meter) => compileFilters(meter.filters)(properties));
-  const prices = await pricesOfMeters(
-    pool,
-    scope,
-    meters.map((meter) => meter.id),
-  );
+  const meterIds = meters.map((meter) => meter.id);
   const texts = textsOf(properties);
-  const own = prices.filter((price) => matchesFilter(price.filter_values ?? {}, texts));
   const lineItems =
     customer instanceof BillingError
       ? []
-      : await lineItemsAt(
-          pool,
-          scope,
-          customer.id,
-          own.map((price) => price.id),
-          isoText(event.timestamp),
-        );
-  const features = await findFeaturesOfMeters(
-    pool,
-    scope,
-    meters.map((meter) => meter.id),
+      : await fedLines(pool, scope, customer.id, meterIds, {
+          timestamp: event.timestamp,
+          properties: texts,
+        });
+  // Of a popular meter's prices only some are looked at: those that the customer pays are never missing.
+  const known = await pricesOfMeters(pool, scope, meterIds);
+  const paid = [...new Set(lineItems.map(({ price_id }) => price_id))].filter(
+    (id) => !known.some((price) => price.id === id),
   );
+  const prices = [...(await findPrices(pool, scope, paid)), ...known].filter((price) =>
+    matchesFilter(price.filter_values ?? {}, texts),
+  );
+  const features = await findFeaturesOfMeters(pool, scope, meterIds);
   const featureOfMeter = new Map(
     features.flatMap((feature) =>
       feature.meter_id === null ? [] : [[feature.meter_id, feature.id]],
     ),
   );
-  return { event, customer, meters, prices: own, lineItems, featureOfMeter };
+  return { event, customer, meters, prices, lineItems, featureOfMeter };
 }
 
 /** What each meter version made of the copy that counts: its quantity, or the reason for none. */
@@ -122,7 +120,7 @@ async function meteringOf(
   if (canonical === null) return [];
   const ids = meters.map((meter) => meter.id);
   const versions = await meterVersionsOf(deps.pool, scope, ids);
-  return versions.flatMap(({ id: meter_version_id, meter_id }) => {
+  return versions.flatMap(({ id: meter_version_id, meter_id, spec }) => {
     const counted = history.usage.find((row) => row.meter_version_id === meter_version_id);
     const rejected = history.rejections.find(
       (row) =>
@@ -132,7 +130,8 @@ async function meteringOf(
     );
     if (counted === undefined && rejected === undefined) return [];
     const { reason = null, message = null } = counted === undefined ? rejected! : {};
-    return [{ meter_id, meter_version_id, quantity: counted?.value ?? null, reason, message }];
+    const quantity = counted === undefined ? null : multipliedValue(spec, counted.value);
+    return [{ meter_id, meter_version_id, quantity, reason, message }];
   });
 }
 

@@ -1,20 +1,19 @@
 import type { z } from 'zod';
 import type { RawEventRow } from '../../clickhouse/rows.ts';
-import { compileMeter } from '../../domain/metering/meter-event.ts';
+import { compileMeter, multipliedValue } from '../../domain/metering/meter-event.ts';
 import { versionForPeriod } from '../../domain/metering/version-for-period.ts';
 import { Decimal, ZERO } from '../../domain/money.ts';
-import { selectUsage, matchesFilter } from '../../domain/pricing/filter-values.ts';
 import { rate } from '../../domain/pricing/rate.ts';
-import { isoText, isWithin } from '../../domain/time/instant.ts';
+import { isoText } from '../../domain/time/instant.ts';
 import type { Scope } from '../../postgres/client.ts';
 import { meterVersionsOf } from '../../postgres/meter-versions.ts';
 import type { EventCosts } from '../../schemas/event-monitoring.ts';
 import type { ApiDeps } from '../deps.ts';
 import { groupBy } from '../group-by.ts';
-import { withPrices, type BilledLine } from '../invoices/billing-sources.ts';
-import { selectorOf } from '../invoices/line-questions.ts';
+import { withPrices } from '../invoices/billing-sources.ts';
 import { lineItemsOf } from '../subscriptions/repository.ts';
 import { propertiesOf, textsOf } from './answers.ts';
+import { rates } from './fed-lines.ts';
 import { customersByExternalIds, subscriptionsOfCustomers } from './repository.ts';
 
 const NANO = new Decimal(10).pow(9);
@@ -81,26 +80,21 @@ async function costsBy(
   const bySubscription = groupBy(lines, (line) => line.subscription_id);
   return (event) => {
     const at = isoText(event.timestamp);
-    const next = isoText(event.timestamp + 1);
     const properties = propertiesOf(event) ?? {};
     const texts = textsOf(properties);
-    const rates = (line: BilledLine, siblings: readonly BilledLine[]): boolean =>
-      line.currency === 'usd' &&
-      isWithin(at, line.start_date, line.end_date) &&
-      selectUsage(selectorOf(line), siblings.map(selectorOf), at, next).some(
-        ({ filter_values, excluded_filter_values }) =>
-          matchesFilter(filter_values, texts) &&
-          !excluded_filter_values.some((excluded) => matchesFilter(excluded, texts)),
-      );
     return lines
       .filter((line) => ownerOf.get(line.subscription_id) === event.external_customer_id)
-      .filter((line) => rates(line, bySubscription.get(line.subscription_id)!))
+      .filter((line) => line.currency === 'usd')
+      .filter((line) =>
+        rates(line, bySubscription.get(line.subscription_id)!, event.timestamp, texts),
+      )
       .reduce((sum, line) => {
         const version = versionForPeriod(versions.get(line.meter_id!) ?? [], [], at);
         if (version === null) return sum;
         const metering = compileMeter(version)({ event_name: event.event_name, properties });
         if (metering.outcome !== 'metered') return sum;
-        return sum.plus(rate(line.terms.model, new Decimal(metering.value)).amount);
+        const quantity = new Decimal(multipliedValue(version.spec, metering.value));
+        return sum.plus(rate(line.terms.model, quantity).amount);
       }, ZERO);
   };
 }

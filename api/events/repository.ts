@@ -31,13 +31,12 @@ export async function pricesOfMeters(
   return inOrder(rows, await findPrices(db, scope, idsOf(rows)));
 }
 
-/** Line items of the customer's subscriptions with one of the prices, in force at the instant. */
-export function lineItemsAt(
+/** Lines of the customer's subscriptions that rate usage of one of the meters, whenever they are in force. */
+export function usageLinesOfCustomer(
   db: Db,
   scope: Scope,
   customerId: string,
-  priceIds: readonly string[],
-  at: string,
+  meterIds: readonly string[],
 ): Promise<LineItemRow[]> {
   return db<LineItemRow[]>`
     select li.*
@@ -46,8 +45,8 @@ export function lineItemsAt(
      where ${inScope(db, scope, 'li')}
        and s.customer_id = ${customerId}
        and s.status = 'published' and li.status = 'published'
-       and li.price_id = any(${priceIds as string[]}::text[])
-       and li.start_date <= ${at} and (li.end_date is null or li.end_date > ${at})
+       and li.price_type = 'USAGE'
+       and li.meter_id = any(${meterIds as string[]}::text[])
      order by li.created_at, li.id`;
 }
 

@@ -1,11 +1,10 @@
 import { BillingError, invalidField } from '../../domain/errors.ts';
 import { scalarText } from '../../domain/metering/json-scalar.ts';
 import { compileFilters } from '../../domain/metering/match.ts';
-import { compileMeter, type Metering } from '../../domain/metering/meter-event.ts';
+import { compileMeter, multipliedValue, type Metering } from '../../domain/metering/meter-event.ts';
 import { assertMeterSpec, meterDimensions } from '../../domain/metering/meter-rules.ts';
 import type { MeterSpec } from '../../domain/metering/usage.ts';
-import { decimal, decimalText } from '../../domain/money.ts';
-import { matchesFilter } from '../../domain/pricing/filter-values.ts';
+import { epochMs } from '../../domain/time/instant.ts';
 import { windowStart } from '../../domain/time/usage-windows.ts';
 import { isoTime } from '../../platform/clock.ts';
 import type { Db, Scope } from '../../postgres/client.ts';
@@ -16,7 +15,8 @@ import { uniqueHash } from '../../schemas/events/unique-hash.ts';
 import type { CreateMeterBody, MeterTest } from '../../schemas/meter.ts';
 import { findCustomerByExternalId } from '../customers/repository.ts';
 import type { ApiDeps } from '../deps.ts';
-import { lineItemsAt, pricesOfMeters } from '../events/repository.ts';
+import { textsOf } from '../events/answers.ts';
+import { fedLines } from '../events/fed-lines.ts';
 import { aggregationOf } from './create-meter.ts';
 import { findMeterRow, meterSpec } from './repository.ts';
 
@@ -107,17 +107,17 @@ async function testSpec(
 }
 
 function valueOf(
-  { aggregation }: MeterSpec,
+  spec: MeterSpec,
   { value, unique_value }: Extract<Metering, { outcome: 'metered' }>,
 ): NonNullable<MeterTest['value']> {
-  const { type, field, expression, multiplier } = aggregation;
+  const { type, field, expression, multiplier } = spec.aggregation;
   return {
     quantity: value,
     source: type === 'COUNT' ? 'event' : expression === null ? 'field' : 'expression',
     field: type === 'COUNT' ? null : field,
     expression,
     multiplier,
-    multiplied: multiplier === null ? value : decimalText(decimal(value).times(multiplier)),
+    multiplied: multipliedValue(spec, value),
     unique_value,
     unique_hash: unique_value === null ? null : uniqueHash(unique_value),
   };
@@ -162,17 +162,8 @@ async function chargesOf(
   { customer_id, timestamp }: MeterTest,
   { properties }: IngestEventBody,
 ): Promise<MeterTest['charges']> {
-  const texts = Object.fromEntries(
-    Object.entries(properties ?? {}).flatMap(([key, value]) => {
-      const text = scalarText(value);
-      return text === null ? [] : [[key, text]];
-    }),
-  );
-  const prices = (await pricesOfMeters(db, scope, [meterId])).filter((price) =>
-    matchesFilter(price.filter_values ?? {}, texts),
-  );
-  const ids = prices.map((price) => price.id);
-  const lines = await lineItemsAt(db, scope, customer_id!, ids, timestamp);
+  const event = { timestamp: epochMs(timestamp), properties: textsOf(properties ?? {}) };
+  const lines = await fedLines(db, scope, customer_id!, [meterId], event);
   return lines.map((line) => ({
     subscription_id: line.subscription_id,
     sub_line_item_id: line.id,

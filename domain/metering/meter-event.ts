@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { extractDimensions, extractNumber, extractUniqueValue } from './extract.ts';
 import { compileExpression } from './expression.ts';
 import type { UnmeteredReason } from './json-scalar.ts';
+import { decimal, decimalText, MAX_DECIMALS } from '../money.ts';
 import { compileFilters, type Properties } from './match.ts';
 import type { MeterVersion } from './usage.ts';
 
@@ -42,6 +43,16 @@ export function compileMeter(version: MeterVersion): CompiledMeter {
     if (event.event_name !== event_name || !matches(event.properties)) return UNMATCHED;
     return meter(event.properties);
   };
+}
+
+/**
+ * What one event is worth by itself: its value, times the multiplier where the meter has one (metering 6).
+ * At most 18 decimals, as every quantity.
+ */
+export function multipliedValue({ aggregation }: MeterVersion['spec'], value: string): string {
+  const { multiplier } = aggregation;
+  if (multiplier === null) return value;
+  return decimalText(decimal(value).times(multiplier).toDecimalPlaces(MAX_DECIMALS));
 }
 
 const UNMATCHED: Metering = { outcome: 'unmatched' };

@@ -121,6 +121,62 @@ describe('event routes', () => {
       expect(body.events[0].verdict).toBe('not_metered');
     });
 
+    test('200 processed: an event feeds the lines that an invoice counts it on, and no line that another takes it from', async () => {
+      const { catalog } = world;
+      const plan = await catalog.plan();
+      const meter = await catalog.meter(
+        { type: 'SUM_WITH_MULTIPLIER', field: 'v', multiplier: '2.5' },
+        { event_name: 'shared' },
+      );
+      const own = { start_date: '2026-01-01T00:00:00Z' };
+      const all = await catalog.usage(plan, meter, own);
+      const eu = await catalog.usage(plan, meter, {
+        ...own,
+        amount: '3',
+        filter_values: { region: ['eu'] },
+      });
+      const customer = await catalog.customer({ external_id: 'sharer' });
+      await catalog.subscribe(customer, plan, { start_date: '2026-06-01T00:00:00Z' });
+      const of = (region: string) => ({
+        external_customer_id: 'sharer',
+        properties: { v: '0.2', region },
+      });
+      await send(event('sh-eu', 'shared', of('eu')), event('sh-us', 'shared', of('us')));
+      const fed = async (id: string) =>
+        (await get(`/events/${id}`)).body.processed_events.map((line: any) => [
+          line.price_id,
+          line.qty_total,
+        ]);
+      expect(await fed('sh-eu')).toEqual([[eu.id, '0.5']]);
+      expect(await fed('sh-us')).toEqual([[all.id, '0.5']]);
+      const bench = await post(`/meters/${meter.id}/test`, {
+        event: event('none', 'shared', of('eu')),
+      });
+      expect(bench.body.charges.map((line: any) => line.price_id)).toEqual([eu.id]);
+      const costs = await post('/events/huggingface-billing', { requestIds: ['sh-eu'] });
+      expect(costs.body.requests[0].costNanoUsd).toBe('1500000000');
+    });
+
+    test('200 processed: a meter with more prices than are looked at, of which the customer pays the newest', async () => {
+      const { catalog } = world;
+      const meter = await catalog.meter({ type: 'COUNT' }, { event_name: 'popular' });
+      const plan = await catalog.plan();
+      const other = await catalog.plan();
+      const one = {
+        currency: 'usd', billing_period: 'MONTHLY', entity_type: 'PLAN', entity_id: other.id,
+        price_unit_type: 'FIAT', billing_model: 'FLAT_FEE', type: 'USAGE', invoice_cadence: 'ARREAR',
+        meter_id: meter.id, amount: '1',
+      }; // prettier-ignore
+      const many = await post('/prices/bulk', { items: Array.from({ length: 100 }, () => one) });
+      expect(many.status).toBe(201);
+      const price = await catalog.usage(plan, meter, { start_date: '2026-01-01T00:00:00Z' });
+      const customer = await catalog.customer({ external_id: 'late' });
+      await catalog.subscribe(customer, plan, { start_date: '2026-06-01T00:00:00Z' });
+      await send(event('pop-1', 'popular', { external_customer_id: 'late' }));
+      const { body } = await get('/events/pop-1');
+      expect([body.status, body.processed_events?.[0].price_id]).toEqual(['processed', price.id]);
+    });
+
     test('200: 50 of a thousand copies, newest first', async () => {
       for (let call = 0; call < 2; call += 1) {
         await world.send(
