@@ -162,11 +162,9 @@ async function readCounts(
     clickhouse.rows<[string]>(meteredCount(question), options),
     clickhouse.rows<[string]>(rejectedCount(question), options),
   ]);
-  const accepted = slots.reduce((sum, [, copies]) => sum + Number(copies), 0);
-  const canonical = slots.reduce((sum, [, , first]) => sum + Number(first), 0);
   return {
-    accepted,
-    duplicates: accepted - canonical,
+    accepted: slots.reduce((sum, [, copies]) => sum + Number(copies), 0),
+    duplicates: slots.reduce((sum, [, , behind]) => sum + Number(behind), 0),
     metered: Number(metered![0]),
     rejected: Number(rejected![0]),
     slots: slots.map(([slot, copies]) => ({ slot: slot * 1000, accepted: Number(copies) })),

@@ -10,7 +10,8 @@ export interface EventCountQuestion {
   readonly step: number;
 }
 
-const RANGE = `tenant_id = {tenant_id:String} and environment_id = {environment_id:String}
+const SCOPE = 'tenant_id = {tenant_id:String} and environment_id = {environment_id:String}';
+const RANGE = `${SCOPE}
          and timestamp >= fromUnixTimestamp64Milli({start_ms:Int64}, 'UTC')
          and timestamp < fromUnixTimestamp64Milli({end_ms:Int64}, 'UTC')`;
 
@@ -20,14 +21,22 @@ const paramsOf = ({ start, end, ...query }: EventCountQuestion) => ({
   end_ms: end,
 });
 
-/** Accepted copies and how many of them are the first of their id, by step. */
+/*
+ * What a replay left twice counts once: positions are gathered as bitmaps, one for each log partition.
+ * Positions of a partition lie close together, so that a bitmap takes two bytes for each where a set of
+ * hashes takes thirty, and a tenth of the time.
+ */
+
+/** Accepted copies, and how many of them came behind the first of their id, by step. */
 export function acceptedCounts(query: EventCountQuestion): ClickHouseQuery {
   return {
     sql: `
-      select toUInt32(if({step:UInt32} = 0, 0, intDiv(toUnixTimestamp(timestamp), {step:UInt32}) * {step:UInt32})) as slot,
-             uniqExact(position, partition), uniqExactIf((position, partition), is_canonical)
-        from events_raw_v1
-       where ${RANGE}
+      select slot, sum(copies), sum(behind)
+        from (select toUInt32(if({step:UInt32} = 0, 0, intDiv(toUnixTimestamp(timestamp), {step:UInt32}) * {step:UInt32})) as slot,
+                     groupBitmap(position) as copies, groupBitmapIf(position, not is_canonical) as behind
+                from events_raw_v1
+               where ${RANGE}
+               group by slot, partition)
        group by slot
        order by slot`,
     params: paramsOf(query),
@@ -38,24 +47,32 @@ export function acceptedCounts(query: EventCountQuestion): ClickHouseQuery {
 export function meteredCount(query: EventCountQuestion): ClickHouseQuery {
   return {
     sql: `
-      select uniqExact(position, partition)
-        from meter_usage_v1
-       where ${RANGE}
-         and (partition, position) not in (
-               select target_partition, target_position from usage_void_v1
-                where tenant_id = {tenant_id:String} and environment_id = {environment_id:String})`,
+      select sum(events)
+        from (select groupBitmap(position) as events
+                from meter_usage_v1
+               where ${RANGE}
+                 and (partition, position) not in (
+                       select target_partition, target_position from usage_void_v1 where ${SCOPE})
+               group by partition)`,
     params: paramsOf(query),
   };
 }
 
-/** Events that some meter was meant for and could not count. */
+/**
+ * Events that some meter was meant for and could not count. Rejections do not have the event's time, so
+ * the events of their customers and names are looked through, and no others.
+ */
 export function rejectedCount(query: EventCountQuestion): ClickHouseQuery {
+  const rejected = (columns: string) => `select ${columns} from events_rejected_v1 where ${SCOPE}`;
   return {
     sql: `
-      select uniqExact(position, partition)
-        from events_rejected_v1
-       where tenant_id = {tenant_id:String} and environment_id = {environment_id:String}
-         and (partition, position) in (select partition, position from events_raw_v1 where ${RANGE})`,
+      select sum(events)
+        from (select groupBitmap(position) as events
+                from events_raw_v1
+               where ${RANGE}
+                 and (event_name, external_customer_id) in (${rejected('event_name, external_customer_id')})
+                 and (partition, position) in (${rejected('partition, position')})
+               group by partition)`,
     params: paramsOf(query),
   };
 }
