@@ -34,6 +34,7 @@ export interface ApiOptions {
   readonly publicUrl?: string;
   /** False: nobody logs in through an identity provider, whatever tenants have set up. */
   readonly singleSignOn?: boolean;
+  readonly supportChatSecret?: string | null;
   /** False: neither the document nor its page is served. */
   readonly serveDocs?: boolean;
   /** Routes that other parts of the product serve under the same prefix, for the document. */
@@ -79,6 +80,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
       portalSessions,
       publicUrl,
       singleSignOn: options.singleSignOn ?? true,
+      supportChatSecret: options.supportChatSecret ?? null,
       logCorrections: appendCorrections,
       streamLag: async () => {
         const eventLog = await options.openEventLog();

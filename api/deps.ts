@@ -31,6 +31,8 @@ export interface ApiDeps extends BillingDeps {
   readonly publicUrl: string;
   /** Whether tenants may set up single sign-on at all. */
   readonly singleSignOn: boolean;
+  /** Of the support widget; null where there is none. */
+  readonly supportChatSecret: string | null;
   readonly eventReader: EventReader;
   /** How far the stream is behind the log. Rejects while the log can not be reached. */
   streamLag(): Promise<readonly PartitionLag[]>;

@@ -67,6 +67,6 @@ export const alreadyExists = (noun: string, field: string, value: string): Billi
   new BillingError(
     'conflict',
     'already_exists',
-    `A ${noun} with ${field} "${value}" exists already.`,
+    `${/^[aeio]/.test(noun) ? 'An' : 'A'} ${noun} with ${field} "${value}" exists already.`,
     [{ path: field, code: 'already_exists', message: `"${value}" is taken` }],
   );

@@ -21,7 +21,7 @@ export async function apiPart(runtime: Runtime): Promise<HttpPart> {
   const limit = { perSecond, burst: perSecond * BURST_SECONDS };
   const callerLimit =
     perSecond === 0 ? null : { limiter, limit, portal: PORTAL, anonymous: ANONYMOUS };
-  const { PUBLIC_URL, PORT, SINGLE_SIGN_ON, SERVE_DOCS } = runtime.config;
+  const { PUBLIC_URL, PORT, SINGLE_SIGN_ON, SERVE_DOCS, SUPPORT_CHAT_SECRET } = runtime.config;
   const eventReader = createEventReader(runtime.clickhouse(), {
     analytics: analyticsLimits(runtime.config),
     turnsPerTenant: runtime.config.ANALYTICS_PER_TENANT,
@@ -38,6 +38,7 @@ export async function apiPart(runtime: Runtime): Promise<HttpPart> {
     servedElsewhere,
     publicUrl: PUBLIC_URL ?? `http://127.0.0.1:${PORT}`,
     singleSignOn: SINGLE_SIGN_ON,
+    supportChatSecret: SUPPORT_CHAT_SECRET ?? null,
     serveDocs: SERVE_DOCS,
   };
   return {

@@ -21,6 +21,8 @@ const Config = z.object({
     .transform((list) => list.split(',').flatMap((entry) => entry.trim() || [])),
   /** Whether tenants may log in through an identity provider. */
   SINGLE_SIGN_ON: onOrOff,
+  /** What the support widget knows callers by: the secret that its makers gave out. Unset: no widget. */
+  SUPPORT_CHAT_SECRET: z.string().min(16).max(500).optional(),
   /** Whether the main port serves the OpenAPI document and its page. */
   SERVE_DOCS: onOrOff,
   /** Whether the main port serves /metrics; the operations port always does. */

@@ -18,12 +18,12 @@ export const API_KEY_TYPES = ['private_key', 'publishable_key'] as const;
 const nullableText = z.string().nullable();
 const emailAddress = z.email('is no e-mail address').max(255);
 const password = z.string().min(8, 'needs at least 8 characters').max(200);
-/** Strings, as everywhere; null takes a key away where metadata is merged. */
 const metadata = z.record(z.string().max(255), z.string().max(10_000));
 
+/** Without a password the account is reached by this session, and later through an identity provider. */
 export const SignUpBody = z.object({
   email: emailAddress,
-  password,
+  password: password.or(z.literal('')).nullish(),
   tenant_name: optionalText(),
 });
 export type SignUpBody = z.output<typeof SignUpBody>;
@@ -122,8 +122,11 @@ export const CreateUserBody = z.object({
 export type CreateUserBody = z.output<typeof CreateUserBody>;
 export const RenameUserBody = z.object({ name: name() });
 export const UpdateRolesBody = z.object({ roles });
-/** Metadata is merged key by key. */
-export const UpdateMeBody = z.object({ name: optionalText(), metadata: metadata.nullish() });
+/** Metadata is merged key by key; null takes a key away. */
+export const UpdateMeBody = z.object({
+  name: optionalText(),
+  metadata: z.record(z.string().max(255), z.string().max(10_000).nullable()).nullish(),
+});
 export type UpdateMeBody = z.output<typeof UpdateMeBody>;
 
 export const UserSearch = searchSchemas({
@@ -135,6 +138,11 @@ export const UserSearch = searchSchemas({
     roles: kind.list(),
   }),
 });
+
+/** What the support widget is shown, so that nobody speaks there in another's name. */
+export const SupportChatToken = z
+  .object({ token: z.string(), expires_at: instant })
+  .meta({ id: 'SupportChatToken' });
 
 export const RoleQuery = z.object({ user_type: z.enum(USER_TYPES).optional() });
 export const Role = z

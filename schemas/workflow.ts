@@ -3,6 +3,15 @@ import { id, instant } from './primitives.ts';
 import { LIMIT_MAX, searchSchemas } from './search.ts';
 
 export const WORKFLOW_STATUSES = ['Running', 'Completed', 'Failed'] as const;
+/** What clients may ask for; of the others there are none. */
+const KNOWN_STATUSES = [
+  ...WORKFLOW_STATUSES,
+  'Canceled',
+  'Terminated',
+  'ContinuedAsNew',
+  'TimedOut',
+  'Unknown',
+] as const;
 
 const nullableText = z.string().nullable();
 
@@ -91,7 +100,7 @@ export const WorkflowSearch = searchSchemas({
   filters: (kind) => ({
     workflow_id: kind.text(),
     workflow_type: kind.text(),
-    workflow_status: kind.oneOf(WORKFLOW_STATUSES),
+    workflow_status: kind.oneOf(KNOWN_STATUSES),
     task_queue: kind.text(),
     entity: kind.text(),
     entity_id: kind.text(),

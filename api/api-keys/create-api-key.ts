@@ -42,6 +42,7 @@ export async function createApiKey(
     throw forbidden('Only a person who is super admin makes keys for another account.');
   const permissions = body.permissions ?? [];
   assertWithin(permissions, permissionsOf(owner.roles));
+  assertHeld(identity, { roles: owner.roles, permissions });
   return await mintKey(tx, deps, caller, {
     name: body.name,
     type: body.type,
@@ -67,6 +68,7 @@ export async function rotateApiKey(
   await tx`select 1 from api_keys where ${inScope(tx, scope)} and id = ${id} for update`;
   const old = await findApiKey(tx, scope, id);
   assertOwnKey(caller, old);
+  assertHeld(caller.identity, old);
   const now = deps.clock.now();
   if (old.status !== 'published' || (old.expires_at !== null && old.expires_at <= isoTime(now)))
     throw invalidOperation('The API key was deleted or has expired.');
@@ -106,6 +108,18 @@ async function mintKey(
     display_id: `${api_key.slice(0, 11)}***${api_key.slice(-2)}`,
   });
   return { secret, api_key };
+}
+
+/** 403 unless the caller holds whatever the key will allow: a narrow key makes no wide one. */
+function assertHeld(
+  identity: Identity,
+  { roles, permissions }: Pick<ApiKey, 'roles' | 'permissions'>,
+): void {
+  const granted = permissions.length > 0 ? permissions : permissionsOf(roles);
+  const isHeld = granted.every((permission) =>
+    allows(identity.permissions, permission as Permission),
+  );
+  if (!isHeld) throw forbidden('Nobody grants more than they hold.');
 }
 
 function assertWithin(wanted: readonly string[], held: readonly string[]): void {

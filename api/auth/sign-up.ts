@@ -12,7 +12,7 @@ export async function signUp(deps: ApiDeps, body: SignUpBody): Promise<OpenedSes
   const at = isoTime(clock.now());
   const times = { created_at: at, updated_at: at };
   const email = body.email.toLowerCase();
-  const password_hash = await hashPassword(body.password);
+  const password_hash = body.password ? await hashPassword(body.password) : null;
   const tenant = { id: ids.next('tenant'), name: body.tenant_name ?? email, ...times };
   const user = { id: ids.next('user'), tenant_id: tenant.id };
   const by = { created_by: user.id, updated_by: user.id, ...times };

@@ -1,10 +1,12 @@
-import { assertRoles } from '../../domain/access/permissions.ts';
+import { assertRoles, mayGrant } from '../../domain/access/permissions.ts';
 import { invalidField, invalidOperation, notFound } from '../../domain/errors.ts';
 import { isoTime } from '../../platform/clock.ts';
+import type { Identity } from '../../platform/http/api-key-auth.ts';
 import type { Transaction } from '../../postgres/client.ts';
 import type { UpdateMeBody } from '../../schemas/tenancy.ts';
 import type { BillingDeps } from '../deps.ts';
 import { changed, type Caller } from '../record.ts';
+import { forbidden } from './create-user.ts';
 import {
   countPeople,
   hasOtherSuperAdmin,
@@ -18,7 +20,7 @@ import {
 export async function replaceRoles(
   tx: Transaction,
   deps: BillingDeps,
-  caller: Caller,
+  caller: Caller & { readonly identity: Identity },
   id: string,
   roles: readonly string[],
 ): Promise<UserRow> {
@@ -28,6 +30,7 @@ export async function replaceRoles(
   if (user.type === 'service_account')
     throw invalidField('id', 'the roles of a service account are fixed at creation');
   assertRoles('user', roles);
+  if (!mayGrant(caller.identity, roles)) throw forbidden('Nobody grants more than they hold.');
   if (id === caller.user_id) throw invalidOperation('Nobody changes their own roles.');
   await assertNoLiveKeys(tx, deps, caller, id);
   const staysSuperAdmin = roles.includes('super_admin') || !user.roles.includes('super_admin');
@@ -50,7 +53,7 @@ export async function renameServiceAccount(
   return await updateUserRow(tx, tenant_id, id, { name, ...changed(deps, caller) });
 }
 
-/** The caller's own name and metadata, which is merged key by key. */
+/** The caller's own name and metadata, which is merged key by key: null takes a key away. */
 export async function updateMe(
   tx: Transaction,
   deps: BillingDeps,
@@ -61,7 +64,11 @@ export async function updateMe(
   const user = await lockUser(tx, tenant_id, caller.user_id);
   return await updateUserRow(tx, tenant_id, user.id, {
     name: body.name === undefined ? user.name : body.name,
-    metadata: { ...user.metadata, ...body.metadata },
+    metadata: Object.fromEntries(
+      Object.entries({ ...user.metadata, ...body.metadata }).flatMap(([key, value]) =>
+        value === null ? [] : [[key, value] as const],
+      ),
+    ),
     ...changed(deps, caller),
   });
 }

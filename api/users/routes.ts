@@ -4,6 +4,7 @@ import {
   CreatedUser,
   CreateUserBody,
   RenameUserBody,
+  SupportChatToken,
   UpdateMeBody,
   UpdateRolesBody,
   User,
@@ -19,6 +20,7 @@ import {
 } from './change-user.ts';
 import { createUser } from './create-user.ts';
 import { findUser, searchUsers, withTenant } from './repository.ts';
+import { supportChatToken } from './support-chat.ts';
 
 export const userRoutes = [
   route({
@@ -70,6 +72,20 @@ export const userRoutes = [
     status: 200,
     answer: pageOf(User),
     handler: ({ deps, scope, body }) => searchUsers(deps.pool, scope.tenant_id, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/users/chat/verify',
+    summary: 'Show the support widget who the caller is',
+    permission: 'authenticated',
+    withoutEnvironment: true,
+    secretAnswer: true,
+    status: 200,
+    answer: SupportChatToken,
+    async handler({ deps, scope, user_id }) {
+      const user = await findUser(deps.pool, scope.tenant_id, user_id);
+      return supportChatToken(deps, user);
+    },
   }),
   route({
     method: 'PUT',

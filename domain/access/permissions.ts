@@ -114,12 +114,15 @@ export function assertRoles(type: UserType, roles: readonly string[]): void {
     throw invalidField('roles', 'super_admin stands alone');
 }
 
-/** Nobody grants more than they hold; `super_admin` is granted by a super admin only (money-semantics 14.2.2). */
+/**
+ * Nobody grants more than they hold; `super_admin` is granted by a super admin only (money-semantics 14.2.2).
+ * What is held is what the credential allows: a key that is narrower than its owner's roles grants no more
+ * than itself.
+ */
 export function mayGrant(
   granting: { readonly roles: readonly string[]; readonly permissions: readonly string[] },
   granted: readonly string[],
 ): boolean {
-  if (granting.roles.includes('super_admin')) return true;
-  if (granted.includes('super_admin')) return false;
+  if (granted.includes('super_admin') && !granting.roles.includes('super_admin')) return false;
   return permissionsOf(granted).every((permission) => allows(granting.permissions, permission));
 }

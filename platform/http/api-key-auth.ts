@@ -10,6 +10,8 @@ export interface Identity {
   readonly environment_id: string;
   /** Null for a caller who is not a key. */
   readonly key_id: string | null;
+  /** Of a key that stands in browsers: it sends events and is unknown to every other route. */
+  readonly is_publishable?: true;
   /** Of a person who logged in, or of an end customer in the portal. */
   readonly session_id?: string;
   /** Only of an end customer in the portal, who holds no permission and sees nothing but their own. */
@@ -136,6 +138,7 @@ async function findKey(pool: Pool, digest: Buffer): Promise<CachedKey | null> {
       tenant_id,
       environment_id,
       key_id: row.id,
+      ...(row.type === 'publishable_key' ? { is_publishable: true as const } : {}),
       user_id: row.user_id ?? '',
       user_type: row.user_type ?? 'service_account',
       roles,

@@ -9,11 +9,29 @@ export function parse<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const details = result.error.issues.map((issue) => detailOf(issue, where, value));
+  const issues = result.error.issues.flatMap((issue) => closest(issue));
+  const details = issues.map((issue) => detailOf(issue, where, value));
   const first = details[0]!;
   const more = details.length === 1 ? '' : ` (and ${details.length - 1} more)`;
   const message = `${first.path}: ${first.message}${more}`;
   throw new BillingError('invalid', 'validation_error', message, details);
+}
+
+/**
+ * A value that fits none of several forms, and has no wording of its own, is told what the form that it
+ * comes closest to misses: the one that it follows furthest, the first of several.
+ */
+function closest(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+  if (issue.code !== 'invalid_union' || issue.message !== 'Invalid input') return [issue];
+  const forms = issue.errors
+    .filter((form) => form.length > 0)
+    .map((form) =>
+      form.flatMap((each) => closest({ ...each, path: [...issue.path, ...each.path] })),
+    );
+  const depth = (form: readonly z.core.$ZodIssue[]) =>
+    Math.max(...form.map(({ path }) => path.length));
+  const deepest = Math.max(...forms.map(depth));
+  return forms.find((form) => depth(form) === deepest) ?? [issue];
 }
 
 const ABSENT = new Set(['invalid_type', 'invalid_value', 'invalid_union']);
@@ -22,8 +40,16 @@ function detailOf(issue: z.core.$ZodIssue, where: string, root: unknown): ErrorD
   const path = issue.path.length === 0 ? where : fieldPath(issue.path);
   if (ABSENT.has(issue.code) && valueAt(root, issue.path) === undefined)
     return { path, code: 'required', message: 'is required' };
-  const code = issue.code === 'custom' ? 'invalid_value' : issue.code;
-  return { path, code, message: issue.message.replace(/^Invalid input: /, '') };
+  const { code, message } = firstOf(issue);
+  const words = message.replace(/^Invalid input: /, '');
+  return { path, code: code === 'custom' ? 'invalid_value' : code, message: words };
+}
+
+/** Of several forms that are all wrong, what is wrong with the first: "Invalid input" helps nobody. */
+function firstOf(issue: z.core.$ZodIssue): z.core.$ZodIssue {
+  const hasWords = issue.code !== 'invalid_union' || issue.message !== 'Invalid input';
+  const first = hasWords ? undefined : issue.errors[0]?.[0];
+  return first === undefined ? issue : firstOf(first);
 }
 
 function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {

@@ -86,7 +86,11 @@ export async function startTestApi(
     readonly allowServerErrors?: boolean;
     readonly log?: Logger;
     /** Switches of the product that are on unless said otherwise. */
-    readonly switches?: { readonly serveDocs?: boolean; readonly singleSignOn?: boolean };
+    readonly switches?: {
+      readonly serveDocs?: boolean;
+      readonly singleSignOn?: boolean;
+      readonly supportChatSecret?: string;
+    };
   } = {},
 ): Promise<TestApi> {
   const database = await createTestDatabase();

@@ -257,11 +257,30 @@ describe('sign-up, login and sessions', () => {
     ['email', { email: 'no-address' }],
     ['email', { email: undefined }],
     ['password', { password: 'short' }],
-    ['password', { password: undefined }],
+    ['password', { password: 12345678 }],
   ])('400: %s', async (path, fields) => {
     const answer = await api.post('/v1/auth/signup', { ...credentials(), ...fields }, anonymous);
     expect([answer.status, answer.body.details[0].path]).toEqual([400, path]);
   });
+
+  test.each([[undefined], [null], ['']])(
+    'a sign-up with the password %j opens a session, and no password opens another',
+    async (password) => {
+      const { email } = credentials();
+      const { status, body } = await api.post('/v1/auth/signup', { email, password }, anonymous);
+      expect(status).toBe(200);
+      expect((await api.get('/v1/users/me', bearer(body.token))).body.email).toBe(
+        email.toLowerCase(),
+      );
+      for (const [guess, refused] of [
+        ['', 400],
+        ['password-1', 401],
+      ])
+        expect(
+          (await api.post('/v1/auth/login', { email, password: guess }, anonymous)).status,
+        ).toBe(refused);
+    },
+  );
 
   test('409: one account per address, in any case', async () => {
     const person = await signUp();

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { startTestApi, type TestApi, type TestCaller } from '../../support/api.ts';
 
 describe('accounts, keys and the tenant', () => {
@@ -99,6 +100,8 @@ describe('accounts, keys and the tenant', () => {
       const { body: first } = await admin.put('/v1/users/me', { name: 'Me', metadata: { a: '1' } });
       const { body: second } = await admin.put('/v1/users/me', { metadata: { b: '2' } });
       expect([first.name, second.name, second.metadata]).toEqual(['Me', 'Me', { a: '1', b: '2' }]);
+      const { body: third } = await admin.put('/v1/users/me', { metadata: { a: null, c: null } });
+      expect(third.metadata).toEqual({ b: '2' });
       expect((await admin.put(`/v1/users/${admin.user_id}`, { name: 'x' })).status).toBe(404);
     });
 
@@ -233,6 +236,49 @@ describe('accounts, keys and the tenant', () => {
       expect(wide.body.details[0].path).toBe('permissions[0]');
     });
 
+    test('a narrow key of a super admin grants no more than itself: no wide key, no account, no role', async () => {
+      const narrow = async (...permissions: string[]) => {
+        const { body } = await newKey({ permissions });
+        return { 'x-api-key': body.api_key as string };
+      };
+      const headers = await narrow('secret:write', 'user:write', 'plan:read');
+      const make = (fields: object) =>
+        api.post('/v1/secrets/api/keys', { name: 'k', type: 'private_key', ...fields }, headers);
+      expect((await make({})).status).toBe(403);
+      expect((await make({ permissions: ['plan:write'] })).status).toBe(403);
+      const { status, body: same } = await make({ permissions: ['plan:read', 'secret:write'] });
+      expect(status).toBe(201);
+      const { body: bot } = await admin.post('/v1/users', {
+        type: 'service_account',
+        roles: ['event_ingestor'],
+      });
+      expect((await make({ service_account_id: bot.id })).status).toBe(403);
+      const { body: wide } = await newKey();
+      const rotate = (id: string) => api.post(`/v1/secrets/api/keys/${id}/rotate`, {}, headers);
+      expect((await rotate(wide.secret.id)).status).toBe(403);
+      expect((await rotate(same.secret.id)).status).toBe(201);
+      for (const roles of [['super_admin'], ['event_ingestor']]) {
+        const account = { type: 'service_account', roles };
+        expect((await api.post('/v1/users', account, headers)).status).toBe(403);
+      }
+      const person = { type: 'user', email: 'narrow@example.test', roles: ['all_reader'] };
+      expect((await api.post('/v1/users', person, headers)).status).toBe(403);
+      const { body: invited } = await invite(['all_reader']);
+      const roles = (by: object) =>
+        api.put(`/v1/users/${invited.id}/roles`, { roles: ['super_admin'] }, by);
+      expect((await roles(headers)).status).toBe(403);
+      expect((await roles(await narrow('user:write', '*:read'))).status).toBe(403);
+    });
+
+    test('a publishable key is no key of any route but those that take events: 401', async () => {
+      const { body } = await newKey({ type: 'publishable_key' });
+      const headers = { 'x-api-key': body.api_key };
+      for (const path of ['/v1/plans', '/v1/users/me', '/v1/rbac/roles', '/v1/environments'])
+        expect((await api.get(path, headers)).status).toBe(401);
+      expect((await api.post('/v1/plans', { name: 'x' }, headers)).status).toBe(401);
+      expect((await api.post('/v1/events/raw/reprocess/all', {}, headers)).status).toBe(401);
+    });
+
     test('one sees and deletes one’s own; a super admin all of the environment', async () => {
       const writer = await api.newCaller({ beside: admin, roles: ['all_writer'] });
       const { body: own } = await newKey({}, writer);
@@ -295,5 +341,28 @@ describe('accounts, keys and the tenant', () => {
     });
     expect((await admin.get('/v1/tenants/tenant_x')).status).toBe(404);
     expect((await put({ name: 5 })).status).toBe(400);
+  });
+});
+
+describe('POST /users/chat/verify', () => {
+  const secret = 'the-secret-of-the-widget';
+
+  test('the HMAC of the caller’s id by the widget’s secret, without an environment', async () => {
+    const api = await startTestApi({ switches: { supportChatSecret: secret } });
+    const { status, body, headers } = await api.post('/v1/users/chat/verify');
+    expect([status, headers['cache-control']]).toEqual([200, 'no-store']);
+    expect(body).toEqual({
+      token: createHmac('sha256', secret).update(api.user_id).digest('hex'),
+      expires_at: '2026-11-21T12:15:00.000Z',
+    });
+    expect((await api.post('/v1/users/chat/verify', {}, { 'x-api-key': '' })).status).toBe(401);
+    await api.close();
+  });
+
+  test('400 where no widget is set up', async () => {
+    const api = await startTestApi();
+    const { status, body } = await api.post('/v1/users/chat/verify');
+    expect([status, body.code]).toEqual([400, 'invalid_operation']);
+    await api.close();
   });
 });
