@@ -129,7 +129,7 @@ async function writeDraft(
     const invoice = {
       ...computed.invoice,
       billing_sequence: subscription.last_billing_sequence,
-      idempotency_key: body.idempotency_key ?? null,
+      idempotency_key: body.idempotency_key || null,
       metadata: body.metadata ?? {},
     };
     try {

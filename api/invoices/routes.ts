@@ -14,6 +14,7 @@ import {
 import { id, IdParams, Message } from '../../schemas/primitives.ts';
 import { pageOf } from '../../schemas/search.ts';
 import type { BillingDeps } from '../deps.ts';
+import { oncePerBodyKey } from '../body-key.ts';
 import { route } from '../route.ts';
 import { invoiceAnswers, type InvoiceEmbeds } from './answers.ts';
 import { checkUsage } from './check-usage.ts';
@@ -61,13 +62,12 @@ export const invoiceRoutes = [
     body: CreateInvoiceBody,
     status: 201,
     answer: Invoice,
-    handler: async (call) => {
-      const invoice = await createPeriodInvoice(call.deps, call, call.body);
-      return await answered(call.deps, call.scope, invoice.id, {
-        line_items: true,
-        customer: true,
-      });
-    },
+    handler: (call) =>
+      oncePerBodyKey(call.deps, call, 'invoice', call.body, async (deps) => {
+        const invoice = await createPeriodInvoice(deps, call, call.body);
+        const embed = { line_items: true, customer: true };
+        return await answered(deps, call.scope, invoice.id, embed);
+      }),
   }),
   route({
     method: 'GET',

@@ -122,6 +122,43 @@ describe('POST /invoices', () => {
     expect(answer.body.details[0].path).toBe(path);
   });
 
+  test('the idempotency_key of a body: the first answer for the same body, 409 for another (billing-semantics 17.1)', async () => {
+    const { customer, subscription } = await subscribed();
+    const body = { ...draftBody(customer, subscription), idempotency_key: 'november' };
+    const first = await api.post('/v1/invoices', body);
+    expect(first).toMatchObject({ status: 201, body: { idempotency_key: 'november' } });
+    await api.post(`/v1/invoices/${first.body.id}/finalize`);
+
+    const again = await api.post('/v1/invoices', body);
+    expect(again).toMatchObject({ status: 201, headers: { 'idempotent-replayed': 'true' } });
+    expect(again.body).toEqual(first.body);
+    const reused = { status: 409, body: { code: 'idempotency_key_reused' } };
+    expect(await api.post('/v1/invoices', { ...body, metadata: { a: 'b' } })).toMatchObject(reused);
+    const other = await subscribed();
+    const foreign = {
+      ...draftBody(other.customer, other.subscription),
+      idempotency_key: 'november',
+    };
+    const refused = await api.post('/v1/invoices', foreign);
+    expect(refused).toMatchObject(reused);
+    expect(refused.body.details[0].path).toBe('idempotency_key');
+
+    const { idempotency_key: _, ...unnamed } = body;
+    const taken = { status: 409, body: { code: 'already_exists' } };
+    expect(await api.post('/v1/invoices', unnamed)).toMatchObject(taken);
+    // A header of the same text names something else, and a refusal keeps no key.
+    const header = { 'idempotency-key': 'november' };
+    expect(await api.post('/v1/invoices', unnamed, header)).toMatchObject(taken);
+    const late = { ...unnamed, idempotency_key: 'late' };
+    expect(await api.post('/v1/invoices', late)).toMatchObject(taken);
+    await api.post(`/v1/invoices/${first.body.id}/void`);
+    expect(await api.post('/v1/invoices', late)).toMatchObject({ status: 201 });
+    expect(await api.post('/v1/invoices', { ...unnamed, idempotency_key: '' })).toMatchObject({
+      status: 201,
+      body: { idempotency_key: 'late' },
+    });
+  });
+
   test('400: somebody else as the customer; 404: no such subscription', async () => {
     const { customer, subscription } = await subscribed();
     const other = await catalog.customer();
