@@ -98,6 +98,7 @@ export const ConnectionList = z
 
 export const ConnectionSearch = searchSchemas({
   fields: {
+    id: 'text',
     name: 'text',
     provider_type: 'text',
     status: 'text',

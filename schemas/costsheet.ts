@@ -7,7 +7,7 @@ import {
   optionalText,
   recordFields,
 } from './primitives.ts';
-import { expandQuery, searchSchemas } from './search.ts';
+import { expandQuery, nestedFields, searchSchemas } from './search.ts';
 
 const writable = {
   lookup_key: optionalLookupKey,
@@ -40,8 +40,10 @@ export const CostsheetQuery = expandQuery(['prices']);
 
 export const CostsheetSearch = searchSchemas({
   fields: {
+    id: 'text',
     name: 'text',
     lookup_key: 'text',
+    description: 'text',
     status: 'text',
     created_at: 'time',
     updated_at: 'time',
@@ -51,5 +53,13 @@ export const CostsheetSearch = searchSchemas({
     costsheet_ids: kind.list(),
     name: kind.text(),
     lookup_key: kind.text(),
+    // The same as clients of the older form write them (shapes, costsheet.Filter).
+    costsheetIDs: kind.list(),
+    lookupKey: kind.text(),
+    ...nestedFields,
+  }),
+  older: ({ queryFilter, timeRangeFilter }) => ({
+    ...(queryFilter as object | undefined),
+    ...(timeRangeFilter as object | undefined),
   }),
 });

@@ -8,6 +8,7 @@ import {
   instant,
   integer,
   optionalId,
+  optionalOneOf,
   optionalText,
   positiveDecimal,
   recordFields,
@@ -24,34 +25,27 @@ import {
   USAGE_RESET_PERIODS,
 } from './words.ts';
 
-/** An empty word says nothing. */
-const word = <const Values extends readonly [string, ...string[]]>(values: Values) =>
-  z
-    .enum(values)
-    .or(z.literal('').transform(() => null))
-    .nullish();
-
 const writable = {
   is_enabled: z.boolean().nullish(),
   is_soft_limit: z.boolean().nullish(),
   /** Null is no limit, 0 is nothing. */
   usage_limit: z.int().min(0).nullish(),
-  usage_reset_period: word(USAGE_RESET_PERIODS),
+  usage_reset_period: optionalOneOf(USAGE_RESET_PERIODS),
   static_value: optionalText(5000),
   config_value: z.record(z.string(), z.unknown()).nullish(),
-  aggregation_mode: word(ENTITLEMENT_AGGREGATION_MODES),
+  aggregation_mode: optionalOneOf(ENTITLEMENT_AGGREGATION_MODES),
   grant_quota: positiveDecimal.nullish(),
-  grant_measure: word(GRANT_MEASURES),
-  grant_duration_unit: word(GRANT_DURATION_UNITS),
+  grant_measure: optionalOneOf(GRANT_MEASURES),
+  grant_duration_unit: optionalOneOf(GRANT_DURATION_UNITS),
   grant_duration_value: integer.min(1).nullish(),
-  grant_allocation_behavior: word(GRANT_ALLOCATION_BEHAVIORS),
+  grant_allocation_behavior: optionalOneOf(GRANT_ALLOCATION_BEHAVIORS),
 };
 
 export const CreateEntitlementBody = z.object({
   ...writable,
   /** Short for entity_type PLAN and this entity_id. */
   plan_id: optionalId,
-  entity_type: word(ENTITLEMENT_ENTITY_TYPES),
+  entity_type: optionalOneOf(ENTITLEMENT_ENTITY_TYPES),
   entity_id: optionalId,
   feature_id: id,
   feature_type: z.enum(FEATURE_TYPES),
@@ -114,12 +108,21 @@ export const BulkEntitlements = z.object({ items: z.array(Entitlement) });
 
 export const EntitlementSearch = searchSchemas({
   fields: {
+    id: 'text',
     entity_type: 'text',
     entity_id: 'text',
     feature_id: 'text',
     feature_type: 'text',
     is_enabled: 'boolean',
+    is_soft_limit: 'boolean',
+    usage_limit: 'number',
+    usage_reset_period: 'text',
+    static_value: 'text',
+    aggregation_mode: 'text',
+    parent_entitlement_id: 'text',
     display_order: 'number',
+    start_date: 'time',
+    end_date: 'time',
     status: 'text',
     created_at: 'time',
     updated_at: 'time',

@@ -54,7 +54,7 @@ export const UpdateFeatureBody = z.object({
   ...writable,
   name: name().optional(),
   /** Added to the filters of the feature's meter. */
-  filters: z.array(MeterFilter).max(100).nullish(),
+  filters: z.array(MeterFilter).min(1, 'needs at least one filter').max(100).nullish(),
 });
 export type UpdateFeatureBody = z.output<typeof UpdateFeatureBody>;
 
@@ -106,11 +106,15 @@ export type Feature = z.infer<typeof Feature>;
 
 export const FeatureSearch = searchSchemas({
   fields: {
+    id: 'text',
     name: 'text',
     lookup_key: 'text',
+    description: 'text',
     type: 'text',
     meter_id: 'text',
     group_id: 'text',
+    unit_singular: 'text',
+    unit_plural: 'text',
     status: 'text',
     created_at: 'time',
     updated_at: 'time',

@@ -26,6 +26,7 @@ export type Group = z.infer<typeof Group>;
 
 export const GroupSearch = searchSchemas({
   fields: {
+    id: 'text',
     name: 'text',
     lookup_key: 'text',
     entity_type: 'text',

@@ -4,6 +4,7 @@ import {
   id,
   instant,
   name,
+  optionalOneOf,
   optionalText,
   positiveDecimal,
   recordFields,
@@ -26,7 +27,7 @@ const AggregationBody = z.object({
   expression: optionalText(1024),
   group_by: optionalText(),
   multiplier: positiveDecimal.nullish(),
-  bucket_size: z.enum(BUCKET_SIZES).nullish(),
+  bucket_size: optionalOneOf(BUCKET_SIZES),
 });
 
 export const CreateMeterBody = z.object({
@@ -84,8 +85,10 @@ export type Meter = z.infer<typeof Meter>;
 
 export const MeterSearch = searchSchemas({
   fields: {
+    id: 'text',
     name: 'text',
     event_name: 'text',
+    reset_usage: 'text',
     status: 'text',
     created_at: 'time',
     updated_at: 'time',

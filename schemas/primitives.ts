@@ -71,7 +71,7 @@ function numberText(value: number): string | null {
  * be? Years 1900 to 9998.
  */
 export const time = z.iso
-  .datetime({ offset: true, error: 'expected a time such as 2026-03-01T00:00:00Z' })
+  .datetime({ offset: true, abort: true, error: 'expected a time such as 2026-03-01T00:00:00Z' })
   .refine((value) => value >= '1900' && value < '9999', { message: 'is out of range' })
   .transform((value) => new Date(value).toISOString());
 
@@ -117,6 +117,13 @@ function isTimeZone(zone: string): boolean {
     return false;
   }
 }
+
+/** One of the words, or nothing: null and empty text both say nothing. */
+export const optionalOneOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>
+  z
+    .enum(words)
+    .or(z.literal('').transform(() => null))
+    .nullish();
 
 export const billingPeriod = z.enum(BILLING_PERIODS);
 export const recurringPeriod = billingPeriod.exclude(['ONETIME']);

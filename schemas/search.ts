@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { decimal, integer, status, text, time } from './primitives.ts';
+import { decimal, integer, optionalOneOf, status, STATUSES, text, time } from './primitives.ts';
 
 /** How the values of a field compare, and which key of a filter's `value` carries them. */
 export type FieldKind = 'text' | 'number' | 'time' | 'boolean';
@@ -17,6 +17,8 @@ export interface SearchSpec<Filters extends z.core.$ZodLooseShape> {
   readonly expand?: readonly string[];
   /** The resource's own filters, written once for bodies and for query strings. */
   filters(kind: FilterKinds): Filters;
+  /** The common fields where an older client puts them: what stands on top goes before them. */
+  older?(value: Readonly<Record<string, unknown>>): Partial<CommonFields>;
 }
 
 /** The same filter as a field of a JSON body and as a query parameter. */
@@ -68,7 +70,8 @@ export const LIMIT_MAX = 1000;
 /** Skipping rows costs as much as reading them (reliability, S18). */
 export const OFFSET_MAX = 100_000;
 
-const SortDirection = z.enum(['asc', 'desc']);
+const DIRECTIONS = ['asc', 'desc'] as const;
+const SortDirection = z.enum(DIRECTIONS);
 const SortElement = z.object({ field: z.string(), direction: SortDirection.default('desc') });
 const FilterValue = z.object({
   string: z.string().nullish(),
@@ -107,7 +110,7 @@ const bodyKinds: FilterKinds = {
       .array(item ?? text(512))
       .max(LIMIT_MAX)
       .nullish() as never,
-  oneOf: (values) => z.enum(values).nullish() as never,
+  oneOf: (values) => optionalOneOf(values as never) as never,
   time: () => time.nullish(),
   decimal: () => decimal.nullish(),
   integer: () => integer.nullish(),
@@ -169,10 +172,10 @@ export function searchSchemas<Filters extends z.core.$ZodLooseShape>(spec: Searc
     limit: limit.nullish(),
     offset: offset.nullish(),
     sort: z.union([z.array(SortElement).max(10), z.string()]).nullish(),
-    order: SortDirection.nullish(),
+    order: optionalOneOf(DIRECTIONS),
     filters: z.array(FilterElement).max(50).nullish(),
     expand: z.union([z.string(), z.array(z.string())]).nullish(),
-    status: status.nullish(),
+    status: optionalOneOf(STATUSES),
     start_time: time.nullish(),
     end_time: time.nullish(),
   });
@@ -202,7 +205,22 @@ export function expandQuery(expand: readonly string[]) {
     );
 }
 
-interface Given {
+/** The common fields of a search inside objects of their own, as clients of costsheets send them. */
+export const nestedFields = {
+  queryFilter: z
+    .object({
+      limit: limit.nullish(),
+      offset: offset.nullish(),
+      sort: z.string().nullish(),
+      order: optionalOneOf(DIRECTIONS),
+      expand: z.string().nullish(),
+      status: optionalOneOf(STATUSES),
+    })
+    .nullish(),
+  timeRangeFilter: z.object({ start_time: time.nullish(), end_time: time.nullish() }).nullish(),
+};
+
+interface CommonFields {
   limit?: number | null;
   offset?: number | null;
   sort?: z.output<typeof SortElement>[] | string | null;
@@ -223,7 +241,7 @@ function withSearch<Value extends Record<string, unknown>>(
 ): Value & { search: Search } {
   const complain: Complain = (path, message) =>
     context.issues.push({ code: 'custom', path, message, input: value });
-  const sent = value as Given;
+  const sent: CommonFields = { ...spec.older?.(value), ...present(value) };
   const search: Search = {
     limit: sent.limit ?? LIMIT_DEFAULT,
     offset: sent.offset ?? 0,
@@ -239,11 +257,15 @@ function withSearch<Value extends Record<string, unknown>>(
   return { ...value, search };
 }
 
+/** What was sent with a value. */
+const present = (value: Readonly<Record<string, unknown>>): CommonFields =>
+  Object.fromEntries(Object.entries(value).filter(([, field]) => field != null));
+
 const namesOf = (names: readonly string[]): string => names.join(', ');
 
 function sortTerms(
   spec: SearchSpec<z.core.$ZodLooseShape>,
-  sent: Given,
+  sent: CommonFields,
   complain: Complain,
 ): SortTerm[] {
   const terms = Array.isArray(sent.sort) ? sent.sort : [];
@@ -331,7 +353,10 @@ function expansions(
     .filter((entry) => entry !== '');
   for (const entry of names)
     if (!known.includes(entry))
-      complain(['expand'], `"${entry}" can not be expanded; one of: ${namesOf(known)}`);
+      complain(
+        ['expand'],
+        `"${entry}" can not be expanded; ${known.length === 0 ? 'nothing can' : `one of: ${namesOf(known)}`}`,
+      );
   return new Set(names);
 }
 

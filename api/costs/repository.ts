@@ -55,6 +55,9 @@ export interface CostsheetFilter {
   readonly costsheet_ids?: string[] | null;
   readonly name?: string | null;
   readonly lookup_key?: string | null;
+  /** The same two by their older names. */
+  readonly costsheetIDs?: string[] | null;
+  readonly lookupKey?: string | null;
   readonly search: Search;
 }
 
@@ -65,14 +68,16 @@ export async function searchCostsheets(
   filter: CostsheetFilter,
 ): Promise<Page<Costsheet>> {
   const { search } = filter;
+  const ids = filter.costsheet_ids?.length ? filter.costsheet_ids : filter.costsheetIDs;
+  const lookupKey = filter.lookup_key || filter.lookupKey;
   const page = await findPage<CostsheetRow>(db, {
     columns: columns(db),
     from: db`costsheets`,
     where: db`${inScope(db, scope)}
       ${search.status === null ? db`` : db`and status = ${search.status}`}
-      ${filter.costsheet_ids?.length ? db`and id = any(${filter.costsheet_ids})` : db``}
+      ${ids?.length ? db`and id = any(${ids})` : db``}
       ${filter.name ? db`and name = ${filter.name}` : db``}
-      ${filter.lookup_key ? db`and lookup_key = ${filter.lookup_key}` : db``}`,
+      ${lookupKey ? db`and lookup_key = ${lookupKey}` : db``}`,
     search,
   });
   const items = search.expand.has('prices')

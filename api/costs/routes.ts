@@ -1,4 +1,4 @@
-import { invalidField } from '../../domain/errors.ts';
+import { invalidOperation } from '../../domain/errors.ts';
 import {
   Costsheet,
   CostsheetDeleted,
@@ -113,7 +113,7 @@ export const costRoutes = [
     handler: (call) =>
       call.deps.pool.begin(async (tx) => {
         const row = await lockCostsheet(tx, call.scope, call.params.id);
-        if (row.status === 'deleted') throw invalidField('id', 'the costsheet was deleted already');
+        if (row.status === 'deleted') throw invalidOperation('The costsheet was deleted already.');
         await updateCostsheetRow(tx, call.scope, row.id, {
           status: 'deleted',
           ...changed(call.deps, call),

@@ -1,4 +1,7 @@
-import { assertEntitlement } from '../../domain/entitlement/entitlement-rules.ts';
+import {
+  assertEntitlement,
+  fieldsOfOtherTypes,
+} from '../../domain/entitlement/entitlement-rules.ts';
 import { invalidField, notFound } from '../../domain/errors.ts';
 import { inScope, type Scope, type Transaction } from '../../postgres/client.ts';
 import { writeOutbox } from '../../postgres/outbox.ts';
@@ -8,7 +11,7 @@ import type { BillingDeps } from '../deps.ts';
 import type { FeatureRow } from '../features/repository.ts';
 import { findMeters } from '../meters/repository.ts';
 import { newRecord, type Caller } from '../record.ts';
-import { insertEntitlement, type EntitlementRow } from './repository.ts';
+import { findEntitlement, insertEntitlement, type EntitlementRow } from './repository.ts';
 
 /** Makes entitlements, all or none, in the order given. One per entity and feature: 409. */
 export async function createEntitlements(
@@ -43,7 +46,8 @@ async function createEntitlement(
   const feature = await featureToGrant(tx, scope, body.feature_id);
   if (feature.type !== body.feature_type)
     throw invalidField('feature_type', `the feature is ${feature.type}`);
-  const isMetered = feature.type === 'metered';
+  if (body.parent_entitlement_id)
+    await assertReplaceable(tx, scope, body.parent_entitlement_id, entity, feature.id);
   const row: EntitlementRow = {
     ...newRecord(deps, caller, 'ent'),
     ...entity,
@@ -51,8 +55,8 @@ async function createEntitlement(
     feature_type: feature.type,
     is_enabled: feature.type === 'boolean' ? (body.is_enabled ?? false) : true,
     is_soft_limit: body.is_soft_limit ?? false,
-    usage_limit: isMetered ? (body.usage_limit ?? null) : null,
-    usage_reset_period: isMetered ? (body.usage_reset_period ?? null) : null,
+    usage_limit: body.usage_limit ?? null,
+    usage_reset_period: body.usage_reset_period ?? null,
     static_value: body.static_value ?? null,
     config_value: body.config_value ?? null,
     aggregation_mode: body.aggregation_mode ?? 'additive',
@@ -67,6 +71,7 @@ async function createEntitlement(
     display_order: body.display_order ?? 0,
     start_date: body.start_date ?? null,
     end_date: body.end_date ?? null,
+    ...fieldsOfOtherTypes(feature.type),
   };
   const [meter] = await findMeters(tx, scope, feature.meter_id === null ? [] : [feature.meter_id]);
   assertEntitlement(row, { type: feature.type, aggregation: meter?.aggregation ?? null });
@@ -81,6 +86,8 @@ function entityOf(body: CreateEntitlementBody): Entity {
   if (body.plan_id) {
     if (body.entity_id && body.entity_id !== body.plan_id)
       throw invalidField('entity_id', 'differs from plan_id');
+    if (body.entity_type && body.entity_type !== 'PLAN')
+      throw invalidField('entity_type', 'must be PLAN beside plan_id');
     return { entity_type: 'PLAN', entity_id: body.plan_id };
   }
   if (body.entity_type && body.entity_id)
@@ -107,6 +114,25 @@ async function assertEntity(tx: Transaction, scope: Scope, entity: Entity): Prom
   if (row === undefined) throw notFound(noun, entity.entity_id);
   if (row.status !== 'published')
     throw invalidField('entity_id', `${noun} ${entity.entity_id} is ${row.status}`);
+}
+
+/**
+ * A subscription's entitlement may stand in place of another one of the same feature (money-semantics
+ * 6.5): 404 when that does not exist in the scope.
+ */
+async function assertReplaceable(
+  tx: Transaction,
+  scope: Scope,
+  parentId: string,
+  entity: Entity,
+  featureId: string,
+): Promise<void> {
+  const path = 'parent_entitlement_id';
+  const parent = await findEntitlement(tx, scope, parentId);
+  if (entity.entity_type !== 'SUBSCRIPTION')
+    throw invalidField(path, 'only an entitlement of a subscription replaces another');
+  if (parent.feature_id !== featureId)
+    throw invalidField(path, `grants feature ${parent.feature_id}`);
 }
 
 async function featureToGrant(

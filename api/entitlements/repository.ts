@@ -95,7 +95,7 @@ export async function searchEntitlements(
   });
   const { expand } = search;
   const items = await entitlementAnswers(db, scope, page.items, {
-    feature: expand.has('features'),
+    feature: expand.has('features') || expand.has('meters'),
     meter: expand.has('meters'),
     plan: expand.has('plans'),
     addon: expand.has('addons'),

@@ -1,4 +1,7 @@
-import { assertEntitlement } from '../../domain/entitlement/entitlement-rules.ts';
+import {
+  assertEntitlement,
+  fieldsOfOtherTypes,
+} from '../../domain/entitlement/entitlement-rules.ts';
 import type { Transaction } from '../../postgres/client.ts';
 import { writeOutbox } from '../../postgres/outbox.ts';
 import type { UpdateEntitlementBody } from '../../schemas/entitlement.ts';
@@ -41,6 +44,7 @@ export async function updateEntitlement(
     ...(aggregation_mode == null ? {} : { aggregation_mode }),
     ...(display_order == null ? {} : { display_order }),
     ...(clear_grant_config === true ? NO_GRANT_CONFIG : {}),
+    ...fieldsOfOtherTypes(row.feature_type),
   };
   const feature = await findFeature(tx, scope, row.feature_id);
   const [meter] = await findMeters(tx, scope, feature.meter_id === null ? [] : [feature.meter_id]);

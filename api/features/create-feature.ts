@@ -48,6 +48,8 @@ async function meterIdOf(
   caller: Caller,
   body: CreateFeatureBody,
 ): Promise<string> {
+  if (body.meter && body.meter_id)
+    throw invalidField('meter_id', 'give a meter_id or a meter, not both');
   if (body.meter) return (await createMeter(tx, deps, caller, body.meter, 'meter.')).id;
   if (!body.meter_id)
     throw invalidField('meter_id', 'a metered feature needs a meter_id or a meter');

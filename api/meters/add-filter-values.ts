@@ -3,9 +3,9 @@ import type { Transaction } from '../../postgres/client.ts';
 import type { Meter } from '../../schemas/meter.ts';
 import type { BillingDeps } from '../deps.ts';
 import type { Caller } from '../record.ts';
-import { lockMeter, meterSpec, updateMeter } from './repository.ts';
+import { lockMeter, meterSpec, noNextVersion, updateMeter } from './repository.ts';
 
-/** Widens a meter's filters. Values that it has already make no new version. */
+/** Widens a meter's filters. Values that it has already make no new version; an archived meter has none: 400. */
 export async function addFilterValues(
   tx: Transaction,
   deps: BillingDeps,
@@ -21,6 +21,7 @@ export async function addFilterValues(
   assertMeterSpec(meterSpec({ ...meter, filters }));
   const { filtered_properties: _, ...unchanged } = meter;
   if (JSON.stringify(filters) === JSON.stringify(meter.filters)) return unchanged;
+  if (meter.status !== 'published') throw noNextVersion(meter);
   const { filtered_properties: __, ...updated } = await updateMeter(tx, deps, caller, meter, {
     filters,
   });

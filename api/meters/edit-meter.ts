@@ -1,4 +1,4 @@
-import { invalidField, invalidOperation } from '../../domain/errors.ts';
+import { invalidField } from '../../domain/errors.ts';
 import { assertMeterSpec, mergeFilters } from '../../domain/metering/meter-rules.ts';
 import type { Scope, Transaction } from '../../postgres/client.ts';
 import { inScope } from '../../postgres/client.ts';
@@ -6,7 +6,14 @@ import type { Meter, UpdateMeterBody } from '../../schemas/meter.ts';
 import type { BillingDeps } from '../deps.ts';
 import type { Caller } from '../record.ts';
 import { aggregationOf } from './create-meter.ts';
-import { lockMeter, meterSpec, updateMeter, updateMeterRow, type MeterRow } from './repository.ts';
+import {
+  lockMeter,
+  meterSpec,
+  noNextVersion,
+  updateMeter,
+  updateMeterRow,
+  type MeterRow,
+} from './repository.ts';
 
 /**
  * Changes a meter. What changes what it counts makes its next version, which is backfilled and rates
@@ -39,8 +46,7 @@ export async function editMeter(
     if (next.name === meter.name) return answerOf(meter);
     return answerOf(await updateMeterRow(tx, deps, caller, meter, { name: next.name }));
   }
-  if (meter.status !== 'published')
-    throw invalidOperation(`Meter ${meter.id} is ${meter.status}: it has no next version.`);
+  if (meter.status !== 'published') throw noNextVersion(meter);
   await assertPricesAgree(tx, caller.scope, next);
   return answerOf(await updateMeter(tx, deps, caller, meter, next, body.effective_from ?? null));
 }

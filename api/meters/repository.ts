@@ -1,4 +1,4 @@
-import { notFound } from '../../domain/errors.ts';
+import { invalidOperation, notFound } from '../../domain/errors.ts';
 import { meterDimensions } from '../../domain/metering/meter-rules.ts';
 import type { MeterSpec } from '../../domain/metering/usage.ts';
 import { inScope, oneOf, type Db, type Scope, type Transaction } from '../../postgres/client.ts';
@@ -122,6 +122,10 @@ export async function updateMeterRow(
      where ${inScope(tx, caller.scope)} and id = ${meter.id}`;
   return next;
 }
+
+/** 400: what an archived meter counts does not change any more. */
+export const noNextVersion = ({ id, status }: Pick<Meter, 'id' | 'status'>) =>
+  invalidOperation(`Meter ${id} is ${status}: it has no next version.`);
 
 /** Archives the meter. Its versions stay: what was counted stays counted, and prices may still use it. */
 export async function archiveMeter(

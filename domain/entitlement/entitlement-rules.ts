@@ -50,6 +50,14 @@ export function assertEntitlement(terms: EntitlementTerms, feature: EntitledFeat
   assertGrantConfig(terms, feature);
 }
 
+/** Fields that say nothing of a feature of this type, and what they are kept as (money-semantics 6.2). */
+export const fieldsOfOtherTypes = (type: FeatureType) => ({
+  ...(type === 'metered'
+    ? {}
+    : { usage_limit: null, usage_reset_period: null, is_soft_limit: false }),
+  ...(type === 'static' ? {} : { static_value: null }),
+});
+
 const GRANT_FIELDS = [
   'grant_quota',
   'grant_measure',

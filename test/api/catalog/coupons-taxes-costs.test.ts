@@ -223,10 +223,40 @@ describe('costsheets', () => {
     expect((await api.delete(`/v1/costs/${second.costsheet.id}`)).body.id).toBe(
       second.costsheet.id,
     );
-    expect((await api.delete(`/v1/costs/${second.costsheet.id}`)).status).toBe(400);
+    const again = await api.delete(`/v1/costs/${second.costsheet.id}`);
+    expect([again.status, again.body.code]).toEqual([400, 'invalid_operation']);
     expect((await api.get('/v1/costs/active')).body.id).toBe(id);
     expect(
       (await api.post('/v1/costs/search', { costsheet_ids: [id], limit: 1 })).body.pagination.total,
     ).toBe(1);
+  });
+
+  test('are found by the names of the older form as well; those on top go first', async () => {
+    const made: string[] = [];
+    for (const name of ['a', 'b', 'c']) {
+      const { body } = await api.post('/v1/costs', { name, lookup_key: `older-${name}` });
+      made.push(body.costsheet.id);
+    }
+    const [a, b, c] = made;
+    const find = async (fields: object) => {
+      const { status, body } = await api.post('/v1/costs/search', fields);
+      expect(status).toBe(200);
+      return body.items.map((item: { id: string }) => item.id);
+    };
+    const costsheetIDs = [a, b, c];
+    expect(await find({ lookupKey: 'older-b' })).toEqual([b]);
+    expect(await find({ costsheetIDs, queryFilter: { sort: 'name', order: 'asc' } })).toEqual(made);
+    expect(await find({ costsheetIDs, queryFilter: { limit: 1, offset: 1 } })).toHaveLength(1);
+    expect(await find({ costsheetIDs, limit: 2, queryFilter: { limit: 1 } })).toHaveLength(2);
+    expect(await find({ costsheetIDs, queryFilter: { status: 'deleted' } })).toEqual([]);
+    const timeRangeFilter = { end_time: '2000-01-01T00:00:00Z' };
+    expect(await find({ costsheetIDs, timeRangeFilter })).toEqual([]);
+    const wrong = await api.post('/v1/costs/search', { queryFilter: { limit: 0 } });
+    expect([wrong.status, wrong.body.details[0].path]).toEqual([400, 'queryFilter.limit']);
+  });
+
+  test('cost analytics expand the meter and the price, and nothing else', async () => {
+    const { status, body } = await api.post('/v1/costs/analytics', { expand: ['prize'] });
+    expect([status, body.details[0].path]).toEqual([400, 'expand[0]']);
   });
 });

@@ -51,6 +51,16 @@ describe('entitlements', () => {
       ['metered', { usage_limit: null }, { usage_limit: null, usage_reset_period: null }],
       ['metered', { usage_limit: 10_000_000_000 }, { usage_limit: 10_000_000_000 }],
       ['boolean', { usage_limit: 5 }, { is_enabled: false, usage_limit: null }],
+      [
+        'boolean',
+        { usage_reset_period: 'DAILY', is_soft_limit: true, static_value: 'x' },
+        { usage_reset_period: null, is_soft_limit: false, static_value: null },
+      ],
+      [
+        'metered',
+        { static_value: 'x', is_soft_limit: true },
+        { static_value: null, is_soft_limit: true },
+      ],
       ['boolean', { is_enabled: true }, { is_enabled: true }],
       ['static', { static_value: 'gold' }, { is_enabled: true, static_value: 'gold' }],
       ['config', { config_value: { a: [1] } }, { config_value: { a: [1] } }],
@@ -103,6 +113,45 @@ describe('entitlements', () => {
     expect((await api.put(`/v1/entitlements/${body.id}`, { usage_limit: -5 })).status).toBe(400);
   });
 
+  test('200: fields of other types say nothing, in changes too', async () => {
+    const { body } = await grant('static', { static_value: 'gold' });
+    const { body: updated } = await api.put(`/v1/entitlements/${body.id}`, {
+      static_value: 'silver',
+      usage_limit: 5,
+      usage_reset_period: 'DAILY',
+      is_soft_limit: true,
+    });
+    expect(updated).toMatchObject({
+      static_value: 'silver',
+      usage_limit: null,
+      usage_reset_period: null,
+      is_soft_limit: false,
+    });
+  });
+
+  test('200: what is searched, sorted and expanded', async () => {
+    const { body: limited } = await grant('metered', { usage_limit: 50, is_soft_limit: true });
+    const { body: level } = await grant('static', { static_value: 'Gold' });
+    const find = async (fields: object) =>
+      (await api.post('/v1/entitlements/search', { plan_ids: [plan], ...fields })).body.items;
+    const ids = async (fields: object) =>
+      (await find(fields)).map((item: { id: string }) => item.id);
+    const filters = (field: string, operator: string, value: object) => ({
+      filters: [{ field, operator, value }],
+    });
+    expect(await ids(filters('usage_limit', 'gte', { number: 50 }))).toEqual([limited.id]);
+    expect(await ids(filters('is_soft_limit', 'eq', { boolean: true }))).toEqual([limited.id]);
+    expect(await ids(filters('static_value', 'contains', { string: 'gold' }))).toEqual([level.id]);
+    expect(await ids(filters('id', 'in', { array: [level.id, 'ent_x'] }))).toEqual([level.id]);
+    expect(await ids({ sort: [{ field: 'usage_limit', direction: 'asc' }] })).toEqual([
+      limited.id,
+      level.id,
+    ]);
+    expect(await ids({ status: '', feature_type: '' })).toEqual([level.id, limited.id]);
+    const [, withMeter] = await find({ expand: 'meters' });
+    expect(withMeter.feature.meter.id).toBe(withMeter.feature.meter_id);
+  });
+
   test('200: the configuration of quotas comes and goes whole', async () => {
     const { body } = await grant('metered');
     const put = (fields: object) => api.put(`/v1/entitlements/${body.id}`, fields);
@@ -130,6 +179,7 @@ describe('entitlements', () => {
       ['usage_reset_period', 'metered', { usage_reset_period: 'HOURLY' }],
       ['entity_type', 'boolean', { plan_id: '' }],
       ['entity_id', 'boolean', { plan_id: '', entity_type: 'PLAN' }],
+      ['entity_type', 'boolean', { entity_type: 'ADDON' }],
       ['feature_id', 'peak', {}],
       [
         'grant_quota',
@@ -146,6 +196,17 @@ describe('entitlements', () => {
       const answer = await grant(feature, fields);
       expect([answer.status, answer.body.details[0].path]).toEqual([400, path]);
     });
+  });
+
+  test('only an entitlement of a subscription replaces another, one of the same feature', async () => {
+    const { body: parent } = await grant('metered', { usage_limit: 5 });
+    const refusal = async (feature: string, fields: object) => {
+      const { status, body } = await grant(feature, fields);
+      return [status, body.details[0]?.path];
+    };
+    const of = (id: string) => ({ parent_entitlement_id: id });
+    expect(await refusal('boolean', of('ent_x'))).toEqual([404, undefined]);
+    expect(await refusal('boolean', of(parent.id))).toEqual([400, 'parent_entitlement_id']);
   });
 
   test('404 and 409, in bulk too: all or none', async () => {

@@ -187,9 +187,23 @@ describe('features', () => {
         { reporting_unit: { conversion_rate: 0, unit_singular: 'k', unit_plural: 'ks' } },
       ],
       ['metadata.n', { metadata: { n: 1 } }],
+      ['meter_id', { type: 'metered', meter, meter_id: 'meter_x' }],
     ])('%s', async (path, fields) => {
       const answer = await create(fields);
       expect([answer.status, answer.body.details[0].path]).toEqual([400, path]);
+    });
+
+    test('filters: none are no change; what an archived meter counts stays', async () => {
+      const { body: feature } = await create({ type: 'metered', meter });
+      const put = (filters: object[]) => api.put(`/v1/features/${feature.id}`, { filters });
+      const refusal = ({ status, body }: Awaited<ReturnType<typeof put>>) => [status, body.code];
+      expect(refusal(await put([]))).toEqual([400, 'validation_error']);
+      await put([{ key: 'a', values: ['1'] }]);
+      await api.delete(`/v1/features/${feature.id}`);
+      expect((await put([{ key: 'a', values: ['1'] }])).status).toBe(200);
+      expect(refusal(await put([{ key: 'a', values: ['2'] }]))).toEqual([400, 'invalid_operation']);
+      const { body: read } = await api.get(`/v1/meters/${feature.meter_id}`);
+      expect(read.filters).toEqual([{ key: 'a', values: ['1'] }]);
     });
 
     test('a feature that is granted can not be deleted', async () => {

@@ -47,7 +47,9 @@ export async function walkCouponsTaxesCosts({ walk }: Walker, customerId: string
   const costsheetId = made.costsheet!.id!;
   await walk('GET /costs/{id}', (sdk) => sdk.costs.getCostsheet(costsheetId));
   await walk('GET /costs/active', (sdk) => sdk.costs.getActiveCostsheet());
-  await walk('POST /costs/search', (sdk) => sdk.costs.queryCostsheet({}));
+  await walk('POST /costs/search', (sdk) =>
+    sdk.costs.queryCostsheet({ lookupKey: 'walk-infra', queryFilter: { limit: 1 } }),
+  );
   await walk('PUT /costs/{id}', (sdk) => sdk.costs.updateCostsheet(costsheetId, { name: 'All' }));
   const range = { startTime: '2026-11-01T00:00:00Z', endTime: '2026-11-21T00:00:00Z' };
   await walk('POST /costs/analytics', (sdk) => sdk.costs.getDetailedCostAnalytics(range as never));
