@@ -66,6 +66,8 @@ export function registerRoutes<Deps extends RouteDeps>(
       url: urlOf(options.prefix, route),
       ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
       onRequest: async (request, reply) => {
+        const path = withoutSlash(request.url);
+        if (path !== request.url) return reply.code(307).header('location', path).send();
         const identity = await admit(route, request, options);
         await takeRequest(options.callerLimit ?? null, identity, request, reply);
         identities.set(request, identity);
@@ -78,6 +80,12 @@ export function registerRoutes<Deps extends RouteDeps>(
 /** The path as Fastify writes it: `/v1/plans/:id`. */
 const urlOf = (prefix: string, { path }: Pick<Route, 'path'>): string =>
   prefix + path.replace(/\{([a-z_]+)\}/g, ':$1');
+
+/** The same address without slashes at the end of its path. */
+function withoutSlash(url: string): string {
+  const path = url.split('?', 1)[0]!;
+  return path.replace(/\/+$/, '') + url.slice(path.length);
+}
 
 /** Bodies that are files reach the routes that declare them, as a `Buffer`, and no others. */
 function readFiles(

@@ -152,8 +152,10 @@ describe('declared routes', () => {
       expect(answer.headers['content-type']).toBeUndefined();
     });
 
-    test('a trailing slash is the same route, OPTIONS is answered everywhere', async () => {
-      expect((await send('GET', '/v1/things/a/')).statusCode).toBe(200);
+    test('a trailing slash is 307 to the route without it, OPTIONS is answered everywhere', async () => {
+      const answer = await send('GET', '/v1/things/a/?expand=b/');
+      expect([answer.statusCode, answer.headers.location]).toEqual([307, '/v1/things/a?expand=b/']);
+      expect((await send('GET', '/v1/nothing/')).statusCode).toBe(404);
       expect((await send('OPTIONS', '/v1/things')).statusCode).toBe(200);
     });
   });
