@@ -3,11 +3,12 @@ import { scalarText } from '../domain/metering/json-scalar.ts';
 import type { UsageAnswer, UsageQuery } from '../domain/metering/usage.ts';
 import type { ClickHouse } from './client.ts';
 import type { QueryLimits } from './query-limits.ts';
+import { Pieces } from './pieces.ts';
 import { rawGroups, readRawGroup, type RawSpec } from './queries/raw-groups.ts';
 import { stateNeeds } from './queries/usage-buckets.ts';
 import { RowBinaryReader } from './row-binary.ts';
 import { GROUPS_MAX, refuseManyValues, tooManyGroups } from './usage-errors.ts';
-import { groupOf, planQuery } from './usage-plan.ts';
+import { cellAt, groupOf, planQuery } from './usage-plan.ts';
 import { UsageTally } from './usage-tally.ts';
 
 /** Raw values of one property that stand for one text: 5, 5.0 and "5". */
@@ -36,11 +37,10 @@ export async function answerFromEvents(
   const asked = { ...query, filter_values: {}, excluded_filter_values: [] };
   const plan = planQuery(asked, names, new Map());
   const tally = new UsageTally(plan);
-  if (plan.cells.length === 0) return tally.answer();
+  if (plan.cells.length === 0) return await tally.answer();
 
   const isUnique = query.aggregation === 'COUNT_UNIQUE';
   const needs = stateNeeds(new Set([query.aggregation]));
-  const places = new Map(plan.cells.map(({ start }, index) => [start, index]));
   const statement = rawGroups({ plan: { ...plan, query }, spec, names, needs });
   const groups = Math.min(GROUPS_MAX * SPELLINGS * plan.cells.length, ROWS_MAX);
   const bytes = await clickhouse
@@ -49,14 +49,16 @@ export async function answerFromEvents(
       const isGroups = error instanceof ClickHouseError && error.code === TOO_MANY_ROWS;
       throw isGroups && /GROUP BY/i.test(error.message) ? tooManyGroups() : error;
     });
+  const pieces = new Pieces();
   for (const reader = new RowBinaryReader(bytes); !reader.done;) {
     const group = readRawGroup(reader, isUnique, needs);
-    const cell = places.get(group.cell)!;
+    const cell = cellAt(plan.cells, group.cell);
     const dimensions = isUnique ? group.dimensions : group.dimensions.map(textOf);
     if (!isUnique) tally.add(cell, { ...group, dimensions });
     else tally.addUniques(cell, groupOf(plan, group), group.unique_count, group.state.event_count);
+    if (pieces.isDone()) await pieces.breathe();
   }
-  return tally.answer();
+  return await tally.answer();
 }
 
 function textOf(raw: string): string {

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import type { UsageState, Span } from '../domain/metering/usage-state.ts';
 import type { FilterValues, UsageQuery, UsageWindow } from '../domain/metering/usage.ts';
 import { epochMs } from '../domain/time/instant.ts';
-import { windowsWithin } from '../domain/time/usage-windows.ts';
+import { windowSpans } from '../domain/time/usage-windows.ts';
 
 /** A stretch of time that is aggregated apart: a window cut to the period, or the period. */
 export interface Cell extends Span {
-  readonly window_start: string | null;
+  /** Of the uncut window, in milliseconds; null without windows. */
+  readonly window_start: number | null;
   /** What lies before the period and is carried into it. */
   readonly is_carry: boolean;
 }
@@ -131,10 +132,10 @@ function cellsOf(query: UsageQuery, window: UsageWindow | null): Cell[] {
   const end = epochMs(query.end);
   if (start >= end) return [];
   if (window !== null) {
-    return windowsWithin(window, query).map((cell) => ({
-      start: epochMs(cell.start),
-      end: epochMs(cell.end),
-      window_start: cell.window_start,
+    return windowSpans(window, start, end).map((span) => ({
+      start: span.start,
+      end: span.end,
+      window_start: span.window_start,
       is_carry: false,
     }));
   }

@@ -86,7 +86,7 @@ async function readOnce(
   for (const group of groupsOf(plans)) {
     const tallies = group.map((plan) => new UsageTally(plan));
     await readUsage({ ...deps, options: { limits: limitsOf(group, options) } }, tallies);
-    for (const tally of tallies) answers.set(tally.plan.query.key, tally.answer());
+    for (const tally of tallies) answers.set(tally.plan.query.key, await tally.answer());
   }
   return { watermarks: at ?? bounds.watermarks, answers };
 }

@@ -6,6 +6,8 @@ import {
   type UsageState,
 } from '../domain/metering/usage-state.ts';
 import type { UsageAnswer, UsageRow } from '../domain/metering/usage.ts';
+import { isoText } from '../domain/time/instant.ts';
+import { Pieces } from './pieces.ts';
 import type { UsagePart } from './queries/usage-buckets.ts';
 import { EMPTY_STATE, groupOf, matches, type Cell, type PlannedQuery } from './usage-plan.ts';
 
@@ -44,17 +46,17 @@ export class UsageTally {
     entry.state = { ...entry.state, event_count: entry.state.event_count + events };
   }
 
-  answer(): UsageAnswer {
+  async answer(): Promise<UsageAnswer> {
     const { query } = this.plan;
     const isPlain = query.window === null && query.group_by.length === 0;
-    const rows = this.#rows();
+    const rows = await this.#rows();
     if (isPlain && rows.length === 0)
       rows.push({ group: [], window_start: null, quantity: '0', event_count: 0 });
     return { key: query.key, rows };
   }
 
   /** By window, then group. */
-  #rows(): UsageRow[] {
+  async #rows(): Promise<UsageRow[]> {
     const carried = [...this.#entries.values()].filter((entry) => entry.is_carry);
     const entries = [...this.#entries.values()].filter((entry) => !entry.is_carry);
     // A group that only has something carried in is answered too.
@@ -62,14 +64,24 @@ export class UsageTally {
       const cell = this.plan.cells.length - 1;
       if (!this.#entries.has(keyOf(cell, group))) entries.push(this.#entry(cell, group));
     }
-    return entries
-      .sort((a, b) => a.cell.start - b.cell.start || compareGroups(a.group, b.group))
-      .map((entry) => ({
-        group: entry.group,
-        window_start: entry.cell.window_start,
-        quantity: this.#quantity(entry),
-        event_count: entry.state.event_count + (this.#carried(entry)?.event_count ?? 0),
-      }));
+    entries.sort((a, b) => a.cell.start - b.cell.start || compareGroups(a.group, b.group));
+    const rows: UsageRow[] = [];
+    const pieces = new Pieces();
+    for (const entry of entries) {
+      rows.push(this.#row(entry));
+      if (pieces.isDone()) await pieces.breathe();
+    }
+    return rows;
+  }
+
+  #row(entry: Entry): UsageRow {
+    const { window_start } = entry.cell;
+    return {
+      group: entry.group,
+      window_start: window_start === null ? null : isoText(window_start),
+      quantity: this.#quantity(entry),
+      event_count: entry.state.event_count + (this.#carried(entry)?.event_count ?? 0),
+    };
   }
 
   #carried(entry: Entry): UsageState | undefined {

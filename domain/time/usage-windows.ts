@@ -41,28 +41,50 @@ export function windowGrid(window: UsageWindow): WindowGrid {
   return monthGrid(zone, billing_anchor);
 }
 
+/** One window of a usage grid inside a range, in milliseconds. */
+export interface WindowSpan {
+  /** Cut to the range. */
+  readonly start: number;
+  readonly end: number;
+  /** The uncut window on its grid. */
+  readonly window_start: number;
+  readonly window_end: number;
+}
+
+/**
+ * The windows that overlap `[from, until)`, oldest first. A month of minutes is 44,640 of them, which is
+ * why they are numbers here: as texts they would take ten times as long.
+ */
+export function windowSpans(window: UsageWindow, from: number, until: number): WindowSpan[] {
+  const grid = windowGrid(window);
+  const spans: WindowSpan[] = [];
+  for (let at = from; at < until;) {
+    const { start: window_start, end: window_end } = grid.cellAt(at);
+    const start = Math.max(window_start, from);
+    const end = Math.min(window_end, until);
+    spans.push({ start, end, window_start, window_end });
+    at = window_end;
+  }
+  return spans;
+}
+
 /**
  * The windows that overlap a period, oldest first, each with its identity and cut to the period. Empty
- * for an empty period. A month of minutes is 44,640 of them.
+ * for an empty period.
  */
 export function windowsWithin(window: UsageWindow, period: Period): WindowCell[] {
-  const grid = windowGrid(window);
   const from = epochMs(period.start);
   const until = epochMs(period.end);
-  const cells: WindowCell[] = [];
-  for (let at = from; at < until;) {
-    const { start, end } = grid.cellAt(at);
-    const window_start = isoText(start);
-    const window_end = isoText(end);
-    cells.push({
+  return windowSpans(window, from, until).map((span) => {
+    const window_start = isoText(span.window_start);
+    const window_end = isoText(span.window_end);
+    return {
       window_start,
       window_end,
-      start: start < from ? period.start : window_start,
-      end: end > until ? period.end : window_end,
-    });
-    at = end;
-  }
-  return cells;
+      start: span.window_start < from ? period.start : window_start,
+      end: span.window_end > until ? period.end : window_end,
+    };
+  });
 }
 
 /** The start of the window that holds an instant. */

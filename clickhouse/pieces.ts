@@ -1,0 +1,28 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+const ROWS = 1_000;
+
+/**
+ * Cuts work over many rows into pieces of some milliseconds: one tenant's wide answer must not hold up
+ * the process for the others while it is taken apart.
+ *
+ *     for (const row of rows) {
+ *       …
+ *       if (pieces.isDone()) await pieces.breathe();
+ *     }
+ */
+export class Pieces {
+  #left = ROWS;
+
+  /** Counts one row. True when enough were looked at without a break. */
+  isDone(): boolean {
+    this.#left -= 1;
+    return this.#left <= 0;
+  }
+
+  /** Lets everything go on that waits. */
+  async breathe(): Promise<void> {
+    this.#left = ROWS;
+    await nextTurn();
+  }
+}
