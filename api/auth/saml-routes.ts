@@ -26,7 +26,9 @@ export const samlRoutes = [
     status: 302,
     answer: null,
     async handler({ deps, params, query, setHeader }) {
-      setHeader('location', await beginSamlLogin(deps, params.tenant, query.state ?? ''));
+      const { location, cookie } = await beginSamlLogin(deps, params.tenant, query.state ?? '');
+      setHeader('set-cookie', cookie);
+      setHeader('location', location);
     },
   }),
   route({
@@ -42,8 +44,12 @@ export const samlRoutes = [
     secretAnswer: true,
     status: 302,
     answer: null,
-    async handler({ deps, params, body, setHeader }) {
-      setHeader('location', await finishSamlLogin(deps, params.tenant, body));
+    async handler({ deps, params, body, headers, setHeader }) {
+      const { tenant } = params;
+      const cookies = [headers['cookie'] ?? []].flat().join(';');
+      const { location, cookie } = await finishSamlLogin(deps, tenant, body, cookies);
+      setHeader('set-cookie', cookie);
+      setHeader('location', location);
     },
   }),
 ];

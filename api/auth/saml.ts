@@ -1,7 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import { BillingError, notFound } from '../../domain/errors.ts';
 import { isoTime } from '../../platform/clock.ts';
 import type { Assertion } from '../../platform/saml/assertion.ts';
+import {
+  bindingCookie,
+  bindToBrowser,
+  isBoundTo,
+  spentCookie,
+} from '../../platform/saml/browser.ts';
 import { isServing, readSamlConfig, type SamlConfig } from '../../platform/saml/enforced.ts';
 import { refused } from '../../platform/saml/refused.ts';
 import {
@@ -24,16 +29,23 @@ export async function samlMetadata(deps: ApiDeps, tenantId: string): Promise<str
   return metadataOf((await singleSignOn(deps, tenantId)).ends);
 }
 
-/** Remembers that a login begins, for ten minutes, and answers where the browser goes. */
+/** Where the browser goes, and the cookie that it takes along. */
+export interface Redirect {
+  readonly location: string;
+  readonly cookie: string;
+}
+
+/** Remembers that a login begins, for ten minutes, and binds it to the browser that begins it. */
 export async function beginSamlLogin(
   deps: ApiDeps,
   tenantId: string,
   state: string,
-): Promise<string> {
+): Promise<Redirect> {
   const { ends } = await singleSignOn(deps, tenantId);
   const now = deps.clock.now();
+  const bound = bindToBrowser();
   const request = {
-    id: `_${randomBytes(20).toString('hex')}`,
+    id: bound.request_id,
     tenant_id: tenantId,
     relay_state: state,
     expires_at: isoTime(now + REQUEST_MS),
@@ -41,22 +53,28 @@ export async function beginSamlLogin(
   };
   await deps.pool`delete from saml_requests where expires_at <= ${isoTime(now)}`;
   await deps.pool`insert into saml_requests ${deps.pool(request)}`;
-  return await loginUrl(ends, request.id, state);
+  return {
+    location: await loginUrl(ends, request.id, state),
+    cookie: bindingCookie(bound, pathOf(ends.acs_url), REQUEST_MS / 1000),
+  };
 }
 
 /**
- * Takes the identity provider's answer: the request that it names and the assertion are used up in the
- * transaction that finds, or makes, the account. Answers where the browser goes, with the session
- * behind the #, where no server sees it (money-semantics 14.5.6 to 14.5.8).
+ * Takes the identity provider's answer, from the browser that began the login: the request that it names
+ * and the assertion are used up in the transaction that finds, or makes, the account. Answers where the
+ * browser goes, with the session behind the #, where no server sees it (money-semantics 14.5.6 to 14.5.8).
  */
 export async function finishSamlLogin(
   deps: ApiDeps,
   tenantId: string,
   form: SamlResponseBody,
-): Promise<string> {
+  cookies: string | undefined,
+): Promise<Redirect> {
   const { ends, config } = await singleSignOn(deps, tenantId);
   const assertion = await verifiedAssertion(ends, form.SAMLResponse, deps.clock.now());
   const email = emailOf(assertion, config);
+  if (!isBoundTo(assertion.in_response_to, cookies))
+    throw refused('it answers no login of this browser');
   const account = await deps.pool.begin(async (tx) => {
     const state = await claimRequest(tx, deps, tenantId, assertion);
     if (state !== form.RelayState) throw refused('RelayState came back changed');
@@ -70,8 +88,13 @@ export async function finishSamlLogin(
   );
   const { token, refresh_token, expires_at } = session;
   const told = { token, refresh_token, expires_at, user_id: account.id, tenant_id: tenantId };
-  return `${deps.publicUrl}/sso#${String(new URLSearchParams({ ...told, state: account.state }))}`;
+  return {
+    location: `${deps.publicUrl}/sso#${String(new URLSearchParams({ ...told, state: account.state }))}`,
+    cookie: spentCookie(assertion.in_response_to, pathOf(ends.acs_url)),
+  };
 }
+
+const pathOf = (url: string): string => new URL(url).pathname;
 
 /** 404 alike for a tenant that does not exist and for one without single sign-on. */
 async function singleSignOn(

@@ -38,19 +38,28 @@ describe('single sign-on', () => {
     acsUrl: `http://127.0.0.1:8080${base(by)}/acs`,
     entityId: `http://127.0.0.1:8080${base(by)}/metadata`,
   });
+  /** What the one browser of these tests was given: it sends all of them, as browsers do. */
+  const cookies: string[] = [];
+  const sent = () => cookies.map((cookie) => cookie.split(';')[0]).join('; ');
   const begin = async (state?: string, by: TestCaller = api) => {
     const query = state === undefined ? '' : `?state=${encodeURIComponent(state)}`;
     const { status, headers } = await api.get(`${base(by)}/login${query}`, { 'x-api-key': '' });
     if (status !== 302) throw new Error(`the login answered ${status}`);
+    cookies.push(String(headers['set-cookie']));
     const location = new URL(String(headers['location']));
     const request = inflateRawSync(
       Buffer.from(location.searchParams.get('SAMLRequest')!, 'base64'),
     ).toString();
     return { location, request, requestId: / ID="([^"]+)"/.exec(request)![1]! };
   };
-  const post = (xml: string, relayState = '', by: TestCaller = api): Promise<TestAnswer> => {
+  const post = (
+    xml: string,
+    relayState = '',
+    by: TestCaller = api,
+    cookie = sent(),
+  ): Promise<TestAnswer> => {
     const form = new URLSearchParams({ SAMLResponse: encoded(xml), RelayState: relayState });
-    return api.call('POST', `${base(by)}/acs`, String(form), FORM);
+    return api.call('POST', `${base(by)}/acs`, String(form), { ...FORM, cookie });
   };
   let people = 0;
   const newEmail = () => `person-${(people += 1)}@example.test`;
@@ -290,6 +299,48 @@ describe('single sign-on', () => {
       const { requestId } = await begin();
       api.clock.advance(10 * 60_000);
       expect((await post(responseXml(factsFor(requestId)))).status).toBe(401);
+    });
+
+    test('an answer that another browser asked for: nobody is signed in by being made to post it', async () => {
+      const { requestId } = await begin();
+      const own = cookies.at(-1)!;
+      const name = own.slice(0, own.indexOf('='));
+      await begin();
+      const other = cookies.at(-1)!.split(';')[0]!;
+      const facts = factsFor(requestId);
+      const xml = responseXml(facts);
+      const strangers = [
+        '',
+        other,
+        `${name}=`,
+        `${name}=${requestId}`,
+        other.replace(/^[^=]+/, name),
+        `x${own.split(';')[0]}`,
+      ];
+      for (const cookie of strangers) {
+        const answer = await post(xml, '', api, cookie);
+        expect([cookie, answer.status, answer.body.code]).toEqual([cookie, 401, 'saml_refused']);
+      }
+      expect(await usersOf(facts.email)).toEqual([]);
+      const honest = await post(xml, '', api, `a=b; ${own.split(';')[0]}; c`);
+      expect([honest.status, honest.headers['set-cookie']]).toEqual([
+        302,
+        `${name}=; Path=${base()}/acs; Max-Age=0; HttpOnly; Secure; SameSite=None`,
+      ]);
+    });
+
+    test('the cookie is for the answers alone, for ten minutes, and tells no one the secret of another', async () => {
+      const { request, requestId } = await begin();
+      const cookie = cookies.at(-1)!;
+      expect(cookie).toMatch(
+        new RegExp(
+          `^meterline_sso${requestId}=[\\w-]{43}; Path=${base()}/acs; Max-Age=600; HttpOnly; Secure; SameSite=None$`,
+        ),
+      );
+      const secret = /=([\w-]{43});/.exec(cookie)![1]!;
+      expect(request).not.toContain(secret);
+      const [row] = await api.pool`select * from saml_requests where id = ${requestId}`;
+      expect(JSON.stringify(row)).not.toContain(secret);
     });
 
     test('a state that was changed on the way', async () => {
