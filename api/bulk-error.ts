@@ -7,5 +7,8 @@ export function below(error: unknown, path: string): unknown {
     error.details.length === 0
       ? [{ path, code: error.code, message: error.message }]
       : error.details.map((detail) => ({ ...detail, path: `${path}.${detail.path}` }));
-  return new BillingError(error.kind, error.code, `${path}: ${error.message}`, details);
+  const [first] = error.details;
+  const isNamed = first !== undefined && error.message.startsWith(`${first.path}: `);
+  const message = `${path}${isNamed ? '.' : ': '}${error.message}`;
+  return new BillingError(error.kind, error.code, message, details);
 }

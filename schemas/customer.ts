@@ -15,22 +15,29 @@ import { LINKED_PROVIDERS, TAX_TREATMENTS } from './words.ts';
 /** As it is sent: usage events carry the external id with the same spaces. */
 const label = text().refine((value) => value.trim() !== '', 'is required');
 
+/** Letters of every script may stand where a Latin one may (RFC 6531). */
+const isEmail = (value: string): boolean =>
+  z.regexes.email.test(
+    value.replace(/[^\0-\x7f]/gu, (letter) => (LETTER.test(letter) ? 'a' : ' ')),
+  );
+const LETTER = /[\p{L}\p{M}\p{N}]/u;
+
 /** Empty text clears; anything else has to look like an address that mail can reach. */
 const email = z
-  .union([z.literal(''), z.email('is no e-mail address').max(255)])
+  .union([text().refine(isEmail, 'is no e-mail address').meta({ format: 'email' }), z.literal('')])
   .nullish()
   .transform((value) => (value === '' ? null : value));
 
 /** ISO 3166-1, two letters. */
 const country = z
   .union([
-    z.literal(''),
     z
       .string()
       .refine(
         (code) => COUNTRY_CODES.has(code.toUpperCase()),
         'expected a country code of two letters, for example BE',
       ),
+    z.literal(''),
   ])
   .nullish()
   .transform((value) => (value === '' ? null : value?.toUpperCase()));
@@ -48,6 +55,8 @@ const ContactPersonBody = z.object({
 });
 export type ContactPersonBody = z.output<typeof ContactPersonBody>;
 
+const hasTwice = (ids: readonly string[]): boolean => new Set(ids).size < ids.length;
+
 /** How a customer is reached: what the customer may change too. */
 export const contactFields = {
   email,
@@ -57,6 +66,9 @@ export const contactFields = {
     .max(50)
     .refine((persons) => persons.filter((person) => person.is_primary).length <= 1, {
       message: 'at most one person is the primary one',
+    })
+    .refine((persons) => !hasTwice(persons.flatMap(({ id }) => id || [])), {
+      message: 'two persons have the same id',
     })
     .nullish(),
   address_line1: optionalText(255),
@@ -82,7 +94,7 @@ const writable = {
   timezone: timezone.or(z.literal('')).nullish(),
   customer_timezone: timezone.or(z.literal('')).nullish(),
   billing_currency: currency.or(z.literal('')).nullish(),
-  tax_treatment: z.enum(TAX_TREATMENTS).nullish(),
+  tax_treatment: z.enum(TAX_TREATMENTS).or(z.literal('')).nullish(),
   metadata: optionalMetadata,
   integration_entity_mapping: z.array(CustomerLinkBody).max(50).nullish(),
 };
@@ -175,6 +187,9 @@ export const Customer = z
   .meta({ id: 'Customer' });
 export type Customer = z.infer<typeof Customer>;
 
+/** What can be asked for; each is there anyway. */
+export const CUSTOMER_EXPANDS = ['integrations'] as const;
+
 export const CustomerSearch = searchSchemas({
   fields: {
     external_id: 'text',
@@ -186,7 +201,7 @@ export const CustomerSearch = searchSchemas({
     created_at: 'time',
     updated_at: 'time',
   },
-  expand: [],
+  expand: CUSTOMER_EXPANDS,
   filters: (kind) => ({
     customer_ids: kind.list(),
     external_ids: kind.list(),

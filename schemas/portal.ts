@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CostAnalyticsBody } from './cost-analytics.ts';
 import { contactFields } from './customer.ts';
 import { instant, name } from './primitives.ts';
 import { LIMIT_DEFAULT, LIMIT_MAX, OFFSET_MAX } from './search.ts';
@@ -29,3 +30,4 @@ export const UpdatePortalInfoBody = z.object({ ...contactFields, name: name().op
 
 /** The customer is the session's: a body that names one is not heard. */
 export const PortalAnalyticsBody = UsageAnalyticsBody.omit({ external_customer_id: true });
+export const PortalCostAnalyticsBody = CostAnalyticsBody.omit({ external_customer_id: true });

@@ -37,7 +37,7 @@ export async function createCustomer(
     address_country: body.address_country ?? null,
     timezone: body.timezone || body.customer_timezone || 'UTC',
     billing_currency: body.billing_currency || null,
-    tax_treatment: body.tax_treatment ?? 'taxable',
+    tax_treatment: body.tax_treatment || 'taxable',
     metadata: body.metadata ?? {},
   };
   const linkAndTell = async (): Promise<Customer> => {

@@ -1,6 +1,7 @@
-import { BillingError, invalidField } from '../../domain/errors.ts';
+import { invalidField } from '../../domain/errors.ts';
 import type { Transaction } from '../../postgres/client.ts';
 import type { CustomerLinkBody, IntegrationMapping } from '../../schemas/customer.ts';
+import { below } from '../bulk-error.ts';
 import type { BillingDeps } from '../deps.ts';
 import { linkEntity } from '../integrations/link.ts';
 import type { Caller } from '../record.ts';
@@ -23,7 +24,7 @@ export async function linkCustomer(
     const entity = { entity_type: 'customer', entity_id: customerId } as const;
     mappings.push(
       await linkEntity(tx, deps, caller, { ...link, ...entity }).catch((error: unknown) => {
-        throw below(`${FIELD}[${index}]`, error);
+        throw below(error, `${FIELD}[${index}]`);
       }),
     );
   }
@@ -35,11 +36,4 @@ export function assertOwnLinks(customerId: string, links: readonly CustomerLinkB
   const index = links.findIndex(({ entity_id }) => entity_id && entity_id !== customerId);
   if (index >= 0)
     throw invalidField(`${FIELD}[${index}].entity_id`, 'is the customer itself, or left out');
-}
-
-/** The error with the paths that it names standing below `path`. */
-function below(path: string, error: unknown): unknown {
-  if (!(error instanceof BillingError)) return error;
-  const details = error.details.map((detail) => ({ ...detail, path: `${path}.${detail.path}` }));
-  return new BillingError(error.kind, error.code, error.message, details);
 }

@@ -1,5 +1,6 @@
 import {
   CreateCustomerBody,
+  CUSTOMER_EXPANDS,
   Customer,
   CustomerSearch,
   ExternalIdParams,
@@ -8,7 +9,7 @@ import {
   UpdateCustomerQuery,
 } from '../../schemas/customer.ts';
 import { IdParams } from '../../schemas/primitives.ts';
-import { pageOf } from '../../schemas/search.ts';
+import { expandQuery, pageOf } from '../../schemas/search.ts';
 import { route } from '../route.ts';
 import { archiveCustomer } from './archive-customer.ts';
 import { createCustomer } from './create-customer.ts';
@@ -52,6 +53,7 @@ export const customerRoutes = [
     summary: 'Get a customer by its external id',
     permission: 'customer:read',
     params: ExternalIdParams,
+    query: expandQuery(CUSTOMER_EXPANDS),
     status: 200,
     answer: Customer,
     handler: ({ deps, scope, params }) =>
@@ -63,6 +65,7 @@ export const customerRoutes = [
     summary: 'Get a customer by its external id',
     permission: 'customer:read',
     params: LookupKeyParams,
+    query: expandQuery(CUSTOMER_EXPANDS),
     status: 200,
     answer: Customer,
     handler: ({ deps, scope, params }) =>

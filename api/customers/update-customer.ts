@@ -44,7 +44,7 @@ export async function updateCustomer(
       : { contact_persons: contactPersons(deps, contact_persons ?? []) }),
     ...(zone === undefined ? {} : { timezone: zone || 'UTC' }),
     ...(billing_currency === undefined ? {} : { billing_currency: billing_currency || null }),
-    ...(tax_treatment === undefined ? {} : { tax_treatment: tax_treatment ?? 'taxable' }),
+    ...(tax_treatment === undefined ? {} : { tax_treatment: tax_treatment || 'taxable' }),
     ...changed(deps, caller),
   });
   const answer = customerAnswer(row);

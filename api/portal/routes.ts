@@ -1,8 +1,11 @@
+import { z } from 'zod';
+import { CostAnalytics } from '../../schemas/cost-analytics.ts';
 import { Customer, ExternalIdParams, UpdateCustomerBody } from '../../schemas/customer.ts';
 import { CustomerUsage, OneCustomerUsageQuery } from '../../schemas/customer-usage.ts';
 import { Invoice } from '../../schemas/invoice.ts';
 import {
   PortalAnalyticsBody,
+  PortalCostAnalyticsBody,
   PortalPageBody,
   PortalSession,
   UpdatePortalInfoBody,
@@ -17,8 +20,10 @@ import { findCustomer, findCustomerByExternalId } from '../customers/repository.
 import { updateCustomer } from '../customers/update-customer.ts';
 import { route } from '../route.ts';
 import { settingAnswer } from '../settings/setting-answer.ts';
+import { costAnalytics } from '../usage/cost-analytics.ts';
 import { customerUsage } from '../usage/customer-usage.ts';
 import { usageAnalytics } from '../usage/usage-analytics.ts';
+import { assertCostsShown } from './shown-costs.ts';
 import {
   listOwnInvoices,
   listOwnSubscriptions,
@@ -160,5 +165,32 @@ export const portalRoutes = [
       const asked = { ...call.body, external_customer_id: external_id };
       return withoutMetadata(await usageAnalytics(call.deps, scope, asked));
     },
+  }),
+  route({
+    method: 'POST',
+    path: '/customer/portal/analytics/cost',
+    summary: 'What the customer’s usage costs the tenant, where the portal’s settings show it',
+    permission: 'portal',
+    body: PortalCostAnalyticsBody,
+    status: 200,
+    answer: CostAnalytics,
+    async handler(call) {
+      const { scope, customer_id } = own(call);
+      await assertCostsShown(call.deps.pool, scope);
+      const { external_id } = await findCustomer(call.deps.pool, scope, customer_id);
+      const asked = { ...call.body, external_customer_id: external_id };
+      return withoutMetadata(await costAnalytics(call.deps, scope, asked));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/customer/portal/wallets',
+    summary: 'List the customer’s wallets',
+    permission: 'portal',
+    body: PortalPageBody.nullish(),
+    status: 200,
+    // A bare list: no customer has a wallet.
+    answer: z.array(z.unknown()).max(0),
+    handler: async () => [],
   }),
 ];

@@ -188,6 +188,51 @@ describe('portal sessions', () => {
     expect(String(analytics.headers['x-ignored-fields'])).toBe('external_customer_id');
   });
 
+  test('costs are shown where the tenant’s settings have cost metrics on a tab that is shown', async () => {
+    const { headers } = await newCustomer();
+    const costs = () => api.post('/v1/customer/portal/analytics/cost', {}, headers);
+    expect(await costs()).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
+    const setting = (section: boolean, tab: boolean, show_cost_metrics: boolean) =>
+      api.put('/v1/settings/customer_portal_config', {
+        value: {
+          sections: [
+            {
+              id: 'usage',
+              enabled: section,
+              tabs: [
+                {
+                  id: '1',
+                  type: 'metric_cards',
+                  enabled: tab,
+                  metric_cards: { show_cost_metrics },
+                },
+              ],
+            },
+          ],
+        },
+      });
+    for (const shown of [
+      [false, true, true],
+      [true, false, true],
+      [true, true, false],
+    ] as const) {
+      expect((await setting(...shown)).status).toBe(200);
+      expect((await costs()).status).toBe(403);
+    }
+    await setting(true, true, true);
+    expect(await costs()).toMatchObject({ status: 200, body: { total_cost: '0', margin: '0' } });
+    await api.delete('/v1/settings/customer_portal_config');
+  });
+
+  test('200: no customer has a wallet', async () => {
+    const { headers } = await newCustomer();
+    for (const body of [{}, undefined])
+      expect(await api.post('/v1/customer/portal/wallets', body, headers)).toMatchObject({
+        status: 200,
+        body: [],
+      });
+  });
+
   test('the customer changes how it is reached, and nothing else', async () => {
     const { id, external_id, headers } = await newCustomer();
     const changes = { name: 'New', email: 'new@example.test', address_city: 'Pune' };

@@ -103,6 +103,7 @@ describe('links to providers with a customer (money-semantics 19.9)', () => {
     ] as const) {
       const { status, body } = await create('a', { integration_entity_mapping: [link] });
       expect([status, body.details[0].path]).toEqual([400, path]);
+      expect(body.message.split(':')[0]).toBe(path);
     }
     expect((await caller.get('/v1/customers/external/a')).status).toBe(404);
     const foreign = await caller.put(`/v1/customers/${b.id}`, {
@@ -129,4 +130,65 @@ test('onboarding: nothing runs, so it can be skipped; a workflow by name is name
     'onboarding_workflow_name',
   ]);
   expect((await create('b', { skip_onboarding_workflow: 'no' })).status).toBe(400);
+});
+
+describe('what a customer may be made with', () => {
+  const refusal = async (more: object) => {
+    const { status, body } = await create('refused', more);
+    expect([status, body.code]).toEqual([400, 'validation_error']);
+    return body.details.map(({ path, message }: any) => `${path}: ${message}`).join();
+  };
+
+  test.each(['info@müller.de', 'grüße@example.org', '用户@例子.广告', 'a+b@x.test'])(
+    '201: mail to %s',
+    async (email) => {
+      const made = await create('a', { email, contact_persons: [{ email }] });
+      expect(made).toMatchObject({ status: 201, body: { email, contact_persons: [{ email }] } });
+    },
+  );
+
+  test.each([
+    'nope', 'a@b', 'ä@localhost', 'a..b@x.test', 'a b@x.test', 'a@x.test ', 'a\u00a0b@x.test', 'a@@x.test',
+    '“a”@x.test', `${'a'.repeat(250)}@x.test`,
+  ])('400: %j is no mail address', async (email) => {
+    expect(await refusal({ email })).toMatch(/^email: /);
+  }); // prettier-ignore
+
+  test('a wrong type is told what would be right', async () => {
+    expect(await refusal({ email: 3 })).toMatch(/^email: expected string/);
+    expect(await refusal({ address_country: 5 })).toMatch(/^address_country: expected string/);
+    expect(await refusal({ timezone: 1 })).toMatch(/^timezone: expected string/);
+    expect(await refusal({ billing_currency: 'dollar' })).toMatch(/currency code/);
+  });
+
+  test('nobody stands twice among the contact persons', async () => {
+    const twice = [{ id: 'a' }, { id: 'a' }];
+    expect(await refusal({ contact_persons: twice })).toBe(
+      'contact_persons: two persons have the same id',
+    );
+    const fresh = await create('a', { contact_persons: [{ id: '' }, { id: '' }, {}] });
+    const ids = fresh.body.contact_persons.map(({ id }: any) => id);
+    expect([fresh.status, new Set(ids).size]).toEqual([201, 3]);
+  });
+
+  test('empty text is the default of what is never unset', async () => {
+    const empty = { tax_treatment: '', timezone: '' };
+    const made = await create('a', empty);
+    expect(made.body).toMatchObject({ tax_treatment: 'taxable', timezone: 'UTC' });
+    const path = `/v1/customers/${made.body.id}`;
+    await caller.put(path, { tax_treatment: 'exempt', timezone: 'Asia/Tokyo' });
+    const { body } = await caller.put(path, empty);
+    expect(body).toMatchObject({ tax_treatment: 'taxable', timezone: 'UTC' });
+  });
+});
+
+test('integrations may be asked for wherever a customer is looked up; nothing else can be expanded', async () => {
+  await create('a');
+  for (const path of ['?expand=', '/lookup/a?expand=', '/external/a?expand=']) {
+    const asked = await caller.get(`/v1/customers${path}integrations`);
+    const customer = asked.body.items?.[0] ?? asked.body;
+    expect([asked.status, customer.integrations]).toEqual([200, []]);
+    const { status, body } = await caller.get(`/v1/customers${path}invoices`);
+    expect([status, body.details[0].path]).toEqual([400, 'expand']);
+  }
 });
