@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { recordFields } from './primitives.ts';
-import { ADDON_TYPES } from './words.ts';
+import { ADDON_TYPES, type ADDON_STATUSES } from './words.ts';
+
+export type AddonStatus = (typeof ADDON_STATUSES)[number];
 
 export const addonFields = {
   ...recordFields,

@@ -3,9 +3,10 @@ import { addonFields } from './addon-record.ts';
 import { CreditGrant } from './credit-grant.ts';
 import { Entitlement } from './entitlement.ts';
 import { Price } from './price.ts';
-import { name, optionalText } from './primitives.ts';
+import { name, optionalOneOf, optionalText } from './primitives.ts';
+import { RECORD_SEARCH_FIELDS } from './record-search.ts';
 import { searchSchemas } from './search.ts';
-import { ADDON_TYPES } from './words.ts';
+import { ADDON_STATUSES, ADDON_TYPES } from './words.ts';
 
 const metadata = z
   .record(z.string().max(255), z.unknown())
@@ -16,7 +17,7 @@ export const CreateAddonBody = z.object({
   name: name(),
   lookup_key: name(),
   description: optionalText(5000),
-  type: z.enum(ADDON_TYPES).nullish(),
+  type: optionalOneOf(ADDON_TYPES),
   metadata,
 });
 export type CreateAddonBody = z.output<typeof CreateAddonBody>;
@@ -44,10 +45,16 @@ export const AddonSearch = searchSchemas({
     name: 'text',
     lookup_key: 'text',
     type: 'text',
-    status: 'text',
-    created_at: 'time',
-    updated_at: 'time',
+    description: 'text',
+    ...RECORD_SEARCH_FIELDS,
   },
   expand: ['prices', 'meters', 'entitlements', 'features', 'credit_grants'],
-  filters: (kind) => ({ addon_ids: kind.list(), lookup_keys: kind.list() }),
+  filters: (kind) => ({
+    addon_ids: kind.list(),
+    lookup_keys: kind.list(),
+    /** An addon is `active` until it is archived, then `cancelled`. Default: active, unless a status is asked for. */
+    addon_statuses: kind.list(z.enum(ADDON_STATUSES)),
+    /** Those that there were at that time. */
+    active_at: kind.time(),
+  }),
 });

@@ -11,6 +11,7 @@ import {
   recordFields,
   time,
 } from './primitives.ts';
+import { RECORD_SEARCH_FIELDS } from './record-search.ts';
 import { searchSchemas } from './search.ts';
 import { COUPON_CADENCES, COUPON_TYPES } from './words.ts';
 
@@ -66,10 +67,14 @@ export const CouponSearch = searchSchemas({
     cadence: 'text',
     currency: 'text',
     coupon_code: 'text',
+    amount_off: 'number',
+    percentage_off: 'number',
+    duration_in_periods: 'number',
+    max_redemptions: 'number',
     total_redemptions: 'number',
-    status: 'text',
-    created_at: 'time',
-    updated_at: 'time',
+    redeem_after: 'time',
+    redeem_before: 'time',
+    ...RECORD_SEARCH_FIELDS,
   },
   filters: (kind) => ({ coupon_ids: kind.list(), coupon_codes: kind.list() }),
 });
@@ -95,9 +100,9 @@ export const CouponAssociationSearch = searchSchemas({
     subscription_id: 'text',
     start_date: 'time',
     end_date: 'time',
-    status: 'text',
-    created_at: 'time',
-    updated_at: 'time',
+    subscription_line_item_id: 'text',
+    subscription_phase_id: 'text',
+    ...RECORD_SEARCH_FIELDS,
   },
   expand: ['coupon', 'coupons', 'subscription_line_item'],
   filters: (kind) => ({

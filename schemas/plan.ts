@@ -4,6 +4,7 @@ import { Entitlement } from './entitlement.ts';
 import { planFields } from './plan-record.ts';
 import { Price } from './price.ts';
 import { integer, name, optionalLookupKey, optionalMetadata, optionalText } from './primitives.ts';
+import { RECORD_SEARCH_FIELDS } from './record-search.ts';
 import { expandQuery, pageOf, searchSchemas } from './search.ts';
 
 const writable = {
@@ -57,9 +58,7 @@ export const PlanSearch = searchSchemas({
     lookup_key: 'text',
     description: 'text',
     display_order: 'number',
-    status: 'text',
-    created_at: 'time',
-    updated_at: 'time',
+    ...RECORD_SEARCH_FIELDS,
   },
   expand: PLAN_EXPANSIONS,
   filters: (kind) => ({

@@ -7,11 +7,12 @@ import {
   positiveDecimalText,
   recordFields,
 } from './primitives.ts';
+import { RECORD_SEARCH_FIELDS } from './record-search.ts';
 import { searchSchemas } from './search.ts';
 
 export const CreatePriceUnitBody = z.object({
   name: name(),
-  /** Three characters, as in a price's currency; put into lower case. */
+  /** Three characters, as in a price's currency, and no currency's; put into lower case. */
   code: currency,
   symbol: name(10),
   base_currency: currency,
@@ -47,9 +48,9 @@ export const PriceUnitSearch = searchSchemas({
     name: 'text',
     code: 'text',
     base_currency: 'text',
-    status: 'text',
-    created_at: 'time',
-    updated_at: 'time',
+    symbol: 'text',
+    conversion_rate: 'number',
+    ...RECORD_SEARCH_FIELDS,
   },
   filters: (kind) => ({ price_unit_ids: kind.list(), code: kind.text() }),
 });

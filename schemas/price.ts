@@ -16,11 +16,13 @@ import {
   optionalId,
   optionalLookupKey,
   optionalMetadata,
+  optionalOneOf,
   optionalText,
   recordFields,
   text,
   time,
 } from './primitives.ts';
+import { RECORD_SEARCH_FIELDS } from './record-search.ts';
 import { searchSchemas } from './search.ts';
 import {
   BILLING_MODELS,
@@ -45,17 +47,11 @@ export const PriceTierBody = z.object({
 
 export const TransformQuantityBody = z.object({
   divide_by: wholeQuantity,
-  round: z
-    .enum(PACKAGE_ROUNDS)
-    .or(z.literal('').transform(() => null))
-    .nullish(),
+  round: optionalOneOf(PACKAGE_ROUNDS),
 });
 
 const tiers = z.array(PriceTierBody).max(500).nullish();
-const bucketSize = z
-  .enum([...BUCKET_SIZES, 'none'])
-  .or(z.literal('').transform(() => null))
-  .nullish();
+const bucketSize = optionalOneOf([...BUCKET_SIZES, 'none']);
 
 /** Which property values the price is for: property → values (billing-semantics 2.5). */
 const filterValues = z
@@ -73,12 +69,12 @@ export const CreatePriceBody = z.object({
   billing_period_count: integer.nullish(),
   invoice_cadence: z.enum(INVOICE_CADENCES),
   currency,
-  price_unit_type: z.enum(PRICE_UNIT_TYPES).nullish(),
+  price_unit_type: optionalOneOf(PRICE_UNIT_TYPES),
   price_unit_config: z
     .object({ price_unit: currency, amount: decimal.nullish(), price_unit_tiers: tiers })
     .nullish(),
   amount: decimal.nullish(),
-  tier_mode: z.enum(TIER_MODES).nullish(),
+  tier_mode: optionalOneOf(TIER_MODES),
   tiers,
   transform_quantity: TransformQuantityBody.nullish(),
   meter_id: optionalId,
@@ -106,8 +102,8 @@ export const CreateBulkPriceBody = z.object({
 /** Text and names change the price itself; a field of the pricing makes its next version. */
 export const UpdatePriceBody = z.object({
   amount: decimal.nullish(),
-  billing_model: z.enum(BILLING_MODELS).nullish(),
-  tier_mode: z.enum(TIER_MODES).nullish(),
+  billing_model: optionalOneOf(BILLING_MODELS),
+  tier_mode: optionalOneOf(TIER_MODES),
   tiers,
   transform_quantity: TransformQuantityBody.nullish(),
   bucket_size: bucketSize,
@@ -205,11 +201,23 @@ export const PRICE_EXPANSIONS = [
 export const PriceSearch = searchSchemas({
   fields: {
     display_name: 'text',
+    description: 'text',
     lookup_key: 'text',
     type: 'text',
     billing_model: 'text',
     billing_period: 'text',
+    billing_period_count: 'number',
+    billing_cadence: 'text',
     invoice_cadence: 'text',
+    tier_mode: 'text',
+    bucket_size: 'text',
+    price_unit_type: 'text',
+    price_unit: 'text',
+    price_unit_id: 'text',
+    price_unit_amount: 'number',
+    conversion_rate: 'number',
+    min_quantity: 'number',
+    trial_period: 'number',
     currency: 'text',
     entity_type: 'text',
     entity_id: 'text',
@@ -219,9 +227,7 @@ export const PriceSearch = searchSchemas({
     amount: 'number',
     start_date: 'time',
     end_date: 'time',
-    status: 'text',
-    created_at: 'time',
-    updated_at: 'time',
+    ...RECORD_SEARCH_FIELDS,
   },
   expand: PRICE_EXPANSIONS,
   filters: (kind) => ({

@@ -9,10 +9,12 @@ import {
   name,
   optionalId,
   optionalMetadata,
+  optionalOneOf,
   optionalText,
   recordFields,
   time,
 } from './primitives.ts';
+import { RECORD_SEARCH_FIELDS } from './record-search.ts';
 import { searchSchemas } from './search.ts';
 import { TAX_BEHAVIORS, TAX_ENTITY_TYPES, TAX_RATE_SCOPES, TAX_RATE_STATUSES } from './words.ts';
 
@@ -23,8 +25,8 @@ export const CreateTaxRateBody = z.object({
   /** Rates of a fixed amount are gone (specification, Versioning). */
   tax_rate_type: z.literal('percentage'),
   percentage_value: decimal,
-  scope: z.enum(TAX_RATE_SCOPES).nullish(),
-  tax_rate_status: z.enum(TAX_RATE_STATUSES).nullish(),
+  scope: optionalOneOf(TAX_RATE_SCOPES),
+  tax_rate_status: optionalOneOf(TAX_RATE_STATUSES),
   metadata: optionalMetadata,
 });
 export type CreateTaxRateBody = z.output<typeof CreateTaxRateBody>;
@@ -43,7 +45,7 @@ export const UpdateTaxRateBody = z.object({
   name: name().optional(),
   code: name().optional(),
   description: optionalText(5000),
-  tax_rate_status: z.enum(TAX_RATE_STATUSES).nullish(),
+  tax_rate_status: optionalOneOf(TAX_RATE_STATUSES),
   metadata: optionalMetadata,
 });
 export type UpdateTaxRateBody = z.output<typeof UpdateTaxRateBody>;
@@ -71,10 +73,10 @@ export const TaxRateSearch = searchSchemas({
     code: 'text',
     scope: 'text',
     tax_rate_status: 'text',
+    description: 'text',
+    tax_rate_type: 'text',
     percentage_value: 'number',
-    status: 'text',
-    created_at: 'time',
-    updated_at: 'time',
+    ...RECORD_SEARCH_FIELDS,
   },
   filters: (kind) => ({
     taxrate_ids: kind.list(),
@@ -85,14 +87,15 @@ export const TaxRateSearch = searchSchemas({
 
 export const CreateTaxAssociationBody = z.object({
   tax_rate_code: name(),
-  entity_type: z.enum(TAX_ENTITY_TYPES),
+  /** May be left out with `external_customer_id`, which can only be a customer's. */
+  entity_type: optionalOneOf(TAX_ENTITY_TYPES),
   entity_id: optionalId,
   /** Of a customer, instead of `entity_id`. */
   external_customer_id: optionalId,
   priority: integer.min(0).nullish(),
   auto_apply: z.boolean().nullish(),
   currency: currency.or(z.literal('')).nullish(),
-  tax_behavior: z.enum(TAX_BEHAVIORS).nullish(),
+  tax_behavior: optionalOneOf(TAX_BEHAVIORS),
   start_date: time.nullish(),
   end_date: time.nullish(),
   metadata: optionalMetadata,
@@ -132,9 +135,11 @@ export const TaxAssociationSearch = searchSchemas({
     tax_rate_id: 'text',
     currency: 'text',
     priority: 'number',
-    status: 'text',
-    created_at: 'time',
-    updated_at: 'time',
+    auto_apply: 'boolean',
+    tax_behavior: 'text',
+    start_date: 'time',
+    end_date: 'time',
+    ...RECORD_SEARCH_FIELDS,
   },
   expand: ['tax_rate'],
   filters: (kind) => ({

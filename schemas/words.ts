@@ -38,6 +38,7 @@ export const GRANT_DURATION_UNITS = ['hour', 'day', 'week', 'subscription_period
 export const GRANT_ALLOCATION_BEHAVIORS = ['first_usage', 'unit_start'] as const;
 
 export const ADDON_TYPES = ['onetime', 'multiple_instance'] as const;
+export const ADDON_STATUSES = ['active', 'cancelled', 'pending', 'paused'] as const;
 
 export const CREDIT_GRANT_SCOPES = ['PLAN', 'SUBSCRIPTION', 'ADDON'] as const;
 export const CREDIT_GRANT_CADENCES = ['ONETIME', 'RECURRING'] as const;

@@ -9,7 +9,7 @@ import {
   type Transaction,
 } from '../../postgres/client.ts';
 import { findPage } from '../../postgres/search.ts';
-import type { addonFields, EmbeddedAddon } from '../../schemas/addon-record.ts';
+import type { addonFields, AddonStatus, EmbeddedAddon } from '../../schemas/addon-record.ts';
 import type { Page, Search } from '../../schemas/search.ts';
 
 /** An addon as stored, without its children. */
@@ -63,17 +63,38 @@ export async function lockAddon(tx: Transaction, scope: Scope, id: string): Prom
   return row;
 }
 
+export interface AddonFilter {
+  readonly addon_ids?: string[] | null;
+  readonly lookup_keys?: string[] | null;
+  readonly addon_statuses?: AddonStatus[] | null;
+  readonly active_at?: string | null;
+  readonly search: Search;
+}
+
+/** An addon as a thing on offer, and its record; what is only ever an addon's state on a subscription is neither. */
+const RECORD_STATUS: Readonly<Record<AddonStatus, Search['status']>> = {
+  active: 'published',
+  cancelled: 'archived',
+  pending: null,
+  paused: null,
+};
+
 /** Archived addons are left out unless a status is asked for. */
 export function searchAddonRows(
   db: Db,
   scope: Scope,
-  filter: { addon_ids?: string[] | null; lookup_keys?: string[] | null; search: Search },
+  filter: AddonFilter,
 ): Promise<Page<AddonRow>> {
-  const { addon_ids, lookup_keys, search } = filter;
+  const { addon_ids, lookup_keys, active_at, search } = filter;
+  const statuses = filter.addon_statuses?.flatMap((each) => RECORD_STATUS[each] ?? []);
+  const status = search.status ?? (statuses?.length ? null : 'published');
   return findPage<AddonRow>(db, {
     columns: columns(db),
     from: db`addons`,
-    where: db`${inScope(db, scope)} and status = ${search.status ?? 'published'}
+    where: db`${inScope(db, scope)}
+      ${status === null ? db`` : db`and status = ${status}`}
+      ${filter.addon_statuses?.length ? db`and status = any(${statuses ?? []})` : db``}
+      ${active_at ? db`and created_at <= ${active_at}` : db``}
       ${addon_ids?.length ? db`and id = any(${addon_ids})` : db``}
       ${lookup_keys?.length ? db`and lookup_key = any(${lookup_keys})` : db``}`,
     search,

@@ -4,7 +4,7 @@ import { CreditGrant } from '../../schemas/credit-grant.ts';
 import { LookupKeyParams } from '../../schemas/customer.ts';
 import { Entitlement } from '../../schemas/entitlement.ts';
 import { IdParams, Message } from '../../schemas/primitives.ts';
-import { pageOf, type Search } from '../../schemas/search.ts';
+import { pageOf } from '../../schemas/search.ts';
 import { findCreditGrantsOf } from '../credit-grants/repository.ts';
 import type { BillingDeps } from '../deps.ts';
 import { entitlementAnswers, findEntitlementsOf } from '../entitlements/repository.ts';
@@ -20,6 +20,7 @@ import {
   lockAddon,
   searchAddonRows,
   updateAddonRow,
+  type AddonFilter,
   type AddonRow,
 } from './repository.ts';
 
@@ -32,11 +33,7 @@ const READ = {
   credit_grants: true,
 } as const;
 
-async function search(
-  deps: BillingDeps,
-  caller: Caller,
-  filter: { addon_ids?: string[] | null; lookup_keys?: string[] | null; search: Search },
-) {
+async function search(deps: BillingDeps, caller: Caller, filter: AddonFilter) {
   const page = await searchAddonRows(deps.pool, caller.scope, filter);
   const { expand } = filter.search;
   const items = await addonAnswers(deps.pool, caller.scope, page.items, {

@@ -14,8 +14,8 @@ export async function createCoupon(
 ): Promise<Coupon> {
   const terms = {
     type: body.type,
-    amount_off: body.amount_off ?? null,
-    percentage_off: body.percentage_off ?? null,
+    amount_off: termOf(body, 'fixed', body.amount_off),
+    percentage_off: termOf(body, 'percentage', body.percentage_off),
     currency: body.type === 'percentage' ? null : body.currency || null,
     cadence: body.cadence,
     duration_in_periods: body.duration_in_periods ?? null,
@@ -36,3 +36,7 @@ export async function createCoupon(
     metadata: body.metadata ?? {},
   });
 }
+
+/** A coupon answers 0 for the term of the other type, so that a client may send it back. */
+const termOf = (body: CreateCouponBody, type: Coupon['type'], term: string | null | undefined) =>
+  term == null || (body.type !== type && term === '0') ? null : term;

@@ -65,6 +65,17 @@ export const couponRoutes = [
       searchCouponAssociations(deps.pool, scope, query, isoTime(deps.clock.now())),
   }),
   route({
+    method: 'POST',
+    path: '/coupons/associations/search',
+    summary: 'Search what coupons are attached to',
+    permission: 'coupon:read',
+    body: CouponAssociationSearch.body,
+    status: 200,
+    answer: pageOf(CouponAssociation),
+    handler: ({ deps, scope, body }) =>
+      searchCouponAssociations(deps.pool, scope, body, isoTime(deps.clock.now())),
+  }),
+  route({
     method: 'GET',
     path: '/coupons/associations/{id}',
     summary: 'Get a coupon association',

@@ -29,7 +29,7 @@ export async function createCreditGrant(
   };
   const ownerId = body[owner.column];
   if (!ownerId) throw invalidField(owner.column, `is required with the scope ${body.scope}`);
-  if (body.scope !== 'SUBSCRIPTION') validateGrant(grant, null);
+  validateGrant(grant, null);
   const dates = await lockOwner(tx, scope, body.scope, ownerId);
   if (body.scope === 'SUBSCRIPTION') validateGrant(grant, dates);
   const siblings = await findCreditGrantsOf(tx, scope, owner.column, [ownerId]);

@@ -1,6 +1,6 @@
 import { invalidField, invalidOperation } from '../../domain/errors.ts';
 import { isoTime } from '../../platform/clock.ts';
-import type { Transaction } from '../../postgres/client.ts';
+import { inScope, type Scope, type Transaction } from '../../postgres/client.ts';
 import type { CreditGrant, UpdateCreditGrantBody } from '../../schemas/credit-grant.ts';
 import type { BillingDeps } from '../deps.ts';
 import { changed, sent, type Caller } from '../record.ts';
@@ -19,8 +19,10 @@ export async function updateCreditGrant(
   if (end_date) {
     if (grant.scope !== 'SUBSCRIPTION')
       throw invalidField('end_date', 'is for grants of scope SUBSCRIPTION');
-    if (end_date <= isoTime(deps.clock.now()))
-      throw invalidField('end_date', 'must be in the future');
+    const now = isoTime(deps.clock.now());
+    assertRuns(grant, now);
+    if (end_date <= now) throw invalidField('end_date', 'must be in the future');
+    await assertEnd(tx, caller.scope, grant, end_date, 'end_date');
   }
   return await updateCreditGrantRow(tx, caller.scope, id, {
     ...sent(rest),
@@ -31,7 +33,8 @@ export async function updateCreditGrant(
 
 /**
  * Ends a grant: a template of a plan or an addon is archived and copies that run go on; a subscription's
- * grant gets an end and stays readable (money-semantics 5.1.7).
+ * grant gets an end, now when none is given, and stays readable (money-semantics 5.1.7). One that has not
+ * begun ends as it begins.
  */
 export async function endCreditGrant(
   tx: Transaction,
@@ -42,11 +45,42 @@ export async function endCreditGrant(
 ): Promise<void> {
   const grant = await lockCreditGrant(tx, caller.scope, id);
   if (grant.status !== 'published') throw invalidOperation('The credit grant was deleted already.');
+  if (grant.scope !== 'SUBSCRIPTION') {
+    const archived = { status: 'archived' as const, ...changed(deps, caller) };
+    await updateCreditGrantRow(tx, caller.scope, id, archived);
+    return;
+  }
   const now = isoTime(deps.clock.now());
+  assertRuns(grant, now);
+  if (effectiveDate !== null)
+    await assertEnd(tx, caller.scope, grant, effectiveDate, 'effective_date');
+  const notBefore = grant.start_date !== null && grant.start_date > now ? grant.start_date : now;
   await updateCreditGrantRow(tx, caller.scope, id, {
-    ...(grant.scope === 'SUBSCRIPTION'
-      ? { end_date: effectiveDate ?? now }
-      : { status: 'archived' as const }),
+    end_date: effectiveDate ?? notBefore,
     ...changed(deps, caller),
   });
+}
+
+/** What has ended gives nothing any more: it has no other end. */
+function assertRuns({ end_date }: CreditGrant, now: string): void {
+  if (end_date !== null && end_date <= now)
+    throw invalidOperation(`The credit grant ended at ${end_date}.`);
+}
+
+/** Within the grant and its subscription (money-semantics 5.1.1). */
+async function assertEnd(
+  tx: Transaction,
+  scope: Scope,
+  { start_date, subscription_id }: CreditGrant,
+  end: string,
+  path: string,
+): Promise<void> {
+  if (start_date !== null && end < start_date)
+    throw invalidField(path, `must not be before the grant starts at ${start_date}`);
+  const [subscription] = await tx<{ end_date: string | null }[]>`
+    select end_date from subscriptions
+     where ${inScope(tx, scope)} and id = ${subscription_id}`;
+  const last = subscription?.end_date ?? null;
+  if (last !== null && end > last)
+    throw invalidField(path, `must not be after the subscription ends at ${last}`);
 }

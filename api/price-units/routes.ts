@@ -1,4 +1,5 @@
-import { notFound } from '../../domain/errors.ts';
+import { isIsoCurrency } from '../../domain/currency.ts';
+import { invalidField, notFound } from '../../domain/errors.ts';
 import {
   CreatePriceUnitBody,
   PriceUnit,
@@ -27,14 +28,18 @@ export const priceUnitRoutes = [
     body: CreatePriceUnitBody,
     status: 201,
     answer: PriceUnit,
-    handler: (call) =>
-      call.deps.pool.begin((tx) =>
+    async handler(call) {
+      // An amount in the unit and one in the currency would read alike (money-semantics 12.1).
+      if (isIsoCurrency(call.body.code))
+        throw invalidField('code', `${call.body.code} is the code of a currency`);
+      return await call.deps.pool.begin((tx) =>
         insertPriceUnit(tx, {
           ...newRecord(call.deps, call, 'price_unit'),
           ...call.body,
           metadata: call.body.metadata ?? {},
         }),
-      ),
+      );
+    },
   }),
   route({
     method: 'GET',

@@ -4,7 +4,7 @@ import type { CreateTaxAssociationBody, TaxAssociation } from '../../schemas/tax
 import { findCustomerByExternalId } from '../customers/repository.ts';
 import type { BillingDeps } from '../deps.ts';
 import { newRecord, type Caller } from '../record.ts';
-import { findTaxRateByCode, insertTaxAssociation, type TaxAssociationRow } from './repository.ts';
+import { insertTaxAssociation, shareTaxRateByCode, type TaxAssociationRow } from './repository.ts';
 
 /** Says that a rate counts for a customer, a subscription, an invoice or the whole tenant (money-semantics 13.5). */
 export async function createTaxAssociation(
@@ -14,43 +14,55 @@ export async function createTaxAssociation(
   body: CreateTaxAssociationBody,
 ): Promise<TaxAssociation> {
   const { scope } = caller;
-  const entityId = await entityIdOf(tx, scope, body);
-  const rate = await findTaxRateByCode(tx, scope, body.tax_rate_code);
-  await assertEntity(tx, scope, body.entity_type, entityId);
+  const entityType = entityTypeOf(body);
   const record = newRecord(deps, caller, 'ta');
+  const start_date = body.start_date ?? record.created_at;
+  if (body.end_date && start_date >= body.end_date)
+    throw invalidField('end_date', 'must be after start_date');
+  const entityId = await entityIdOf(tx, scope, entityType, body);
+  const rate = await shareTaxRateByCode(tx, scope, body.tax_rate_code);
+  await assertEntity(tx, scope, entityType, entityId);
   const row: TaxAssociationRow = {
     ...record,
     tax_rate_id: rate.id,
-    entity_type: body.entity_type,
+    entity_type: entityType,
     entity_id: entityId,
     priority: body.priority ?? 0,
     auto_apply: body.auto_apply ?? false,
     currency: body.currency || null,
     tax_behavior: body.tax_behavior ?? 'exclusive',
-    start_date: body.start_date ?? record.created_at,
+    start_date,
     end_date: body.end_date ?? null,
     metadata: body.metadata ?? {},
   };
-  if (row.end_date !== null && row.start_date >= row.end_date)
-    throw invalidField('end_date', 'must be after start_date');
-  return { ...(await insertTaxAssociation(tx, row)), tax_rate: null };
+  return { ...(await insertTaxAssociation(tx, row, rate.code)), tax_rate: null };
+}
+
+/** An `external_customer_id` can only be a customer's. */
+function entityTypeOf(body: CreateTaxAssociationBody): TaxAssociation['entity_type'] {
+  if (!body.external_customer_id) {
+    if (!body.entity_type) throw invalidField('entity_type', 'is required');
+    return body.entity_type;
+  }
+  if (body.entity_type && body.entity_type !== 'customer')
+    throw invalidField('external_customer_id', 'names a customer; entity_type is another');
+  return 'customer';
 }
 
 async function entityIdOf(
   tx: Transaction,
   scope: Scope,
+  entityType: TaxAssociation['entity_type'],
   body: CreateTaxAssociationBody,
 ): Promise<string> {
   if (body.external_customer_id) {
-    if (body.entity_type !== 'customer')
-      throw invalidField('external_customer_id', 'names a customer; entity_type is another');
     const customer = await findCustomerByExternalId(tx, scope, body.external_customer_id);
     if (body.entity_id && body.entity_id !== customer.id)
       throw invalidField('entity_id', 'names another customer than external_customer_id');
     return customer.id;
   }
   if (body.entity_id) return body.entity_id;
-  if (body.entity_type === 'tenant') return scope.tenant_id;
+  if (entityType === 'tenant') return scope.tenant_id;
   throw invalidField('entity_id', 'is required');
 }
 

@@ -35,11 +35,16 @@ export async function findTaxRates(
      where ${inScope(db, scope)} and id ${oneOf(db, ids)}`;
 }
 
-/** The published rate with the code. 404 when there is none. */
-export async function findTaxRateByCode(db: Db, scope: Scope, code: string): Promise<TaxRate> {
-  const [row] = await db<TaxRate[]>`
-    select ${rateColumns(db)} from tax_rates
-     where ${inScope(db, scope)} and code = ${code} and status = 'published'`;
+/** The published rate with the code, which stays until the transaction ends. 404 when there is none. */
+export async function shareTaxRateByCode(
+  tx: Transaction,
+  scope: Scope,
+  code: string,
+): Promise<TaxRate> {
+  const [row] = await tx<TaxRate[]>`
+    select ${rateColumns(tx)} from tax_rates
+     where ${inScope(tx, scope)} and code = ${code} and status = 'published'
+       for share`;
   if (row === undefined) throw notFound('Tax rate', code);
   return row;
 }
@@ -209,13 +214,14 @@ async function withTaxRates(
 export async function insertTaxAssociation(
   tx: Transaction,
   row: TaxAssociationRow,
+  rateCode: string,
 ): Promise<TaxAssociationRow> {
   try {
     await tx`insert into tax_associations ${tx({ ...row, metadata: tx.json(row.metadata) })}`;
     return row;
   } catch (error) {
     throw violatedConstraint(error) === 'tax_associations_entity_key'
-      ? alreadyExists('association of this entity', 'tax_rate_code', row.tax_rate_id)
+      ? alreadyExists('tax association of this entity and currency', 'tax_rate_code', rateCode)
       : error;
   }
 }

@@ -1,5 +1,6 @@
 import { invalidField } from '../../domain/errors.ts';
 import { validateTaxPercentage } from '../../domain/invoicing/tax-resolution.ts';
+import type { Db, Scope } from '../../postgres/client.ts';
 import { IdParams } from '../../schemas/primitives.ts';
 import { pageOf } from '../../schemas/search.ts';
 import {
@@ -26,7 +27,28 @@ import {
   searchTaxRates,
   updateTaxAssociationRow,
   updateTaxRateRow,
+  type TaxAssociationFilter,
 } from './repository.ts';
+
+/** 404 for an unknown `external_customer_id`; 400 beside another entity than that customer. */
+async function findAssociations(
+  db: Db,
+  scope: Scope,
+  filter: TaxAssociationFilter & { readonly external_customer_id?: string | null },
+) {
+  const { external_customer_id: externalId } = filter;
+  if (!externalId) return await searchTaxAssociations(db, scope, filter);
+  if (filter.entity_type && filter.entity_type !== 'customer')
+    throw invalidField('external_customer_id', 'names a customer; entity_type is another');
+  const { id } = await findCustomerByExternalId(db, scope, externalId);
+  if (filter.entity_id && filter.entity_id !== id)
+    throw invalidField('entity_id', 'names another customer than external_customer_id');
+  return await searchTaxAssociations(db, scope, {
+    ...filter,
+    entity_type: 'customer',
+    entity_id: id,
+  });
+}
 
 export const taxRoutes = [
   route({
@@ -144,12 +166,17 @@ export const taxRoutes = [
     query: TaxAssociationSearch.query,
     status: 200,
     answer: pageOf(TaxAssociation),
-    async handler({ deps, scope, query }) {
-      if (!query.external_customer_id) return await searchTaxAssociations(deps.pool, scope, query);
-      const customer = await findCustomerByExternalId(deps.pool, scope, query.external_customer_id);
-      const named = { ...query, entity_type: 'customer', entity_id: customer.id };
-      return await searchTaxAssociations(deps.pool, scope, named);
-    },
+    handler: ({ deps, scope, query }) => findAssociations(deps.pool, scope, query),
+  }),
+  route({
+    method: 'POST',
+    path: '/taxes/associations/search',
+    summary: 'Search tax associations',
+    permission: 'tax:read',
+    body: TaxAssociationSearch.body,
+    status: 200,
+    answer: pageOf(TaxAssociation),
+    handler: ({ deps, scope, body }) => findAssociations(deps.pool, scope, body),
   }),
   route({
     method: 'GET',
