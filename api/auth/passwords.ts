@@ -6,13 +6,16 @@ const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
 export const hashPassword = (password: string): Promise<string> => hash(password, COST);
 
-/** The hash of a password that nobody has: an unknown address must not answer faster than a known one. */
-const NOBODY =
+/**
+ * The hash of a password that nobody has, at the cost of every other: an unknown address must not answer
+ * faster than a known one.
+ */
+export const NOBODYS_HASH =
   '$argon2id$v=19$m=19456,t=2,p=1$DJ68RdzVx9ChndmZrEgEdQ$H8jym3Y8hONxSj0yNc4lP2WsfbzHOADYeXi0jZb+PDI';
 
 /** False for an account without a password, after the same work. */
 export async function isPassword(passwordHash: string | null, password: string): Promise<boolean> {
-  const matches = await verify(passwordHash ?? NOBODY, password);
+  const matches = await verify(passwordHash ?? NOBODYS_HASH, password);
   return matches && passwordHash !== null;
 }
 
