@@ -35,14 +35,14 @@ export async function updateCustomer(
   const links = integration_entity_mapping ?? [];
   assertOwnLinks(customer.id, links);
   await linkCustomer(tx, deps, caller, customer.id, links);
-  const zone = timezone ?? customer_timezone;
+  const isZoneSent = timezone !== undefined || customer_timezone !== undefined;
   const row = await updateCustomerRow(tx, scope, customer.id, {
     ...sent(rest),
     ...renamed(customer, body),
     ...(contact_persons === undefined
       ? {}
       : { contact_persons: contactPersons(deps, contact_persons ?? []) }),
-    ...(zone === undefined ? {} : { timezone: zone || 'UTC' }),
+    ...(isZoneSent ? { timezone: timezone || customer_timezone || 'UTC' } : {}),
     ...(billing_currency === undefined ? {} : { billing_currency: billing_currency || null }),
     ...(tax_treatment === undefined ? {} : { tax_treatment: tax_treatment || 'taxable' }),
     ...changed(deps, caller),

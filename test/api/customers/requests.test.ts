@@ -171,14 +171,20 @@ describe('what a customer may be made with', () => {
     expect([fresh.status, new Set(ids).size]).toEqual([201, 3]);
   });
 
-  test('empty text is the default of what is never unset', async () => {
-    const empty = { tax_treatment: '', timezone: '' };
+  test.each([
+    [{ tax_treatment: '', timezone: '' }],
+    [{ tax_treatment: null, timezone: null }],
+    [{ tax_treatment: null, customer_timezone: null }],
+  ])('%j: the default of what is never unset', async (empty) => {
     const made = await create('a', empty);
     expect(made.body).toMatchObject({ tax_treatment: 'taxable', timezone: 'UTC' });
     const path = `/v1/customers/${made.body.id}`;
     await caller.put(path, { tax_treatment: 'exempt', timezone: 'Asia/Tokyo' });
     const { body } = await caller.put(path, empty);
     expect(body).toMatchObject({ tax_treatment: 'taxable', timezone: 'UTC' });
+    const named = await caller.put(path, { timezone: null, customer_timezone: 'Asia/Tokyo' });
+    expect(named.body.timezone).toBe('Asia/Tokyo');
+    expect((await caller.put(path, { name: 'B' })).body.timezone).toBe('Asia/Tokyo');
   });
 });
 
