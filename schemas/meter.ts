@@ -17,7 +17,11 @@ import { AGGREGATION_TYPES, BUCKET_SIZES, RESET_USAGES } from './words.ts';
 export const MeterFilter = z
   .object({
     key: name(),
-    values: z.array(name(1000)).min(1, 'needs at least one value').max(1000),
+    /** Compared with the event's as they stand, spaces included. */
+    values: z
+      .array(z.string().min(1, 'is required').max(1000))
+      .min(1, 'needs at least one value')
+      .max(1000),
   })
   .meta({ id: 'MeterFilter' });
 

@@ -139,8 +139,11 @@ const parsed = (value: unknown): unknown => {
   }
 };
 
-/** A query parameter that is a list: repeated, or joined by commas. */
-export const commaSeparated = z.preprocess(split, z.array(text(512)).max(LIMIT_MAX).optional());
+/** A query parameter that is a list: repeated, or joined by commas. Without a value it says nothing. */
+export const commaSeparated = z.preprocess(
+  (value) => split(value === '' ? undefined : value),
+  z.array(text(512)).max(LIMIT_MAX).optional(),
+);
 
 const queryKinds: FilterKinds = {
   text: () => z.preprocess(given, text(512).optional()),

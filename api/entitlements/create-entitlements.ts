@@ -1,6 +1,7 @@
 import {
   assertEntitlement,
   fieldsOfOtherTypes,
+  grantDefaults,
 } from '../../domain/entitlement/entitlement-rules.ts';
 import { invalidField, notFound } from '../../domain/errors.ts';
 import { inScope, type Scope, type Transaction } from '../../postgres/client.ts';
@@ -48,7 +49,7 @@ async function createEntitlement(
     throw invalidField('feature_type', `the feature is ${feature.type}`);
   if (body.parent_entitlement_id)
     await assertReplaceable(tx, scope, body.parent_entitlement_id, entity, feature.id);
-  const row: EntitlementRow = {
+  const given: EntitlementRow = {
     ...newRecord(deps, caller, 'ent'),
     ...entity,
     feature_id: feature.id,
@@ -63,16 +64,15 @@ async function createEntitlement(
     grant_quota: body.grant_quota ?? null,
     grant_measure: body.grant_measure ?? null,
     grant_duration_unit: body.grant_duration_unit ?? null,
-    grant_duration_value:
-      body.grant_duration_value ?? (body.grant_duration_unit === 'subscription_period' ? 1 : null),
-    grant_allocation_behavior:
-      body.grant_allocation_behavior ?? (body.grant_quota ? 'first_usage' : null),
+    grant_duration_value: body.grant_duration_value ?? null,
+    grant_allocation_behavior: body.grant_allocation_behavior ?? null,
     parent_entitlement_id: body.parent_entitlement_id ?? null,
     display_order: body.display_order ?? 0,
     start_date: body.start_date ?? null,
     end_date: body.end_date ?? null,
     ...fieldsOfOtherTypes(feature.type),
   };
+  const row = { ...given, ...grantDefaults(given) };
   const [meter] = await findMeters(tx, scope, feature.meter_id === null ? [] : [feature.meter_id]);
   assertEntitlement(row, { type: feature.type, aggregation: meter?.aggregation ?? null });
   await insertEntitlement(tx, row);

@@ -1,7 +1,9 @@
 import {
   assertEntitlement,
   fieldsOfOtherTypes,
+  grantDefaults,
 } from '../../domain/entitlement/entitlement-rules.ts';
+import { invalidField } from '../../domain/errors.ts';
 import type { Transaction } from '../../postgres/client.ts';
 import { writeOutbox } from '../../postgres/outbox.ts';
 import type { UpdateEntitlementBody } from '../../schemas/entitlement.ts';
@@ -18,6 +20,8 @@ const NO_GRANT_CONFIG = {
   grant_duration_value: null,
   grant_allocation_behavior: null,
 };
+
+const QUOTA_FIELDS = Object.keys(NO_GRANT_CONFIG) as (keyof typeof NO_GRANT_CONFIG)[];
 
 /** Changes what is granted. A limit of null is no limit, 0 is nothing; absent fields stay. */
 export async function updateEntitlement(
@@ -37,6 +41,8 @@ export async function updateEntitlement(
     display_order,
     ...rest
   } = body;
+  if (clear_grant_config === true && QUOTA_FIELDS.some((field) => body[field] != null))
+    throw invalidField('clear_grant_config', 'takes away the quota that is set beside it');
   const changes: Partial<EntitlementRow> = {
     ...sent(rest),
     ...(is_enabled == null ? {} : { is_enabled }),
@@ -48,12 +54,15 @@ export async function updateEntitlement(
   };
   const feature = await findFeature(tx, scope, row.feature_id);
   const [meter] = await findMeters(tx, scope, feature.meter_id === null ? [] : [feature.meter_id]);
+  const next = { ...row, ...changes };
+  const defaults = grantDefaults(next);
   assertEntitlement(
-    { ...row, ...changes },
+    { ...next, ...defaults },
     { type: feature.type, aggregation: meter?.aggregation ?? null },
   );
   const updated = await updateEntitlementRow(tx, scope, id, {
     ...changes,
+    ...defaults,
     ...changed(deps, caller),
   });
   await writeOutbox(tx, scope, 'entitlement.updated', { entitlement: updated });

@@ -58,6 +58,21 @@ export const fieldsOfOtherTypes = (type: FeatureType) => ({
   ...(type === 'static' ? {} : { static_value: null }),
 });
 
+/** What a configuration of quotas says where it says nothing: one whole period, from the first usage on. */
+export function grantDefaults<Behavior extends string>(terms: {
+  readonly grant_quota: string | null;
+  readonly grant_duration_unit: string | null;
+  readonly grant_duration_value: number | null;
+  readonly grant_allocation_behavior: Behavior | 'first_usage' | null;
+}) {
+  const period = terms.grant_duration_unit === 'subscription_period' ? 1 : null;
+  const behavior = terms.grant_quota === null ? null : ('first_usage' as const);
+  return {
+    grant_duration_value: terms.grant_duration_value ?? period,
+    grant_allocation_behavior: terms.grant_allocation_behavior ?? behavior,
+  };
+}
+
 const GRANT_FIELDS = [
   'grant_quota',
   'grant_measure',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parse } from '../../../platform/http/parse.ts';
+import { SubscriptionEntitlementsQuery } from '../../../schemas/granted-entitlement.ts';
 import { decimal, time } from '../../../schemas/primitives.ts';
 import { searchSchemas } from '../../../schemas/search.ts';
 
@@ -43,7 +44,9 @@ test.each([
   expect(refusal).toMatchObject({ code: 'validation_error', details: [{ path, message }] });
 });
 
-test('an empty word says nothing', () => {
+test('an empty word, and a list without a value, say nothing', () => {
+  const { feature_ids } = parse(SubscriptionEntitlementsQuery, { feature_ids: '' }, 'query');
+  expect(feature_ids).toBeUndefined();
   const { search } = parse(Search, { status: '', order: '', kind: '', sort: '' }, 'body');
   expect(search).toMatchObject({ status: null, sort: [] });
 });

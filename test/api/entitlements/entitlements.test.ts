@@ -162,11 +162,19 @@ describe('entitlements', () => {
       grant_duration_unit: 'day',
       grant_duration_value: 1,
     };
-    expect((await put(whole)).status).toBe(200);
+    expect((await put(whole)).body.grant_allocation_behavior).toBe('first_usage');
+    const both = await put({ ...whole, clear_grant_config: true });
+    expect([both.status, both.body.details[0].path]).toEqual([400, 'clear_grant_config']);
     expect((await put({ clear_grant_config: true })).body).toMatchObject({
       grant_quota: null,
       grant_measure: null,
+      grant_allocation_behavior: null,
     });
+    const { grant_duration_value: _, ...period } = {
+      ...whole,
+      grant_duration_unit: 'subscription_period',
+    };
+    expect((await put(period)).body.grant_duration_value).toBe(1);
   });
 
   describe('400', () => {

@@ -35,6 +35,18 @@ describe('meters', () => {
       ]);
     });
 
+    test('values of filters are kept as they were sent, spaces included', async () => {
+      const filters = [{ key: 'model', values: [' a', ' '] }];
+      const { body: meter } = await api.post('/v1/meters', body({ filters }));
+      expect(meter.filters).toEqual(filters);
+    });
+
+    test('an empty bucket size is none', async () => {
+      const aggregation = { type: 'MAX', field: 'n', bucket_size: '' };
+      const { body: meter } = await api.post('/v1/meters', body({ aggregation }));
+      expect(meter.aggregation.bucket_size).toBeNull();
+    });
+
     test('what it groups by is a dimension of the version', async () => {
       const aggregation = { type: 'MAX', field: 'n', bucket_size: 'HOUR', group_by: 'host' };
       const { body: meter } = await api.post('/v1/meters', body({ aggregation }));
