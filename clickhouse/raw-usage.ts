@@ -19,15 +19,24 @@ export interface RawUsageQuestion {
   readonly end: string;
   readonly filters: Readonly<Record<string, readonly string[]>>;
   readonly window: UsageWindow | null;
-  /** Properties whose values are aggregated apart, in each window; none when left out. */
+  /** Properties whose values are aggregated apart, in each window where there are windows; none when left out. */
   readonly group_by?: readonly string[];
 }
 
-/** Quantities as decimal text. Windows without events are left out; one with groups comes once for each. */
+/** Quantities as decimal text. Windows and groups without events are left out. */
 export interface RawUsageAnswer {
-  /** Null with windows. */
+  /** Null with windows or groups. */
   readonly value: string | null;
-  readonly windows: readonly { readonly window_start: string; readonly value: string }[];
+  /** By window, then by group; empty without either. */
+  readonly rows: readonly RawUsageRow[];
+}
+
+export interface RawUsageRow {
+  /** Null without windows. */
+  readonly window_start: string | null;
+  /** Values of `group_by`, in its order. */
+  readonly group: readonly string[];
+  readonly value: string;
 }
 
 /** What a meter of that name, type and field would count, without there being one. */
@@ -63,9 +72,14 @@ export async function aggregateRawEvents(
     },
     limits,
   );
-  if (window === null) return { value: rows[0]?.quantity ?? '0', windows: [] };
+  if (window === null && !question.group_by?.length)
+    return { value: rows[0]?.quantity ?? '0', rows: [] };
   return {
     value: null,
-    windows: rows.map((row) => ({ window_start: row.window_start!, value: row.quantity })),
+    rows: rows.map(({ window_start, group, quantity }) => ({
+      window_start,
+      group,
+      value: quantity,
+    })),
   };
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Meter } from './meter.ts';
 import { Price } from './price.ts';
 import { decimalText, id, instant, time } from './primitives.ts';
+import { propertyFilters } from './usage-choices.ts';
 
 /** What usage cost by the active costsheet, beside what it brought in. */
 export const CostAnalyticsBody = z
@@ -11,12 +12,10 @@ export const CostAnalyticsBody = z
     start_time: time.nullish(),
     end_time: time.nullish(),
     feature_ids: z.array(id).max(1000).nullish(),
-    property_filters: z
-      .record(z.string().max(255), z.array(z.string().max(1000)).max(1000))
-      .nullish(),
+    property_filters: propertyFilters,
     /** Customers have no children here: with or without it the answer is the customer's own. */
     include_children: z.boolean().nullish(),
-    expand: z.array(z.string()).max(20).nullish(),
+    expand: z.array(z.enum(['meter', 'price'])).nullish(),
     limit: z.int().min(1).max(1000).nullish(),
     offset: z.int().min(0).nullish(),
   })

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { id, instant, time } from './primitives.ts';
-import { BUCKET_SIZES } from './words.ts';
+import { choice, windowSize } from './usage-choices.ts';
 
 /** Both times or none: without them the last 24 hours. */
 export const MonitoringQuery = z
   .object({
-    start_time: time.optional(),
-    end_time: time.optional(),
-    window_size: z.enum(BUCKET_SIZES).optional(),
+    start_time: choice(time),
+    end_time: choice(time),
+    window_size: windowSize,
   })
-  .refine(({ start_time, end_time }) => (start_time === undefined) === (end_time === undefined), {
+  .refine(({ start_time, end_time }) => (start_time == null) === (end_time == null), {
     path: ['end_time'],
     message: 'send both start_time and end_time, or neither for the last 24 hours',
   });

@@ -4,6 +4,7 @@ import { Meter } from './meter.ts';
 import { Price } from './price.ts';
 import { SubscriptionLineItem } from './subscription.ts';
 import { decimalText, instant, time } from './primitives.ts';
+import { choice, propertyFilters } from './usage-choices.ts';
 
 /** An event as it was accepted. `properties` keeps its JSON types. */
 export const Event = z
@@ -170,8 +171,8 @@ const common = {
   /** Both ends belong to the range; default: the last seven days. */
   start_time: time.nullish(),
   end_time: time.nullish(),
-  sort: z.enum(['timestamp', 'event_name']).nullish(),
-  order: z.enum(['asc', 'desc']).nullish(),
+  sort: choice(z.enum(['timestamp', 'event_name'])),
+  order: choice(z.enum(['asc', 'desc'])),
   /** `<unix nanoseconds>::<event id>`, as answered: what comes after that event, or is newer than it. */
   iter_first_key: z.string().max(300).nullish(),
   iter_last_key: z.string().max(300).nullish(),
@@ -180,9 +181,7 @@ const common = {
 export const EventsBody = z
   .object({
     ...common,
-    property_filters: z
-      .record(z.string().max(255), z.array(z.string().max(1000)).max(1000))
-      .nullish(),
+    property_filters: propertyFilters,
     page_size: z.int().nullish(),
     offset: z.int().min(0).nullish(),
   })
@@ -192,6 +191,8 @@ export type EventsBody = z.output<typeof EventsBody>;
 /** The same in a URL: `property_filters=plan:pro,free;region:eu`. */
 export const EventsQuery = z.object({
   ...common,
+  start_time: choice(time),
+  end_time: choice(time),
   property_filters: z.string().max(4000).nullish(),
   page_size: z.string().max(20).nullish(),
   offset: z.coerce.number().int().min(0).nullish(),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { EXPORT_FORMATS, BUCKET_SIZES } from './words.ts';
-import { id, time, timezone } from './primitives.ts';
+import { id, time } from './primitives.ts';
+import { windowSize, windowZone } from './usage-choices.ts';
+import { EXPORT_FORMATS } from './words.ts';
 
 /** Rows of one part; the next one begins at its cursor. */
 export const EXPORT_ROWS_DEFAULT = 10_000;
@@ -24,14 +25,14 @@ export const EventExportQuery = z.object({
 });
 export type EventExportQuery = z.output<typeof EventExportQuery>;
 
-/** Usage of one meter by customer, and by window where a size is given. */
+/** Usage of one meter by customer, and by window where a size is given; a bucketed meter has its own buckets. */
 export const UsageExportQuery = z.object({
   ...part,
   meter_id: id,
   start_time: time.optional(),
   end_time: time.optional(),
-  window_size: z.enum(BUCKET_SIZES).optional(),
-  timezone: timezone.optional(),
+  window_size: windowSize,
+  timezone: windowZone,
   external_customer_id: z.string().min(1).max(255).optional(),
 });
 export type UsageExportQuery = z.output<typeof UsageExportQuery>;

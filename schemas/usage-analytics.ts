@@ -7,6 +7,7 @@ import { EmbeddedPlan } from './plan-record.ts';
 import { Price } from './price.ts';
 import { decimalText, id, instant, time } from './primitives.ts';
 import { SubscriptionLineItem } from './subscription.ts';
+import { propertyFilters, windowSize } from './usage-choices.ts';
 import { AGGREGATION_TYPES, BUCKET_SIZES } from './words.ts';
 
 export const UsageAnalyticsBody = z
@@ -17,9 +18,7 @@ export const UsageAnalyticsBody = z
     end_time: time.nullish(),
     feature_ids: z.array(id).max(1000).nullish(),
     sources: z.array(z.string().max(255)).max(1000).nullish(),
-    property_filters: z
-      .record(z.string().max(255), z.array(z.string().max(1000)).max(1000))
-      .nullish(),
+    property_filters: propertyFilters,
     /** `source`, `feature_id` or `meter_id`, `properties.<name>`. */
     group_by: z
       .array(
@@ -33,7 +32,7 @@ export const UsageAnalyticsBody = z
       .max(10)
       .nullish(),
     /** Also answer points of this grid, in the subscription's zone. */
-    window_size: z.enum(BUCKET_SIZES).nullish(),
+    window_size: windowSize,
     expand: z.array(z.string()).max(20).nullish(),
     /** Customers have no children here: with or without it the answer is the customer's own usage. */
     include_children: z.boolean().nullish(),

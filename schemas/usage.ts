@@ -1,40 +1,38 @@
 import { z } from 'zod';
-import { AGGREGATION_TYPES, BUCKET_SIZES } from './words.ts';
-import { decimal, decimalText, id, instant, time, timezone } from './primitives.ts';
+import { decimal, decimalText, id, instant, time } from './primitives.ts';
+import { propertyFilters, windowSize, windowZone } from './usage-choices.ts';
+import { AGGREGATION_TYPES } from './words.ts';
+
+const GROUP_NAME = z.string().min(1, 'is required').max(255);
 
 /** Usage of one meter over `[start_time, end_time)`, by the meter's own rule. */
 export const MeterUsageBody = z
   .object({
     meter_id: id,
     /** Absent: every customer of the environment together. */
-    external_customer_id: z.string().min(1).max(255).nullish(),
+    external_customer_id: z.string().max(255).nullish(),
     /** The same customer by id. */
     customer_id: z.string().max(255).nullish(),
     /** Default: seven days before the end. */
     start_time: time.nullish(),
     /** Default: now. */
     end_time: time.nullish(),
-    /** Also answer each window of this grid. */
-    window_size: z.enum(BUCKET_SIZES).nullish(),
-    timezone: timezone.nullish(),
+    /** Answer each window of this grid. A bucketed meter answers its own buckets, whatever is asked for. */
+    window_size: windowSize,
+    timezone: windowZone,
     /** Where MONTH windows begin; absent: the first of the month. */
     billing_anchor: time.nullish(),
-    /** AND of keys, OR of values; on properties that the meter keeps with its usage. */
-    filters: z.record(z.string(), z.array(z.string()).min(1)).nullish(),
+    filters: propertyFilters,
+    /** Count the values of these properties (or of `source`) apart, in each window where there are windows. */
+    group_by: z.array(GROUP_NAME).max(5).nullish(),
   })
   .meta({ id: 'GetUsageByMeter' });
 export type MeterUsageBody = z.output<typeof MeterUsageBody>;
-
-const PROPERTY_FILTERS = z
-  .record(z.string().max(255), z.array(z.string().max(1000)).max(1000))
-  .nullish();
 
 const AGGREGATION_WITHOUT_METER = z.preprocess(
   (value) => (typeof value === 'string' ? value.toUpperCase() : value),
   z.enum(AGGREGATION_TYPES),
 );
-
-const GROUP_NAME = z.string().min(1, 'is required').max(255);
 
 /** Usage by event name, without a meter: raw events of `[start_time, end_time)`, each id once. */
 export const EventUsageBody = z
@@ -50,13 +48,13 @@ export const EventUsageBody = z
     customer_id: z.string().max(255).nullish(),
     start_time: time.nullish(),
     end_time: time.nullish(),
-    window_size: z.enum(BUCKET_SIZES).nullish(),
+    window_size: windowSize,
     /** With MAX or SUM: aggregate each bucket apart; the value is the buckets' sum. */
-    bucket_size: z.enum(BUCKET_SIZES).nullish(),
-    timezone: timezone.nullish(),
+    bucket_size: windowSize,
+    timezone: windowZone,
     billing_anchor: time.nullish(),
-    filters: z.record(z.string().max(255), z.array(z.string().max(1000)).max(1000)).nullish(),
-    /** With MAX and buckets: aggregate each bucket and each group of these properties' values apart. */
+    filters: propertyFilters,
+    /** Aggregate the values of these properties (or of `source`) apart, in each window where there are windows. */
     group_by: z.array(GROUP_NAME).max(5).nullish(),
     /** The same for one property. */
     group_by_property: z.string().max(255).nullish(),
@@ -70,7 +68,17 @@ export const MeterUsage = z
     type: z.enum(AGGREGATION_TYPES),
     /** A JSON number, as clients of this route expect; null when only windows were asked for. */
     value: z.number().nullable(),
-    results: z.array(z.object({ window_size: instant, value: z.number() })).nullable(),
+    results: z
+      .array(
+        z.object({
+          /** Its start; the range's own of groups without windows. */
+          window_size: instant,
+          value: z.number(),
+          /** Values of the properties it is grouped by, empty text for a missing one; null without groups. */
+          group: z.record(z.string(), z.string()).nullable(),
+        }),
+      )
+      .nullable(),
   })
   .meta({ id: 'MeterUsage' });
 export type MeterUsage = z.infer<typeof MeterUsage>;
@@ -81,12 +89,11 @@ const meterValues = {
   end_time: time,
   /** How the meter's values are put together, whatever the meter itself does with them. */
   aggregation_type: AGGREGATION_WITHOUT_METER,
-  window_size: z.enum(BUCKET_SIZES).nullish(),
+  window_size: windowSize,
   /** Absent: that of the customer's subscription. */
-  timezone: timezone.nullish(),
+  timezone: windowZone,
   billing_anchor: time.nullish(),
-  /** AND of keys, OR of values. */
-  filters: PROPERTY_FILTERS,
+  filters: propertyFilters,
   sources: z.array(z.string().max(255)).max(1000).nullish(),
 };
 

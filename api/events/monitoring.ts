@@ -27,7 +27,7 @@ export async function monitorEvents(
       start: Date.parse(start_time),
       end: Date.parse(end_time),
       // Every window of UTC but the minute is made of whole quarter hours.
-      step: window_size === undefined ? 0 : window_size === 'MINUTE' ? 60 : 900,
+      step: window_size == null ? 0 : window_size === 'MINUTE' ? 60 : 900,
     }),
     readLag(deps),
   ]);
@@ -39,7 +39,7 @@ export async function monitorEvents(
     duplicate_count: counts.duplicates,
     metered_count: counts.metered,
     rejected_count: counts.rejected,
-    points: window_size === undefined ? null : pointsOf(counts.slots, window_size),
+    points: window_size == null ? null : pointsOf(counts.slots, window_size),
     post_processing_lag: 0,
     ...lag,
   };

@@ -42,7 +42,7 @@ export async function exportUsage(
   const { start, end } = rangeOf(deps.clock, query);
   const version = await wholeVersion(deps, scope, meter.id, [], start);
   const { type, multiplier, bucket_size, group_by } = version.spec.aggregation;
-  const size = query.window_size ?? bucket_size;
+  const size = bucket_size ?? query.window_size ?? null;
   const part = new PartWriter(COLUMNS, query);
   let after = query.cursor === undefined ? '' : customerOf(query.cursor);
   while (part.room > 0) {

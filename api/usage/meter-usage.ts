@@ -1,7 +1,7 @@
 import { BillingError } from '../../domain/errors.ts';
 import type { UsageQuery, UsageWindow } from '../../domain/metering/usage.ts';
 import { versionForPeriod } from '../../domain/metering/version-for-period.ts';
-import { Decimal, ZERO } from '../../domain/money.ts';
+import { Decimal, sum } from '../../domain/money.ts';
 import type { Scope } from '../../postgres/client.ts';
 import { meterVersionsOf, type MeterVersionRecord } from '../../postgres/meter-versions.ts';
 import type { MeterUsage, MeterUsageBody } from '../../schemas/usage.ts';
@@ -9,11 +9,13 @@ import type { ApiDeps } from '../deps.ts';
 import { findMeter } from '../meters/repository.ts';
 import { askedCustomer } from './asked-customer.ts';
 import { askUsage } from './ask-usage.ts';
+import { groupNames, resultOf } from './group-results.ts';
 import { rangeOf } from './range.ts';
 
 /**
  * Usage by the meter's own rule, the same rows and the same aggregation as an invoice. A bucketed meter
- * answers its buckets, and as value their sum (billing-semantics 2.4).
+ * answers its buckets, and as value their sum, also where other windows are asked for: they would make
+ * another number of them (billing-semantics 2.4).
  */
 export async function meterUsage(
   deps: ApiDeps,
@@ -23,42 +25,48 @@ export async function meterUsage(
   const meter = await findMeter(deps.pool, scope, body.meter_id);
   const { start, end } = rangeOf(deps.clock, body);
   const filters = body.filters ?? {};
+  const groups = groupNames(body);
   const customer = await askedCustomer(deps.pool, scope, body);
-  const version = await wholeVersion(deps, scope, meter.id, Object.keys(filters), start);
+  const names = [...Object.keys(filters), ...groups];
+  const version = await wholeVersion(deps, scope, meter.id, names, start);
 
-  const bucket = version.spec.aggregation.bucket_size;
-  const asked = body.window_size ?? null;
-  const total = bucket === null && asked === null;
-  const query: UsageQuery = {
-    key: 'usage',
+  const { type, multiplier, bucket_size: bucket, group_by: own } = version.spec.aggregation;
+  const size = bucket ?? body.window_size ?? null;
+  // Groups of a bucketed meter are counted apart whether or not they are asked for.
+  const group_by = [...new Set([...groups, ...(bucket !== null && own !== null ? [own] : [])])];
+  const isOne = size === null && group_by.length === 0;
+  const total: UsageQuery = {
+    key: 'total',
     ...scope,
     meter_version_id: version.id,
-    aggregation: version.spec.aggregation.type,
-    multiplier: version.spec.aggregation.multiplier,
+    aggregation: type,
+    multiplier,
     reset_usage: version.spec.reset_usage,
     external_customer_ids: customer === null ? null : [customer],
     start,
     end,
     filter_values: filters,
     excluded_filter_values: [],
-    group_by:
-      bucket !== null && version.spec.aggregation.group_by !== null
-        ? [version.spec.aggregation.group_by]
-        : [],
-    window: total ? null : windowOf(body, asked ?? bucket!),
+    group_by: [],
+    window: null,
   };
-  const rows = (await askUsage(deps, [{ query, version }])).get(query.key)!;
-  const sum = rows.reduce((value, row) => value.plus(row.quantity), ZERO);
+  const window = size === null ? null : windowOf(body, size);
+  const answers = await askUsage(deps, [
+    ...(size === null ? [{ query: total, version }] : []),
+    ...(isOne ? [] : [{ query: { ...total, key: 'results', group_by, window }, version }]),
+  ]);
+  const rows = answers.get('results') ?? [];
+  const value =
+    size === null
+      ? answers.get('total')![0]!.quantity
+      : bucket === null
+        ? null
+        : sum(rows.map(({ quantity }) => new Decimal(quantity))).toFixed();
   return {
     event_name: meter.event_name,
-    type: version.spec.aggregation.type,
-    value: total || bucket !== null ? sum.toNumber() : null,
-    results: total
-      ? null
-      : rows.map((row) => ({
-          window_size: row.window_start!,
-          value: new Decimal(row.quantity).toNumber(),
-        })),
+    type,
+    value: value === null ? null : Number(value),
+    results: isOne ? null : rows.map((row) => resultOf(row, row.quantity, group_by, start)),
   };
 }
 

@@ -234,7 +234,7 @@ describe('event reader', () => {
         const property_name = aggregation === 'COUNT' ? null : 'n';
         const asked = question({ aggregation, property_name, filters });
         const answer = await reader.aggregate(asked);
-        expect(answer).toEqual({ value: expected(asked)[0]!.quantity, windows: [] });
+        expect(answer).toEqual({ value: expected(asked)[0]!.quantity, rows: [] });
       }
     });
 
@@ -244,14 +244,15 @@ describe('event reader', () => {
           const window = { bucket_size, timezone, billing_anchor: '2026-01-03T10:30:00.000Z' };
           const asked = question({ aggregation, window, start: '2026-01-01T05:07:09.011Z' });
           const answer = await reader.aggregate(asked);
-          const rows = expected(asked).map(({ window_start, quantity }) => ({
+          const rows = expected(asked).map(({ window_start, group, quantity }) => ({
             window_start,
+            group,
             value: quantity,
           }));
-          expect({ timezone, aggregation, windows: answer.windows }).toEqual({
+          expect({ timezone, aggregation, rows: answer.rows }).toEqual({
             timezone,
             aggregation,
-            windows: rows,
+            rows,
           });
         }
       }
@@ -269,7 +270,7 @@ describe('event reader', () => {
       expect(Number((await reader.aggregate(count)).value)).toBe(before - 1);
       expect(await reader.aggregate(question({ event_name: 'nothing' }))).toEqual({
         value: '0',
-        windows: [],
+        rows: [],
       });
     });
   });

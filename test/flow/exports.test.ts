@@ -154,6 +154,19 @@ describe('GET /usage/export', () => {
       expect(Number(rows[index].quantity)).toBe(await usageOf(customer));
   });
 
+  test('a bucketed meter has its own buckets, whatever windows are asked for', async () => {
+    const peak = await world.catalog.meter(
+      { type: 'MAX', field: 'n', bucket_size: 'HOUR' },
+      { event_name: 'call' },
+    );
+    await world.settled();
+    const query = `${RANGE}&meter_id=${peak.id}&external_customer_id=c1&format=jsonl`;
+    const { rows } = await whole('/usage/export', query);
+    const months = await whole('/usage/export', `${query}&window_size=MONTH`);
+    expect(rows.length).toBeGreaterThan(30);
+    expect(months.rows).toEqual(rows);
+  });
+
   test('windows of a customer add up; numbers keep their sign', async () => {
     const query = `${RANGE}&meter_id=${meter.id}&window_size=HOUR&external_customer_id=c1&format=jsonl`;
     const { rows } = await whole('/usage/export', query);

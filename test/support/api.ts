@@ -116,7 +116,7 @@ export async function startTestApi(
   app.addHook('onError', async (_request, reply, error) => {
     if (reply.statusCode >= 500) failures.push(error);
   });
-  const apiPool = await connectAsApi({ url: database.url, applicationName: 'test' });
+  const apiPool = await connectAsApi({ url: database.apiUrl, applicationName: 'test' });
   await registerApi(app, {
     deps,
     apiPool,
@@ -240,7 +240,7 @@ export const noEvents: EventReader = {
   history: async () => ({ copies: [], canonical: null, usage: [], rejections: [], voids: [] }),
   search: async () => ({ events: [], total_count: 0 }),
   list: async () => [],
-  aggregate: async ({ window }) => ({ value: window === null ? '0' : null, windows: [] }),
+  aggregate: async ({ window }) => ({ value: window === null ? '0' : null, rows: [] }),
   counted: async () => [],
   answer: async ({ key }) => ({ key, rows: [] }),
   countedCopies: async () => [],

@@ -32,6 +32,10 @@ describe('usage routes', () => {
     end_time: '2026-02-01T00:00:00Z',
   };
   const usage = (more: object) => world.api.post('/v1/events/usage', { ...question, ...more });
+  const byGroup = (results: { group: object }[]) =>
+    results.toSorted((left, right) =>
+      JSON.stringify(left.group) < JSON.stringify(right.group) ? -1 : 1,
+    );
 
   test.each`
     aggregation_type         | more                                                  | value
@@ -69,9 +73,9 @@ describe('usage routes', () => {
       type: 'SUM',
       value: null,
       results: [
-        { window_size: '2026-01-09T18:30:00.000Z', value: 10 },
-        { window_size: '2026-01-10T18:30:00.000Z', value: 6.5 },
-        { window_size: '2026-01-20T18:30:00.000Z', value: 4.5 },
+        { window_size: '2026-01-09T18:30:00.000Z', value: 10, group: null },
+        { window_size: '2026-01-10T18:30:00.000Z', value: 6.5, group: null },
+        { window_size: '2026-01-20T18:30:00.000Z', value: 4.5, group: null },
       ],
     });
     const buckets = await usage({
@@ -96,19 +100,86 @@ describe('usage routes', () => {
         bucket_size: 'MONTH',
         ...groups,
       });
-      const january = '2026-01-01T00:00:00.000Z';
-      const values = body.results.map((row: { value: number }) => row.value).sort();
-      expect([status, body.value, values]).toEqual([200, 14.5, [10, 4.5]]);
-      expect(new Set(body.results.map((row: { window_size: string }) => row.window_size))).toEqual(
-        new Set([january]),
-      );
+      const window_size = '2026-01-01T00:00:00.000Z';
+      expect([status, body.value]).toEqual([200, 14.5]);
+      expect(byGroup(body.results)).toEqual([
+        { window_size, value: 4.5, group: { tier: 'free' } },
+        { window_size, value: 10, group: { tier: 'pro' } },
+      ]);
     },
   );
 
+  test('both routes: groups of several properties by name, beside the value of all; in windows too', async () => {
+    const meter = await world.catalog.meter({ type: 'SUM', field: 'n' }, { event_name: 'agg' });
+    await world.settled();
+    const window_size = '2026-01-01T00:00:00.000Z';
+    const groups = [
+      { window_size, value: 4.5, group: { tier: 'free', who: 'a', none: '' } },
+      { window_size, value: 10, group: { tier: 'pro', who: 'a', none: '' } },
+      { window_size, value: 6.5, group: { tier: 'pro', who: 'b', none: '' } },
+    ];
+    for (const path of ['/v1/events/usage', '/v1/events/usage/meter']) {
+      const ask = async (more: object) =>
+        (
+          await world.api.post(path, {
+            ...question,
+            aggregation_type: 'SUM',
+            meter_id: meter.id,
+            ...more,
+          })
+        ).body;
+      const all = await ask({ group_by: ['tier', 'who', 'none', 'tier'] });
+      expect([path, all.value, byGroup(all.results)]).toEqual([path, 21, groups]);
+      const months = await ask({ group_by: ['tier', 'who', 'none'], window_size: 'MONTH' });
+      expect([path, months.value, byGroup(months.results)]).toEqual([path, null, groups]);
+      const nothing = await ask({ group_by: ['tier'], external_customer_id: 'nobody' });
+      expect([path, nothing.value, nothing.results]).toEqual([path, 0, []]);
+    }
+  });
+
+  test('both routes: what is left empty says nothing', async () => {
+    const meter = await world.catalog.meter({ type: 'SUM', field: 'n' }, { event_name: 'agg' });
+    await world.settled();
+    const empty = { window_size: '', timezone: '', filters: { tier: [] }, group_by: [] };
+    for (const path of ['/v1/events/usage', '/v1/events/usage/meter']) {
+      const { status, body } = await world.api.post(path, {
+        ...question, aggregation_type: 'SUM', meter_id: meter.id, ...empty,
+        external_customer_id: '',
+      }); // prettier-ignore
+      expect([path, status, body.value, body.results]).toEqual([path, 200, 21, null]);
+    }
+    const listed = await world.api.post('/v1/events/query', {
+      ...question, event_name: 'agg', property_filters: { tier: [] }, sort: '', order: '',
+    }); // prettier-ignore
+    expect([listed.status, listed.body.total_count]).toEqual([200, 6]);
+    const query = 'start_time=&end_time=&order=&sort=';
+    expect((await world.api.get(`/v1/events?${query}`)).status).toBe(200);
+    expect((await world.api.get('/v1/events/monitoring?start_time=&end_time=')).status).toBe(200);
+  });
+
+  test('POST /events/usage/meter: a bucketed meter answers its buckets, whatever windows are asked for', async () => {
+    const meter = await world.catalog.meter(
+      { type: 'MAX', field: 'n', bucket_size: 'DAY', group_by: 'tier' },
+      { event_name: 'agg' },
+    );
+    await world.settled();
+    const ask = async (more: object) =>
+      (await world.api.post('/v1/events/usage/meter', { ...question, meter_id: meter.id, ...more }))
+        .body;
+    const own = await ask({});
+    expect(own).toMatchObject({
+      value: 21,
+      results: [
+        { window_size: '2026-01-10T00:00:00.000Z', value: 10, group: { tier: 'pro' } },
+        { window_size: '2026-01-11T00:00:00.000Z', value: 6.5, group: { tier: 'pro' } },
+        { window_size: '2026-01-21T00:00:00.000Z', value: 4.5, group: { tier: 'free' } },
+      ],
+    });
+    for (const window_size of ['HOUR', 'MONTH']) expect(await ask({ window_size })).toEqual(own);
+  });
+
   test.each([
-    ['group_by', { aggregation_type: 'SUM', bucket_size: 'DAY', group_by: ['tier'] }],
-    ['group_by', { aggregation_type: 'MAX', group_by: ['tier'] }],
-    ['group_by_property', { aggregation_type: 'COUNT', group_by_property: 'tier' }],
+    ['bucket_size', { aggregation_type: 'COUNT', bucket_size: 'DAY' }],
     ['group_by[0]', { aggregation_type: 'MAX', bucket_size: 'DAY', group_by: [''] }],
   ])('POST /events/usage: 400 names %s: %j', async (path, more) => {
     const { status, body } = await usage(more);

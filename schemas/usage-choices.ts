@@ -1,0 +1,21 @@
+import { z } from 'zod';
+import { timezone } from './primitives.ts';
+import { BUCKET_SIZES } from './words.ts';
+
+/** A choice that is left open by null, and by the empty text that older clients send for it. */
+export const choice = <Schema extends z.ZodType>(schema: Schema) =>
+  z.preprocess((value) => (value === '' ? null : value), schema.nullish());
+
+export const windowSize = choice(z.enum(BUCKET_SIZES));
+export const windowZone = choice(timezone);
+
+/**
+ * AND of keys, OR of values, compared as text of the property. A key without values says nothing about its
+ * property, as an empty list of sources or features says nothing about those.
+ */
+export const propertyFilters = z
+  .record(z.string().max(255), z.array(z.string().max(1000)).max(1000))
+  .transform((filters) =>
+    Object.fromEntries(Object.entries(filters).filter(([, values]) => values.length > 0)),
+  )
+  .nullish();
