@@ -19,8 +19,8 @@ export async function linkEntity(
 ): Promise<IntegrationMapping> {
   const { scope } = caller;
   const { entity_type, entity_id, provider_type, provider_entity_id } = body;
-  await assertLinkedEntity(tx, scope, entity_type, entity_id);
   if ((await connectionTo(tx, scope, provider_type)) === null) throw notConnected(provider_type);
+  await assertLinkedEntity(tx, scope, entity_type, entity_id);
   const known = (await mappingsOf(tx, scope, entity_type, [entity_id])).find(
     (mapping) =>
       mapping.provider_type === provider_type && mapping.provider_entity_id === provider_entity_id,

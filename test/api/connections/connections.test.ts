@@ -255,6 +255,11 @@ describe('integrations', () => {
     expect([answer.status, answer.body.details[0].path]).toEqual([400, path]);
   });
 
+  test('400 comes before 404: no connection, whatever the record', async () => {
+    const answer = await link({ provider_type: 'paddle', entity_id: 'missing' });
+    expect([answer.status, answer.body.details[0].path]).toEqual([400, 'provider_type']);
+  });
+
   test('404: a record that does not exist', async () => {
     for (const entity_type of ['customer', 'plan', 'invoice', 'payment', 'subscription_line_item'])
       expect((await link({ entity_type, entity_id: 'missing' })).status).toBe(404);
