@@ -8,6 +8,7 @@ import {
   text,
   timezone,
 } from './primitives.ts';
+import { RECORD_SEARCH_FIELDS } from './record-search.ts';
 import { searchSchemas } from './search.ts';
 import { TaxRateOverride } from './tax.ts';
 import { LINKED_PROVIDERS, TAX_TREATMENTS } from './words.ts';
@@ -195,11 +196,17 @@ export const CustomerSearch = searchSchemas({
     external_id: 'text',
     name: 'text',
     email: 'text',
+    contact: 'text',
+    address_line1: 'text',
+    address_line2: 'text',
+    address_city: 'text',
+    address_state: 'text',
+    address_postal_code: 'text',
+    address_country: 'text',
+    timezone: 'text',
     billing_currency: 'text',
     tax_treatment: 'text',
-    status: 'text',
-    created_at: 'time',
-    updated_at: 'time',
+    ...RECORD_SEARCH_FIELDS,
   },
   expand: CUSTOMER_EXPANDS,
   filters: (kind) => ({

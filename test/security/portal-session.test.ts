@@ -192,7 +192,7 @@ describe('portal sessions', () => {
     const { headers } = await newCustomer();
     const costs = () => api.post('/v1/customer/portal/analytics/cost', {}, headers);
     expect(await costs()).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
-    const setting = (section: boolean, tab: boolean, show_cost_metrics: boolean) =>
+    const setting = ([section, tab, show_cost_metrics]: readonly boolean[]) =>
       api.put('/v1/settings/customer_portal_config', {
         value: {
           sections: [
@@ -215,11 +215,11 @@ describe('portal sessions', () => {
       [false, true, true],
       [true, false, true],
       [true, true, false],
-    ] as const) {
-      expect((await setting(...shown)).status).toBe(200);
+    ]) {
+      expect((await setting(shown)).status).toBe(200);
       expect((await costs()).status).toBe(403);
     }
-    await setting(true, true, true);
+    await setting([true, true, true]);
     expect(await costs()).toMatchObject({ status: 200, body: { total_cost: '0', margin: '0' } });
     await api.delete('/v1/settings/customer_portal_config');
   });

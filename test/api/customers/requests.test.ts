@@ -198,3 +198,23 @@ test('integrations may be asked for wherever a customer is looked up; nothing el
     expect([status, body.details[0].path]).toEqual([400, 'expand']);
   }
 });
+
+test('customers are sorted and filtered by every field of theirs', async () => {
+  const [a, b] = [
+    (await create('a', { address_city: 'Gent', timezone: 'Europe/Brussels' })).body,
+    (await create('b', { address_city: 'Pune', contact: '12' })).body,
+  ];
+  const names = async (asked: object) => {
+    const { body } = await caller.post('/v1/customers/search', asked);
+    return body.items.map(({ name }: { name: string }) => name);
+  };
+  const by = (field: string, value: string) =>
+    names({ filters: [{ field, operator: 'eq', data_type: 'string', value: { string: value } }] });
+  expect(await by('id', a.id)).toEqual(['a']);
+  expect(await by('address_city', 'Pune')).toEqual(['b']);
+  expect(await by('timezone', 'Europe/Brussels')).toEqual(['a']);
+  expect(await by('contact', '12')).toEqual(['b']);
+  const order = a.id < b.id ? ['a', 'b'] : ['b', 'a'];
+  expect(await names({ sort: [{ field: 'id', direction: 'asc' }] })).toEqual(order);
+  expect(await names({ sort: [{ field: 'address_city', direction: 'desc' }] })).toEqual(['b', 'a']);
+});
