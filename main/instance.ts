@@ -49,8 +49,10 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
     const dataDirectory = resolve(config.DATA_DIR);
     mkdirSync(dataDirectory, { recursive: true });
     const mark = new RunningMark(dataDirectory);
-    const [postgresUrl, clickhouseUrl] = await Promise.all([
-      config.POSTGRES_URL ?? addPostgres(supervisor, join(dataDirectory, 'postgres'), log),
+    const [{ url: postgresUrl, apiUrl }, clickhouseUrl] = await Promise.all([
+      config.POSTGRES_URL === undefined
+        ? addPostgres(supervisor, join(dataDirectory, 'postgres'), log)
+        : { url: config.POSTGRES_URL, apiUrl: config.API_POSTGRES_URL },
       config.CLICKHOUSE_URL ?? addClickHouse(supervisor, join(dataDirectory, 'clickhouse'), log),
     ]);
 
@@ -88,6 +90,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
       HOST: config.HOST,
       PORT: String(port),
       POSTGRES_URL: postgresUrl,
+      API_POSTGRES_URL: role === 'serve' ? apiUrl : undefined,
       CLICKHOUSE_URL: clickhouseUrl,
       OPERATIONS_PORT: String(operationsPorts[role]),
       OPERATIONS_PEERS: roles
@@ -119,19 +122,19 @@ async function addPostgres(
   supervisor: Supervisor,
   directory: string,
   log: Logger,
-): Promise<string> {
+): Promise<{ readonly url: string; readonly apiUrl: string }> {
   const port = await freePort();
   const onLog = (line: string): void => log.debug({ engine: 'postgres' }, line);
-  let url = '';
+  let urls = { url: '', apiUrl: '' };
   await supervisor.add({
     name: 'postgres',
     async start() {
       const server = await startEmbeddedPostgres({ directory, port, onLog });
-      url = server.url;
+      urls = { url: server.url, apiUrl: server.apiUrl };
       return server;
     },
   });
-  return url;
+  return urls;
 }
 
 async function addClickHouse(

@@ -75,7 +75,11 @@ export function createRuntime(role: string): Runtime {
   closers.push(() => pool.end({ timeout: 5 }));
 
   const apiPool = once(async () => {
-    const made = await connectAsApi({ url: POSTGRES_URL, applicationName: role });
+    const { API_POSTGRES_URL } = config;
+    const url = API_POSTGRES_URL ?? POSTGRES_URL;
+    const made = await connectAsApi({ url, applicationName: role });
+    if (made === null && API_POSTGRES_URL !== undefined)
+      throw new Error('The login of API_POSTGRES_URL is refused, or may not be meterline_api.');
     if (made === null) log.warn('no connections as the API’s role: each request changes it');
     else closers.push(() => made.end({ timeout: 5 }));
     return made;

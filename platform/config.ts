@@ -34,6 +34,11 @@ const Config = z.object({
     /^postgres(ql)?:\/\//,
     'postgres://user:password@host:5432/meterline',
   ).optional(),
+  /** A login for requests of callers that is the role meterline_api. Unset: the login of POSTGRES_URL takes the role. */
+  API_POSTGRES_URL: url(
+    /^postgres(ql)?:\/\//,
+    'postgres://meterline_api:password@host:5432/meterline',
+  ).optional(),
   /** Unset: a ClickHouse of our own, as a child process, below DATA_DIR. */
   CLICKHOUSE_URL: url(/^https?:\/\//, 'http://user:password@host:8123/meterline').optional(),
   /** Unset: the event log lives in Postgres. Comma-separated host:port. */

@@ -1,5 +1,5 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import {
   chownSync,
@@ -14,6 +14,7 @@ import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
+import { API_ROLE } from './scoped-pool.ts';
 
 /**
  * A real Postgres server as a child process, from the binaries that npm installs. The wrapper class
@@ -21,7 +22,10 @@ import postgres from 'postgres';
  * server before the product has drained.
  */
 export interface EmbeddedPostgres {
+  /** Of the superuser: migrations, and work across tenants. */
   readonly url: string;
+  /** Of the API's role itself, which has no other role to go to: requests of callers. */
+  readonly apiUrl: string;
   readonly pid: number;
   /** Resolves when the server has ended, for whatever reason. */
   readonly exited: Promise<void>;
@@ -85,15 +89,18 @@ export async function startEmbeddedPostgres(
     options.onLog?.(lastWords);
   });
 
-  const url = `postgres://${SYSTEM_USER}:${password}@127.0.0.1:${port}/${DATABASE}`;
+  const apiPassword = createHmac('sha256', password).update(API_ROLE).digest('hex');
+  const urlOf = (login: string, secret: string): string =>
+    `postgres://${login}:${secret}@127.0.0.1:${port}/${DATABASE}`;
   await Promise.race([
-    untilReady(port, password),
+    untilReady(port, password, apiPassword),
     exited.then(() =>
       Promise.reject(new Error(`Postgres ended while it was starting: ${lastWords}`)),
     ),
   ]);
   return {
-    url,
+    url: urlOf(SYSTEM_USER, password),
+    apiUrl: urlOf(API_ROLE, apiPassword),
     pid: child.pid!,
     exited,
     async stop() {
@@ -281,7 +288,7 @@ function isPostgres(pid: number): boolean {
   }
 }
 
-async function untilReady(port: number, password: string): Promise<void> {
+async function untilReady(port: number, password: string, apiPassword: string): Promise<void> {
   for (let waitedMs = 0; ; waitedMs += 50) {
     const probe = postgres({
       host: '127.0.0.1',
@@ -296,7 +303,7 @@ async function untilReady(port: number, password: string): Promise<void> {
     try {
       const found = await probe`select 1 from pg_database where datname = ${DATABASE}`;
       if (found.length === 0) await probe.unsafe(`create database ${DATABASE}`);
-      return;
+      return await letApiLogIn(probe, apiPassword);
     } catch (error) {
       if (waitedMs > 60_000) throw error;
       await sleep(50);
@@ -304,4 +311,16 @@ async function untilReady(port: number, password: string): Promise<void> {
       await probe.end({ timeout: 1 });
     }
   }
+}
+
+/**
+ * The API's role logs in by itself: a connection of its own has nothing to go back to, as one of the
+ * superuser that only took the role has. What it may do comes with the migrations.
+ */
+async function letApiLogIn(db: postgres.Sql, password: string): Promise<void> {
+  const [known] = await db`select 1 from pg_roles where rolname = ${API_ROLE}`;
+  const verb = known === undefined ? 'create' : 'alter';
+  await db.unsafe(
+    `${verb} role ${API_ROLE} login nosuperuser nobypassrls nocreatedb nocreaterole password '${password}'`,
+  );
 }

@@ -275,6 +275,76 @@ describe('connections that begin as the API’s role', () => {
   });
 });
 
+describe('the login that is the API’s role itself', () => {
+  let database: TestDatabase;
+  let pool: Pool;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    pool = (await connectAsApi({ url: database.apiUrl, applicationName: 'test' }))!;
+    for (const id of ['tenant_a', 'tenant_b'])
+      await database.pool`insert into tenants (id, name) values (${id}, 'T')`;
+  });
+  afterAll(async () => {
+    await pool.end({ timeout: 1 });
+    await database.drop();
+  });
+
+  const scope = { tenant_id: 'tenant_a', environment_id: '' };
+  const scoped = () => scopedPool(pool, { scope, actor: { kind: 'system' } });
+
+  test('owns nothing, belongs to no other role and can make none', async () => {
+    const [login] = await pool`
+      select session_user::text as session, rolsuper, rolbypassrls, rolcreaterole, rolcreatedb, rolreplication,
+             (select count(*)::int from pg_auth_members m where m.member = r.oid) as member_of,
+             (select count(*)::int from pg_class c where c.relowner = r.oid) as owns
+        from pg_roles r where rolname = current_user`;
+    expect({ ...login }).toEqual({
+      session: API_ROLE,
+      ...{ rolsuper: false, rolbypassrls: false, rolcreaterole: false, rolcreatedb: false },
+      ...{ rolreplication: false, member_of: 0, owns: 0 },
+    });
+  });
+
+  test.each([
+    'reset role',
+    'set role none',
+    'set local role none',
+    'reset all',
+    'set session authorization default',
+  ])('after `%s` it sees what it saw', async (statement) => {
+    const connection = await pool.reserve();
+    await connection.unsafe(statement).catch(() => {});
+    const [who] = await connection<{ who: string }[]>`select current_user::text as who`;
+    const rows = await connection`select 1 from tenants`;
+    connection.release();
+    expect([who!.who, rows.count]).toEqual([API_ROLE, 0]);
+    expect((await scoped()`select 1 from tenants`).count).toBe(1);
+  });
+
+  test.each([
+    'set role postgres',
+    'set role meterline_system',
+    'set session authorization postgres',
+    'alter table tenants disable row level security',
+    'drop policy tenant_isolation on tenants',
+    'alter role meterline_api bypassrls',
+    'grant meterline_system to meterline_api',
+    "set session_replication_role = 'replica'",
+    'truncate tenants',
+    "copy tenants to '/tmp/x'",
+  ])('`%s` is refused', async (statement) => {
+    const refused = pool.begin((tx) => tx.unsafe(statement));
+    await expect(refused).rejects.toMatchObject({ code: '42501' });
+  });
+
+  test('works in a scope: it reads and writes the tenant’s rows, and its triggers log them', async () => {
+    expect((await scoped()`update tenants set name = 'U'`).count).toBe(1);
+    const names = await database.pool<{ name: string }[]>`select name from tenants order by id`;
+    expect(names.map(({ name }) => name)).toEqual(['U', 'T']);
+    expect((await scoped()`select 1 from audit_log`).count).toBe(2);
+  });
+});
+
 describe('a login that is no superuser', () => {
   let admin: Pool;
   let login: Pool;

@@ -5,6 +5,8 @@ import { databaseUrl, TEMPLATE_DATABASE } from './global-setup.ts';
 export interface TestDatabase {
   readonly pool: Pool;
   readonly url: string;
+  /** The same database for the login that is the API's role. */
+  readonly apiUrl: string;
   drop(): Promise<void>;
 }
 
@@ -24,6 +26,7 @@ export async function createTestDatabase(maxConnections = 10): Promise<TestDatab
   return {
     pool,
     url,
+    apiUrl: databaseUrl(process.env['TEST_API_POSTGRES_URL']!, name),
     async drop() {
       await pool.end({ timeout: 1 });
       await admin.unsafe(`drop database if exists ${name} with (force)`);

@@ -47,6 +47,7 @@ export default async function globalSetup(): Promise<void> {
   await template.end();
 
   process.env['TEST_POSTGRES_URL'] = server.url;
+  process.env['TEST_API_POSTGRES_URL'] = server.apiUrl;
   process.env['TEST_CLICKHOUSE_URL'] = (await clickhouse).url;
   process.env['TEST_DIRECTORY'] = directory;
   (globalThis as { stopTestServers?: () => Promise<void> }).stopTestServers = async () => {
