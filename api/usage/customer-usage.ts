@@ -30,15 +30,21 @@ import { figureText } from './cost-shares.ts';
 import { wholeVersion } from './meter-usage.ts';
 import { runningSubscriptions } from './repository.ts';
 
-/** The customer by id or by external id; 404 when unknown. */
+/** The customer by id or by external id; 404 when unknown, 400 when the two name different customers. */
 export async function usageCustomer(
   deps: ApiDeps,
   scope: Scope,
   named: { readonly customer_id?: string; readonly customer_lookup_key?: string },
 ): Promise<Customer> {
-  if (named.customer_id) return await findCustomer(deps.pool, scope, named.customer_id);
-  if (named.customer_lookup_key)
-    return await findCustomerByExternalId(deps.pool, scope, named.customer_lookup_key);
+  const { customer_id, customer_lookup_key } = named;
+  if (customer_id) {
+    const customer = await findCustomer(deps.pool, scope, customer_id);
+    if (customer_lookup_key && customer.external_id !== customer_lookup_key)
+      throw invalidField('customer_lookup_key', 'names another customer than customer_id');
+    return customer;
+  }
+  if (customer_lookup_key)
+    return await findCustomerByExternalId(deps.pool, scope, customer_lookup_key);
   throw invalidField('customer_id', 'or customer_lookup_key is required');
 }
 

@@ -182,6 +182,10 @@ describe('usage reads', () => {
       expect((await get('/customers/usage')).status).toBe(400);
       expect((await get('/customers/usage?customer_id=cust_missing')).status).toBe(404);
       expect((await get('/customers/usage?customer_lookup_key=nobody')).status).toBe(404);
+      const both = `/customers/usage?customer_id=${customer.id}&customer_lookup_key=`;
+      expect((await get(`${both}acme`)).status).toBe(200);
+      const differ = await get(`${both}nobody`);
+      expect([differ.status, differ.body.details[0].path]).toEqual([400, 'customer_lookup_key']);
       expect((await get('/customers/cust_missing/usage')).status).toBe(404);
     });
   });
