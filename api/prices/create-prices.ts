@@ -1,5 +1,5 @@
 import { invalidField, notFound } from '../../domain/errors.ts';
-import { displayAmount, minorDigits } from '../../domain/currency.ts';
+import { displayAmount, minorDigits, type Currency } from '../../domain/currency.ts';
 import { decimal, decimalText, type Decimal } from '../../domain/money.ts';
 import { convertPriceUnit } from '../../domain/pricing/price-unit.ts';
 import {
@@ -18,6 +18,7 @@ import { findGroups } from '../groups/repository.ts';
 import { findMeters } from '../meters/repository.ts';
 import { findPriceUnits, publishedUnitByCode } from '../price-units/repository.ts';
 import { newRecord, type Caller } from '../record.ts';
+import { currencyByCode } from '../settings/custom-currencies.ts';
 import { findPriceEntity } from './price-entity.ts';
 import { insertPrice, type NewPriceRow, type PriceRow } from './repository.ts';
 import { widenMeters } from './widen-meters.ts';
@@ -59,9 +60,10 @@ async function createPrice(
   if (body.entity_type === 'PRICE')
     throw invalidField('entity_type', 'must be PLAN, SUBSCRIPTION, ADDON or COSTSHEET');
   const entity = await findPriceEntity(tx, scope, body.entity_type, body.entity_id);
+  const currency = await currencyByCode(tx, scope, body.currency);
   return await insertPrice(tx, {
     ...record,
-    ...priceTerms(body, references.unit),
+    ...priceTerms(body, references.unit, currency),
     entity_type: body.entity_type,
     entity_id: body.entity_id,
     parent_price_id: record.id,
@@ -137,10 +139,14 @@ type Terms = Pick<
   | 'transform_quantity' | 'trial_period' | 'bucket_size' | 'start_date' | 'end_date'
 >; // prettier-ignore
 
-/** The stored terms of a valid definition: unit amounts turned into money at the unit's present rate. */
+/**
+ * The stored terms of a valid definition: unit amounts turned into money at the unit's present rate.
+ * `currency` is what the price's is shown with.
+ */
 export function priceTerms(
   price: PriceDefinition,
   unit: Pick<PriceUnit, 'id' | 'code' | 'symbol' | 'base_currency' | 'conversion_rate'> | null,
+  currency: Currency,
 ): Terms {
   const config = price.price_unit_config ?? null;
   const money =
@@ -159,7 +165,7 @@ export function priceTerms(
     invoice_cadence: price.invoice_cadence,
     currency: price.currency.toLowerCase(),
     amount,
-    display_amount: displayAmount(decimal(amount), price.currency),
+    display_amount: displayAmount(decimal(amount), currency),
     meter_id: price.type === 'USAGE' ? (price.meter_id ?? null) : null,
     filter_values: filterValues(price.filter_values ?? {}),
     min_quantity: price.min_quantity == null ? null : String(price.min_quantity),

@@ -6,6 +6,7 @@ import type { UpdatePriceBody } from '../../schemas/price.ts';
 import type { BillingDeps } from '../deps.ts';
 import { assertGroupOf } from '../groups/repository.ts';
 import { changed, newRecord, type Caller } from '../record.ts';
+import { currencyByCode } from '../settings/custom-currencies.ts';
 import { findReferences, keptUnit, priceTerms } from './create-prices.ts';
 import { insertPrice, lockPrice, updatePriceRow, type PriceRow } from './repository.ts';
 
@@ -33,7 +34,7 @@ export async function updatePrice(
   await updatePriceRow(tx, scope, id, { end_date: plan.effective_from, ...changed(deps, caller) });
   return await insertPrice(tx, {
     ...newRecord(deps, caller, 'price'),
-    ...priceTerms(plan.definition, unit),
+    ...priceTerms(plan.definition, unit, await currencyByCode(tx, scope, price.currency)),
     entity_type: price.entity_type,
     entity_id: price.entity_id,
     parent_price_id: plan.parent_price_id,

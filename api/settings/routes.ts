@@ -1,4 +1,5 @@
 import { invalidField, notFound } from '../../domain/errors.ts';
+import { isoTime } from '../../platform/clock.ts';
 import { parse, unknownFields } from '../../platform/http/parse.ts';
 import type { Transaction } from '../../postgres/client.ts';
 import { findSetting, settingScope, type SettingRow } from '../../postgres/settings.ts';
@@ -15,6 +16,7 @@ import { below } from '../bulk-error.ts';
 import type { BillingDeps } from '../deps.ts';
 import { newRecord, type Caller } from '../record.ts';
 import { route } from '../route.ts';
+import { assertCustomCurrencies } from './custom-currencies.ts';
 import { settingAnswer } from './setting-answer.ts';
 
 function settingKey(key: string): SettingKey {
@@ -40,6 +42,8 @@ async function save(
   const stored = await findSetting(tx, caller.scope, key);
   const merged = { ...stored?.value, ...value };
   parseValue(key, merged);
+  if (key === 'custom_currency_config')
+    await assertCustomCurrencies(tx, caller.scope, stored?.value ?? {}, merged, record.updated_at);
   const [row] = await tx<SettingRow[]>`
     insert into settings ${tx({ ...record, ...at, key, value: tx.json(merged as never) })}
     on conflict on constraint settings_key_key do update
@@ -103,11 +107,16 @@ export const settingRoutes = [
     answer: Message,
     async handler({ deps, scope, params }) {
       const at = isSettingKey(params.key) ? settingScope(scope, params.key) : scope;
-      const deleted = await deps.pool`
-        delete from settings
-         where tenant_id = ${at.tenant_id} and environment_id = ${at.environment_id}
-           and key = ${params.key}`;
-      if (deleted.count === 0) throw notFound('Setting', params.key);
+      await deps.pool.begin(async (tx) => {
+        const [deleted] = await tx<Pick<SettingRow, 'value'>[]>`
+          delete from settings
+           where tenant_id = ${at.tenant_id} and environment_id = ${at.environment_id}
+             and key = ${params.key}
+          returning value`;
+        if (deleted === undefined) throw notFound('Setting', params.key);
+        if (params.key === 'custom_currency_config')
+          await assertCustomCurrencies(tx, scope, deleted.value, {}, isoTime(deps.clock.now()));
+      });
       return { message: 'Setting deleted successfully' };
     },
   }),

@@ -57,7 +57,7 @@ export async function newAssociations(
     const target = `${coupon.id} ${line?.id ?? ''}`;
     if (taken.has(target)) throw invalidField(request.path, 'the coupon is attached there already');
     taken.add(target);
-    const total_redemptions = redeem(coupon, at, draft.currency);
+    const total_redemptions = redeem(coupon, at, draft.currency, request.path);
     const redeemed: Coupon = { ...coupon, total_redemptions };
     coupons.set(coupon.id, redeemed);
     return {

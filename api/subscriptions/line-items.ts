@@ -30,6 +30,7 @@ import {
   type PriceRow,
 } from '../prices/repository.ts';
 import { newRecord, type Caller } from '../record.ts';
+import { currencyByCode } from '../settings/custom-currencies.ts';
 import { commitmentColumns, NO_COMMITMENT, withCommitments } from './line-commitments.ts';
 
 /** What the line items of a new subscription are made for. */
@@ -134,7 +135,7 @@ async function overriddenPrice(
   const { display_name, description, group_id, metadata } = planPrice;
   return await insertPrice(tx, {
     ...newRecord(deps, caller, 'price'),
-    ...priceTerms(definition, unit),
+    ...priceTerms(definition, unit, await currencyByCode(tx, caller.scope, planPrice.currency)),
     entity_type: 'SUBSCRIPTION',
     entity_id: owner.subscription_id,
     parent_price_id: plan.parent_price_id,

@@ -76,24 +76,25 @@ function validateRedemption(
  * The gate of a coupon, when it is attached to a subscription or named by a one-off invoice
  * (billing-semantics 7.1); `at` is now, `currency` the target's. Answers the redemptions after this
  * one, which the caller writes with `where total_redemptions < max_redemptions`. Nothing of it is
- * asked again: a coupon that is attached keeps working.
+ * asked again: a coupon that is attached keeps working. `path` is where the request names the coupon.
  */
-export function redeem(coupon: Coupon, at: string, currency: string): number {
+export function redeem(coupon: Coupon, at: string, currency: string, path = 'coupons'): number {
+  const refused = (code: string, why: string) => refusal(coupon, path, code, why);
   const now = epochMs(at);
   if (coupon.status !== 'published') {
-    throw refused(coupon, 'coupon_not_published', 'is not published');
+    throw refused('coupon_not_published', 'is not published');
   }
   if (coupon.redeem_after !== null && now < epochMs(coupon.redeem_after)) {
-    throw refused(coupon, 'coupon_not_active', `can be redeemed from ${coupon.redeem_after}`);
+    throw refused('coupon_not_active', `can be redeemed from ${coupon.redeem_after}`);
   }
   if (coupon.redeem_before !== null && now >= epochMs(coupon.redeem_before)) {
-    throw refused(coupon, 'coupon_expired', `could be redeemed before ${coupon.redeem_before}`);
+    throw refused('coupon_expired', `could be redeemed before ${coupon.redeem_before}`);
   }
   if (coupon.max_redemptions !== null && coupon.total_redemptions >= coupon.max_redemptions) {
-    throw refused(coupon, 'coupon_redemption_limit_reached', 'has no redemption left');
+    throw refused('coupon_redemption_limit_reached', 'has no redemption left');
   }
   if (coupon.type === 'fixed' && coupon.currency !== currency) {
-    throw refused(coupon, 'coupon_currency_mismatch', `is in ${coupon.currency}, not ${currency}`);
+    throw refused('coupon_currency_mismatch', `is in ${coupon.currency}, not ${currency}`);
   }
   return coupon.total_redemptions + 1;
 }
@@ -107,9 +108,7 @@ function required(text: string | null, path: string) {
   return decimal(text);
 }
 
-function refused(coupon: Pick<Coupon, 'id'>, code: string, why: string): BillingError {
-  const message = `Coupon ${coupon.id} ${why}.`;
-  return new BillingError('invalid', 'validation_error', message, [
-    { path: 'coupons', code, message },
-  ]);
+function refusal({ id }: Pick<Coupon, 'id'>, path: string, code: string, why: string) {
+  const message = `Coupon ${id} ${why}.`;
+  return new BillingError('invalid', 'validation_error', message, [{ path, code, message }]);
 }

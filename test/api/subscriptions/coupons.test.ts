@@ -234,7 +234,7 @@ describe('coupons of a subscription', () => {
       const { id } = await plan('100');
       for (let index = 1; index < tries; index += 1) await subscribe(id, { coupons: [refused.id] });
       const answer = await attempt(id, { coupons: [good.id, refused.id] });
-      expect([answer.status, answer.body.details[0].path]).toEqual([400, 'coupons']);
+      expect([answer.status, answer.body.details[0].path]).toEqual([400, 'coupons[1]']);
       expect([await total(good), await total(refused)]).toEqual([0, tries - 1]);
       const found = await api.post('/v1/subscriptions/search', { plan_id: id });
       expect(found.body.pagination.total).toBe(tries - 1);
@@ -257,7 +257,7 @@ describe('coupons of a subscription', () => {
 
     test('400: twice on one target, a price without a line item, an end before the start', async () => {
       const ten = await coupon({ coupon_code: 'ends' });
-      const { id } = await plan('100');
+      const { id, prices } = await plan('100');
       const path = async (fields: object) => {
         const answer = await attempt(id, fields);
         return [answer.status, answer.body.details[0].path];
@@ -271,6 +271,11 @@ describe('coupons of a subscription', () => {
       const ended = { subscription_coupons: [{ coupon_code: 'ends', end_date }] };
       expect(await path(ended)).toEqual([400, 'subscription_coupons[0].end_date']);
       expect(await path({ coupons: 'x' })).toEqual([400, 'coupons']);
+      await api.delete(`/v1/coupons/${ten.id}`);
+      expect(await path({ line_item_coupons: { [prices[0]!.id]: [ten.id] } })).toEqual([
+        400,
+        `line_item_coupons.${prices[0]!.id}[0]`,
+      ]);
     });
   });
 
