@@ -30,11 +30,13 @@ const MEASURES: readonly ScaleMeasure[] = [
   measure('10,000 line items, one call p95', 'ms', 1_000),
   measure('90 days by sealed dimension, everybody p95', 'ms', 300, TEN_MILLION),
   measure('90 days by sealed dimension, days p95', 'ms', 300, TEN_MILLION),
+  measure('90 days by sealed dimension, days of another zone p95', 'ms'),
   measure('90 days of one customer of 1,000 p95', 'ms', 300, TEN_MILLION),
   measure('90 days by any other property, everybody p95', 'ms', 2_500, TEN_MILLION),
   measure('… another tenant: select 1 p99 meanwhile', 'ms', 50),
   measure('90 days by any other property, one customer p95', 'ms', 300, TEN_MILLION),
   measure('event look-up by id p95', 'ms', 50),
+  measure('monitoring of 90 days p95', 'ms'),
   measure('event list, newest page of everything p95', 'ms'),
   measure('event list, page of one customer p95', 'ms'),
   measure('a late day resealed after', 's'),
@@ -144,6 +146,9 @@ async function measureReads(world: ScaleWorld, set: Set): Promise<void> {
   await p95('90 days by sealed dimension, days p95', 20, 20, () =>
     ask([questions.everybody(['region'], 'DAY')]),
   );
+  await p95('90 days by sealed dimension, days of another zone p95', 5, 30, () =>
+    ask([questions.everybody(['region'], 'DAY', 'Asia/Kathmandu')]),
+  );
   await p95('90 days of one customer of 1,000 p95', 100, 10, (n) =>
     ask([questions.customer(n, ['region'], 'DAY')]),
   );
@@ -171,6 +176,14 @@ async function measureReads(world: ScaleWorld, set: Set): Promise<void> {
     );
     if (canonical === null) throw new Error('an event was not found');
   });
+  await p95('monitoring of 90 days p95', 5, 30, () =>
+    eventReader.counts({
+      ...BENCH_SCOPE,
+      start: world.made.start,
+      end: world.made.start + world.made.span,
+      step: 0,
+    }),
+  );
   const page = (external_customer_id: string | null) =>
     eventReader.search({
       ...BENCH_SCOPE,
@@ -206,16 +219,16 @@ function questionsOf({ version, made }: ScaleWorld) {
     filter_values: {},
     window: null,
   } as const satisfies Partial<UsageQuery>;
-  const windowed = (size: 'DAY' | undefined) =>
-    size === undefined ? null : { bucket_size: size, timezone: 'UTC', billing_anchor: null };
+  const windowed = (size: 'DAY' | undefined, timezone = 'UTC') =>
+    size === undefined ? null : { bucket_size: size, timezone, billing_anchor: null };
   const customerOf = (n: number) => [`customer-${(n * 37) % CUSTOMERS}`];
   return {
-    everybody: (group_by: readonly string[], size?: 'DAY'): UsageQuery => ({
+    everybody: (group_by: readonly string[], size?: 'DAY', timezone?: string): UsageQuery => ({
       ...base,
       key: 'everybody',
       external_customer_ids: null,
       group_by,
-      window: windowed(size),
+      window: windowed(size, timezone),
     }),
     customer: (n: number, group_by: readonly string[], size?: 'DAY'): UsageQuery => ({
       ...base,

@@ -14,9 +14,9 @@ const ROWS = 1_000;
 export class Pieces {
   #left = ROWS;
 
-  /** Counts one row. True when enough were looked at without a break. */
-  isDone(): boolean {
-    this.#left -= 1;
+  /** Counts rows. True when enough were looked at without a break. */
+  isDone(rows = 1): boolean {
+    this.#left -= rows;
     return this.#left <= 0;
   }
 

@@ -1,3 +1,4 @@
+import { Pieces } from './pieces.ts';
 import type { ReadUsageDeps } from './usage-parts.ts';
 import type { StateNeeds, UsagePart } from './queries/usage-buckets.ts';
 import { readUsageRows, usageRows, type RowStretch } from './queries/usage-rows.ts';
@@ -26,6 +27,7 @@ export async function readRowParts(
     if (known === undefined) byMonth.set(month, [index]);
     else known.push(index);
   });
+  const pieces = new Pieces();
   for (const indexes of byMonth.values()) {
     for (let at = 0; at < indexes.length; at += STRETCHES_PER_STATEMENT) {
       const chosen = indexes.slice(at, at + STRETCHES_PER_STATEMENT);
@@ -36,6 +38,7 @@ export async function readRowParts(
         const row = readUsageRows(reader, needs);
         const number = chosen[row.number]!;
         take(number, row.slot === 0 ? stretches[number]!.start : row.slot, row);
+        if (pieces.isDone()) await pieces.breathe();
       }
     }
   }

@@ -1,7 +1,10 @@
 import { stateNeeds } from './queries/usage-buckets.ts';
 import { pairKey, type UsagePair, type UsageScope } from './queries/usage-scope.ts';
-import { readDays, type OpenDay } from './read-days.ts';
+import { Pieces } from './pieces.ts';
+import { readDays } from './read-days.ts';
+import { goesByQuarters, readQuarters } from './read-quarters.ts';
 import { readRowParts } from './read-rows.ts';
+import type { OpenBucket } from './read-sums.ts';
 import { readUniques } from './read-uniques.ts';
 import { readBuckets, type PairBuckets } from './usage-buckets.ts';
 import { Remainder, UniqueParts, type CellStretch, type ReadUsageDeps } from './usage-parts.ts';
@@ -27,23 +30,36 @@ export async function readUsage(
   const base = scopeOf(asked);
   const needs = stateNeeds(new Set(asked.map((tally) => tally.plan.query.aggregation)));
   const uniques = new UniqueParts();
-  // Distinct values must be known day by day. Of a few pairs all days are read at once, which spares a
-  // statement; of many they are added up where they lie.
+  // Distinct values must be known day by day. Of a few pairs all buckets are read at once, which spares
+  // a statement; of many they are added up where they lie.
   const isWide = base.pairs === null || base.pairs.length > deps.fewPairs;
-  const isSummed = ({ plan }: UsageTally): boolean => isWide && plan.uses_days && !isUnique(plan);
-  const summed = asked.filter(isSummed);
-  const judged = asked.filter((tally) => !isSummed(tally));
-  const open = (
-    await Promise.all([
-      summed.length === 0 ? [] : readDays(deps, scopeOf(summed), summed),
-      judged.length === 0 ? [] : readJudgedDays(deps, scopeOf(judged), judged, uniques),
-    ])
-  ).flat();
+  const wayOf = ({ plan }: UsageTally): 'days' | 'quarters' | 'one by one' =>
+    !isWide || isUnique(plan)
+      ? 'one by one'
+      : plan.uses_days
+        ? 'days'
+        : goesByQuarters(plan)
+          ? 'quarters'
+          : 'one by one';
+  const byDays = asked.filter((tally) => wayOf(tally) === 'days');
+  const byQuarters = asked.filter((tally) => wayOf(tally) === 'quarters');
+  const judged = asked.filter((tally) => wayOf(tally) === 'one by one');
+  const [openDays, openQuarters, openJudged] = await Promise.all([
+    byDays.length === 0 ? [] : readDays(deps, scopeOf(byDays), byDays),
+    byQuarters.length === 0 ? [] : readQuarters(deps, scopeOf(byQuarters), byQuarters),
+    judged.length === 0 ? [] : readJudgedDays(deps, scopeOf(judged), judged, uniques),
+  ]);
+  await addOpenQuarters(openQuarters, rest);
+  const open = [...openDays, ...openJudged];
   if (open.length > 0) {
     const scope = scopeOfOpenDays(base, open);
     const usesThem = open.some(({ tally }) => usesQuarters(tally.plan));
     const quarters = await readBuckets(deps, '15MIN', scope, usesThem ? needs : null);
-    for (const day of open) addQuarters(day, quarters, rest, uniques);
+    const pieces = new Pieces();
+    for (const day of open) {
+      addQuarters(day, quarters, rest, uniques);
+      if (pieces.isDone()) await pieces.breathe();
+    }
   }
   await readRowParts(deps, base, rest.stretches, needs, (stretch, slot, part) => {
     for (const { tally, cell } of rest.takers[stretch]!) {
@@ -59,7 +75,7 @@ async function readJudgedDays(
   base: UsageScope,
   tallies: readonly UsageTally[],
   uniques: UniqueParts,
-): Promise<OpenDay[]> {
+): Promise<OpenBucket[]> {
   const needs = stateNeeds(new Set(tallies.map((tally) => tally.plan.query.aggregation)));
   const usesDays = tallies.some((tally) => tally.plan.uses_days);
   const days = await readBuckets(deps, 'DAY', base, usesDays ? needs : null);
@@ -69,9 +85,9 @@ async function readJudgedDays(
 }
 
 /** Takes the days that lie in one cell from their buckets and answers the touched days that are left. */
-function addDays(tally: UsageTally, pair: PairBuckets, uniques: UniqueParts): OpenDay[] {
+function addDays(tally: UsageTally, pair: PairBuckets, uniques: UniqueParts): OpenBucket[] {
   const { plan } = tally;
-  const open: OpenDay[] = [];
+  const open: OpenBucket[] = [];
   for (const bucket of pair.buckets) {
     if (bucket.start + DAY_MS <= plan.start || bucket.start >= plan.end) continue;
     const cell = soleCell(plan, bucket.start, bucket.start + DAY_MS);
@@ -90,7 +106,7 @@ function addDays(tally: UsageTally, pair: PairBuckets, uniques: UniqueParts): Op
 
 /** Takes quarter hours from their buckets and notes what must be read from rows. */
 function addQuarters(
-  { tally, pair, start }: OpenDay,
+  { tally, pair, start }: OpenBucket,
   quarters: ReadonlyMap<string, PairBuckets>,
   rest: Remainder,
   uniques: UniqueParts,
@@ -98,8 +114,10 @@ function addQuarters(
   const { plan } = tally;
   const countsUnique = isUnique(plan);
   const pieces: CellStretch[] = [];
-  for (const bucket of quarters.get(pairKey(pair))?.buckets ?? []) {
-    if (bucket.start < start || bucket.start >= start + DAY_MS) continue;
+  const buckets = quarters.get(pairKey(pair))?.buckets ?? [];
+  for (let index = firstFrom(buckets, start); index < buckets.length; index += 1) {
+    const bucket = buckets[index]!;
+    if (bucket.start >= start + DAY_MS) break;
     const from = Math.max(bucket.start, plan.start);
     const to = Math.min(bucket.start + QUARTER_MS, plan.end);
     if (from >= to) continue;
@@ -113,6 +131,46 @@ function addQuarters(
   for (const piece of joined(pieces)) {
     if (countsUnique) uniques.addStretch(tally, piece.cell!, pair, piece);
     else rest.add(tally, pair, piece);
+  }
+}
+
+/** The first bucket at or behind a time; buckets stand by time. */
+function firstFrom(buckets: readonly { readonly start: number }[], start: number): number {
+  let low = 0;
+  let high = buckets.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (buckets[middle]!.start < start) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Notes quarter hours of many pairs to be read from rows. */
+async function addOpenQuarters(open: readonly OpenBucket[], rest: Remainder): Promise<void> {
+  const byPair = new Map<string, OpenBucket[]>();
+  const numbers = new Map<UsageTally, number>();
+  const breaks = new Pieces();
+  for (const bucket of open) {
+    const { tally, pair } = bucket;
+    if (!numbers.has(tally)) numbers.set(tally, numbers.size);
+    const key = `${numbers.get(tally)} ${pairKey(pair)}`;
+    const known = byPair.get(key);
+    if (known === undefined) byPair.set(key, [bucket]);
+    else known.push(bucket);
+    if (breaks.isDone()) await breaks.breathe();
+  }
+  for (const buckets of byPair.values()) {
+    const { tally, pair } = buckets[0]!;
+    const { plan } = tally;
+    const pieces = buckets
+      .sort((a, b) => a.start - b.start)
+      .flatMap(({ start }) => {
+        const from = Math.max(start, plan.start);
+        return stretchesWithin(plan, from, Math.min(start + QUARTER_MS, plan.end), true);
+      });
+    for (const piece of joined(pieces)) rest.add(tally, pair, piece);
+    if (breaks.isDone()) await breaks.breathe();
   }
 }
 
@@ -199,7 +257,7 @@ function scopeOf(tallies: readonly UsageTally[]): UsageScope {
   };
 }
 
-function scopeOfOpenDays(base: UsageScope, open: readonly OpenDay[]): UsageScope {
+function scopeOfOpenDays(base: UsageScope, open: readonly OpenBucket[]): UsageScope {
   const pairs = new Map<string, UsagePair>();
   const days = new Set<number>();
   for (const { pair, start } of open) {

@@ -1,5 +1,6 @@
 import { mayUseBucket } from '../domain/metering/may-use-bucket.ts';
 import type { WatermarkVector } from '../domain/metering/position.ts';
+import { Pieces } from './pieces.ts';
 import {
   readUsageBuckets,
   usageBuckets,
@@ -47,12 +48,14 @@ export async function readBuckets(
       : clickhouse.bytes(usageBuckets(size, scope, needs), 'RowBinary', options),
   ]);
   const stored = new Map<string, StoredBuckets>();
+  const pieces = new Pieces();
   for (const reader = new RowBinaryReader(rows); !reader.done;) {
     const pair = readUsageBuckets(reader, size, needs!);
     for (const [start, list] of pair.buckets) {
       if (list.length > 1) pair.buckets.set(start, newestRows(list));
     }
     stored.set(pairKey(pair), pair.buckets);
+    if (pieces.isDone(pair.buckets.size)) await pieces.breathe();
   }
   const vectors = await deps.sealed.vectorsOf(sealsOf(stored));
   const found = new Map<string, PairBuckets>();
@@ -60,6 +63,7 @@ export async function readBuckets(
     const { marks: ofPair, ...pair } = readUsageMarks(reader);
     const buckets = stored.get(pairKey(pair)) ?? NO_BUCKETS;
     found.set(pairKey(pair), { ...pair, buckets: judge(buckets, ofPair, vectors, deps.sealed.at) });
+    if (pieces.isDone(ofPair.starts.size)) await pieces.breathe();
   }
   return found;
 }

@@ -1,14 +1,16 @@
 import type { WatermarkVector } from '../../domain/metering/position.ts';
 import type { ClickHouseQuery } from '../client.ts';
 import type { RowBinaryReader } from '../row-binary.ts';
+import type { StoredBucketSize } from '../rows.ts';
+import { BUCKET_TABLES } from './touched-buckets.ts';
 import { readState, type StateNeeds, type UsagePart } from './usage-buckets.ts';
 import { inUsageScope, type UsagePair, type UsageScope } from './usage-scope.ts';
 
-/** Seals on days of the scope, of whatever kind: recorded or not, superseded or not. */
-export function daySeals(scope: UsageScope): ClickHouseQuery {
+/** Seals on buckets of the scope, of whatever kind: recorded or not, superseded or not. */
+export function storedSeals(size: StoredBucketSize, scope: UsageScope): ClickHouseQuery {
   const within = inUsageScope(scope, 'bucket_start');
   return {
-    sql: `select distinct seal from usage_per_day_v1 where ${within.sql}`,
+    sql: `select distinct seal from ${BUCKET_TABLES[size]} where ${within.sql}`,
     params: within.params,
   };
 }
@@ -21,11 +23,15 @@ const rowHash = (seal: string) =>
   `cityHash64(external_customer_id, meter_version_id, bucket_start, ${seal})`;
 
 /**
- * Which touched days may not be taken from their buckets: never sealed, sealed under a seal that is not
+ * Which touched buckets may not be used: never sealed, sealed under a seal that is not
  * among the vectors, marked at or beyond its seal's vector (`mayUseBucket`), or with rows of several
  * seals. One row for each; and one, without a name, that says how many stored rows the others have.
  */
-export function unusableDays(scope: UsageScope, vectors: SealVectors): ClickHouseQuery {
+export function unusableBuckets(
+  size: StoredBucketSize,
+  scope: UsageScope,
+  vectors: SealVectors,
+): ClickHouseQuery {
   const within = inUsageScope(scope, 'bucket_start');
   const { params, width } = boundsOf(vectors);
   // A mark counts from 1, because 0 stands for a partition that has none.
@@ -44,27 +50,27 @@ export function unusableDays(scope: UsageScope, vectors: SealVectors): ClickHous
                        or arrayExists((mark, at) -> mark > if(at > ${width}, 0, {bounds:Array(UInt64)}[toUInt64((place - 1) * ${width} + at)]),
                                       marks, arrayEnumerate(marks)) as is_unusable
                 from (select ${BUCKET}, seal, CAST([], 'Array(UInt64)') as mark
-                        from usage_per_day_v1 final
+                        from ${BUCKET_TABLES[size]} final
                        where ${within.sql}
                       union all
                       select ${BUCKET}, toUInt64(0) as seal,
                              arrayPushBack(arrayWithConstant(partition, toUInt64(0)), position + 1) as mark
                         from usage_touched_v1
-                       where bucket_size = 'DAY' and ${within.sql})
+                       where bucket_size = {size:String} and ${within.sql})
                group by ${BUCKET})
        group by customer, version, start`,
-    params: { ...within.params, ...params },
+    params: { ...within.params, ...params, size },
   };
 }
 
-export interface UnusableDay extends UsagePair {
+export interface UnusableBucket extends UsagePair {
   /** Milliseconds. */
   readonly start: number;
   readonly row_count: number;
   readonly row_hash: bigint;
 }
 
-export function readUnusableDay(reader: RowBinaryReader): UnusableDay {
+export function readUnusableBucket(reader: RowBinaryReader): UnusableBucket {
   return {
     external_customer_id: reader.string(),
     meter_version_id: reader.string(),
@@ -74,67 +80,69 @@ export function readUnusableDay(reader: RowBinaryReader): UnusableDay {
   };
 }
 
-/** How the rows of days are added up. */
-export interface DaySums {
+/** How the rows of buckets are added up. */
+export interface BucketSums {
+  readonly size: StoredBucketSize;
   readonly scope: UsageScope;
   readonly needs: StateNeeds;
-  /** Starts of stretches of days in milliseconds, ascending: days between two of them are added up. */
+  /** Starts of stretches in milliseconds, ascending: buckets between two of them are added up. */
   readonly borders: readonly number[];
   /** Whether any question tells dimensions or sources apart. */
   readonly tellsDimensions: boolean;
   readonly tellsSources: boolean;
   readonly vectors: SealVectors;
-  readonly without: readonly UnusableDay[];
+  readonly without: readonly UnusableBucket[];
 }
 
-/** The sums of the days under the seals, without those named: of each pair where pairs are named. */
-export function sumDays(sums: DaySums): ClickHouseQuery {
+/** The sums of the buckets under the seals, without those named: of each pair where pairs are named. */
+export function sumBuckets(sums: BucketSums): ClickHouseQuery {
   const within = inUsageScope(sums.scope, 'bucket_start');
   const { params } = boundsOf(sums.vectors);
   const without =
     sums.without.length === 0
       ? ''
       : `and (${BUCKET}) not in (
-           select day.1, day.2, toDateTime(day.3, 'UTC')
+           select bucket.1, bucket.2, toDateTime(bucket.3, 'UTC')
              from (select arrayJoin(arrayZip({without_customers:Array(String)}, {without_versions:Array(String)},
-                            {without_starts:Array(UInt32)})) as day))`;
+                            {without_starts:Array(UInt32)})) as bucket))`;
+  // Whole numbers in the text: a year of hours is more than a server takes as a parameter.
+  const borders = sums.borders.map((ms) => Math.trunc(ms / 1000)).join(',');
   return {
     sql: `
       select ${sums.scope.pairs === null ? "''" : 'external_customer_id'} as customer, meter_version_id,
-             toUInt32(roundDown(toUnixTimestamp(bucket_start), {borders:Array(UInt32)})) as slot,
+             toUInt32(roundDown(toUnixTimestamp(bucket_start), CAST('[${borders}]', 'Array(UInt32)'))) as slot,
              ${sums.tellsDimensions ? 'dimensions' : "CAST([], 'Array(String)')"} as labels,
              ${sums.tellsSources ? 'source' : "''"} as origin,
              count(), sum(${rowHash('seal')}),
              ${storedStates(sums.needs)}
-        from usage_per_day_v1 final
+        from ${BUCKET_TABLES[sums.size]} final
        where ${within.sql} and seal in {seals:Array(UInt64)} ${without}
        group by customer, meter_version_id, slot, labels, origin`,
     params: {
       ...within.params,
       seals: params.seals,
-      borders: sums.borders.map((ms) => ms / 1000),
       ...(without === ''
         ? {}
         : {
-            without_customers: sums.without.map((day) => day.external_customer_id),
-            without_versions: sums.without.map((day) => day.meter_version_id),
-            without_starts: sums.without.map((day) => day.start / 1000),
+            without_customers: sums.without.map((bucket) => bucket.external_customer_id),
+            without_versions: sums.without.map((bucket) => bucket.meter_version_id),
+            without_starts: sums.without.map((bucket) => bucket.start / 1000),
           }),
     },
   };
 }
 
-export interface DaySum extends UsagePart {
+export interface BucketSum extends UsagePart {
   /** Empty where everybody is added up. */
   readonly external_customer_id: string;
   readonly meter_version_id: string;
-  /** Milliseconds: the border at or before the days. */
+  /** Milliseconds: the border at or before the buckets. */
   readonly slot: number;
   readonly row_count: number;
   readonly row_hash: bigint;
 }
 
-export function readDaySum(reader: RowBinaryReader, needs: StateNeeds): DaySum {
+export function readBucketSum(reader: RowBinaryReader, needs: StateNeeds): BucketSum {
   return {
     external_customer_id: reader.string(),
     meter_version_id: reader.string(),

@@ -1,0 +1,113 @@
+import { createUsageStore } from '../../clickhouse/create-usage-store.ts';
+import { ANALYTICS } from '../../clickhouse/query-limits.ts';
+import { createUsageReader } from '../../clickhouse/usage-reader.ts';
+import type { BucketSize, UsageQuery } from '../../domain/metering/usage.ts';
+import { packPosition, type WatermarkVector } from '../../domain/metering/position.ts';
+import { createTestClickHouse, type TestClickHouse } from '../support/clickhouse.ts';
+
+const SCOPE = { tenant_id: 'tenant_1', environment_id: 'env_1' };
+const START = Date.parse('2026-03-01T00:00:00.000Z');
+const DAYS = 10;
+const DAY_MS = 86_400_000;
+const QUARTER_MS = 900_000;
+const CUSTOMERS = 40;
+const SEAL = 1n;
+
+/** One event of each customer in the middle of each quarter of an hour: 38,400 sealed buckets of 15 minutes. */
+async function writeUsage({ clickhouse }: TestClickHouse, events: string, position: string) {
+  await clickhouse.command({
+    sql: `
+      insert into meter_usage_v1 (tenant_id, environment_id, external_customer_id, meter_version_id,
+             timestamp, partition, position, value, unique_hash, dimensions, source)
+      select {tenant_id:String}, {environment_id:String}, concat('customer-', toString(number % ${CUSTOMERS})), 'meterv_1',
+             fromUnixTimestamp64Milli(toInt64(${START} + intDiv(number, ${CUSTOMERS}) * ${QUARTER_MS} + 450000), 'UTC'),
+             0, ${position}, toDecimal128(2, 18), toUUID('00000000-0000-0000-0000-000000000000'), [], ''
+        from (${events})`,
+    params: SCOPE,
+  });
+}
+
+describe('usage of everybody by windows that no whole day fits into', () => {
+  let test_: TestClickHouse;
+  const sealedBelow: WatermarkVector = { 0: packPosition(0, 1_000n, 0) };
+  beforeAll(async () => {
+    test_ = await createTestClickHouse();
+    await writeUsage(test_, `select number from numbers(${CUSTOMERS * DAYS * 96})`, 'number');
+    const store = createUsageStore(test_.clickhouse);
+    for await (const buckets of store.touchedBuckets({ since: null }))
+      await store.recomputeBuckets(
+        buckets,
+        { watermarks: sealedBelow, liveUntil: new Map() },
+        SEAL,
+      );
+    // Two late ones of the first quarter hour.
+    await writeUsage(test_, 'select number from numbers(2)', `${packPosition(0, 1_500n, 0)} + number`); // prettier-ignore
+  });
+  afterAll(() => test_.drop());
+
+  /** Rows of the answer as [window, quantity], by a reader to which a bucket each is too much. */
+  const ask = async (bucket_size: BucketSize, timezone: string, from: number, to: number) => {
+    const watermarks: WatermarkVector = { 0: packPosition(0, 2_000n, 0) };
+    const reader = createUsageReader({
+      clickhouse: test_.clickhouse,
+      readBounds: async () => ({
+        watermarks,
+        liveUntil: new Map(),
+        vectorsOf: async () => new Map([[SEAL, sealedBelow]]),
+      }),
+      readDimensions: async (versions) => new Map(versions.map((version) => [version, []])),
+      analytics: { ...ANALYTICS, resultBytes: 60_000 },
+    });
+    const query: UsageQuery = {
+      ...SCOPE,
+      key: 'q',
+      meter_version_id: 'meterv_1',
+      aggregation: 'SUM',
+      multiplier: null,
+      reset_usage: 'BILLING_PERIOD',
+      external_customer_ids: null,
+      start: new Date(from).toISOString(),
+      end: new Date(to).toISOString(),
+      filter_values: {},
+      group_by: [],
+      window: { bucket_size, timezone, billing_anchor: null },
+    };
+    const { answers } = await reader.read([query]);
+    return answers
+      .get('q')!
+      .rows.map(({ window_start, quantity }) => [window_start!.slice(5, 16), Number(quantity)]);
+  };
+  const HOUR_MS = 3_600_000;
+  const anHour = CUSTOMERS * 4 * 2;
+
+  test('days of another zone: added up where they lie, late events included', async () => {
+    const rows = await ask('DAY', 'Asia/Kathmandu', START, START + DAYS * DAY_MS);
+    expect(rows).toEqual([
+      ['02-28T18:15', anHour * 18.25 + 4],
+      ...Array.from({ length: DAYS - 1 }, (_, n) => [`03-0${n + 1}T18:15`, anHour * 24]),
+      ['03-10T18:15', anHour * 5.75],
+    ]);
+  });
+
+  test('hours, and a range that cuts quarters of an hour at both ends', async () => {
+    const from = START + 7 * 60_000; // before the first events
+    const to = START + 3 * HOUR_MS + 8 * 60_000; // behind one more of each customer
+    expect(await ask('HOUR', 'UTC', from, to)).toEqual([
+      ['03-01T00:00', anHour + 4],
+      ['03-01T01:00', anHour],
+      ['03-01T02:00', anHour],
+      ['03-01T03:00', CUSTOMERS * 2],
+    ]);
+    expect(await ask('HOUR', 'UTC', from + 60_000, to - 60_000)).toEqual([
+      ['03-01T00:00', anHour - CUSTOMERS * 2],
+      ['03-01T01:00', anHour],
+      ['03-01T02:00', anHour],
+    ]);
+  });
+
+  test('minutes are read bucket by bucket, and these are too many', async () => {
+    await expect(ask('MINUTE', 'UTC', START, START + DAYS * DAY_MS)).rejects.toMatchObject({
+      code: 'usage_query_too_large',
+    });
+  });
+});
