@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyInstance } from 'fastify';
 import { BillingError, type ErrorDetail, type RefusalKind } from '../../domain/errors.ts';
+import { discardBody } from './discard-body.ts';
 import { errorBody } from './error-body.ts';
 import { sendError } from './problem.ts';
 
@@ -90,7 +91,9 @@ export function handleErrors(app: FastifyInstance): void {
       if (!reply.hasHeader('retry-after')) void reply.header('retry-after', '1');
     }
     const { status, code, message, details } = answer;
-    return sendError(request, reply, errorBody(status, code, message, details, request.id));
+    const body = errorBody(status, code, message, details, request.id);
+    if (status !== 413) return sendError(request, reply, body);
+    return discardBody(request.raw).then(() => sendError(request, reply, body));
   });
   app.setNotFoundHandler((request, reply) => {
     const message = `There is no route ${request.method} ${request.url.split('?')[0]}.`;

@@ -99,6 +99,25 @@ describe('bodies', () => {
     }
   });
 
+  test('413: who sends far too much can send all of it, and then reads the answer', async () => {
+    const { port } = (await listening(api)) as { port: number };
+    for (const bytes of [2, 20, 40].map((mebibytes) => mebibytes * 1024 * 1024)) {
+      const socket = connect(port, '127.0.0.1');
+      const lost: Error[] = [];
+      let text = '';
+      socket.on('error', (error) => lost.push(error));
+      socket.setEncoding('latin1').on('data', (data: string) => (text += data));
+      socket.write(
+        'POST /v1/plans HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n' +
+          `x-api-key: ${api.key}\r\ncontent-length: ${bytes}\r\n\r\n`,
+      );
+      await new Promise((sent) => socket.write(Buffer.alloc(bytes, ' '), sent));
+      if (!socket.closed) await new Promise((closed) => socket.on('close', closed));
+      expect([bytes, lost]).toEqual([bytes, []]);
+      expect(text).toMatch(/^HTTP\/1\.1 413 [^]*"payload_too_large"/);
+    }
+  });
+
   test('a header that never ends is cut off, and a body that does not come is waited for with a limit', async () => {
     const { port } = (await listening(api)) as { port: number };
     const answer = await new Promise<string>((resolve) => {
@@ -117,6 +136,6 @@ describe('bodies', () => {
 });
 
 async function listening(api: TestApi): Promise<unknown> {
-  await api.app.listen({ port: 0, host: '127.0.0.1' });
+  if (!api.app.server.listening) await api.app.listen({ port: 0, host: '127.0.0.1' });
   return api.app.server.address();
 }
