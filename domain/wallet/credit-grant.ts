@@ -95,6 +95,9 @@ export function assertWalletAccepts(
   }
 }
 
+/** As many as a subscription's billing period may have. */
+const PERIOD_COUNT_MAX = 1200;
+
 function validateCadence(grant: CreditGrant): void {
   if (grant.cadence === 'ONETIME') {
     if (grant.period !== null) throw invalidField('period', 'is for recurring grants');
@@ -104,7 +107,8 @@ function validateCadence(grant: CreditGrant): void {
   if (grant.period === null || !CREDIT_GRANT_PERIODS.includes(grant.period)) {
     throw invalidField('period', `must be one of ${CREDIT_GRANT_PERIODS.join(', ')}`);
   }
-  if (!isCount(grant.period_count)) throw invalidField('period_count', 'must be at least 1');
+  if (!isCount(grant.period_count) || grant.period_count! > PERIOD_COUNT_MAX)
+    throw invalidField('period_count', `must be between 1 and ${PERIOD_COUNT_MAX}`);
 }
 
 /** Checked wherever a grant's expiry is computed, too. */

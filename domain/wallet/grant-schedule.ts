@@ -3,7 +3,7 @@ import { decimalText } from '../money.ts';
 import { moveGrantApplication } from '../states/grant-application.ts';
 import type { SubscriptionStatus } from '../states/subscription.ts';
 import { billingGrid, type BillingGrid } from '../time/billing-grid.ts';
-import { epochMs } from '../time/instant.ts';
+import { epochMs, isoText } from '../time/instant.ts';
 import type { CreditGrant } from './credit-grant.ts';
 import {
   firstPeriodCredits,
@@ -86,6 +86,9 @@ export function nextApplication(
   return periodApplication(grant, previous.period_end, grant.credits, 'recurring_credit_grant');
 }
 
+/** The end of the years that an instant can be written in. */
+const LAST_MS = epochMs('9999-12-31T23:59:59.999Z');
+
 /** States in which nothing is applied: what is due stays open (money-semantics 5.4). */
 const WAITING: readonly SubscriptionStatus[] = ['draft', 'incomplete', 'trialing'];
 
@@ -107,8 +110,9 @@ export function upcomingApplication(
   if (grant.cadence === 'ONETIME') return null;
   // Not by stepping from the first: a daily grant of ten years has thousands of periods.
   const grid = grantGrid(grant);
-  const next = grid.boundary(grid.indexAt(at) + 1);
-  return periodApplication(grant, next, grant.credits, 'recurring_credit_grant');
+  const nextMs = grid.boundaryMs(grid.indexAt(at) + 1);
+  if (nextMs > LAST_MS) return null;
+  return periodApplication(grant, isoText(nextMs), grant.credits, 'recurring_credit_grant');
 }
 
 /**
@@ -134,7 +138,9 @@ function periodApplication(
   reason: GrantApplication['application_reason'],
 ): GrantApplication | null {
   const grid = grantGrid(grant);
-  const end = grid.boundary(grid.indexAt(start) + 1);
+  const endMs = grid.boundaryMs(grid.indexAt(start) + 1);
+  if (endMs > LAST_MS) return null;
+  const end = isoText(endMs);
   if (grant.end_date !== null && epochMs(end) > epochMs(grant.end_date)) return null;
   return application(start, end, credits, reason);
 }

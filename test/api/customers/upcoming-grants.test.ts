@@ -118,6 +118,7 @@ describe('the credit grants of a new subscription (money-semantics 5.2)', () => 
     ${'another scope'}        | ${{ scope: 'PLAN' }}                                  | ${'credit_grants[1].scope'}
     ${'no expiry type'}       | ${{ expiration_type: undefined }}                     | ${'credit_grants[1].expiration_type'}
     ${'no period'}            | ${{ cadence: 'RECURRING' }}                           | ${'credit_grants[1].period'}
+    ${'too long a period'}    | ${{ cadence: 'RECURRING', period: 'DAILY', period_count: 1201 }} | ${'credit_grants[1].period_count'}
     ${'no credits'}           | ${{ credits: '0' }}                                   | ${'credit_grants[1].credits'}
     ${'a duration of none'}   | ${{ expiration_type: 'DURATION' }}                    | ${'credit_grants[1].expiration_duration'}
     ${'an early start'}       | ${{ start_date: '2026-02-28T00:00:00Z' }}             | ${'credit_grants[1].start_date'}

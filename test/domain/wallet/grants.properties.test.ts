@@ -82,6 +82,34 @@ property(
 );
 
 property(
+  'whenever a grant begins and however long its periods are, what is upcoming can be told',
+  fc.property(
+    fc.integer({ min: Date.UTC(1900, 0, 1), max: Date.UTC(9998, 11, 31) }),
+    fc.integer({ min: Date.UTC(1900, 0, 1), max: Date.UTC(9998, 11, 31) }),
+    zones,
+    fc.constantFrom(...CREDIT_GRANT_PERIODS),
+    fc.constantFrom(1, 7, 1200),
+    (start, at, zone, period, count) => {
+      const start_date = new Date(start).toISOString();
+      const grant: RunningGrant = {
+        credits: '10',
+        cadence: 'RECURRING',
+        period,
+        period_count: count,
+        start_date,
+        end_date: null,
+        credit_grant_anchor: start_date,
+        timezone: zone,
+      };
+      const now = new Date(at).toISOString();
+      const next = upcomingApplication(grant, { subscription_status: 'active' }, now);
+      if (next !== null)
+        expect([next.scheduled_for > now, next.period_end! < '9999~']).toEqual([true, true]);
+    },
+  ),
+);
+
+property(
   'the periods of a grant tile time, on the wall clock of the zone, each counted from the anchor (money 24 I11)',
   fc.property(
     instants,
