@@ -3,6 +3,7 @@ import { resealSecrets } from '../api/connections/secrets.ts';
 import { rotateSigningKey } from '../platform/http/signing-keys.ts';
 import { createSecretBox } from '../platform/secret-box.ts';
 import { verifyAuditLog } from '../postgres/audit-chain.ts';
+import { headOf, lostHeads, type AuditHead } from '../postgres/audit-heads.ts';
 import { requestRebuild } from '../postgres/seals.ts';
 import { requestReplay } from '../postgres/stream-replays.ts';
 import { verifyBuckets } from '../stream/verify-buckets.ts';
@@ -40,11 +41,14 @@ const COMMANDS: Readonly<Record<string, (runtime: Runtime) => Promise<string>>> 
     return `rotate-signing-key key=${id}: sessions go on; the key before it ends in 20 minutes`;
   },
   audit: async ({ pool }) => {
-    if (process.argv[3] !== 'verify') throw new Error('audit takes one word: verify');
+    if (process.argv[3] !== 'verify') throw new Error('audit takes a word: verify [HEAD…]');
+    const lost = await lostHeads(pool, process.argv.slice(4).map(keptHead));
+    for (const head of lost) process.stdout.write(`${JSON.stringify(head)}\n`);
+    if (lost.length > 0) process.exitCode = 1;
     const { tenants, rows, broken, digest } = await verifyAuditLog(pool);
     for (const link of broken) process.stdout.write(`${JSON.stringify(link)}\n`);
     if (broken.length > 0) process.exitCode = 1;
-    return `audit verify tenants=${tenants} rows=${rows} broken=${broken.length} digest=${digest}`;
+    return `audit verify tenants=${tenants} rows=${rows} broken=${broken.length} lost_heads=${lost.length} digest=${digest}`;
   },
   'resize-log': async (runtime) => {
     const partitions = Number(process.argv[3]);
@@ -55,6 +59,13 @@ const COMMANDS: Readonly<Record<string, (runtime: Runtime) => Promise<string>>> 
     return `resize-log epoch=${epoch} partitions=${partitions}: the stream goes on when the old epoch is drained`;
   },
 };
+
+function keptHead(word: string): AuditHead {
+  const head = headOf(word);
+  if (head === null)
+    throw new Error(`"${word}" is no head, as the log has them: TENANT:NUMBER:HASH`);
+  return head;
+}
 
 const command = COMMANDS[process.argv[2] ?? ''];
 if (command === undefined) {

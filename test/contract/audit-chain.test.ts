@@ -1,4 +1,7 @@
+import { tellAuditHeads } from '../../jobs/tell-audit-heads.ts';
+import type { Logger } from '../../platform/log.ts';
 import { chainAuditLog, verifyAuditLog } from '../../postgres/audit-chain.ts';
+import { headOf, headWord, lostHeads, movedHeads } from '../../postgres/audit-heads.ts';
 import type { Pool, Transaction } from '../../postgres/client.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -46,6 +49,62 @@ describe('audit chain', () => {
     const second = await verifyAuditLog(admin);
     expect(second).toMatchObject({ tenants: 2, rows: 12, broken: [] });
     expect(second.digest).not.toBe(first.digest);
+  });
+
+  describe('an end that was cut off', () => {
+    const heads = () => movedHeads(admin, '2000-01-01T00:00:00Z');
+    const cut = () =>
+      tamper(async (tx) => {
+        const [last] = await tx<{ sequence: string }[]>`
+          delete from audit_chain
+           where number = (select max(number) from audit_chain where tenant_id = 'tenant_a')
+             and tenant_id = 'tenant_a'
+          returning sequence`;
+        await tx`delete from audit_log where sequence = ${last!.sequence}`;
+      });
+
+    test('leaves chains that hold, and is missed where their heads were kept', async () => {
+      const kept = await heads();
+      expect(kept.map(({ tenant_id, number }) => [tenant_id, number])).toEqual([
+        ['tenant_a', '6'],
+        ['tenant_b', '4'],
+      ]);
+      expect(await lostHeads(admin, kept)).toEqual([]);
+      await write('tenant_a', 3);
+      await chainAll();
+      expect(await lostHeads(admin, kept)).toEqual([]);
+      for (let times = 0; times < 4; times += 1) await cut();
+      expect((await verifyAuditLog(admin)).broken).toEqual([]);
+      const [own] = kept;
+      expect(await lostHeads(admin, kept)).toEqual([
+        { head: headWord(own!), problem: 'the chain does not reach it any more' },
+      ]);
+      await write('tenant_a', 1);
+      await chainAll();
+      expect(await lostHeads(admin, kept)).toEqual([
+        { head: headWord(own!), problem: 'the chain was made anew' },
+      ]);
+    });
+
+    test('a job logs the heads of those who were written about in the last day', async () => {
+      const lines: unknown[] = [];
+      const log = { info: (fields: unknown) => lines.push(fields) } as unknown as Logger;
+      const run = async (at: string) => {
+        lines.length = 0;
+        const run = { at, signal: new AbortController().signal, lease: undefined as never };
+        return await tellAuditHeads.run({ pool: admin, log }, run);
+      };
+      const [now] = await admin<{ at: string }[]>`select now() as at`;
+      expect(await run(now!.at)).toEqual({ heads: 2 });
+      const words = (await heads()).map(headWord);
+      expect(lines).toEqual(words.map((word) => ({ audit_head: word })));
+      expect(words.map((word) => headOf(word))).toEqual(await heads());
+      expect(await run(new Date(Date.parse(now!.at) + 2 * 86_400_000).toISOString())).toEqual({
+        heads: 0,
+      });
+      for (const word of ['', 'a:1', `a:x:${'0'.repeat(64)}`, `a:1:${'0'.repeat(63)}`])
+        expect(headOf(word)).toBeNull();
+    });
   });
 
   test.each([
