@@ -5,7 +5,7 @@ import type { CreateFeatureBody, Feature } from '../../schemas/feature.ts';
 import type { BillingDeps } from '../deps.ts';
 import { assertGroupOf } from '../groups/repository.ts';
 import { createMeter } from '../meters/create-meter.ts';
-import { findMeter } from '../meters/repository.ts';
+import { lockMeter } from '../meters/repository.ts';
 import { newRecord, type Caller } from '../record.ts';
 import { mergeAlertSettings } from './alert-settings.ts';
 import { insertFeature, withEmbedded, type FeatureRow } from './repository.ts';
@@ -53,7 +53,8 @@ async function meterIdOf(
   if (body.meter) return (await createMeter(tx, deps, caller, body.meter, 'meter.')).id;
   if (!body.meter_id)
     throw invalidField('meter_id', 'a metered feature needs a meter_id or a meter');
-  const meter = await findMeter(tx, caller.scope, body.meter_id);
+  // Under its lock: it may be leaving with the last feature that reads it.
+  const meter = await lockMeter(tx, caller.scope, body.meter_id);
   if (meter.status !== 'published') throw invalidField('meter_id', 'the meter is archived');
   return meter.id;
 }

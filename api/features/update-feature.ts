@@ -19,11 +19,12 @@ export async function updateFeature(
   body: UpdateFeatureBody,
 ): Promise<Feature> {
   const { scope } = caller;
+  // The group before its member, as when the group is archived: neither waits for the other.
+  if (body.group_id) await assertGroupOf(tx, scope, body.group_id, 'feature');
   const feature = await lockFeature(tx, scope, id);
   const { filters, alert_settings, reporting_unit, ...rest } = body;
   const merged = { ...feature, ...sent(rest) };
   assertUnits(merged.unit_singular, merged.unit_plural);
-  if (body.group_id) await assertGroupOf(tx, scope, body.group_id, 'feature');
   if (filters?.length) {
     if (feature.meter_id === null) throw invalidField('filters', 'the feature has no meter');
     await addFilterValues(tx, deps, caller, feature.meter_id, filters);

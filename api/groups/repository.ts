@@ -39,16 +39,20 @@ export async function findGroups(db: Db, scope: Scope, ids: readonly string[]): 
     select ${columns(db)} from groups where ${inScope(db, scope)} and id ${oneOf(db, ids)}`;
 }
 
-/** Throws unless the id names a published group for that kind of record: 404 unknown, 400 another kind. */
+/**
+ * Throws unless the id names a published group for that kind of record: 404 unknown, 400 another kind.
+ * The group is not archived before the transaction ends, so that it never keeps a member.
+ */
 export async function assertGroupOf(
-  db: Db,
+  db: Transaction,
   scope: Scope,
   id: string,
   entityType: Group['entity_type'],
 ): Promise<void> {
   const [row] = await db<Pick<Group, 'entity_type'>[]>`
     select entity_type from groups
-     where ${inScope(db, scope)} and id = ${id} and status = 'published'`;
+     where ${inScope(db, scope)} and id = ${id} and status = 'published'
+       for share`;
   if (row === undefined) throw notFound('Group', id);
   if (row.entity_type !== entityType)
     throw invalidField('group_id', `is a group of ${row.entity_type}s, not of ${entityType}s`);

@@ -166,6 +166,20 @@ describe('features', () => {
       expect(await outbox(second.id)).toEqual(['feature.created', 'feature.deleted']);
     });
 
+    test('a meter leaves with its last feature, or stays with the next, whoever comes first', async () => {
+      for (let round = 0; round < 10; round += 1) {
+        const { body: first } = await create({ type: 'metered', meter });
+        const [next] = await Promise.all([
+          create({ type: 'metered', meter_id: first.meter_id }),
+          api.delete(`/v1/features/${first.id}`),
+        ]);
+        const { body: read } = await api.get(`/v1/meters/${first.meter_id}`);
+        expect([next.status, read.status]).toEqual(
+          next.status === 201 ? [201, 'published'] : [400, 'archived'],
+        );
+      }
+    });
+
     test('archived features are found unless a status is asked for; their key is free', async () => {
       const { body: feature } = await create({});
       await api.delete(`/v1/features/${feature.id}`);
@@ -241,6 +255,22 @@ describe('features', () => {
         'already_exists',
         'lookup_key',
       ]);
+    });
+
+    test('a group that goes keeps no member, whoever comes first', async () => {
+      const { body: feature } = await create({});
+      for (let round = 0; round < 10; round += 1) {
+        const lookup_key = `going-${round}`;
+        const { body: group } = await api.post('/v1/groups', {
+          name: 'G', lookup_key, entity_type: 'feature',
+        }); // prettier-ignore
+        const join = () => api.put(`/v1/features/${feature.id}`, { group_id: group.id });
+        expect((await join()).status).toBe(200);
+        const [again, gone] = await Promise.all([join(), api.delete(`/v1/groups/${group.id}`)]);
+        expect([200, 404]).toContain(again.status);
+        expect(gone.status).toBe(204);
+        expect((await api.get(`/v1/features/${feature.id}`)).body.group_id).toBeNull();
+      }
     });
 
     test('a group holds its members, and lets them go when it is deleted', async () => {
