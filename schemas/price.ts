@@ -23,7 +23,7 @@ import {
   time,
 } from './primitives.ts';
 import { RECORD_SEARCH_FIELDS } from './record-search.ts';
-import { searchSchemas } from './search.ts';
+import { expandQuery, searchSchemas } from './search.ts';
 import {
   BILLING_MODELS,
   BILLING_PERIODS,
@@ -198,6 +198,9 @@ export const PRICE_EXPANSIONS = [
   'meters', 'groups', 'priceunit', 'plan', 'addons', 'features',
 ] as const; // prettier-ignore
 
+/** A single price has its meter, group and pricing unit embedded anyway. */
+export const PriceQuery = expandQuery(PRICE_EXPANSIONS);
+
 export const PriceSearch = searchSchemas({
   fields: {
     display_name: 'text',
@@ -225,6 +228,7 @@ export const PriceSearch = searchSchemas({
     group_id: 'text',
     parent_price_id: 'text',
     amount: 'number',
+    sequence: 'number',
     start_date: 'time',
     end_date: 'time',
     ...RECORD_SEARCH_FIELDS,

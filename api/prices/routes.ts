@@ -1,5 +1,6 @@
 import { endPrice } from '../../domain/pricing/price-version.ts';
 import { isoTime } from '../../platform/clock.ts';
+import type { Scope } from '../../postgres/client.ts';
 import { LookupKeyParams } from '../../schemas/customer.ts';
 import {
   BulkPrices,
@@ -7,11 +8,13 @@ import {
   CreatePriceBody,
   DeletePriceBody,
   Price,
+  PriceQuery,
   PriceSearch,
   UpdatePriceBody,
 } from '../../schemas/price.ts';
 import { IdParams, Message } from '../../schemas/primitives.ts';
-import { pageOf } from '../../schemas/search.ts';
+import { pageOf, type Search } from '../../schemas/search.ts';
+import type { BillingDeps } from '../deps.ts';
 import { changed } from '../record.ts';
 import { route } from '../route.ts';
 import { createPrices } from './create-prices.ts';
@@ -22,11 +25,29 @@ import {
   priceAnswers,
   searchPrices,
   updatePriceRow,
+  type PriceRow,
 } from './repository.ts';
 import { updatePrice } from './update-price.ts';
 
-/** What a single price is read with. */
-const READ = { meter: true, group: true, pricing_unit: true } as const;
+/** A single price, with what it is always read with and what is asked for besides. */
+async function read({ deps, scope, query }: ReadCall, row: PriceRow): Promise<Price> {
+  const { expand } = query.search;
+  const [price] = await priceAnswers(deps.pool, scope, [row], {
+    meter: true,
+    group: true,
+    pricing_unit: true,
+    plan: expand.has('plan'),
+    addon: expand.has('addons'),
+    features: expand.has('features'),
+  });
+  return price!;
+}
+
+interface ReadCall {
+  readonly deps: BillingDeps;
+  readonly scope: Scope;
+  readonly query: { readonly search: Search };
+}
 
 export const priceRoutes = [
   route({
@@ -86,13 +107,11 @@ export const priceRoutes = [
     summary: 'Get the price without an end by its lookup key',
     permission: 'price:read',
     params: LookupKeyParams,
+    query: PriceQuery,
     status: 200,
     answer: Price,
-    async handler({ deps, scope, params }) {
-      const row = await findPriceByLookupKey(deps.pool, scope, params.lookup_key);
-      const [price] = await priceAnswers(deps.pool, scope, [row], READ);
-      return price!;
-    },
+    handler: async (call) =>
+      read(call, await findPriceByLookupKey(call.deps.pool, call.scope, call.params.lookup_key)),
   }),
   route({
     method: 'GET',
@@ -100,13 +119,11 @@ export const priceRoutes = [
     summary: 'Get a price',
     permission: 'price:read',
     params: IdParams,
+    query: PriceQuery,
     status: 200,
     answer: Price,
-    async handler({ deps, scope, params }) {
-      const row = await findPrice(deps.pool, scope, params.id);
-      const [price] = await priceAnswers(deps.pool, scope, [row], READ);
-      return price!;
-    },
+    handler: async (call) =>
+      read(call, await findPrice(call.deps.pool, call.scope, call.params.id)),
   }),
   route({
     method: 'PUT',

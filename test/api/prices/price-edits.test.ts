@@ -88,6 +88,20 @@ describe('price edits', () => {
     expect(back.body.transform_quantity).toEqual({ divide_by: 1, round: null });
   });
 
+  test('200: a single price has what is asked for embedded, by id and by key', async () => {
+    const feature = { name: 'Calls', type: 'metered', lookup_key: 'calls', meter_id: meter };
+    const { body: made } = await api.post('/v1/features', feature);
+    const usage = { type: 'USAGE', invoice_cadence: 'ARREAR', meter_id: meter };
+    const id = await create(flat({ ...usage, lookup_key: 'calls' }));
+    const asked = 'expand=features,plan';
+    for (const path of [`/v1/prices/${id}`, '/v1/prices/lookup/calls']) {
+      const { body } = await api.get(`${path}?${asked}`);
+      expect([body.features.map((each: { id: string }) => each.id), body.plan.id]).toEqual([[made.id], plan]); // prettier-ignore
+      expect((await api.get(path)).body).toMatchObject({ features: null, plan: null, meter: { id: meter } }); // prettier-ignore
+      expect(problems(await api.get(`${path}?expand=odd`))).toEqual(['expand']);
+    }
+  });
+
   test('400: a new price of an archived meter; those that there are go on', async () => {
     const archived = await newMeter();
     const usage = (meter_id: string) =>

@@ -80,6 +80,23 @@ describe('price sync', () => {
     expect(await ends()).toEqual(before);
   });
 
+  test('two at once make what one makes', async () => {
+    const plan = await catalog.plan();
+    await catalog.fixed(plan, '10');
+    const subscriptions = [
+      await catalog.subscribe(await catalog.customer(), plan),
+      await catalog.subscribe(await catalog.customer(), plan),
+    ];
+    const price = await catalog.usage(plan, await catalog.meter());
+    const answers = await Promise.all([sync(plan), sync(plan), sync(plan)]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    for (const subscription of subscriptions) {
+      const lines = (await linesOf(subscription)).filter(({ price_id }) => price_id === price.id);
+      expect(lines).toHaveLength(1);
+    }
+    expect(await unsynced(plan)).toBe(0);
+  });
+
   test('404: an unknown plan, on both names', async () => {
     for (const version of ['', '/v2'])
       expect((await api.post(`/v1/plans/plan_x/sync/subscriptions${version}`)).status).toBe(404);
