@@ -49,13 +49,30 @@ export async function assertGroupOf(
   id: string,
   entityType: Group['entity_type'],
 ): Promise<void> {
+  const group = await publishedGroup(db, scope, id);
+  if (group === undefined) throw notFound('Group', id);
+  if (group.entity_type !== entityType)
+    throw invalidField('group_id', `is a group of ${group.entity_type}s, not of ${entityType}s`);
+}
+
+/** The same for a price, one of whose terms its group is: 400 when it names none (observed-catalog, Prices). */
+export async function assertPriceGroup(db: Transaction, scope: Scope, id: string): Promise<void> {
+  const group = await publishedGroup(db, scope, id);
+  if (group?.entity_type !== 'price') throw noPriceGroup();
+}
+
+export const noPriceGroup = () => invalidField('group_id', 'must be a group of entity type price');
+
+async function publishedGroup(
+  db: Transaction,
+  scope: Scope,
+  id: string,
+): Promise<Pick<Group, 'entity_type'> | undefined> {
   const [row] = await db<Pick<Group, 'entity_type'>[]>`
     select entity_type from groups
      where ${inScope(db, scope)} and id = ${id} and status = 'published'
        for share`;
-  if (row === undefined) throw notFound('Group', id);
-  if (row.entity_type !== entityType)
-    throw invalidField('group_id', `is a group of ${row.entity_type}s, not of ${entityType}s`);
+  return row;
 }
 
 export interface GroupFilter {

@@ -14,7 +14,7 @@ import type { CreatePriceBody, PriceTier } from '../../schemas/price.ts';
 import type { PriceUnit } from '../../schemas/price-unit.ts';
 import { below } from '../bulk-error.ts';
 import type { BillingDeps } from '../deps.ts';
-import { findGroups } from '../groups/repository.ts';
+import { findGroups, noPriceGroup } from '../groups/repository.ts';
 import { findMeters } from '../meters/repository.ts';
 import { findPriceUnits, publishedUnitByCode } from '../price-units/repository.ts';
 import { newRecord, type Caller } from '../record.ts';
@@ -107,7 +107,7 @@ export async function findReferences(
   });
   if (meterId && meter === null) throw notFound('Meter', meterId);
   if (unitCode !== null && unit === null) throw notFound('Price unit', unitCode);
-  if (groupId && group?.status !== 'published') throw notFound('Group', groupId);
+  if (groupId && group?.status !== 'published') throw noPriceGroup();
   return { meter, unit };
 }
 

@@ -4,7 +4,7 @@ import { isoTime } from '../../platform/clock.ts';
 import type { Transaction } from '../../postgres/client.ts';
 import type { UpdatePriceBody } from '../../schemas/price.ts';
 import type { BillingDeps } from '../deps.ts';
-import { assertGroupOf } from '../groups/repository.ts';
+import { assertPriceGroup } from '../groups/repository.ts';
 import { changed, newRecord, type Caller } from '../record.ts';
 import { currencyByCode } from '../settings/custom-currencies.ts';
 import { findReferences, keptUnit, priceTerms } from './create-prices.ts';
@@ -24,7 +24,7 @@ export async function updatePrice(
   const { scope } = caller;
   const price = await lockPrice(tx, scope, id);
   const plan = planPriceEdit(price, pricingEdit(body), isoTime(deps.clock.now()));
-  if (body.group_id) await assertGroupOf(tx, scope, body.group_id, 'price');
+  if (body.group_id) await assertPriceGroup(tx, scope, body.group_id);
   const text = textChanges(price, body);
   if (plan.kind === 'in_place')
     return await updatePriceRow(tx, scope, id, { ...text, ...changed(deps, caller) });

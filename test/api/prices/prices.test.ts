@@ -291,6 +291,7 @@ describe('prices', () => {
       ['min_quantity', { min_quantity: '5' }],
       ['entity_type', { entity_type: 'PRICE' }],
       ['filter_values', { filter_values: { a: ['b'] } }],
+      ['group_id', { group_id: 'group_x' }],
     ])('%s', async (path, fields) => {
       const answer = await api.post('/v1/prices', fixed(fields));
       expect([answer.status, answer.body.details[0].path]).toEqual([400, path]);
@@ -329,6 +330,7 @@ describe('prices', () => {
         'effective_from',
       );
       expect((await put({ price_unit_amount: '5' })).status).toBe(400);
+      expect((await put({ group_id: 'group_x' })).body.details[0].path).toBe('group_id');
       await api.delete(`/v1/prices/${price.id}`, { end_date: '2026-04-01T00:00:00Z' });
       expect((await put({ amount: '11' })).body.code).toBe('invalid_operation');
       expect((await put({ description: 'text goes on' })).status).toBe(200);
@@ -347,7 +349,6 @@ describe('prices', () => {
       ['addon', { entity_type: 'ADDON', entity_id: 'addon_x' }],
       ['subscription', { entity_type: 'SUBSCRIPTION', entity_id: 'subs_x' }],
       ['costsheet', { entity_type: 'COSTSHEET', entity_id: 'cost_x' }],
-      ['group', { group_id: 'group_x' }],
       [
         'unit',
         {
