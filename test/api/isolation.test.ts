@@ -76,6 +76,10 @@ describe('isolation', () => {
   test.each(['another tenant', 'another environment of the tenant'])(
     'records in the body: 404 from %s',
     async (stranger) => {
+      // A link is refused for want of a connection before its record is looked for.
+      const own = { name: 'Cards', provider_type: 'stripe' };
+      const connected = await strangers[stranger]!.post('/v1/connections', own);
+      expect(connected.status).toBe(201);
       const leaks: string[] = [];
       for (const [name, body] of world.references) {
         const [method, path] = name.split(' ');
