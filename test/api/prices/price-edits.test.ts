@@ -102,6 +102,35 @@ describe('price edits', () => {
     }
   });
 
+  test('201: an override keeps the rate of the plan’s price, whatever became of the unit', async () => {
+    const unit = { name: 'Old', code: 'old', symbol: 'o', base_currency: 'usd' };
+    const { body: made } = await api.post('/v1/prices/units', { ...unit, conversion_rate: '0.5' });
+    const { body: own } = await api.post('/v1/plans', { name: 'In units' });
+    const config = { price_unit: 'old', amount: '20' };
+    const id = await create(inUnits(config, { entity_id: own.id, price_unit_config: config }));
+    await api.delete(`/v1/prices/units/${made.id}`);
+    await api.post('/v1/prices/units', { ...unit, conversion_rate: '2' });
+    await api.post('/v1/customers', { external_id: 'acme', name: 'Acme' });
+    const { status, body } = await api.post('/v1/subscriptions', {
+      external_customer_id: 'acme',
+      plan_id: own.id,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      override_line_items: [
+        { price_id: id, billing_model: 'PACKAGE', transform_quantity: { divide_by: 2 } },
+      ],
+    });
+    expect(status).toBe(201);
+    const { body: price } = await api.get(`/v1/prices/${body.line_items[0].price_id}`);
+    expect(price).toMatchObject({
+      entity_type: 'SUBSCRIPTION',
+      parent_price_id: id,
+      amount: '10',
+      price_unit_amount: '20',
+      conversion_rate: '0.5',
+    });
+  });
+
   test('400: a new price of an archived meter; those that there are go on', async () => {
     const archived = await newMeter();
     const usage = (meter_id: string) =>
