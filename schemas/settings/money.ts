@@ -55,7 +55,7 @@ export const WalletBalanceAlertConfig = z.object(levels).superRefine((value, con
   refuseLevels(value, context);
   refuseOrder(value, context, (before, threshold) => before <= threshold);
   if (value.alert_enabled === true && LEVELS.every((key) => !value[key]))
-    context.addIssue({ code: 'custom', path: ['critical'], message: 'or another level is needed' });
+    context.addIssue({ code: 'custom', path: ['critical'], message: 'is needed, or another level' });
 });
 
 /** The switch of alerts on what grows, and the levels where nothing else says any (money-semantics 20.2). */
