@@ -2,6 +2,7 @@ import type { Position, WatermarkVector } from '../../domain/metering/position.t
 import type { ClickHouseQuery } from '../client.ts';
 import type { RawEventRow } from '../rows.ts';
 import { AT_EVENT } from './event-places.ts';
+import { STOPS_EARLY } from './paging.ts';
 import type { Condition } from './row-bounds.ts';
 
 export type RawEventCells = [
@@ -84,7 +85,8 @@ export function canonicalEvents(
        where ${canonical.sql}
          ${after === undefined ? '' : behind}
        order by external_customer_id, timestamp, position, partition
-       limit {limit:UInt32}`,
+       limit {limit:UInt32}
+    settings ${STOPS_EARLY}`,
     params: {
       ...canonical.params,
       limit: query.limit,

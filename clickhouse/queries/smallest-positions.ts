@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ClickHouseQuery } from '../client.ts';
+import { STOPS_EARLY } from './paging.ts';
 
 /**
  * Slot (16 bytes) and smallest position (8 bytes) of the slots that are known. Slots come as one
@@ -32,7 +33,8 @@ export function indexedSlots(group: number, after: string, limit: number): Click
         from event_index_v1
        where slot_group = {group:UInt8} and slot > {after:UUID}
        order by slot
-       limit {limit:UInt32}`,
+       limit {limit:UInt32}
+    settings ${STOPS_EARLY}`,
     params: { group, after, limit },
   };
 }

@@ -1,4 +1,5 @@
 import type { ClickHouseQuery } from '../client.ts';
+import { STOPS_EARLY } from './paging.ts';
 import type { BucketKey, StoredBucketSize, TouchedBucket } from '../rows.ts';
 
 export const BUCKET_TABLES = { '15MIN': 'usage_per_15m_v1', DAY: 'usage_per_day_v1' } as const;
@@ -29,12 +30,6 @@ export function touchedBucket(cells: TouchedCells): TouchedBucket {
     seal: cells[7] === '0' ? null : BigInt(cells[7]),
   };
 }
-
-/**
- * Reading in order and stopping: with the engine's read-ahead each page would read half of a table of
- * fifteen million marks, and so listing all of them would cost their square.
- */
-const STOPS_EARLY = 'read_in_order_use_buffering = 0, max_block_size = 8192';
 
 /**
  * A page of the buckets of one size that were marked since a time, of the given meter versions or of

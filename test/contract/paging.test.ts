@@ -1,3 +1,5 @@
+import type { ClickHouseQuery } from '../../clickhouse/client.ts';
+import { indexedSlots } from '../../clickhouse/queries/smallest-positions.ts';
 import { touchedBuckets } from '../../clickhouse/queries/touched-buckets.ts';
 import type { BucketKey } from '../../clickhouse/rows.ts';
 import { createTestClickHouse, type TestClickHouse } from '../support/clickhouse.ts';
@@ -8,21 +10,19 @@ const PARTS = 8;
 const CUSTOMERS = 100;
 const BUCKETS = 2_000;
 
-/** A page as the sealer lists it, with how many rows the engine read for it. */
-async function readPage(url: string, after: BucketKey | null) {
-  const page = { size: '15MIN', since_ms: 0, meter_version_ids: null, after, limit: 500 } as const;
-  const { sql, params } = touchedBuckets(page);
-  const given = Object.entries(params).map(([name, value]) => [`param_${name}`, String(value)]);
+/** Rows of a statement, and how many the engine read for them. */
+async function readPage(url: string, { sql, params }: ClickHouseQuery) {
+  const given = Object.entries(params).map(([name, value]) => [
+    `param_${name}`,
+    Array.isArray(value) ? JSON.stringify(value) : String(value),
+  ]);
   const answer = await rawHttp(url)(Object.fromEntries(given), `${sql}\nformat JSONCompact`);
   expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
   const { data, statistics } = JSON.parse(answer.text) as {
-    data: [string, string, string, string, string, number][];
+    data: unknown[][];
     statistics: { rows_read: number };
   };
-  return {
-    buckets: data.map(([, , , customer, , start]) => `${customer} ${(start - START) / 900}`),
-    rowsRead: statistics.rows_read,
-  };
+  return { rows: data, rowsRead: statistics.rows_read };
 }
 
 describe('a page of the list of touched buckets', () => {
@@ -54,9 +54,41 @@ describe('a page of the list of touched buckets', () => {
     ['in the middle', bucket('customer-050', 699), 'customer-050 700'],
     ['from one customer to the next', bucket('customer-050', 1_999), 'customer-051 0'],
   ])('%s: reads what it shows, not the table', async (_, after, first) => {
-    const { buckets, rowsRead } = await readPage(test_.url, after);
+    const page = {
+      size: '15MIN',
+      since_ms: 0,
+      meter_version_ids: null,
+      after,
+      limit: 500,
+    } as const;
+    const { rows, rowsRead } = await readPage(test_.url, touchedBuckets(page));
+    const buckets = rows.map(
+      ([, , , customer, , start]) => `${customer} ${(Number(start) - START) / 900}`,
+    );
     expect([buckets.length, buckets[0]]).toEqual([500, first]);
     // 4,000 marks, each looked at three times, and a block or two of each part around them: of 1,600,000.
     expect(rowsRead).toBeLessThan(400_000);
   });
+});
+
+test('a page of the slots of a group: reads what it answers', async () => {
+  const test_ = await createTestClickHouse();
+  const run = (sql: string) => test_.clickhouse.command({ sql, params: {} });
+  try {
+    await run('system stop merges event_index_v1');
+    for (let part = 0; part < PARTS; part += 1)
+      await run(`
+        insert into event_index_v1 (slot_group, slot, position)
+        select 1, reinterpretAsUUID(sipHash128(number, ${part})), number from numbers(200_000)`);
+    const query = indexedSlots(1, '80000000000000000000000000000000', 1_000);
+    const { rows, rowsRead } = await readPage(test_.url, {
+      ...query,
+      sql: query.sql.replace('UUIDToNum(slot) as slot_bytes', 'slot as shown'),
+    });
+    expect(rows).toHaveLength(1_000);
+    // Half of 1,600,000 lie behind it.
+    expect(rowsRead).toBeLessThan(200_000);
+  } finally {
+    await test_.drop();
+  }
 });
