@@ -86,7 +86,7 @@ export async function newLineItems(
   return await withMeterNames(tx, caller, withCommitments(lines, body));
 }
 
-/** The plan's prices that a new subscription takes, oldest first: the order they are sold in. */
+/** The plan's prices that a new subscription takes: fixed ones before those of usage, each oldest first. */
 export async function selectedPrices(
   tx: Transaction,
   caller: Caller,
@@ -95,8 +95,11 @@ export async function selectedPrices(
 ): Promise<{ readonly selected: PriceRow[]; readonly sequence: number }> {
   const newestFirst = await findPricesOfEntities(tx, caller.scope, 'PLAN', [planId], null);
   const prices = newestFirst.toReversed();
+  const fixedFirst = prices.toSorted(
+    (left, right) => Number(left.type === 'USAGE') - Number(right.type === 'USAGE'),
+  );
   return {
-    selected: selectPlanPrices(prices, selection),
+    selected: selectPlanPrices(fixedFirst, selection),
     sequence: Math.max(0, ...prices.map((price) => price.sequence)),
   };
 }
