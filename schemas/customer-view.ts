@@ -57,6 +57,9 @@ export const CreditGrantApplication = z
   .meta({ id: 'CreditGrantApplication' });
 export type CreditGrantApplication = z.infer<typeof CreditGrantApplication>;
 
+/** What can be asked for of wallets. */
+export const WALLET_EXPANDS: readonly string[] = ['credits_available_breakdown'];
+
 const flag = z.enum(['true', 'false']).optional();
 /** Exactly one of `id` and `lookup_key`, the customer's external id. */
 export const CustomerWalletsQuery = z
@@ -68,8 +71,12 @@ export const CustomerWalletsQuery = z
     expand: z.string().max(512).optional(),
   })
   .superRefine(({ id, lookup_key, expand }, context) => {
-    if (expand)
-      context.addIssue({ code: 'custom', path: ['expand'], message: 'nothing can be expanded' });
+    const asked = (expand ?? '').split(',').map((name) => name.trim());
+    const unknown = asked.find((name) => name !== '' && !WALLET_EXPANDS.includes(name));
+    if (unknown !== undefined) {
+      const message = `"${unknown}" can not be expanded; one of: ${WALLET_EXPANDS.join(', ')}`;
+      context.addIssue({ code: 'custom', path: ['expand'], message });
+    }
     if ((id === undefined) === (lookup_key === undefined))
       context.addIssue({ code: 'custom', path: ['id'], message: 'give either id or lookup_key' });
   });

@@ -3,6 +3,7 @@ import {
   CreditGrantApplication,
   CustomerInvoiceSummary,
   CustomerWalletsQuery,
+  WALLET_EXPANDS,
 } from '../../schemas/customer-view.ts';
 import { ExternalIdParams } from '../../schemas/customer.ts';
 import {
@@ -100,7 +101,7 @@ export const customerViewRoutes = [
     summary: "List a customer's wallets",
     permission: 'customer:read',
     params: IdParams,
-    query: expandQuery([]),
+    query: expandQuery(WALLET_EXPANDS),
     status: 200,
     answer: Wallets,
     async handler({ deps, scope, params }) {

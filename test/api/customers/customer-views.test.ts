@@ -270,6 +270,9 @@ describe('wallets and upcoming grants', () => {
     expect((await by(`?id=${customer.id}`)).body).toEqual([]);
     const query = `?lookup_key=${customer.external_id}&include_real_time_balance=true&from_cache=false`;
     expect((await by(query)).body).toEqual([]);
+    const expand = 'expand=credits_available_breakdown';
+    expect((await by(`?id=${customer.id}&${expand}`)).body).toEqual([]);
+    expect((await api.get(`/v1/customers/${customer.id}/wallets?${expand}`)).body).toEqual([]);
     const empty = { items: [], pagination: { total: 0, limit: 50, offset: 50 } };
     expect((await api.get(`/v1/customers/${customer.id}/grants/upcoming`)).body).toEqual(empty);
     const subscription = await catalog.subscribe(customer, await planWithFee());
