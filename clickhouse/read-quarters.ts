@@ -2,7 +2,6 @@ import type { UsageScope } from './queries/usage-scope.ts';
 import { cutBuckets, isWhole, openBuckets, readSums, type OpenBucket } from './read-sums.ts';
 import { readBuckets } from './usage-buckets.ts';
 import type { ReadUsageDeps } from './usage-parts.ts';
-import type { PlannedQuery } from './usage-plan.ts';
 import type { UsageTally } from './usage-tally.ts';
 
 const QUARTER_MS = 900_000;
@@ -10,12 +9,20 @@ const QUARTER_MS = 900_000;
 const CUT_MAX = 8;
 
 /**
- * Whether the question goes by quarter hours: its windows are shorter than a day, or are days of a zone
- * in which no day is one of UTC.
+ * The questions that go by quarter hours: their windows are shorter than a day, or are days of a zone in
+ * which no day is one of UTC. None where they cut many quarter hours apart, each of which is asked for
+ * by itself: subscriptions that renew at many times of day, or minutes.
  */
-export function goesByQuarters(plan: PlannedQuery): boolean {
-  return !plan.uses_days && cutBuckets('15MIN', [plan]).length <= CUT_MAX;
+export function goingByQuarters(tallies: readonly UsageTally[]): readonly UsageTally[] {
+  const found = tallies.filter(({ plan }) => !plan.uses_days);
+  return cutQuarters(found).length <= CUT_MAX ? found : [];
 }
+
+const cutQuarters = (tallies: readonly UsageTally[]): number[] =>
+  cutBuckets(
+    '15MIN',
+    tallies.map(({ plan }) => plan),
+  );
 
 /**
  * Adds what sealed quarter hours hold to the tallies and answers the touched ones that are left: those
@@ -26,10 +33,7 @@ export async function readQuarters(
   base: UsageScope,
   tallies: readonly UsageTally[],
 ): Promise<OpenBucket[]> {
-  const cut = cutBuckets(
-    '15MIN',
-    tallies.map(({ plan }) => plan),
-  );
+  const cut = cutQuarters(tallies);
   const [open, ...touched] = await Promise.all([
     readSums(deps, '15MIN', base, tallies),
     ...cut.map((start) =>

@@ -2,7 +2,7 @@ import { stateNeeds } from './queries/usage-buckets.ts';
 import { pairKey, type UsagePair, type UsageScope } from './queries/usage-scope.ts';
 import { Pieces } from './pieces.ts';
 import { readDays } from './read-days.ts';
-import { goesByQuarters, readQuarters } from './read-quarters.ts';
+import { goingByQuarters, readQuarters } from './read-quarters.ts';
 import { readRowParts } from './read-rows.ts';
 import type { OpenBucket } from './read-sums.ts';
 import { readUniques } from './read-uniques.ts';
@@ -33,17 +33,11 @@ export async function readUsage(
   // Distinct values must be known day by day. Of a few pairs all buckets are read at once, which spares
   // a statement; of many they are added up where they lie.
   const isWide = base.pairs === null || base.pairs.length > deps.fewPairs;
-  const wayOf = ({ plan }: UsageTally): 'days' | 'quarters' | 'one by one' =>
-    !isWide || isUnique(plan)
-      ? 'one by one'
-      : plan.uses_days
-        ? 'days'
-        : goesByQuarters(plan)
-          ? 'quarters'
-          : 'one by one';
-  const byDays = asked.filter((tally) => wayOf(tally) === 'days');
-  const byQuarters = asked.filter((tally) => wayOf(tally) === 'quarters');
-  const judged = asked.filter((tally) => wayOf(tally) === 'one by one');
+  const summed = isWide ? asked.filter(({ plan }) => !isUnique(plan)) : [];
+  const byDays = summed.filter(({ plan }) => plan.uses_days);
+  const byQuarters = goingByQuarters(summed);
+  const isSummed = new Set([...byDays, ...byQuarters]);
+  const judged = asked.filter((tally) => !isSummed.has(tally));
   const [openDays, openQuarters, openJudged] = await Promise.all([
     byDays.length === 0 ? [] : readDays(deps, scopeOf(byDays), byDays),
     byQuarters.length === 0 ? [] : readQuarters(deps, scopeOf(byQuarters), byQuarters),
