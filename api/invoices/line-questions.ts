@@ -65,6 +65,7 @@ export function selectorOf(line: BilledLine): UsageSelector {
   assert(line.meter_id !== null, 'a usage line has a meter');
   return {
     id: line.id,
+    price_id: line.price_id,
     meter_id: line.meter_id,
     filter_values: line.price.filter_values,
     start_date: line.start_date,

@@ -4,6 +4,8 @@ import type { FilterValues } from '../metering/usage.ts';
 /** A line item that rates usage of a meter, as far as it matters which events are its own. */
 export interface UsageSelector {
   readonly id: string;
+  /** What a refusal names: a line that is refused was never made, and nobody knows its id. */
+  readonly price_id: string;
   readonly meter_id: string;
   readonly filter_values: FilterValues;
   /** Half-open; ISO 8601 UTC. */
@@ -84,7 +86,9 @@ export function refuseUsageRatedTwice(lines: readonly UsageSelector[], path = 'l
   for (const [index, line] of lines.entries()) {
     const rival = lines.slice(0, index).find((other) => ratesTheSame(line, other));
     if (rival === undefined) continue;
-    const message = `line items ${rival.id} and ${line.id} would both bill the same usage of meter ${line.meter_id}`;
+    const message =
+      `prices ${rival.price_id} and ${line.price_id} would both bill the same usage of meter ` +
+      `${line.meter_id}: tell their events apart by filter_values`;
     throw new BillingError('invalid', 'validation_error', message, [
       { path, code: 'usage_rated_twice', message },
     ]);

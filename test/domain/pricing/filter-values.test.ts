@@ -18,6 +18,7 @@ const line = (
   meter_id = 'meter_1',
 ): UsageSelector => ({
   id,
+  price_id: `price_${id}`,
   meter_id,
   filter_values,
   start_date: at(start),
@@ -152,7 +153,9 @@ describe('two lines that would bill the same event are refused (2.5, ruling 14)'
     expect(refusal).toMatchObject({
       kind: 'invalid',
       code: 'validation_error',
-      message: 'line items a and b would both bill the same usage of meter meter_1',
+      message:
+        'prices price_a and price_b would both bill the same usage of meter meter_1: ' +
+        'tell their events apart by filter_values',
     });
     expect(refusal.details).toMatchObject([{ path: 'line_items', code: 'usage_rated_twice' }]);
   });
@@ -195,6 +198,6 @@ describe('two lines that would bill the same event are refused (2.5, ruling 14)'
       line('c', {}),
       line('d', { region: ['us', 'jp'] }),
     ];
-    expect(refused(...lines).message).toContain('b and d');
+    expect(refused(...lines).message).toContain('price_b and price_d');
   });
 });
