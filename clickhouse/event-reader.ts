@@ -1,4 +1,4 @@
-import type { Position } from '../domain/metering/position.ts';
+import type { Position, WatermarkVector } from '../domain/metering/position.ts';
 import type { MeterVersion, UsageAnswer, UsageQuery } from '../domain/metering/usage.ts';
 import type { ClickHouse, ReadOptions } from './client.ts';
 import {
@@ -100,8 +100,15 @@ export interface EventReader {
     readonly event_ids: readonly string[];
   }): Promise<readonly RawEventRow[]>;
   counts(question: EventCountQuestion): Promise<EventCounts>;
-  /** A usage question about any properties, by the rules of a meter version without an expression. */
-  answer(query: UsageQuery, version: MeterVersion): Promise<UsageAnswer>;
+  /**
+   * A usage question about any properties, by the rules of a meter version without an expression. Events
+   * at or beyond `liveUntil` do not count.
+   */
+  answer(
+    query: UsageQuery,
+    version: MeterVersion,
+    liveUntil?: WatermarkVector,
+  ): Promise<UsageAnswer>;
   /** Lets other questions of dashboards take one of the tenant's turns. */
   inTurn<T>(tenantId: string, work: () => Promise<T>): Promise<T>;
 }
@@ -144,8 +151,10 @@ export function createEventReader(
       ),
     counts: (question) =>
       guarded(question.tenant_id, () => readCounts(clickhouse, question, options)),
-    answer: (query, version) =>
-      guarded(query.tenant_id, () => answerFromEvents(clickhouse, query, version.spec, analytics)),
+    answer: (query, version, live_until = {}) =>
+      guarded(query.tenant_id, () =>
+        answerFromEvents(clickhouse, query, { ...version.spec, live_until }, analytics),
+      ),
     inTurn: (tenantId, work) => turns.run(tenantId, work),
     aggregate: (question) =>
       guarded(question.tenant_id, () => aggregateRawEvents(clickhouse, question, analytics)),

@@ -56,6 +56,19 @@ export async function readUsageBounds(
   };
 }
 
+/** Where versions that have ended stop counting, for those who read events instead of usage rows. */
+export async function readLiveUntil(
+  db: Db,
+  meterVersionIds: readonly string[],
+): Promise<ReadonlyMap<string, WatermarkVector>> {
+  const rows = await db<{ ended: BoundsRow['ended'][number] }[]>`
+    select json_build_array(meter_version_id, epoch, partition, live_until::text) as ended
+      from meter_live
+     where meter_version_id = any(${meterVersionIds as string[]}::text[])
+       and live_until is not null`;
+  return liveUntilOf(rows.map(({ ended }) => ended));
+}
+
 /**
  * Begins a sealer's reign: the next generation, refused (null) while another sealer's lease runs.
  * Earlier generations can record nothing from here on.

@@ -1,8 +1,10 @@
 import { GROUPS_MAX, tooManyGroups } from '../../clickhouse/usage-errors.ts';
 import { aggregate, type MeteredUsage } from '../../domain/metering/aggregate.ts';
 import { compileMeter } from '../../domain/metering/meter-event.ts';
+import type { WatermarkVector } from '../../domain/metering/position.ts';
 import type { MeterVersion, UsageQuery, UsageRow } from '../../domain/metering/usage.ts';
 import { epochMs } from '../../domain/time/instant.ts';
+import { readLiveUntil } from '../../postgres/seals.ts';
 import type { ApiDeps } from '../deps.ts';
 import { propertiesOf } from '../events/answers.ts';
 import { usageQuestionTooLarge } from './too-large.ts';
@@ -33,15 +35,17 @@ export async function askUsage(
     deps.usageReader.read(kept.map(({ query }) => query)),
   );
   const rows = new Map([...answers].map(([key, answer]) => [key, answer.rows]));
-  for (const ask of asks) {
-    if (keepsAll(ask)) continue;
+  const raw = asks.filter((ask) => !keepsAll(ask));
+  const ended = await endsOf(deps, raw);
+  for (const ask of raw) {
     const { query, version } = ask;
+    const liveUntil = ended.get(version.id) ?? {};
     const isExpression = version.spec.aggregation.expression !== null;
     rows.set(
       query.key,
       isExpression
-        ? await askRawEvents(deps, ask)
-        : (await deps.eventReader.answer(query, version)).rows,
+        ? await askRawEvents(deps, ask, liveUntil)
+        : (await deps.eventReader.answer(query, version, liveUntil)).rows,
     );
   }
   for (const { query } of asks) refuseTooManyGroups(query.group_by, rows.get(query.key)!);
@@ -66,9 +70,19 @@ function namesOf({ filter_values, excluded_filter_values, group_by }: UsageQuery
 const keepsAll = ({ query, version }: UsageAsk): boolean =>
   namesOf(query).every((name) => name === 'source' || version.dimensions.includes(name));
 
+/** Where the versions asked about ended, as their usage rows would not count beyond it either. */
+async function endsOf(
+  deps: ApiDeps,
+  asks: readonly UsageAsk[],
+): Promise<ReadonlyMap<string, WatermarkVector>> {
+  if (asks.length === 0) return new Map();
+  return await readLiveUntil(deps.pool, [...new Set(asks.map(({ version }) => version.id))]);
+}
+
 async function askRawEvents(
   deps: ApiDeps,
   { query, version }: UsageAsk,
+  liveUntil: WatermarkVector,
 ): Promise<readonly UsageRow[]> {
   const isLifetime = query.reset_usage === 'NEVER' && query.window === null;
   const events = await deps.eventReader.counted({
@@ -87,6 +101,8 @@ async function askRawEvents(
   const names = [...new Set(namesOf(query))].filter((name) => name !== 'source');
   const meter = compileMeter({ ...version, dimensions: names });
   const usage = events.flatMap((event): MeteredUsage[] => {
+    const end = liveUntil[event.partition];
+    if (end !== undefined && event.position >= end) return [];
     const metering = meter({ event_name: event.event_name, properties: propertiesOf(event) ?? {} });
     if (metering.outcome !== 'metered') return [];
     const dimensions = Object.fromEntries(

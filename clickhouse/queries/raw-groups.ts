@@ -1,3 +1,4 @@
+import type { WatermarkVector } from '../../domain/metering/position.ts';
 import type { FilterValues, MeterSpec, UsageQuery } from '../../domain/metering/usage.ts';
 import type { ClickHouseQuery } from '../client.ts';
 import type { RowBinaryReader } from '../row-binary.ts';
@@ -9,6 +10,8 @@ import { readState, stateColumns, type StateNeeds, type UsagePart } from './usag
 /** What is counted of which events; of a meter's rule, all but its expression. */
 export interface RawSpec extends Pick<MeterSpec, 'event_name' | 'filters'> {
   readonly aggregation: Pick<MeterSpec['aggregation'], 'type' | 'field'>;
+  /** Events at or beyond these positions came after the end of the meter, and do not count. */
+  readonly live_until?: WatermarkVector;
 }
 
 /** A usage question that is answered from raw events, because it names properties that no meter keeps. */
@@ -29,6 +32,7 @@ export function rawGroups({ plan, spec, names, needs }: RawGroups): ClickHouseQu
   const { query } = plan;
   const filters = filtersOf(query, spec);
   const { type, field } = spec.aggregation;
+  const ended = Object.entries(spec.live_until ?? {});
   const isUnique = type === 'COUNT_UNIQUE';
   const labels = names.map((_, index) => {
     const key = `{label_${index}:String}`;
@@ -51,6 +55,7 @@ export function rawGroups({ plan, spec, names, needs }: RawGroups): ClickHouseQu
                          and timestamp >= fromUnixTimestamp64Milli({start_ms:Int64}, 'UTC')
                          and timestamp < fromUnixTimestamp64Milli({end_ms:Int64}, 'UTC')
                          and is_canonical
+                         ${ended.length === 0 ? '' : `and position < ${LIVE_UNTIL}`}
                          and (partition, position) not in (
                                select target_partition, target_position from usage_void_v1
                                 where tenant_id = {tenant_id:String} and environment_id = {environment_id:String})
@@ -67,6 +72,12 @@ export function rawGroups({ plan, spec, names, needs }: RawGroups): ClickHouseQu
       ...cell.params,
       ...Object.fromEntries(names.map((name, index) => [`label_${index}`, name])),
       ...(field === null ? {} : { field }),
+      ...(ended.length === 0
+        ? {}
+        : {
+            ended_partitions: ended.map(([partition]) => Number(partition)),
+            ended_positions: ended.map(([, position]) => position),
+          }),
       ...(query.external_customer_ids === null ? {} : { customers: query.external_customer_ids }),
       ...filters.params,
     },
@@ -100,6 +111,10 @@ function regularWidth(starts: readonly number[]): number | null {
     starts.every((start, index) => index === 0 || start === second + (index - 1) * width);
   return isRegular ? width : null;
 }
+
+// A partition in which the meter has not ended is not bounded.
+const LIVE_UNTIL = `transform(partition, {ended_partitions:Array(UInt16)}, {ended_positions:Array(UInt64)},
+  toUInt64(18446744073709551615))`;
 
 /** What nearly every number is, told apart cheaply; the rule itself is `numericValue`. */
 const NUMBER = `multiIf(

@@ -125,4 +125,36 @@ describe('the life of a meter behind the real stream', () => {
       error: { code: 'meter_disabled' },
     });
   });
+
+  test('a disabled meter: questions about properties that it does not keep end where it ended', async () => {
+    const { api } = world;
+    const summed = await world.catalog.meter({ type: 'SUM', field: 'v' }, { event_name: 'over' });
+    const computed = await world.catalog.meter(
+      { type: 'SUM', expression: 'v * 1.0' },
+      { event_name: 'over' },
+    );
+    const region = (id: string, v: number) => event('over', id, v, { properties: { v, r: 'eu' } });
+    await world.send([region('o1', 5)]);
+    await world.settled();
+    for (const { id } of [summed, computed])
+      expect((await api.post(`/v1/meters/${id}/disable`)).status).toBe(200);
+    for (const meter of [summed, computed]) {
+      // The end is set with the stream's next batch, which therefore counts no more.
+      await eventually(async () => {
+        await world.send([event('other', `tick-${Math.random()}`, 1)]);
+        const [version] = await versions(meter);
+        expect(version.live).toHaveLength(2);
+        expect(version.live.every((range: any) => range.live_until !== null)).toBe(true);
+      });
+    }
+    await world.send([region('o2', 7), region('o3', 7), region('o4', 7), region('o5', 7)]);
+    await world.settled();
+    for (const meter of [summed, computed]) {
+      const kept = (await usage(meter)).body;
+      const filtered = (await usage(meter, { filters: { r: ['eu'] } })).body;
+      const grouped = (await usage(meter, { group_by: ['r'] })).body;
+      expect([kept.value, filtered.value, grouped.value]).toEqual([5, 5, 5]);
+      expect(grouped.results).toMatchObject([{ value: 5, group: { r: 'eu' } }]);
+    }
+  });
 });
