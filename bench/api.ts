@@ -56,10 +56,12 @@ export async function run(): Promise<BenchRow[]> {
 
 function rowOf({ kind, title, perSecond, limitMs }: Measure, report: ApiRunReport): BenchRow {
   const slowest = report.byLabel.slice(0, 3).map(([label, ms]) => `${label} ${ms.toFixed(1)} ms`);
+  const seconds = report.p95MsBySecond.map((ms) => ms.toFixed(0)).join(' ');
   const notes =
     `p50 ${report.p50Ms.toFixed(1)} ms, p99 ${report.p99Ms.toFixed(1)} ms, ` +
     `${report.answered} answered at ${perSecond}/s open loop, ${report.failed} failed; ` +
     `${CUSTOMERS.toLocaleString('en-US')} customers, load tool beside it, load average ${loadavg()[0]!.toFixed(1)}` +
+    `; p95 second by second: ${seconds}` +
     (kind === 'search' ? `; slowest p95: ${slowest.join(', ')}` : '');
   return benchRow(`${title}, p95`, report.p95Ms, 'ms', limitMs, notes);
 }

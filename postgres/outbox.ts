@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { WebhookEventType } from '../schemas/webhooks/event-types.ts';
-import type { Scope, Transaction } from './client.ts';
+import type { Db, Fragment, Scope, Transaction } from './client.ts';
 
 /** One notification. `payload` is `{<section>: <snapshot>}`, sections as money-semantics 17.3 names them. */
 export interface OutboxEvent {
@@ -30,14 +30,23 @@ export async function writeOutboxEvents(
   events: readonly (OutboxEvent & { readonly scope: Scope })[],
 ): Promise<void> {
   if (events.length === 0) return;
+  await insertIntoOutbox(tx, events);
+}
+
+/** The statement that writes them, to be sent as it is or as a part of the one that makes them true. */
+export function insertIntoOutbox(
+  db: Db,
+  events: readonly (OutboxEvent & { readonly scope: Scope })[],
+): Fragment {
+  assert(events.length > 0);
   const rows = events.map((event) => ({
     tenant_id: event.scope.tenant_id,
     environment_id: event.scope.environment_id,
     event_type: event.event_type,
     ...(event.entity ?? entityOf(event.payload)),
-    payload: tx.json(event.payload as Parameters<typeof tx.json>[0]),
+    payload: db.json(event.payload as Parameters<typeof db.json>[0]),
   }));
-  await tx`insert into outbox ${tx(rows)}`;
+  return db`insert into outbox ${db(rows)}`;
 }
 
 function entityOf(payload: OutboxPayload): { entity_type: string; entity_id: string } {

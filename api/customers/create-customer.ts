@@ -1,4 +1,4 @@
-import type { Transaction } from '../../postgres/client.ts';
+import type { Pool } from '../../postgres/client.ts';
 import { writeOutbox } from '../../postgres/outbox.ts';
 import type {
   ContactPerson,
@@ -14,10 +14,11 @@ import { customerAnswer, insertCustomer, type CustomerRow } from './repository.t
 
 /**
  * Makes a customer, with the tax rates and the links to providers that are named. 409 when a published one
- * has the external id.
+ * has the external id. A customer without any of these is one statement, which travels to the server and
+ * back once, begin and commit with it, where a transaction of steps makes three trips.
  */
 export async function createCustomer(
-  tx: Transaction,
+  pool: Pool,
   deps: BillingDeps,
   caller: Caller,
   body: CreateCustomerBody,
@@ -40,32 +41,28 @@ export async function createCustomer(
     tax_treatment: body.tax_treatment || 'taxable',
     metadata: body.metadata ?? {},
   };
-  const linkAndTell = async (): Promise<Customer> => {
-    const links = await linkCustomer(
-      tx,
-      deps,
-      caller,
-      row.id,
-      body.integration_entity_mapping ?? [],
-    );
-    const made = customerAnswer({ ...row, integrations: links.reverse() });
-    await writeOutbox(tx, caller.scope, 'customer.created', { customer: made });
-    return made;
-  };
-  // Sent behind the row without waiting for it, in one round trip; a refusal of the row comes first.
-  const [inserted, told] = await Promise.allSettled([insertCustomer(tx, row), linkAndTell()]);
-  if (inserted.status === 'rejected') throw inserted.reason;
-  if (told.status === 'rejected') throw told.reason;
-  const customer = told.value;
-  for (const override of body.tax_rate_overrides ?? [])
-    await createTaxAssociation(tx, deps, caller, {
-      ...override,
-      auto_apply: override.auto_apply ?? true,
-      entity_type: 'customer',
-      entity_id: customer.id,
-      external_customer_id: null,
-    });
-  return customer;
+  const links = body.integration_entity_mapping ?? [];
+  const overrides = body.tax_rate_overrides ?? [];
+  if (links.length === 0 && overrides.length === 0) {
+    const customer = customerAnswer({ ...row, integrations: [] });
+    await insertCustomer(pool, row, { customer });
+    return customer;
+  }
+  return await pool.begin(async (tx) => {
+    await insertCustomer(tx, row, null);
+    const mappings = await linkCustomer(tx, deps, caller, row.id, links);
+    const customer = customerAnswer({ ...row, integrations: mappings.reverse() });
+    await writeOutbox(tx, caller.scope, 'customer.created', { customer });
+    for (const override of overrides)
+      await createTaxAssociation(tx, deps, caller, {
+        ...override,
+        auto_apply: override.auto_apply ?? true,
+        entity_type: 'customer',
+        entity_id: customer.id,
+        external_customer_id: null,
+      });
+    return customer;
+  });
 }
 
 /** Contact persons with every key; a new one gets an id, a known one keeps it. */

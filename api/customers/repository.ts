@@ -8,6 +8,7 @@ import {
   type Scope,
   type Transaction,
 } from '../../postgres/client.ts';
+import { insertIntoOutbox, type OutboxPayload } from '../../postgres/outbox.ts';
 import { findPage, hasKeys, metadataCondition } from '../../postgres/search.ts';
 import type { Customer } from '../../schemas/customer.ts';
 import type { Page, Search } from '../../schemas/search.ts';
@@ -122,18 +123,23 @@ export async function searchCustomers(
   return { ...page, items: page.items.map(customerAnswer) };
 }
 
-const written = (tx: Transaction, row: Partial<CustomerRow>) => ({
+const written = (db: Db, row: Partial<CustomerRow>) => ({
   ...row,
-  ...('contact_persons' in row ? { contact_persons: tx.json(row.contact_persons as never) } : {}),
-  ...('metadata' in row ? { metadata: tx.json(row.metadata ?? {}) } : {}),
+  ...('contact_persons' in row ? { contact_persons: db.json(row.contact_persons as never) } : {}),
+  ...('metadata' in row ? { metadata: db.json(row.metadata ?? {}) } : {}),
 });
 
+/** Writes the row. With `created`, the payload of `customer.created`, the notification too, in the same statement. */
 export async function insertCustomer(
-  tx: Transaction,
+  db: Db,
   row: Omit<CustomerRow, 'integrations'>,
+  created: OutboxPayload | null,
 ): Promise<void> {
+  const inserting = db`insert into customers ${db(written(db, row) as never)}`;
   try {
-    await tx`insert into customers ${tx(written(tx, row) as never)}`;
+    if (created === null) return void (await inserting);
+    const event = { scope: row, event_type: 'customer.created', payload: created } as const;
+    await db`with told as (${insertIntoOutbox(db, [event])}) ${inserting}`;
   } catch (error) {
     throw externalIdTaken(error, row.external_id);
   }

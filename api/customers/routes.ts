@@ -25,7 +25,7 @@ export const customerRoutes = [
     body: CreateCustomerBody,
     status: 201,
     answer: Customer,
-    handler: (call) => call.deps.pool.begin((tx) => createCustomer(tx, call.deps, call, call.body)),
+    handler: (call) => createCustomer(call.deps.pool, call.deps, call, call.body),
   }),
   route({
     method: 'GET',

@@ -18,6 +18,8 @@ export interface ApiRunReport {
   readonly p50Ms: number;
   readonly p95Ms: number;
   readonly p99Ms: number;
+  /** p95 of the requests that were due in each second of the run: a stall is one second, a queue all of them. */
+  readonly p95MsBySecond: readonly number[];
   /** p95 of each kind of search, slowest first. */
   readonly byLabel: readonly (readonly [label: string, p95Ms: number])[];
 }
@@ -34,6 +36,7 @@ async function load({ kind, perSecond, seconds }: ApiRun): Promise<ApiRunReport>
   const began = performance.now();
   const count = Math.round(perSecond * seconds);
   const times: number[] = [];
+  const bySecond: number[][] = [];
   const labelled = new Map<string, number[]>();
   let failed = 0;
   const running: Promise<void>[] = [];
@@ -43,6 +46,7 @@ async function load({ kind, perSecond, seconds }: ApiRun): Promise<ApiRunReport>
     const ms = performance.now() - dueAt;
     if (answered !== status) failed += 1;
     times.push(ms);
+    (bySecond[Math.floor((dueAt - began) / 1000)] ??= []).push(ms);
     const own = labelled.get(label);
     if (own === undefined) labelled.set(label, [ms]);
     else own.push(ms);
@@ -61,6 +65,7 @@ async function load({ kind, perSecond, seconds }: ApiRun): Promise<ApiRunReport>
     p50Ms: at(times, 0.5),
     p95Ms: at(times, 0.95),
     p99Ms: at(times, 0.99),
+    p95MsBySecond: bySecond.map((own) => at(own, 0.95)),
     byLabel: byLabel.sort((a, b) => b[1] - a[1]),
   };
 }

@@ -6,6 +6,7 @@ import { createMeter } from '../../api/meters/create-meter.ts';
 import type { TouchedBucket } from '../../clickhouse/rows.ts';
 import { createUsageStore } from '../../clickhouse/create-usage-store.ts';
 import { packPosition } from '../../domain/metering/position.ts';
+import { poolWithin } from '../../postgres/idempotency.ts';
 import { packSeal, recordSeal, takeSealer } from '../../postgres/seals.ts';
 import { CreatePriceBody } from '../../schemas/price.ts';
 import { BENCH_SCOPE, type BenchInstance } from '../stream/instance.ts';
@@ -61,7 +62,7 @@ export async function makeDueSubscriptions(
       price({ ...usage, billing_model: 'FLAT_FEE', amount: '0.002', meter_id: meters[1]!.id }),
     ];
     await createPrices(tx, deps, caller, prices, { bulk: true });
-    const customer = await createCustomer(tx, deps, caller, {
+    const customer = await createCustomer(poolWithin(tx), deps, caller, {
       external_id: 'customer-0',
       name: 'Customer',
     } as never);

@@ -112,8 +112,18 @@ function collect(schema: z.ZodType, value: unknown, path: PropertyKey[], found: 
   }
 }
 
+const unwrapped = new WeakMap<z.ZodType, z.ZodType>();
+
 /** The schema that says which keys there are: without optional, nullable, default, pipe and lazy around it. */
 function unwrap(schema: z.ZodType): z.ZodType {
+  const known = unwrapped.get(schema);
+  if (known !== undefined) return known;
+  const inner = unwrapOnce(schema);
+  unwrapped.set(schema, inner);
+  return inner;
+}
+
+function unwrapOnce(schema: z.ZodType): z.ZodType {
   if (
     schema instanceof z.ZodOptional ||
     schema instanceof z.ZodNullable ||

@@ -1,0 +1,119 @@
+-- What every create, change and deletion pays beside its own row. Half of what Postgres spent on the create
+-- of a customer went into the triggers; what they do is the same as before.
+--   1. A counter is found and moved by one statement instead of two.
+--   2. The audit log's triggers hand their arguments on as they are, where they took them apart with three
+--      queries of their own for each statement.
+--   3. Entries of metadata that wait for their index are brought in often and shortly, as those of text are
+--      (0025): with the usual 4 MB one create in some thousands waited for all of them.
+-- Locks: customers for a moment.
+create or replace function add_record_counts(
+  counted_table text, counted_tenant text, counted_environment text,
+  more_published bigint, more_archived bigint, more_deleted bigint
+) returns void language plpgsql as $$
+begin
+  update record_counts
+     set published = published + more_published,
+         archived = archived + more_archived,
+         deleted = deleted + more_deleted
+   where slot = (select slot
+                   from record_counts
+                  where table_name = counted_table
+                    and tenant_id = counted_tenant and environment_id = counted_environment
+                  limit 1 for update skip locked);
+  if not found then
+    insert into record_counts (table_name, tenant_id, environment_id, published, archived, deleted)
+    values (counted_table, counted_tenant, counted_environment, more_published, more_archived, more_deleted);
+  end if;
+end $$;
+
+-- A record as it may be kept for ever (0016). `marks` are a trigger's arguments, in their order.
+create function audit_redacted(record jsonb, marks text[]) returns jsonb language plpgsql immutable as $$
+declare
+  mark text;
+  field text;
+begin
+  foreach mark in array marks loop
+    field := substr(mark, 3);
+    case left(mark, 2)
+      when 'p:' then
+        if record -> field <> 'null' then record := jsonb_set(record, array[field], '"[personal]"'); end if;
+      when 's:' then
+        if record -> field <> 'null' then record := jsonb_set(record, array[field], '"[redacted]"'); end if;
+      when 'j:' then
+        if record -> field not in ('null', '{}', '[]')
+           and (record ->> field) ~* '(password|secret|token|private_key|api_key|access_key|credential)s?"' then
+          record := jsonb_set(record, array[field], audit_redacted_within(record -> field));
+        end if;
+      else null;
+    end case;
+  end loop;
+  return record;
+end $$;
+
+create or replace function audit_created() returns trigger language plpgsql security definer as $$
+declare
+  actor jsonb := coalesce(nullif(current_setting('meterline.actor', true), '')::jsonb,
+    jsonb_build_object('kind', 'system', 'job', current_setting('application_name')));
+begin
+  insert into audit_log (tenant_id, environment_id, entity_type, entity_id, action, after,
+                         actor_kind, user_id, key_id, job, request_id, ip)
+  select coalesce(r ->> 'tenant_id', r ->> 'id'), coalesce(r ->> 'environment_id', ''),
+         tg_argv[0], r ->> 'id', 'created', audit_redacted(r, tg_argv),
+         actor ->> 'kind', actor ->> 'user_id', actor ->> 'key_id', actor ->> 'job',
+         actor ->> 'request_id', actor ->> 'ip'
+    from (select to_jsonb(n) as r from new_rows n offset 0) made;
+  return null;
+end $$;
+
+create or replace function audit_updated() returns trigger language plpgsql security definer as $$
+declare
+  actor jsonb := coalesce(nullif(current_setting('meterline.actor', true), '')::jsonb,
+    jsonb_build_object('kind', 'system', 'job', current_setting('application_name')));
+  unnoted text[] := array(select substr(a, 3) from unnest(tg_argv) a where a like 'n:%');
+begin
+  insert into audit_log (tenant_id, environment_id, entity_type, entity_id, action, before, after,
+                         actor_kind, user_id, key_id, job, request_id, ip)
+  select coalesce(b ->> 'tenant_id', b ->> 'id'), coalesce(b ->> 'environment_id', ''),
+         tg_argv[0], b ->> 'id',
+         case when b ->> 'status' = 'published' and a ->> 'status' in ('archived', 'deleted')
+              then 'deleted' else 'updated' end,
+         audit_redacted(was, tg_argv), audit_redacted(now_is, tg_argv),
+         actor ->> 'kind', actor ->> 'user_id', actor ->> 'key_id', actor ->> 'job',
+         actor ->> 'request_id', actor ->> 'ip'
+    from (select to_jsonb(o) as b, to_jsonb(n) as a
+            from old_rows o join new_rows n on n.id = o.id offset 0) pairs
+   cross join lateral (
+     select jsonb_object_agg(f.key, b -> f.key) as was, jsonb_object_agg(f.key, f.value) as now_is
+       from jsonb_each(a - unnoted) f
+      where f.value is distinct from b -> f.key) changes
+   where now_is is not null;
+  return null;
+end $$;
+
+create or replace function audit_deleted() returns trigger language plpgsql security definer as $$
+declare
+  actor jsonb := coalesce(nullif(current_setting('meterline.actor', true), '')::jsonb,
+    jsonb_build_object('kind', 'system', 'job', current_setting('application_name')));
+begin
+  insert into audit_log (tenant_id, environment_id, entity_type, entity_id, action, before,
+                         actor_kind, user_id, key_id, job, request_id, ip)
+  select coalesce(r ->> 'tenant_id', r ->> 'id'), coalesce(r ->> 'environment_id', ''),
+         tg_argv[0], r ->> 'id', 'deleted', audit_redacted(r, tg_argv),
+         actor ->> 'kind', actor ->> 'user_id', actor ->> 'key_id', actor ->> 'job',
+         actor ->> 'request_id', actor ->> 'ip'
+    from (select to_jsonb(o) as r from old_rows o offset 0) gone;
+  return null;
+end $$;
+
+-- Replaced functions have forgotten it (0016).
+do $$
+declare
+  trigger_function text;
+begin
+  foreach trigger_function in array array['audit_created', 'audit_updated', 'audit_deleted'] loop
+    execute format('alter function %I() set search_path = %I, pg_temp', trigger_function, current_schema());
+  end loop;
+end $$;
+drop function audit_redacted(jsonb, text[], text[], text[]);
+
+alter index customers_metadata_idx set (gin_pending_list_limit = 256);
