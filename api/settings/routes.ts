@@ -9,6 +9,7 @@ import {
   Setting,
   SettingParams,
   SETTINGS,
+  takesNull,
   UpdateSettingBody,
   type SettingKey,
 } from '../../schemas/settings/settings.ts';
@@ -25,8 +26,8 @@ function settingKey(key: string): SettingKey {
 }
 
 /**
- * The sent value must be right by itself; then its keys replace those that are stored, and what comes of
- * that must be right too.
+ * The sent value must be right by itself; then its keys replace those that are stored, null brings a
+ * default back (ruling 5), and what comes of that must be right too.
  */
 async function save(
   tx: Transaction,
@@ -35,12 +36,15 @@ async function save(
   key: SettingKey,
   sent: Record<string, unknown>,
 ): Promise<SettingRow> {
-  const value = parseValue(key, sent);
+  const isCleared = (field: string): boolean => sent[field] === null && !takesNull(key, field);
+  const kept = (value: object): Record<string, unknown> =>
+    Object.fromEntries(Object.entries(value).filter(([field]) => !isCleared(field)));
+  const value = parseValue(key, kept(sent));
   const record = newRecord(deps, caller, 'setting');
   const at = settingScope(caller.scope, key);
   await tx`select 1 from tenants where id = ${at.tenant_id} for update`;
   const stored = await findSetting(tx, caller.scope, key);
-  const merged = { ...stored?.value, ...value };
+  const merged = kept({ ...stored?.value, ...value });
   parseValue(key, merged);
   if (key === 'custom_currency_config')
     await assertCustomCurrencies(tx, caller.scope, stored?.value ?? {}, merged, record.updated_at);

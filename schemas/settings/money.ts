@@ -11,7 +11,8 @@ const levels = {
 };
 type Levels = z.output<z.ZodObject<typeof levels>>;
 
-const LEVELS = ['critical', 'warning', 'info'] as const;
+/** Null says that there is no such level. */
+export const LEVELS = ['critical', 'warning', 'info'] as const;
 
 /** What is wrong with levels, wherever they stand: a warning alone, or conditions of two kinds. */
 function refuseLevels(value: Levels, context: z.core.$RefinementCtx<Levels>): void {
@@ -55,7 +56,11 @@ export const WalletBalanceAlertConfig = z.object(levels).superRefine((value, con
   refuseLevels(value, context);
   refuseOrder(value, context, (before, threshold) => before <= threshold);
   if (value.alert_enabled === true && LEVELS.every((key) => !value[key]))
-    context.addIssue({ code: 'custom', path: ['critical'], message: 'is needed, or another level' });
+    context.addIssue({
+      code: 'custom',
+      path: ['critical'],
+      message: 'is needed, or another level',
+    });
 });
 
 /** The switch of alerts on what grows, and the levels where nothing else says any (money-semantics 20.2). */

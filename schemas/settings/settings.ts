@@ -10,6 +10,8 @@ interface SettingKind {
   /** What may be sent, alone; then it is merged over what is stored, key by key at the top. */
   readonly schema: z.ZodType<object>;
   readonly default: object;
+  /** Fields of which null is a value; of every other it brings the default back. */
+  readonly nullable?: readonly string[];
   /** A tenant's setting holds in all of its environments. */
   readonly scope: 'tenant' | 'environment';
 }
@@ -74,16 +76,19 @@ export const SETTINGS = {
   wallet_balance_alert_config: {
     schema: money.WalletBalanceAlertConfig,
     default: money.WALLET_BALANCE_ALERT_CONFIG_DEFAULT,
+    nullable: money.LEVELS,
     scope: 'environment',
   },
   subscription_alert_config: {
     schema: money.SpendAlertConfig,
     default: money.SPEND_ALERT_CONFIG_DEFAULT,
+    nullable: money.LEVELS,
     scope: 'environment',
   },
   entitlement_alert_config: {
     schema: money.SpendAlertConfig,
     default: money.SPEND_ALERT_CONFIG_DEFAULT,
+    nullable: money.LEVELS,
     scope: 'environment',
   },
   wallet_topup_config: {
@@ -113,6 +118,12 @@ export type SettingKey = keyof typeof SETTINGS;
 export type SettingValue<Key extends SettingKey> = Required<
   z.output<(typeof SETTINGS)[Key]['schema']>
 >;
+
+/** Whether null is a value of the field. */
+export function takesNull(key: SettingKey, field: string): boolean {
+  const kind: SettingKind = SETTINGS[key];
+  return kind.nullable?.includes(field) === true;
+}
 
 export const isSettingKey = (key: string): key is SettingKey => Object.hasOwn(SETTINGS, key);
 

@@ -350,6 +350,24 @@ describe('settings', () => {
     ).toBe(400);
   });
 
+  test('null brings the default of an optional field back, and is no value of a required one', async () => {
+    await api.delete('/v1/settings/tenant_config');
+    await api.delete('/v1/settings/wallet_balance_alert_config');
+    await put('tenant_config', { max_users: 20, production: 3 });
+    const { status, body } = await put('tenant_config', { max_users: null });
+    expect([status, body.value]).toEqual([200, { max_users: 10, production: 3, development: 2 }]);
+    const missing = await put('subscription_config', { grace_period_days: null });
+    expect([missing.status, missing.body.details[0].path]).toEqual([
+      400,
+      'value.grace_period_days',
+    ]);
+    expect((await put('wallet_balance_alert_config', { critical: null })).body.value.critical).toBe(
+      null,
+    );
+    await api.delete('/v1/settings/tenant_config');
+    await api.delete('/v1/settings/wallet_balance_alert_config');
+  });
+
   test('writers at once leave what is right together', async () => {
     const key = 'wallet_balance_alert_config';
     const level = (threshold: string) => ({ threshold, condition: 'below' });
