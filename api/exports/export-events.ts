@@ -1,6 +1,6 @@
 import type { EventSearch } from '../../clickhouse/event-reader.ts';
 import type { RawEventRow } from '../../clickhouse/rows.ts';
-import { invalidField } from '../../domain/errors.ts';
+import { BillingError, invalidField } from '../../domain/errors.ts';
 import { isoTime } from '../../platform/clock.ts';
 import type { Scope } from '../../postgres/client.ts';
 import type { EventExportQuery } from '../../schemas/export.ts';
@@ -55,10 +55,15 @@ export async function exportEvents(
     offset: 0,
   };
   let after = query.cursor === undefined ? null : keyOf(query.cursor);
+  let pageRows = PAGE_ROWS;
   while (part.room > 0) {
-    const limit = Math.min(PAGE_ROWS, part.room);
+    const limit = Math.min(pageRows, part.room);
     const cursor = after === null ? null : ({ side: 'newer', ...after } as const);
-    const found = await deps.eventReader.list({ ...asked, cursor, limit: limit + 1 });
+    const found = await listed(deps, { ...asked, cursor, limit: limit + 1 });
+    if (found === null) {
+      pageRows = Math.ceil(limit / 4);
+      continue;
+    }
     const isLast = found.length <= limit;
     const rows = isLast ? found : await withCopiesOfLast(deps, asked, found.slice(0, limit));
     part.write(rows, (row) => ({ ...eventAnswer(row), is_canonical: row.is_canonical }));
@@ -67,6 +72,20 @@ export async function exportEvents(
     after = { timestamp, event_id };
   }
   return part.end(after === null ? null : cursorOf(after));
+}
+
+/** Null when so many events are more than one answer of the store may hold: those with long properties. */
+async function listed(
+  deps: Pick<ApiDeps, 'eventReader'>,
+  search: EventSearch,
+): Promise<readonly RawEventRow[] | null> {
+  try {
+    return await deps.eventReader.list(search);
+  } catch (error) {
+    const isTooLarge = error instanceof BillingError && error.code === 'usage_query_too_large';
+    if (isTooLarge && search.limit > 2) return null;
+    throw error;
+  }
 }
 
 interface Key {
