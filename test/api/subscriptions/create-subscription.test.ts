@@ -40,6 +40,23 @@ const rows = (invoice: any) =>
   ]);
 
 describe('201', () => {
+  test('fixed prices of the plan stand before its usage, each kind as it was made', async () => {
+    const plan = await catalog.plan();
+    const names = ['Usage 1', 'Fee 1', 'Usage 2', 'Fee 2'];
+    for (const display_name of names)
+      await (display_name.startsWith('Fee')
+        ? catalog.fixed(plan, '1', { display_name })
+        : catalog.usage(plan, await catalog.meter(), { display_name }));
+    const subscription = await catalog.subscribe(await catalog.customer(), plan);
+    const { body } = await api.get(`/v1/subscriptions/${subscription.id}`);
+    expect(lines(body).map(([name]: string[]) => name)).toEqual([
+      'Fee 1',
+      'Fee 2',
+      'Usage 1',
+      'Usage 2',
+    ]);
+  });
+
   test('lines of the plan in its order, defaults, and the opening invoice issued at once', async () => {
     const { body, customer, plan, base } = await sold();
     const { status, body: created } = await post(body({ lookup_key: 'k', metadata: { a: 'b' } }));
