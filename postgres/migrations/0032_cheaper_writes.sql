@@ -1,31 +1,9 @@
--- What every create, change and deletion pays beside its own row. Half of what Postgres spent on the create
--- of a customer went into the triggers; what they do is the same as before.
---   1. A counter is found and moved by one statement instead of two.
---   2. The audit log's triggers hand their arguments on as they are, where they took them apart with three
---      queries of their own for each statement.
---   3. Entries of metadata that wait for their index are brought in often and shortly, as those of text are
---      (0025): with the usual 4 MB one create in some thousands waited for all of them.
+-- What every create, change and deletion pays beside its own row, made cheaper; what is done stays the same.
+--   1. The audit log's triggers hand their arguments on as they are. Taking them apart with three queries
+--      of their own was 3 % of what Postgres spends on the create of a customer, and a tenth of the trigger.
+--   2. Entries of metadata that wait for their index are brought in often and shortly, as those of text are
+--      (0025). With the usual 4 MB one create in some 8,000 waited for all of them: 64 ms for half as many.
 -- Locks: customers for a moment.
-create or replace function add_record_counts(
-  counted_table text, counted_tenant text, counted_environment text,
-  more_published bigint, more_archived bigint, more_deleted bigint
-) returns void language plpgsql as $$
-begin
-  update record_counts
-     set published = published + more_published,
-         archived = archived + more_archived,
-         deleted = deleted + more_deleted
-   where slot = (select slot
-                   from record_counts
-                  where table_name = counted_table
-                    and tenant_id = counted_tenant and environment_id = counted_environment
-                  limit 1 for update skip locked);
-  if not found then
-    insert into record_counts (table_name, tenant_id, environment_id, published, archived, deleted)
-    values (counted_table, counted_tenant, counted_environment, more_published, more_archived, more_deleted);
-  end if;
-end $$;
-
 -- A record as it may be kept for ever (0016). `marks` are a trigger's arguments, in their order.
 create function audit_redacted(record jsonb, marks text[]) returns jsonb language plpgsql immutable as $$
 declare
