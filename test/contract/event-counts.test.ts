@@ -2,6 +2,7 @@ import { createUsageStore } from '../../clickhouse/create-usage-store.ts';
 import { createEventReader, type EventCounts } from '../../clickhouse/event-reader.ts';
 import {
   acceptedCounts,
+  GATHERED,
   rejectedCount,
   type EventCountQuestion,
 } from '../../clickhouse/queries/event-counts.ts';
@@ -142,6 +143,21 @@ describe('counts of events', () => {
       },
     ]);
     expect(await counts()).toMatchObject({ accepted: 2, metered: 1 });
+  });
+
+  test('positions are gathered one to one', async () => {
+    const corners = [0n, 1n, 0x3ffn, 0x400n, 0xffffn];
+    const positions = [0, 1, 255].flatMap((epoch) =>
+      [0n, 1n, 63n, 64n, 0xffffn, 0xff_ffff_ffffn].flatMap((offset) =>
+        corners.map((index) => packPosition(epoch, offset, Number(index))),
+      ),
+    );
+    const rows = await test_.clickhouse.rows<[string, string, string]>({
+      sql: `select count(), uniqExact(position), uniqExact(${GATHERED})
+              from (select arrayJoin({positions:Array(UInt64)}) as position)`,
+      params: { positions },
+    });
+    expect(rows).toEqual([['90', '90', '90']]);
   });
 
   describe('of many events', () => {
