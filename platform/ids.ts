@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { randomFillSync } from 'node:crypto';
+import { createHash, randomFillSync } from 'node:crypto';
 import { monotonicFactory } from 'ulid';
 import type { Clock } from './clock.ts';
 
