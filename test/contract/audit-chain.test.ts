@@ -4,6 +4,7 @@ import { chainAuditLog, verifyAuditLog } from '../../postgres/audit-chain.ts';
 import { headOf, headWord, lostHeads, movedHeads } from '../../postgres/audit-heads.ts';
 import type { Pool, Transaction } from '../../postgres/client.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { eventually } from '../support/metering-world.ts';
 
 /** A change of the audit log behind the product's back is found, and the row named (reliability, S25). */
 describe('audit chain', () => {
@@ -175,11 +176,14 @@ describe('audit chain', () => {
     commit();
     await late;
     expect(await chainAll()).toBe(1);
-    for (let run = 0; run < 4; run += 1) await chainAll();
-    const [progress] = await admin<{ settled: string; last: string }[]>`
-      select settled_sequence as settled, (select max(sequence) from audit_log) as last
-        from audit_chain_progress`;
-    expect(progress!.settled).toBe(progress!.last);
+    // What other databases of the server have running may hold it back for a while.
+    await eventually(async () => {
+      await chainAll();
+      const [progress] = await admin<{ settled: string; last: string }[]>`
+        select settled_sequence as settled, (select max(sequence) from audit_log) as last
+          from audit_chain_progress`;
+      expect(progress!.settled).toBe(progress!.last);
+    });
     expect((await verifyAuditLog(admin)).broken).toEqual([]);
   });
 
