@@ -101,7 +101,11 @@ function questionsOf(world: ScaleWorld) {
   });
   // Two readers, so that the hostile tenant's turns are not those of the other.
   const depsOf = () =>
-    ({ eventReader: createEventReader(clickhouse), usageReader }) as Partial<ApiDeps> as ApiDeps;
+    ({
+      eventReader: createEventReader(clickhouse),
+      usageReader,
+      pool,
+    }) as Partial<ApiDeps> as ApiDeps;
   const other = depsOf();
   const own = depsOf();
   const asked = (deps: ApiDeps, queries: readonly UsageQuery[]) =>

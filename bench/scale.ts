@@ -117,7 +117,11 @@ async function measureReads(world: ScaleWorld, set: Set): Promise<void> {
     analytics,
     timeoutMs: 120_000,
   });
-  const deps: Pick<ApiDeps, 'eventReader' | 'usageReader'> = { eventReader, usageReader };
+  const deps: Pick<ApiDeps, 'eventReader' | 'usageReader' | 'pool'> = {
+    eventReader,
+    usageReader,
+    pool,
+  };
   const ask = (queries: readonly UsageQuery[]) =>
     askUsage(
       deps as ApiDeps,
