@@ -28,7 +28,7 @@ import {
   type CountedEvents,
   type RawEventCells,
 } from './queries/raw-events.ts';
-import { meterUsageRow, usageOfEvent, type MeterUsageCells } from './queries/usage-of-event.ts';
+import { meterUsageRow, usageAtEvent, type UsageAtEventCells } from './queries/usage-of-event.ts';
 import { aggregateRawEvents, type RawUsageAnswer, type RawUsageQuestion } from './raw-usage.ts';
 import { answerFromEvents } from './raw-groups.ts';
 import type { MeterUsageRow, RawEventRow } from './rows.ts';
@@ -219,8 +219,9 @@ async function readHistory(
   limit: number,
 ): Promise<EventHistory> {
   const options: ReadOptions = { limits: READING };
-  const [copies, rejections, voids] = await Promise.all([
+  const [copies, counted, rejections, voids] = await Promise.all([
     clickhouse.rows<RawEventCells>(eventCopies(id, limit), options),
+    clickhouse.rows<UsageAtEventCells>(usageAtEvent(id), options),
     clickhouse.rows<[number, string, string, string, string]>(eventRejections(id), options),
     clickhouse.rows<[number, string, number, string]>(eventVoids(id), options),
   ]);
@@ -230,14 +231,14 @@ async function readHistory(
     const [first] = await clickhouse.rows<RawEventCells>(canonicalCopy(id), options);
     canonical = first === undefined ? null : rawEventRow(first);
   }
-  const counted =
-    canonical === null
-      ? []
-      : await clickhouse.rows<MeterUsageCells>(usageOfEvent(canonical), options);
   return {
     copies: shown,
     canonical,
-    usage: counted.map((cells) => meterUsageRow(canonical!, cells)),
+    usage: counted.flatMap(([partition, position, ...cells]) =>
+      partition === canonical?.partition && BigInt(position) === canonical.position
+        ? [meterUsageRow(canonical, cells)]
+        : [],
+    ),
     rejections: rejections.map(([partition, position, meter_version_id, reason, message]) => ({
       partition,
       position: BigInt(position),

@@ -10,6 +10,11 @@ export const AT_EVENTS = placesOf(
   `event_hash in (select arrayJoin(arrayMap(id -> ${hashOf('id')}, {event_ids:Array(String)})))`,
 );
 
+/** The same for rows of `meter_usage_v1`, which have no id: they may be another event's of that time. */
+export const USAGE_AT_EVENT = `(external_customer_id, timestamp) in (
+           select external_customer_id, timestamp from event_places_v1
+            where event_hash = ${hashOf('{event_id:String}')})`;
+
 function placesOf(hashes: string): string {
   return `(event_name, external_customer_id, timestamp) in (
            select event_name, external_customer_id, timestamp from event_places_v1 where ${hashes})`;

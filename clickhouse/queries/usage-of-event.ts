@@ -1,6 +1,8 @@
 import type { Position } from '../../domain/metering/position.ts';
 import type { ClickHouseQuery } from '../client.ts';
 import type { MeterUsageRow } from '../rows.ts';
+import type { EventId } from './event-copies.ts';
+import { USAGE_AT_EVENT } from './event-places.ts';
 
 export type MeterUsageCells = [
   meterVersionId: string,
@@ -33,6 +35,21 @@ export function usageOfEvent(place: EventPlace): ClickHouseQuery {
     params: { ...place },
   };
 }
+
+/** The same of all events that lie where copies of an id do, with their positions: partition, position, cells. */
+export function usageAtEvent(id: EventId): ClickHouseQuery {
+  return {
+    sql: `
+      select partition, position, meter_version_id, value, lower(hex(UUIDToNum(unique_hash))), dimensions, source
+        from meter_usage_v1 final
+       where tenant_id = {tenant_id:String} and environment_id = {environment_id:String}
+         and ${USAGE_AT_EVENT}
+       order by meter_version_id`,
+    params: { ...id },
+  };
+}
+
+export type UsageAtEventCells = [partition: number, position: string, ...MeterUsageCells];
 
 export function meterUsageRow(place: EventPlace, cells: MeterUsageCells): MeterUsageRow {
   return {
