@@ -6,6 +6,7 @@ import { createEventImport } from '../../ingest/import-events.ts';
 import { importEvents } from '../../jobs/import-events.ts';
 import { runJob } from '../../jobs/run-job.ts';
 import { startTestApi, type TestApi, type TestCaller } from '../support/api.ts';
+import { eventually } from '../support/metering-world.ts';
 import { readLog } from '../support/usage-recount.ts';
 
 let api: TestApi;
@@ -197,9 +198,11 @@ test('a limit slows an import down and refuses nothing', async () => {
 test('a process that drains leaves the task at its cursor, and the next run goes on', async () => {
   const id = await taskOf(Array.from({ length: 1_200 }, () => row()));
   const stop = new AbortController();
-  setTimeout(() => stop.abort(), 300).unref();
   // The first batch is free, the second would wait for minutes.
-  expect(await run(1, stop.signal)).toMatchObject({ rows: 500 });
+  const draining = run(1, stop.signal);
+  await eventually(async () => expect((await read(id)).processed_records).toBe(500));
+  stop.abort();
+  expect(await draining).toMatchObject({ rows: 500 });
   expect(await read(id)).toMatchObject({ task_status: 'PROCESSING', processed_records: 500 });
   expect(await run()).toMatchObject({ rows: 700 });
   expect(await resultsOf(id)).toHaveLength(1_200);
