@@ -122,8 +122,9 @@ describe('bodies', () => {
     const { port } = (await listening(api)) as { port: number };
     const answer = await new Promise<string>((resolve) => {
       const socket = connect(port, '127.0.0.1', () => {
+        // Above the limit, but read in one go: what is left unread would reset the connection.
         socket.write(
-          `GET /v1/plans HTTP/1.1\r\nhost: x\r\nx-long: ${'x'.repeat(64 * 1024)}\r\n\r\n`,
+          `GET /v1/plans HTTP/1.1\r\nhost: x\r\nx-long: ${'x'.repeat(20 * 1024)}\r\n\r\n`,
         );
       });
       let text = '';
