@@ -58,7 +58,7 @@ export const SAML_CONFIG_DEFAULT = {
   verified_domains: [],
 } as const;
 
-/** When on, events of other customers are refused at the edge. */
+/** Whose events an environment wants. Kept as clients write it; the edge takes every event. */
 export const EventIngestionFilter = z
   .object({
     enabled: z.boolean().optional(),
