@@ -1,4 +1,5 @@
 import { startTestApi, TEST_NOW, type TestAnswer, type TestApi } from '../../support/api.ts';
+import { fixedPriceBody } from '../../support/price-body.ts';
 
 /** What single fields of catalog records may say (observed answers of the catalog; money-semantics 5, 12, 13). */
 describe('terms of catalog records', () => {
@@ -11,17 +12,7 @@ describe('terms of catalog records', () => {
   afterAll(() => api.close());
 
   const refusal = ({ status, body }: TestAnswer) => [status, body.details?.[0]?.path];
-  const price = (fields: object) => ({
-    entity_type: 'PLAN',
-    entity_id: plan,
-    type: 'FIXED',
-    billing_model: 'FLAT_FEE',
-    billing_period: 'MONTHLY',
-    invoice_cadence: 'ADVANCE',
-    currency: 'usd',
-    amount: '10',
-    ...fields,
-  });
+  const price = (fields: object) => fixedPriceBody(plan, fields);
   const coupon = (fields: object) => ({
     name: 'Off',
     type: 'fixed',

@@ -1,4 +1,5 @@
 import { startTestApi, type TestApi } from '../../support/api.ts';
+import { fixedPriceBody } from '../../support/price-body.ts';
 
 /** Versions of prices over changes of their model, and of what they stand on (billing-semantics 2.1, 2.7). */
 describe('price edits', () => {
@@ -23,17 +24,7 @@ describe('price edits', () => {
         reset_usage: 'BILLING_PERIOD',
       })
     ).body.id;
-  const flat = (fields: object = {}) => ({
-    entity_type: 'PLAN',
-    entity_id: plan,
-    type: 'FIXED',
-    billing_model: 'FLAT_FEE',
-    billing_period: 'MONTHLY',
-    invoice_cadence: 'ADVANCE',
-    currency: 'usd',
-    amount: '10',
-    ...fields,
-  });
+  const flat = (fields: object = {}) => fixedPriceBody(plan, fields);
   const tiers = [{ up_to: 5, unit_amount: '2' }, { unit_amount: '1' }];
   const tiered = { billing_model: 'TIERED', tier_mode: 'SLAB', amount: null, tiers };
   const inUnits = (config: object, fields: object = {}) =>

@@ -1,5 +1,6 @@
 import { meterVersionsOf } from '../../../postgres/meter-versions.ts';
 import { startTestApi, TEST_NOW, type TestApi } from '../../support/api.ts';
+import { fixedPriceBody } from '../../support/price-body.ts';
 
 describe('prices', () => {
   let api: TestApi;
@@ -12,17 +13,7 @@ describe('prices', () => {
   });
   afterAll(() => api.close());
 
-  const fixed = (fields: object = {}) => ({
-    entity_type: 'PLAN',
-    entity_id: plan,
-    type: 'FIXED',
-    billing_model: 'FLAT_FEE',
-    billing_period: 'MONTHLY',
-    invoice_cadence: 'ADVANCE',
-    currency: 'usd',
-    amount: '10',
-    ...fields,
-  });
+  const fixed = (fields: object = {}) => fixedPriceBody(plan, fields);
   const usage = (fields: object = {}) =>
     fixed({ type: 'USAGE', invoice_cadence: 'ARREAR', meter_id: meter, ...fields });
 
