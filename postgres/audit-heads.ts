@@ -41,15 +41,18 @@ export interface LostHead {
 
 /** Of heads that were kept elsewhere those that the chains do not lead to. */
 export async function lostHeads(db: Db, kept: readonly AuditHead[]): Promise<LostHead[]> {
-  const lost: LostHead[] = [];
-  for (const head of kept) {
-    const [link] = await db<{ hash: string }[]>`
-      select encode(hash, 'hex') as hash from audit_chain
-       where tenant_id = ${head.tenant_id} and number = ${head.number}`;
-    if (link?.hash === head.hash) continue;
+  const found = await db<{ hash: string | null }[]>`
+    select encode(c.hash, 'hex') as hash
+      from unnest(${kept.map((head) => head.tenant_id)}::text[],
+                  ${kept.map((head) => head.number)}::bigint[])
+           with ordinality as given (tenant_id, number, place)
+      left join audit_chain c on c.tenant_id = given.tenant_id and c.number = given.number
+     order by given.place`;
+  return kept.flatMap((head, index) => {
+    const { hash } = found[index]!;
+    if (hash === head.hash) return [];
     const problem =
-      link === undefined ? 'the chain does not reach it any more' : 'the chain was made anew';
-    lost.push({ head: headWord(head), problem });
-  }
-  return lost;
+      hash === null ? 'the chain does not reach it any more' : 'the chain was made anew';
+    return [{ head: headWord(head), problem }];
+  });
 }
