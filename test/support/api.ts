@@ -85,6 +85,8 @@ export async function startTestApi(
     readonly clock?: TestClock;
     readonly allowServerErrors?: boolean;
     readonly log?: Logger;
+    /** Told what requests send to Postgres, in its order. */
+    readonly onStatement?: (text: string, parameters: readonly unknown[]) => void;
     /** Switches of the product that are on unless said otherwise. */
     readonly switches?: {
       readonly serveDocs?: boolean;
@@ -117,6 +119,10 @@ export async function startTestApi(
     if (reply.statusCode >= 500) failures.push(error);
   });
   const apiPool = await connectAsApi({ url: database.apiUrl, applicationName: 'test' });
+  const { onStatement } = options;
+  if (onStatement !== undefined)
+    (apiPool ?? pool).options.debug = (_connection, text, parameters) =>
+      onStatement(text, parameters);
   await registerApi(app, {
     deps,
     apiPool,
