@@ -178,7 +178,7 @@ test('events with duplicates and late ones become lines that equal a recount of 
     const requests = check.lines.find(({ display_name }: any) => display_name === 'requests');
     expect(decimal(requests.difference).gt(0)).toBe(true);
   }
-}, 120_000);
+});
 
 /** The sealer has sealed at least twice since: reads below an older vector go around newer seals. */
 async function untilSealed() {

@@ -14,7 +14,7 @@ const property = <Value>(
 ) =>
   test(`${title} (${RUNS} cases, SEED=${SEED})`, async () => {
     await fc.assert(fc.asyncProperty(values, check), { seed: SEED, numRuns: RUNS });
-  }, 120_000);
+  });
 
 async function rowsOf(content: Buffer): Promise<string[][]> {
   const rows: string[][] = [];

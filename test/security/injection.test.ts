@@ -136,7 +136,7 @@ describe('payloads in every text', () => {
     process.env['TEST_POSTGRES_URL'] = server.url;
     api = await startTestApi();
     world = await createWorld(api);
-  }, 120_000);
+  });
   afterAll(async () => {
     process.env['TEST_POSTGRES_URL'] = sharedUrl;
     await api?.close();

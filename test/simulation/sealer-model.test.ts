@@ -238,7 +238,7 @@ describe('seals and usage reads, every interleaving', () => {
     const { states, violation } = run({});
     expect(violation).toBeNull();
     expect(states).toBe(2_674_834);
-  }, 180_000);
+  });
 
   test.each<[string, Partial<Rules>]>([
     ['the target comes from the marks', { targetIsWatermark: false }],
@@ -252,6 +252,6 @@ describe('seals and usage reads, every interleaving', () => {
     (_, rules) => {
       expect(run(rules).violation).not.toBeNull();
     },
-    180_000,
+    300_000,
   );
 });

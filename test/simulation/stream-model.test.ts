@@ -209,7 +209,7 @@ describe('stream protocol, every interleaving', () => {
     const { states, violation } = run({});
     expect(violation).toBeNull();
     expect(states).toBe(1_638_942);
-  }, 180_000);
+  });
 
   test.each<[string, Partial<Rules>]>([
     ['progress is not fenced', { fenced: false }],
@@ -245,7 +245,7 @@ describe('stream protocol, every interleaving', () => {
     (_, rules) => {
       expect(run(rules).violation).not.toBeNull();
     },
-    180_000,
+    300_000,
   );
 
   test.each<[string, Step[]]>([
@@ -259,6 +259,6 @@ describe('stream protocol, every interleaving', () => {
       start[TAKEOVERS] = 1;
       expect(run({ order }, start).violation).toBeNull();
     },
-    180_000,
+    300_000,
   );
 });

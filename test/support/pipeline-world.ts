@@ -109,7 +109,7 @@ export async function startPipeline(): Promise<PipelineWorld> {
       if (response.statusCode !== 202) throw new Error(`${response.statusCode}: ${response.body}`);
     },
     async settled() {
-      const until = Date.now() + 30_000;
+      const until = Date.now() + 60_000;
       for (;;) {
         const heads = headsVector(await eventLog.positions('stream'));
         const [waiting] = await pool`

@@ -215,5 +215,5 @@ describe('discounts in usage analytics', () => {
         }
       }
     }
-  }, 120_000);
+  });
 });

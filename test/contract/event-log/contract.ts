@@ -161,7 +161,7 @@ export function eventLogContract(create: (partitions: number) => Promise<LogUnde
   describe('durability', () => {
     test('what a process saw acknowledged is there after kill -9, at any moment', async () => {
       const { child, lines } = childProcess('write');
-      await poll(() => lines.length > 200, 20_000);
+      await poll(() => lines.length > 200);
       child.kill('SIGKILL');
       await once(child, 'exit');
       const acknowledged = lines.length;
@@ -289,7 +289,7 @@ export function eventLogContract(create: (partitions: number) => Promise<LogUnde
     test('a paused process loses its partitions to another; it may come back as a zombie', async () => {
       for (let n = 0; n < 8; n++) await log.append([record(n % PARTITIONS, `${n}`)]);
       const { child, lines } = childProcess('read');
-      await poll(() => lines.filter((line) => line.includes(':')).length === 8, 30_000);
+      await poll(() => lines.filter((line) => line.includes(':')).length === 8);
       child.kill('SIGSTOP');
       const reading = read(log, 'paused', { start: (partition) => (partition === 0 ? 2n : 0n) });
       await reading.until(() => reading.assigned().length === PARTITIONS);
@@ -351,7 +351,7 @@ export function eventLogContract(create: (partitions: number) => Promise<LogUnde
               () => true,
               () => false,
             ),
-          20_000,
+          60_000,
         );
         const found = await readUntil(log, 2);
         expect(found.values(0)[0]).toBe('before');
