@@ -22,6 +22,7 @@ import {
   timeOfNth,
   type EventSearch,
 } from './queries/event-search.ts';
+import { meteredVersions, type MeteredVersions } from './queries/metered-versions.ts';
 import {
   countedEvents,
   rawEventRow,
@@ -37,7 +38,7 @@ import { TenantTurns } from './tenant-turns.ts';
 import { refusedOrUnavailable, refuseManyValues } from './usage-errors.ts';
 
 export type { EventCountQuestion } from './queries/event-counts.ts';
-export type { EventSearch } from './queries/event-search.ts';
+export type { EventCursor, EventSearch } from './queries/event-search.ts';
 
 /** Everything known about one event id. */
 export interface EventHistory {
@@ -100,6 +101,8 @@ export interface EventReader {
     readonly event_ids: readonly string[];
   }): Promise<readonly RawEventRow[]>;
   counts(question: EventCountQuestion): Promise<EventCounts>;
+  /** Meter versions that have counted anything of the customers. */
+  meteredVersions(question: MeteredVersions): Promise<readonly string[]>;
   /**
    * A usage question about any properties, by the rules of a meter version without an expression. Events
    * at or beyond `liveUntil` do not count.
@@ -151,6 +154,10 @@ export function createEventReader(
       ),
     counts: (question) =>
       guarded(question.tenant_id, () => readCounts(clickhouse, question, options)),
+    meteredVersions: (question) =>
+      guarded(question.tenant_id, async () =>
+        (await clickhouse.rows<[string]>(meteredVersions(question), options)).map(([id]) => id),
+      ),
     answer: (query, version, live_until = {}) =>
       guarded(query.tenant_id, () =>
         answerFromEvents(clickhouse, query, { ...version.spec, live_until }, analytics),

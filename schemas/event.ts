@@ -173,7 +173,10 @@ const common = {
   end_time: time.nullish(),
   sort: choice(z.enum(['timestamp', 'event_name'])),
   order: choice(z.enum(['asc', 'desc'])),
-  /** `<unix nanoseconds>::<event id>`, as answered: what comes after that event, or is newer than it. */
+  /**
+   * As answered, `<unix nanoseconds>::<event id>` unless the page ended among copies of one event: what
+   * the list has before that event (newer ones, newest first), or behind it.
+   */
   iter_first_key: z.string().max(300).nullish(),
   iter_last_key: z.string().max(300).nullish(),
 };

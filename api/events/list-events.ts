@@ -4,13 +4,13 @@ import { isoTime, type Clock } from '../../platform/clock.ts';
 import type { Scope } from '../../postgres/client.ts';
 import {
   EVENT_PAGE_SIZE,
-  type Event,
   type EventList,
   type EventsBody,
   type EventsQuery,
 } from '../../schemas/event.ts';
 import type { z } from 'zod';
 import { eventAnswer } from './answers.ts';
+import { behindOf, cursorOf, keyOf, namedCursor } from './event-cursor.ts';
 
 const DEFAULT_RANGE_MS = 7 * 86_400_000;
 const OFFSET_MAX = 100_000;
@@ -29,7 +29,7 @@ export async function listEvents(
   const offset = cursor === null ? (body.offset ?? 0) : 0;
   if (offset > OFFSET_MAX)
     throw invalidField('offset', `is above ${OFFSET_MAX}: continue from iter_last_key instead`);
-  const page = await deps.eventReader.search({
+  const search: EventSearch = {
     ...scope,
     external_customer_id: body.external_customer_id || null,
     event_name: body.event_name || null,
@@ -40,17 +40,27 @@ export async function listEvents(
     property_filters: body.property_filters ?? {},
     sort: body.sort ?? 'timestamp',
     order: body.order ?? 'desc',
-    cursor,
+    cursor: null,
     limit: limit + 1,
     offset,
+  };
+  // One before the page and one behind it tell whether it begins or ends among copies of one event.
+  const before = Math.min(offset, 1);
+  const page = await deps.eventReader.search({
+    ...search,
+    cursor: cursor === null ? null : await namedCursor(deps.eventReader, search, cursor),
+    limit: before + limit + 1,
+    offset: offset - before,
   });
-  const events = page.events.slice(0, limit).map(eventAnswer);
-  const has_more = page.events.length > limit;
+  const shown = page.events.slice(before, before + limit);
+  const has_more = page.events.length > before + limit;
+  const previous = page.events.slice(0, before)[0] ?? behindOf(cursor);
+  const next = page.events[before + limit];
   return {
-    events,
+    events: shown.map(eventAnswer),
     has_more,
-    iter_first_key: keyOf(events[0]),
-    iter_last_key: cursor === null || has_more ? keyOf(events.at(-1)) : null,
+    iter_first_key: keyOf(search, shown[0], previous),
+    iter_last_key: cursor === null || has_more ? keyOf(search, shown.at(-1), next) : null,
     total_count: page.total_count,
     offset: cursor === null ? offset + limit : null,
   };
@@ -81,22 +91,4 @@ function filtersOf(text: string): Record<string, string[]> {
 /** Out of range means the usual size, as clients of this route expect. */
 function pageSize(asked: number | null | undefined): number {
   return asked == null || asked < 1 || asked > EVENT_PAGE_SIZE ? EVENT_PAGE_SIZE : asked;
-}
-
-function cursorOf({ iter_first_key, iter_last_key, order }: EventsBody): EventSearch['cursor'] {
-  const key = iter_last_key || iter_first_key;
-  if (!key) return null;
-  const [, nanoseconds, event_id] = /^(\d{1,19})::(.+)$/s.exec(key) ?? [];
-  if (nanoseconds === undefined || event_id === undefined)
-    throw invalidField(
-      iter_last_key ? 'iter_last_key' : 'iter_first_key',
-      'Invalid cursor key format',
-    );
-  const goesOn = Boolean(iter_last_key);
-  const side = goesOn === (order !== 'asc') ? 'older' : 'newer';
-  return { side, timestamp: Number(BigInt(nanoseconds) / 1_000_000n), event_id };
-}
-
-function keyOf(event: Event | undefined): string | null {
-  return event === undefined ? null : `${Date.parse(event.timestamp)}000000::${event.id}`;
 }

@@ -58,7 +58,7 @@ export async function exportEvents(
   let pageRows = PAGE_ROWS;
   while (part.room > 0) {
     const limit = Math.min(pageRows, part.room);
-    const cursor = after === null ? null : ({ side: 'newer', ...after } as const);
+    const cursor = after === null ? null : { ...BEHIND, ...after };
     const found = await listed(deps, { ...asked, cursor, limit: limit + 1 });
     if (found === null) {
       pageRows = Math.ceil(limit / 4);
@@ -92,6 +92,9 @@ interface Key {
   readonly timestamp: number;
   readonly event_id: string;
 }
+
+/** Behind every copy of an event and time. */
+const BEHIND = { side: 'behind', position: null, event_name: null } as const;
 
 /** Copies of one event and time that are looked for at once; a client repeats itself less often. */
 const COPIES_MAX = 10_000;

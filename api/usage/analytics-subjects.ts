@@ -6,7 +6,7 @@ import type { PriceTerms } from '../../domain/pricing/price.ts';
 import { chargesOnInvoice } from '../../domain/subscription/charges.ts';
 import { paidSchedule } from '../../domain/subscription/schedule.ts';
 import { billingPeriods } from '../../domain/time/billing-periods.ts';
-import { intersection, type Period } from '../../domain/time/instant.ts';
+import { epochMs, intersection, type Period } from '../../domain/time/instant.ts';
 import type { SelectedUsage } from '../../domain/pricing/filter-values.ts';
 import type { Scope } from '../../postgres/client.ts';
 import { meterVersionsOf, type MeterVersionRecord } from '../../postgres/meter-versions.ts';
@@ -24,7 +24,7 @@ import { usageLineOf } from '../invoices/compute-invoices.ts';
 import { lineQuestions } from '../invoices/line-questions.ts';
 import type { QuestionedCharge } from '../invoices/rate-charges.ts';
 import { findMeters } from '../meters/repository.ts';
-import { publishedMeters } from './repository.ts';
+import { metersOfVersions } from './repository.ts';
 
 /** A stretch of time whose usage one meter version counts. */
 export interface SubjectStretch extends SelectedUsage {
@@ -54,15 +54,24 @@ export interface AnalyticsSubject {
   readonly timezone: string;
 }
 
-/** Usage of meters whatever is sold. Meters whose usage is still being counted are left out. */
+/**
+ * Usage of meters whatever is sold, of a customer or of everybody (null). Meters without usage are left
+ * out, and those whose usage is still being counted.
+ */
 export async function bareMeters(
   deps: ApiDeps,
   scope: Scope,
-  timezone: string,
+  user: { readonly external_customer_id: string | null; readonly timezone: string },
   range: Period,
   meterIds: readonly string[] | null,
 ): Promise<AnalyticsSubject[]> {
-  const meters = await publishedMeters(deps.pool, scope, meterIds);
+  const { external_customer_id, timezone } = user;
+  const used = await deps.eventReader.meteredVersions({
+    ...scope,
+    external_customer_ids: external_customer_id === null ? null : [external_customer_id],
+    end: epochMs(range.end),
+  });
+  const meters = await metersOfVersions(deps.pool, scope, used, meterIds);
   const versions = await meterVersionsOf(
     deps.pool,
     scope,

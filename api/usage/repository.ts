@@ -4,7 +4,7 @@ import type { SubscriptionRow } from '../../schemas/subscription.ts';
 import type { Meter } from '../../schemas/meter.ts';
 import { findMeters } from '../meters/repository.ts';
 
-const METERS_MAX = 1000;
+const METERS_MAX = 10_000;
 
 /** The customer's subscriptions that were running at some moment of `[start, end)`, oldest first. */
 export function subscriptionsInRange(
@@ -70,21 +70,29 @@ export function runningSubscriptions(
      order by created_at, id`;
 }
 
-/** Published meters of the environment, or those of the given ones, oldest first. */
-export async function publishedMeters(
+/** Published meters that have one of the versions, or those of them that are named, oldest first. */
+export async function metersOfVersions(
   db: Db,
   scope: Scope,
+  versionIds: readonly string[],
   ids: readonly string[] | null,
 ): Promise<Meter[]> {
   const rows = await db<{ id: string }[]>`
     select id from meters
      where ${inScope(db, scope)} and status = 'published'
+       and id in (select meter_id from meter_versions
+                   where ${inScope(db, scope)} and id = any(${versionIds as string[]}::text[]))
        ${ids === null ? db`` : db`and id = any(${ids as string[]}::text[])`}
-     order by created_at, id limit ${METERS_MAX}`;
+     order by created_at, id limit ${METERS_MAX + 1}`;
+  if (rows.length > METERS_MAX)
+    throw usageQuestionTooLarge(
+      `More than ${METERS_MAX} meters have usage. Ask about some of the features.`,
+    );
   const meters = await findMeters(
     db,
     scope,
     rows.map(({ id }) => id),
   );
-  return rows.flatMap(({ id }) => meters.find((meter) => meter.id === id) ?? []);
+  const byId = new Map(meters.map((meter) => [meter.id, meter]));
+  return rows.flatMap(({ id }) => byId.get(id) ?? []);
 }

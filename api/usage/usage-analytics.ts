@@ -37,7 +37,13 @@ export async function usageAnalytics(
   const range = rangeOf(deps.clock, body);
   const customer = await findKnownCustomer(deps.pool, scope, body.external_customer_id || null);
   const meterIds = await meterIdsOf(deps, scope, body);
-  const subjects = await subjectsOf(deps, scope, customer, range, meterIds);
+  const subjects = await subjectsOf(
+    deps,
+    scope,
+    { customer, external_customer_id: body.external_customer_id || null },
+    range,
+    meterIds,
+  );
   const names = (body.group_by ?? []).filter((entry) => !/^(feature|meter)_id$/.test(entry));
   const asked: AnalyticsQuestion = {
     scope,
@@ -91,16 +97,23 @@ export async function usageAnalytics(
 async function subjectsOf(
   deps: ApiDeps,
   scope: Scope,
-  customer: Customer | null,
+  asked: { readonly customer: Customer | null; readonly external_customer_id: string | null },
   range: Period,
   meterIds: readonly string[] | null,
 ): Promise<AnalyticsSubject[]> {
+  const { customer, external_customer_id } = asked;
   const subscriptions =
     customer === null
       ? []
       : await subscriptionsInRange(deps.pool, scope, customer.id, range.start, range.end);
   return subscriptions.length === 0
-    ? await bareMeters(deps, scope, customer?.timezone ?? 'UTC', range, meterIds)
+    ? await bareMeters(
+        deps,
+        scope,
+        { external_customer_id, timezone: customer?.timezone ?? 'UTC' },
+        range,
+        meterIds,
+      )
     : await usageLines(deps, scope, subscriptions, range, meterIds);
 }
 

@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict';
+import type { Position } from '../../domain/metering/position.ts';
 import type { ClickHouseQuery } from '../client.ts';
 import { AT_EVENT } from './event-places.ts';
 import { RAW_EVENT_COLUMNS } from './raw-events.ts';
@@ -17,14 +19,20 @@ export interface EventSearch {
   readonly property_filters: Readonly<Record<string, readonly string[]>>;
   readonly sort: 'timestamp' | 'event_name';
   readonly order: 'asc' | 'desc';
-  /** Only what lies behind (or before) this event in time, itself left out. */
-  readonly cursor: {
-    readonly side: 'older' | 'newer';
-    readonly timestamp: number;
-    readonly event_id: string;
-  } | null;
+  readonly cursor: EventCursor | null;
   readonly limit: number;
   readonly offset: number;
+}
+
+/** A place in the list: what stands behind it, or before it, in the order of the list. */
+export interface EventCursor {
+  readonly side: 'behind' | 'before';
+  readonly timestamp: number;
+  readonly event_id: string;
+  /** The copy at which the list was left. Null: every copy of that id and time is left out. */
+  readonly position: Position | null;
+  /** Its name, for a list that is sorted by it. */
+  readonly event_name: string | null;
 }
 
 /** One page, every copy once. */
@@ -84,15 +92,14 @@ function searched(search: EventSearch): ClickHouseQuery {
   const texts = (['external_customer_id', 'event_name', 'event_id', 'source'] as const).filter(
     (column) => search[column] !== null,
   );
-  const { cursor } = search;
-  const sign = cursor?.side === 'older' ? '<' : '>';
+  const cursor = search.cursor === null ? NOWHERE : atCursor(search, search.cursor);
   return {
     sql: `tenant_id = {tenant_id:String} and environment_id = {environment_id:String}
          ${texts.map((column) => `and ${column} = {${column}:String}`).join(' ')}
          ${search.event_id === null ? '' : `and ${AT_EVENT}`}
          and timestamp >= fromUnixTimestamp64Milli({start_ms:Int64}, 'UTC')
          and timestamp <= fromUnixTimestamp64Milli({end_ms:Int64}, 'UTC')
-         ${cursor === null ? '' : `and (timestamp, event_id) ${sign} (fromUnixTimestamp64Milli({cursor_ms:Int64}, 'UTC'), {cursor_id:String})`}
+         ${cursor.sql}
          ${filters.sql}`,
     params: {
       tenant_id: search.tenant_id,
@@ -100,8 +107,35 @@ function searched(search: EventSearch): ClickHouseQuery {
       ...Object.fromEntries(texts.map((column) => [column, search[column]])),
       start_ms: search.start,
       end_ms: search.end,
-      ...(cursor === null ? {} : { cursor_ms: cursor.timestamp, cursor_id: cursor.event_id }),
+      ...cursor.params,
       ...filters.params,
     },
+  };
+}
+
+const NOWHERE: ClickHouseQuery = { sql: '', params: {} };
+
+/** Within a name the newest event stands first, whichever way the names are sorted. */
+function atCursor({ sort, order }: EventSearch, cursor: EventCursor): ClickHouseQuery {
+  const { side, timestamp, event_id, position, event_name } = cursor;
+  const beyond = (direction: EventSearch['order']) =>
+    (side === 'behind') === (direction === 'asc') ? '>' : '<';
+  const [columns, place] =
+    position === null
+      ? ['timestamp, event_id', '']
+      : ['timestamp, event_id, position', ', {cursor_position:UInt64}'];
+  const later = (direction: EventSearch['order']) =>
+    `(${columns}) ${beyond(direction)} (fromUnixTimestamp64Milli({cursor_ms:Int64}, 'UTC'), {cursor_id:String}${place})`;
+  const params = {
+    cursor_ms: timestamp,
+    cursor_id: event_id,
+    ...(position === null ? {} : { cursor_position: position }),
+  };
+  if (sort === 'timestamp') return { sql: `and ${later(order)}`, params };
+  assert(event_name !== null, 'a list sorted by name goes on behind a name');
+  return {
+    sql: `and (event_name ${beyond(order)} {cursor_name:String}
+           or (event_name = {cursor_name:String} and ${later('desc')}))`,
+    params: { ...params, cursor_name: event_name },
   };
 }

@@ -149,9 +149,9 @@ describe('event reader', () => {
     const page = await reader.search(search({ limit: 2, offset: 1 }));
     expect(page.events.map((event) => event.event_id)).toEqual(['e2', 'e1']);
     expect(page.total_count).toBe(4);
-    const cursor = { timestamp: JAN + 2 * HOUR, event_id: 'e2' };
-    expect(await found({ cursor: { ...cursor, side: 'older' } })).toEqual(['e1', 'e0']);
-    expect(await found({ cursor: { ...cursor, side: 'newer' } })).toEqual(['e3']);
+    const cursor = { timestamp: JAN + 2 * HOUR, event_id: 'e2', position: null, event_name: null };
+    expect(await found({ cursor: { ...cursor, side: 'behind' } })).toEqual(['e1', 'e0']);
+    expect(await found({ cursor: { ...cursor, side: 'before' } })).toEqual(['e3']);
   });
 
   test('hostile property names and values are values', async () => {

@@ -251,5 +251,6 @@ export const noEvents: EventReader = {
   answer: async ({ key }) => ({ key, rows: [] }),
   countedCopies: async () => [],
   counts: async () => ({ accepted: 0, duplicates: 0, metered: 0, rejected: 0, slots: [] }),
+  meteredVersions: async () => [],
   inTurn: (_tenantId, work) => work(),
 };

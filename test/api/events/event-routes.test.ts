@@ -264,6 +264,62 @@ describe('event routes', () => {
       expect([ids(newer), newer.has_more]).toEqual([['l6', 'l5', 'l4'], false]);
     });
 
+    test('200: pages by key lose no copy of one id and time, and repeat none', async () => {
+      const at = { external_customer_id: 'copier', timestamp: '2026-01-12T10:00:00Z' };
+      const twin = (n: number) => event('twin', n < 5 ? 'b' : 'a', { ...at, properties: { n } });
+      // One by one, so that the order in which they are accepted is known.
+      for (let n = 0; n < 7; n += 1) await send(twin(n));
+      await send(
+        event('early', 'c', { ...at, timestamp: '2026-01-11T10:00:00Z', properties: { n: 7 } }),
+        event('late', 'c', { ...at, timestamp: '2026-01-13T10:00:00Z', properties: { n: 8 } }),
+      );
+      const copies = { ...range, external_customer_id: 'copier' };
+      const numbers = (body: any) => body.events.map(({ properties }: any) => properties.n);
+      const orders = {
+        desc: { timestamp: [8, 6, 5, 4, 3, 2, 1, 0, 7], event_name: [8, 7, 4, 3, 2, 1, 0, 6, 5] },
+        asc: { timestamp: [7, 0, 1, 2, 3, 4, 5, 6, 8], event_name: [6, 5, 4, 3, 2, 1, 0, 8, 7] },
+      };
+      for (const order of ['desc', 'asc'] as const) {
+        for (const sort of ['timestamp', 'event_name'] as const) {
+          for (const page_size of [1, 2, 3, 4]) {
+            const asked = { ...copies, order, sort, page_size };
+            const pages: any[] = [(await post('/events/query', asked)).body];
+            while (pages.at(-1).has_more) {
+              const { iter_last_key } = pages.at(-1);
+              pages.push((await post('/events/query', { ...asked, iter_last_key })).body);
+              expect(pages.length).toBeLessThan(10);
+            }
+            const all = orders[order][sort];
+            expect(pages.flatMap(numbers)).toEqual(all);
+            // What a key says is newer is what stands before its page.
+            const { iter_first_key } = pages.at(-1);
+            const before = await post('/events/query', { ...copies, order, sort, iter_first_key });
+            expect(numbers(before.body)).toEqual(all.slice(0, (pages.length - 1) * page_size));
+            const offset = 4;
+            const middle = await post('/events/query', { ...asked, offset });
+            const key = middle.body.iter_first_key;
+            const ahead = await post('/events/query', {
+              ...copies,
+              order,
+              sort,
+              iter_first_key: key,
+            });
+            expect(numbers(ahead.body)).toEqual(all.slice(0, offset));
+          }
+        }
+      }
+      const { body } = await post('/events/query', { ...copies, page_size: 3 });
+      expect(body.iter_first_key).toBe('1768298400000000000::late');
+      expect(body.iter_last_key).toMatch(/^1768212000000000000\.\d+::twin$/);
+      const { iter_last_key: ofUrl } = body;
+      const url = `/events?external_customer_id=copier&start_time=2026-01-01T00:00:00Z&end_time=2026-02-01T00:00:00Z`;
+      const next = await get(`${url}&page_size=50&iter_last_key=${encodeURIComponent(ofUrl)}`);
+      expect(numbers(next.body)).toEqual([4, 3, 2, 1, 0, 7]);
+      // A key without a copy stands for all of them, as clients made it before.
+      const plain = await post('/events/query', { ...copies, iter_last_key: '1768212000000000000::twin' }); // prettier-ignore
+      expect(numbers(plain.body)).toEqual([7]);
+    });
+
     test('200: filters, order, ends, nothing found', async () => {
       const found = async (more: object) =>
         ids((await post('/events/query', { ...range, ...more })).body);
@@ -308,6 +364,8 @@ describe('event routes', () => {
       [{ end_time: '2025-01-01T00:00:00Z' }],
       [{ start_time: 'x' }],
       [{ iter_last_key: 'not-a-key' }],
+      [{ iter_first_key: '1768212000000000000.99999999999999999999::twin' }],
+      [{ sort: 'event_name', iter_last_key: '1768212000000000000::no-such-event' }],
       [{ property_filters: 'plan' }],
       [{ offset: -1 }],
     ])('400 for %j', async (more) => {

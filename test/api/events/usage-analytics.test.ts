@@ -150,6 +150,21 @@ describe('POST /events/analytics', () => {
     expect(nobody.body.items).toEqual([]);
   });
 
+  test('200: without a subscription the usage of the newest of more than a thousand meters', async () => {
+    const { tenant_id, environment_id } = world.api.scope;
+    await world.api.pool`
+      insert into meters (id, tenant_id, environment_id, name, event_name, aggregation, filters,
+                          reset_usage, status, created_at, updated_at, created_by, updated_by)
+      select 'meter_old_' || n, ${tenant_id}, ${environment_id}, 'Old', 'old', '{"type": "COUNT"}', '[]',
+             'BILLING_PERIOD', 'published', '2020-01-01', '2020-01-01', 'test', 'test'
+        from generate_series(1, 1001) n`;
+    const newest = await world.catalog.meter({ type: 'COUNT' }, { event_name: 'newest' });
+    await world.send([{ event_id: 'n1', event_name: 'newest', external_customer_id: 'bare', timestamp: '2026-06-10T00:00:00Z' }]); // prettier-ignore
+    await world.settled();
+    const { body } = await ask({ external_customer_id: 'bare' });
+    expect(brief(body)).toEqual([[newest.id, '1', '0', 1]]);
+  });
+
   test.each([
     [{ group_by: ['colour'] }],
     [{ group_by: ['properties.'] }],
