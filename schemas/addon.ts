@@ -48,7 +48,8 @@ export const AddonSearch = searchSchemas({
     description: 'text',
     ...RECORD_SEARCH_FIELDS,
   },
-  expand: ['prices', 'meters', 'entitlements', 'features', 'credit_grants'],
+  // `credit_grant` is what clients of plans call it (observed-catalog, Plans).
+  expand: ['prices', 'meters', 'entitlements', 'features', 'credit_grants', 'credit_grant'],
   filters: (kind) => ({
     addon_ids: kind.list(),
     lookup_keys: kind.list(),

@@ -1,3 +1,4 @@
+import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
 import { BILLING_PERIODS } from './words.ts';
 
@@ -93,6 +94,9 @@ const cleared = (value: string | null | undefined): string | null | undefined =>
   value === '' ? null : value;
 
 export const optionalText = (lengthMax = 255) => text(lengthMax).nullish().transform(cleared);
+/** What somebody is called, if they are: surrounding space is dropped, and nothing but space is nothing. */
+export const optionalName = (lengthMax = 255) =>
+  z.string().trim().max(lengthMax).nullish().transform(cleared);
 export const optionalId = id.or(z.literal('')).nullish().transform(cleared);
 export const lookupKey = z.string().trim().max(255);
 export const optionalLookupKey = lookupKey.nullish().transform(cleared);
@@ -102,20 +106,23 @@ export const optionalMetadata = metadata
   .nullish()
   .transform((value) => (value === null ? {} : value));
 
-/** Identifiers of the IANA database, for example `Europe/Berlin`; `UTC` too. */
-export const timezone = z
-  .string()
-  .max(64)
-  .refine(isTimeZone, { message: 'is no time zone of the IANA database' });
+/**
+ * A name of the IANA database, for example `Europe/Berlin`, in any letter case and as the database writes
+ * it; `UTC` too. Abbreviations such as `IST` are no names: several countries have one of their own.
+ */
+export const timezone = z.string().max(64).transform(ianaName);
 
-function isTimeZone(zone: string): boolean {
-  if (!/^[A-Za-z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+)*$/.test(zone)) return false;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: zone });
-    return true;
-  } catch {
-    return false;
-  }
+/** Asked of the calendar that periods are counted with: what it does not know, nothing can be billed in. */
+function ianaName(zone: string, context: z.core.$RefinementCtx): string {
+  if (/^[A-Za-z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+)*$/.test(zone))
+    try {
+      return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(zone).timeZoneId;
+    } catch {
+      // No such zone.
+    }
+  const message = 'is no time zone of the IANA database';
+  context.issues.push({ code: 'custom', message, input: zone });
+  return z.NEVER;
 }
 
 /** One of the words, or nothing: null and empty text both say nothing. */

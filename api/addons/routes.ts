@@ -41,7 +41,7 @@ async function search(deps: BillingDeps, caller: Caller, filter: AddonFilter) {
     meters: expand.has('meters'),
     entitlements: expand.has('entitlements'),
     features: expand.has('features'),
-    credit_grants: expand.has('credit_grants'),
+    credit_grants: expand.has('credit_grants') || expand.has('credit_grant'),
   });
   return { ...page, items };
 }

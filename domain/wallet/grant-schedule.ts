@@ -60,7 +60,10 @@ export const attachedGrantStart = (
     : proration.attached_at,
 });
 
-/** The first application of a grant, null when its end leaves no whole period (money-semantics 5.3). */
+/**
+ * The first application of a grant, null when its end leaves no whole period (money-semantics 5.3), or comes
+ * no later than a one-time grant's only moment (5.1.7).
+ */
 export function firstApplication(
   grant: RunningGrant,
   proration: FirstPeriodProration | null = null,
@@ -68,6 +71,7 @@ export function firstApplication(
   const credits =
     proration === null ? grant.credits : decimalText(firstPeriodCredits(grant, proration));
   if (grant.cadence === 'ONETIME') {
+    if (grant.end_date !== null && grant.end_date <= grant.start_date) return null;
     return application(grant.start_date, null, credits, 'onetime_credit_grant');
   }
   return periodApplication(grant, grant.start_date, credits, 'first_time_recurring_credit_grant');

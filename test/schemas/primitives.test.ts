@@ -82,8 +82,15 @@ test('time zones are those of the IANA database', () => {
     '',
     '+02:00',
     'europe berlin',
+    'IST',
+    'PST',
   ];
   expect(zones.filter((zone) => timezone.safeParse(zone).success)).toEqual(zones.slice(0, 3));
+});
+
+test('a time zone is kept as the IANA database writes it', () => {
+  expect(timezone.parse('europe/brussels')).toBe('Europe/Brussels');
+  expect(timezone.parse('utc')).toBe('UTC');
 });
 
 test('metadata is text by text, and not without end', () => {

@@ -29,6 +29,10 @@ describe('addons', () => {
       entitlements: [],
       credit_grants: [],
     });
+    for (const expand of ['credit_grant', 'credit_grants']) {
+      const { body: found } = await api.post('/v1/addons/search', { expand });
+      expect(found.items).toMatchObject([{ prices: null, credit_grants: [] }]);
+    }
     await api.delete(`/v1/addons/${addon.id}`);
     expect((await api.get('/v1/addons/lookup/a')).status).toBe(404);
     expect((await api.get(`/v1/addons/${addon.id}`)).body.status).toBe('archived');

@@ -117,6 +117,7 @@ describe('customers', () => {
     ['billing_currency', { billing_currency: 'dollars' }],
     ['tax_rate_overrides[0].currency', { tax_rate_overrides: [{ tax_rate_code: 'vat' }] }],
     ['timezone', { timezone: 'Mars/Olympus' }],
+    ['timezone', { timezone: 'IST' }],
     ['customer_timezone', { timezone: 'UTC', customer_timezone: 'Europe/Berlin' }],
     ['tax_treatment', { tax_treatment: 'maybe' }],
     ['contact', { contact: 'x'.repeat(21) }],

@@ -195,6 +195,8 @@ describe('credits that are yet to come (money-semantics 5.3, 5.6.4)', () => {
     await add({ ...once, start_date: '2026-06-01T00:00:00Z' });
     expect(await ofSubscription(subscription)).toEqual([]);
     await add({ ...once, start_date: '2028-01-01T00:00:00Z' });
+    const withdrawn = await add({ ...once, start_date: '2027-05-01T00:00:00Z' });
+    await api.delete(`/v1/creditgrants/${withdrawn.id}`);
     const weekly = await add({ ...monthly, period: 'WEEKLY', start_date: '2026-11-02T00:00:00Z' });
     await add({
       ...monthly,

@@ -115,6 +115,14 @@ describe('applications (money-semantics 5.3)', () => {
   });
 
   test.each`
+    end_date                      | credits
+    ${'2026-01-01T00:00:00.000Z'} | ${undefined}
+    ${'2026-01-01T00:00:00.001Z'} | ${'50'}
+  `('a one-time grant that ends at $end_date gives $credits (5.1.7)', ({ end_date, credits }) => {
+    expect(firstApplication(grant({ cadence: 'ONETIME', end_date }))?.credits).toBe(credits);
+  });
+
+  test.each`
     why                       | over                                                                                                                                          | starts
     ${'months'}               | ${{}}                                                                                                                                         | ${['2026-01-01T00:00', '2026-02-01T00:00', '2026-03-01T00:00', '2026-04-01T00:00']}
     ${'two weeks'}            | ${{ period: 'WEEKLY', period_count: 2 }}                                                                                                      | ${['2026-01-01T00:00', '2026-01-15T00:00', '2026-01-29T00:00', '2026-02-12T00:00']}
