@@ -14,7 +14,7 @@ export default {
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   reporters: ['default', '<rootDir>/test/support/summary-reporter.js'],
   // For what hangs: nothing here measures time, and a busy machine may be many times slower.
-  testTimeout: 300_000,
+  testTimeout: 900_000,
   // Both cores of a small machine: most of a suite's time is spent waiting for engines.
   maxWorkers: 2,
   // A data directory of a running product below the checkout is none of the suite's business.

@@ -42,6 +42,8 @@ export interface ClickHouseOptions {
   readonly url: string;
   readonly applicationName: string;
   readonly maxConnections?: number;
+  /** Every time limit is multiplied by it: for a machine that is many times slower. Left out: 1. */
+  readonly patience?: number;
 }
 
 /** How long the product's own work waits for one answer; what it asks is bounded, so a longer one is lost. */
@@ -87,15 +89,18 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
     keep_alive: { enabled: true, idle_socket_ttl: 2_000 },
     log: { level: ClickHouseLogLevel.OFF },
   });
-  const call = (query: ClickHouseQuery, given: ReadOptions = {}, timeoutMs = READ_TIMEOUT_MS) => ({
-    query: query.sql,
-    query_params: query.params,
-    clickhouse_settings: limitSettings(given.limits ?? SERVICE),
-    abort_signal: AbortSignal.timeout(
-      given.timeoutMs ??
-        (given.limits === undefined ? timeoutMs : given.limits.seconds * 1000 + 1_000),
-    ),
-  });
+  const { patience = 1 } = options;
+  const call = (query: ClickHouseQuery, given: ReadOptions = {}, timeoutMs = READ_TIMEOUT_MS) => {
+    const limits = given.limits ?? SERVICE;
+    const waitMs =
+      given.timeoutMs ?? (given.limits === undefined ? timeoutMs : limits.seconds * 1000 + 1_000);
+    return {
+      query: query.sql,
+      query_params: query.params,
+      clickhouse_settings: limitSettings({ ...limits, seconds: limits.seconds * patience }),
+      abort_signal: AbortSignal.timeout(waitMs * patience),
+    };
+  };
   return {
     async rows<Row extends readonly unknown[]>(query: ClickHouseQuery, given?: ReadOptions) {
       const result = await client.query({ ...call(query, given), format: 'JSONCompactEachRow' });
@@ -125,8 +130,8 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
       stream.resume();
     },
     async ping() {
-      return (await client.ping({ select: false, abort_signal: AbortSignal.timeout(1_000) }))
-        .success;
+      const abort_signal = AbortSignal.timeout(1_000 * patience);
+      return (await client.ping({ select: false, abort_signal })).success;
     },
     close: () => client.close(),
   };

@@ -47,7 +47,8 @@ export interface EmbeddedProcessReady {
 }
 
 const USER = 'default';
-const READY_MS_MAX = 60_000;
+/** For one that hangs: with the sources to compile, a busy machine takes a minute. */
+const READY_MS_MAX = 300_000;
 const STOP_MS_MAX = 15_000;
 
 /**

@@ -16,6 +16,7 @@ export interface Scope {
 }
 
 export interface PostgresOptions {
+  /** `connect_timeout` in its query is in seconds, as for every client of Postgres. */
   readonly url: string;
   /** Shown in pg_stat_activity; the role of the process. */
   readonly applicationName: string;
@@ -32,7 +33,7 @@ export interface PostgresOptions {
 export function connectPostgres(options: PostgresOptions): Pool {
   return postgres(options.url, {
     max: options.maxConnections ?? 10,
-    connect_timeout: 5,
+    connect_timeout: connectTimeout(options.url),
     idle_timeout: 60,
     onnotice: () => {},
     connection: { application_name: options.applicationName, TimeZone: 'UTC', ...options.settings },
@@ -54,6 +55,12 @@ export function connectPostgres(options: PostgresOptions): Pool {
     },
   });
 }
+
+const CONNECT_SECONDS = 5;
+
+/** The driver reads it from the URL too, but not beside an option that says otherwise. */
+const connectTimeout = (url: string): number =>
+  Number(/[?&]connect_timeout=(\d+)/.exec(url)?.[1] ?? CONNECT_SECONDS);
 
 /** `tenant_id = … and environment_id = …`, with the alias of a joined table where one is given. */
 export function inScope(db: Db, scope: Scope, alias?: string) {

@@ -54,7 +54,7 @@ class RedisCache implements Cache {
     this.#logger = logger;
     const common = {
       lazyConnect: true,
-      connectTimeout: 500,
+      connectTimeout: Math.max(500, timeoutMs),
       retryStrategy: (attempt: number) => Math.min(50 * attempt, 1_000),
       maxRetriesPerRequest: 0,
     };

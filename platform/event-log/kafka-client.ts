@@ -23,7 +23,7 @@ export function kafkaClient(
   return new Kafka({
     clientId: 'meterline',
     brokers: [...address.brokers],
-    connectionTimeout: Math.min(1_000, requestTimeoutMs),
+    connectionTimeout: Math.min(requestTimeoutMs, Math.max(1_000, requestTimeoutMs / 4)),
     requestTimeout: requestTimeoutMs,
     enforceRequestTimeout: true,
     retry: { retries, initialRetryTime: 100, maxRetryTime: 2_000 },
@@ -53,7 +53,7 @@ const routedSockets =
     return socket;
   };
 
-const READ_ATTEMPTS = 5;
+const READ_ATTEMPTS = 25;
 const READ_RETRY_MS = 200;
 
 /** For requests that only read: brokers that come, go or hand over to another refuse for a moment. */

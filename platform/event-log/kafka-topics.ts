@@ -7,7 +7,7 @@ const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 const REPLICAS = 3;
 /** The protocol's number for a topic. */
 const TOPIC_RESOURCE = 2;
-const LEADERS_WITHIN_MS = 20_000;
+const LEADERS_WITHIN_MS = 120_000;
 
 export interface Epoch {
   readonly epoch: number;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { connectClickHouse, type ClickHouse } from '../../clickhouse/client.ts';
 import { migrateClickHouse } from '../../clickhouse/migrate.ts';
+import { PATIENCE } from './patience.ts';
 
 export interface TestClickHouse {
   readonly clickhouse: ClickHouse;
@@ -21,12 +22,16 @@ export async function createTestClickHouse(
 /** As above without tables. */
 export async function createEmptyClickHouse(serverUrl: string): Promise<TestClickHouse> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  const admin = connectClickHouse({ url: serverUrl, applicationName: 'test-admin' });
+  const admin = connectClickHouse({
+    url: serverUrl,
+    applicationName: 'test-admin',
+    patience: PATIENCE,
+  });
   await admin.command({ sql: `create database ${name}`, params: {} });
   const address = new URL(serverUrl);
   address.pathname = `/${name}`;
   const url = address.toString();
-  const clickhouse = connectClickHouse({ url, applicationName: 'test' });
+  const clickhouse = connectClickHouse({ url, applicationName: 'test', patience: PATIENCE });
   return {
     clickhouse,
     url,

@@ -6,6 +6,7 @@ import { startEmbeddedClickHouse } from '../../clickhouse/embedded-server.ts';
 import { connectPostgres } from '../../postgres/client.ts';
 import { startEmbeddedPostgres } from '../../postgres/embedded.ts';
 import { migratePostgres } from '../../postgres/migrate.ts';
+import { WAIT_MS } from './patience.ts';
 
 export const TEMPLATE_DATABASE = 'meterline_template';
 
@@ -39,20 +40,27 @@ export default async function globalSetup(): Promise<void> {
   await admin.unsafe(`create database ${TEMPLATE_DATABASE}`);
   await admin.end();
   const template = connectPostgres({
-    url: databaseUrl(server.url, TEMPLATE_DATABASE),
+    url: databaseUrl(patiently(server.url), TEMPLATE_DATABASE),
     applicationName: 'test-template',
     maxConnections: 1,
   });
   await migratePostgres(template);
   await template.end();
 
-  process.env['TEST_POSTGRES_URL'] = server.url;
-  process.env['TEST_API_POSTGRES_URL'] = server.apiUrl;
+  process.env['TEST_POSTGRES_URL'] = patiently(server.url);
+  process.env['TEST_API_POSTGRES_URL'] = patiently(server.apiUrl);
   process.env['TEST_CLICKHOUSE_URL'] = (await clickhouse).url;
   process.env['TEST_DIRECTORY'] = directory;
   (globalThis as { stopTestServers?: () => Promise<void> }).stopTestServers = async () => {
     await Promise.all([server.stop(), clickhouse.then((running) => running.stop())]);
   };
+}
+
+/** A machine that stands still for a while is no server that is away. */
+export function patiently(postgresUrl: string): string {
+  const url = new URL(postgresUrl);
+  url.searchParams.set('connect_timeout', String(WAIT_MS / 1000));
+  return url.toString();
 }
 
 export function databaseUrl(serverUrl: string, database: string): string {

@@ -6,6 +6,7 @@ import { openPostgresEventLog } from '../../platform/event-log/postgres.ts';
 import { armFailpoints } from '../../platform/failpoint.ts';
 import { createLogger } from '../../platform/log.ts';
 import { connectPostgres } from '../../postgres/client.ts';
+import { WAIT_MS } from './patience.ts';
 
 /** What a jobs process that imports files is started with. */
 export interface ImportChildSettings {
@@ -20,7 +21,11 @@ const settings = JSON.parse(process.argv[2]!) as ImportChildSettings;
 armFailpoints(settings.failpoints);
 const log = createLogger('silent', 'import-child');
 const pool = connectPostgres({ url: settings.url, applicationName: 'jobs', maxConnections: 6 });
-const eventLog = await openPostgresEventLog({ url: settings.url, logger: log });
+const eventLog = await openPostgresEventLog({
+  url: settings.url,
+  logger: log,
+  appendDeadlineMs: WAIT_MS,
+});
 const deps = {
   pool,
   clock: systemClock,

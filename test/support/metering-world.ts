@@ -17,6 +17,7 @@ import { encodeEvents, type UsageEvent } from '../../schemas/events/usage-event.
 import { startStream, type RunningStream, type StreamOptions } from '../../stream/start-stream.ts';
 import { createTestClickHouse } from './clickhouse.ts';
 import { createTestDatabase } from './database.ts';
+import { WAIT_MS } from './patience.ts';
 
 export const SCOPE = { tenant_id: 'tenant_a', environment_id: 'env_a' };
 
@@ -74,6 +75,7 @@ export async function createMeteringWorld(
     values ('env_a', 'tenant_a', 'Production', 'production')`;
   const logger = pino({ level: process.env['TEST_LOG_LEVEL'] ?? 'silent' });
   const eventLog = await openPostgresEventLog({
+    appendDeadlineMs: WAIT_MS,
     url: database.url,
     logger,
     partitions: options.partitions ?? 2,
@@ -122,7 +124,7 @@ export async function createMeteringWorld(
     async send(events, { eventsPerRecord = 1_000 } = {}) {
       await eventLog.append(recordsOf(events, eventLog.partitions, eventsPerRecord));
     },
-    async untilPassed(timeoutMs = 60_000) {
+    async untilPassed(timeoutMs = WAIT_MS) {
       await eventually(async () => {
         const [heads, passed] = await Promise.all([
           eventLog.positions('nobody'),
@@ -195,7 +197,7 @@ export function recordsOf(
 }
 
 /** Tries until the assertions hold; after the deadline their failure is the test's. */
-export async function eventually(check: () => Promise<void>, timeoutMs = 60_000): Promise<void> {
+export async function eventually(check: () => Promise<void>, timeoutMs = WAIT_MS): Promise<void> {
   const until = performance.now() + timeoutMs;
   for (;;) {
     try {

@@ -27,6 +27,7 @@ import { startStream } from '../../stream/start-stream.ts';
 import { startTestApi, type TestApi } from './api.ts';
 import { catalogOf, type TestCatalog } from './catalog.ts';
 import { createTestClickHouse } from './clickhouse.ts';
+import { WAIT_MS } from './patience.ts';
 import { readLog } from './usage-recount.ts';
 
 /** Everything from the ingest edge to invoices in one process, over real engines. */
@@ -65,6 +66,7 @@ export async function startPipeline(): Promise<PipelineWorld> {
   pool = api.pool;
   const log = createLogger(process.env['TEST_LOG'] ?? 'silent', 'test');
   const eventLog = await openPostgresEventLog({
+    appendDeadlineMs: WAIT_MS,
     url: await addressOf(pool),
     logger: log,
     partitions: 2,
@@ -91,7 +93,7 @@ export async function startPipeline(): Promise<PipelineWorld> {
   const importEvents = createEventImport({ log: eventLog, clock: api.clock, limits: null });
   const deps = {
     ...jobDeps(api.deps, eventLog, 'stream', importEvents, eventEraser),
-    streamWaitMs: 15_000,
+    streamWaitMs: WAIT_MS,
   };
   const now = async () => new Date(api.clock.now()).toISOString();
   return {
@@ -109,7 +111,7 @@ export async function startPipeline(): Promise<PipelineWorld> {
       if (response.statusCode !== 202) throw new Error(`${response.statusCode}: ${response.body}`);
     },
     async settled() {
-      const until = Date.now() + 60_000;
+      const until = Date.now() + WAIT_MS;
       for (;;) {
         const heads = headsVector(await eventLog.positions('stream'));
         const [waiting] = await pool`

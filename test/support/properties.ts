@@ -36,6 +36,6 @@ export function property<Values extends [unknown, ...unknown[]]>(
       fc.assert(check, { seed: SEED, numRuns });
       if (TALLY_FILE !== undefined) appendFileSync(TALLY_FILE, `${numRuns}\n`);
     },
-    DEEP ? 900_000 : 30_000,
+    DEEP ? 3_600_000 : 900_000,
   );
 }

@@ -7,6 +7,7 @@ import { armFailpoints } from '../../platform/failpoint.ts';
 import { createLogger } from '../../platform/log.ts';
 import { connectPostgres } from '../../postgres/client.ts';
 import { startStream } from '../../stream/start-stream.ts';
+import { PATIENCE } from './patience.ts';
 import type { StreamProcessSettings } from './stream-child.ts';
 
 /** The stream role as a process of its own, for tests that kill or pause it. */
@@ -14,7 +15,11 @@ const settings = JSON.parse(process.argv[2]!) as StreamProcessSettings;
 const log = createLogger(settings.logLevel, 'stream');
 armFailpoints(settings.failpoints);
 const pool = connectPostgres({ url: settings.postgresUrl, applicationName: 'stream' });
-const clickhouse = connectClickHouse({ url: settings.clickhouseUrl, applicationName: 'stream' });
+const clickhouse = connectClickHouse({
+  url: settings.clickhouseUrl,
+  applicationName: 'stream',
+  patience: PATIENCE,
+});
 const eventLog = await openPostgresEventLog({
   url: settings.postgresUrl,
   logger: log,
