@@ -11,6 +11,7 @@ import {
   type EmbeddedClickHouse,
 } from '../../clickhouse/embedded-server.ts';
 import { SOURCE_EXEC_ARGV } from '../support/global-setup.ts';
+import { PATIENCE, WAIT_MS } from '../support/patience.ts';
 
 /** The server as a process: what it keeps when it is killed, and with whom it ends. */
 describe('embedded ClickHouse process', () => {
@@ -29,7 +30,8 @@ describe('embedded ClickHouse process', () => {
     server = await startEmbeddedClickHouse({ directory, port, execArgv: SOURCE_EXEC_ARGV });
     return server;
   };
-  const connect = (url: string) => connectClickHouse({ url, applicationName: 'test' });
+  const connect = (url: string) =>
+    connectClickHouse({ url, applicationName: 'test', patience: PATIENCE });
   const count = async (clickhouse: ClickHouse) => {
     const [row] = await clickhouse.rows<[string]>({ sql: 'select count() from kept', params: {} });
     return Number(row![0]);
@@ -93,7 +95,7 @@ describe('embedded ClickHouse process', () => {
     const pid = Number(line.toString());
     expect(isRunning(pid)).toBe(true);
     parent.kill('SIGKILL');
-    const deadline = Date.now() + 60_000;
+    const deadline = Date.now() + WAIT_MS;
     while (isRunning(pid) && Date.now() < deadline) await sleep(20);
     expect(isRunning(pid)).toBe(false);
     expect((await start()).pid).not.toBe(pid);

@@ -191,7 +191,7 @@ describe('searching', () => {
       }),
       { seed: SEED, numRuns: RUNS },
     );
-  }, 600_000);
+  }, 1_800_000);
 
   test('pages far down are the same pages', async () => {
     await pool`

@@ -16,7 +16,8 @@ import { Random } from './usage/random.ts';
 import { SealModel } from './usage/seal-model.ts';
 
 const SEED = Number(process.env['SEED'] ?? randomInt(2 ** 31));
-const STORIES = process.env['DEEP'] === '1' ? 200 : 3;
+const DEEP = process.env['DEEP'] === '1';
+const STORIES = DEEP ? 200 : 3;
 const QUESTIONS_PER_STORY = 40;
 
 const DIMENSIONS = ['region', 'tier'];
@@ -278,6 +279,6 @@ describe('usage reader: the same number as counting one by one', () => {
         }
       }
     },
-    300_000,
+    DEEP ? 3_600_000 : 900_000,
   );
 });

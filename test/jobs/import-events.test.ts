@@ -7,6 +7,7 @@ import { importEvents } from '../../jobs/import-events.ts';
 import { runJob } from '../../jobs/run-job.ts';
 import { startTestApi, type TestApi, type TestCaller } from '../support/api.ts';
 import { eventually } from '../support/metering-world.ts';
+import { WAIT_MS } from '../support/patience.ts';
 import { readLog } from '../support/usage-recount.ts';
 
 let api: TestApi;
@@ -18,7 +19,12 @@ beforeAll(async () => {
   const [row] = await api.pool<{ name: string }[]>`select current_database() as name`;
   const url = new URL(process.env['TEST_POSTGRES_URL']!);
   url.pathname = `/${row!.name}`;
-  eventLog = await openPostgresEventLog({ url: url.toString(), logger, partitions: 2 });
+  eventLog = await openPostgresEventLog({
+    url: url.toString(),
+    logger,
+    partitions: 2,
+    appendDeadlineMs: WAIT_MS,
+  });
 });
 afterAll(async () => {
   await eventLog.close();

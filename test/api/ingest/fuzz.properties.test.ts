@@ -151,6 +151,6 @@ describe('any request', () => {
       );
       expect(stored).toBeGreaterThan(0);
     },
-    DEEP ? 900_000 : 60_000,
+    DEEP ? 3_600_000 : 900_000,
   );
 });

@@ -15,6 +15,7 @@ import type { Pool } from '../../../postgres/client.ts';
 import { decodeEvents, type UsageEvent } from '../../../schemas/events/usage-event.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { startFaultProxy, type FaultProxy } from '../../support/fault-proxy.ts';
+import { WAIT_MS } from '../../support/patience.ts';
 
 export const NOW_MS = Date.parse('2026-11-21T12:00:00.000Z');
 
@@ -68,7 +69,7 @@ export async function startIngest(
   const log = await openPostgresEventLog({
     url: url.toString(),
     logger,
-    appendDeadlineMs: options.appendDeadlineMs ?? 10_000,
+    appendDeadlineMs: options.appendDeadlineMs ?? WAIT_MS,
   });
   const auth = await createApiKeyAuth({ pool: database.pool, clock });
   const sessions = await createSessions({ pool: database.pool, clock });

@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import type { EventLog } from '../../../platform/event-log/event-log.ts';
 import { openKafkaEventLog } from '../../../platform/event-log/kafka.ts';
 import { openPostgresEventLog } from '../../../platform/event-log/postgres.ts';
+import { WAIT_MS } from '../../support/patience.ts';
 
 /**
  * A process of its own around an event log, for tests that kill or pause one.
@@ -15,11 +16,12 @@ async function open(): Promise<EventLog> {
   const logger = pino({ level: 'silent' });
   const target = JSON.parse(address) as { url: string } | { brokers: string[]; topic: string };
   return 'url' in target
-    ? openPostgresEventLog({ ...target, logger, leaseMs: 1_000 })
+    ? openPostgresEventLog({ ...target, logger, leaseMs: 1_000, appendDeadlineMs: WAIT_MS })
     : openKafkaEventLog({
         ...target,
         logger,
         sessionTimeoutMs: 6_000,
+        appendDeadlineMs: WAIT_MS,
       });
 }
 

@@ -4,6 +4,7 @@ import { createApiKeyAuth, type ApiKeyAuth } from '../../../platform/http/api-ke
 import type { Pool } from '../../../postgres/client.ts';
 import { createTestClock, type TestClock } from '../../support/api.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { WAIT_MS } from '../../support/patience.ts';
 
 describe('API keys', () => {
   let database: TestDatabase;
@@ -77,7 +78,7 @@ describe('API keys', () => {
     await pool`update api_keys set status = 'archived' where id = ${id}`;
     await auth.forget(id);
     expect(await auth.authenticate(key)).toBeNull();
-    const deadline = performance.now() + 60_000;
+    const deadline = performance.now() + WAIT_MS;
     while ((await elsewhere.authenticate(key)) !== null && performance.now() < deadline)
       await new Promise((resolve) => setImmediate(resolve));
     expect(await elsewhere.authenticate(key)).toBeNull();
@@ -98,7 +99,7 @@ describe('API keys', () => {
   test('use is noted', async () => {
     const { key, id } = await newKey();
     await auth.authenticate(key);
-    const deadline = performance.now() + 60_000;
+    const deadline = performance.now() + WAIT_MS;
     let noted: string | null = null;
     while (noted === null && performance.now() < deadline) {
       const [row] = await pool<{ last_used_at: string | null }[]>`
