@@ -63,16 +63,28 @@ export async function assertPriceGroup(db: Transaction, scope: Scope, id: string
 
 export const noPriceGroup = () => invalidField('group_id', 'must be a group of entity type price');
 
-async function publishedGroup(
+/** The group if it is published; it is not archived before the transaction ends. */
+export async function publishedGroup(
   db: Transaction,
   scope: Scope,
   id: string,
-): Promise<Pick<Group, 'entity_type'> | undefined> {
-  const [row] = await db<Pick<Group, 'entity_type'>[]>`
-    select entity_type from groups
-     where ${inScope(db, scope)} and id = ${id} and status = 'published'
-       for share`;
+): Promise<Pick<Group, 'id' | 'entity_type'> | undefined> {
+  const [row] = await publishedGroups(db, scope, [id]);
   return row;
+}
+
+/** Those of the groups that are published, in no order; none is archived before the transaction ends. */
+export async function publishedGroups(
+  db: Transaction,
+  scope: Scope,
+  ids: readonly string[],
+): Promise<Pick<Group, 'id' | 'entity_type'>[]> {
+  if (ids.length === 0) return [];
+  return await db<Pick<Group, 'id' | 'entity_type'>[]>`
+    select id, entity_type from groups
+     where ${inScope(db, scope)} and id ${oneOf(db, ids)} and status = 'published'
+     order by id
+       for share`;
 }
 
 export interface GroupFilter {
@@ -111,7 +123,10 @@ export async function insertGroup(
   return { ...group, entity_ids: [] };
 }
 
-/** Archives the group and lets its members go. */
+/**
+ * Archives the group and lets its members go. A price that takes its next version meanwhile is waited
+ * for, and the version has the group too: so the prices are gone through until none is left.
+ */
 export async function archiveGroup(
   tx: Transaction,
   deps: BillingDeps,
@@ -124,6 +139,11 @@ export async function archiveGroup(
      where ${inScope(tx, scope)} and id = ${id}
     returning id`;
   if (row === undefined) throw notFound('Group', id);
-  await tx`update prices set group_id = null where ${inScope(tx, scope)} and group_id = ${id}`;
+  let left: number;
+  do {
+    const { count } = await tx`
+      update prices set group_id = null where ${inScope(tx, scope)} and group_id = ${id}`;
+    left = count;
+  } while (left > 0);
   await tx`update features set group_id = null where ${inScope(tx, scope)} and group_id = ${id}`;
 }

@@ -5,6 +5,7 @@ import type { ClonePlanBody } from '../../schemas/plan.ts';
 import { findCreditGrantsOf, insertCreditGrant } from '../credit-grants/repository.ts';
 import type { BillingDeps } from '../deps.ts';
 import { findEntitlementsOf, insertEntitlement } from '../entitlements/repository.ts';
+import { publishedGroups } from '../groups/repository.ts';
 import { findPricesOfEntities, insertPrice } from '../prices/repository.ts';
 import { newRecord, type Caller } from '../record.ts';
 import { findPlanRow, insertPlan, type PlanRow } from './plan-rows.ts';
@@ -35,8 +36,13 @@ export async function clonePlan(
   await insertPlan(tx, plan);
 
   const now = isoTime(deps.clock.now());
+  const prices = await findPricesOfEntities(tx, scope, 'PLAN', [id], now);
+  const groupIds = new Set(prices.flatMap((price) => price.group_id ?? []));
+  const groups = new Set(
+    (await publishedGroups(tx, scope, [...groupIds])).map((group) => group.id),
+  );
   // Oldest first, so that the copies stand in the order of the originals.
-  for (const price of (await findPricesOfEntities(tx, scope, 'PLAN', [id], now)).reverse()) {
+  for (const price of prices.reverse()) {
     const record = newRecord(deps, caller, 'price');
     const { sequence: _, trial_period_days: __, ...terms } = price;
     await insertPrice(tx, {
@@ -45,6 +51,8 @@ export async function clonePlan(
       entity_id: plan.id,
       parent_price_id: record.id,
       lookup_key: null,
+      // None where it was archived between the two reads.
+      group_id: price.group_id !== null && groups.has(price.group_id) ? price.group_id : null,
     });
   }
   for (const entitlement of (await findEntitlementsOf(tx, scope, 'PLAN', [id])).reverse())

@@ -14,7 +14,7 @@ import type { CreatePriceBody, PriceTier } from '../../schemas/price.ts';
 import type { PriceUnit } from '../../schemas/price-unit.ts';
 import { below } from '../bulk-error.ts';
 import type { BillingDeps } from '../deps.ts';
-import { findGroups, noPriceGroup } from '../groups/repository.ts';
+import { noPriceGroup, publishedGroup } from '../groups/repository.ts';
 import { findMeters } from '../meters/repository.ts';
 import { findPriceUnits, publishedUnitByCode } from '../price-units/repository.ts';
 import { newRecord, type Caller } from '../record.ts';
@@ -94,10 +94,10 @@ export async function findReferences(
 ): Promise<PriceReferents> {
   const meterId = price.type === 'USAGE' ? price.meter_id : null;
   const unitCode = price.price_unit_config?.price_unit ?? null;
-  const [[meter = null], unit, [group = null]] = await Promise.all([
+  const [[meter = null], unit, group = null] = await Promise.all([
     findMeters(tx, scope, meterId ? [meterId] : []),
     kept ?? (unitCode === null ? null : publishedUnitByCode(tx, scope, unitCode)),
-    findGroups(tx, scope, groupId ? [groupId] : []),
+    groupId ? publishedGroup(tx, scope, groupId) : undefined,
   ]);
   validatePrice(price, {
     meter: meter ?? (meterId ? UNKNOWN_METER : null),
@@ -107,7 +107,7 @@ export async function findReferences(
   });
   if (meterId && meter === null) throw notFound('Meter', meterId);
   if (unitCode !== null && unit === null) throw notFound('Price unit', unitCode);
-  if (groupId && group?.status !== 'published') throw noPriceGroup();
+  if (groupId && group === null) throw noPriceGroup();
   return { meter, unit };
 }
 

@@ -22,9 +22,10 @@ export async function updatePrice(
   body: UpdatePriceBody,
 ): Promise<PriceRow> {
   const { scope } = caller;
+  // The group before its member, as when the group is archived: neither waits for the other.
+  if (body.group_id) await assertPriceGroup(tx, scope, body.group_id);
   const price = await lockPrice(tx, scope, id);
   const plan = planPriceEdit(price, pricingEdit(body), isoTime(deps.clock.now()));
-  if (body.group_id) await assertPriceGroup(tx, scope, body.group_id);
   const text = textChanges(price, body);
   if (plan.kind === 'in_place')
     return await updatePriceRow(tx, scope, id, { ...text, ...changed(deps, caller) });

@@ -70,19 +70,24 @@ export type PriceEditPlan =
 /**
  * What an update of a price does: text is changed in place; a change of the terms ends the price at
  * `effective_from` (default `now`, not before its start) and begins its next version there, whose root
- * is the old one's (billing-semantics 2.7). Refuses changes of what is immutable, terms of the other
- * unit kind, and new terms for a price that has an end already.
+ * is the old one's (billing-semantics 2.7). Terms that the price has already are no change, so that a
+ * client may send a whole price back; beside an `effective_from` they make a version all the same, as
+ * observed. Refuses changes of what is immutable, terms of the other unit kind, and new terms for a
+ * price that has an end already.
  */
 export function planPriceEdit(price: VersionedPrice, sent: PriceEdit, now: string): PriceEditPlan {
   // An explicit null clears an optional field; for the bucket that is spelled `none`.
   const edit: PriceEdit = sent.bucket_size === null ? { ...sent, bucket_size: 'none' } : sent;
   refuseImmutable(price, edit);
   refuseOtherUnit(price, edit);
-  if (!changesTerms(price, edit)) {
-    if (edit.effective_from) {
-      throw refusal('effective_from', 'nothing_to_version', 'needs a change of the pricing');
-    }
-    return { kind: 'in_place' };
+  if (!sentTerms(edit).some((field) => isChange(price, field, edit[field]))) {
+    if (!edit.effective_from) return { kind: 'in_place' };
+    if (sentTerms(edit).length === 0)
+      throw refusal(
+        'effective_from',
+        'nothing_to_version',
+        'needs a field of the pricing beside it',
+      );
   }
   if (price.end_date) {
     throw invalidOperation(`Price ${price.id} ends at ${price.end_date}: it has no new versions.`);
@@ -159,12 +164,11 @@ function refuseOtherUnit(price: VersionedPrice, edit: PriceEdit): void {
   found.refuse();
 }
 
-function changesTerms(price: VersionedPrice, edit: PriceEdit): boolean {
-  return [...PRICING_FIELDS, ...UNIT_FIELDS].some((field) => {
-    const next = edit[field];
-    return next !== undefined && next !== null && canonical(field, next) !== stored(price, field);
-  });
-}
+const sentTerms = (edit: PriceEdit): TermField[] =>
+  [...PRICING_FIELDS, ...UNIT_FIELDS].filter((field) => (edit[field] ?? null) !== null);
+
+const isChange = (price: VersionedPrice, field: TermField, next: unknown): boolean =>
+  canonical(field, next) !== stored(price, field);
 
 type TermField = (typeof PRICING_FIELDS)[number] | (typeof UNIT_FIELDS)[number];
 

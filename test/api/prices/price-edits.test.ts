@@ -135,4 +135,41 @@ describe('price edits', () => {
     expect([bulk.status, problems(bulk)]).toEqual([400, ['items[1].meter_id']]);
     expect((await api.put(`/v1/prices/${id}`, { amount: '12' })).status).toBe(200);
   });
+
+  test('a date makes a version of terms that stay the same', async () => {
+    const id = await create(flat({ amount: '10' }));
+    const effective_from = '2026-12-01T00:00:00.000Z';
+    const { status, body: next } = await api.put(`/v1/prices/${id}`, {
+      amount: '10.0',
+      effective_from,
+    });
+    expect(status).toBe(200);
+    expect(next).toMatchObject({ amount: '10', start_date: effective_from, parent_price_id: id });
+    expect((await api.get(`/v1/prices/${id}`)).body.end_date).toBe(effective_from);
+  });
+
+  test('a group that is archived meanwhile keeps no price, and nobody waits for the other in vain', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const { body: group } = await api.post('/v1/groups', {
+        name: 'G', lookup_key: `going-${round}`, entity_type: 'price',
+      }); // prettier-ignore
+      const inGroup = flat({ amount: '1', group_id: group.id });
+      const [member, other, third] = [await create(inGroup), await create(flat()), await create(inGroup)]; // prettier-ignore
+      const joining = [
+        api.post('/v1/prices', inGroup),
+        api.put(`/v1/prices/${other}`, { group_id: group.id }),
+        api.put(`/v1/prices/${member}`, { group_id: group.id }),
+      ];
+      const carrying = [
+        api.put(`/v1/prices/${third}`, { amount: '2' }),
+        api.post(`/v1/plans/${plan}/clone`, { name: 'Copy', lookup_key: `copy-${round}` }),
+      ];
+      const gone = api.delete(`/v1/groups/${group.id}`);
+      for (const { status } of await Promise.all(joining))
+        expect([200, 201, 400]).toContain(status);
+      for (const { status } of await Promise.all(carrying)) expect([200, 201]).toContain(status);
+      expect((await gone).status).toBe(204);
+      expect((await api.get(`/v1/groups/${group.id}`)).body.entity_ids).toEqual([]);
+    }
+  });
 });

@@ -181,6 +181,15 @@ describe('changed in place', () => {
     expect(plan(edit, of)).toEqual({ kind: 'in_place' });
   }); // prettier-ignore
 
+  test('but a date asks for a version, though its terms are the same', () => {
+    const { effective_from, definition } = version(
+      { amount: '10.50', effective_from: at('2026-04-01') },
+      price(),
+    );
+    expect(effective_from).toBe(at('2026-04-01'));
+    expect(definition).toMatchObject({ amount: '10.50', start_date: at('2026-04-01') });
+  });
+
   test('null changes nothing of what can not be cleared', () => {
     const nulls = { amount: null, tiers: null, tier_mode: null, price_unit_amount: null };
     expect(plan(nulls)).toEqual({ kind: 'in_place' });
@@ -237,7 +246,7 @@ describe('refused (2.7)', () => {
     [
       { effective_from: at('2026-04-01') },
       price(),
-      'effective_from: needs a change of the pricing',
+      'effective_from: needs a field of the pricing beside it',
     ],
     [
       { amount: '2', effective_from: at('2025-12-31') },
