@@ -344,23 +344,25 @@ function comparable(kind: FieldKind, value: string | number | boolean): string |
   return parsed.success ? parsed.data : null;
 }
 
+/** `prices.meters` is the meters of the prices: both are expanded. */
 function expansions(
   spec: SearchSpec<z.core.$ZodLooseShape>,
   expand: string | string[] | null | undefined,
   complain: Complain,
 ): ReadonlySet<string> {
   const known = spec.expand ?? [];
-  const names = (typeof expand === 'string' ? [expand] : (expand ?? []))
+  const paths = (typeof expand === 'string' ? [expand] : (expand ?? []))
     .flatMap((entry) => entry.split(','))
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '');
-  for (const entry of names)
-    if (!known.includes(entry))
+  const names = (path: string): string[] => (known.includes(path) ? [path] : path.split('.'));
+  for (const path of paths)
+    if (!names(path).every((name) => known.includes(name)))
       complain(
         ['expand'],
-        `"${entry}" can not be expanded; ${known.length === 0 ? 'nothing can' : `one of: ${namesOf(known)}`}`,
+        `"${path}" can not be expanded; ${known.length === 0 ? 'nothing can' : `one of: ${namesOf(known)}`}`,
       );
-  return new Set(names);
+  return new Set(paths.flatMap(names));
 }
 
 /** `pagination.offset` is where the next page begins (specification, endpoint rule 4). */

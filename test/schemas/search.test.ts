@@ -48,6 +48,12 @@ describe('a search body and a query string mean the same', () => {
     expect([fromQuery.ids, fromQuery.flag]).toEqual([fromBody.ids, fromBody.flag]);
   });
 
+  test('a path expands every name on it', () => {
+    expect(query.parse({ expand: 'plan.meters' }).search.expand).toEqual(
+      new Set(['plan', 'meters']),
+    );
+  });
+
   test('an order without a field is by age', () => {
     expect(query.parse({ order: 'asc' }).search.sort).toEqual([
       { field: 'created_at', kind: 'time', direction: 'asc' },
@@ -92,6 +98,8 @@ describe('filters', () => {
     ${'a value of another kind'}  | ${{ filters: [{ field: 'amount', value: { boolean: true } }] }}               | ${'filters.0.value'}
     ${'a number that is none'}    | ${{ filters: [{ field: 'amount', value: { string: 'x' } }] }}                 | ${'filters.0.value'}
     ${'an unknown expand'}        | ${{ expand: 'plan,shoe' }}                                                    | ${'expand'}
+    ${'a path to nothing'}        | ${{ expand: 'plan.shoe' }}                                                    | ${'expand'}
+    ${'an empty name on a path'}  | ${{ expand: 'plan.' }}                                                        | ${'expand'}
     ${'an unknown status'}        | ${{ status: 'gone' }}                                                         | ${'status'}
   `('$what is refused at $path', ({ value, path }) => {
     expect(problems(body, value)).toEqual([path]);
