@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { instant, name, optionalId, optionalText } from './primitives.ts';
+import { instant, name, optionalId, optionalName } from './primitives.ts';
 import { searchSchemas } from './search.ts';
 import { ENVIRONMENT_TYPES } from './words.ts';
 
@@ -10,14 +10,14 @@ export const CreateEnvironmentBody = z.object({
 
 /** An empty name changes nothing; the type never changes and may be repeated. */
 export const UpdateEnvironmentBody = z.object({
-  name: optionalText(),
+  name: optionalName(),
   type: z.enum(ENVIRONMENT_TYPES).or(z.literal('')).nullish(),
 });
 export type UpdateEnvironmentBody = z.output<typeof UpdateEnvironmentBody>;
 
 /** A new environment by name and type, or one that exists and has no catalog yet. */
 export const CloneEnvironmentBody = z.object({
-  name: optionalText(),
+  name: optionalName(),
   type: z.enum(ENVIRONMENT_TYPES).nullish(),
   target_environment_id: optionalId,
 });

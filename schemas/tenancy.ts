@@ -4,6 +4,7 @@ import {
   integer,
   name,
   optionalId,
+  optionalName,
   optionalText,
   recordFields,
   status,
@@ -24,7 +25,7 @@ const metadata = z.record(z.string().max(255), z.string().max(10_000));
 export const SignUpBody = z.object({
   email: emailAddress,
   password: password.or(z.literal('')).nullish(),
-  tenant_name: optionalText(),
+  tenant_name: optionalName(),
 });
 export type SignUpBody = z.output<typeof SignUpBody>;
 
@@ -82,7 +83,7 @@ const AddressBody = z.object({
 });
 /** An empty name changes nothing; metadata and billing details are replaced as a whole when sent. */
 export const UpdateTenantBody = z.object({
-  name: optionalText(),
+  name: optionalName(),
   metadata: metadata.nullish(),
   billing_details: z
     .object({
@@ -116,7 +117,7 @@ const roles = z.array(name(100)).max(20);
 export const CreateUserBody = z.object({
   type: z.enum(USER_TYPES),
   email: emailAddress.or(z.literal('')).nullish(),
-  name: optionalText(),
+  name: optionalName(),
   roles: roles.nullish(),
 });
 export type CreateUserBody = z.output<typeof CreateUserBody>;
@@ -124,7 +125,7 @@ export const RenameUserBody = z.object({ name: name() });
 export const UpdateRolesBody = z.object({ roles });
 /** Metadata is merged key by key; null takes a key away. */
 export const UpdateMeBody = z.object({
-  name: optionalText(),
+  name: optionalName(),
   metadata: z.record(z.string().max(255), z.string().max(10_000).nullable()).nullish(),
 });
 export type UpdateMeBody = z.output<typeof UpdateMeBody>;

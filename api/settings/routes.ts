@@ -1,10 +1,12 @@
 import { invalidField, notFound } from '../../domain/errors.ts';
 import { isoTime } from '../../platform/clock.ts';
 import { parse, unknownFields } from '../../platform/http/parse.ts';
+import { assertAllowed } from '../../platform/http/register-routes.ts';
 import type { Transaction } from '../../postgres/client.ts';
 import { findSetting, settingScope, type SettingRow } from '../../postgres/settings.ts';
 import { Message } from '../../schemas/primitives.ts';
 import {
+  isReadBySuperAdmins,
   isSettingKey,
   Setting,
   SettingParams,
@@ -77,6 +79,8 @@ export const settingRoutes = [
     answer: Setting,
     async handler(call) {
       const key = settingKey(call.params.key);
+      if (isReadBySuperAdmins(key))
+        assertAllowed({ permission: 'setting:read', humanSuperAdminOnly: true }, call.identity);
       return settingAnswer(call.scope, key, await findSetting(call.deps.pool, call.scope, key));
     },
   }),

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { name, text } from '../primitives.ts';
 
-const order = z.int32().optional();
+const order = z.int32().default(0);
 
 const UsageGraph = z.object({
-  date_presets: z.array(name(50)).max(50).optional(),
-  default_preset: text(50).optional(),
+  date_presets: z.array(name(50)).max(50).default([]),
+  default_preset: text(50).default(''),
   allow_custom_date_range: z.boolean().default(false),
-  feature_filter_mode: text(50).optional(),
+  feature_filter_mode: text(50).default(''),
 });
 const MetricCards = z.object({
   show_cost_metrics: z.boolean().default(false),
@@ -24,10 +24,10 @@ const Tab = z.object({
 });
 const Section = z.object({
   id: name(),
-  label: text().optional(),
+  label: text().default(''),
   enabled: z.boolean().default(false),
   order,
-  tabs: z.array(Tab).max(50).optional(),
+  tabs: z.array(Tab).max(50).default([]),
 });
 const colour = text(50).optional();
 

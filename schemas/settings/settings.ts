@@ -14,6 +14,8 @@ interface SettingKind {
   readonly nullable?: readonly string[];
   /** A tenant's setting holds in all of its environments. */
   readonly scope: 'tenant' | 'environment';
+  /** Only a person who is super admin reads it; others are read by whoever may read settings. */
+  readonly readBySuperAdmins?: true;
 }
 
 /** Every setting there is (money-semantics 16). */
@@ -47,6 +49,7 @@ export const SETTINGS = {
     schema: tenancy.SamlConfig,
     default: tenancy.SAML_CONFIG_DEFAULT,
     scope: 'tenant',
+    readBySuperAdmins: true,
   },
   event_ingestion_filter: {
     schema: tenancy.EventIngestionFilter,
@@ -123,6 +126,12 @@ export type SettingValue<Key extends SettingKey> = Required<
 export function takesNull(key: SettingKey, field: string): boolean {
   const kind: SettingKind = SETTINGS[key];
   return kind.nullable?.includes(field) === true;
+}
+
+/** Whether only a person who is super admin may read it (money-semantics 14.3.2). */
+export function isReadBySuperAdmins(key: SettingKey): boolean {
+  const kind: SettingKind = SETTINGS[key];
+  return kind.readBySuperAdmins === true;
 }
 
 export const isSettingKey = (key: string): key is SettingKey => Object.hasOwn(SETTINGS, key);

@@ -43,7 +43,8 @@ describe('environments', () => {
     });
     const put = (body: object) => caller.put(`/v1/environments/${second.id}`, body);
     expect((await put({ name: 'Renamed', type: 'development' })).body.name).toBe('Renamed');
-    expect((await put({ name: '' })).body.name).toBe('Renamed');
+    for (const name of ['', ' ', null, undefined, ' Renamed '])
+      expect((await put({ name })).body.name).toBe('Renamed');
     expect((await put({ type: 'production' })).body.details[0].path).toBe('type');
   });
 

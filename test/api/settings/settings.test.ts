@@ -296,7 +296,13 @@ describe('settings', () => {
         version: '2',
         theme: {},
         sections: [
-          { id: 'a', enabled: false, tabs: [{ id: '1', type: 'invoices', enabled: false }] },
+          {
+            id: 'a',
+            label: '',
+            enabled: false,
+            order: 0,
+            tabs: [{ id: '1', type: 'invoices', enabled: false, order: 0 }],
+          },
         ],
       },
     ],
@@ -396,5 +402,13 @@ describe('settings', () => {
       (await robot.put('/v1/settings/tenant_config', { value: { max_users: 5 } })).status,
     ).toBe(403);
     expect((await robot.get('/v1/settings/tenant_config')).status).toBe(200);
+  });
+
+  test('only a person who is super admin reads how a tenant logs in', async () => {
+    const read = async (caller: typeof robot) =>
+      (await caller.get('/v1/settings/saml_config')).status;
+    const robot = await api.newCaller({ beside: api, userType: 'service_account' });
+    const reader = await api.newCaller({ beside: api, roles: ['all_reader'] });
+    expect([await read(api), await read(robot), await read(reader)]).toEqual([200, 403, 403]);
   });
 });

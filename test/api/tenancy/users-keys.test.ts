@@ -100,6 +100,7 @@ describe('accounts, keys and the tenant', () => {
       const { body: first } = await admin.put('/v1/users/me', { name: 'Me', metadata: { a: '1' } });
       const { body: second } = await admin.put('/v1/users/me', { metadata: { b: '2' } });
       expect([first.name, second.name, second.metadata]).toEqual(['Me', 'Me', { a: '1', b: '2' }]);
+      expect((await admin.put('/v1/users/me', { name: ' ' })).body.name).toBeNull();
       const { body: third } = await admin.put('/v1/users/me', { metadata: { a: null, c: null } });
       expect(third.metadata).toEqual({ b: '2' });
       expect((await admin.put(`/v1/users/${admin.user_id}`, { name: 'x' })).status).toBe(404);
@@ -322,7 +323,8 @@ describe('accounts, keys and the tenant', () => {
       address: { address_city: 'Pune', address_country: 'IN' },
     };
     await put({ name: 'New', metadata: { a: 'b' }, billing_details: details });
-    const { body } = await put({ name: '' });
+    const { body } = await put({ name: ' ' });
+    expect((await put({ name: ' New ' })).body.name).toBe('New');
     expect(body).toMatchObject({
       id: tenant_id,
       name: 'New',
