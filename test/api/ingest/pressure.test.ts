@@ -1,4 +1,6 @@
 import { InProcessRateLimiter } from '../../../platform/cache/in-process-rate-limiter.ts';
+import { poll } from '../../contract/event-log/contract.ts';
+import { WAIT_MS } from '../../support/patience.ts';
 import { startIngest, type TestIngest } from './start-ingest.ts';
 
 const EVENT = { event_name: 'api.call', external_customer_id: 'acme' };
@@ -63,12 +65,16 @@ describe('429', () => {
 });
 
 describe('503', () => {
+  /** Sent until it is accepted: a busy machine may need longer than the deadline of one append. */
+  const acceptedAtLast = (ingest: TestIngest, event_id: string) =>
+    poll(async () => (await ingest.post('/v1/events', { ...EVENT, event_id })).status === 202);
+
   test.each(['refuse', 'hang'] as const)(
     'never 202 while the log %ss; in bounded time, and back by itself',
     async (fault) => {
       const ingest = await startIngest({ appendDeadlineMs: 500 });
       // The credential is remembered from here on.
-      expect((await ingest.post('/v1/events', { ...EVENT, event_id: 'before' })).status).toBe(202);
+      await acceptedAtLast(ingest, 'before');
       ingest.proxy[fault]();
       const began = performance.now();
       const answers = await Promise.all(
@@ -78,18 +84,15 @@ describe('503', () => {
             : ingest.post('/v1/events/bulk', many(100)),
         ),
       );
-      expect(performance.now() - began).toBeLessThan(20_000);
+      // Without a bound they would wait for as long as the fault lasts.
+      expect(performance.now() - began).toBeLessThan(WAIT_MS / 2);
       for (const answer of answers) {
         expect(answer.status).toBe(503);
         expect(answer.body.code).toBe('event_log_unavailable');
         expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1);
       }
       ingest.proxy.pass();
-      const until = Date.now() + 60_000;
-      let status = 503;
-      while (status !== 202 && Date.now() < until)
-        status = (await ingest.post('/v1/events', { ...EVENT, event_id: 'after' })).status;
-      expect(status).toBe(202);
+      await acceptedAtLast(ingest, 'after');
       const ids = (await ingest.stored()).map((event) => event.event_id);
       expect(ids).toEqual(expect.arrayContaining(['before', 'after']));
       await ingest.close();
@@ -98,7 +101,7 @@ describe('503', () => {
 
   test('more bytes in flight than the process may hold', async () => {
     const ingest = await startIngest({ appendDeadlineMs: 4_000, maxHeldBytes: 100_000 });
-    expect((await ingest.post('/v1/events', EVENT)).status).toBe(202);
+    await acceptedAtLast(ingest, 'before');
     ingest.proxy.hang();
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => ingest.post('/v1/events/bulk', many(400))),
