@@ -3,6 +3,7 @@ import type { Transaction } from '../../postgres/client.ts';
 import { writeOutbox } from '../../postgres/outbox.ts';
 import type { CloneFeatureBody, Feature } from '../../schemas/feature.ts';
 import type { BillingDeps } from '../deps.ts';
+import { groupOfCopy } from '../groups/repository.ts';
 import { findMeter, insertMeter } from '../meters/repository.ts';
 import { newRecord, type Caller } from '../record.ts';
 import { findFeature, insertFeature, withEmbedded, type FeatureRow } from './repository.ts';
@@ -32,6 +33,7 @@ export async function cloneFeature(
     lookup_key: body.lookup_key,
     description: body.description === undefined ? source.description : body.description,
     meter_id: meter?.id ?? null,
+    group_id: await groupOfCopy(tx, scope, source.group_id),
     metadata: { ...source.metadata, ...body.metadata, source_feature_id: source.id },
   };
   await insertFeature(tx, row);

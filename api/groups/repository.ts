@@ -73,6 +73,15 @@ export async function publishedGroup(
   return row;
 }
 
+/** The group for a copy of its member: none where it is being archived, which would not see the copy. */
+export async function groupOfCopy(
+  db: Transaction,
+  scope: Scope,
+  id: string | null,
+): Promise<string | null> {
+  return id === null ? null : ((await publishedGroup(db, scope, id))?.id ?? null);
+}
+
 /** Those of the groups that are published, in no order; none is archived before the transaction ends. */
 export async function publishedGroups(
   db: Transaction,

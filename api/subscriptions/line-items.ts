@@ -21,6 +21,7 @@ import { below } from '../bulk-error.ts';
 import type { BillingDeps } from '../deps.ts';
 import { selectorOf } from '../invoices/line-questions.ts';
 import type { BilledLine } from '../invoices/billing-sources.ts';
+import { groupOfCopy } from '../groups/repository.ts';
 import { findMeters } from '../meters/repository.ts';
 import { findReferences, keptUnit, priceTerms } from '../prices/create-prices.ts';
 import {
@@ -144,7 +145,7 @@ async function overriddenPrice(
     parent_price_id: plan.parent_price_id,
     display_name,
     description,
-    group_id,
+    group_id: await groupOfCopy(tx, caller.scope, group_id),
     metadata,
     lookup_key: null,
   });

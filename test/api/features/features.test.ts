@@ -266,10 +266,16 @@ describe('features', () => {
         }); // prettier-ignore
         const join = () => api.put(`/v1/features/${feature.id}`, { group_id: group.id });
         expect((await join()).status).toBe(200);
-        const [again, gone] = await Promise.all([join(), api.delete(`/v1/groups/${group.id}`)]);
+        const copy = { name: 'Copy', lookup_key: `copy-${round}` };
+        const [again, clone, gone] = await Promise.all([
+          join(),
+          api.post(`/v1/features/${feature.id}/clone`, copy),
+          api.delete(`/v1/groups/${group.id}`),
+        ]);
         expect([200, 404]).toContain(again.status);
+        expect(clone.status).toBe(201);
         expect(gone.status).toBe(204);
-        expect((await api.get(`/v1/features/${feature.id}`)).body.group_id).toBeNull();
+        expect((await api.get(`/v1/groups/${group.id}`)).body.entity_ids).toEqual([]);
       }
     });
 
