@@ -28,7 +28,7 @@ const { values: options } = parseArgs({
 });
 const SEND_BATCH = 500;
 const DUPLICATES_EVERY = 10;
-const VISIBLE_SECONDS_MAX = 120;
+const VISIBLE_SECONDS_MAX = 900;
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 const input =

@@ -16,7 +16,7 @@ export interface RoleReady {
  * less CPU in the stream, an eighth less at the edge).
  */
 const HOT_PATH_EXEC_ARGV = ['--max-semi-space-size=64'];
-const READY_MS_MAX = 60_000;
+const READY_MS_MAX = 180_000;
 /** Longer than a role's own drain limit, so that this is the last resort only. */
 const STOP_MS_MAX = 15_000;
 

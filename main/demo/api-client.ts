@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const UNAVAILABLE_MS_MAX = 30_000;
+/** Tells what stays away from a machine that takes its time. */
+const UNAVAILABLE_MS_MAX = 300_000;
 const RETRY_MS = 250;
 
 /**
@@ -19,7 +20,7 @@ export function createApiClient(baseUrl: string, apiKey: string): ApiClient {
         method,
         headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
         body: body === undefined ? undefined : JSON.stringify(body),
-        signal: AbortSignal.timeout(60_000),
+        signal: AbortSignal.timeout(UNAVAILABLE_MS_MAX),
       });
       const text = await response.text();
       if (response.ok) return JSON.parse(text) as Answer;
