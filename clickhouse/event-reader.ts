@@ -22,7 +22,12 @@ import {
   timeOfNth,
   type EventSearch,
 } from './queries/event-search.ts';
-import { meteredVersions, type MeteredVersions } from './queries/metered-versions.ts';
+import {
+  meteredCustomers,
+  meteredVersions,
+  type MeteredCustomers,
+  type MeteredVersions,
+} from './queries/metered.ts';
 import {
   countedEvents,
   rawEventRow,
@@ -103,6 +108,8 @@ export interface EventReader {
   counts(question: EventCountQuestion): Promise<EventCounts>;
   /** Meter versions that have counted anything of the customers. */
   meteredVersions(question: MeteredVersions): Promise<readonly string[]>;
+  /** Those of whom a meter version has counted anything, in the order of their ids' bytes. */
+  meteredCustomers(question: MeteredCustomers): Promise<readonly string[]>;
   /**
    * A usage question about any properties, by the rules of a meter version without an expression. Events
    * at or beyond `liveUntil` do not count.
@@ -157,6 +164,10 @@ export function createEventReader(
     meteredVersions: (question) =>
       guarded(question.tenant_id, async () =>
         (await clickhouse.rows<[string]>(meteredVersions(question), options)).map(([id]) => id),
+      ),
+    meteredCustomers: (question) =>
+      guarded(question.tenant_id, async () =>
+        (await clickhouse.rows<[string]>(meteredCustomers(question), options)).map(([id]) => id),
       ),
     answer: (query, version, live_until = {}) =>
       guarded(query.tenant_id, () =>

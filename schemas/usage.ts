@@ -19,6 +19,8 @@ export const MeterUsageBody = z
     end_time: time.nullish(),
     /** Answer each window of this grid. A bucketed meter answers its own buckets, whatever is asked for. */
     window_size: windowSize,
+    /** Of a meter of MAX or SUM without buckets: count in these, as a price with this bucket size does. */
+    bucket_size: windowSize,
     timezone: windowZone,
     /** Where MONTH windows begin; absent: the first of the month. */
     billing_anchor: time.nullish(),

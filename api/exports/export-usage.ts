@@ -1,11 +1,12 @@
 import { invalidField } from '../../domain/errors.ts';
 import type { UsageQuery, UsageRow } from '../../domain/metering/usage.ts';
-import { inScope, type Db, type Scope } from '../../postgres/client.ts';
+import { epochMs } from '../../domain/time/instant.ts';
+import type { Scope } from '../../postgres/client.ts';
 import type { UsageExportQuery } from '../../schemas/export.ts';
 import type { ApiDeps } from '../deps.ts';
 import { findMeter } from '../meters/repository.ts';
-import { askUsage } from '../usage/ask-usage.ts';
-import { wholeVersion } from '../usage/meter-usage.ts';
+import { askUsage, usageStillCounted } from '../usage/ask-usage.ts';
+import { askedVersion } from '../usage/meter-usage.ts';
 import { rangeOf } from '../usage/range.ts';
 import { PartWriter, type ExportColumn, type ExportPart } from './export-part.ts';
 
@@ -30,8 +31,8 @@ const COLUMNS: readonly ExportColumn<ExportedUsage>[] = [
 
 /**
  * What each customer of the environment used of a meter in `[start_time, end_time)`, by the external id's order:
- * the quantities that an invoice over the same time has. Customers without usage have no row; those of
- * one customer stay in one part.
+ * the quantities that an invoice over the same time has. Usage may come before the record of who used
+ * it, and stays when that goes. Customers without usage have no row; those of one customer stay in one part.
  */
 export async function exportUsage(
   deps: ApiDeps,
@@ -40,13 +41,21 @@ export async function exportUsage(
 ): Promise<ExportPart> {
   const meter = await findMeter(deps.pool, scope, query.meter_id);
   const { start, end } = rangeOf(deps.clock, query);
-  const version = await wholeVersion(deps, scope, meter.id, [], start);
+  const version = await askedVersion(deps, scope, meter.id, [], start);
+  if (version.backfill_state !== 'complete') throw usageStillCounted();
   const { type, multiplier, bucket_size, group_by } = version.spec.aggregation;
   const size = bucket_size ?? query.window_size ?? null;
   const part = new PartWriter(COLUMNS, query);
   let after = query.cursor === undefined ? '' : customerOf(query.cursor);
   while (part.room > 0) {
-    const customers = await customersAfter(deps.pool, scope, after, query.external_customer_id);
+    const customers = await deps.eventReader.meteredCustomers({
+      ...scope,
+      meter_version_id: version.id,
+      external_customer_id: query.external_customer_id ?? null,
+      after,
+      end: epochMs(end),
+      limit: PAGE_CUSTOMERS,
+    });
     const asks = customers.map((external_customer_id) => ({
       version,
       query: {
@@ -82,21 +91,6 @@ export async function exportUsage(
     if (part.room > 0 && customers.length < PAGE_CUSTOMERS) return part.end(null);
   }
   return part.end(Buffer.from(after).toString('base64url'));
-}
-
-/** External ids, each once whoever bore it, in the order of their bytes. */
-async function customersAfter(
-  db: Db,
-  scope: Scope,
-  after: string,
-  only: string | undefined,
-): Promise<string[]> {
-  const rows = await db<{ external_id: string }[]>`
-    select distinct external_id collate "C" as external_id from customers
-     where ${inScope(db, scope)} and external_id collate "C" > ${after}
-       ${only === undefined ? db`` : db`and external_id = ${only}`}
-     order by 1 limit ${PAGE_CUSTOMERS}`;
-  return rows.map(({ external_id }) => external_id);
 }
 
 function customerOf(cursor: string): string {

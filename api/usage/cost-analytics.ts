@@ -19,7 +19,7 @@ import { findPricesOfEntities, priceAnswers, type PriceRow } from '../prices/rep
 import { asksOf, figuresOf, type AnalyticsQuestion } from './analytics-figures.ts';
 import { usageLines, type AnalyticsSubject } from './analytics-subjects.ts';
 import { askUsage } from './ask-usage.ts';
-import { figureText } from './cost-shares.ts';
+import { figureText, netCost } from './cost-shares.ts';
 import { findKnownCustomer } from './known-customer.ts';
 import { rangeOf } from './range.ts';
 import { rateSubjects } from './rate-subjects.ts';
@@ -33,7 +33,8 @@ interface PricedSubject {
 
 /**
  * Cost of usage by the prices of the active costsheet, over the part of the range in which each price
- * is in force, and the revenue of the same usage as usage analytics has it (money-semantics 13.2).
+ * is in force, and the revenue of the same usage as usage analytics has it, after discounts
+ * (money-semantics 13.2).
  * Currencies are never added up: the costsheet's decides, and revenue in another one is left out.
  */
 export async function costAnalytics(
@@ -81,7 +82,7 @@ export async function costAnalytics(
       ofLine(subject),
       rows,
       rated.get(subject) ?? [],
-    ).map(({ cost }) => ({ currency: subject.line!.currency, amount: cost.cost })),
+    ).map(({ cost }) => ({ currency: subject.line!.currency, amount: netCost(cost) })),
   );
   const costs = priced.flatMap(({ price, subject }, number) =>
     figuresOf(subject, number, asked, rows, []).map((figures) => ({ price, subject, figures })),

@@ -252,5 +252,6 @@ export const noEvents: EventReader = {
   countedCopies: async () => [],
   counts: async () => ({ accepted: 0, duplicates: 0, metered: 0, rejected: 0, slots: [] }),
   meteredVersions: async () => [],
+  meteredCustomers: async () => [],
   inTurn: (_tenantId, work) => work(),
 };

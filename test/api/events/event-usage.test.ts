@@ -176,6 +176,20 @@ describe('usage routes', () => {
       ],
     });
     for (const window_size of ['HOUR', 'MONTH']) expect(await ask({ window_size })).toEqual(own);
+    expect(await ask({ bucket_size: 'MONTH' })).toEqual(own);
+  });
+
+  test('POST /events/usage/meter: in the buckets of a price, for MAX and SUM', async () => {
+    const max = await world.catalog.meter({ type: 'MAX', field: 'n' }, { event_name: 'agg' });
+    const count = await world.catalog.meter({ type: 'COUNT' }, { event_name: 'agg' });
+    await world.settled();
+    const ask = (meter: { id: string }) =>
+      world.api.post('/v1/events/usage/meter', { ...question, meter_id: meter.id, bucket_size: 'DAY' }); // prettier-ignore
+    const raw = await usage({ aggregation_type: 'MAX', property_name: 'n', bucket_size: 'DAY' });
+    expect(raw.body.results.length).toBeGreaterThan(1);
+    expect((await ask(max)).body).toEqual(raw.body);
+    const refused = await ask(count);
+    expect([refused.status, refused.body.details[0].path]).toEqual([400, 'bucket_size']);
   });
 
   test.each([

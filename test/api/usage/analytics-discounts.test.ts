@@ -167,6 +167,16 @@ describe('discounts in usage analytics', () => {
     expect(brief(body)).toEqual(['150', '0', '150']);
   });
 
+  test('revenue beside costs is what discounts leave', async () => {
+    const ten = await coupon({ percentage_off: '10' });
+    const { ask } = await used({ coupons: [ten.id] }, [[30, 100]]);
+    const { total_cost, total_discount } = await ask();
+    const asked = { external_customer_id: `disc_${count}`, ...RANGE };
+    const { body } = await world.api.post('/v1/costs/analytics', asked);
+    expect(Number(total_discount)).toBeGreaterThan(0);
+    expect([body.total_revenue, body.margin]).toEqual([total_cost, total_cost]);
+  });
+
   test('groups and filters have their share', async () => {
     const ten = await coupon({ percentage_off: '10' });
     const { ask } = await used({ coupons: [ten.id] }, [
