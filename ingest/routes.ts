@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import { errorBody } from '../platform/http/error-body.ts';
 import { answerOf } from '../platform/http/error-handler.ts';
 import type { Route } from '../platform/http/route.ts';
+import { redirectWithoutSlash } from '../platform/http/trailing-slash.ts';
 import {
   IngestEventAnswer,
   IngestEventBody,
@@ -24,6 +25,9 @@ export const ingestRoutes =
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', (_request, _payload, done) => done(null));
 
+    app.addHook('onRequest', async (request, reply) => {
+      if (redirectWithoutSlash(request, reply)) return reply;
+    });
     app.setErrorHandler((error, request, reply) => {
       const { status, code, message, details } = answerOf(error);
       intake.metrics.refused(status);

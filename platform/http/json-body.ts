@@ -3,12 +3,17 @@ import type { ContentTypeParserDoneFunction } from 'fastify/types/content-type-p
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { BillingError } from '../../domain/errors.ts';
 import { bodyDecoder } from './decode-body.ts';
-import { assertOneReading } from './json-text.ts';
+import { assertOneReading, endOfFirstValue } from './json-text.ts';
 
 const DEPTH_MAX = 16;
 
+const followedByText = new WeakSet<FastifyRequest>();
+
+/** Whether something stands behind the JSON value of the body, which nobody reads. */
+export const hasTextAfterBody = (request: FastifyRequest): boolean => followedByText.has(request);
+
 /**
- * Reads `application/json` bodies, encoded or not. An empty body is `undefined` (clients send a content
+ * Reads `application/json` bodies, encoded or not. What follows the value is left unread. An empty body is `undefined` (clients send a content
  * type with DELETE and with actions that take no body), `null` is an empty object, `__proto__` and
  * `constructor.prototype` are refused, so is what has two readings, and so is what no store can keep:
  * nesting deeper than 16, the character NUL, and halves of surrogate pairs.
@@ -20,16 +25,24 @@ export function readJsonBodies(app: FastifyInstance): void {
     if (!isUtf8(bytes)) return done(badJson('it is not UTF-8'));
     const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
     if (text.trim() === '') return done(null, undefined);
-    void parse(request, text, (error, value: unknown) => {
-      if (error !== null) return done(badJson(error.message));
-      try {
-        assertStorable(value, 'body');
-        assertOneReading(text);
-        done(null, value === null ? {} : value);
-      } catch (refusal) {
-        done(refusal as Error);
-      }
-    });
+    const takeValue = (first: string) =>
+      parse(request, first, (error, value: unknown) => {
+        if (error !== null) return retryWithoutRest(first, error);
+        try {
+          assertStorable(value, 'body');
+          assertOneReading(first);
+          done(null, value === null ? {} : value);
+        } catch (refusal) {
+          done(refusal as Error);
+        }
+      });
+    const retryWithoutRest = (whole: string, error: Error) => {
+      const end = endOfFirstValue(whole);
+      if (whole.slice(end).trim() === '') return done(badJson(error.message));
+      followedByText.add(request);
+      void takeValue(whole.slice(0, end));
+    };
+    void takeValue(text);
   };
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     try {

@@ -10,6 +10,18 @@ interface Level {
   at: string | number;
 }
 
+/** Where the first JSON value of the text ends; of what is no JSON some place. */
+export function endOfFirstValue(text: string): number {
+  let depth = 0;
+  for (const match of text.matchAll(TOKEN)) {
+    const [token] = match;
+    if (token === '{' || token === '[') depth += 1;
+    if (token === '}' || token === ']') depth -= 1;
+    if (depth <= 0) return match.index + token.length;
+  }
+  return text.length;
+}
+
 /**
  * Throws 400 for what `JSON.parse` takes in silence, so that two readers of one text may differ: a key
  * that stands twice in its object, and a number of more than 15 digits, which would be rounded

@@ -26,11 +26,12 @@ import {
 } from './conditional.ts';
 import { isRace } from './error-handler.ts';
 import { ignoredFields } from './ignored-fields.ts';
-import { assertStorable } from './json-body.ts';
+import { assertStorable, hasTextAfterBody } from './json-body.ts';
 import { parse, unknownFields } from './parse.ts';
 import type { RateLimit } from '../cache/rate-limiter.ts';
 import { refuseBeyond, type CallerLimit } from './rate-limit.ts';
 import { assertRoutes, type Call, type Route, type RouteDeps } from './route.ts';
+import { redirectWithoutSlash } from './trailing-slash.ts';
 
 export interface RegisterOptions<Deps extends RouteDeps> {
   readonly prefix: string;
@@ -66,8 +67,7 @@ export function registerRoutes<Deps extends RouteDeps>(
       url: urlOf(options.prefix, route),
       ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
       onRequest: async (request, reply) => {
-        const path = withoutSlash(request.url);
-        if (path !== request.url) return reply.code(307).header('location', path).send();
+        if (redirectWithoutSlash(request, reply)) return reply;
         const identity = await admit(route, request, options);
         await takeRequest(options.callerLimit ?? null, identity, request, reply);
         identities.set(request, identity);
@@ -80,12 +80,6 @@ export function registerRoutes<Deps extends RouteDeps>(
 /** The path as Fastify writes it: `/v1/plans/:id`. */
 const urlOf = (prefix: string, { path }: Pick<Route, 'path'>): string =>
   prefix + path.replace(/\{([a-z_]+)\}/g, ':$1');
-
-/** The same address without slashes at the end of its path. */
-function withoutSlash(url: string): string {
-  const path = url.split('?', 1)[0]!;
-  return path.replace(/\/+$/, '') + url.slice(path.length);
-}
 
 /** Bodies that are files reach the routes that declare them, as a `Buffer`, and no others. */
 function readFiles(
@@ -278,6 +272,7 @@ function parseRequest<Deps>(
       ? Object.keys(request.query as object)
       : unknownFields(route.query, request.query)),
     ...(route.body === undefined ? [] : unknownFields(route.body, request.body)),
+    ...(hasTextAfterBody(request) ? ['text after the body'] : []),
   ];
   if (ignored.length > 0)
     void reply.header('x-ignored-fields', ignoredFields(ignored, request.headers));

@@ -4,6 +4,7 @@ import type { Logger } from '../log.ts';
 import { errorBody } from './error-body.ts';
 import { answerOf, handleErrors } from './error-handler.ts';
 import { readJsonBodies } from './json-body.ts';
+import { refuseConnection } from './refuse-connection.ts';
 
 export interface ServerOptions {
   readonly log: Logger;
@@ -24,6 +25,9 @@ export interface AnswerFacts {
 
 export const API_BODY_BYTES_MAX = 1024 * 1024;
 export const EVENT_BODY_BYTES_MAX = 32 * 1024 * 1024;
+
+/** Node's bound of a request's line and headers. */
+const REQUEST_LINE_BYTES_MAX = 16 * 1024;
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
@@ -46,12 +50,14 @@ export function createServer(options: ServerOptions): FastifyInstance {
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 512 },
+    // As long as a request line can be: how long an id may be is the route's to say.
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: REQUEST_LINE_BYTES_MAX },
     requestIdHeader: false,
     genReqId(request) {
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
     },
+    clientErrorHandler: refuseConnection,
     frameworkErrors(error, request, reply) {
       const { status, code, message, details } = answerOf(error);
       const body = errorBody(status, code, message, details, request.id);

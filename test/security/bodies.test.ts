@@ -54,7 +54,9 @@ describe('bodies', () => {
     ['constructor.prototype', '{"name": "x", "constructor": {"prototype": {"polluted": 1}}}'],
     ['too deep', nested(17)],
     ['much too deep', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
-    ['text after the value', '{"name": "x"} {"name": "y"}'],
+    ['no JSON before the text after it', '{"name": "x" {"name": "y"}'],
+    ['twice, before text after it', '{"name": "x", "name": "y"} z'],
+    ['__proto__, before text after it', '{"name": "x", "__proto__": {"polluted": 1}} z'],
     ['no UTF-8', Buffer.from([0x22, 0xff, 0x22])],
     [
       '257 pairs of metadata',
@@ -131,6 +133,12 @@ describe('bodies', () => {
       socket.on('data', (data) => (text += data.toString())).on('close', () => resolve(text));
     });
     expect(answer).toMatch(/^HTTP\/1\.1 431 /);
+    expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({
+      success: false,
+      code: 'validation_error',
+      http_status_code: 431,
+      request_id: /x-request-id: (\S+)/.exec(answer)![1],
+    });
     expect(api.app.server.requestTimeout).toBeGreaterThan(0);
     expect(api.app.server.requestTimeout).toBeLessThanOrEqual(60_000);
   });

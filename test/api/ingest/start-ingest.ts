@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import fastify, { type FastifyInstance } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import type { IngestDeps } from '../../../ingest/accept-events.ts';
@@ -9,6 +9,7 @@ import {
   type PostgresEventLog,
 } from '../../../platform/event-log/postgres.ts';
 import { createApiKeyAuth } from '../../../platform/http/api-key-auth.ts';
+import { createServer } from '../../../platform/http/server.ts';
 import { createSessions, type Sessions } from '../../../platform/http/sessions.ts';
 import { createIds } from '../../../platform/ids.ts';
 import type { Pool } from '../../../postgres/client.ts';
@@ -75,7 +76,7 @@ export async function startIngest(
   const sessions = await createSessions({ pool: database.pool, clock });
   const metrics = new Registry();
   const ids = createIds(clock);
-  const app = fastify();
+  const app = createServer({ log: logger });
   await app.register(
     ingestRoutes({
       log,

@@ -130,6 +130,19 @@ describe('declared routes', () => {
       expect(answer.headers['x-ignored-fields']).toBe('shape, colour, tiers%5B1%5D.upto');
     });
 
+    test('text after the body is left unread and named; refused on demand', async () => {
+      for (const rest of [' and more', '{"name": "two"}', '}', ' {"name": "x"', '\n\u0000']) {
+        const name = `followed by ${rest.length}`;
+        const answer = await send('POST', '/v1/things', `{"name": "${name}"}${rest}`);
+        expect([answer.statusCode, answer.json().name]).toEqual([201, name]);
+        expect(answer.headers['x-ignored-fields']).toBe('text%20after%20the%20body');
+      }
+      const strict = await send('POST', '/v1/things', '{"name": "x"} and more', {
+        prefer: 'handling=strict',
+      });
+      expect([strict.statusCode, strict.json().code]).toEqual([400, 'unknown_field']);
+    });
+
     test('a bearer token carries a key as well', async () => {
       const answer = await app.inject({
         method: 'GET',
@@ -202,7 +215,8 @@ describe('declared routes', () => {
       ['with NUL', '{"name": "a\\u0000b"}'],
       ['with half a surrogate pair', '{"name": "a\\ud800b"}'],
       ['too deep', `{"name": "x", "a": ${'['.repeat(40)}${']'.repeat(40)}}`],
-      ['followed by text', '{"name": "x"} and more'],
+      ['begun with text', 'and then {"name": "x"}'],
+      ['closed before it began', '} {"name": "x"}'],
     ])('a body that is %s', async (_what, body) => {
       const answer = await send('POST', '/v1/things', body);
       expect(answer.statusCode).toBe(400);
@@ -221,6 +235,14 @@ describe('declared routes', () => {
       expect((await send('GET', '/v1/things/%E0%A4%A')).statusCode).toBe(400);
       expect((await send('GET', '/v1/things/a%00b')).statusCode).toBe(400);
     });
+  });
+
+  test('an id of any length reaches its route, which says how long it may be', async () => {
+    for (const length of [513, 8_000]) {
+      const id = 'x'.repeat(length);
+      const answer = await send('GET', `/v1/things/${id}`);
+      expect([answer.statusCode, answer.json()]).toEqual([200, { id }]);
+    }
   });
 
   describe('401 and 403', () => {
@@ -315,6 +337,7 @@ describe('declared routes', () => {
   });
 });
 
+/** Deny by default begins with what is declared (reliability, S6). */
 describe('route declarations are checked at start-up', () => {
   const good = ROUTES[1]! as unknown as Route<never>;
   test.each([
