@@ -33,7 +33,8 @@ export async function startHttpRole(
     started.push(ready);
   }
   const health = (): Promise<Record<string, ComponentHealth>> => storesHealth(runtime);
-  app.get('/healthz', async () => ({ status: 'ok' }));
+  for (const url of ['/healthz', '/health']) app.get(url, async () => ({ status: 'ok' }));
+  app.post('/health', async () => ({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {
     const components = await health();
     const ready = isReady(components);

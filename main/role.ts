@@ -78,7 +78,8 @@ async function startOperationsServer(
     const send = (status: number, type: string, body: string): void =>
       void response.writeHead(status, { 'content-type': type }).end(body);
     const respond = async (): Promise<void> => {
-      if (request.url === '/healthz') return send(200, 'application/json', '{"status":"ok"}');
+      if (request.url === '/healthz' || request.url === '/health')
+        return send(200, 'application/json', '{"status":"ok"}');
       if (request.url === '/metrics')
         return send(200, registry.contentType, await registry.metrics());
       if (request.url === '/metrics.json')

@@ -3,7 +3,7 @@ import { startTestApi, type TestApi, type TestCaller } from '../support/api.ts';
 
 /**
  * The role × operation matrix, made from the route list: whoever adds a route is in it. A refusal comes
- * before the body is read, so nothing has to exist for the question.
+ * before the body is read, so nothing has to exist for the question (reliability, S6).
  */
 describe('role × operation', () => {
   let api: TestApi;
