@@ -1,6 +1,7 @@
 import { answerUsage } from '../../domain/metering/aggregate.ts';
 import { decimal, decimalText, sum } from '../../domain/money.ts';
 import type { UsageQuery } from '../../domain/metering/usage.ts';
+import { WAIT_MS } from '../support/patience.ts';
 import { startPipeline, type PipelineWorld } from '../support/pipeline-world.ts';
 
 const START = '2026-03-01T00:00:00.000Z';
@@ -185,7 +186,7 @@ async function untilSealed() {
   const seals = async () =>
     Number((await world.api.pool`select coalesce(max(number), 0) as n from seals`)[0]!['n']);
   const before = await seals();
-  const until = Date.now() + 60_000;
+  const until = Date.now() + WAIT_MS;
   while ((await seals()) < before + 2 && Date.now() < until)
     await new Promise((resolve) => setTimeout(resolve, 100));
 }

@@ -44,7 +44,8 @@ describe(`buckets and seals (seed ${SEED})`, () => {
           external_customer_id: `customer-${random.integer(0, 4)}`,
           timestamp: Date.UTC(2026, 9, 1) + random.integer(0, 3 * 86_400_000 - 1),
           properties: JSON.stringify({
-            tokens: random.integer(-20, 500),
+            // Never 0, which is what a bucket without rows would answer.
+            tokens: random.integer(-20, 500) || 1,
             region: random.pick(['eu', 'us']),
             user: `user-${random.integer(0, 60)}`,
           }),

@@ -9,6 +9,7 @@ import {
   usageEvent,
   type MeteringWorld,
 } from '../support/metering-world.ts';
+import { PATIENCE } from '../support/patience.ts';
 import { readLog, recount, storedUsage } from '../support/usage-recount.ts';
 
 /** ClickHouse that is down, slow, refuses writes or does not say that it wrote: the stream waits and loses nothing. */
@@ -23,7 +24,11 @@ describe('outages of ClickHouse', () => {
     const url = new URL(world.clickhouseUrl);
     proxy = await startFaultProxy({ host: url.hostname, port: Number(url.port) });
     url.port = String(proxy.port);
-    const clickhouse = connectClickHouse({ url: url.toString(), applicationName: 'stream' });
+    const clickhouse = connectClickHouse({
+      url: url.toString(),
+      applicationName: 'stream',
+      patience: PATIENCE,
+    });
     closeClient = () => clickhouse.close();
     version = await world.createMeter({ type: 'SUM', field: 'tokens' });
     stream = await world.startStream({}, createUsageStore(clickhouse));

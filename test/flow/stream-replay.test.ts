@@ -46,7 +46,7 @@ describe('the machine under ClickHouse stopped uncleanly', () => {
     await expect(readUsageBounds(world.pool, [])).rejects.toThrow(UsageUnderRepair);
 
     await world.startStream({ batchEvents: 70 });
-    await eventually(async () => void (await readUsageBounds(world.pool, [])), 60_000);
+    await eventually(async () => void (await readUsageBounds(world.pool, [])));
     expect(await progress()).toEqual(before);
     expect(await storedUsage(world.clickhouse, sum.id)).toEqual(recount(log, sum));
     // A version that ended meanwhile gets its rows back, and rows beyond its end do not count anyway.
@@ -74,10 +74,10 @@ describe('the log is resized while events come in', () => {
     expect(await world.eventLog.resize(5)).toBe(1);
     const later = events(150, 300).map((event) => ({ ...event, properties: '{"tokens":7777}' }));
     await world.send(later, { eventsPerRecord: 20 });
-    await world.untilPassed(60_000);
+    await world.untilPassed();
     const late = await world.createMeter({ type: 'COUNT' });
     await world.send(events(440, 30), { eventsPerRecord: 20 });
-    await world.untilPassed(60_000);
+    await world.untilPassed();
     const log = await readLog(world.pool);
     expect(new Set(log.map(({ position }) => position >> 56n))).toEqual(new Set([0n, 1n]));
     expect(recount(log, version).length).toBe(470);
@@ -92,7 +92,11 @@ describe('the log is resized while events come in', () => {
     for (const { partition, next } of await world.eventLog.positions('nobody'))
       await world.eventLog.truncate(partition, next - 1n);
     const stream = await world.startStream();
-    await new Promise((resolve) => setTimeout(resolve, 800));
+    // Each attempt to start is a generation; after two of them the first has failed.
+    await eventually(async () => {
+      const tried = await world.pool`select 1 from stream_progress where generation >= 2`;
+      expect(tried).toHaveLength(2);
+    });
     expect(await progress()).toEqual([
       { partition: 0, next_offset: '0' },
       { partition: 1, next_offset: '0' },

@@ -116,7 +116,7 @@ describe('from the log to usage rows', () => {
       usageEvent({ event_id: `month-${n}`, timestamp: Date.UTC(2006, n % 240, 1 + (n % 28)) }),
     );
     await world.send(events);
-    await world.untilPassed(60_000);
+    await world.untilPassed();
     await expectExact(version);
   });
 

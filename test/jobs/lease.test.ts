@@ -18,7 +18,7 @@ const runner = (holder: string): JobRunner => ({
   holder,
   now: async () => '2026-03-01T00:00:00.000Z',
 });
-const tick = (minute: number) => `2026-03-01T00:${String(minute).padStart(2, '0')}:00.000Z`;
+const tick = (minute: number) => `2001-03-01T00:${String(minute).padStart(2, '0')}:00.000Z`;
 
 /** A job that ends when told to, and counts its runs. */
 function heldJob() {

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startTestApi, type TestApi } from '../support/api.ts';
 import type { ChildTask } from '../support/billing-child.ts';
 import { catalogOf, type TestCatalog } from '../support/catalog.ts';
+import { WAIT_MS } from '../support/patience.ts';
 import { completeBackfills } from '../support/usage-oracle.ts';
 
 const LOADER = fileURLToPath(new URL('../../scripts/typescript.js', import.meta.url));
@@ -59,7 +60,7 @@ const nextTick = () => new Date((tick += 60_000)).toISOString();
 
 /** Until the lease of the killed process has run out: the database's clock decides. */
 async function untilRun(name: 'close-job' | 'finalize-job', at: string) {
-  const until = Date.now() + 60_000;
+  const until = Date.now() + WAIT_MS;
   for (;;) {
     const ended = await run({ name, tick: nextTick() }, at);
     if (ended.answer !== null || Date.now() > until) return ended.answer;

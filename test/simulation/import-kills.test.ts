@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { seededRandom } from '../../bench/random.ts';
 import type { ImportChildSettings } from '../support/import-child.ts';
+import { WAIT_MS } from '../support/patience.ts';
 import { startPipeline, type PipelineWorld } from '../support/pipeline-world.ts';
 import { readLog } from '../support/usage-recount.ts';
 
@@ -78,7 +79,7 @@ async function imported(name: string) {
 
 /** A process that kills itself there; first the lease of the one before has to run out. */
 async function killedAt(point: string): Promise<void> {
-  const until = Date.now() + 60_000;
+  const until = Date.now() + WAIT_MS;
   for (;;) {
     const { signal, report } = await runChild(`jobs.import_events.${point}`);
     if (signal === 'SIGKILL') return;
@@ -88,7 +89,7 @@ async function killedAt(point: string): Promise<void> {
 }
 
 async function finish(id: string) {
-  const until = Date.now() + 60_000;
+  const until = Date.now() + WAIT_MS;
   for (;;) {
     await runChild('');
     const { body } = await world.api.get(`/v1/tasks/${id}`);
