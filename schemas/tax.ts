@@ -37,7 +37,7 @@ export const TaxRateOverride = z.object({
   currency,
   /** Default: it counts. */
   auto_apply: z.boolean().nullish(),
-  priority: integer.nullish(),
+  priority: integer.min(0).nullish(),
   metadata: optionalMetadata,
 });
 

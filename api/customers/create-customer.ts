@@ -6,6 +6,7 @@ import type {
   CreateCustomerBody,
   Customer,
 } from '../../schemas/customer.ts';
+import { below } from '../bulk-error.ts';
 import type { BillingDeps } from '../deps.ts';
 import { newRecord, type Caller } from '../record.ts';
 import { createTaxAssociation } from '../taxes/create-tax-association.ts';
@@ -53,13 +54,15 @@ export async function createCustomer(
     const mappings = await linkCustomer(tx, deps, caller, row.id, links);
     const customer = customerAnswer({ ...row, integrations: mappings.reverse() });
     await writeOutbox(tx, caller.scope, 'customer.created', { customer });
-    for (const override of overrides)
+    for (const [index, override] of overrides.entries())
       await createTaxAssociation(tx, deps, caller, {
         ...override,
         auto_apply: override.auto_apply ?? true,
         entity_type: 'customer',
         entity_id: customer.id,
         external_customer_id: null,
+      }).catch((error: unknown) => {
+        throw below(error, `tax_rate_overrides[${index}]`);
       });
     return customer;
   });

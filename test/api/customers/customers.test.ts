@@ -194,8 +194,14 @@ describe('customers', () => {
     expect(found.items).toMatchObject([
       { entity_type: 'customer', entity_id: customer.id, currency: 'eur', priority: 3, auto_apply: true, tax_behavior: 'exclusive' },
     ]); // prettier-ignore
-    const unknown = [{ tax_rate_code: 'none', currency: 'eur' }];
-    expect((await create({ external_id: 'whole', tax_rate_overrides: unknown })).status).toBe(404);
+    const refused = async (status: number, path: string, last: object) => {
+      const overrides = [override, { tax_rate_code: 'vat21', currency: 'eur', ...last }];
+      const answer = await create({ external_id: 'whole', tax_rate_overrides: overrides });
+      expect([answer.status, answer.body.details[0].path]).toEqual([status, path]);
+    };
+    await refused(404, 'tax_rate_overrides[1]', { tax_rate_code: 'none' });
+    await refused(409, 'tax_rate_overrides[1].tax_rate_code', {});
+    await refused(400, 'tax_rate_overrides[1].priority', { priority: -1, currency: 'usd' });
     expect((await api.get('/v1/customers/external/whole')).status).toBe(404);
   });
 });
