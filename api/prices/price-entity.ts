@@ -35,6 +35,21 @@ export async function findPriceEntity(
   return { id: row.id, name: row.name };
 }
 
+/** What a price of the entity is called without a name of its own; null where the entity has none. */
+export async function findEntityName(
+  db: Transaction,
+  scope: Scope,
+  entityType: Price['entity_type'],
+  id: string,
+): Promise<string | null> {
+  if (entityType === 'PRICE') return null;
+  const [row] = await db<{ name: string | null }[]>`
+    select ${nameColumn(db, entityType)} as name
+      from ${TABLES[entityType](db)}
+     where ${inScope(db, scope)} and id = ${id}`;
+  return row?.name ?? null;
+}
+
 const TABLES = {
   PLAN: (db: Db) => db`plans`,
   ADDON: (db: Db) => db`addons`,

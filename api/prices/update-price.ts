@@ -1,13 +1,15 @@
 import { BillingError } from '../../domain/errors.ts';
 import { planPriceEdit, type PriceEdit } from '../../domain/pricing/price-version.ts';
 import { isoTime } from '../../platform/clock.ts';
-import type { Transaction } from '../../postgres/client.ts';
+import type { Scope, Transaction } from '../../postgres/client.ts';
 import type { UpdatePriceBody } from '../../schemas/price.ts';
 import type { BillingDeps } from '../deps.ts';
 import { assertPriceGroup } from '../groups/repository.ts';
+import { findMeter } from '../meters/repository.ts';
 import { changed, newRecord, type Caller } from '../record.ts';
 import { currencyByCode } from '../settings/custom-currencies.ts';
 import { findReferences, keptUnit, priceTerms } from './create-prices.ts';
+import { findEntityName } from './price-entity.ts';
 import { insertPrice, lockPrice, updatePriceRow, type PriceRow } from './repository.ts';
 
 /**
@@ -26,7 +28,7 @@ export async function updatePrice(
   if (body.group_id) await assertPriceGroup(tx, scope, body.group_id);
   const price = await lockPrice(tx, scope, id);
   const plan = planPriceEdit(price, pricingEdit(body), isoTime(deps.clock.now()));
-  const text = textChanges(price, body);
+  const text = { ...textChanges(price, body), display_name: await nameOf(tx, scope, price, body) };
   if (plan.kind === 'in_place')
     return await updatePriceRow(tx, scope, id, { ...text, ...changed(deps, caller) });
 
@@ -53,12 +55,23 @@ function pricingEdit(body: UpdatePriceBody): PriceEdit {
 /** Absent is unchanged, null clears. */
 function textChanges(price: PriceRow, body: UpdatePriceBody) {
   return {
-    display_name: body.display_name === undefined ? price.display_name : body.display_name,
     description: body.description === undefined ? price.description : body.description,
     lookup_key: body.lookup_key === undefined ? price.lookup_key : body.lookup_key,
     metadata: body.metadata ?? price.metadata,
     group_id: body.group_id === undefined ? price.group_id : body.group_id,
   };
+}
+
+/** A price whose name is cleared has the one that it gets at create: its meter's, or its owner's. */
+async function nameOf(
+  tx: Transaction,
+  scope: Scope,
+  price: PriceRow,
+  { display_name }: UpdatePriceBody,
+): Promise<string | null> {
+  if (display_name !== null) return display_name ?? price.display_name;
+  if (price.meter_id !== null) return (await findMeter(tx, scope, price.meter_id)).name;
+  return await findEntityName(tx, scope, price.entity_type, price.entity_id);
 }
 
 /** The rules name a price's unit terms as a create has them; an update has fields of its own for them. */

@@ -136,6 +136,18 @@ describe('price edits', () => {
     expect((await api.put(`/v1/prices/${id}`, { amount: '12' })).status).toBe(200);
   });
 
+  test.each<[string, () => object, string]>([
+    ['its plan', flat, 'Pro'],
+    ['its meter', () => flat({ type: 'USAGE', invoice_cadence: 'ARREAR', meter_id: meter }), 'Calls'],
+  ])('a price whose name is cleared is called as %s again', async (_title, made, name) => {
+    const id = await create({ ...made(), display_name: 'Seats' });
+    expect((await api.put(`/v1/prices/${id}`, { description: 'x' })).body.display_name).toBe('Seats');
+    expect((await api.put(`/v1/prices/${id}`, { display_name: '' })).body.display_name).toBe(name);
+    await api.put(`/v1/prices/${id}`, { display_name: 'Seats' });
+    const { body: next } = await api.put(`/v1/prices/${id}`, { amount: '9', display_name: null });
+    expect(next).toMatchObject({ amount: '9', display_name: name });
+  }); // prettier-ignore
+
   test('a date makes a version of terms that stay the same', async () => {
     const id = await create(flat({ amount: '10' }));
     const effective_from = '2026-12-01T00:00:00.000Z';
