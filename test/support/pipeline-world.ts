@@ -117,7 +117,7 @@ export async function startPipeline(): Promise<PipelineWorld> {
         const [waiting] = await pool`
           select count(*)::int as count from meter_versions where backfill_state <> 'complete'`;
         if (hasPassed(await readWatermarks(pool), heads) && waiting!['count'] === 0) return;
-        if (Date.now() > until) throw new Error('the stream has not passed the heads in time');
+        if (Date.now() > until) throw new Error(`not settled: ${await whereItStands(pool)}`);
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
     },
@@ -150,6 +150,22 @@ export async function startPipeline(): Promise<PipelineWorld> {
       await clickhouse.drop();
     },
   };
+}
+
+/** For a person: what the stream has passed, who seals, and which versions wait for what. */
+async function whereItStands(pool: Pool): Promise<string> {
+  const progress =
+    await pool`select epoch, partition, generation, next_offset from stream_progress`;
+  const sealer = await pool`select * from sealer`;
+  const versions = await pool`
+    select id, backfill_state, backfill_total, backfill_events, verifications, mismatches
+      from meter_versions where backfill_state <> 'complete'`;
+  return JSON.stringify({
+    progress,
+    sealer,
+    versions,
+    heads: await pool`select * from log_partitions`,
+  });
 }
 
 async function addressOf(pool: Pool): Promise<string> {
