@@ -102,7 +102,7 @@ const verdict = await compare(
 killer.countFailpoints();
 await instance.stop();
 kafka?.stop();
-rmSync(directory, { recursive: true, force: true });
+rmSync(directory, { recursive: true, force: true, maxRetries: 20 });
 
 for (const example of verdict.examples) say(`  ${example}`);
 for (const [name, count] of Object.entries(killer.kills).sort())

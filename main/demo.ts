@@ -238,7 +238,7 @@ async function openTarget(): Promise<{ baseUrl: string; apiKey: string; close():
     apiKey: instance.apiKey!,
     async close() {
       await instance.stop();
-      rmSync(directory, { recursive: true, force: true });
+      rmSync(directory, { recursive: true, force: true, maxRetries: 20 });
     },
   };
 }

@@ -23,7 +23,7 @@ describe('embedded ClickHouse process', () => {
   afterEach(async () => {
     await server?.stop();
     server = undefined;
-    rmSync(directory, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true, maxRetries: 20 });
   });
 
   const start = async (port?: number) => {

@@ -142,7 +142,7 @@ describe('payloads in every text', () => {
     process.env['TEST_POSTGRES_URL'] = sharedUrl;
     await api?.close();
     await server.stop();
-    rmSync(directory, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true, maxRetries: 20 });
   });
 
   test('no 5xx, and no statement that Postgres can not read', async () => {
