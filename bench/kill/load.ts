@@ -114,7 +114,8 @@ async function sendUntilAnswered(
       await response.arrayBuffer();
       if (response.status === 202) return ledger.acked(batch);
       // 408: the server waited for the body longer than it may, because one of the two was stopped.
-      if (response.status < 429 && response.status !== 408) throw new Error(`refused with ${response.status}`);
+      if (response.status < 429 && response.status !== 408)
+        throw new Error(`refused with ${response.status}`);
     } catch (error) {
       if (error instanceof Error && error.message.startsWith('refused')) throw error;
     }
