@@ -111,7 +111,7 @@ function questionsOf(world: ScaleWorld) {
   const asked = (deps: ApiDeps, queries: readonly UsageQuery[]) =>
     askUsage(
       deps,
-      queries.map((query) => ({ query, version })),
+      queries.map((query) => ({ query, version: { ...version, backfill_state: 'complete' } })),
     );
   const wide: UsageQuery = {
     ...month(world, 0),

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { Meter } from './meter.ts';
 import { Price } from './price.ts';
 import { decimalText, id, instant, time } from './primitives.ts';
-import { propertyFilters } from './usage-choices.ts';
+import { eventText, propertyFilters } from './usage-choices.ts';
 
 /** What usage cost by the active costsheet, beside what it brought in. */
 export const CostAnalyticsBody = z
   .object({
     /** Absent: all customers together. */
-    external_customer_id: z.string().max(255).nullish(),
+    external_customer_id: eventText.nullish(),
     start_time: time.nullish(),
     end_time: time.nullish(),
     feature_ids: z.array(id).max(1000).nullish(),

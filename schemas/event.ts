@@ -4,7 +4,7 @@ import { Meter } from './meter.ts';
 import { Price } from './price.ts';
 import { SubscriptionLineItem } from './subscription.ts';
 import { decimalText, instant, time } from './primitives.ts';
-import { choice, propertyFilters } from './usage-choices.ts';
+import { choice, eventText, propertyFilters } from './usage-choices.ts';
 
 /** An event as it was accepted. `properties` keeps its JSON types. */
 export const Event = z
@@ -164,10 +164,10 @@ export const EventLookup = z.object({ id: z.string().min(1).max(1000) });
 export const EVENT_PAGE_SIZE = 50;
 
 const common = {
-  external_customer_id: z.string().max(255).nullish(),
-  event_name: z.string().max(255).nullish(),
+  external_customer_id: eventText.nullish(),
+  event_name: eventText.nullish(),
   event_id: z.string().max(255).nullish(),
-  source: z.string().max(255).nullish(),
+  source: eventText.nullish(),
   /** Both ends belong to the range; default: the last seven days. */
   start_time: time.nullish(),
   end_time: time.nullish(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { id, time } from './primitives.ts';
-import { windowSize, windowZone } from './usage-choices.ts';
+import { eventText, windowSize, windowZone } from './usage-choices.ts';
 import { EXPORT_FORMATS } from './words.ts';
 
 /** Rows of one part; the next one begins at its cursor. */
@@ -11,7 +11,7 @@ const part = {
   format: z.enum(EXPORT_FORMATS).default('csv'),
   limit: z.coerce.number().int().min(1).max(EXPORT_ROWS_MAX).default(EXPORT_ROWS_DEFAULT),
   /** As the header X-Next-Cursor of the part before gave it. */
-  cursor: z.string().max(700).optional(),
+  cursor: z.string().max(6000).optional(),
 };
 
 /** Accepted copies of `[start_time, end_time)`, oldest first. Default: the seven days before now. */
@@ -19,9 +19,9 @@ export const EventExportQuery = z.object({
   ...part,
   start_time: time.optional(),
   end_time: time.optional(),
-  event_name: z.string().max(255).optional(),
-  external_customer_id: z.string().max(255).optional(),
-  source: z.string().max(255).optional(),
+  event_name: eventText.optional(),
+  external_customer_id: eventText.optional(),
+  source: eventText.optional(),
 });
 export type EventExportQuery = z.output<typeof EventExportQuery>;
 
@@ -33,6 +33,6 @@ export const UsageExportQuery = z.object({
   end_time: time.optional(),
   window_size: windowSize,
   timezone: windowZone,
-  external_customer_id: z.string().min(1).max(255).optional(),
+  external_customer_id: eventText.min(1).optional(),
 });
 export type UsageExportQuery = z.output<typeof UsageExportQuery>;

@@ -7,17 +7,17 @@ import { EmbeddedPlan } from './plan-record.ts';
 import { Price } from './price.ts';
 import { decimalText, id, instant, time } from './primitives.ts';
 import { SubscriptionLineItem } from './subscription.ts';
-import { propertyFilters, windowSize } from './usage-choices.ts';
+import { eventText, propertyFilters, windowSize } from './usage-choices.ts';
 import { AGGREGATION_TYPES, BUCKET_SIZES } from './words.ts';
 
 export const UsageAnalyticsBody = z
   .object({
     /** Absent: everything in the environment, without prices. */
-    external_customer_id: z.string().max(255).nullish(),
+    external_customer_id: eventText.nullish(),
     start_time: time.nullish(),
     end_time: time.nullish(),
     feature_ids: z.array(id).max(1000).nullish(),
-    sources: z.array(z.string().max(255)).max(1000).nullish(),
+    sources: z.array(eventText).max(1000).nullish(),
     property_filters: propertyFilters,
     /** `source`, `feature_id` or `meter_id`, `properties.<name>`. */
     group_by: z
@@ -44,7 +44,7 @@ export type UsageAnalyticsBody = z.output<typeof UsageAnalyticsBody>;
 
 /** The same of a named customer, by meters. */
 export const DetailedAnalyticsBody = UsageAnalyticsBody.extend({
-  external_customer_id: z.string().min(1, 'is required').max(255),
+  external_customer_id: eventText.min(1, 'is required'),
   meter_ids: z.array(id).max(1000).nullish(),
 }).meta({ id: 'MeterUsageDetailedAnalytics' });
 

@@ -1,10 +1,14 @@
 import { z } from 'zod';
+import { EVENT_TEXT_LENGTH_MAX } from './events/event-bodies.ts';
 import { timezone } from './primitives.ts';
 import { BUCKET_SIZES } from './words.ts';
 
 /** A choice that is left open by null, and by the empty text that older clients send for it. */
 export const choice = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === '' ? null : value), schema.nullish());
+
+/** A name, customer or source as events carry it: what is accepted can be asked about. */
+export const eventText = z.string().max(EVENT_TEXT_LENGTH_MAX);
 
 export const windowSize = choice(z.enum(BUCKET_SIZES));
 export const windowZone = choice(timezone);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { decimal, decimalText, id, instant, time } from './primitives.ts';
-import { propertyFilters, windowSize, windowZone } from './usage-choices.ts';
+import { eventText, propertyFilters, windowSize, windowZone } from './usage-choices.ts';
 import { AGGREGATION_TYPES } from './words.ts';
 
 const GROUP_NAME = z.string().min(1, 'is required').max(255);
@@ -10,7 +10,7 @@ export const MeterUsageBody = z
   .object({
     meter_id: id,
     /** Absent: every customer of the environment together. */
-    external_customer_id: z.string().max(255).nullish(),
+    external_customer_id: eventText.nullish(),
     /** The same customer by id. */
     customer_id: z.string().max(255).nullish(),
     /** Default: seven days before the end. */
@@ -39,13 +39,13 @@ const AGGREGATION_WITHOUT_METER = z.preprocess(
 /** Usage by event name, without a meter: raw events of `[start_time, end_time)`, each id once. */
 export const EventUsageBody = z
   .object({
-    event_name: z.string().trim().min(1, 'is required').max(255),
+    event_name: eventText.trim().min(1, 'is required'),
     aggregation_type: AGGREGATION_WITHOUT_METER,
     /** Absent: every event counts as 1. */
     property_name: z.string().max(255).nullish(),
     multiplier: decimal.nullish(),
     /** Absent: every customer of the environment together. */
-    external_customer_id: z.string().max(255).nullish(),
+    external_customer_id: eventText.nullish(),
     /** The same customer by id. */
     customer_id: z.string().max(255).nullish(),
     start_time: time.nullish(),
@@ -86,7 +86,7 @@ export const MeterUsage = z
 export type MeterUsage = z.infer<typeof MeterUsage>;
 
 const meterValues = {
-  external_customer_id: z.string().min(1, 'is required').max(255),
+  external_customer_id: eventText.min(1, 'is required'),
   start_time: time,
   end_time: time,
   /** How the meter's values are put together, whatever the meter itself does with them. */
@@ -96,7 +96,7 @@ const meterValues = {
   timezone: windowZone,
   billing_anchor: time.nullish(),
   filters: propertyFilters,
-  sources: z.array(z.string().max(255)).max(1000).nullish(),
+  sources: z.array(eventText).max(1000).nullish(),
 };
 
 /** Usage of one customer by one meter that a subscription of the customer sells. */

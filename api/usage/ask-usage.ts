@@ -1,19 +1,31 @@
 import { GROUPS_MAX, tooManyGroups } from '../../clickhouse/usage-errors.ts';
+import { BillingError } from '../../domain/errors.ts';
 import { aggregate, type MeteredUsage } from '../../domain/metering/aggregate.ts';
 import { compileMeter } from '../../domain/metering/meter-event.ts';
 import type { WatermarkVector } from '../../domain/metering/position.ts';
 import type { MeterVersion, UsageQuery, UsageRow } from '../../domain/metering/usage.ts';
 import { epochMs } from '../../domain/time/instant.ts';
+import type { MeterVersionRecord } from '../../postgres/meter-versions.ts';
 import { readLiveUntil } from '../../postgres/seals.ts';
 import type { ApiDeps } from '../deps.ts';
 import { propertiesOf } from '../events/answers.ts';
 import { usageQuestionTooLarge } from './too-large.ts';
 
-/** A question about the usage of one meter version, which may name any property. */
+/**
+ * A question about the usage of one meter version, which may name any property. The usage of a version that
+ * is still being backfilled is not whole: such a question is answered from the events.
+ */
 export interface UsageAsk {
   readonly query: UsageQuery;
-  readonly version: MeterVersion;
+  readonly version: MeterVersion & Pick<MeterVersionRecord, 'backfill_state'>;
 }
+
+export const usageStillCounted = (): BillingError =>
+  new BillingError(
+    'unavailable',
+    'usage_unavailable',
+    'Usage of this meter is still being counted from earlier events. Repeat the request shortly.',
+  );
 
 /** Expressions are evaluated here, event by event: beyond this many the question is too large. */
 const EVENTS_MAX = 200_000;
@@ -38,15 +50,8 @@ export async function askUsage(
   const raw = asks.filter((ask) => !keepsAll(ask));
   const ended = await endsOf(deps, raw);
   for (const ask of raw) {
-    const { query, version } = ask;
-    const liveUntil = ended.get(version.id) ?? {};
-    const isExpression = version.spec.aggregation.expression !== null;
-    rows.set(
-      query.key,
-      isExpression
-        ? await askRawEvents(deps, ask, liveUntil)
-        : (await deps.eventReader.answer(query, version, liveUntil)).rows,
-    );
+    const liveUntil = ended.get(ask.version.id) ?? {};
+    rows.set(ask.query.key, await rowsOfEvents(deps, ask, liveUntil));
   }
   for (const { query } of asks) refuseTooManyGroups(query.group_by, rows.get(query.key)!);
   return rows;
@@ -67,8 +72,28 @@ function namesOf({ filter_values, excluded_filter_values, group_by }: UsageQuery
   return [...filters.flatMap((filter) => Object.keys(filter)), ...group_by];
 }
 
+const isWhole = ({ backfill_state }: UsageAsk['version']): boolean => backfill_state === 'complete';
+
 const keepsAll = ({ query, version }: UsageAsk): boolean =>
+  isWhole(version) &&
   namesOf(query).every((name) => name === 'source' || version.dimensions.includes(name));
+
+/** 503 where there are too many events for one question, but will be usage of them. */
+async function rowsOfEvents(
+  deps: ApiDeps,
+  ask: UsageAsk,
+  liveUntil: WatermarkVector,
+): Promise<readonly UsageRow[]> {
+  const { query, version } = ask;
+  try {
+    return version.spec.aggregation.expression !== null
+      ? await askRawEvents(deps, ask, liveUntil)
+      : (await deps.eventReader.answer(query, version, liveUntil)).rows;
+  } catch (error) {
+    const isTooLarge = error instanceof BillingError && error.code === 'usage_query_too_large';
+    throw isTooLarge && !isWhole(version) ? usageStillCounted() : error;
+  }
+}
 
 /** Where the versions asked about ended, as their usage rows would not count beyond it either. */
 async function endsOf(

@@ -27,7 +27,7 @@ import { findFeatures, withEmbedded } from '../features/repository.ts';
 import { findEmbeddedPlans } from '../plans/plan-rows.ts';
 import { askUsage, type UsageAsk } from './ask-usage.ts';
 import { figureText } from './cost-shares.ts';
-import { wholeVersion } from './meter-usage.ts';
+import { askedVersion } from './meter-usage.ts';
 import { runningSubscriptions } from './repository.ts';
 
 /** The customer by id or by external id; 404 when unknown, 400 when the two name different customers. */
@@ -173,7 +173,7 @@ async function askFor(
   feature: Feature,
   { start, end }: Period,
 ): Promise<UsageAsk> {
-  const version = await wholeVersion(deps, scope, feature.meter_id!, [], start);
+  const version = await askedVersion(deps, scope, feature.meter_id!, [], start);
   const { type, multiplier, bucket_size, group_by } = version.spec.aggregation;
   const query: UsageQuery = {
     ...scope,

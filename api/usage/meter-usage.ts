@@ -1,6 +1,7 @@
-import { BillingError } from '../../domain/errors.ts';
+import assert from 'node:assert/strict';
+import { invalidField } from '../../domain/errors.ts';
 import type { UsageQuery, UsageWindow } from '../../domain/metering/usage.ts';
-import { versionForPeriod } from '../../domain/metering/version-for-period.ts';
+import { versionApplying, versionForPeriod } from '../../domain/metering/version-for-period.ts';
 import { Decimal, sum } from '../../domain/money.ts';
 import type { Scope } from '../../postgres/client.ts';
 import { meterVersionsOf, type MeterVersionRecord } from '../../postgres/meter-versions.ts';
@@ -13,9 +14,9 @@ import { groupNames, resultOf } from './group-results.ts';
 import { rangeOf } from './range.ts';
 
 /**
- * Usage by the meter's own rule, the same rows and the same aggregation as an invoice. A bucketed meter
- * answers its buckets, and as value their sum, also where other windows are asked for: they would make
- * another number of them (billing-semantics 2.4).
+ * Usage by the meter's own rule, the same rows and the same aggregation as an invoice. A bucketed meter,
+ * or one that is asked about in the buckets of a price, answers its buckets, and as value their sum, also
+ * where other windows are asked for: they would make another number of them (billing-semantics 2.4).
  */
 export async function meterUsage(
   deps: ApiDeps,
@@ -28,9 +29,12 @@ export async function meterUsage(
   const groups = groupNames(body);
   const customer = await askedCustomer(deps.pool, scope, body);
   const names = [...Object.keys(filters), ...groups];
-  const version = await wholeVersion(deps, scope, meter.id, names, start);
+  const version = await askedVersion(deps, scope, meter.id, names, start);
 
-  const { type, multiplier, bucket_size: bucket, group_by: own } = version.spec.aggregation;
+  const { type, multiplier, group_by: own } = version.spec.aggregation;
+  const bucket = version.spec.aggregation.bucket_size ?? body.bucket_size ?? null;
+  if (bucket !== null && type !== 'MAX' && type !== 'SUM')
+    throw invalidField('bucket_size', 'goes with meters of MAX and SUM only');
   const size = bucket ?? body.window_size ?? null;
   // Groups of a bucketed meter are counted apart whether or not they are asked for.
   const group_by = [...new Set([...groups, ...(bucket !== null && own !== null ? [own] : [])])];
@@ -76,8 +80,11 @@ const windowOf = (body: MeterUsageBody, bucket_size: UsageWindow['bucket_size'])
   billing_anchor: body.billing_anchor ?? null,
 });
 
-/** The version whose usage is whole; one that keeps the filtered properties is preferred. */
-export async function wholeVersion(
+/**
+ * The version that a question goes by: one whose usage is whole, of those rather one that keeps the named
+ * properties. Of a meter that has none yet, the version that will be it.
+ */
+export async function askedVersion(
   deps: ApiDeps,
   scope: Scope,
   meterId: string,
@@ -86,11 +93,9 @@ export async function wholeVersion(
 ): Promise<MeterVersionRecord> {
   const versions = await meterVersionsOf(deps.pool, scope, [meterId]);
   const version =
-    versionForPeriod(versions, dimensions, start) ?? versionForPeriod(versions, [], start);
-  if (version !== null) return version;
-  throw new BillingError(
-    'unavailable',
-    'usage_unavailable',
-    'Usage of this meter is still being counted from earlier events. Repeat the request shortly.',
-  );
+    versionForPeriod(versions, dimensions, start) ??
+    versionForPeriod(versions, [], start) ??
+    versionApplying(versions, start);
+  assert(version !== null, `meter ${meterId} has no version`);
+  return version;
 }

@@ -10,7 +10,7 @@ import { lineItemsOf } from '../subscriptions/repository.ts';
 import { askUsage, type UsageAsk } from './ask-usage.ts';
 import { figureText } from './cost-shares.ts';
 import { findKnownCustomer } from './known-customer.ts';
-import { wholeVersion } from './meter-usage.ts';
+import { askedVersion } from './meter-usage.ts';
 import { rangeOf } from './range.ts';
 import { subscriptionsInRange } from './repository.ts';
 
@@ -51,7 +51,7 @@ async function valuesOf(
   const names = filters.map(([name]) => name);
   const asks: (UsageAsk & { meter_id: string })[] = [];
   for (const [meter_id, { customer_timezone }] of sold) {
-    const version = await wholeVersion(deps, scope, meter_id, names, start);
+    const version = await askedVersion(deps, scope, meter_id, names, start);
     refuseUncounted(version, body.aggregation_type);
     const { multiplier } = version.spec.aggregation;
     const query: UsageQuery = {

@@ -30,7 +30,16 @@ export function versionForPeriod<Version extends MeterVersionChoice>(
 ): Version | null {
   const whole = versions
     .filter((version) => version.backfill_state === 'complete')
-    .filter((version) => dimensions.every((name) => version.dimensions.includes(name)))
-    .sort((left, right) => left.version - right.version);
-  return whole.findLast((version) => effectiveFrom(version) <= periodStart) ?? whole[0] ?? null;
+    .filter((version) => dimensions.every((name) => version.dimensions.includes(name)));
+  return versionApplying(whole, periodStart);
+}
+
+/** The newest that applied when the period began; for periods before all of them the first, null of none. */
+export function versionApplying<Version extends MeterVersionChoice>(
+  versions: readonly Version[],
+  periodStart: string,
+): Version | null {
+  const ascending = versions.toSorted((left, right) => left.version - right.version);
+  const applying = ascending.findLast((version) => effectiveFrom(version) <= periodStart);
+  return applying ?? ascending[0] ?? null;
 }

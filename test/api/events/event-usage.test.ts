@@ -179,6 +179,68 @@ describe('usage routes', () => {
     expect(await ask({ bucket_size: 'MONTH' })).toEqual(own);
   });
 
+  test('a name, customer and source of any length that is accepted can be asked about', async () => {
+    const long = (letter: string) => letter.repeat(1000);
+    const own = { event_name: long('n'), external_customer_id: long('c') };
+    await world.send([
+      { ...own, event_id: 'long', source: long('s'), timestamp: question.start_time },
+    ]);
+    await world.settled();
+    const { start_time, end_time } = question;
+    const asked = { ...own, start_time, end_time };
+    const counted = await world.api.post('/v1/events/usage', {
+      ...asked,
+      aggregation_type: 'COUNT',
+    });
+    expect(counted.body.value).toBe(1);
+    const listed = await world.api.post('/v1/events/query', { ...asked, source: long('s') });
+    expect(listed.body.total_count).toBe(1);
+    const { status, body } = await world.api.post('/v1/events/query', {
+      event_name: `${long('n')}n`,
+    });
+    expect([status, body.details[0].path]).toEqual([400, 'event_name']);
+  });
+
+  test('a meter whose backfill is not complete is answered from the events, by its own rule', async () => {
+    const aggregations = [
+      { type: 'COUNT' },
+      { type: 'SUM', field: 'n' },
+      { type: 'SUM', expression: 'properties.n * 2' },
+      { type: 'COUNT_UNIQUE', field: 'who' },
+      { type: 'MAX', field: 'n', bucket_size: 'DAY', group_by: 'tier' },
+    ];
+    const filters = [{ key: 'tier', values: ['pro'] }];
+    const meters: { id: string }[] = [];
+    for (const aggregation of aggregations)
+      meters.push(await world.catalog.meter(aggregation, { event_name: 'agg', filters }));
+    await world.settled();
+    const answers = async () => {
+      const found: unknown[] = [];
+      for (const { id } of meters)
+        for (const more of [{}, { window_size: 'DAY' }, { filters: { who: ['a'] } }]) {
+          const asked = { ...question, meter_id: id, ...more };
+          const { status, body } = await world.api.post('/v1/events/usage/meter', asked);
+          found.push([status, body]);
+        }
+      return found;
+    };
+    const whole = await answers();
+    expect(whole[3]).toMatchObject([200, { value: 16.5 }]);
+    const ids = meters.map(({ id }) => id);
+    const setState = (state: string) =>
+      world.api.pool`
+        update meter_versions set backfill_state = ${state} where meter_id = any(${ids})`;
+    await setState('mismatched');
+    try {
+      expect(await answers()).toEqual(whole);
+      // What is kept and paid for waits until it is.
+      const { status } = await world.api.get(`/v1/usage/export?meter_id=${ids[0]}`);
+      expect(status).toBe(503);
+    } finally {
+      await setState('complete');
+    }
+  });
+
   test('POST /events/usage/meter: in the buckets of a price, for MAX and SUM', async () => {
     const max = await world.catalog.meter({ type: 'MAX', field: 'n' }, { event_name: 'agg' });
     const count = await world.catalog.meter({ type: 'COUNT' }, { event_name: 'agg' });
