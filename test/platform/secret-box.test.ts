@@ -14,7 +14,8 @@ describe('secret box', () => {
       const sealed = box.seal(secret, place);
       expect(box.open(sealed, place)).toBe(secret);
       expect(sealed).toMatch(/^v1\.2026\.[A-Za-z0-9_-]+$/);
-      if (secret.length > 3) expect(sealed).not.toContain(secret.slice(0, 4));
+      // So much of it that chance does not write it.
+      if (secret.length > 3) expect(sealed).not.toContain(secret.slice(0, 12));
     }
   });
 
