@@ -40,7 +40,8 @@ export interface Sessions {
   end(sessionId: string): Promise<void>;
   /**
    * Null for a token that does not hold. `environmentId` is what the caller named: throws 403 when it is
-   * missing or not the tenant's, unless the route needs none.
+   * missing or not the tenant's. A route that needs none is answered whatever was named: a browser that
+   * remembers an environment which is gone can still ask which ones there are.
    */
   authenticate(
     token: string,
@@ -121,8 +122,7 @@ export async function createSessions(options: { pool: Pool; clock: Clock }): Pro
       const user = await sessionUser(pool, claims, isoTime(clock.now()));
       if (user === null || (await isShut(user))) return null;
       const environment_id = await ownEnvironment(pool, user.tenant_id, environmentId);
-      if (environment_id === null && (needsEnvironment || environmentId !== null))
-        throw noEnvironment();
+      if (environment_id === null && needsEnvironment) throw noEnvironment();
       return {
         tenant_id: user.tenant_id,
         environment_id: environment_id ?? '',

@@ -77,9 +77,20 @@ describe('sign-up, login and sessions', () => {
     expect((await plans(bearer(one.token))).status).toBe(403);
     expect((await plans(bearer(one.token, 'env_x'))).status).toBe(403);
     expect((await plans(bearer(one.token, other.environment))).status).toBe(403);
-    expect((await api.get('/v1/environments', bearer(one.token, other.environment))).status).toBe(
-      403,
-    );
+  });
+
+  test('200: what is about the tenant needs no environment, and takes no notice of a wrong one', async () => {
+    const [one, other] = [await signUp(), await signUp()];
+    for (const named of [undefined, '', 'env_x', other.environment, one.environment]) {
+      const asked = bearer(one.token, named);
+      const { status, body } = await api.get('/v1/environments', asked);
+      const ids = body.environments.map(({ id }: { id: string }) => id);
+      expect([named, status, ids]).toEqual([named, 200, [one.environment]]);
+      expect((await api.get('/v1/users/me', asked)).body.id).toBe(one.user_id);
+      expect((await api.get(`/v1/tenants/${one.tenant_id}`, asked)).status).toBe(200);
+      expect((await api.get(`/v1/tenants/${other.tenant_id}`, asked)).status).toBe(404);
+      expect((await api.put('/v1/users/me', { name: 'A' }, asked)).status).toBe(200);
+    }
   });
 
   test('a key keeps its environment, whatever the header says', async () => {
