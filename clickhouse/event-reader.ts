@@ -5,9 +5,9 @@ import {
   canonicalCopy,
   countedCopies,
   eventCopies,
-  eventRejections,
-  eventVoids,
+  eventVerdicts,
   type EventId,
+  type VerdictCells,
 } from './queries/event-copies.ts';
 import {
   acceptedCounts,
@@ -38,7 +38,7 @@ import { meterUsageRow, usageAtEvent, type UsageAtEventCells } from './queries/u
 import { aggregateRawEvents, type RawUsageAnswer, type RawUsageQuestion } from './raw-usage.ts';
 import { answerFromEvents } from './raw-groups.ts';
 import type { MeterUsageRow, RawEventRow } from './rows.ts';
-import { ANALYTICS, READING, type QueryLimits } from './query-limits.ts';
+import { ANALYTICS, LOOK_UP, type QueryLimits } from './query-limits.ts';
 import { TenantTurns } from './tenant-turns.ts';
 import { refusedOrUnavailable, refuseManyValues } from './usage-errors.ts';
 
@@ -236,12 +236,11 @@ async function readHistory(
   id: EventId,
   limit: number,
 ): Promise<EventHistory> {
-  const options: ReadOptions = { limits: READING };
-  const [copies, counted, rejections, voids] = await Promise.all([
+  const options: ReadOptions = { limits: LOOK_UP };
+  const [copies, counted, verdicts] = await Promise.all([
     clickhouse.rows<RawEventCells>(eventCopies(id, limit), options),
     clickhouse.rows<UsageAtEventCells>(usageAtEvent(id), options),
-    clickhouse.rows<[number, string, string, string, string]>(eventRejections(id), options),
-    clickhouse.rows<[number, string, number, string]>(eventVoids(id), options),
+    clickhouse.rows<VerdictCells>(eventVerdicts(id), options),
   ]);
   const shown = copies.map(rawEventRow);
   let canonical = shown.find((copy) => copy.is_canonical) ?? null;
@@ -257,20 +256,22 @@ async function readHistory(
         ? [meterUsageRow(canonical, cells)]
         : [],
     ),
-    rejections: rejections.map(([partition, position, meter_version_id, reason, message]) => ({
-      partition,
-      position: BigInt(position),
-      meter_version_id,
-      reason,
-      message,
-    })),
-    voids: voids
+    rejections: verdicts
+      .filter(([kind]) => kind === 'rejected')
+      .map(([, partition, position, , , meter_version_id, reason, message]) => ({
+        partition,
+        position: BigInt(position),
+        meter_version_id,
+        reason,
+        message,
+      })),
+    voids: verdicts
       .filter(
-        ([, , target, position]) =>
-          canonical !== null &&
-          target === canonical.partition &&
+        ([kind, , , target, position]) =>
+          kind === 'voided' &&
+          target === canonical?.partition &&
           BigInt(position) === canonical.position,
       )
-      .map(([partition, position]) => ({ partition, position: BigInt(position) })),
+      .map(([, partition, position]) => ({ partition, position: BigInt(position) })),
   };
 }

@@ -39,6 +39,13 @@ export const READING: QueryLimits = {
 };
 
 /**
+ * A few keys of a table: single events, single customers. Understanding and starting such a statement is
+ * most of what it takes, and each thread that it hands something to waits for a processor on its own
+ * where others use them all.
+ */
+export const LOOK_UP: QueryLimits = { ...READING, threads: 1 };
+
+/**
  * Everything that one tenant's question can make wide: whole environments, properties of raw events. The
  * answer is small enough to be taken apart without holding up the process for other callers.
  */
@@ -50,6 +57,15 @@ export const ANALYTICS: QueryLimits = {
   resultRows: 250_000,
   resultBytes: 50_000_000,
   threads: 2,
+};
+
+/** Nothing that is prepared for much to do, where one thread does it all. */
+const SINGLE_THREAD = {
+  max_threads: 1,
+  max_threads_for_indexes: 1,
+  output_format_parallel_formatting: 0,
+  compile_expressions: 0,
+  use_query_condition_cache: 0,
 };
 
 /** Analytics leave the processor to whoever asks something small, where the system lets a server say so. */
@@ -72,7 +88,14 @@ export function limitSettings(limits: QueryLimits): Record<string, string | numb
     ...(limits.groups === undefined
       ? {}
       : { max_rows_to_group_by: String(limits.groups), group_by_overflow_mode: 'throw' }),
-    ...(limits.threads === null ? {} : { max_threads: limits.threads }),
+    ...threadSettings(limits.threads),
     ...(limits.name === 'analytics' ? { os_thread_priority: ANALYTICS_NICE } : {}),
   };
+}
+
+function threadSettings(threads: number | null): Record<string, number> {
+  if (threads === null) return {};
+  return threads === 1
+    ? SINGLE_THREAD
+    : { max_threads: threads, output_format_parallel_formatting: 0 };
 }

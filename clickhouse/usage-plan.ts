@@ -87,9 +87,11 @@ export function matches(plan: PlannedQuery, labels: Labels): boolean {
 }
 
 /** The values of `group_by`; the empty text where the event lacks the property. */
-export function groupOf(plan: PlannedQuery, labels: Labels): string[] {
-  return plan.groups.map((index) => labelAt(labels, index));
+export function groupOf(plan: PlannedQuery, labels: Labels): readonly string[] {
+  return plan.groups.length === 0 ? NO_GROUP : plan.groups.map((index) => labelAt(labels, index));
 }
+
+const NO_GROUP: readonly string[] = Object.freeze([]);
 
 function labelAt({ dimensions, source }: Labels, index: number): string {
   return index === SOURCE ? source : (dimensions[index] ?? '');

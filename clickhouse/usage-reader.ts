@@ -1,7 +1,7 @@
 import type { WatermarkVector } from '../domain/metering/position.ts';
 import type { UsageAnswer, UsageQuery, UsageReader } from '../domain/metering/usage.ts';
 import type { ClickHouse } from './client.ts';
-import { ANALYTICS, READING, type QueryLimits } from './query-limits.ts';
+import { ANALYTICS, LOOK_UP, READING, type QueryLimits } from './query-limits.ts';
 import { refusedOrUnavailable, UsageMoved, usageUnavailable } from './usage-errors.ts';
 import { planQuery, type CellCache, type PlannedQuery } from './usage-plan.ts';
 import { readUsage } from './read-usage.ts';
@@ -119,9 +119,18 @@ function limitsOf(group: readonly PlannedQuery[], options: UsageReaderOptions): 
   const analytics = options.analytics ?? ANALYTICS;
   const limits = group.some(({ query }) => isWide(query))
     ? { ...analytics, resultBytes: Math.min(analytics.resultBytes, WIDE_BYTES_MAX) }
-    : READING;
+    : isFew(group, options.fewPairs ?? FEW_PAIRS)
+      ? LOOK_UP
+      : READING;
   const { timeoutMs } = options;
   return timeoutMs === undefined ? limits : { ...limits, seconds: Math.ceil(timeoutMs / 1000) };
+}
+
+/** Whether a group asks about few customers, as often as they may be named. */
+function isFew(group: readonly PlannedQuery[], few: number): boolean {
+  let customers = 0;
+  for (const { query } of group) customers += query.external_customer_ids?.length ?? Infinity;
+  return customers <= few;
 }
 
 function cachedDimensions({ readDimensions }: UsageReaderOptions) {

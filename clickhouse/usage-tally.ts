@@ -1,5 +1,4 @@
 import {
-  countText,
   mergeStates,
   quantityOf,
   scaledText,
@@ -11,10 +10,16 @@ import { Pieces } from './pieces.ts';
 import type { UsagePart } from './queries/usage-buckets.ts';
 import { EMPTY_STATE, groupOf, matches, type Cell, type PlannedQuery } from './usage-plan.ts';
 
+/** What is answered for one combination of the values of `group_by`. */
+interface Group {
+  readonly values: readonly string[];
+  /** By the number of the cell: a month of minutes is 44,640 of them, so their keys are numbers. */
+  readonly cells: Map<number, Entry>;
+}
+
 interface Entry {
-  readonly group: readonly string[];
+  readonly group: Group;
   readonly cell: Cell;
-  readonly is_carry: boolean;
   state: UsageState;
   unique_count: number;
 }
@@ -22,14 +27,15 @@ interface Entry {
 /** Adds up the parts of one question, per cell and group, and answers it. */
 export class UsageTally {
   readonly plan: PlannedQuery;
-  readonly #entries = new Map<string, Entry>();
+  readonly #groups = new Map<string, Group>();
+  #size = 0;
 
   constructor(plan: PlannedQuery) {
     this.plan = plan;
   }
 
   get size(): number {
-    return this.#entries.size;
+    return this.#size;
   }
 
   add(cell: number, part: UsagePart): void {
@@ -55,62 +61,68 @@ export class UsageTally {
     return { key: query.key, rows };
   }
 
-  /** By window, then group. */
+  /** By window, then group. Groups are put in order once, and not again in each window. */
   async #rows(): Promise<UsageRow[]> {
-    const carried = [...this.#entries.values()].filter((entry) => entry.is_carry);
-    const entries = [...this.#entries.values()].filter((entry) => !entry.is_carry);
-    // A group that only has something carried in is answered too.
-    for (const { group } of carried) {
-      const cell = this.plan.cells.length - 1;
-      if (!this.#entries.has(keyOf(cell, group))) entries.push(this.#entry(cell, group));
-    }
-    entries.sort((a, b) => a.cell.start - b.cell.start || compareGroups(a.group, b.group));
-    const rows: UsageRow[] = [];
     const pieces = new Pieces();
-    for (const entry of entries) {
-      rows.push(this.#row(entry));
-      if (pieces.isDone()) await pieces.breathe();
+    const byCell = new Map<number, Entry[]>();
+    const groups = [...this.#groups.values()].sort((a, b) => compareGroups(a.values, b.values));
+    for (const group of groups) {
+      const carried = carriedOf(group);
+      // A group that only has something carried in is answered too.
+      if (carried !== undefined) this.#entry(this.plan.cells.length - 1, group.values);
+      for (const [cell, entry] of group.cells) {
+        if (entry === carried) continue;
+        const known = byCell.get(cell);
+        if (known === undefined) byCell.set(cell, [entry]);
+        else known.push(entry);
+        if (pieces.isDone()) await pieces.breathe();
+      }
+    }
+    const rows: UsageRow[] = [];
+    for (const cell of [...byCell.keys()].sort((a, b) => a - b)) {
+      for (const entry of byCell.get(cell)!) rows.push(this.#row(entry));
+      if (pieces.isDone(byCell.get(cell)!.length)) await pieces.breathe();
     }
     return rows;
   }
 
   #row(entry: Entry): UsageRow {
     const { window_start } = entry.cell;
+    const carried = carriedOf(entry.group)?.state;
     return {
-      group: entry.group,
+      group: entry.group.values,
       window_start: window_start === null ? null : isoText(window_start),
-      quantity: this.#quantity(entry),
-      event_count: entry.state.event_count + (this.#carried(entry)?.event_count ?? 0),
+      quantity: this.#quantity(entry, carried),
+      event_count: entry.state.event_count + (carried?.event_count ?? 0),
     };
   }
 
-  #carried(entry: Entry): UsageState | undefined {
-    const carried = this.#entries.get(keyOf(0, entry.group));
-    return carried?.is_carry === true ? carried.state : undefined;
-  }
-
-  #quantity(entry: Entry): string {
+  #quantity(entry: Entry, carried: UsageState | undefined): string {
     const { aggregation, multiplier } = this.plan.query;
-    if (aggregation === 'COUNT_UNIQUE') return countText(entry.unique_count);
-    const carry = this.#carried(entry)?.sum ?? 0n;
+    if (aggregation === 'COUNT_UNIQUE') return String(entry.unique_count);
+    const carry = carried?.sum ?? 0n;
     if (entry.state.event_count === 0) return scaledText(carry);
     return scaledText(quantityOf(aggregation, entry.state, entry.cell, multiplier) + carry);
   }
 
-  #entry(cell: number, group: readonly string[]): Entry {
-    const key = keyOf(cell, group);
-    let entry = this.#entries.get(key);
+  #entry(cell: number, values: readonly string[]): Entry {
+    const key = values.length === 0 ? '' : JSON.stringify(values);
+    let group = this.#groups.get(key);
+    if (group === undefined) this.#groups.set(key, (group = { values, cells: new Map() }));
+    let entry = group.cells.get(cell);
     if (entry === undefined) {
-      const at = this.plan.cells[cell]!;
-      entry = { group, cell: at, is_carry: at.is_carry, state: EMPTY_STATE, unique_count: 0 };
-      this.#entries.set(key, entry);
+      entry = { group, cell: this.plan.cells[cell]!, state: EMPTY_STATE, unique_count: 0 };
+      group.cells.set(cell, entry);
+      this.#size += 1;
     }
     return entry;
   }
 }
 
-function keyOf(cell: number, group: readonly string[]): string {
-  return group.length === 0 ? String(cell) : `${cell} ${JSON.stringify(group)}`;
+/** What a group brings along from before the period: the first cell, where that is one. */
+function carriedOf({ cells }: Group): Entry | undefined {
+  const first = cells.get(0);
+  return first?.cell.is_carry === true ? first : undefined;
 }
 
 function compareGroups(a: readonly string[], b: readonly string[]): number {

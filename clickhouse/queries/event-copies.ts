@@ -55,25 +55,35 @@ export function countedCopies(
   };
 }
 
-/** Corrections that took the event back: where they stand in the log, first one first. */
-export function eventVoids(id: EventId): ClickHouseQuery {
-  return {
-    sql: `
-      select partition, position, target_partition, target_position
-        from usage_void_v1
-       where ${ONE_EVENT}
-       order by position
-       limit 1 by position, partition`,
-    params: { ...id },
-  };
-}
+/** Of a rejection the last three are set, of a correction what it took back. */
+export type VerdictCells = [
+  kind: 'rejected' | 'voided',
+  partition: number,
+  position: string,
+  targetPartition: number,
+  targetPosition: string,
+  meterVersionId: string,
+  reason: string,
+  message: string,
+];
 
-export function eventRejections(id: EventId): ClickHouseQuery {
+/**
+ * What was said of the copies of one id: rejections, and corrections that took it back, by their place in
+ * the log. One statement for both tables: nearly always there is nothing in either.
+ */
+export function eventVerdicts(id: EventId): ClickHouseQuery {
   return {
     sql: `
-      select partition, position, meter_version_id, reason, message
-        from events_rejected_v1 final
-       where ${ONE_EVENT}
+      select *
+        from (select 'rejected' as kind, partition, position, toUInt16(0) as target_partition,
+                     toUInt64(0) as target_position, meter_version_id, reason, message
+                from events_rejected_v1 final
+               where ${ONE_EVENT}
+              union all
+              select 'voided', partition, position, target_partition, target_position, '', '', ''
+                from usage_void_v1
+               where ${ONE_EVENT}
+               limit 1 by position, partition)
        order by position, meter_version_id`,
     params: { ...id },
   };

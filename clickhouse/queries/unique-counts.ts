@@ -75,6 +75,7 @@ export function uniqueCounts(query: {
        group by question, cell, group_values`,
     params: {
       ...stored.params,
+      ...within.params,
       ...below.params,
       ...stretchParams(stretches),
       stretch_questions: stretches.map((stretch) => stretch.question),

@@ -95,10 +95,6 @@ export function scaledText(amount: bigint): string {
   return sign + whole + (fraction === '' ? '' : `.${fraction}`);
 }
 
-export function countText(count: number): string {
-  return scaledText(BigInt(count) * SCALE);
-}
-
 function scaled(text: string): { digits: bigint; scale: number } {
   const parts = /^(-?\d+)(?:\.(\d+))?$/.exec(text);
   assert(parts !== null, `${text} is no decimal text`);
