@@ -124,7 +124,10 @@ export const CreateSubscriptionBody = z
     billing_cadence: z.literal('RECURRING').nullish(),
     billing_cycle: z.enum(BILLING_CYCLES).nullish(),
     billing_anchor: time.nullish(),
-    start_date: time.nullish(),
+    /** Trials and periods of up to 1200 years begin here, and end in years of four digits. */
+    start_date: time
+      .refine((value) => value < '3000', { message: 'must be before the year 3000' })
+      .nullish(),
     end_date: time.nullish(),
     trial_start: time.nullish(),
     trial_end: time.nullish(),

@@ -251,6 +251,9 @@ function checkBucket(price: PriceDefinition, references: PriceReferences, found:
   }
 }
 
+/** Ten years, as for a subscription's own. */
+const TRIAL_DAYS_MAX = 3650;
+
 function checkQuantityAndTrial(price: PriceDefinition, found: Problems): void {
   const minimum = price.min_quantity ?? null;
   if (minimum !== null) {
@@ -267,8 +270,8 @@ function checkQuantityAndTrial(price: PriceDefinition, found: Problems): void {
   if (isGiven(price.trial_period_days) && price.trial_period_days !== days) {
     found.add('trial_period_days', 'trial_period_twice', `trial_period says ${days}`);
   }
-  if (!Number.isInteger(days) || days < 0) {
-    found.add(path, 'invalid_trial_period', 'must be an integer of at least 0 days');
+  if (!Number.isInteger(days) || days < 0 || days > TRIAL_DAYS_MAX) {
+    found.add(path, 'invalid_trial_period', `must be an integer of 0 to ${TRIAL_DAYS_MAX} days`);
   } else if (days > 0 && (price.type !== 'FIXED' || price.billing_period === 'ONETIME')) {
     found.add(path, 'trial_without_recurring_fee', 'is for recurring FIXED prices only');
   }

@@ -418,6 +418,7 @@ describe('400', () => {
     ${'no price of the currency'}  | ${{ currency: 'eur' }}                                                         | ${'plan_id'}
     ${'no price of the period'}    | ${{ billing_period: 'ANNUAL' }}                                                | ${'plan_id'}
     ${'an end before the start'}   | ${{ end_date: '2026-05-01T00:00:00Z' }}                                        | ${'end_date'}
+    ${'a start too far away'}      | ${{ start_date: '3000-01-01T00:00:00Z' }}                                      | ${'start_date'}
     ${'an unknown zone'}           | ${{ customer_timezone: 'Mars/Olympus' }}                                       | ${'customer_timezone'}
     ${'two zones'}                 | ${{ customer_timezone: 'Europe/Berlin', timezone: 'UTC' }}                     | ${'customer_timezone'}
     ${'two trials'}                | ${{ trial_period: 3, trial_period_days: 4 }}                                   | ${'trial_period'}
@@ -443,6 +444,15 @@ describe('400', () => {
     const answer = await post(body(more));
     expect(answer).toMatchObject({ status: 400, body: { code: 'validation_error' } });
     expect(answer.body.details[0].path).toBe(path);
+  });
+
+  test('but the latest start and the longest trial go together', async () => {
+    const { body } = await sold();
+    const { status, body: subscription } = await post(
+      body({ start_date: '2999-12-31T23:59:59Z', end_date: null, trial_period_days: 3650 }),
+    );
+    expect(status).toBe(201);
+    expect(subscription.trial_end).toBe('3009-12-29T23:59:59.000Z');
   });
 
   test('fields that are not offered may be sent empty', async () => {
