@@ -17,6 +17,8 @@ export default {
   testTimeout: 900_000,
   // Both cores of a small machine: most of a suite's time is spent waiting for engines.
   maxWorkers: 2,
+  // Modules of files that have ended are not all given back; a machine of 8 GB runs the engines beside them.
+  workerIdleMemoryLimit: '1200MB',
   // A data directory of a running product below the checkout is none of the suite's business.
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.data'],
   watchPathIgnorePatterns: ['<rootDir>/.data'],
