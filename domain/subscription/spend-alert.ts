@@ -10,25 +10,30 @@ export interface SpendAlertSettings {
   readonly info: AlertLevel | null;
 }
 
-/** Refuses anything but `above`, a warning without a critical level, and levels that do not rise strictly (money-semantics 20.2). */
+const FALLING = ['critical', 'warning', 'info'] as const;
+
+/**
+ * Refuses anything but `above`, a warning without a critical level, and levels that do not fall strictly
+ * from critical to info (money-semantics 20.2); each under the level that is wrong.
+ */
 export function validateSpendAlert(settings: SpendAlertSettings, path = 'alert_settings'): void {
-  const rising = [settings.info, settings.warning, settings.critical].filter(
-    (level) => level !== null,
-  );
-  if (settings.alert_enabled && rising.length === 0) {
+  const levels = FALLING.flatMap((name) => {
+    const level = settings[name];
+    return level === null ? [] : [{ name, level, threshold: decimal(level.threshold) }];
+  });
+  if (settings.alert_enabled && levels.length === 0) {
     throw invalidField(path, 'needs a critical, a warning or an info level');
   }
   if (settings.warning !== null && settings.critical === null) {
     throw invalidField(`${path}.critical`, 'is required with a warning level');
   }
-  if (rising.some((level) => level.condition !== 'above')) {
-    throw invalidField(`${path}.condition`, 'must be "above"');
-  }
-  rising.forEach((level, index) => {
-    const threshold = decimal(level.threshold);
-    if (threshold.lt(0)) throw invalidField(path, 'must have thresholds of 0 or more');
-    if (index > 0 && threshold.lte(decimal(rising[index - 1]!.threshold))) {
-      throw invalidField(path, 'must have info below warning, and warning below critical');
+  levels.forEach(({ name, level, threshold }, index) => {
+    const at = `${path}.${name}`;
+    if (level.condition !== 'above') throw invalidField(`${at}.condition`, 'must be "above"');
+    if (threshold.lt(0)) throw invalidField(`${at}.threshold`, 'must not be negative');
+    const above = levels[index - 1];
+    if (above !== undefined && threshold.gte(above.threshold)) {
+      throw invalidField(`${at}.threshold`, `must be below that of ${above.name}`);
     }
   });
 }

@@ -34,12 +34,12 @@ describe('settings (money-semantics 20.2)', () => {
     why                        | over                                             | path
     ${'empty'}                 | ${{ critical: null, warning: null, info: null }} | ${'alert_settings'}
     ${'warning alone'}         | ${{ critical: null }}                            | ${'alert_settings.critical'}
-    ${'below'}                 | ${{ critical: level('100', 'below') }}           | ${'alert_settings.condition'}
-    ${'info equals warning'}   | ${{ info: level('50') }}                         | ${'alert_settings'}
-    ${'warning over critical'} | ${{ warning: level('100.01') }}                  | ${'alert_settings'}
-    ${'warning is critical'}   | ${{ warning: level('100') }}                     | ${'alert_settings'}
-    ${'info over critical'}    | ${{ warning: null, info: level('101') }}         | ${'alert_settings'}
-    ${'negative'}              | ${{ info: level('-1') }}                         | ${'alert_settings'}
+    ${'below'}                 | ${{ critical: level('100', 'below') }}           | ${'alert_settings.critical.condition'}
+    ${'info equals warning'}   | ${{ info: level('50') }}                         | ${'alert_settings.info.threshold'}
+    ${'warning over critical'} | ${{ warning: level('100.01') }}                  | ${'alert_settings.warning.threshold'}
+    ${'warning is critical'}   | ${{ warning: level('100') }}                     | ${'alert_settings.warning.threshold'}
+    ${'info over critical'}    | ${{ warning: null, info: level('101') }}         | ${'alert_settings.info.threshold'}
+    ${'negative'}              | ${{ info: level('-1') }}                         | ${'alert_settings.info.threshold'}
   `('refused: $why', ({ over, path }) => {
     expect(refusalText(() => validateSpendAlert(settings(over)))).toBe(
       `invalid validation_error ${path}`,
