@@ -106,9 +106,9 @@ function compare(db: Db, column: Fragment, filter: FieldFilter): Fragment {
     case 'eq':
       return db`${column} = ${value}`;
     case 'contains':
-      return db`${column} ilike ${likePattern(first)}`;
+      return db`${contains(db, column, first)}`;
     case 'not_contains':
-      return db`(${column} is null or ${column} not ilike ${likePattern(first)})`;
+      return db`(${column} is null or not ${contains(db, column, first)})`;
     case 'gt':
     case 'after':
       return db`${column} > ${value}`;
@@ -131,6 +131,15 @@ function many(db: Db, { kind, values }: FieldFilter): Fragment {
   const list = values as string[];
   return kind === 'number' ? db`${list}::numeric[]` : db`${list}::text[]`;
 }
+
+/**
+ * In any letter case. The database compares by code points, so that letters beyond ASCII have their case
+ * from a collation, which indexes of the column do not serve.
+ */
+const contains = (db: Db, column: Fragment, text: string): Fragment =>
+  /^[\0-\x7f]*$/.test(text)
+    ? db`${column} ilike ${likePattern(text)}`
+    : db`${column} collate "pg_c_utf8" ilike ${likePattern(text)}`;
 
 /** Text anywhere in the value, with `%`, `_` and `\` standing for themselves. */
 function likePattern(text: string): string {

@@ -33,19 +33,20 @@ const fields: Record<Field, FieldKind> = {
 const Things = searchSchemas({ fields, filters: () => ({}) });
 const day = (n: number) => new Date(Date.UTC(2026, 0, 1 + n)).toISOString();
 
-const LABELS = ['a', 'ab', 'AB', 'b%', 'b_c', 'c\\d', 'abc', ''];
+const LABELS = ['a', 'ab', 'AB', 'b%', 'b_c', 'c\\d', 'abc', '', 'Über Жук', 'über b%'];
 const SIZES = ['-1.5', '0', '1', '10', '10.25', '100000000000000000000'.slice(0, 18)];
 const ROWS: readonly Row[] = Array.from({ length: 60 }, (_, n) => ({
   id: `thing_${String((n * 37) % 60).padStart(3, '0')}`,
   status: ['published', 'archived', 'deleted'][n % 3]!,
   created_at: day(n % 7),
-  label: n % 9 === 8 ? null : LABELS[n % 9]!,
+  // One more than there are: the last is none.
+  label: LABELS[n % (LABELS.length + 1)] ?? null,
   size: n % 7 === 6 ? null : SIZES[n % 7]!,
   at: n % 5 === 4 ? null : day(n % 5),
   flag: [true, false, null][(n >> 1) % 3]!,
 }));
 
-const text = fc.constantFrom(...LABELS, 'B', 'zz', '%', '_');
+const text = fc.constantFrom(...LABELS, 'B', 'zz', '%', '_', 'ÜB', 'жук', 'Ж_', 'Ü%');
 const size = fc.constantFrom(...SIZES, '10.250', '2');
 const time = fc.nat(6).map(day);
 const filterOf = (
