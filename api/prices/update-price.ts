@@ -33,11 +33,14 @@ export async function updatePrice(
     return await updatePriceRow(tx, scope, id, { ...text, ...changed(deps, caller) });
 
   const unit = await keptUnit(tx, scope, price);
-  await inFieldsOfUpdate(findReferences(tx, scope, plan.definition, null, unit));
+  const terms = await inFieldsOfUpdate(async () => {
+    await findReferences(tx, scope, plan.definition, null, unit);
+    return priceTerms(plan.definition, unit, await currencyByCode(tx, scope, price.currency));
+  });
   await updatePriceRow(tx, scope, id, { end_date: plan.effective_from, ...changed(deps, caller) });
   return await insertPrice(tx, {
     ...newRecord(deps, caller, 'price'),
-    ...priceTerms(plan.definition, unit, await currencyByCode(tx, scope, price.currency)),
+    ...terms,
     entity_type: price.entity_type,
     entity_id: price.entity_id,
     parent_price_id: plan.parent_price_id,
@@ -75,9 +78,9 @@ async function nameOf(
 }
 
 /** The rules name a price's unit terms as a create has them; an update has fields of its own for them. */
-async function inFieldsOfUpdate<Value>(work: Promise<Value>): Promise<Value> {
+async function inFieldsOfUpdate<Value>(work: () => Promise<Value>): Promise<Value> {
   try {
-    return await work;
+    return await work();
   } catch (error) {
     if (!(error instanceof BillingError)) throw error;
     const renamed = (text: string) =>

@@ -1,7 +1,7 @@
 import type { Currency } from '../currency.ts';
 import type { Decimal } from '../money.ts';
 import type { InvoiceStatus } from '../states/invoice.ts';
-import { billingPeriods, type BillingSchedule } from '../time/billing-periods.ts';
+import { endOfPeriods, type BillingSchedule } from '../time/billing-periods.ts';
 import { laterOf } from '../time/instant.ts';
 import type { CouponCadence } from './coupon-gate.ts';
 import { applyCoupons, type InvoiceCoupon } from './coupons.ts';
@@ -38,8 +38,8 @@ export function associationWindow(
     return { start_date: startDate, end_date: endDate };
   }
   const from = laterOf(startDate, schedule.start_date);
-  const periods = billingPeriods(schedule, from, END_OF_TIME, coupon.duration_in_periods!);
-  return { start_date: startDate, end_date: periods.at(-1)?.end ?? startDate };
+  const end = endOfPeriods(schedule, from, END_OF_TIME, coupon.duration_in_periods!);
+  return { start_date: startDate, end_date: end ?? startDate };
 }
 
 /**

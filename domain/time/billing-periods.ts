@@ -76,6 +76,22 @@ export function billingPeriods(
   return cells;
 }
 
+/**
+ * The end of the `count`-th period from the one that holds `from` on, which is the first; of the last one that
+ * begins before `until` when there are fewer. Null when there is none. Looked up, not counted off: there may
+ * be any number of them.
+ */
+export function endOfPeriods(
+  schedule: BillingSchedule,
+  from: Instant,
+  until: Instant,
+  count: number,
+): Instant | null {
+  const clipped = clippedGrid(schedule);
+  const end = clipped.endAfter(Math.max(epochMs(from), clipped.start), epochMs(until), count);
+  return end === null ? null : isoText(end);
+}
+
 interface CellMs {
   readonly start: number;
   readonly end: number;
@@ -87,6 +103,7 @@ interface CellMs {
 function clippedGrid(schedule: BillingSchedule): {
   readonly start: number;
   cellAt(ms: number): CellMs | null;
+  endAfter(ms: number, until: number, count: number): number | null;
 } {
   const grid = billingGrid(schedule);
   const start = epochMs(schedule.start_date);
@@ -95,9 +112,15 @@ function clippedGrid(schedule: BillingSchedule): {
   const firstOfGrid = grid.boundaryMs(second - 1);
   // A first period some hours longer than its cell is a full one and its own reference.
   const firstReference = firstOfGrid > start ? start : firstOfGrid;
+  const indexAt = (ms: number): number => Math.max(grid.indexAtMs(ms), second - 1);
 
   return {
     start,
+    endAfter(ms, until, count) {
+      const last = Math.min(until, end) - 1;
+      if (ms < start || ms > last || count < 1) return null;
+      return Math.min(grid.boundaryMs(Math.min(indexAt(ms) + count, indexAt(last) + 1)), end);
+    },
     cellAt(ms) {
       if (ms < start || ms >= end) return null;
       const k = grid.indexAtMs(ms);

@@ -48,6 +48,11 @@ export function answerOf(error: unknown): Answer {
     const message = fastify.message ?? 'The request could not be read.';
     return { status: fastify.statusCode, code: 'validation_error', message, details: [] };
   }
+  if (codeOf(error) === TOO_LARGE_A_NUMBER) {
+    const message =
+      'A number that follows from this request has more than 20 digits before the point.';
+    return { status: 400, code: 'validation_error', message, details: [] };
+  }
   if (isOutage(error)) {
     const message = 'The service can not answer right now. Repeat the request shortly.';
     return { status: 503, code: 'service_unavailable', message, details: [] };
@@ -63,15 +68,20 @@ const OUTAGE_CODES = new Set([
   '57P01', '57P02', '57P03', '53300', '25006',
 ]); // prettier-ignore
 
+/** Of Postgres: each number of the request can be kept, and a product or a sum of them can not. */
+const TOO_LARGE_A_NUMBER = '22003';
+
+const codeOf = (error: unknown): unknown => (error as { code?: unknown } | null)?.code;
+
 function isOutage(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code;
+  const code = codeOf(error);
   return typeof code === 'string' && OUTAGE_CODES.has(code);
 }
 
 /** Postgres gave up one of two transactions that waited for each other, or that raced. */
 const RACE_CODES = new Set(['40001', '40P01', '55P03']);
 export function isRace(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code;
+  const code = codeOf(error);
   return typeof code === 'string' && RACE_CODES.has(code);
 }
 

@@ -76,6 +76,28 @@ describe('pricing units', () => {
     expect(list.pagination).toEqual({ total: 1, limit: 1, offset: 1 });
   });
 
+  test('400: a price that is too much money at the rate of its unit, with the field as it was sent', async () => {
+    const { body: unit } = await create({ code: 'big', conversion_rate: '9'.repeat(20) });
+    const { body: plan } = await api.post('/v1/plans', { name: 'P' });
+    const price = { price_unit_type: 'CUSTOM', entity_type: 'PLAN', entity_id: plan.id };
+    const of = (amount: string) =>
+      api.post('/v1/prices', {
+        ...price,
+        currency: 'usd',
+        type: 'FIXED',
+        billing_model: 'FLAT_FEE',
+        billing_period: 'MONTHLY',
+        invoice_cadence: 'ADVANCE',
+        price_unit_config: { price_unit: unit.code, amount },
+      });
+    const path = ({ status, body }: any) => [status, body.details[0]?.path];
+    expect(path(await of('2'))).toEqual([400, 'price_unit_config.amount']);
+    const { body: one } = await of('1');
+    expect(one.amount).toBe('9'.repeat(20));
+    const dearer = await api.put(`/v1/prices/${one.id}`, { price_unit_amount: '2' });
+    expect(path(dearer)).toEqual([400, 'price_unit_amount']);
+  });
+
   test.each([
     ['conversion_rate', { conversion_rate: '0' }],
     ['conversion_rate', { conversion_rate: 0.02 }],

@@ -41,6 +41,15 @@ describe('terms in a pricing unit become money at the rate of the unit (2.6, mon
     });
   });
 
+  test('what is too large to be kept as money is refused', () => {
+    const config = { price_unit: 'tok', amount: '2', price_unit_tiers: [{ unit_amount: '2' }] };
+    const refused = (terms: typeof config | Omit<typeof config, 'amount'>) =>
+      refusalOf(() => convertPriceUnit(terms, rate('99999999999999999999'))).details[0]!.path;
+    expect(refused(config)).toBe('price_unit_config.amount');
+    const { amount: _, ...tiered } = config;
+    expect(refused(tiered)).toBe('price_unit_config.price_unit_tiers[0].unit_amount');
+  });
+
   test('nothing is made of nothing', () => {
     expect(convertPriceUnit({ price_unit: 'tok' }, rate('1'))).toEqual({
       amount: null,

@@ -3,6 +3,7 @@ import { billingGrid, type RecurringPeriod } from '../../../domain/time/billing-
 import { calendarAnchor } from '../../../domain/time/billing-anchor.ts';
 import {
   billingPeriods,
+  endOfPeriods,
   periodContaining,
   type BillingSchedule,
 } from '../../../domain/time/billing-periods.ts';
@@ -73,6 +74,23 @@ const FAR = '9000-01-01T00:00:00.000Z';
 function firstPeriods(schedule: BillingSchedule, count: number) {
   return billingPeriods(schedule, schedule.start_date, FAR, count);
 }
+
+property(
+  'the end of the n-th period is that of the n-th in their list',
+  fc.property(
+    schedules,
+    fc.integer({ min: -400, max: 400 }),
+    fc.integer({ min: 1, max: 40 }),
+    instant,
+    (schedule, days, count, until) => {
+      const from = isoText(epochMs(schedule.start_date) + days * DAY);
+      for (const bound of [FAR, isoText(until)])
+        expect(endOfPeriods(schedule, from, bound, count)).toBe(
+          billingPeriods(schedule, from, bound, count).at(-1)?.end ?? null,
+        );
+    },
+  ),
+);
 
 /** B(k) by luxon: its calendar for the clock time, its offsets for the instant. */
 function luxonBoundary(schedule: BillingSchedule, k: number): number {

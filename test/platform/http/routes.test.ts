@@ -37,6 +37,7 @@ const ROUTES: Route<RouteDeps>[] = [
           { count: string }[]
         >`select count(*) from environments where name = ${body.name}`;
         if (body.name === 'refused') throw notFound('Thing', 'x');
+        if (body.name === 'overflow') await tx`select (10::numeric ^ 20)::numeric(38, 18)`;
         if (body.name === 'bug') throw new Error('a secret of ours');
         return { name: body.name, count: Number(row!.count) };
       });
@@ -222,6 +223,11 @@ describe('declared routes', () => {
       expect(answer.statusCode).toBe(400);
       expect(answer.json().code).toBe('validation_error');
       expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+    });
+
+    test('numbers that come to more than the database keeps', async () => {
+      const answer = await send('POST', '/v1/things', { name: 'overflow' });
+      expect([answer.statusCode, answer.json().code]).toEqual([400, 'validation_error']);
     });
 
     test('a form is no JSON', async () => {
