@@ -1,6 +1,6 @@
 import { tellAuditHeads } from '../../jobs/tell-audit-heads.ts';
 import type { Logger } from '../../platform/log.ts';
-import { chainAuditLog, verifyAuditLog } from '../../postgres/audit-chain.ts';
+import { chainAuditLog, verifyAuditLog, type ChainedPage } from '../../postgres/audit-chain.ts';
 import { headOf, headWord, lostHeads, movedHeads } from '../../postgres/audit-heads.ts';
 import type { Pool, Transaction } from '../../postgres/client.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -27,10 +27,12 @@ describe('audit chain', () => {
   };
   const chainAll = async () => {
     let rows = 0;
+    let after: string | null = null;
     for (;;) {
-      const chained = await admin.begin((tx) => chainAuditLog(tx));
-      if (chained === 0) return rows;
-      rows += chained;
+      const page: ChainedPage = await admin.begin((tx) => chainAuditLog(tx, after));
+      rows += page.rows;
+      after = page.next;
+      if (after === null) return rows;
     }
   };
   /** As somebody who may do everything, and takes the triggers out of the way. */
