@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { httpStatus, isFatal, queryFailure, wrongPassword } from './embedded-errors.ts';
 import { formatOf, readRequest } from './embedded-request.ts';
-import type { SessionPool } from './embedded-sessions.ts';
+import type { SessionPool, Statement } from './embedded-sessions.ts';
 
 export interface EmbeddedHttpOptions {
   readonly reads: SessionPool;
@@ -14,6 +14,10 @@ export interface EmbeddedHttpOptions {
   readonly password: string;
   /** The engine will not answer any more. */
   readonly onFatal: (message: string) => void;
+}
+
+interface Serving extends EmbeddedHttpOptions {
+  readonly manners: Manners;
 }
 
 interface Answer {
@@ -30,16 +34,17 @@ interface Answer {
  * An answer is sent when it is whole, so an exception always comes with its own status.
  */
 export function createEmbeddedHttpServer(options: EmbeddedHttpOptions): Server {
+  const manners = new Manners();
   const server = createServer({ maxHeaderSize: 1024 * 1024, keepAliveTimeout: 30_000 });
   server.requestTimeout = 0;
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    void handle(options, request, response).catch(() => response.destroy());
+    void handle({ ...options, manners }, request, response).catch(() => response.destroy());
   });
   return server;
 }
 
 async function handle(
-  options: EmbeddedHttpOptions,
+  options: Serving,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -63,7 +68,7 @@ async function handle(
   }
 }
 
-async function answer(options: EmbeddedHttpOptions, request: IncomingMessage): Promise<Answer> {
+async function answer(options: Serving, request: IncomingMessage): Promise<Answer> {
   const { queryId, limitClass, work, compress } = await readRequest(request);
   const startedAt = process.hrtime.bigint();
   const elapsed = () => String(process.hrtime.bigint() - startedAt);
@@ -77,7 +82,10 @@ async function answer(options: EmbeddedHttpOptions, request: IncomingMessage): P
     : limitClass === 'analytics'
       ? options.analytics
       : options.reads;
-  const result = await pool.query(work, () => request.socket.destroyed);
+  const result = await pool.query(
+    options.manners.of(limitClass, work),
+    () => request.socket.destroyed,
+  );
   const bytes = result.bytes();
   return {
     body: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
@@ -90,6 +98,24 @@ async function answer(options: EmbeddedHttpOptions, request: IncomingMessage): P
     queryId,
     compress,
   };
+}
+
+/** So long after a small question wide ones expect the next. */
+const SMALL_MS = 1_000;
+
+/**
+ * While somebody asks small questions, a wide one takes one thread, whatever it may take: each thread
+ * that a small one wakes waits behind those that are running, however little they matter.
+ */
+class Manners {
+  #smallAt = -Infinity;
+
+  of(limitClass: string, statement: Statement): Statement {
+    const now = performance.now();
+    if (limitClass === 'reading') this.#smallAt = now;
+    if (limitClass !== 'analytics' || now - this.#smallAt > SMALL_MS) return statement;
+    return { ...statement, settings: new Map(statement.settings).set('max_threads', '1') };
+  }
 }
 
 async function send(response: ServerResponse, sent: Answer): Promise<void> {

@@ -10,6 +10,7 @@ import {
   startEmbeddedClickHouse,
   type EmbeddedClickHouse,
 } from '../../clickhouse/embedded-server.ts';
+import { ANALYTICS, LOOK_UP, type QueryLimits } from '../../clickhouse/query-limits.ts';
 import { SOURCE_EXEC_ARGV } from '../support/global-setup.ts';
 import { PATIENCE, WAIT_MS } from '../support/patience.ts';
 
@@ -36,6 +37,25 @@ describe('embedded ClickHouse process', () => {
     const [row] = await clickhouse.rows<[string]>({ sql: 'select count() from kept', params: {} });
     return Number(row![0]);
   };
+
+  test('a wide question takes one thread while small ones are asked', async () => {
+    const { url } = await start();
+    const clickhouse = connect(url);
+    const threadsOf = async (limits: QueryLimits) => {
+      const sql = `select toUInt32(getSetting('max_threads'))`;
+      const [row] = await clickhouse.rows<[number]>({ sql, params: {} }, { limits });
+      return row![0];
+    };
+    expect(await threadsOf(ANALYTICS)).toBe(ANALYTICS.threads);
+    // The two may be a second apart, and then nobody asks small questions any more.
+    const until = performance.now() + WAIT_MS;
+    for (let threads = 0; threads !== 1;) {
+      expect(performance.now()).toBeLessThan(until);
+      await threadsOf(LOOK_UP);
+      threads = await threadsOf(ANALYTICS);
+    }
+    await clickhouse.close();
+  });
 
   test('what was acknowledged outlives kill -9, on the same address', async () => {
     let acknowledged = 0;
