@@ -22,6 +22,8 @@ interface Entry {
   readonly cell: Cell;
   state: UsageState;
   unique_count: number;
+  /** Events beside those of `state`; a number, because a state for each minute of a month is 4 MB. */
+  uncounted: number;
 }
 
 /** Adds up the parts of one question, per cell and group, and answers it. */
@@ -49,7 +51,7 @@ export class UsageTally {
     if (uniques === 0 && events === 0) return;
     const entry = this.#entry(cell, group);
     entry.unique_count += uniques;
-    entry.state = { ...entry.state, event_count: entry.state.event_count + events };
+    entry.uncounted += events;
   }
 
   async answer(): Promise<UsageAnswer> {
@@ -93,7 +95,7 @@ export class UsageTally {
       group: entry.group.values,
       window_start: window_start === null ? null : isoText(window_start),
       quantity: this.#quantity(entry, carried),
-      event_count: entry.state.event_count + (carried?.event_count ?? 0),
+      event_count: entry.state.event_count + entry.uncounted + (carried?.event_count ?? 0),
     };
   }
 
@@ -111,7 +113,13 @@ export class UsageTally {
     if (group === undefined) this.#groups.set(key, (group = { values, cells: new Map() }));
     let entry = group.cells.get(cell);
     if (entry === undefined) {
-      entry = { group, cell: this.plan.cells[cell]!, state: EMPTY_STATE, unique_count: 0 };
+      entry = {
+        group,
+        cell: this.plan.cells[cell]!,
+        state: EMPTY_STATE,
+        unique_count: 0,
+        uncounted: 0,
+      };
       group.cells.set(cell, entry);
       this.#size += 1;
     }
