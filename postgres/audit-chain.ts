@@ -43,7 +43,7 @@ export async function chainAuditLog(
   after: string | null = null,
 ): Promise<ChainedPage> {
   const from = after ?? (await settledSequence(tx));
-  const rows = await tx<{ sequence: string; tenant_id: string; hashed: string }[]>`
+  const rows = await tx<UnchainedRow[]>`
     select l.sequence, l.tenant_id, ${hashedColumns(tx)}
       from audit_log l
      where l.sequence > ${from}::bigint
@@ -51,10 +51,20 @@ export async function chainAuditLog(
                         where c.sequence = l.sequence and c.sequence > ${from}::bigint)
      order by l.sequence
      limit ${CHAINED_ROWS}`;
-  const last = rows.at(-1)?.sequence ?? from;
-  const next = rows.length < CHAINED_ROWS ? null : last;
-  if (next === null) await noteSettled(tx, last);
-  if (rows.length === 0) return { rows: 0, next };
+  if (rows.length > 0) await appendLinks(tx, rows);
+  const isLast = rows.length < CHAINED_ROWS;
+  if (isLast) await noteSettled(tx);
+  return { rows: rows.length, next: isLast ? null : rows.at(-1)!.sequence };
+}
+
+interface UnchainedRow {
+  readonly sequence: string;
+  readonly tenant_id: string;
+  readonly hashed: string;
+}
+
+/** In the order given, each behind the last link of its tenant. */
+async function appendLinks(tx: Transaction, rows: readonly UnchainedRow[]): Promise<void> {
   const heads = await chainHeads(tx, [...new Set(rows.map((row) => row.tenant_id))]);
   const links = rows.map((row) => {
     const before = heads.get(row.tenant_id) ?? { number: 0n, hash: GENESIS };
@@ -70,7 +80,6 @@ export async function chainAuditLog(
                   ${links.map((link) => link.sequence)}::bigint[],
                   ${links.map((link) => link.hash.toString('hex'))}::text[])
            as given (tenant_id, number, sequence, hash)`;
-  return { rows: rows.length, next };
 }
 
 interface Head {
@@ -108,11 +117,14 @@ async function settledSequence(tx: Transaction): Promise<string> {
   return row!.settled_sequence;
 }
 
-/** What is to be settled next: all that is chained now, once the transactions that have begun until now have ended. */
-async function noteSettled(tx: Transaction, chained: string): Promise<void> {
+/**
+ * What is to be settled next: all that is chained now, once the transactions that have begun until now have
+ * ended. Never less than what is settled: links that somebody took away must not be made again.
+ */
+async function noteSettled(tx: Transaction): Promise<void> {
   await tx`
     update audit_chain_progress
-       set noted_sequence = ${chained}::bigint,
+       set noted_sequence = greatest(settled_sequence, (select max(sequence) from audit_chain)),
            noted_xid = pg_snapshot_xmax(pg_current_snapshot())
      where noted_xid is null or settled_sequence = noted_sequence`;
 }
