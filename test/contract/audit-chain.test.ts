@@ -50,6 +50,21 @@ describe('audit chain', () => {
       await tx`set local session_replication_role = replica`;
       await work(tx);
     });
+  /** A transaction that has done its work and stays open until it is told to commit. */
+  const held = async (work: (tx: Transaction) => PromiseLike<unknown>) => {
+    let open = (): void => {};
+    const gate = new Promise<void>((resolve) => (open = resolve));
+    let ended: Promise<unknown> = Promise.resolve();
+    await new Promise<void>((resolve, reject) => {
+      ended = admin.begin(async (tx) => {
+        await work(tx);
+        resolve();
+        await gate;
+      });
+      ended.catch(reject);
+    });
+    return { commit: async () => (open(), void (await ended)) };
+  };
   const rowsOf = (tenant_id: string) => admin<{ id: string; sequence: string }[]>`
     select id, sequence from audit_log where tenant_id = ${tenant_id} order by sequence`;
 
@@ -171,42 +186,22 @@ describe('audit chain', () => {
   });
 
   test('a transaction that commits late is chained late, and none is passed over', async () => {
-    let commit = (): void => {};
-    const gate = new Promise<void>((resolve) => (commit = resolve));
-    let written = (): void => {};
-    const hasWritten = new Promise<void>((resolve) => (written = resolve));
-    const late = admin.begin(async (tx) => {
-      await tx`update tenants set name = 'late' where id = 'tenant_a'`;
-      written();
-      await gate;
-    });
-    await hasWritten;
+    const late = await held((tx) => tx`update tenants set name = 'late' where id = 'tenant_a'`);
     await write('tenant_b', 4);
     for (let run = 0; run < 4; run += 1) await chainAll();
-    commit();
-    await late;
+    await late.commit();
     expect(await chainAll()).toBe(1);
     await chainAndSettleAll();
     expect((await verifyAuditLog(admin)).broken).toEqual([]);
   });
 
   test('what was chained while the mark was held back is settled later, also when nothing more is written', async () => {
-    let end = (): void => {};
-    const gate = new Promise<void>((resolve) => (end = resolve));
-    let begun = (): void => {};
-    const hasBegun = new Promise<void>((resolve) => (begun = resolve));
-    const holding = admin.begin(async (tx) => {
-      await tx`select pg_current_xact_id()`;
-      begun();
-      await gate;
-    });
-    await hasBegun;
+    const other = await held((tx) => tx`select pg_current_xact_id()`);
     for (let round = 0; round < 3; round += 1) {
       await write('tenant_a', 2);
       expect(await chainAll()).toBe(2);
     }
-    end();
-    await holding;
+    await other.commit();
     await chainAndSettleAll();
     expect((await verifyAuditLog(admin)).broken).toEqual([]);
   });

@@ -1,16 +1,9 @@
 import { API_ROUTES } from '../../api/routes.ts';
 import { startTestApi, type TestAnswer, type TestApi, type TestCaller } from '../support/api.ts';
 import { createWorld } from '../support/world.ts';
+import { fixedPriceBody } from '../support/price-body.ts';
 
 const MINUTES = 60_000;
-const flatFee = {
-  type: 'FIXED',
-  billing_model: 'FLAT_FEE',
-  billing_period: 'MONTHLY',
-  invoice_cadence: 'ADVANCE',
-  currency: 'usd',
-  amount: '10',
-};
 
 /** A portal session is one customer's, for an hour, on portal routes (reliability, S8). */
 describe('portal sessions', () => {
@@ -39,7 +32,7 @@ describe('portal sessions', () => {
     api.get('/v1/customer/portal/info', headers);
   const subscribe = async (customer_id: string) => {
     const { body: plan } = await api.post('/v1/plans', { name: 'Pro' });
-    await api.post('/v1/prices', { ...flatFee, entity_type: 'PLAN', entity_id: plan.id });
+    await api.post('/v1/prices', fixedPriceBody(plan.id));
     const { status, body } = await api.post('/v1/subscriptions', {
       customer_id,
       plan_id: plan.id,

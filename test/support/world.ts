@@ -1,4 +1,5 @@
 import type { TestApi } from './api.ts';
+import { fixedPriceBody } from './price-body.ts';
 
 /** One record of every kind in the scope of the first caller, and how routes name them. */
 export interface World {
@@ -46,18 +47,9 @@ export async function createWorld(api: TestApi): Promise<World> {
     base_currency: 'usd',
     conversion_rate: '0.01',
   });
-  const flatFee = {
-    type: 'FIXED',
-    billing_model: 'FLAT_FEE',
-    billing_period: 'MONTHLY',
-    invoice_cadence: 'ADVANCE',
-    currency: 'usd',
-    amount: '10',
-  };
+  const flatFee = fixedPriceBody(plan.id);
   const price = await make('/prices', {
     ...flatFee,
-    entity_type: 'PLAN',
-    entity_id: plan.id,
     lookup_key: 'fee',
   });
   const entitlement = await make('/entitlements', {
@@ -231,12 +223,9 @@ export async function createWorld(api: TestApi): Promise<World> {
       ['POST /v1/events/corrections', { event_id: WORLD_EVENT_ID, reason: 'x' }],
       ['POST /v1/features', { name: 'x', type: 'metered', meter_id: meter.id }],
       ['POST /v1/features', { name: 'x', type: 'boolean', group_id: group.id }],
-      ['POST /v1/prices', { ...flatFee, entity_type: 'PLAN', entity_id: plan.id }],
+      ['POST /v1/prices', flatFee],
       ['POST /v1/prices', { ...flatFee, entity_type: 'ADDON', entity_id: addon.id }],
-      [
-        'POST /v1/prices/bulk',
-        { items: [{ ...flatFee, entity_type: 'PLAN', entity_id: plan.id }] },
-      ],
+      ['POST /v1/prices/bulk', { items: [flatFee] }],
       ['POST /v1/entitlements', { plan_id: plan.id, feature_id: flag.id, feature_type: 'boolean' }],
       [
         'POST /v1/creditgrants',

@@ -1,4 +1,5 @@
 import { startTestApi, type TestApi } from '../../support/api.ts';
+import { fixedPriceBody } from '../../support/price-body.ts';
 
 /** Currencies of a tenant's own (specification, Custom currency; money-semantics 12.3). */
 describe('custom currencies', () => {
@@ -36,16 +37,10 @@ describe('custom currencies', () => {
   test('amounts are shown with its symbol, in every version', async () => {
     expect((await put(tok, gem)).status).toBe(200);
     const plan = (await api.post('/v1/plans', { name: 'Pro' })).body.id;
-    const { body: price } = await api.post('/v1/prices', {
-      entity_type: 'PLAN',
-      entity_id: plan,
-      type: 'FIXED',
-      billing_model: 'FLAT_FEE',
-      billing_period: 'MONTHLY',
-      invoice_cadence: 'ADVANCE',
-      currency: 'TOK',
-      amount: '12.5',
-    });
+    const { body: price } = await api.post(
+      '/v1/prices',
+      fixedPriceBody(plan, { currency: 'TOK', amount: '12.5' }),
+    );
     expect([price.currency, price.display_amount]).toEqual(['tok', '◊12.50']);
     const { body: next } = await api.put(`/v1/prices/${price.id}`, { amount: '13' });
     expect(next.display_amount).toBe('◊13.00');
