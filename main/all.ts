@@ -1,6 +1,7 @@
 import { systemClock } from '../platform/clock.ts';
 import { readConfig } from '../platform/config.ts';
 import { createLogger } from '../platform/log.ts';
+import { isLoopback } from '../platform/loopback.ts';
 import { startInstance } from './instance.ts';
 
 /**
@@ -40,7 +41,7 @@ Meterline is ready in ${seconds} s
   Health, metrics  ${baseUrl}/readyz  ${baseUrl}/metrics
   Data             ${config.DATA_DIR}
   API key          ${key}
-
+${isLoopback(config.HOST) ? '' : `\nOther machines reach this port (HOST=${config.HOST}): read docs/security.md before the internet does.\n`}
 Send an event, then look at what became of it:
 
   curl -X POST ${baseUrl}/v1/events -H 'x-api-key: ${key}' -H 'content-type: application/json' \\
