@@ -1,23 +1,41 @@
 import { BillingError } from '../../domain/errors.ts';
 
 const SIGNIFICANT_DIGITS_MAX = 15;
-const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|-?\d[\d.eE+-]*|true|false|null/g;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+const OPEN_LIST = 0x5b;
+const CLOSE_LIST = 0x5d;
+const ZERO = 0x30;
+const NINE = 0x39;
+const MINUS = 0x2d;
 
 interface Level {
   /** The keys so far; null inside a list. */
   readonly keys: Set<string> | null;
-  /** The key or the index of the value that comes. */
+  /** The key or the index of the current value. */
   at: string | number;
 }
 
-/** Where the first JSON value of the text ends; of what is no JSON some place. */
+/**
+ * Where the first JSON value of the text ends. For text that does not begin with a JSON value the answer
+ * is its length. Both functions of this file read each character once: the text is whatever a caller
+ * sends, before anybody knows who the caller is.
+ */
 export function endOfFirstValue(text: string): number {
   let depth = 0;
-  for (const match of text.matchAll(TOKEN)) {
-    const [token] = match;
-    if (token === '{' || token === '[') depth += 1;
-    if (token === '}' || token === ']') depth -= 1;
-    if (depth <= 0) return match.index + token.length;
+  for (let start = 0; start < text.length;) {
+    const code = text.charCodeAt(start);
+    const end = endOfToken(text, start, code);
+    if (code === OPEN_OBJECT || code === OPEN_LIST) depth += 1;
+    else if (code === CLOSE_OBJECT || code === CLOSE_LIST) depth -= 1;
+    else if (depth === 0 && (code === COMMA || code === COLON)) return text.length;
+    if (depth <= 0 && !isSpace(code)) return end;
+    start = end;
   }
   return text.length;
 }
@@ -30,32 +48,68 @@ export function endOfFirstValue(text: string): number {
 export function assertOneReading(text: string): void {
   const levels: Level[] = [];
   let expectsKey = false;
-  for (const [token] of text.matchAll(TOKEN)) {
+  for (let start = 0; start < text.length;) {
+    const code = text.charCodeAt(start);
+    const end = endOfToken(text, start, code);
     const level = levels.at(-1);
-    switch (token[0]) {
-      case '{':
-      case '[':
-        levels.push({ keys: token === '{' ? new Set() : null, at: token === '{' ? '' : 0 });
-        expectsKey = token === '{';
+    switch (code) {
+      case OPEN_OBJECT:
+        levels.push({ keys: new Set(), at: '' });
+        expectsKey = true;
         break;
-      case '}':
-      case ']':
+      case OPEN_LIST:
+        levels.push({ keys: null, at: 0 });
+        expectsKey = false;
+        break;
+      case CLOSE_OBJECT:
+      case CLOSE_LIST:
         levels.pop();
         expectsKey = false;
         break;
-      case ',':
+      case COMMA:
         if (level!.keys === null) level!.at = (level!.at as number) + 1;
         expectsKey = level!.keys !== null;
         break;
-      case '"':
-        if (expectsKey) takeKey(level!, token, levels);
+      case QUOTE:
+        if (expectsKey) takeKey(level!, text.slice(start, end), levels);
         expectsKey = false;
         break;
       default:
-        if (/^[-\d]/.test(token) && digitsOf(token) > SIGNIFICANT_DIGITS_MAX)
+        if (isNumberStart(code) && digitsOf(text, start, end) > SIGNIFICANT_DIGITS_MAX)
           throw bad(levels, 'too_big', `has more than ${SIGNIFICANT_DIGITS_MAX} digits: send text`);
     }
+    start = end;
   }
+}
+
+/** Where the token that starts here ends: a string, a run of a number or of a word, one other character. */
+function endOfToken(text: string, start: number, code: number): number {
+  if (code === QUOTE) return endOfString(text, start);
+  let end = start + 1;
+  if (isScalar(code)) while (end < text.length && isScalar(text.charCodeAt(end))) end += 1;
+  return end;
+}
+
+/** The position after the closing quote; the end of the text when there is none. */
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) return at + 1;
+    if (code === BACKSLASH) at += 1;
+  }
+  return text.length;
+}
+
+const isSpace = (code: number): boolean =>
+  code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+
+const isDigit = (code: number): boolean => code >= ZERO && code <= NINE;
+const isNumberStart = (code: number): boolean => code === MINUS || isDigit(code);
+
+/** Whether the character belongs to a number or to a word. */
+function isScalar(code: number): boolean {
+  if (code === QUOTE || code === COMMA || code === COLON || isSpace(code)) return false;
+  return code !== OPEN_OBJECT && code !== CLOSE_OBJECT && code !== OPEN_LIST && code !== CLOSE_LIST;
 }
 
 function takeKey(level: Level, token: string, levels: readonly Level[]): void {
@@ -65,12 +119,19 @@ function takeKey(level: Level, token: string, levels: readonly Level[]): void {
   level.keys!.add(key);
 }
 
-/** Digits between the first and the last that is not zero. */
-const digitsOf = (number: string): number =>
-  number
-    .replace(/[eE].*$/, '')
-    .replace(/[-.]/g, '')
-    .replace(/^0+|0+$/g, '').length;
+/** Digits between the first and the last that is not zero, those of the exponent left out. */
+function digitsOf(text: string, start: number, end: number): number {
+  let digits = 0;
+  let significant = 0;
+  for (let at = start; at < end; at += 1) {
+    const code = text.charCodeAt(at);
+    if ((code | 0x20) === 0x65) break;
+    if (!isDigit(code) || (digits === 0 && code === ZERO)) continue;
+    digits += 1;
+    if (code !== ZERO) significant = digits;
+  }
+  return significant;
+}
 
 function bad(levels: readonly Level[], code: string, message: string): BillingError {
   const path = levels
