@@ -18,3 +18,9 @@ export function encryptionKeyIn(dataDirectory: string): string {
     });
   return readFileSync(file, 'utf8').trim();
 }
+
+/** The key that an earlier start made; null if there is none. */
+export function keptEncryptionKey(dataDirectory: string): string | null {
+  const file = join(dataDirectory, FILE);
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : null;
+}

@@ -11,6 +11,7 @@ import { freePort, startEmbeddedPostgres } from '../postgres/embedded.ts';
 import { requestReplay } from '../postgres/stream-replays.ts';
 import { bootstrapTenant } from './bootstrap.ts';
 import { encryptionKeyIn } from './encryption-key.ts';
+import { InstanceFile, SHARED_SETTINGS } from './instance-file.ts';
 import { migrateStores } from './migrate-stores.ts';
 import { roleProcess } from './role-process.ts';
 import { RunningMark } from './running-mark.ts';
@@ -45,9 +46,10 @@ export interface InstanceOptions {
 export async function startInstance(options: InstanceOptions): Promise<Instance> {
   const { config, log } = options;
   const supervisor = new Supervisor(log);
+  const dataDirectory = resolve(config.DATA_DIR);
+  mkdirSync(dataDirectory, { recursive: true });
+  const claim = InstanceFile.claim(dataDirectory);
   try {
-    const dataDirectory = resolve(config.DATA_DIR);
-    mkdirSync(dataDirectory, { recursive: true });
     const mark = new RunningMark(dataDirectory);
     const [{ url: postgresUrl, apiUrl }, clickhouseUrl] = await Promise.all([
       config.POSTGRES_URL === undefined
@@ -99,8 +101,16 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
         .join(','),
     });
     await Promise.all(roles.map((role) => supervisor.add(roleProcess(role, env(role)))));
+    const baseUrl = `http://${config.HOST}:${port}`;
+    const settings = Object.fromEntries(
+      SHARED_SETTINGS.flatMap((name) => {
+        const value = env('stream')[name];
+        return value === undefined || value === '' ? [] : [[name, value]];
+      }),
+    );
+    claim.publish({ base_url: baseUrl, settings, operations_ports: operationsPorts });
     return {
-      baseUrl: `http://${config.HOST}:${port}`,
+      baseUrl,
       apiKey,
       postgresUrl,
       clickhouseUrl,
@@ -109,10 +119,12 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
       async stop() {
         await supervisor.stop();
         mark.end();
+        claim.release();
       },
     };
   } catch (error) {
     await supervisor.stop();
+    claim.release();
     throw error;
   }
 }

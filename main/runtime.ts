@@ -54,8 +54,8 @@ export interface ResizableEventLog extends EventLog {
   resize(partitions: number): Promise<number>;
 }
 
-export function createRuntime(role: string): Runtime {
-  const config = readConfig(process.env);
+export function createRuntime(role: string, environment: NodeJS.ProcessEnv = process.env): Runtime {
+  const config = readConfig(environment);
   const { POSTGRES_URL, CLICKHOUSE_URL } = config;
   if (POSTGRES_URL === undefined || CLICKHOUSE_URL === undefined)
     throw new Error(

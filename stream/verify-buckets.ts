@@ -9,13 +9,20 @@ export interface BucketCheck {
   readonly differences: readonly BucketDifference[];
 }
 
+export interface BucketCheckDeps {
+  readonly pool: Pool;
+  readonly store: UsageStore;
+  /** Called after each page with the number of buckets checked so far. */
+  readonly onProgress?: (checked: number) => void;
+}
+
 /**
  * Computes a sample of the buckets that readers may use again, from the rows below the vector of
  * their seal, and reports what differs (metering 7, tests 17 and 19). Changes nothing: a difference is
  * repaired by `requestRebuild`. `isSampled` chooses, bucket by bucket.
  */
 export async function verifyBuckets(
-  { pool, store }: { readonly pool: Pool; readonly store: UsageStore },
+  { pool, store, onProgress }: BucketCheckDeps,
   isSampled: (bucket: TouchedBucket) => boolean = () => true,
 ): Promise<BucketCheck> {
   const differences: BucketDifference[] = [];
@@ -33,6 +40,7 @@ export async function verifyBuckets(
       const below = { watermarks, liveUntil: bounds.liveUntil };
       differences.push(...(await store.compareBuckets(sealed, below, seal)));
     }
+    onProgress?.(checked);
   }
   return { checked, differences };
 }

@@ -1,0 +1,26 @@
+import { audit } from './audit.ts';
+import type { MaintainCommand } from './command.ts';
+import { rebuildBuckets } from './rebuild-buckets.ts';
+import { replay } from './replay.ts';
+import { resealSecrets } from './reseal-secrets.ts';
+import { resizeLog } from './resize-log.ts';
+import { rotateSigningKey } from './rotate-signing-key.ts';
+import { verifyBuckets } from './verify-buckets.ts';
+
+/** All commands, in the order of the list. */
+export const COMMANDS: readonly MaintainCommand[] = [
+  verifyBuckets,
+  rebuildBuckets,
+  replay,
+  resizeLog,
+  audit,
+  resealSecrets,
+  rotateSigningKey,
+];
+
+/** The list that an unknown command is answered with: one line for each. */
+export function commandList(): string {
+  const titled = COMMANDS.map(({ name, takes, summary }) => [`${name} ${takes}`.trim(), summary]);
+  const width = Math.max(...titled.map(([title]) => title!.length));
+  return titled.map(([title, summary]) => `  ${title!.padEnd(width)}  ${summary}\n`).join('');
+}

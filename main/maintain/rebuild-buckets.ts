@@ -1,0 +1,16 @@
+import { requestRebuild } from '../../postgres/seals.ts';
+import { noWords, type MaintainCommand } from './command.ts';
+
+export const rebuildBuckets: MaintainCommand = {
+  name: 'rebuild-buckets',
+  takes: '',
+  summary: 'has the sealer recompute every bucket, whatever its seal says',
+  plan(words) {
+    noWords(words);
+    return 'asks the sealer to recompute every bucket; usage stays readable meanwhile';
+  },
+  async run({ runtime: { pool } }) {
+    await requestRebuild(pool);
+    return { line: 'asked for: the sealer does it in its next cycles', ok: true };
+  },
+};
