@@ -34,6 +34,8 @@ export interface ApiOptions {
   readonly publicUrl?: string;
   /** False: nobody logs in through an identity provider, whatever tenants have set up. */
   readonly singleSignOn?: boolean;
+  /** `invited`: nobody makes a tenant by signing up. */
+  readonly signUp?: 'open' | 'invited';
   readonly supportChatSecret?: string | null;
   /** False: neither the document nor its page is served. */
   readonly serveDocs?: boolean;
@@ -80,6 +82,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
       portalSessions,
       publicUrl,
       singleSignOn: options.singleSignOn ?? true,
+      signUp: options.signUp ?? 'open',
       supportChatSecret: options.supportChatSecret ?? null,
       logCorrections: appendCorrections,
       streamLag: async () => {

@@ -7,6 +7,7 @@ import type { Ids } from '../platform/ids.ts';
 import type { Logger } from '../platform/log.ts';
 import type { SecretBox } from '../platform/secret-box.ts';
 import type { Pool } from '../postgres/client.ts';
+import type { TenantLimits } from '../schemas/settings/tenancy.ts';
 import type { PartitionLag } from './events/stream-lag.ts';
 
 /** What commands and routes need from outside. `main/runtime.ts` builds it; tests build their own. */
@@ -31,6 +32,8 @@ export interface ApiDeps extends BillingDeps {
   readonly publicUrl: string;
   /** Whether tenants may set up single sign-on at all. */
   readonly singleSignOn: boolean;
+  /** `invited`: nobody makes a tenant by signing up. */
+  readonly signUp: 'open' | 'invited';
   /** Of the support widget; null where there is none. */
   readonly supportChatSecret: string | null;
   readonly eventReader: EventReader;
@@ -44,4 +47,6 @@ export interface ApiDeps extends BillingDeps {
 export interface BillingSettings {
   /** How long after a period's end its usage may still arrive before the invoice is finalized. */
   readonly grace_seconds: number;
+  /** The largest values that `tenant_config` may have. */
+  readonly tenant_limits_max: TenantLimits;
 }

@@ -66,7 +66,10 @@ function billingDeps({ pool, clickhouse }: BenchInstance): BillingDeps {
     }),
     secretBox: createSecretBox([]),
     forgetApiKey: async () => {},
-    settings: { grace_seconds: 3600 },
+    settings: {
+      grace_seconds: 3600,
+      tenant_limits_max: { production: 20, development: 20, max_users: 1000 },
+    },
   } as BillingDeps;
 }
 

@@ -1,6 +1,7 @@
 import { registerApi } from '../api/app.ts';
 import { createEventReader } from '../clickhouse/event-reader.ts';
 import { INGEST_OPERATIONS } from '../ingest/routes.ts';
+import { signUpOf } from '../platform/config.ts';
 import type { HttpPart } from './http-role.ts';
 import { analyticsLimits, type Runtime } from './runtime.ts';
 
@@ -38,6 +39,7 @@ export async function apiPart(runtime: Runtime): Promise<HttpPart> {
     servedElsewhere,
     publicUrl: PUBLIC_URL ?? `http://127.0.0.1:${PORT}`,
     singleSignOn: SINGLE_SIGN_ON,
+    signUp: signUpOf(runtime.config),
     supportChatSecret: SUPPORT_CHAT_SECRET ?? null,
     serveDocs: SERVE_DOCS,
   };

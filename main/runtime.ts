@@ -113,7 +113,10 @@ export function createRuntime(role: string, environment: NodeJS.ProcessEnv = pro
     apiKeyAuth,
     async billingDeps() {
       const { forget } = await apiKeyAuth();
-      const settings = { grace_seconds: config.BILLING_GRACE_SECONDS };
+      const settings = {
+        grace_seconds: config.BILLING_GRACE_SECONDS,
+        tenant_limits_max: config.TENANT_LIMITS_MAX,
+      };
       return {
         pool,
         clock,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isLoopback } from './loopback.ts';
 
 const url = (protocols: RegExp, example: string) =>
   z.string().regex(protocols, `is no address of that kind; for example ${example}`);
@@ -7,6 +8,26 @@ const onOrOff = z
   .enum(['on', 'off'])
   .default('on')
   .transform((value) => value === 'on');
+
+/** A name that is left out keeps the value it has here. */
+const TENANT_LIMITS_MAX = { production: 20, development: 20, max_users: 1000 };
+
+const tenantLimits = z
+  .string()
+  .default('')
+  .transform((list, context) => {
+    const limits = { ...TENANT_LIMITS_MAX };
+    for (const entry of list.split(',').flatMap((part) => part.trim() || [])) {
+      const [, name, count] = /^([a-z_]+)=(\d{1,9})$/.exec(entry) ?? [];
+      if (name === undefined || !Object.hasOwn(limits, name)) {
+        const message = `"${entry}" is not name=number, with a name of: ${Object.keys(limits).join(', ')}`;
+        context.issues.push({ code: 'custom', message, input: list });
+        return z.NEVER;
+      }
+      limits[name as keyof typeof limits] = Number(count);
+    }
+    return limits;
+  });
 
 const Config = z.object({
   /** The one origin of ingest, API, docs and pages. */
@@ -57,6 +78,10 @@ const Config = z.object({
   LOG_PARTITIONS: z.coerce.number().int().min(1).max(1024).optional(),
   /** The API key of the first start, for scripted installs. */
   BOOTSTRAP_API_KEY: z.string().min(24).max(200).optional(),
+  /** Whether strangers may make tenants of their own. Unset: `open` on loopback, else `invited`. */
+  SIGN_UP: z.enum(['open', 'invited']).optional(),
+  /** The largest values that a tenant may give its own limits: `production=5,max_users=50`. */
+  TENANT_LIMITS_MAX: tenantLimits,
   /** What secrets at rest are sealed with: `name:base64 of 32 bytes`, comma-separated; the first seals, all open. */
   ENCRYPTION_KEY: z
     .string()
@@ -112,6 +137,16 @@ const Config = z.object({
 /** Names of all settings, for the document that lists them. */
 export const CONFIG_KEYS: readonly string[] = Object.keys(Config.shape);
 export type Config = Readonly<z.infer<typeof Config>>;
+
+/** Whether strangers may sign up: on loopback, unless the setting says otherwise. */
+export function signUpOf({
+  SIGN_UP,
+  HOST,
+  PUBLIC_URL,
+}: Pick<Config, 'SIGN_UP' | 'HOST' | 'PUBLIC_URL'>): 'open' | 'invited' {
+  const hosts = [HOST, ...(PUBLIC_URL === undefined ? [] : [new URL(PUBLIC_URL).hostname])];
+  return SIGN_UP ?? (hosts.every(isLoopback) ? 'open' : 'invited');
+}
 
 /** Reads the environment once. Only `main/` calls this; everything else is handed values. */
 export function readConfig(env: NodeJS.ProcessEnv): Config {

@@ -16,10 +16,10 @@ import {
   type SsoEnds,
 } from '../../platform/saml/service-provider.ts';
 import type { Transaction } from '../../postgres/client.ts';
-import { readSetting } from '../../postgres/settings.ts';
 import type { SamlResponseBody } from '../../schemas/saml.ts';
 import { certificatesOf } from '../../schemas/settings/certificates.ts';
 import type { ApiDeps } from '../deps.ts';
+import { tenantLimits } from '../tenants/limits.ts';
 import { countPeople, insertUser } from '../users/repository.ts';
 
 const REQUEST_MS = 10 * 60_000;
@@ -175,7 +175,7 @@ async function findPerson(
 /** Makes the account of a person whose domain the tenant has verified; 403 for everybody else. */
 async function admitPerson(
   tx: Transaction,
-  { ids, clock }: ApiDeps,
+  { ids, clock, settings }: ApiDeps,
   tenantId: string,
   email: string,
   { verified_domains, default_role }: SamlConfig,
@@ -183,11 +183,7 @@ async function admitPerson(
   const domain = email.slice(email.lastIndexOf('@') + 1);
   if (!verified_domains.includes(domain))
     throw forbidden('There is no account for this person, and none can be made.');
-  const { max_users } = await readSetting(
-    tx,
-    { tenant_id: tenantId, environment_id: '' },
-    'tenant_config',
-  );
+  const { max_users } = await tenantLimits(tx, tenantId, settings);
   if ((await countPeople(tx, tenantId)) >= max_users)
     throw forbidden(`The tenant may have ${max_users} people.`);
   const id = ids.next('user');

@@ -1,4 +1,4 @@
-import { alreadyExists } from '../../domain/errors.ts';
+import { alreadyExists, BillingError } from '../../domain/errors.ts';
 import { isoTime } from '../../platform/clock.ts';
 import type { OpenedSession } from '../../platform/http/sessions.ts';
 import { violatedConstraint } from '../../postgres/client.ts';
@@ -8,6 +8,12 @@ import { hashPassword } from './passwords.ts';
 
 /** A new tenant with its first person, who is super admin, and a development environment. */
 export async function signUp(deps: ApiDeps, body: SignUpBody): Promise<OpenedSession> {
+  if (deps.signUp === 'invited')
+    throw new BillingError(
+      'forbidden',
+      'sign_up_closed',
+      'Nobody signs up here: ask a super admin of your tenant for an invitation, or the operator (SIGN_UP).',
+    );
   const { ids, clock } = deps;
   const at = isoTime(clock.now());
   const times = { created_at: at, updated_at: at };

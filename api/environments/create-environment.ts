@@ -1,9 +1,9 @@
 import { invalidField } from '../../domain/errors.ts';
 import type { Transaction } from '../../postgres/client.ts';
-import { readSetting } from '../../postgres/settings.ts';
 import type { Environment } from '../../schemas/environment.ts';
 import type { BillingDeps } from '../deps.ts';
 import { newRecord, type Caller } from '../record.ts';
+import { tenantLimits } from '../tenants/limits.ts';
 import { countEnvironments, insertEnvironment } from './repository.ts';
 
 /** Makes an environment. The setting `tenant_config` says how many of each type there may be. */
@@ -14,7 +14,7 @@ export async function createEnvironment(
   body: Pick<Environment, 'name' | 'type'>,
 ): Promise<Environment> {
   const { tenant_id } = caller.scope;
-  const limits = await readSetting(tx, caller.scope, 'tenant_config');
+  const limits = await tenantLimits(tx, tenant_id, deps.settings);
   const limit = limits[body.type];
   if ((await countEnvironments(tx, tenant_id, body.type)) >= limit)
     throw invalidField('type', `the tenant may have ${limit} ${body.type} environments`);

@@ -19,6 +19,7 @@ import { below } from '../bulk-error.ts';
 import type { BillingDeps } from '../deps.ts';
 import { newRecord, type Caller } from '../record.ts';
 import { route } from '../route.ts';
+import { assertTenantLimits } from '../tenants/limits.ts';
 import { assertCustomCurrencies } from './custom-currencies.ts';
 import { settingAnswer } from './setting-answer.ts';
 
@@ -42,6 +43,7 @@ async function save(
   const kept = (value: object): Record<string, unknown> =>
     Object.fromEntries(Object.entries(value).filter(([field]) => !isCleared(field)));
   const value = parseValue(key, kept(sent));
+  if (key === 'tenant_config') assertTenantLimits(sent, deps.settings);
   const record = newRecord(deps, caller, 'setting');
   const at = settingScope(caller.scope, key);
   await tx`select 1 from tenants where id = ${at.tenant_id} for update`;

@@ -1,11 +1,11 @@
 import { assertRoles, mayGrant } from '../../domain/access/permissions.ts';
 import { BillingError, invalidField } from '../../domain/errors.ts';
 import type { Identity } from '../../platform/http/api-key-auth.ts';
-import { readSetting } from '../../postgres/settings.ts';
 import type { CreatedUser, CreateUserBody } from '../../schemas/tenancy.ts';
 import { firstPassword, hashPassword } from '../auth/passwords.ts';
 import type { BillingDeps } from '../deps.ts';
 import { newRecord, type Caller } from '../record.ts';
+import { tenantLimits } from '../tenants/limits.ts';
 import { countPeople, insertUser, withTenant, type UserRow } from './repository.ts';
 
 const DEFAULT_ROLES = ['all_reader'];
@@ -43,7 +43,7 @@ export async function createUser(
   const { tenant_id } = caller.scope;
   return await deps.pool.begin(async (tx) => {
     if (body.type === 'user') {
-      const { max_users } = await readSetting(tx, caller.scope, 'tenant_config');
+      const { max_users } = await tenantLimits(tx, tenant_id, deps.settings);
       if ((await countPeople(tx, tenant_id)) >= max_users)
         throw invalidField('type', `the tenant may have ${max_users} people`);
     }

@@ -9,6 +9,7 @@ export const TenantConfig = z.object({
   max_users: z.int32().min(1).optional(),
 });
 export const TENANT_CONFIG_DEFAULT = { production: 0, development: 2, max_users: 10 };
+export type TenantLimits = Readonly<Record<keyof typeof TENANT_CONFIG_DEFAULT, number>>;
 
 /**
  * Single sign-on of a tenant. It serves as soon as it is enabled and knows its identity provider.

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { CONFIG_KEYS, readConfig } from '../../platform/config.ts';
+import { CONFIG_KEYS, readConfig, signUpOf } from '../../platform/config.ts';
 
 describe('configuration', () => {
   test('an empty environment is the embedded profile', () => {
@@ -24,6 +24,10 @@ describe('configuration', () => {
     ['LOG_LEVEL', 'loud'],
     ['BOOTSTRAP_API_KEY', 'short'],
     ['STREAM_BATCH_EVENTS', '0'],
+    ['SIGN_UP', 'closed'],
+    ['TENANT_LIMITS_MAX', 'users=5'],
+    ['TENANT_LIMITS_MAX', 'production=-1'],
+    ['TENANT_LIMITS_MAX', '__proto__=1'],
   ])('%s=%s is refused by name', (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(new RegExp(name));
   });
@@ -32,6 +36,24 @@ describe('configuration', () => {
     expect(() => readConfig({ PORT: 'x', LOG_LEVEL: 'y' })).toThrow(
       /PORT[\s\S]*LOG_LEVEL|LOG_LEVEL[\s\S]*PORT/,
     );
+  });
+
+  test.each([
+    [{}, 'open'],
+    [{ HOST: '::1' }, 'open'],
+    [{ HOST: '0.0.0.0' }, 'invited'],
+    [{ PUBLIC_URL: 'https://billing.example.com' }, 'invited'],
+    [{ PUBLIC_URL: 'http://localhost:8080' }, 'open'],
+    [{ HOST: '0.0.0.0', SIGN_UP: 'open' }, 'open'],
+    [{ SIGN_UP: 'invited' }, 'invited'],
+  ])('sign-up with %j: %s', (env, expected) => {
+    expect(signUpOf(readConfig(env))).toBe(expected);
+  });
+
+  test('caps of tenants: those that are named, over those that are not', () => {
+    expect(
+      readConfig({ TENANT_LIMITS_MAX: 'production=1, max_users=5' }).TENANT_LIMITS_MAX,
+    ).toEqual({ production: 1, development: 20, max_users: 5 });
   });
 
   test('docs/configuration.md lists every setting and no other', () => {

@@ -92,6 +92,7 @@ export async function startTestApi(
       readonly serveDocs?: boolean;
       readonly singleSignOn?: boolean;
       readonly supportChatSecret?: string;
+      readonly signUp?: 'open' | 'invited';
     };
   } = {},
 ): Promise<TestApi> {
@@ -109,7 +110,10 @@ export async function startTestApi(
     usageReader: options.usageReader ?? noUsage,
     secretBox: createSecretBox([{ id: 'test', key: Buffer.alloc(32, 7) }]),
     forgetApiKey: auth.forget,
-    settings: { grace_seconds: 3600 },
+    settings: {
+      grace_seconds: 3600,
+      tenant_limits_max: { production: 20, development: 20, max_users: 1000 },
+    },
   };
 
   const drift: string[] = [];

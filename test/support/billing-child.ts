@@ -59,7 +59,10 @@ const deps: BillingDeps = {
   usageReader: sevenOfEverything,
   secretBox: createSecretBox([]),
   forgetApiKey: async () => {},
-  settings: { grace_seconds: 3600 },
+  settings: {
+    grace_seconds: 3600,
+    tenant_limits_max: { production: 20, development: 20, max_users: 1000 },
+  },
 } as BillingDeps;
 process.stdout.write(`${JSON.stringify((await perform()) ?? null)}\n`);
 await pool.end();

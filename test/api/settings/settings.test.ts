@@ -374,6 +374,17 @@ describe('settings', () => {
     await api.delete('/v1/settings/wallet_balance_alert_config');
   });
 
+  test.each([
+    ['production', 21],
+    ['development', 21],
+    ['max_users', 1001],
+  ])('400: %s above what the operator allows', async (field, value) => {
+    const answer = await put('tenant_config', { [field]: value });
+    expect([answer.status, answer.body.details[0].path]).toEqual([400, `value.${field}`]);
+    expect((await put('tenant_config', { [field]: value - 1 })).status).toBe(200);
+    await api.delete('/v1/settings/tenant_config');
+  });
+
   test('writers at once leave what is right together', async () => {
     const key = 'wallet_balance_alert_config';
     const level = (threshold: string) => ({ threshold, condition: 'below' });
