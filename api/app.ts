@@ -1,19 +1,19 @@
 import type { FastifyInstance } from 'fastify';
-import type { EventReader } from '../clickhouse/event-reader.ts';
+import type { EventReader } from '../clickhouse/reading/event-reader.ts';
 import type { EventLog } from '../platform/event-log/event-log.ts';
-import type { Authenticate } from '../platform/http/api-key-auth.ts';
+import type { Authenticate } from '../platform/identity/api-key-auth.ts';
 import { serveDocs } from '../platform/http/docs.ts';
 import { openApiDocument, type OpenApiVersion } from '../platform/http/openapi.ts';
 import type { CallerLimit } from '../platform/http/rate-limit.ts';
 import { registerRoutes } from '../platform/http/register-routes.ts';
 import type { Route } from '../platform/http/route.ts';
-import { createPortalSessions } from '../platform/http/portal-sessions.ts';
-import { createSessions } from '../platform/http/sessions.ts';
-import { logCorrections } from './corrections/log-corrections.ts';
+import { createPortalSessions } from '../platform/identity/portal-sessions.ts';
+import { createSessions } from '../platform/identity/sessions.ts';
+import { logCorrections } from './usage/corrections/log-corrections.ts';
 import type { Pool } from '../postgres/client.ts';
 import type { ApiDeps, BillingDeps } from './deps.ts';
-import { readStreamLag } from './events/stream-lag.ts';
-import { EXAMPLES } from './examples.ts';
+import { readStreamLag } from './usage/events/stream-lag.ts';
+import { EXAMPLES } from './conventions/examples.ts';
 import { API_ROUTES } from './routes.ts';
 
 export const API_PREFIX = '/v1';

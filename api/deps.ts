@@ -1,14 +1,14 @@
-import type { EventReader } from '../clickhouse/event-reader.ts';
+import type { EventReader } from '../clickhouse/reading/event-reader.ts';
 import type { UsageReader } from '../domain/metering/usage.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { PortalSessions } from '../platform/http/portal-sessions.ts';
-import type { Sessions } from '../platform/http/sessions.ts';
+import type { PortalSessions } from '../platform/identity/portal-sessions.ts';
+import type { Sessions } from '../platform/identity/sessions.ts';
 import type { Ids } from '../platform/ids.ts';
 import type { Logger } from '../platform/log.ts';
 import type { SecretBox } from '../platform/secret-box.ts';
 import type { Pool } from '../postgres/client.ts';
 import type { TenantLimits } from '../schemas/settings/tenancy.ts';
-import type { PartitionLag } from './events/stream-lag.ts';
+import type { PartitionLag } from './usage/events/stream-lag.ts';
 
 /** What commands and routes need from outside. `main/runtime.ts` builds it; tests build their own. */
 export interface BillingDeps {

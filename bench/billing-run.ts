@@ -1,10 +1,10 @@
 import type { BillingDeps } from '../api/deps.ts';
-import { insertInvoiceLines, insertInvoices } from '../api/invoices/repository.ts';
-import { createUsageReader } from '../clickhouse/usage-reader.ts';
+import { insertInvoiceLines, insertInvoices } from '../api/billing/records/invoice-repository.ts';
+import { createUsageReader } from '../clickhouse/reading/usage-reader.ts';
 import { closeBillingPeriods } from '../jobs/close-billing-periods.ts';
-import { acquireJobLease } from '../postgres/job-leases.ts';
-import { readDimensions } from '../postgres/meter-versions.ts';
-import { readUsageBounds } from '../postgres/seals.ts';
+import { acquireJobLease } from '../postgres/tables/job-leases.ts';
+import { readDimensions } from '../postgres/tables/meter-versions.ts';
+import { readUsageBounds } from '../postgres/tables/seals.ts';
 import { createIds } from '../platform/ids.ts';
 import { createLogger } from '../platform/log.ts';
 import { createSecretBox } from '../platform/secret-box.ts';

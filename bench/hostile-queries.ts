@@ -1,10 +1,10 @@
 import { setImmediate as breathe } from 'node:timers/promises';
-import { askUsage } from '../api/usage/ask-usage.ts';
+import { askUsage } from '../api/usage/quantities/ask-usage.ts';
 import type { ApiDeps } from '../api/deps.ts';
-import { createEventReader, type EventSearch } from '../clickhouse/event-reader.ts';
-import { createUsageReader } from '../clickhouse/usage-reader.ts';
+import { createEventReader, type EventSearch } from '../clickhouse/reading/event-reader.ts';
+import { createUsageReader } from '../clickhouse/reading/usage-reader.ts';
 import type { UsageQuery } from '../domain/metering/usage.ts';
-import { readUsageBounds } from '../postgres/seals.ts';
+import { readUsageBounds } from '../postgres/tables/seals.ts';
 import { benchRow, type BenchOptions, type BenchRow } from './bench-row.ts';
 import { CUSTOMERS, EVENT_NAME } from './scale/generate.ts';
 import { probedDuring, timed, type Timings } from './scale/measure.ts';

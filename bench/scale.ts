@@ -1,13 +1,13 @@
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
-import { askUsage } from '../api/usage/ask-usage.ts';
+import { askUsage } from '../api/usage/quantities/ask-usage.ts';
 import type { ApiDeps } from '../api/deps.ts';
-import { createEventReader } from '../clickhouse/event-reader.ts';
+import { createEventReader } from '../clickhouse/reading/event-reader.ts';
 import { ANALYTICS } from '../clickhouse/query-limits.ts';
-import { createUsageReader } from '../clickhouse/usage-reader.ts';
+import { createUsageReader } from '../clickhouse/reading/usage-reader.ts';
 import type { UsageQuery } from '../domain/metering/usage.ts';
 import { benchRow, type BenchOptions, type BenchRow } from './bench-row.ts';
-import { readUsageBounds } from '../postgres/seals.ts';
+import { readUsageBounds } from '../postgres/tables/seals.ts';
 import { CUSTOMERS, eventIdOf, REGIONS } from './scale/generate.ts';
 import { probedDuring, timed, timeOf } from './scale/measure.ts';
 import { bytesPerEvent, mergeAll } from './scale/disk.ts';

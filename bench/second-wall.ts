@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findCustomer } from '../api/customers/repository.ts';
-import { insertInvoiceLines, insertInvoices } from '../api/invoices/repository.ts';
-import { replaceSubscriptions } from '../api/subscriptions/repository.ts';
+import { findCustomer } from '../api/customers/customers/repository.ts';
+import { insertInvoiceLines, insertInvoices } from '../api/billing/records/invoice-repository.ts';
+import { replaceSubscriptions } from '../api/billing/records/subscription-repository.ts';
 import { connectPostgres, type Pool } from '../postgres/client.ts';
 import { startEmbeddedPostgres } from '../postgres/embedded.ts';
 import { migratePostgres } from '../postgres/migrate.ts';

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { benchRow, type BenchRow } from './bench-row.ts';
-import { readWatermarks } from '../postgres/watermarks.ts';
+import { readWatermarks } from '../postgres/tables/watermarks.ts';
 import { packPosition } from '../domain/metering/position.ts';
 import { benchEvent, benchRecords, createBenchMeters, type MeterLayout } from './stream/events.ts';
 import { startBenchInstance, type BenchInstance } from './stream/instance.ts';

@@ -1,9 +1,9 @@
-import { createUsageStore } from '../clickhouse/create-usage-store.ts';
+import { createUsageStore } from '../clickhouse/writing/create-usage-store.ts';
 import type { TouchedBucket } from '../clickhouse/rows.ts';
-import { createUsageReader } from '../clickhouse/usage-reader.ts';
+import { createUsageReader } from '../clickhouse/reading/usage-reader.ts';
 import { packPosition } from '../domain/metering/position.ts';
 import type { UsageQuery, UsageReader } from '../domain/metering/usage.ts';
-import { packSeal, readUsageBounds, recordSeal, takeSealer } from '../postgres/seals.ts';
+import { packSeal, readUsageBounds, recordSeal, takeSealer } from '../postgres/tables/seals.ts';
 import { benchRow, type BenchRow } from './bench-row.ts';
 import { BENCH_SCOPE, startBenchInstance, type BenchInstance } from './stream/instance.ts';
 

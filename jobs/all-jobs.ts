@@ -1,4 +1,4 @@
-import type { LogCorrectionsDeps } from '../api/corrections/log-corrections.ts';
+import type { LogCorrectionsDeps } from '../api/usage/corrections/log-corrections.ts';
 import type { BillingDeps } from '../api/deps.ts';
 import { headsVector } from '../domain/metering/log-heads.ts';
 import type { EventLog } from '../platform/event-log/event-log.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chainAuditLog, type ChainedPage } from '../postgres/audit-chain.ts';
+import { chainAuditLog, type ChainedPage } from '../postgres/audit/audit-chain.ts';
 import type { Pool } from '../postgres/client.ts';
-import { holdJobLease } from '../postgres/job-leases.ts';
+import { holdJobLease } from '../postgres/tables/job-leases.ts';
 import type { Job } from './job.ts';
 
 /** After each page nothing is done for this many times as long as it took. */

@@ -2,13 +2,13 @@ import type { BillingDeps } from '../api/deps.ts';
 import {
   advanceSubscriptions,
   type Advancing,
-} from '../api/subscriptions/advance-subscriptions.ts';
+} from '../api/billing/subscriptions/advance-subscriptions.ts';
 import {
   dueSubscriptions,
   scopesWithDueSubscriptions,
   type DueCursor,
-} from '../api/subscriptions/repository.ts';
-import { holdJobLease } from '../postgres/job-leases.ts';
+} from '../api/billing/records/subscription-repository.ts';
+import { holdJobLease } from '../postgres/tables/job-leases.ts';
 import type { Scope } from '../postgres/client.ts';
 import type { SubscriptionRow } from '../schemas/subscription.ts';
 import type { Job, JobRun } from './job.ts';

@@ -1,5 +1,5 @@
-import { noteErased, noteFound, openErasures } from '../api/erasures/repository.ts';
-import type { EventEraser } from '../clickhouse/event-eraser.ts';
+import { noteErased, noteFound, openErasures } from '../api/usage/erasures/repository.ts';
+import type { EventEraser } from '../clickhouse/writing/event-eraser.ts';
 import { epochMs, isoText } from '../domain/time/instant.ts';
 import type { Pool } from '../postgres/client.ts';
 import type { Erasure } from '../schemas/erasure.ts';

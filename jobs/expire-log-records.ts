@@ -1,6 +1,6 @@
 import type { EventLog } from '../platform/event-log/event-log.ts';
 import type { Pool } from '../postgres/client.ts';
-import { forgetOldProgress, readLogRetention } from '../postgres/log-retention.ts';
+import { forgetOldProgress, readLogRetention } from '../postgres/tables/log-retention.ts';
 import type { Job } from './job.ts';
 
 export interface ExpireLogRecordsDeps {

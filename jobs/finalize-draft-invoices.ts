@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BillingDeps } from '../api/deps.ts';
-import { finalizeInvoices, type Finalizing } from '../api/invoices/finalize-invoices.ts';
+import { finalizeInvoices, type Finalizing } from '../api/billing/invoices/finalize-invoices.ts';
 import {
   invoicesToFinalize,
   noteStreamHeads,
   scopesWithInvoicesToFinalize,
   type FinalizeCursor,
-} from '../api/invoices/repository.ts';
-import { storeWatermarks } from '../api/invoices/stored-watermarks.ts';
+} from '../api/billing/records/invoice-repository.ts';
+import { storeWatermarks } from '../api/billing/computing/stored-watermarks.ts';
 import { hasPassed } from '../domain/metering/log-heads.ts';
 import type { WatermarkVector } from '../domain/metering/position.ts';
 import type { Scope } from '../postgres/client.ts';
-import { holdJobLease } from '../postgres/job-leases.ts';
-import { readWatermarks } from '../postgres/watermarks.ts';
+import { holdJobLease } from '../postgres/tables/job-leases.ts';
+import { readWatermarks } from '../postgres/tables/watermarks.ts';
 import type { InvoiceRecord } from '../schemas/invoice.ts';
 import type { Job, JobRun } from './job.ts';
 

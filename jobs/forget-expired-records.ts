@@ -1,5 +1,5 @@
 import type { Pool } from '../postgres/client.ts';
-import { forgetExpired } from '../postgres/forget-expired.ts';
+import { forgetExpired } from '../postgres/tables/forget-expired.ts';
 import type { Job } from './job.ts';
 
 /** Deletes what was kept for a while only: answers for repeats, failed logins, ended sessions, uploads. */

@@ -5,8 +5,12 @@ import {
   openTasks,
   readUpload,
   type RowResult,
-} from '../api/tasks/repository.ts';
-import { eventColumns, readEventRow, type EventColumns } from '../api/tasks/event-columns.ts';
+} from '../api/operations/tasks/repository.ts';
+import {
+  eventColumns,
+  readEventRow,
+  type EventColumns,
+} from '../api/operations/tasks/event-columns.ts';
 import { BillingError, type ErrorDetail } from '../domain/errors.ts';
 import { moveTask } from '../domain/states/task.ts';
 import { isoTime, type Clock } from '../platform/clock.ts';
@@ -14,7 +18,7 @@ import { readCsv } from '../platform/csv/read-csv.ts';
 import { failpoint } from '../platform/failpoint.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Pool, Scope } from '../postgres/client.ts';
-import { holdJobLease, JobLeaseLost } from '../postgres/job-leases.ts';
+import { holdJobLease, JobLeaseLost } from '../postgres/tables/job-leases.ts';
 import type { TaskRow } from '../schemas/task.ts';
 import type { Job, JobRun } from './job.ts';
 

@@ -1,4 +1,4 @@
-import type { JobLease } from '../postgres/job-leases.ts';
+import type { JobLease } from '../postgres/tables/job-leases.ts';
 
 /**
  * Work that the clock starts. A run is safe to repeat and to interrupt anywhere: it works in pages,

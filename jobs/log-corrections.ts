@@ -1,4 +1,7 @@
-import { logCorrections, type LogCorrectionsDeps } from '../api/corrections/log-corrections.ts';
+import {
+  logCorrections,
+  type LogCorrectionsDeps,
+} from '../api/usage/corrections/log-corrections.ts';
 import type { Job } from './job.ts';
 
 /** Appends the corrections whose process ended between their commit and the log. */

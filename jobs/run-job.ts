@@ -4,7 +4,7 @@ import {
   JobLeaseLost,
   releaseJobLease,
   type JobLease,
-} from '../postgres/job-leases.ts';
+} from '../postgres/tables/job-leases.ts';
 import type { Pool } from '../postgres/client.ts';
 import { scopedPool } from '../postgres/scoped-pool.ts';
 import type { Logger } from '../platform/log.ts';

@@ -1,4 +1,4 @@
-import { headWord, movedHeads } from '../postgres/audit-heads.ts';
+import { headWord, movedHeads } from '../postgres/audit/audit-heads.ts';
 import { isoTime } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Pool } from '../postgres/client.ts';

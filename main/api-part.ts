@@ -1,5 +1,5 @@
 import { registerApi } from '../api/app.ts';
-import { createEventReader } from '../clickhouse/event-reader.ts';
+import { createEventReader } from '../clickhouse/reading/event-reader.ts';
 import { INGEST_OPERATIONS } from '../ingest/routes.ts';
 import { signUpOf } from '../platform/config.ts';
 import type { HttpPart } from './http-role.ts';

@@ -1,5 +1,5 @@
 import { ingestRoutes } from '../ingest/routes.ts';
-import { createSessions } from '../platform/http/sessions.ts';
+import { createSessions } from '../platform/identity/sessions.ts';
 import type { HttpPart } from './http-role.ts';
 import type { Runtime } from './runtime.ts';
 

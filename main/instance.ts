@@ -1,14 +1,14 @@
 import { mkdirSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { join, resolve } from 'node:path';
-import { startEmbeddedClickHouse } from '../clickhouse/embedded-server.ts';
+import { startEmbeddedClickHouse } from '../clickhouse/embedded/server.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import { createIds } from '../platform/ids.ts';
 import type { Logger } from '../platform/log.ts';
 import { connectPostgres } from '../postgres/client.ts';
 import { freePort, startEmbeddedPostgres } from '../postgres/embedded.ts';
-import { requestReplay } from '../postgres/stream-replays.ts';
+import { requestReplay } from '../postgres/tables/stream-replays.ts';
 import { bootstrapTenant } from './bootstrap.ts';
 import { encryptionKeyIn } from './encryption-key.ts';
 import { InstanceFile, SHARED_SETTINGS } from './instance-file.ts';

@@ -1,4 +1,4 @@
-import { createEventEraser } from '../clickhouse/event-eraser.ts';
+import { createEventEraser } from '../clickhouse/writing/event-eraser.ts';
 import { createEventImport } from '../ingest/import-events.ts';
 import { ALL_JOBS, jobDeps } from '../jobs/all-jobs.ts';
 import { startScheduler } from '../jobs/scheduler.ts';

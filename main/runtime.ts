@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client';
 import type { BillingDeps } from '../api/deps.ts';
 import { connectClickHouse, type ClickHouse } from '../clickhouse/client.ts';
 import { ANALYTICS, type QueryLimits } from '../clickhouse/query-limits.ts';
-import { createUsageReader } from '../clickhouse/usage-reader.ts';
+import { createUsageReader } from '../clickhouse/reading/usage-reader.ts';
 import type { Cache } from '../platform/cache/cache.ts';
 import { InProcessCache } from '../platform/cache/in-process.ts';
 import { connectRedisCache } from '../platform/cache/redis.ts';
@@ -13,15 +13,15 @@ import type { EventLog } from '../platform/event-log/event-log.ts';
 import { openKafkaEventLog } from '../platform/event-log/kafka.ts';
 import { openPostgresEventLog } from '../platform/event-log/postgres.ts';
 import { armFailpoints } from '../platform/failpoint.ts';
-import { createApiKeyAuth, type ApiKeyAuth } from '../platform/http/api-key-auth.ts';
+import { createApiKeyAuth, type ApiKeyAuth } from '../platform/identity/api-key-auth.ts';
 import { createIds, type Ids } from '../platform/ids.ts';
 import { createLogger, type Logger } from '../platform/log.ts';
 import { createMetrics } from '../platform/metrics.ts';
 import { createSecretBox } from '../platform/secret-box.ts';
 import { connectPostgres, type Pool } from '../postgres/client.ts';
-import { readDimensions } from '../postgres/meter-versions.ts';
+import { readDimensions } from '../postgres/tables/meter-versions.ts';
 import { connectAsApi } from '../postgres/scoped-pool.ts';
-import { readUsageBounds } from '../postgres/seals.ts';
+import { readUsageBounds } from '../postgres/tables/seals.ts';
 
 /**
  * The composition root: the one place that reads the configuration and chooses implementations. What

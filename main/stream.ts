@@ -1,4 +1,4 @@
-import { createUsageStore } from '../clickhouse/create-usage-store.ts';
+import { createUsageStore } from '../clickhouse/writing/create-usage-store.ts';
 import { startStream } from '../stream/start-stream.ts';
 import { runRole, type RunningRole } from './role.ts';
 import { createRuntime, type Runtime } from './runtime.ts';

@@ -13,8 +13,8 @@ import {
   noteVerification,
   versionsInBackfill,
   type VersionInBackfill,
-} from '../postgres/meter-backfills.ts';
-import type { CanonicalEventsQuery, UsageStore } from '../clickhouse/usage-store.ts';
+} from '../postgres/tables/meter-backfills.ts';
+import type { CanonicalEventsQuery, UsageStore } from '../clickhouse/writing/usage-store.ts';
 import { compileActiveMeter } from './meter-catalog.ts';
 import { BatchRows } from './batch-rows.ts';
 import { meterEvent } from './meter-events.ts';

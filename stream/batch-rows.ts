@@ -6,7 +6,7 @@ import {
   RowEncoder,
   type EncodedRows,
   type Written,
-} from '../clickhouse/encode-rows.ts';
+} from '../clickhouse/writing/encode-rows.ts';
 import type { EventIndexRow, MeterUsageRow, RawEventRow, RejectedRow } from '../clickhouse/rows.ts';
 import type { MeteredRows } from './meter-events.ts';
 

@@ -9,9 +9,9 @@ import type {
 import { failpoint } from '../platform/failpoint.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Pool } from '../postgres/client.ts';
-import { moveProgress, takePartition } from '../postgres/stream-progress.ts';
-import { moveReplay, readReplay, readReplayVersions } from '../postgres/stream-replays.ts';
-import type { UsageStore } from '../clickhouse/usage-store.ts';
+import { moveProgress, takePartition } from '../postgres/tables/stream-progress.ts';
+import { moveReplay, readReplay, readReplayVersions } from '../postgres/tables/stream-replays.ts';
+import type { UsageStore } from '../clickhouse/writing/usage-store.ts';
 import type { BatchRows } from './batch-rows.ts';
 import { PartitionIndex } from './event-index.ts';
 import { MeterCatalog, MeterCatalogCache } from './meter-catalog.ts';

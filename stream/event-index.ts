@@ -1,5 +1,5 @@
 import type { Position } from '../domain/metering/position.ts';
-import { slotGroupsOfPartition, type UsageStore } from '../clickhouse/usage-store.ts';
+import { slotGroupsOfPartition, type UsageStore } from '../clickhouse/writing/usage-store.ts';
 import type { Slot } from '../schemas/events/slot.ts';
 import { IdFilter } from './id-filter.ts';
 

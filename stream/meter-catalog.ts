@@ -7,7 +7,7 @@ import {
   readCatalogVersion,
   readMeterCatalog,
   type MeterCatalogSnapshot,
-} from '../postgres/meter-versions.ts';
+} from '../postgres/tables/meter-versions.ts';
 
 /** A meter version that is evaluated. */
 export interface ActiveMeter {

@@ -5,7 +5,7 @@ import {
   type MeterUsageRow,
   type RejectedRow,
 } from '../clickhouse/rows.ts';
-import type { Written } from '../clickhouse/encode-rows.ts';
+import type { Written } from '../clickhouse/writing/encode-rows.ts';
 import { uniqueHash } from '../schemas/events/unique-hash.ts';
 import type { ActiveMeter } from './meter-catalog.ts';
 

@@ -1,5 +1,5 @@
 import type { LogBatch } from '../platform/event-log/event-log.ts';
-import type { Assignment } from '../postgres/stream-progress.ts';
+import type { Assignment } from '../postgres/tables/stream-progress.ts';
 import type { PartitionIndex } from './event-index.ts';
 
 /** Another process owns the partition now: what this one still has of it is void. */

@@ -2,8 +2,12 @@ import { decide } from '../domain/metering/decide.ts';
 import type { Position } from '../domain/metering/position.ts';
 import { failpoint } from '../platform/failpoint.ts';
 import type { LogBatch } from '../platform/event-log/event-log.ts';
-import { encodeRows, USAGE_VOID_LINES, type EncodedRows } from '../clickhouse/encode-rows.ts';
-import type { UsageStore } from '../clickhouse/usage-store.ts';
+import {
+  encodeRows,
+  USAGE_VOID_LINES,
+  type EncodedRows,
+} from '../clickhouse/writing/encode-rows.ts';
+import type { UsageStore } from '../clickhouse/writing/usage-store.ts';
 import type { Slot } from '../schemas/events/slot.ts';
 import { BatchRows, type EncodedBatch, type Rejection } from './batch-rows.ts';
 import { decodeBatch, type DecodedBatch } from './decode-batch.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Pool } from '../postgres/client.ts';
-import { writeOutboxEvents } from '../postgres/outbox.ts';
+import { writeOutboxEvents } from '../postgres/tables/outbox.ts';
 import type { Rejection } from './batch-rows.ts';
 
 const PAUSE_MS = 60_000;

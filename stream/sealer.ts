@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { failpoint } from '../platform/failpoint.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Pool } from '../postgres/client.ts';
-import { versionsInBackfill } from '../postgres/meter-backfills.ts';
+import { versionsInBackfill } from '../postgres/tables/meter-backfills.ts';
 import {
   endRebuild,
   packSeal,
@@ -15,9 +15,9 @@ import {
   UsageUnderRepair,
   type SealerTurn,
   type UsageBounds,
-} from '../postgres/seals.ts';
+} from '../postgres/tables/seals.ts';
 import type { BucketKey, TouchedBucket } from '../clickhouse/rows.ts';
-import type { UsageStore } from '../clickhouse/usage-store.ts';
+import type { UsageStore } from '../clickhouse/writing/usage-store.ts';
 import type { EventLog } from '../platform/event-log/event-log.ts';
 import { Backfill } from './backfill.ts';
 import type { StreamMetrics } from './metrics.ts';

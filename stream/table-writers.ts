@@ -1,5 +1,5 @@
-import type { EncodedRows } from '../clickhouse/encode-rows.ts';
-import type { UsageStore } from '../clickhouse/usage-store.ts';
+import type { EncodedRows } from '../clickhouse/writing/encode-rows.ts';
+import type { UsageStore } from '../clickhouse/writing/usage-store.ts';
 import type { StreamMetrics } from './metrics.ts';
 import type { OutagePatience } from './outage.ts';
 

@@ -1,8 +1,8 @@
 import { mayUseBucket } from '../domain/metering/may-use-bucket.ts';
 import type { TouchedBucket } from '../clickhouse/rows.ts';
-import type { BucketDifference, UsageStore } from '../clickhouse/usage-store.ts';
+import type { BucketDifference, UsageStore } from '../clickhouse/writing/usage-store.ts';
 import type { Pool } from '../postgres/client.ts';
-import { readUsageBounds } from '../postgres/seals.ts';
+import { readUsageBounds } from '../postgres/tables/seals.ts';
 
 export interface BucketCheck {
   readonly checked: number;

@@ -7,11 +7,11 @@ import {
   type MeterUsageRow,
   type StoredBucketSize,
 } from '../clickhouse/rows.ts';
-import type { SealedBucket, UsageStore } from '../clickhouse/usage-store.ts';
-import type { Written } from '../clickhouse/encode-rows.ts';
+import type { SealedBucket, UsageStore } from '../clickhouse/writing/usage-store.ts';
+import type { Written } from '../clickhouse/writing/encode-rows.ts';
 import type { Pool } from '../postgres/client.ts';
-import type { Verification, VersionInBackfill } from '../postgres/meter-backfills.ts';
-import { readUsageBounds } from '../postgres/seals.ts';
+import type { Verification, VersionInBackfill } from '../postgres/tables/meter-backfills.ts';
+import { readUsageBounds } from '../postgres/tables/seals.ts';
 import { compileActiveMeter } from './meter-catalog.ts';
 import { meterEvent } from './meter-events.ts';
 

@@ -1,6 +1,6 @@
 import type { Position } from '../domain/metering/position.ts';
 import type { MeterUsageRow, RejectedRow, UsageVoidRow } from '../clickhouse/rows.ts';
-import type { UsageStore } from '../clickhouse/usage-store.ts';
+import type { UsageStore } from '../clickhouse/writing/usage-store.ts';
 import type { Slot } from '../schemas/events/slot.ts';
 import type { Copy, DecodedBatch } from './decode-batch.ts';
 import type { MeterCatalog } from './meter-catalog.ts';

@@ -1,13 +1,13 @@
-import { createPrices } from '../../api/prices/create-prices.ts';
-import { createSubscription } from '../../api/subscriptions/create-subscription.ts';
+import { createPrices } from '../../api/catalog/prices/create-prices.ts';
+import { createSubscription } from '../../api/billing/subscriptions/create-subscription.ts';
 import type { BillingDeps } from '../../api/deps.ts';
-import { createCustomer } from '../../api/customers/create-customer.ts';
-import { createMeter } from '../../api/meters/create-meter.ts';
+import { createCustomer } from '../../api/customers/customers/create-customer.ts';
+import { createMeter } from '../../api/catalog/meters/create-meter.ts';
 import type { TouchedBucket } from '../../clickhouse/rows.ts';
-import { createUsageStore } from '../../clickhouse/create-usage-store.ts';
+import { createUsageStore } from '../../clickhouse/writing/create-usage-store.ts';
 import { packPosition } from '../../domain/metering/position.ts';
-import { poolWithin } from '../../postgres/idempotency.ts';
-import { packSeal, recordSeal, takeSealer } from '../../postgres/seals.ts';
+import { poolWithin } from '../../postgres/tables/idempotency.ts';
+import { packSeal, recordSeal, takeSealer } from '../../postgres/tables/seals.ts';
 import { CreatePriceBody } from '../../schemas/price.ts';
 import { BENCH_SCOPE, type BenchInstance } from '../stream/instance.ts';
 

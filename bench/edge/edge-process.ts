@@ -1,6 +1,6 @@
 import { ingestRoutes } from '../../ingest/routes.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { createApiKeyAuth } from '../../platform/http/api-key-auth.ts';
+import { createApiKeyAuth } from '../../platform/identity/api-key-auth.ts';
 import { createServer } from '../../platform/http/server.ts';
 import { createIds } from '../../platform/ids.ts';
 import { createLogger } from '../../platform/log.ts';

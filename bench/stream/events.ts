@@ -1,4 +1,4 @@
-import { createMeterVersion } from '../../postgres/meter-versions.ts';
+import { createMeterVersion } from '../../postgres/tables/meter-versions.ts';
 import type { Pool } from '../../postgres/client.ts';
 import { partitionOf, slotOf, slotScope } from '../../schemas/events/slot.ts';
 import { encodeEvents, type UsageEvent } from '../../schemas/events/usage-event.ts';

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectClickHouse, type ClickHouse } from '../../clickhouse/client.ts';
-import { startEmbeddedClickHouse } from '../../clickhouse/embedded-server.ts';
+import { startEmbeddedClickHouse } from '../../clickhouse/embedded/server.ts';
 import { migrateClickHouse } from '../../clickhouse/migrate.ts';
 import { createLogger } from '../../platform/log.ts';
 import { openPostgresEventLog, type PostgresEventLog } from '../../platform/event-log/postgres.ts';

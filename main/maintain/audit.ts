@@ -1,5 +1,5 @@
-import { verifyAuditLog } from '../../postgres/audit-chain.ts';
-import { headOf, lostHeads, type AuditHead } from '../../postgres/audit-heads.ts';
+import { verifyAuditLog } from '../../postgres/audit/audit-chain.ts';
+import { headOf, lostHeads, type AuditHead } from '../../postgres/audit/audit-heads.ts';
 import { Misused, type MaintainCommand } from './command.ts';
 
 function keptHeads(words: readonly string[]): AuditHead[] {

@@ -1,4 +1,4 @@
-import { requestRebuild } from '../../postgres/seals.ts';
+import { requestRebuild } from '../../postgres/tables/seals.ts';
 import { noWords, type MaintainCommand } from './command.ts';
 
 export const rebuildBuckets: MaintainCommand = {

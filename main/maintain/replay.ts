@@ -1,4 +1,4 @@
-import { requestReplay } from '../../postgres/stream-replays.ts';
+import { requestReplay } from '../../postgres/tables/stream-replays.ts';
 import { noWords, type MaintainCommand } from './command.ts';
 
 export const replay: MaintainCommand = {

@@ -1,4 +1,4 @@
-import { resealSecrets as reseal } from '../../api/connections/secrets.ts';
+import { resealSecrets as reseal } from '../../api/tenancy/connections/secrets.ts';
 import { createSecretBox } from '../../platform/secret-box.ts';
 import { noWords, type MaintainCommand } from './command.ts';
 

@@ -1,4 +1,4 @@
-import { rotateSigningKey as rotate } from '../../platform/http/signing-keys.ts';
+import { rotateSigningKey as rotate } from '../../platform/identity/signing-keys.ts';
 import { noWords, type MaintainCommand } from './command.ts';
 
 export const rotateSigningKey: MaintainCommand = {

@@ -1,4 +1,4 @@
-import { createUsageStore } from '../../clickhouse/create-usage-store.ts';
+import { createUsageStore } from '../../clickhouse/writing/create-usage-store.ts';
 import { verifyBuckets as verify } from '../../stream/verify-buckets.ts';
 import { noWords, type MaintainCommand } from './command.ts';
 

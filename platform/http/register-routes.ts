@@ -7,13 +7,13 @@ import {
   keepAnswer,
   poolWithin,
   requestFingerprint,
-} from '../../postgres/idempotency.ts';
+} from '../../postgres/tables/idempotency.ts';
 import { scopedPool } from '../../postgres/scoped-pool.ts';
-import type { Authenticate, Identity } from './api-key-auth.ts';
-import { credentialOf, environmentOf } from './credential.ts';
-import type { PortalSessions } from './portal-sessions.ts';
-import { requestSession } from './request-session.ts';
-import type { Sessions } from './sessions.ts';
+import type { Authenticate, Identity } from '../identity/api-key-auth.ts';
+import { credentialOf, environmentOf } from '../identity/credential.ts';
+import type { PortalSessions } from '../identity/portal-sessions.ts';
+import { requestSession } from '../identity/request-session.ts';
+import type { Sessions } from '../identity/sessions.ts';
 import {
   assertMatches,
   CONDITION_ISOLATION,

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Permission } from '../../domain/access/permissions.ts';
 import type { Pool, Scope } from '../../postgres/client.ts';
-import type { Identity } from './api-key-auth.ts';
+import type { Identity } from '../identity/api-key-auth.ts';
 
 /**
  * The one way to declare a route. Validation, the permission check, the OpenAPI document and, in

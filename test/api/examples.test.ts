@@ -1,5 +1,5 @@
 import { apiDocument } from '../../api/app.ts';
-import { EXAMPLE_IDS, EXAMPLES } from '../../api/examples.ts';
+import { EXAMPLE_IDS, EXAMPLES } from '../../api/conventions/examples.ts';
 import { INGEST_OPERATIONS } from '../../ingest/routes.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
 import { startIngest, type TestIngest } from './ingest/start-ingest.ts';

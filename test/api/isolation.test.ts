@@ -1,6 +1,6 @@
 import { API_ROUTES } from '../../api/routes.ts';
-import { createUsageStore } from '../../clickhouse/create-usage-store.ts';
-import { createEventReader } from '../../clickhouse/event-reader.ts';
+import { createUsageStore } from '../../clickhouse/writing/create-usage-store.ts';
+import { createEventReader } from '../../clickhouse/reading/event-reader.ts';
 import { startTestApi, type TestApi, type TestCaller } from '../support/api.ts';
 import { createTestClickHouse, type TestClickHouse } from '../support/clickhouse.ts';
 import { createWorld, WORLD_EVENT_ID, type World } from '../support/world.ts';

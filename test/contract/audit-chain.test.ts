@@ -1,7 +1,11 @@
 import { tellAuditHeads } from '../../jobs/tell-audit-heads.ts';
 import type { Logger } from '../../platform/log.ts';
-import { chainAuditLog, verifyAuditLog, type ChainedPage } from '../../postgres/audit-chain.ts';
-import { headOf, headWord, lostHeads, movedHeads } from '../../postgres/audit-heads.ts';
+import {
+  chainAuditLog,
+  verifyAuditLog,
+  type ChainedPage,
+} from '../../postgres/audit/audit-chain.ts';
+import { headOf, headWord, lostHeads, movedHeads } from '../../postgres/audit/audit-heads.ts';
 import type { Pool, Transaction } from '../../postgres/client.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/metering-world.ts';

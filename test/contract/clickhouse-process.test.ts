@@ -9,7 +9,7 @@ import { connectClickHouse, type ClickHouse } from '../../clickhouse/client.ts';
 import {
   startEmbeddedClickHouse,
   type EmbeddedClickHouse,
-} from '../../clickhouse/embedded-server.ts';
+} from '../../clickhouse/embedded/server.ts';
 import { ANALYTICS, LOOK_UP, type QueryLimits } from '../../clickhouse/query-limits.ts';
 import { SOURCE_EXEC_ARGV } from '../support/global-setup.ts';
 import { PATIENCE, WAIT_MS } from '../support/patience.ts';

@@ -1,5 +1,5 @@
-import { createUsageStore } from '../../clickhouse/create-usage-store.ts';
-import { createEventReader, type EventCounts } from '../../clickhouse/event-reader.ts';
+import { createUsageStore } from '../../clickhouse/writing/create-usage-store.ts';
+import { createEventReader, type EventCounts } from '../../clickhouse/reading/event-reader.ts';
 import {
   acceptedCounts,
   GATHERED,
@@ -8,7 +8,7 @@ import {
 } from '../../clickhouse/queries/event-counts.ts';
 import { READING } from '../../clickhouse/query-limits.ts';
 import { NO_HASH, type MeterUsageRow, type RawEventRow } from '../../clickhouse/rows.ts';
-import type { UsageStore } from '../../clickhouse/usage-store.ts';
+import type { UsageStore } from '../../clickhouse/writing/usage-store.ts';
 import { packPosition } from '../../domain/metering/position.ts';
 import { createTestClickHouse, type TestClickHouse } from '../support/clickhouse.ts';
 

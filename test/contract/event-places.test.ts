@@ -1,5 +1,5 @@
 import type { ClickHouseQuery } from '../../clickhouse/client.ts';
-import { createEventReader } from '../../clickhouse/event-reader.ts';
+import { createEventReader } from '../../clickhouse/reading/event-reader.ts';
 import { migrateClickHouse } from '../../clickhouse/migrate.ts';
 import {
   canonicalCopy,

@@ -1,12 +1,12 @@
-import { createUsageStore } from '../../clickhouse/create-usage-store.ts';
+import { createUsageStore } from '../../clickhouse/writing/create-usage-store.ts';
 import {
   createEventReader,
   type EventReader,
   type EventSearch,
-} from '../../clickhouse/event-reader.ts';
-import type { RawUsageQuestion } from '../../clickhouse/raw-usage.ts';
+} from '../../clickhouse/reading/event-reader.ts';
+import type { RawUsageQuestion } from '../../clickhouse/reading/aggregate-raw-events.ts';
 import { NO_HASH, type RawEventRow } from '../../clickhouse/rows.ts';
-import type { UsageStore } from '../../clickhouse/usage-store.ts';
+import type { UsageStore } from '../../clickhouse/writing/usage-store.ts';
 import { aggregate, type MeteredUsage } from '../../domain/metering/aggregate.ts';
 import { extractNumber, extractUniqueValue } from '../../domain/metering/extract.ts';
 import { compileFilters } from '../../domain/metering/match.ts';

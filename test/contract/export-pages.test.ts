@@ -1,6 +1,6 @@
-import { exportEvents } from '../../api/exports/export-events.ts';
-import { createUsageStore } from '../../clickhouse/create-usage-store.ts';
-import { createEventReader } from '../../clickhouse/event-reader.ts';
+import { exportEvents } from '../../api/operations/exports/export-events.ts';
+import { createUsageStore } from '../../clickhouse/writing/create-usage-store.ts';
+import { createEventReader } from '../../clickhouse/reading/event-reader.ts';
 import { ANALYTICS } from '../../clickhouse/query-limits.ts';
 import { createTestClickHouse, type TestClickHouse } from '../support/clickhouse.ts';
 

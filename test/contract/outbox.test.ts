@@ -1,4 +1,4 @@
-import { writeOutbox, writeOutboxEvents } from '../../postgres/outbox.ts';
+import { writeOutbox, writeOutboxEvents } from '../../postgres/tables/outbox.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 const scope = { tenant_id: 'tenant_a', environment_id: 'env_a' };

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { ClickHouseError } from '@clickhouse/client';
 import { connectClickHouse, type ClickHouse } from '../../clickhouse/client.ts';
-import { createEventReader } from '../../clickhouse/event-reader.ts';
+import { createEventReader } from '../../clickhouse/reading/event-reader.ts';
 import { ANALYTICS, READING, SERVICE, type QueryLimits } from '../../clickhouse/query-limits.ts';
-import { refusedOrUnavailable } from '../../clickhouse/usage-errors.ts';
-import { createUsageStore } from '../../clickhouse/create-usage-store.ts';
-import { TenantTurns } from '../../clickhouse/tenant-turns.ts';
+import { refusedOrUnavailable } from '../../clickhouse/reading/usage-errors.ts';
+import { createUsageStore } from '../../clickhouse/writing/create-usage-store.ts';
+import { TenantTurns } from '../../clickhouse/reading/tenant-turns.ts';
 import { createTestClickHouse, type TestClickHouse } from '../support/clickhouse.ts';
 
 const SCOPE = { tenant_id: 'tenant_1', environment_id: 'env_1' };

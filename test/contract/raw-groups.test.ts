@@ -1,6 +1,6 @@
 import { seededRandom } from '../../bench/random.ts';
-import { createUsageStore } from '../../clickhouse/create-usage-store.ts';
-import { createEventReader, type EventReader } from '../../clickhouse/event-reader.ts';
+import { createUsageStore } from '../../clickhouse/writing/create-usage-store.ts';
+import { createEventReader, type EventReader } from '../../clickhouse/reading/event-reader.ts';
 import type { RawEventRow } from '../../clickhouse/rows.ts';
 import { aggregate, type MeteredUsage } from '../../domain/metering/aggregate.ts';
 import { compileMeter } from '../../domain/metering/meter-event.ts';

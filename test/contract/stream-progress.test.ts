@@ -1,13 +1,13 @@
 import { packPosition } from '../../domain/metering/position.ts';
 import type { MeterSpec } from '../../domain/metering/usage.ts';
-import { noteVerification } from '../../postgres/meter-backfills.ts';
+import { noteVerification } from '../../postgres/tables/meter-backfills.ts';
 import {
   createMeterVersion,
   endMeterVersion,
   listenForCatalogChanges,
   meterVersionsOf,
   readMeterCatalog,
-} from '../../postgres/meter-versions.ts';
+} from '../../postgres/tables/meter-versions.ts';
 import {
   packSeal,
   readUsageBounds,
@@ -16,8 +16,8 @@ import {
   renewSealer,
   takeSealer,
   UsageUnderRepair,
-} from '../../postgres/seals.ts';
-import { moveProgress, takePartition } from '../../postgres/stream-progress.ts';
+} from '../../postgres/tables/seals.ts';
+import { moveProgress, takePartition } from '../../postgres/tables/stream-progress.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 const scope = { tenant_id: 'tenant_a', environment_id: 'env_a' };

@@ -1,8 +1,8 @@
 import { createHash, randomInt } from 'node:crypto';
-import { createUsageStore } from '../../clickhouse/create-usage-store.ts';
+import { createUsageStore } from '../../clickhouse/writing/create-usage-store.ts';
 import type { MeterUsageRow, TouchedBucket } from '../../clickhouse/rows.ts';
-import { createUsageReader } from '../../clickhouse/usage-reader.ts';
-import type { UsageStore } from '../../clickhouse/usage-store.ts';
+import { createUsageReader } from '../../clickhouse/reading/usage-reader.ts';
+import type { UsageStore } from '../../clickhouse/writing/usage-store.ts';
 import { aggregate, type MeteredUsage } from '../../domain/metering/aggregate.ts';
 import { packPosition, type WatermarkVector } from '../../domain/metering/position.ts';
 import {

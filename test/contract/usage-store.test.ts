@@ -1,5 +1,5 @@
 import { packPosition } from '../../domain/metering/position.ts';
-import { createUsageStore } from '../../clickhouse/create-usage-store.ts';
+import { createUsageStore } from '../../clickhouse/writing/create-usage-store.ts';
 import {
   NO_HASH,
   type BucketKey,
@@ -7,7 +7,11 @@ import {
   type RawEventRow,
   type TouchedBucket,
 } from '../../clickhouse/rows.ts';
-import { slotGroup, slotGroupsOfPartition, type UsageStore } from '../../clickhouse/usage-store.ts';
+import {
+  slotGroup,
+  slotGroupsOfPartition,
+  type UsageStore,
+} from '../../clickhouse/writing/usage-store.ts';
 import { createTestClickHouse, type TestClickHouse } from '../support/clickhouse.ts';
 
 const SCOPE = { tenant_id: 'tenant_1', environment_id: 'env_1' };

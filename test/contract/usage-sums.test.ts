@@ -1,6 +1,6 @@
-import { createUsageStore } from '../../clickhouse/create-usage-store.ts';
+import { createUsageStore } from '../../clickhouse/writing/create-usage-store.ts';
 import { ANALYTICS } from '../../clickhouse/query-limits.ts';
-import { createUsageReader } from '../../clickhouse/usage-reader.ts';
+import { createUsageReader } from '../../clickhouse/reading/usage-reader.ts';
 import type { BucketSize, UsageQuery } from '../../domain/metering/usage.ts';
 import { packPosition, type WatermarkVector } from '../../domain/metering/position.ts';
 import { createTestClickHouse, type TestClickHouse } from '../support/clickhouse.ts';

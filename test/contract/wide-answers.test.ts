@@ -1,8 +1,8 @@
-import { cellAt, planQuery } from '../../clickhouse/usage-plan.ts';
-import { Pieces } from '../../clickhouse/pieces.ts';
+import { cellAt, planQuery } from '../../clickhouse/reading/plan-query.ts';
+import { Pieces } from '../../clickhouse/reading/pieces.ts';
 import { cellStart, rawGroups } from '../../clickhouse/queries/raw-groups.ts';
 import { stateNeeds } from '../../clickhouse/queries/usage-buckets.ts';
-import { UsageTally } from '../../clickhouse/usage-tally.ts';
+import { UsageTally } from '../../clickhouse/reading/usage-tally.ts';
 import type { BucketSize, UsageQuery } from '../../domain/metering/usage.ts';
 import { createTestClickHouse, type TestClickHouse } from '../support/clickhouse.ts';
 

@@ -1,12 +1,12 @@
 import { seededRandom } from '../../bench/random.ts';
-import { createUsageReader } from '../../clickhouse/usage-reader.ts';
+import { createUsageReader } from '../../clickhouse/reading/usage-reader.ts';
 import { answerUsage } from '../../domain/metering/aggregate.ts';
 import { canonicalUsage, type LoggedEvent } from '../../domain/metering/canonical-usage.ts';
 import type { WatermarkVector } from '../../domain/metering/position.ts';
 import type { AggregationType, MeterVersion, UsageQuery } from '../../domain/metering/usage.ts';
-import { readDimensions } from '../../postgres/meter-versions.ts';
-import { readUsageBounds } from '../../postgres/seals.ts';
-import { readWatermarks } from '../../postgres/watermarks.ts';
+import { readDimensions } from '../../postgres/tables/meter-versions.ts';
+import { readUsageBounds } from '../../postgres/tables/seals.ts';
+import { readWatermarks } from '../../postgres/tables/watermarks.ts';
 import type { UsageEvent } from '../../schemas/events/usage-event.ts';
 import {
   createMeteringWorld,

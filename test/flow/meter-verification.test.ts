@@ -1,7 +1,7 @@
 import { seededRandom } from '../../bench/random.ts';
-import type { UsageStore } from '../../clickhouse/usage-store.ts';
-import { restartBackfill } from '../../postgres/meter-backfills.ts';
-import type { MeterVersionRecord } from '../../postgres/meter-versions.ts';
+import type { UsageStore } from '../../clickhouse/writing/usage-store.ts';
+import { restartBackfill } from '../../postgres/tables/meter-backfills.ts';
+import type { MeterVersionRecord } from '../../postgres/tables/meter-versions.ts';
 import {
   createMeteringWorld,
   eventually,

@@ -1,7 +1,7 @@
 import { seededRandom } from '../../bench/random.ts';
 import type { MeterVersion } from '../../domain/metering/usage.ts';
 import { packPosition } from '../../domain/metering/position.ts';
-import type { MeterVersionRecord } from '../../postgres/meter-versions.ts';
+import type { MeterVersionRecord } from '../../postgres/tables/meter-versions.ts';
 import {
   createMeteringWorld,
   eventually,

@@ -1,8 +1,8 @@
-import { createUsageReader } from '../../clickhouse/usage-reader.ts';
+import { createUsageReader } from '../../clickhouse/reading/usage-reader.ts';
 import { seededRandom } from '../../bench/random.ts';
 import { answerUsage } from '../../domain/metering/aggregate.ts';
 import type { MeterVersion, UsageAnswer, UsageQuery } from '../../domain/metering/usage.ts';
-import { readUsageBounds, requestRebuild } from '../../postgres/seals.ts';
+import { readUsageBounds, requestRebuild } from '../../postgres/tables/seals.ts';
 import { verifyBuckets } from '../../stream/verify-buckets.ts';
 import {
   createMeteringWorld,

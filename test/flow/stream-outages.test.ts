@@ -1,5 +1,5 @@
 import { connectClickHouse } from '../../clickhouse/client.ts';
-import { createUsageStore } from '../../clickhouse/create-usage-store.ts';
+import { createUsageStore } from '../../clickhouse/writing/create-usage-store.ts';
 import type { MeterVersion } from '../../domain/metering/usage.ts';
 import type { RunningStream } from '../../stream/start-stream.ts';
 import { startFaultProxy, type FaultProxy } from '../support/fault-proxy.ts';

@@ -1,5 +1,5 @@
-import { readUsageBounds, UsageUnderRepair } from '../../postgres/seals.ts';
-import { requestReplay } from '../../postgres/stream-replays.ts';
+import { readUsageBounds, UsageUnderRepair } from '../../postgres/tables/seals.ts';
+import { requestReplay } from '../../postgres/tables/stream-replays.ts';
 import {
   createMeteringWorld,
   eventually,

@@ -1,4 +1,4 @@
-import { holdJobLease, acquireJobLease, JobLeaseLost } from '../../postgres/job-leases.ts';
+import { holdJobLease, acquireJobLease, JobLeaseLost } from '../../postgres/tables/job-leases.ts';
 import { createLogger } from '../../platform/log.ts';
 import type { Job } from '../../jobs/job.ts';
 import { runJob, type JobRunner } from '../../jobs/run-job.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { InProcessRateLimiter } from '../../platform/cache/in-process-rate-limiter.ts';
-import type { Identity } from '../../platform/http/api-key-auth.ts';
+import type { Identity } from '../../platform/identity/api-key-auth.ts';
 import { registerRoutes } from '../../platform/http/register-routes.ts';
 import { routesOf, type RouteDeps } from '../../platform/http/route.ts';
 import { createServer } from '../../platform/http/server.ts';

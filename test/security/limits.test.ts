@@ -1,4 +1,4 @@
-import { countLogin, forgiveLogin, loginSubjects } from '../../api/auth/login-limit.ts';
+import { countLogin, forgiveLogin, loginSubjects } from '../../api/tenancy/auth/login-limit.ts';
 import { API_ROUTES } from '../../api/routes.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
 

@@ -1,4 +1,4 @@
-import type { EncodedRows } from '../../clickhouse/encode-rows.ts';
+import type { EncodedRows } from '../../clickhouse/writing/encode-rows.ts';
 import { TableWriter } from '../../stream/table-writers.ts';
 
 const rows = (rowCount: number): EncodedRows => ({

@@ -1,9 +1,9 @@
-import { cancelSubscription } from '../../api/subscriptions/cancel-subscription.ts';
+import { cancelSubscription } from '../../api/billing/subscriptions/cancel-subscription.ts';
 import type { BillingDeps } from '../../api/deps.ts';
-import { createPeriodInvoice } from '../../api/invoices/create-invoice.ts';
-import { computeInvoice, finalizeInvoice } from '../../api/invoices/recompute.ts';
-import { voidInvoice } from '../../api/invoices/void-invoice.ts';
-import { createSubscription } from '../../api/subscriptions/create-subscription.ts';
+import { createPeriodInvoice } from '../../api/billing/invoices/create-invoice.ts';
+import { computeInvoice, finalizeInvoice } from '../../api/billing/invoices/recompute.ts';
+import { voidInvoice } from '../../api/billing/invoices/void-invoice.ts';
+import { createSubscription } from '../../api/billing/subscriptions/create-subscription.ts';
 import type { UsageReader } from '../../domain/metering/usage.ts';
 import { closeBillingPeriods } from '../../jobs/close-billing-periods.ts';
 import { finalizeDraftInvoices } from '../../jobs/finalize-draft-invoices.ts';

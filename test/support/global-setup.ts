@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import postgres from 'postgres';
-import { startEmbeddedClickHouse } from '../../clickhouse/embedded-server.ts';
+import { startEmbeddedClickHouse } from '../../clickhouse/embedded/server.ts';
 import { connectPostgres } from '../../postgres/client.ts';
 import { startEmbeddedPostgres } from '../../postgres/embedded.ts';
 import { migratePostgres } from '../../postgres/migrate.ts';

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { connectClickHouse } from '../../clickhouse/client.ts';
-import { createUsageStore } from '../../clickhouse/create-usage-store.ts';
+import { createUsageStore } from '../../clickhouse/writing/create-usage-store.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { openPostgresEventLog } from '../../platform/event-log/postgres.ts';
 import { armFailpoints } from '../../platform/failpoint.ts';

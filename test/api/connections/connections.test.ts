@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { connectionSecrets, resealSecrets } from '../../../api/connections/secrets.ts';
+import { connectionSecrets, resealSecrets } from '../../../api/tenancy/connections/secrets.ts';
 import { createSecretBox } from '../../../platform/secret-box.ts';
 import { startTestApi, type TestApi, type TestCaller } from '../../support/api.ts';
 

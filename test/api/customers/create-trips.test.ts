@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { createCustomer } from '../../../api/customers/create-customer.ts';
+import { createCustomer } from '../../../api/customers/customers/create-customer.ts';
 import type { BillingDeps } from '../../../api/deps.ts';
 import { createIds } from '../../../platform/ids.ts';
 import { systemClock } from '../../../platform/clock.ts';

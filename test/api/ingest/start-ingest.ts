@@ -8,9 +8,9 @@ import {
   openPostgresEventLog,
   type PostgresEventLog,
 } from '../../../platform/event-log/postgres.ts';
-import { createApiKeyAuth } from '../../../platform/http/api-key-auth.ts';
+import { createApiKeyAuth } from '../../../platform/identity/api-key-auth.ts';
 import { createServer } from '../../../platform/http/server.ts';
-import { createSessions, type Sessions } from '../../../platform/http/sessions.ts';
+import { createSessions, type Sessions } from '../../../platform/identity/sessions.ts';
 import { createIds } from '../../../platform/ids.ts';
 import type { Pool } from '../../../postgres/client.ts';
 import { decodeEvents, type UsageEvent } from '../../../schemas/events/usage-event.ts';

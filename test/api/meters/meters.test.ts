@@ -1,4 +1,4 @@
-import { meterVersionsOf } from '../../../postgres/meter-versions.ts';
+import { meterVersionsOf } from '../../../postgres/tables/meter-versions.ts';
 import { startTestApi, type TestApi } from '../../support/api.ts';
 
 describe('meters', () => {

@@ -1,4 +1,4 @@
-import { meterVersionsOf } from '../../../postgres/meter-versions.ts';
+import { meterVersionsOf } from '../../../postgres/tables/meter-versions.ts';
 import { startTestApi, TEST_NOW, type TestApi } from '../../support/api.ts';
 import { fixedPriceBody } from '../../support/price-body.ts';
 

@@ -1,4 +1,4 @@
-import { readSetting } from '../../../postgres/settings.ts';
+import { readSetting } from '../../../postgres/tables/settings.ts';
 import { SETTINGS, type SettingKey } from '../../../schemas/settings/settings.ts';
 import { startTestApi, type TestApi } from '../../support/api.ts';
 

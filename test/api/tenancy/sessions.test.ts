@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { SignJWT } from 'jose';
-import { rotateSigningKey } from '../../../platform/http/signing-keys.ts';
+import { rotateSigningKey } from '../../../platform/identity/signing-keys.ts';
 import { startTestApi, type TestApi } from '../../support/api.ts';
 
 const MINUTES = 60_000;

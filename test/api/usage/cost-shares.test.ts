@@ -1,4 +1,9 @@
-import { lineCost, NO_COST, plainCost, shareCost } from '../../../api/usage/cost-shares.ts';
+import {
+  lineCost,
+  NO_COST,
+  plainCost,
+  shareCost,
+} from '../../../api/usage/quantities/cost-shares.ts';
 import { Decimal } from '../../../domain/money.ts';
 
 const weight = (amount: string, event_count = 1) => ({ amount: new Decimal(amount), event_count });

@@ -1,4 +1,4 @@
-import { startEmbeddedClickHouse } from '../../../clickhouse/embedded-server.ts';
+import { startEmbeddedClickHouse } from '../../../clickhouse/embedded/server.ts';
 
 /** A parent to be killed: starts a server below the given directory and says its process id. */
 const server = await startEmbeddedClickHouse({ directory: process.argv[2]! });

@@ -1,5 +1,5 @@
 import type { WatermarkVector } from '../../../domain/metering/position.ts';
-import type { UsageBounds } from '../../../clickhouse/usage-reader.ts';
+import type { UsageBounds } from '../../../clickhouse/reading/usage-reader.ts';
 
 /** Watermarks and recorded seals, as Postgres keeps them. */
 export class SealModel {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { permissionsOf } from '../../../domain/access/permissions.ts';
-import { createApiKeyAuth, type ApiKeyAuth } from '../../../platform/http/api-key-auth.ts';
+import { createApiKeyAuth, type ApiKeyAuth } from '../../../platform/identity/api-key-auth.ts';
 import type { Pool } from '../../../postgres/client.ts';
 import { createTestClock, type TestClock } from '../../support/api.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { FastifyInstance } from 'fastify';
 import { permissionsOf } from '../../../domain/access/permissions.ts';
 import { notFound } from '../../../domain/errors.ts';
-import type { Identity } from '../../../platform/http/api-key-auth.ts';
+import type { Identity } from '../../../platform/identity/api-key-auth.ts';
 import { registerRoutes } from '../../../platform/http/register-routes.ts';
 import {
   assertRoutes,

@@ -1,0 +1,275 @@
+import {
+  BUCKET_SIZES,
+  type BucketSize,
+  type FilterValues,
+  type UsageQuery,
+  type UsageRow,
+  type UsageWindow,
+} from '../../../domain/metering/usage.ts';
+import { Decimal, ZERO } from '../../../domain/money.ts';
+import { rate } from '../../../domain/pricing/rate.ts';
+import { windowStart } from '../../../domain/time/usage-windows.ts';
+import type { Scope } from '../../../postgres/client.ts';
+import type { UsageAnalyticsPoint } from '../../../schemas/usage-analytics.ts';
+import { groupBy } from '../../conventions/group-by.ts';
+import { queriesOf } from '../computing/line-questions.ts';
+import type { AnalyticsSubject, SubjectStretch } from './analytics-subjects.ts';
+import type { UsageAsk } from '../../usage/quantities/ask-usage.ts';
+import {
+  figureText,
+  lineCost,
+  netCost,
+  plainCost,
+  shareCost,
+  total,
+  type LineCost,
+  type Weight,
+} from '../../usage/quantities/cost-shares.ts';
+import type { DiscountedCharge } from './rate-subjects.ts';
+
+/** What an analysis asks of every subject alike. */
+export interface AnalyticsQuestion {
+  readonly scope: Scope;
+  readonly external_customer_ids: readonly string[] | null;
+  readonly filter_values: FilterValues;
+  /** `source`, and names of properties. */
+  readonly group_by: readonly string[];
+  readonly window_size: BucketSize | null;
+}
+
+/** Usage and cost of one subject and group. */
+export interface Figures {
+  readonly group: readonly string[];
+  readonly usage: Decimal;
+  readonly cost: LineCost;
+  readonly event_count: number;
+  readonly points: readonly UsageAnalyticsPoint[] | null;
+}
+
+type Rows = ReadonlyMap<string, readonly UsageRow[]>;
+
+/**
+ * The questions of one subject: its total (bucketed prices in their buckets), the points asked for, and
+ * what an invoice would ask of a line to rate it.
+ */
+export function asksOf(
+  subject: AnalyticsSubject,
+  number: number,
+  asked: AnalyticsQuestion,
+): UsageAsk[] {
+  const { bucket } = subject;
+  const query = (
+    key: string,
+    stretch: SubjectStretch,
+    filters: FilterValues,
+    names: readonly string[],
+    size: BucketSize | null,
+  ): UsageAsk => {
+    const { version, start, end } = stretch;
+    const { type, multiplier } = version.spec.aggregation;
+    const usage: UsageQuery = {
+      ...asked.scope,
+      key,
+      meter_version_id: version.id,
+      aggregation: type,
+      multiplier,
+      reset_usage: version.spec.reset_usage,
+      external_customer_ids: asked.external_customer_ids,
+      start,
+      end,
+      filter_values: bothFilters(stretch.filter_values, filters),
+      excluded_filter_values: stretch.excluded_filter_values,
+      group_by: names,
+      window: size === null ? null : windowOf(subject, size),
+    };
+    return { version, query: usage };
+  };
+  const own = subject.stretches.flatMap((stretch, index) => {
+    const names = [...asked.group_by, ...ratedApart(subject, stretch)];
+    const at = `${number}/${index}`;
+    return [
+      query(`total/${at}`, stretch, asked.filter_values, names, bucket),
+      ...(needsWhole(subject, asked) ? [query(`whole/${at}`, stretch, {}, names, bucket)] : []),
+      ...(asked.window_size === null || bucket !== null
+        ? []
+        : [query(`points/${at}`, stretch, asked.filter_values, asked.group_by, asked.window_size)]),
+    ];
+  });
+  return [...own, ...ratingAsks(subject)];
+}
+
+/** What an invoice would ask about the subject's charges. */
+export const ratingAsks = ({ charges }: AnalyticsSubject): UsageAsk[] =>
+  charges.flatMap(({ questions }) =>
+    questions.flatMap((question) =>
+      queriesOf(question).map((query) => ({ query, version: question.version })),
+    ),
+  );
+
+/** A filter shows a part of the line: its share is of what the whole line used. */
+const needsWhole = ({ line }: AnalyticsSubject, { filter_values }: AnalyticsQuestion): boolean =>
+  line !== null && Object.keys(filter_values).length > 0;
+
+/** Groups of a bucketed MAX are rated apart (billing-semantics 2.4). */
+function ratedApart({ bucket }: AnalyticsSubject, { version }: SubjectStretch): string[] {
+  const { type, group_by } = version.spec.aggregation;
+  return bucket !== null && type === 'MAX' && group_by !== null ? [group_by] : [];
+}
+
+/**
+ * Figures per group. Those without events are left out, unless the line charges for something that was
+ * not used (a true-up), which the total would otherwise miss.
+ */
+export function figuresOf(
+  subject: AnalyticsSubject,
+  number: number,
+  asked: AnalyticsQuestion,
+  rows: Rows,
+  rated: readonly DiscountedCharge[],
+): Figures[] {
+  const rowsOf = (key: string) =>
+    subject.stretches.flatMap((_, index) => rows.get(`${key}/${number}/${index}`) ?? []);
+  const depth = asked.group_by.length;
+  const groups = [...byGroup(rowsOf('total'), depth)].filter(([, own]) => countOf(own) > 0);
+  const weights = groups.map(([, own]) => weightOf(subject, own));
+  const isFiltered = needsWhole(subject, asked);
+  const whole = isFiltered
+    ? total([...byGroup(rowsOf('whole'), depth).values()].map((own) => weightOf(subject, own)))
+    : total(weights);
+
+  const ofLine = subject.line === null ? null : lineCost(rated);
+  if (groups.length === 0) {
+    const isUnused = ofLine !== null && !ofLine.cost.isZero() && !isFiltered && depth === 0;
+    if (!isUnused) return [];
+    const points = asked.window_size === null ? null : [];
+    return [{ group: [], usage: ZERO, cost: ofLine, event_count: 0, points }];
+  }
+  const costs =
+    ofLine === null
+      ? groups.map(([, own]) => plainCost(alone(subject, own)))
+      : shareCost(ofLine, weights, whole);
+  const windows = byGroup(rowsOf('points'), depth);
+  return groups.map(([key, own], index): Figures => {
+    const cost = costs[index]!;
+    return {
+      group: own[0]!.group.slice(0, depth),
+      usage: sumOf(own),
+      cost,
+      event_count: countOf(own),
+      points:
+        asked.window_size === null
+          ? null
+          : subject.bucket === null
+            ? pointsOf(subject, windows.get(key) ?? [], cost)
+            : bucketPoints(subject, own, subject.bucket, asked.window_size, cost),
+    };
+  });
+}
+
+function windowOf(
+  { subscription, timezone }: AnalyticsSubject,
+  bucket_size: BucketSize,
+): UsageWindow {
+  const billing_anchor = bucket_size === 'MONTH' ? (subscription?.billing_anchor ?? null) : null;
+  return { bucket_size, timezone, billing_anchor };
+}
+
+/** AND of both; where both name a key, only values that both allow. */
+function bothFilters(left: FilterValues, right: FilterValues): FilterValues {
+  const both = Object.entries(right).map(([key, values]): [string, readonly string[]] => {
+    const others = Object.hasOwn(left, key) ? left[key] : undefined;
+    return [key, others === undefined ? values : values.filter((value) => others.includes(value))];
+  });
+  return Object.fromEntries([...Object.entries(left), ...both]);
+}
+
+const byGroup = (rows: readonly UsageRow[], depth: number): Map<string, UsageRow[]> =>
+  groupBy(rows, (row) => JSON.stringify(row.group.slice(0, depth)));
+
+const sumOf = (rows: readonly UsageRow[]): Decimal =>
+  rows.reduce((sum, row) => sum.plus(row.quantity), ZERO);
+const countOf = (rows: readonly UsageRow[]): number =>
+  rows.reduce((sum, row) => sum + row.event_count, 0);
+
+/** Buckets are rated one by one, so that their money tells what each is worth; else usage does. */
+const weightOf = (subject: AnalyticsSubject, rows: readonly UsageRow[]): Weight => ({
+  amount: subject.bucket === null ? sumOf(rows) : alone(subject, rows),
+  event_count: countOf(rows),
+});
+
+/** What the price makes of the rows by themselves: of each bucket, or of their sum. */
+function alone({ terms, bucket }: AnalyticsSubject, rows: readonly UsageRow[]): Decimal {
+  if (terms === null) return ZERO;
+  if (bucket === null) return rate(terms.model, sumOf(rows)).amount;
+  return rows.reduce(
+    (sum, row) => sum.plus(rate(terms.model, new Decimal(row.quantity)).amount),
+    ZERO,
+  );
+}
+
+function pointsOf(
+  subject: AnalyticsSubject,
+  rows: readonly UsageRow[],
+  cost: LineCost,
+): UsageAnalyticsPoint[] {
+  const windows = [...byWindow(rows, (start) => start)];
+  const costs = shareCost(
+    cost,
+    windows.map(([, own]) => weightOf(subject, own)),
+  );
+  return windows.map(([timestamp, own], index) =>
+    point(timestamp, sumOf(own), costs[index]!, countOf(own)),
+  );
+}
+
+/** Buckets as points; in coarser windows the greatest of a MAX, the sum of a SUM, and the sum of costs. */
+function bucketPoints(
+  subject: AnalyticsSubject,
+  rows: readonly UsageRow[],
+  bucket: BucketSize,
+  asked: BucketSize,
+  cost: LineCost,
+): UsageAnalyticsPoint[] {
+  const isCoarser = BUCKET_SIZES.indexOf(asked) > BUCKET_SIZES.indexOf(bucket);
+  const isMax = subject.stretches[0]!.version.spec.aggregation.type === 'MAX';
+  const cellOf = (start: string) =>
+    isCoarser ? windowStart(windowOf(subject, asked), start) : start;
+  const windows = [...byWindow(rows, cellOf)];
+  const costs = shareCost(
+    cost,
+    windows.map(([, own]) => weightOf(subject, own)),
+  );
+  return windows.map(([timestamp, own], index) => {
+    const usage = isCoarser && isMax ? Decimal.max(...own.map((row) => row.quantity)) : sumOf(own);
+    return point(timestamp, usage, costs[index]!, countOf(own));
+  });
+}
+
+/** In the order of time. */
+function byWindow(
+  rows: readonly UsageRow[],
+  cellOf: (start: string) => string,
+): Map<string, UsageRow[]> {
+  const windows = groupBy(rows, (row) => cellOf(row.window_start!));
+  return new Map([...windows].sort(([left], [right]) => (left < right ? -1 : 1)));
+}
+
+function point(
+  timestamp: string,
+  usage: Decimal,
+  cost: LineCost,
+  event_count: number,
+): UsageAnalyticsPoint {
+  return {
+    timestamp,
+    usage: figureText(usage),
+    subtotal: figureText(cost.cost),
+    discount: figureText(cost.discount),
+    cost: figureText(netCost(cost)),
+    event_count,
+    computed_commitment_utilized_amount: figureText(cost.utilized),
+    computed_overage_amount: figureText(cost.overage),
+    computed_true_up_amount: figureText(cost.true_up),
+    buckets: null,
+  };
+}

@@ -1,0 +1,205 @@
+import { BillingError } from '../../../domain/errors.ts';
+import type { BucketSize } from '../../../domain/metering/usage.ts';
+import type { CouponAssociation } from '../../../domain/invoicing/coupon-association.ts';
+import { versionForPeriod } from '../../../domain/metering/version-for-period.ts';
+import type { PriceTerms } from '../../../domain/pricing/price.ts';
+import { chargesOnInvoice } from '../../../domain/subscription/charges.ts';
+import { paidSchedule } from '../../../domain/subscription/schedule.ts';
+import { billingPeriods } from '../../../domain/time/billing-periods.ts';
+import { epochMs, intersection, type Period } from '../../../domain/time/instant.ts';
+import type { SelectedUsage } from '../../../domain/pricing/filter-values.ts';
+import type { Scope } from '../../../postgres/client.ts';
+import {
+  meterVersionsOf,
+  type MeterVersionRecord,
+} from '../../../postgres/tables/meter-versions.ts';
+import type { Meter } from '../../../schemas/meter.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { groupBy } from '../../conventions/group-by.ts';
+import {
+  readBillingSources,
+  type BilledLine,
+  type BillingSources,
+} from '../computing/billing-sources.ts';
+import { attachedCoupons } from '../computing/coupon-applications.ts';
+import { usageLineOf } from '../computing/compute-invoices.ts';
+import { lineQuestions } from '../computing/line-questions.ts';
+import type { QuestionedCharge } from '../computing/rate-charges.ts';
+import { findMeters } from '../../catalog/meters/repository.ts';
+import { metersOfVersions } from '../../usage/quantities/repository.ts';
+
+/** A stretch of time whose usage one meter version counts. */
+export interface SubjectStretch extends SelectedUsage {
+  readonly version: MeterVersionRecord;
+}
+
+/** A charge with the billing period whose invoice has it. */
+export interface PeriodCharge extends QuestionedCharge {
+  readonly period: Period;
+}
+
+/** One thing whose usage is analysed: a usage line of a subscription, or a meter without one. */
+export interface AnalyticsSubject {
+  readonly meter: Meter;
+  readonly subscription: SubscriptionRow | null;
+  readonly line: BilledLine | null;
+  /** Of the line, or of a costsheet; null: usage without a price. */
+  readonly terms: PriceTerms | null;
+  /** Of the price, else of the meter. */
+  readonly bucket: BucketSize | null;
+  /** What of the range is the subject's own, ascending; never empty. */
+  readonly stretches: readonly SubjectStretch[];
+  /** What an invoice would ask and rate, cell by cell; empty without a line. */
+  readonly charges: readonly PeriodCharge[];
+  /** Of the subscription, its other lines' too. */
+  readonly coupons: readonly CouponAssociation[];
+  readonly timezone: string;
+}
+
+/**
+ * Usage of meters whatever is sold, of a customer or of everybody (null). Meters without usage are left
+ * out, and those whose usage is still being counted.
+ */
+export async function bareMeters(
+  deps: ApiDeps,
+  scope: Scope,
+  user: { readonly external_customer_id: string | null; readonly timezone: string },
+  range: Period,
+  meterIds: readonly string[] | null,
+): Promise<AnalyticsSubject[]> {
+  const { external_customer_id, timezone } = user;
+  const used = await deps.eventReader.meteredVersions({
+    ...scope,
+    external_customer_ids: external_customer_id === null ? null : [external_customer_id],
+    end: epochMs(range.end),
+  });
+  const meters = await metersOfVersions(deps.pool, scope, used, meterIds);
+  const versions = await meterVersionsOf(
+    deps.pool,
+    scope,
+    meters.map(({ id }) => id),
+  );
+  const byMeter = groupBy(versions, ({ meter_id }) => meter_id);
+  return meters.flatMap((meter) => {
+    const version = versionForPeriod(byMeter.get(meter.id) ?? [], [], range.start);
+    if (version === null) return [];
+    const { start, end } = range;
+    const whole = { start, end, filter_values: {}, excluded_filter_values: [], version };
+    return {
+      meter,
+      subscription: null,
+      line: null,
+      terms: null,
+      bucket: version.spec.aggregation.bucket_size,
+      stretches: [whole],
+      charges: [],
+      coupons: [],
+      timezone,
+    };
+  });
+}
+
+/**
+ * The usage lines of the subscriptions in the range, each with what an invoice would ask about it:
+ * billing period by billing period, cut to the range (billing-semantics 3.3). Time before a line's
+ * start, after its end and in a trial is not charged, so it is not the line's. `meterIds` narrows what
+ * is answered, but not what rivals for events or an allowance. A line whose usage is still being
+ * counted is left out.
+ */
+export async function usageLines(
+  deps: ApiDeps,
+  scope: Scope,
+  subscriptions: readonly SubscriptionRow[],
+  range: Period,
+  meterIds: readonly string[] | null,
+): Promise<AnalyticsSubject[]> {
+  if (subscriptions.length === 0) return [];
+  const sources = await readBillingSources(deps.pool, scope, subscriptions, range.start);
+  const lines = [...sources.lines.values()].flat();
+  const meterOf = new Map(
+    (
+      await findMeters(deps.pool, scope, [...new Set(lines.flatMap((line) => line.meter_id ?? []))])
+    ).map((meter) => [meter.id, meter]),
+  );
+  return subscriptions
+    .flatMap((subscription) => {
+      const charges = chargesInRange(subscription, sources, range);
+      const coupons = attachedCoupons(sources, subscription.id);
+      const byLine = groupBy(charges, ({ charge }) => charge.line);
+      return [...byLine].flatMap(([line, own]): AnalyticsSubject[] => {
+        const meter = meterOf.get(line.meter_id!)!;
+        const stretches = joined(own);
+        const last = stretches.at(-1);
+        if (last === undefined) return [];
+        return [
+          {
+            meter,
+            subscription,
+            line,
+            terms: line.terms,
+            bucket: line.terms.bucketSize ?? last.version.spec.aggregation.bucket_size,
+            stretches,
+            charges: own,
+            coupons,
+            timezone: subscription.customer_timezone,
+          },
+        ];
+      });
+    })
+    .filter(({ meter }) => meterIds === null || meterIds.includes(meter.id));
+}
+
+/** Usage charges of the billing periods in the range, as if each ended where the range cuts it. */
+function chargesInRange(
+  subscription: SubscriptionRow,
+  sources: BillingSources,
+  range: Period,
+): PeriodCharge[] {
+  const usage = (sources.lines.get(subscription.id) ?? []).filter(
+    ({ price_type, meter_id }) => price_type === 'USAGE' && meter_id !== null,
+  );
+  const schedule = paidSchedule(subscription);
+  const { trial_end, cancelled_at } = subscription;
+  return billingPeriods(schedule, range.start, range.end).flatMap((period) => {
+    const asked = intersection(period, range.start, range.end);
+    const paid = asked && intersection(asked, trial_end ?? asked.start, cancelled_at);
+    if (paid === null) return [];
+    const target = { subscription, proration_behavior: subscription.proration_behavior, period };
+    return chargesOnInvoice(schedule, usage, { closing: paid, opening: null }).flatMap((charge) =>
+      'at' in charge.cell ? [] : questioned(target, sources, charge.line, charge.cell),
+    );
+  });
+}
+
+function questioned(
+  target: Parameters<typeof usageLineOf>[0],
+  sources: BillingSources,
+  line: BilledLine,
+  cell: Parameters<typeof lineQuestions>[1],
+): PeriodCharge[] {
+  try {
+    const questions = lineQuestions(usageLineOf(target, sources, line), cell);
+    return [{ charge: { line, cell }, questions, period: target.period }];
+  } catch (error) {
+    if (error instanceof BillingError && error.code === 'usage_unavailable') return [];
+    throw error;
+  }
+}
+
+/** Stretches that follow each other under the same version and filters, as one. */
+function joined(charges: readonly QuestionedCharge[]): SubjectStretch[] {
+  const stretches: SubjectStretch[] = [];
+  for (const { query, version } of charges.flatMap(({ questions }) => questions)) {
+    const { start, end, filter_values, excluded_filter_values = [] } = query;
+    const next = { start, end, filter_values, excluded_filter_values, version };
+    const last = stretches.at(-1);
+    if (last !== undefined && last.end === start && selects(last) === selects(next))
+      stretches.splice(-1, 1, { ...last, end });
+    else stretches.push(next);
+  }
+  return stretches;
+}
+
+const selects = ({ filter_values, excluded_filter_values, version }: SubjectStretch): string =>
+  JSON.stringify([version.id, filter_values, excluded_filter_values]);

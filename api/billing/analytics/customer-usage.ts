@@ -1,0 +1,197 @@
+import {
+  effectiveEntitlements,
+  sourcesAt,
+  type EffectiveEntitlement,
+} from '../../../domain/entitlement/effective-limits.ts';
+import { summarizeUsage } from '../../../domain/entitlement/access.ts';
+import { invalidField } from '../../../domain/errors.ts';
+import type { UsageQuery } from '../../../domain/metering/usage.ts';
+import { Decimal, decimalText, ZERO } from '../../../domain/money.ts';
+import { laterOf, type Period } from '../../../domain/time/instant.ts';
+import { resetWindowAt } from '../../../domain/time/reset-windows.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import type { Scope } from '../../../postgres/client.ts';
+import type { Customer } from '../../../schemas/customer.ts';
+import type {
+  CustomerUsage,
+  CustomerUsageFilter,
+  FeatureUsage,
+} from '../../../schemas/customer-usage.ts';
+import type { Feature } from '../../../schemas/feature.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import { findCustomer, findCustomerByExternalId } from '../../customers/customers/repository.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { entitlementSources, isGranting } from '../../catalog/entitlements/entitlement-sources.ts';
+import { sourceAnswer } from '../granted-entitlements/granted-features.ts';
+import { findFeatures, withEmbedded } from '../../catalog/features/repository.ts';
+import { findEmbeddedPlans } from '../../catalog/plans/plan-rows.ts';
+import { askUsage, type UsageAsk } from '../../usage/quantities/ask-usage.ts';
+import { figureText } from '../../usage/quantities/cost-shares.ts';
+import { askedVersion } from '../../usage/quantities/meter-usage.ts';
+import { runningSubscriptions } from '../../usage/quantities/repository.ts';
+
+/** The customer by id or by external id; 404 when unknown, 400 when the two name different customers. */
+export async function usageCustomer(
+  deps: ApiDeps,
+  scope: Scope,
+  named: { readonly customer_id?: string; readonly customer_lookup_key?: string },
+): Promise<Customer> {
+  const { customer_id, customer_lookup_key } = named;
+  if (customer_id) {
+    const customer = await findCustomer(deps.pool, scope, customer_id);
+    if (customer_lookup_key && customer.external_id !== customer_lookup_key)
+      throw invalidField('customer_lookup_key', 'names another customer than customer_id');
+    return customer;
+  }
+  if (customer_lookup_key)
+    return await findCustomerByExternalId(deps.pool, scope, customer_lookup_key);
+  throw invalidField('customer_id', 'or customer_lookup_key is required');
+}
+
+/**
+ * Every feature that the customer's running subscriptions entitle to, with its limit over all sources
+ * and its usage in the running reset window (money-semantics 6.12, 6.13), metered features first. Others
+ * have no usage. Filters that match nothing answer an empty list.
+ */
+export async function customerUsage(
+  deps: ApiDeps,
+  scope: Scope,
+  customer: Customer,
+  filter: CustomerUsageFilter,
+): Promise<CustomerUsage> {
+  const at = isoTime(deps.clock.now());
+  const running = await runningSubscriptions(deps.pool, scope, customer.id, at);
+  const subscriptions = running.filter(
+    (row) => isGranting(row, at) && (filter.subscription_ids?.includes(row.id) ?? true),
+  );
+  const sources = sourcesAt(await entitlementSources(deps.pool, scope, subscriptions), at);
+  const granted = effectiveEntitlements(sources);
+  const features = await featuresOf(deps, scope, granted, filter);
+  const shown = granted
+    .filter(({ feature_id }) => features.has(feature_id))
+    .sort((left, right) => Number(isMetered(right)) - Number(isMetered(left)));
+  const planNames = new Map(
+    (await findEmbeddedPlans(deps.pool, scope, [...new Set(subscriptions.map((s) => s.plan_id))]))
+      .map((plan) => [plan.id, plan.name]),
+  ); // prettier-ignore
+  const byId = new Map(subscriptions.map((subscription) => [subscription.id, subscription]));
+
+  const asks: UsageAsk[] = [];
+  for (const entitlement of shown) {
+    const feature = features.get(entitlement.feature_id)!;
+    if (entitlement.feature_type !== 'metered' || feature.meter_id === null) continue;
+    const window = windowOf(entitlement, byId, at);
+    asks.push(await askFor(deps, scope, customer, feature, { ...window, end: window.until }));
+  }
+  const rows = await askUsage(deps, asks);
+  const usageOf = (featureId: string): Decimal =>
+    (rows.get(featureId) ?? []).reduce((sum, row) => sum.plus(row.quantity), ZERO);
+  return {
+    customer_id: customer.id,
+    features: shown.map((entitlement): FeatureUsage => {
+      const summary = summarizeUsage(entitlement, usageOf(entitlement.feature_id));
+      return {
+        feature: features.get(entitlement.feature_id)!,
+        total_limit: summary.total_limit?.toNumber() ?? null,
+        is_unlimited: summary.is_unlimited,
+        current_usage: figureText(summary.current_usage),
+        usage_percent: decimalText(summary.usage_percent),
+        is_enabled: entitlement.is_enabled,
+        is_soft_limit: entitlement.is_soft_limit,
+        next_usage_reset_at: nextReset(entitlement, byId, at),
+        sources: entitlement.sources.map((source) => sourceAnswer(source, planNames)),
+      };
+    }),
+    period: null,
+    pagination: null,
+  };
+}
+
+const isMetered = ({ feature_type }: EffectiveEntitlement): boolean => feature_type === 'metered';
+
+async function featuresOf(
+  deps: ApiDeps,
+  scope: Scope,
+  granted: readonly EffectiveEntitlement[],
+  { feature_ids, feature_lookup_keys }: CustomerUsageFilter,
+): Promise<Map<string, Feature>> {
+  const rows = await findFeatures(
+    deps.pool,
+    scope,
+    granted.map(({ feature_id }) => feature_id),
+  );
+  const wanted = rows.filter(
+    ({ id, lookup_key }) =>
+      (feature_ids === undefined || feature_ids.includes(id)) &&
+      (feature_lookup_keys === undefined || feature_lookup_keys.includes(lookup_key ?? '')),
+  );
+  const features = await withEmbedded(deps.pool, scope, wanted, { meter: true });
+  return new Map(features.map((feature) => [feature.id, feature]));
+}
+
+interface RunningWindow {
+  readonly start: string;
+  /** What is asked up to: usage may come with a time a little ahead. */
+  readonly until: string;
+  /** Null: it never begins anew. */
+  readonly end: string | null;
+}
+
+/**
+ * The reset window that holds `at`, on the clock of the first source's subscription, not before it
+ * began; without a reset period the current billing period.
+ */
+function windowOf(
+  { usage_reset_period: reset, sources }: EffectiveEntitlement,
+  subscriptions: ReadonlyMap<string, SubscriptionRow>,
+  at: string,
+): RunningWindow {
+  const subscription = subscriptions.get(sources[0]!.subscription_id)!;
+  const { start_date, current_period_start: start, current_period_end: end } = subscription;
+  if (reset === null) return { start, until: end, end };
+  const window = resetWindowAt(subscription, reset, at);
+  // For ever is as far as events may lie ahead.
+  const until = window.end ?? end;
+  return { start: laterOf(window.start, start_date), until, end: window.end };
+}
+
+/** An allowance of a year or for ever has no next reset to wait for (observed-usage, customers usage). */
+function nextReset(
+  entitlement: EffectiveEntitlement,
+  subscriptions: ReadonlyMap<string, SubscriptionRow>,
+  at: string,
+): string | null {
+  const { feature_type, usage_reset_period: reset } = entitlement;
+  if (feature_type !== 'metered' || reset === null || reset === 'ANNUAL') return null;
+  return windowOf(entitlement, subscriptions, at).end;
+}
+
+async function askFor(
+  deps: ApiDeps,
+  scope: Scope,
+  customer: Customer,
+  feature: Feature,
+  { start, end }: Period,
+): Promise<UsageAsk> {
+  const version = await askedVersion(deps, scope, feature.meter_id!, [], start);
+  const { type, multiplier, bucket_size, group_by } = version.spec.aggregation;
+  const query: UsageQuery = {
+    ...scope,
+    key: feature.id,
+    meter_version_id: version.id,
+    aggregation: type,
+    multiplier,
+    reset_usage: version.spec.reset_usage,
+    external_customer_ids: [customer.external_id],
+    start,
+    end,
+    filter_values: {},
+    excluded_filter_values: [],
+    group_by: bucket_size !== null && type === 'MAX' && group_by !== null ? [group_by] : [],
+    window:
+      bucket_size === null
+        ? null
+        : { bucket_size, timezone: customer.timezone, billing_anchor: null },
+  };
+  return { query, version };
+}

@@ -1,0 +1,64 @@
+import { analyticsDiscounts } from '../../../domain/invoicing/coupon-association.ts';
+import type { UsageRow } from '../../../domain/metering/usage.ts';
+import { Decimal, decimalText } from '../../../domain/money.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import { groupBy } from '../../conventions/group-by.ts';
+import { rateCharges, type RatedCharge } from '../computing/rate-charges.ts';
+import type { AnalyticsSubject } from './analytics-subjects.ts';
+
+/** A rated row with what coupons take off it. */
+export interface DiscountedCharge extends RatedCharge {
+  readonly discount: Decimal;
+}
+
+/**
+ * The rows that invoices would have for the subjects' charges, by subject: the same functions, over
+ * answers that were read together. Lines of a subscription are rated together, billing period by billing
+ * period, because those of one meter share its allowance (billing-semantics 4.6), and because the rows of
+ * one invoice share its coupons (7.3).
+ */
+export function rateSubjects(
+  subjects: readonly AnalyticsSubject[],
+  rows: ReadonlyMap<string, readonly UsageRow[]>,
+): ReadonlyMap<AnalyticsSubject, readonly DiscountedCharge[]> {
+  const answers = new Map([...rows].map(([key, own]) => [key, { key, rows: own }]));
+  const sold = subjects.filter(({ line }) => line !== null);
+  const subjectOf = new Map(sold.map((subject) => [subject.line!.id, subject]));
+  const bySubscription = groupBy(sold, ({ subscription }) => subscription!);
+  const rated = [...bySubscription].flatMap(([subscription, own]) => {
+    const { proration_behavior } = subscription;
+    const charges = own.flatMap((subject) => subject.charges);
+    const byPeriod = groupBy(charges, ({ period }) => period.start);
+    return [...byPeriod.values()].flatMap((invoiced) =>
+      discounted(
+        subscription,
+        rateCharges({ subscription, proration_behavior }, invoiced, answers),
+        own[0]!.coupons,
+      ),
+    );
+  });
+  return groupBy(rated, ({ line }) => subjectOf.get(line.id)!);
+}
+
+/** The discounts of an invoice with these rows; what rounding adds to a cost is not taken off it. */
+function discounted(
+  { id, currency }: SubscriptionRow,
+  rated: readonly RatedCharge[],
+  coupons: AnalyticsSubject['coupons'],
+): DiscountedCharge[] {
+  const rows = rated.map((charge, index) => ({
+    id: String(index),
+    kind: charge.rated.kind,
+    subscription_id: id,
+    subscription_line_item_id: charge.line.id,
+    price_type: charge.line.price_type,
+    amount: decimalText(charge.rated.amount),
+    period_start: charge.rated.period.start,
+    period_end: charge.rated.period.end,
+  }));
+  const discounts = analyticsDiscounts(rows, coupons, currency);
+  return rated.map((charge, index) => ({
+    ...charge,
+    discount: Decimal.min(discounts[index]!, charge.rated.unrounded),
+  }));
+}

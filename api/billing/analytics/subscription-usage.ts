@@ -1,0 +1,168 @@
+import { displayAmount, roundToCurrency } from '../../../domain/currency.ts';
+import { invalidField } from '../../../domain/errors.ts';
+import type { UsageRow } from '../../../domain/metering/usage.ts';
+import { Decimal, decimal, sum, ZERO } from '../../../domain/money.ts';
+import { rateUsageLine } from '../../../domain/pricing/rate-usage-line.ts';
+import { byText } from '../../../domain/text-order.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import type { Scope } from '../../../postgres/client.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import type {
+  SubscriptionUsage,
+  SubscriptionUsageBody,
+  SubscriptionUsageCharge,
+} from '../../../schemas/subscription-usage.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { priceAnswers } from '../../catalog/prices/repository.ts';
+import { findSubscription } from '../records/subscription-repository.ts';
+import { ratingAsks } from './analytics-figures.ts';
+import { usageLines, type AnalyticsSubject } from './analytics-subjects.ts';
+import { askUsage } from '../../usage/quantities/ask-usage.ts';
+
+/**
+ * What a subscription used, and what its prices make of it: the quantities of its invoices, before
+ * allowances, commitments of lines and coupons (observed-subscriptions, Usage and preview). A
+ * commitment of the subscription divides the charges into those within it and those beyond. Each
+ * amount is rounded by itself; the whole rounds the unrounded sum.
+ */
+export async function subscriptionUsage(
+  deps: ApiDeps,
+  scope: Scope,
+  body: SubscriptionUsageBody,
+): Promise<SubscriptionUsage> {
+  const subscription = await findSubscription(deps.pool, scope, body.subscription_id);
+  const { start, end } = rangeOf(subscription, body, isoTime(deps.clock.now()));
+  const subjects = await usageLines(deps, scope, [subscription], { start, end }, null);
+  const rows = await askUsage(deps, subjects.flatMap(ratingAsks));
+  const measured = subjects
+    .map((subject) => measure(subject, rows))
+    .sort((left, right) => byText(left.meter_display_name, right.meter_display_name));
+  const commitment = decimal(subscription.commitment_amount ?? '0');
+  const factor = decimal(subscription.overage_factor);
+  const { charges, utilized, overage } = divide(measured, commitment, factor);
+
+  const prices = await priceAnswers(
+    deps.pool,
+    scope,
+    subjects.map(({ line }) => line!.price),
+    {},
+  );
+  const priceOf = new Map(prices.map((price) => [price.id, price]));
+  const { currency } = subscription;
+  const shown = (amount: Decimal) => roundToCurrency(amount, currency);
+  const amount = shown(sum(charges.map((charge) => charge.amount)));
+  return {
+    amount: amount.toNumber(),
+    currency,
+    display_amount: displayAmount(amount, currency),
+    start_time: start,
+    end_time: end,
+    charges: charges.map(({ subject, meter_display_name, ...charge }): SubscriptionUsageCharge => {
+      const line = subject.line!;
+      return {
+        subscription_line_item_id: line.id,
+        meter_id: line.meter_id!,
+        meter_display_name,
+        quantity: charge.quantity.toNumber(),
+        amount: shown(charge.amount).toNumber(),
+        currency: line.currency,
+        display_amount: displayAmount(shown(charge.amount), line.currency),
+        filter_values: line.price.filter_values ?? {},
+        is_overage: charge.is_overage,
+        overage_factor: charge.is_overage ? factor.toNumber() : null,
+        price: priceOf.get(line.price_id)!,
+      };
+    }),
+    commitment_amount: commitment.toNumber(),
+    commitment_utilized: shown(utilized).toNumber(),
+    overage_amount: shown(overage).toNumber(),
+    overage_factor: factor.toNumber(),
+    has_overage: overage.gt(0),
+  };
+}
+
+function rangeOf(
+  subscription: SubscriptionRow,
+  body: SubscriptionUsageBody,
+  now: string,
+): { readonly start: string; readonly end: string } {
+  const isLifetime = body.lifetime_usage === true;
+  const { start_date, current_period_start, current_period_end } = subscription;
+  const start = body.start_time ?? (isLifetime ? start_date : current_period_start);
+  const end = body.end_time ?? (isLifetime && now > start ? now : current_period_end);
+  if (end <= start) throw invalidField('end_time', 'must be after start_time');
+  return { start, end };
+}
+
+interface Measured {
+  readonly subject: AnalyticsSubject;
+  readonly meter_display_name: string;
+  readonly quantity: Decimal;
+  readonly amount: Decimal;
+}
+
+const NO_COMMITMENT = {
+  commitment_type: null,
+  commitment_amount: null,
+  commitment_quantity: null,
+  commitment_duration: null,
+  commitment_overage_factor: null,
+  commitment_true_up_enabled: false,
+  commitment_windowed: false,
+};
+
+/** The line's usage and its price, charge cell by charge cell, as an invoice rates it before anything is taken off. */
+function measure(
+  subject: AnalyticsSubject,
+  rows: ReadonlyMap<string, readonly UsageRow[]>,
+): Measured {
+  const line = subject.line!;
+  const questions = subject.charges.flatMap((charge) => charge.questions);
+  const rated = questions.flatMap(({ query, cell }) =>
+    rateUsageLine({
+      line: NO_COMMITMENT,
+      price: line.terms,
+      aggregation: query.aggregation,
+      bucket_size: query.window?.bucket_size ?? null,
+      timezone: subject.timezone,
+      rows: rows.get(query.key)!,
+      cell,
+      proration_behavior: 'none',
+      allowance: null,
+    }),
+  );
+  return {
+    subject,
+    meter_display_name: line.meter_display_name ?? subject.meter.name,
+    quantity: sum(
+      questions.flatMap(({ query }) => rows.get(query.key)!.map((row) => decimal(row.quantity))),
+    ),
+    amount: sum(rated.map((row) => row.unrounded)),
+  };
+}
+
+/** Charges in their order use the commitment up; the one that crosses it becomes two (billing-semantics 6). */
+function divide(measured: readonly Measured[], commitment: Decimal, factor: Decimal) {
+  const charges: (Measured & { readonly is_overage: boolean })[] = [];
+  let left = commitment;
+  let overage = ZERO;
+  for (const charge of measured) {
+    if (commitment.isZero() || charge.amount.lte(left)) {
+      left = Decimal.max(left.minus(charge.amount), ZERO);
+      charges.push({ ...charge, is_overage: false });
+      continue;
+    }
+    const within = charge.quantity.times(left).div(charge.amount).toDecimalPlaces(15);
+    if (left.gt(0)) charges.push({ ...charge, quantity: within, amount: left, is_overage: false });
+    const beyond = charge.amount.minus(left).times(factor);
+    overage = overage.plus(beyond);
+    charges.push({
+      ...charge,
+      quantity: charge.quantity.minus(within),
+      amount: beyond,
+      is_overage: true,
+    });
+    left = ZERO;
+  }
+  return { charges, utilized: commitment.isZero() ? ZERO : commitment.minus(left), overage };
+}

@@ -1,0 +1,144 @@
+import {
+  allowanceQuestions,
+  shareMeterAllowance,
+  type AllowanceLine,
+  type AllowanceMeter,
+} from '../../../domain/entitlement/allowance-usage.ts';
+import type { AllowanceShare } from '../../../domain/entitlement/allowance.ts';
+import {
+  effectiveEntitlements,
+  sourcesDuring,
+  stubLimit,
+  type EffectiveEntitlement,
+  type EntitlementRecord,
+  type EntitlementSource,
+} from '../../../domain/entitlement/effective-limits.ts';
+import type { UsageAnswers, UsageQuery } from '../../../domain/metering/usage.ts';
+import type { Decimal } from '../../../domain/money.ts';
+import { compareLength } from '../../../domain/pricing/cadence.ts';
+import {
+  isWhole,
+  timeShare,
+  type ChargeCell,
+  type ProrationBehavior,
+} from '../../../domain/pricing/proration.ts';
+import { paidSchedule } from '../../../domain/subscription/schedule.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import { groupBy } from '../../conventions/group-by.ts';
+import type { BilledLine } from './billing-sources.ts';
+
+/** The free usage that a stretch of a line competes for, and what has to be asked to tell it. */
+export interface StretchAllowance {
+  readonly meter: AllowanceMeter;
+  readonly line: AllowanceLine;
+  /** By the keys that the rule gave them. */
+  readonly queries: ReadonlyMap<string, UsageQuery>;
+}
+
+export interface AllowanceFacts {
+  readonly subscription: SubscriptionRow;
+  readonly proration_behavior: ProrationBehavior;
+  readonly line: BilledLine;
+  /** Entitlements of the plan to features of the line's meter. */
+  readonly entitlements: readonly EntitlementRecord[];
+}
+
+/** Null where nobody grants the line's meter anything in the stretch (billing-semantics 4.1). */
+export function stretchAllowance(
+  facts: AllowanceFacts,
+  cell: ChargeCell,
+  query: UsageQuery,
+): StretchAllowance | null {
+  const granted = entitlementDuring(facts, cell);
+  if (granted === null || granted.usage_reset_period === null) return null;
+  const meter: AllowanceMeter = {
+    aggregation: query.aggregation,
+    reset_usage: query.reset_usage,
+    usage_reset_period: granted.usage_reset_period,
+    schedule: paidSchedule(facts.subscription),
+  };
+  const line: AllowanceLine = {
+    line_id: query.key,
+    stream: JSON.stringify([query.filter_values, query.excluded_filter_values ?? []]),
+    service: cell.service,
+    limit: limitIn(facts, granted, cell),
+    windowed: query.window !== null,
+    bucket: query.window,
+  };
+  const questions = allowanceQuestions(meter, line).map(({ key, start, end, window }) => {
+    const asked: UsageQuery = {
+      ...query,
+      key: `${query.key}/${key}`,
+      start,
+      end,
+      window,
+      group_by: window === null ? [] : query.group_by,
+    };
+    return [key, asked] as const;
+  });
+  return { meter, line, queries: new Map(questions) };
+}
+
+/** What all sources together grant on the meter. Features that share a meter and a reset period add up. */
+function entitlementDuring(
+  { subscription, entitlements }: AllowanceFacts,
+  { service }: ChargeCell,
+): EffectiveEntitlement | null {
+  const sources = entitlements.map((entitlement): EntitlementSource => ({
+    // One meter is one allowance, whichever of its features grants it.
+    entitlement: { ...entitlement, feature_id: '' },
+    subscription_id: subscription.id,
+    quantity: '1',
+    start_date: null,
+    end_date: null,
+  }));
+  return effectiveEntitlements(sourcesDuring(sources, service))[0] ?? null;
+}
+
+/** A stub has its share of a limit that is granted for the period or longer, with prorations (billing-semantics 4). */
+function limitIn(
+  { proration_behavior, line }: AllowanceFacts,
+  granted: EffectiveEntitlement,
+  { reference, cell }: ChargeCell,
+): Decimal | null {
+  const reset = granted.usage_reset_period;
+  if (proration_behavior === 'none' || reset === null || reset === 'NEVER')
+    return granted.usage_limit;
+  const isPerCell = compareLength({ billing_period: reset, billing_period_count: 1 }, line) >= 0;
+  const share = timeShare(cell, reference);
+  return isPerCell && !isWhole(share) ? stubLimit(granted, share) : granted.usage_limit;
+}
+
+/** A stretch as it is shared: its own usage and what was asked beside it. */
+interface Claimant {
+  readonly cell: ChargeCell;
+  readonly query: UsageQuery;
+  readonly allowance: StretchAllowance | null;
+}
+
+/**
+ * The free usage of each stretch, by the key of its question: lines of one meter share one allowance in
+ * each charge cell, in the order of time (billing-semantics 4.6).
+ */
+export function shareAllowances(
+  claimants: readonly (Claimant & { readonly meter_id: string })[],
+  answers: UsageAnswers['answers'],
+): ReadonlyMap<string, AllowanceShare> {
+  const granted = claimants.flatMap((claimant) =>
+    claimant.allowance === null ? [] : [{ ...claimant, allowance: claimant.allowance }],
+  );
+  const perCell = groupBy(granted, ({ meter_id, cell }) =>
+    JSON.stringify([meter_id, cell.cell.start, cell.cell.end]),
+  );
+  const rowsOf = (query: UsageQuery) => answers.get(query.key)!.rows;
+  return new Map(
+    [...perCell.values()].flatMap((group) => {
+      const measured = group.map(({ query, allowance }) => ({
+        line: allowance.line,
+        rows: rowsOf(query),
+        replies: new Map([...allowance.queries].map(([key, asked]) => [key, rowsOf(asked)])),
+      }));
+      return [...shareMeterAllowance(group[0]!.allowance.meter, measured)];
+    }),
+  );
+}

@@ -1,0 +1,117 @@
+import type { EntitlementRecord } from '../../../domain/entitlement/effective-limits.ts';
+import type { EarlierApplication } from '../../../domain/invoicing/coupon-association.ts';
+import type { CouponAssociation } from '../../../schemas/coupon.ts';
+import type { Customer } from '../../../schemas/customer.ts';
+import type { LineItemRow, SubscriptionRow } from '../../../schemas/subscription.ts';
+import { priceTerms, type PriceTerms } from '../../../domain/pricing/price.ts';
+import type { Db, Scope } from '../../../postgres/client.ts';
+import {
+  meterVersionsOf,
+  type MeterVersionRecord,
+} from '../../../postgres/tables/meter-versions.ts';
+import { findCouponAssociationsOf } from '../../catalog/coupons/repository.ts';
+import { findCustomers } from '../../customers/customers/repository.ts';
+import { findEntitlementsOf } from '../../catalog/entitlements/repository.ts';
+import { findFeatures } from '../../catalog/features/repository.ts';
+import { groupBy } from '../../conventions/group-by.ts';
+import { findPrices, type PriceRow } from '../../catalog/prices/repository.ts';
+import { lineItemsOf } from '../records/subscription-repository.ts';
+import { billedServices, couponUses, type BilledService } from '../records/invoice-repository.ts';
+
+/** A line item with the price that rates it. */
+export interface BilledLine extends LineItemRow {
+  readonly price: PriceRow;
+  readonly terms: PriceTerms;
+}
+
+/** An entitlement with the meter of its feature. */
+export interface MeterEntitlement {
+  readonly meter_id: string;
+  readonly entitlement: EntitlementRecord;
+}
+
+/** What a page of subscriptions is billed from, read once for all of them. */
+export interface BillingSources {
+  /** In the order they are invoiced. */
+  readonly lines: ReadonlyMap<string, readonly BilledLine[]>;
+  readonly customers: ReadonlyMap<string, Customer>;
+  /** Newest first. */
+  readonly meterVersions: ReadonlyMap<string, readonly MeterVersionRecord[]>;
+  /** By plan, of metered features: whose meter, and what is granted. */
+  readonly entitlements: ReadonlyMap<string, readonly MeterEntitlement[]>;
+  /** By subscription, in the order in which their discounts are taken. */
+  readonly coupons: ReadonlyMap<string, readonly CouponAssociation[]>;
+  /** By subscription: which invoices used them. Read where one of them counts once. */
+  readonly couponUses: ReadonlyMap<string, readonly EarlierApplication[]>;
+  /** By line item: what a living invoice charges already. */
+  readonly billed: ReadonlyMap<string, readonly BilledService[]>;
+}
+
+/**
+ * Reads what the subscriptions are billed from: some eight statements, however many subscriptions there are.
+ * `from`: the earliest service that may be charged.
+ */
+export async function readBillingSources(
+  db: Db,
+  scope: Scope,
+  subscriptions: readonly SubscriptionRow[],
+  from: string,
+): Promise<BillingSources> {
+  const ids = subscriptions.map(({ id }) => id);
+  const customerIds = [...new Set(subscriptions.map(({ customer_id }) => customer_id))];
+  const planIds = [...new Set(subscriptions.map(({ plan_id }) => plan_id))];
+  const [lineItems, customers, billed, entitlements, coupons] = await Promise.all([
+    lineItemsOf(db, scope, ids),
+    findCustomers(db, scope, customerIds),
+    billedServices(db, scope, ids, from),
+    meterEntitlements(db, scope, planIds),
+    findCouponAssociationsOf(db, scope, ids),
+  ]);
+  const once = coupons.filter(({ coupon }) => coupon?.cadence === 'once');
+  const uses = await couponUses(
+    db,
+    scope,
+    once.map(({ subscription_id }) => subscription_id),
+  );
+  const priced = await withPrices(db, scope, lineItems);
+  const meterIds = [...new Set(priced.flatMap(({ meter_id }) => meter_id ?? []))];
+  const versions = await meterVersionsOf(db, scope, meterIds);
+  return {
+    lines: groupBy(priced, ({ subscription_id }) => subscription_id),
+    customers: new Map(customers.map((customer) => [customer.id, customer])),
+    meterVersions: groupBy(versions, ({ meter_id }) => meter_id),
+    entitlements: groupBy(entitlements, ({ entitlement }) => entitlement.entity_id),
+    coupons: groupBy(coupons, ({ subscription_id }) => subscription_id),
+    couponUses: groupBy(uses, ({ subscription_id }) => subscription_id),
+    billed: groupBy(billed, ({ subscription_line_item_id: line }) => line),
+  };
+}
+
+async function meterEntitlements(
+  db: Db,
+  scope: Scope,
+  planIds: readonly string[],
+): Promise<MeterEntitlement[]> {
+  const all = await findEntitlementsOf(db, scope, 'PLAN', planIds);
+  const metered = all.filter(({ feature_type }) => feature_type === 'metered');
+  const features = await findFeatures(db, scope, [
+    ...new Set(metered.map(({ feature_id }) => feature_id)),
+  ]);
+  const meterOf = new Map(features.map(({ id, meter_id }) => [id, meter_id]));
+  return metered.flatMap((entitlement) => {
+    const meter_id = meterOf.get(entitlement.feature_id) ?? null;
+    return meter_id === null ? [] : [{ meter_id, entitlement }];
+  });
+}
+
+/** Line items with their prices, each price read and parsed once. */
+export async function withPrices(
+  db: Db,
+  scope: Scope,
+  lineItems: readonly LineItemRow[],
+): Promise<BilledLine[]> {
+  const priceIds = [...new Set(lineItems.map(({ price_id }) => price_id))];
+  const prices = await findPrices(db, scope, priceIds);
+  const byId = new Map(prices.map((price) => [price.id, { price, terms: priceTerms(price) }]));
+  return lineItems.map((line) => ({ ...line, ...byId.get(line.price_id)! }));
+}

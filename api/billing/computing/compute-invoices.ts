@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict';
+import { skipsAsZero } from '../../../domain/invoicing/zero-invoice.ts';
+import type { UsageAnswers, UsageReader } from '../../../domain/metering/usage.ts';
+import { moveInvoice } from '../../../domain/states/invoice.ts';
+import { chargesOnInvoice } from '../../../domain/subscription/charges.ts';
+import type { Db, Scope } from '../../../postgres/client.ts';
+import type { CouponAssociation } from '../../../schemas/coupon.ts';
+import type {
+  InvoiceLineRecord,
+  InvoiceRecord,
+  StoredWatermarks,
+} from '../../../schemas/invoice.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { groupBy } from '../../conventions/group-by.ts';
+import { readBillingSources, type BilledLine, type BillingSources } from './billing-sources.ts';
+import {
+  rateCharges,
+  waiveForTrial,
+  type QuestionedCharge,
+  type RatedCharge,
+} from './rate-charges.ts';
+import { applicationRecords, couponsOf } from './coupon-applications.ts';
+import { invoiceLine, newInvoice } from './invoice-record.ts';
+import type { ComputedInvoice, InvoiceTarget } from './invoice-target.ts';
+import { linesOfInvoices } from '../records/invoice-repository.ts';
+import { dueOn, settle } from './settle.ts';
+import { storeWatermarks } from './stored-watermarks.ts';
+import { lineQuestions, queriesOf, type UsageLine } from './line-questions.ts';
+
+/** One subscription that can not be billed must not hold up the others of its page. */
+export type Computation =
+  | { readonly ok: true; readonly computed: ComputedInvoice }
+  | { readonly ok: false; readonly target: InvoiceTarget; readonly error: unknown };
+
+export interface ComputeOptions {
+  /** The instant of the computation. */
+  readonly at: string;
+  readonly user_id: string;
+  /** Where usage is read up to: billing never reads beyond the watermark (metering 5). */
+  readonly bound?: Parameters<UsageReader['read']>[1];
+  /** Line items that are not stored yet, by subscription: the opening invoice is computed before it is. */
+  readonly lines?: ReadonlyMap<string, readonly BilledLine[]>;
+  /** Coupons that are not stored yet, by subscription. */
+  readonly coupons?: ReadonlyMap<string, readonly CouponAssociation[]>;
+  /** Show what other invoices have billed already: for previews. */
+  readonly ignoreBilled?: boolean;
+}
+
+type ComputeDeps = Pick<BillingDeps, 'ids' | 'usageReader'>;
+
+/**
+ * Computes a page of invoices: reads what they are billed from, asks for all their usage in one call,
+ * rates, and builds. Writes nothing, and the same input gives the same rows with the same ids
+ * (billing-semantics 17.2). When usage can not be read whole nothing is computed at all.
+ */
+export async function computeInvoices(
+  deps: ComputeDeps,
+  db: Db,
+  scope: Scope,
+  targets: readonly InvoiceTarget[],
+  options: ComputeOptions,
+): Promise<Computation[]> {
+  if (targets.length === 0) return [];
+  const sources = await sourcesOf(db, scope, targets, options);
+  const planned = targets.map((target) => attempt(() => planCharges(target, sources)));
+  const questions = planned.flatMap((plan) =>
+    plan.ok ? plan.value.flatMap((c) => c.questions) : [],
+  );
+  const queries = questions.flatMap(queriesOf);
+  const usage =
+    queries.length === 0
+      ? null
+      : await deps.usageReader.read(queries, options.bound ?? 'watermark');
+  const known = await linesOfInvoices(
+    db,
+    scope,
+    targets.flatMap(({ invoice }) => invoice?.id ?? []),
+  );
+  const rowsOf = groupBy(known, ({ invoice_id }) => invoice_id);
+
+  return targets.map((target, index) => {
+    const plan = planned[index]!;
+    if (!plan.ok) return { ok: false, target, error: plan.error };
+    const rows = rowsOf.get(target.invoice?.id ?? '') ?? [];
+    const built = attempt(() =>
+      computeInvoice(deps, target, plan.value, { sources, usage, rows, options }),
+    );
+    return built.ok
+      ? { ok: true, computed: built.value }
+      : { ok: false, target, error: built.error };
+  });
+}
+
+/** The one computation, or what it threw. */
+export function onlyComputed(computations: readonly Computation[]): ComputedInvoice {
+  const [only] = computations;
+  assert(computations.length === 1 && only !== undefined, 'one invoice was computed');
+  if (!only.ok) throw only.error;
+  return only.computed;
+}
+
+type Attempt<Value> =
+  { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly error: unknown };
+
+function attempt<Value>(work: () => Value): Attempt<Value> {
+  try {
+    return { ok: true, value: work() };
+  } catch (error) {
+    return { ok: false, error };
+  }
+}
+
+async function sourcesOf(
+  db: Db,
+  scope: Scope,
+  targets: readonly InvoiceTarget[],
+  options: ComputeOptions,
+): Promise<BillingSources> {
+  const starts = targets.map(({ period }) => period.start);
+  const from = starts.reduce((left, right) => (left < right ? left : right));
+  const sources = await readBillingSources(
+    db,
+    scope,
+    targets.map(({ subscription }) => subscription),
+    from,
+  );
+  return {
+    ...sources,
+    ...(options.lines === undefined ? {} : { lines: options.lines }),
+    ...(options.coupons === undefined ? {} : { coupons: options.coupons }),
+    ...(options.ignoreBilled === true ? { billed: new Map() } : {}),
+  };
+}
+
+function planCharges(target: InvoiceTarget, sources: BillingSources): QuestionedCharge[] {
+  const { subscription } = target;
+  const lines = sources.lines.get(subscription.id) ?? [];
+  const charges = chargesOnInvoice(subscription, lines, target.covers).filter(
+    ({ line, cell }) =>
+      !isBilledElsewhere(target, sources, line, 'at' in cell ? cell.at : cell.service.start),
+  );
+  return charges.map((charge) => {
+    const { line, cell } = charge;
+    if (line.price_type === 'FIXED' || 'at' in cell) return { charge, questions: [] };
+    return { charge, questions: lineQuestions(usageLineOf(target, sources, line), cell) };
+  });
+}
+
+/** What the questions of a usage line depend on, for the billing period of the target. */
+export function usageLineOf(
+  target: Pick<InvoiceTarget, 'subscription' | 'proration_behavior' | 'period'>,
+  sources: BillingSources,
+  line: BilledLine,
+): UsageLine {
+  const { subscription, proration_behavior, period } = target;
+  const customer = sources.customers.get(subscription.customer_id);
+  assert(customer !== undefined, `customer ${subscription.customer_id} of a subscription exists`);
+  return {
+    subscription,
+    line,
+    siblings: sources.lines.get(subscription.id) ?? [],
+    proration_behavior,
+    entitlements: (sources.entitlements.get(subscription.plan_id) ?? [])
+      .filter(({ meter_id }) => meter_id === line.meter_id)
+      .map(({ entitlement }) => entitlement),
+    external_customer_id: customer.external_id,
+    versions: sources.meterVersions.get(line.meter_id ?? '') ?? [],
+    period_start: period.start,
+  };
+}
+
+/** Whether another living invoice charges the service already (billing-semantics 3.1). */
+function isBilledElsewhere(
+  target: InvoiceTarget,
+  sources: BillingSources,
+  line: BilledLine,
+  serviceStart: string,
+): boolean {
+  const billed = sources.billed.get(line.id) ?? [];
+  return billed.some(
+    ({ invoice_id, period_start, kind }) =>
+      kind === 'base' && period_start === serviceStart && invoice_id !== target.invoice?.id,
+  );
+}
+
+interface Findings {
+  readonly sources: BillingSources;
+  /** Null when nothing was asked. */
+  readonly usage: UsageAnswers | null;
+  /** Rows of the invoice as they stand now. */
+  readonly rows: readonly InvoiceLineRecord[];
+  readonly options: ComputeOptions;
+}
+
+function computeInvoice(
+  deps: ComputeDeps,
+  target: InvoiceTarget,
+  charges: readonly QuestionedCharge[],
+  { sources, usage, rows, options }: Findings,
+): ComputedInvoice {
+  const { subscription, billing_reason } = target;
+  const rated = rateCharges(target, charges, usage?.answers ?? new Map());
+  const shown =
+    billing_reason === 'SUBSCRIPTION_TRIAL_START' ? waiveForTrial(rated, target.period) : rated;
+  const invoice_id = target.invoice?.id ?? deps.ids.next('inv');
+  const lines = shown.map((charge, position) =>
+    invoiceLine(deps, { target, invoice_id, charge, position, rows, computing: options }),
+  );
+  const isZero = skipsAsZero(
+    { invoice_type: 'SUBSCRIPTION', billing_reason, is_manually_edited: false },
+    lines,
+  );
+  const draft = target.invoice ?? newInvoice(target, invoice_id, options);
+  const versions = charges.flatMap(({ questions }) => questions.map(({ version }) => version.id));
+  const settled = settle(
+    {
+      ...draft,
+      invoice_status: moveInvoice(draft.invoice_status, isZero ? 'compute_zero' : 'compute_value'),
+      due_date: dueOn(issuedAt(target, options.at), subscription),
+      last_computed_at: options.at,
+      meter_version_ids: [...new Set(versions)].sort(),
+      usage_watermarks:
+        usage === null || versions.length === 0 ? null : storeWatermarks(usage.watermarks),
+      finalize_after: target.finalize_after,
+      updated_at: options.at,
+      updated_by: options.user_id,
+    },
+    lines,
+    sources.customers.get(subscription.customer_id)!,
+    couponsOf(target, sources),
+  );
+  const { applications, invoice, lines: settledLines } = settled;
+  const coupon_applications = applicationRecords(deps, invoice, applications, {
+    coupons: sources.coupons.get(subscription.id) ?? [],
+    lines: settledLines,
+    standing: target.invoice?.coupon_applications ?? [],
+  });
+  return { target, sources, invoice: { ...invoice, coupon_applications }, lines: settledLines };
+}
+
+/** A draft of a cycle shows what it would have if issued at the end of its period, any other if issued now (17.5). */
+function issuedAt(target: InvoiceTarget, at: string): string {
+  return target.billing_reason === 'SUBSCRIPTION_CYCLE' ? target.period.end : at;
+}

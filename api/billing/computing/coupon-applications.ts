@@ -1,0 +1,103 @@
+import {
+  couponsInForce,
+  type CouponAssociation as AttachedCoupon,
+} from '../../../domain/invoicing/coupon-association.ts';
+import type {
+  CouponApplication as ComputedApplication,
+  InvoiceCoupon,
+} from '../../../domain/invoicing/coupons.ts';
+import { keptDiscounts } from '../../../domain/invoicing/draft-edits.ts';
+import type { CouponAssociation } from '../../../schemas/coupon.ts';
+import type {
+  CouponApplication,
+  InvoiceLineRecord,
+  InvoiceRecord,
+} from '../../../schemas/invoice.ts';
+import type { BillingDeps } from '../../deps.ts';
+import type { BillingSources } from './billing-sources.ts';
+import type { InvoiceTarget } from './invoice-target.ts';
+
+/** The coupons that stand on an invoice that is computed (billing-semantics 7.2). */
+export function couponsOf(target: InvoiceTarget, sources: BillingSources): InvoiceCoupon[] {
+  const { id } = target.subscription;
+  const associations = attachedCoupons(sources, id);
+  return couponsInForce(associations, sources.couponUses.get(id) ?? [], target.invoice?.id ?? null);
+}
+
+/** The coupons of the subscription and of its line items, spent ones with them. */
+export const attachedCoupons = (
+  sources: Pick<BillingSources, 'coupons'>,
+  subscriptionId: string,
+): AttachedCoupon[] =>
+  (sources.coupons.get(subscriptionId) ?? []).flatMap(({ coupon, ...association }) =>
+    coupon === null
+      ? []
+      : {
+          coupon_id: coupon.id,
+          coupon_association_id: association.id,
+          type: coupon.type,
+          cadence: coupon.cadence,
+          percentage_off: coupon.type === 'percentage' ? coupon.percentage_off : null,
+          amount_off: coupon.type === 'fixed' ? coupon.amount_off : null,
+          subscription_id: association.subscription_id,
+          subscription_line_item_id: association.subscription_line_item_id,
+          start_date: association.start_date,
+          end_date: association.end_date,
+        },
+  );
+
+/** The discounts of a computed invoice as they are stored; one that stood before keeps its id. */
+export function applicationRecords(
+  deps: Pick<BillingDeps, 'ids'>,
+  invoice: InvoiceRecord,
+  applications: readonly ComputedApplication[],
+  known: {
+    readonly coupons: readonly CouponAssociation[];
+    readonly lines: readonly InvoiceLineRecord[];
+    readonly standing: readonly CouponApplication[];
+  },
+): CouponApplication[] {
+  return applications.map((application) => {
+    const before = known.standing.find(
+      (record) =>
+        record.coupon_association_id === application.coupon_association_id &&
+        record.invoice_line_item_id === application.invoice_line_item_id,
+    );
+    const row = known.lines.find(({ id }) => id === application.invoice_line_item_id);
+    const association = known.coupons.find(({ id }) => id === application.coupon_association_id);
+    return {
+      id: before?.id ?? deps.ids.next('coupon_app'),
+      tenant_id: invoice.tenant_id,
+      environment_id: invoice.environment_id,
+      status: 'published',
+      created_at: before?.created_at ?? invoice.updated_at,
+      updated_at: invoice.updated_at,
+      created_by: before?.created_by ?? invoice.updated_by,
+      updated_by: invoice.updated_by,
+      invoice_id: invoice.id,
+      ...application,
+      discount_percentage: application.discount_percentage ?? '0',
+      shares: [...application.shares],
+      coupon_snapshot: {
+        ...association?.coupon,
+        applied_to: row === undefined ? 'invoice' : 'line_item',
+        line_item_id: row?.id ?? null,
+        price_id: row?.price_id ?? null,
+      },
+      currency: invoice.currency,
+      applied_at: invoice.updated_at,
+      metadata: {},
+    };
+  });
+}
+
+/**
+ * The discounts of an invoice that is issued as it stands: each takes what it took (billing-semantics
+ * 17.6), and is explained by the terms that its coupon had.
+ */
+export const standingDiscounts = ({ coupon_applications }: InvoiceRecord): InvoiceCoupon[] =>
+  keptDiscounts(coupon_applications, new Map()).map((discount, index) => {
+    const { amount_off } = coupon_applications[index]!.coupon_snapshot;
+    if (discount.type !== 'fixed' || typeof amount_off !== 'string') return discount;
+    return { ...discount, amount_off, percentage_off: null };
+  });

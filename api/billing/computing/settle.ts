@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { buildInvoice } from '../../../domain/invoicing/build-invoice.ts';
+import { standingDiscounts } from './coupon-applications.ts';
+import type { CouponApplication, InvoiceCoupon } from '../../../domain/invoicing/coupons.ts';
+import { dueDate } from '../../../domain/invoicing/due-date.ts';
+import { paidAt } from '../../../domain/invoicing/payment-ledger.ts';
+import { resolveTaxes } from '../../../domain/invoicing/tax-resolution.ts';
+import { moveInvoice } from '../../../domain/states/invoice.ts';
+import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
+
+/** Days until an invoice is due where the subscription has no terms (billing-semantics 17.5). */
+const DUE_DAYS = 1;
+
+/** How the customer is asked to pay. */
+export interface DueTerms {
+  readonly payment_terms: string | null;
+  readonly customer_timezone: string;
+}
+
+/** What decides whether the customer is taxed. */
+export interface TaxTerms {
+  readonly tax_treatment: 'taxable' | 'exempt';
+}
+
+export const dueOn = (issuedAt: string, terms: DueTerms): string =>
+  dueDate(issuedAt, terms.payment_terms, DUE_DAYS, terms.customer_timezone);
+
+export interface Settled {
+  readonly invoice: InvoiceRecord;
+  readonly lines: readonly InvoiceLineRecord[];
+}
+
+/** An invoice with the discounts that its coupons came to. */
+export interface SettledNow extends Settled {
+  readonly applications: readonly CouponApplication[];
+}
+
+/**
+ * The invoice with every amount computed from its rows, none patched (billing-semantics 9.3). `coupons`:
+ * those in force.
+ */
+export function settle(
+  invoice: InvoiceRecord,
+  lines: readonly InvoiceLineRecord[],
+  customer: TaxTerms,
+  coupons: readonly InvoiceCoupon[],
+): SettledNow {
+  const { currency, invoice_status, period_start, period_end } = invoice;
+  const taxed = { tax_treatment: customer.tax_treatment, currency, period_start, period_end };
+  const taxes = resolveTaxes(taxed, []);
+  const built = buildInvoice({ currency, invoice_status, lines, taxes, coupons });
+  assert(built.negative_net === '0', 'rows of this invoice do not sum below zero');
+  return {
+    invoice: {
+      ...invoice,
+      subtotal: built.subtotal,
+      total_discount: built.total_discount,
+      total_prepaid_credits_applied: built.total_prepaid_credits_applied,
+      total_tax: built.total_tax,
+      total: built.total,
+      adjustment_amount: built.adjustment_amount,
+      amount_due: built.amount_due,
+      amount_paid: built.amount_paid,
+      amount_remaining: built.amount_remaining,
+      overpaid_amount: built.overpaid_amount,
+      refunded_amount: built.refunded_amount,
+      payment_status: built.payment_status,
+      tax_summary: built.tax_summary,
+    },
+    lines: built.lines,
+    applications: built.coupon_applications,
+  };
+}
+
+/**
+ * The computed draft as it is issued at `at`: its number, its due date from the issue on, and paid at
+ * once when it asks for nothing (billing-semantics 17.4, 17.5, 9.3).
+ */
+export function issue(
+  draft: Settled,
+  number: string,
+  terms: DueTerms & TaxTerms,
+  issued: { readonly at: string; readonly user_id: string },
+): Settled {
+  const { at, user_id } = issued;
+  const { invoice, lines } = settle(
+    { ...draft.invoice, invoice_status: moveInvoice(draft.invoice.invoice_status, 'finalize') },
+    draft.lines,
+    terms,
+    standingDiscounts(draft.invoice),
+  );
+  return {
+    lines,
+    invoice: {
+      ...invoice,
+      invoice_number: number,
+      finalized_at: at,
+      issue_date: at,
+      due_date: dueOn(at, terms),
+      paid_at: paidAt(invoice.paid_at, invoice.payment_status, at),
+      finalize_after: null,
+      stream_heads: null,
+      updated_at: at,
+      updated_by: user_id,
+    },
+  };
+}

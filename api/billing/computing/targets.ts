@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { paidSchedule } from '../../../domain/subscription/schedule.ts';
+import { nextPeriod } from '../../../domain/time/billing-periods.ts';
+import { epochMs, isoText, laterOf, type Period } from '../../../domain/time/instant.ts';
+import type { InvoiceRecord } from '../../../schemas/invoice.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import type { InvoiceTarget } from './invoice-target.ts';
+
+/**
+ * The invoice that closes a billing period: its usage and arrears, and what is paid in advance for the
+ * period after it, unless the subscription ends with it (billing-semantics 3.1).
+ */
+export function cycleTarget(
+  subscription: SubscriptionRow,
+  period: Period,
+  settings: { readonly grace_seconds: number },
+): InvoiceTarget {
+  return {
+    subscription,
+    billing_reason: 'SUBSCRIPTION_CYCLE',
+    period: { start: period.start, end: period.end },
+    proration_behavior: subscription.proration_behavior,
+    covers: { closing: period, opening: periodAfter(subscription, period) },
+    invoice: null,
+    finalize_after: graceEnd(subscription, period, settings),
+  };
+}
+
+/** The period that follows; null when the subscription ends, or is going to be cancelled, at its end. */
+export function periodAfter(subscription: SubscriptionRow, period: Period): Period | null {
+  if (subscription.cancel_at !== null && subscription.cancel_at <= period.end) return null;
+  return nextPeriod(paidSchedule(subscription), period.end);
+}
+
+/**
+ * When late usage has had its time: the grace runs from the end of the period, and for periods that
+ * were over before the subscription was made, from then on (billing-semantics 17.4).
+ */
+export function graceEnd(
+  subscription: Pick<SubscriptionRow, 'created_at'>,
+  period: Period,
+  { grace_seconds }: { readonly grace_seconds: number },
+): string {
+  return isoText(epochMs(laterOf(period.end, subscription.created_at)) + grace_seconds * 1000);
+}
+
+/** What a stored invoice is computed from again: its own reason decides, never the caller (17.2). */
+export function targetOf(invoice: InvoiceRecord, subscription: SubscriptionRow): InvoiceTarget {
+  assert(invoice.period_start !== null && invoice.period_end !== null, 'it has a period');
+  assert(invoice.billing_reason !== null, 'it has a reason');
+  const period = { start: invoice.period_start, end: invoice.period_end };
+  const { billing_reason, finalize_after, proration_behavior } = invoice;
+  const shared = { proration_behavior, invoice, finalize_after };
+  const target = { subscription, billing_reason, period, ...shared };
+  switch (billing_reason) {
+    case 'SUBSCRIPTION_CYCLE':
+      return { ...target, covers: { closing: period, opening: periodAfter(subscription, period) } };
+    case 'PRORATION':
+      return { ...target, covers: { closing: period, opening: null } };
+    default:
+      return { ...target, covers: { closing: null, opening: period } };
+  }
+}

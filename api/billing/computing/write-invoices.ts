@@ -1,0 +1,55 @@
+import type { Transaction } from '../../../postgres/client.ts';
+import type { OutboxEvent } from '../../../postgres/tables/outbox.ts';
+import type { Scope } from '../../../postgres/client.ts';
+import type { Customer } from '../../../schemas/customer.ts';
+import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import { takeInvoiceNumbers } from './number.ts';
+import { issue, type DueTerms, type Settled, type TaxTerms } from './settle.ts';
+import { invoiceSnapshot } from './invoice-notification.ts';
+
+/** An invoice with whom it concerns. */
+export interface ConcernedInvoice extends Settled {
+  readonly subscription: SubscriptionRow;
+  readonly customer: Customer | null;
+}
+
+/**
+ * Issues computed drafts: numbers in their order, one sequence row locked for all of them. Invoices that
+ * every row of is zero are skipped and get none (billing-semantics 17.3, 17.5).
+ */
+export async function issueInvoices<
+  Draft extends Settled & { readonly terms: DueTerms & TaxTerms },
+>(
+  tx: Transaction,
+  scope: Scope,
+  drafts: readonly Draft[],
+  issued: { readonly at: string; readonly user_id: string },
+): Promise<(Draft & Settled)[]> {
+  const numbers = await takeInvoiceNumbers(tx, scope, issued.at, drafts.length);
+  return drafts.map((draft, index) => ({
+    ...draft,
+    ...issue(draft, numbers[index]!, draft.terms, issued),
+  }));
+}
+
+/** What is told about an invoice, as it is now. */
+export function invoiceEvent(
+  event_type: 'invoice.update' | 'invoice.update.finalized' | 'invoice.update.voided',
+  scope: Scope,
+  {
+    invoice,
+    lines,
+    customer,
+    subscription,
+  }: Settled & {
+    readonly customer: Customer | null;
+    readonly subscription: SubscriptionRow | null;
+  },
+): OutboxEvent & { readonly scope: Scope } {
+  return {
+    scope,
+    event_type,
+    payload: { invoice: invoiceSnapshot(invoice, lines, customer, subscription) },
+  };
+}

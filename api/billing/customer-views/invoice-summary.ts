@@ -1,0 +1,115 @@
+import { decimal, decimalText, sum } from '../../../domain/money.ts';
+import { isUnpaid, unpaidSummary, type OpenInvoice } from '../../../domain/invoicing/unpaid.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
+import type { CustomerInvoiceSummary, InvoiceSummary } from '../../../schemas/customer-view.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { findCustomer } from '../../customers/customers/repository.ts';
+
+/**
+ * What a customer was billed and owes, by currency: those of the finalized invoices and of the
+ * subscriptions. The open part of an invoice is split into usage and fixed charges, so that the two add
+ * up to what is unpaid, whatever was discounted, credited or paid (money-semantics 2.8.5). 404 when unknown.
+ */
+export async function customerInvoiceSummary(
+  deps: Pick<BillingDeps, 'pool' | 'clock'>,
+  scope: Scope,
+  customerId: string,
+): Promise<CustomerInvoiceSummary> {
+  const at = isoTime(deps.clock.now());
+  const customer = await findCustomer(deps.pool, scope, customerId);
+  const [billed, open, subscribed] = await Promise.all([
+    billedByCurrency(deps.pool, scope, customerId),
+    openInvoices(deps.pool, scope, customerId),
+    subscribedCurrencies(deps.pool, scope, customerId),
+  ]);
+  const latest = [...billed].sort((a, b) => (a.latest < b.latest ? 1 : -1))[0]?.currency;
+  const first = customer.billing_currency ?? subscribed[0] ?? latest ?? null;
+  const others = new Set([...subscribed, ...billed.map(({ currency }) => currency)].sort());
+  const currencies = first === null ? [] : [...new Set([first, ...others])];
+  return {
+    customer_id: customerId,
+    default_currency: first,
+    summaries: currencies.map((currency) =>
+      summaryOf(
+        customerId,
+        currency,
+        billed.find((row) => row.currency === currency),
+        open,
+        at,
+      ),
+    ),
+  };
+}
+
+interface Billed {
+  readonly currency: string;
+  readonly total: string;
+  readonly count: number;
+  /** When the newest of them was made. */
+  readonly latest: string;
+}
+type Open = OpenInvoice & { readonly due_date: string | null };
+
+function summaryOf(
+  customer_id: string,
+  currency: string,
+  billed: Billed | undefined,
+  invoices: readonly Open[],
+  at: string,
+): InvoiceSummary {
+  const unpaid = invoices.filter((invoice) => invoice.currency === currency && isUnpaid(invoice));
+  const overdue = unpaid.filter(({ due_date }) => due_date !== null && due_date < at);
+  const sums = unpaidSummary(unpaid, currency);
+  return {
+    customer_id,
+    currency,
+    total_revenue_amount: billed?.total ?? '0',
+    total_unpaid_amount: sums.total_unpaid_amount,
+    unpaid_usage_charges: sums.total_unpaid_usage_charges,
+    unpaid_fixed_charges: sums.total_unpaid_fixed_charges,
+    total_overdue_amount: decimalText(
+      sum(overdue.map(({ amount_remaining }) => decimal(amount_remaining))),
+    ),
+    total_invoice_count: billed?.count ?? 0,
+    unpaid_invoice_count: unpaid.length,
+    overdue_invoice_count: overdue.length,
+  };
+}
+
+const finalized = (db: Db, scope: Scope, customerId: string) => db`
+  ${inScope(db, scope, 'i')} and i.customer_id = ${customerId}
+  and i.invoice_status = 'FINALIZED' and i.status = 'published'`;
+
+function billedByCurrency(db: Db, scope: Scope, customerId: string): Promise<Billed[]> {
+  return db<Billed[]>`
+    select currency, sum(total) as total, count(*)::int as count, max(created_at) as latest
+      from invoices i where ${finalized(db, scope, customerId)} group by currency`;
+}
+
+/** Finalized invoices with something open, the rows of each price type in one. */
+async function openInvoices(db: Db, scope: Scope, customerId: string): Promise<Open[]> {
+  return await db<Open[]>`
+    select i.currency, i.invoice_status, i.payment_status, i.amount_paid, i.amount_remaining, i.due_date,
+           (select coalesce(jsonb_agg(to_jsonb(l)), '[]') from (
+              select price_type, sum(amount)::text as amount,
+                     sum(line_item_discount)::text as line_item_discount,
+                     sum(invoice_level_discount)::text as invoice_level_discount,
+                     sum(prepaid_credits_applied)::text as prepaid_credits_applied
+                from invoice_line_items
+               where ${inScope(db, scope)} and invoice_id = i.id and status = 'published'
+               group by price_type) l) as lines
+      from invoices i
+     where ${finalized(db, scope, customerId)} and i.amount_remaining > 0
+       and i.payment_status <> 'SUCCEEDED'`;
+}
+
+/** Of the subscriptions that are not over, the oldest one's first. */
+async function subscribedCurrencies(db: Db, scope: Scope, customerId: string): Promise<string[]> {
+  const rows = await db<{ currency: string }[]>`
+    select currency from subscriptions
+     where ${inScope(db, scope)} and customer_id = ${customerId} and status = 'published'
+       and subscription_status <> 'cancelled'
+     group by currency order by min(created_at), currency`;
+  return rows.map(({ currency }) => currency);
+}

@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import {
+  CreditGrantApplication,
+  CustomerInvoiceSummary,
+  CustomerWalletsQuery,
+  WALLET_EXPANDS,
+} from '../../../schemas/customer-view.ts';
+import { ExternalIdParams } from '../../../schemas/customer.ts';
+import {
+  CustomerEntitlements,
+  CustomerEntitlementsQuery,
+} from '../../../schemas/granted-entitlement.ts';
+import { IdParams } from '../../../schemas/primitives.ts';
+import { expandQuery, pageOf } from '../../../schemas/search.ts';
+import { Subscription } from '../../../schemas/subscription-answers.ts';
+import { SubscriptionSearch } from '../../../schemas/subscription.ts';
+import { upcomingApplications } from '../../catalog/credit-grants/upcoming-applications.ts';
+import { customerEntitlements } from '../granted-entitlements/granted-features.ts';
+import { route } from '../../conventions/route.ts';
+import { listSubscriptions } from '../subscriptions/read-subscriptions.ts';
+import { wholeList } from '../../conventions/whole-list.ts';
+import { customerInvoiceSummary } from './invoice-summary.ts';
+import { findCustomer, findCustomerByExternalId } from '../../customers/customers/repository.ts';
+
+/** A bare list: no customer has a wallet. */
+const Wallets = z.array(z.unknown()).max(0);
+
+/** What belongs to a customer, gathered. Each answers 404 for a customer that is not there. */
+export const customerViewRoutes = [
+  route({
+    method: 'GET',
+    path: '/customers/{id}/entitlements',
+    summary: 'What a customer may use now, over all subscriptions',
+    permission: 'customer:read',
+    params: IdParams,
+    query: CustomerEntitlementsQuery,
+    status: 200,
+    answer: CustomerEntitlements,
+    async handler({ deps, scope, params, query }) {
+      const { id } = await findCustomer(deps.pool, scope, params.id);
+      return await customerEntitlements(deps, scope, id, query);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/customers/external/{external_id}/entitlements',
+    summary: 'What a customer, named by its external id, may use now',
+    permission: 'customer:read',
+    params: ExternalIdParams,
+    query: CustomerEntitlementsQuery,
+    status: 200,
+    answer: CustomerEntitlements,
+    async handler({ deps, scope, params, query }) {
+      const { id } = await findCustomerByExternalId(deps.pool, scope, params.external_id);
+      return await customerEntitlements(deps, scope, id, query);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/customers/external/{external_id}/subscriptions',
+    summary: "List a customer's subscriptions, the customer named by its external id",
+    permission: 'customer:read',
+    params: ExternalIdParams,
+    query: SubscriptionSearch.query,
+    status: 200,
+    answer: pageOf(Subscription),
+    async handler({ deps, scope, params, query }) {
+      const { id } = await findCustomerByExternalId(deps.pool, scope, params.external_id);
+      const page = await listSubscriptions(deps, scope, { ...query, customer_id: id });
+      if (query.search.expand.has('plan')) return page;
+      return { ...page, items: page.items.map((item) => ({ ...item, plan: null })) };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/customers/{id}/grants/upcoming',
+    summary:
+      'Credits that the grants of a customer’s subscriptions have yet to give, soonest first',
+    permission: 'customer:read',
+    params: IdParams,
+    status: 200,
+    answer: pageOf(CreditGrantApplication),
+    async handler({ deps, scope, params }) {
+      const { id } = await findCustomer(deps.pool, scope, params.id);
+      return wholeList(await upcomingApplications(deps, scope, { customer_id: id }));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/customers/{id}/invoices/summary',
+    summary: 'What a customer was billed and owes, by currency',
+    permission: 'customer:read',
+    params: IdParams,
+    status: 200,
+    answer: CustomerInvoiceSummary,
+    handler: ({ deps, scope, params }) => customerInvoiceSummary(deps, scope, params.id),
+  }),
+  route({
+    method: 'GET',
+    path: '/customers/{id}/wallets',
+    summary: "List a customer's wallets",
+    permission: 'customer:read',
+    params: IdParams,
+    query: expandQuery(WALLET_EXPANDS),
+    status: 200,
+    answer: Wallets,
+    async handler({ deps, scope, params }) {
+      await findCustomer(deps.pool, scope, params.id);
+      return [];
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/customers/wallets',
+    summary: "List a customer's wallets, the customer named by id or by external id",
+    permission: 'customer:read',
+    query: CustomerWalletsQuery,
+    status: 200,
+    answer: Wallets,
+    async handler({ deps, scope, query }) {
+      await (query.id === undefined
+        ? findCustomerByExternalId(deps.pool, scope, query.lookup_key!)
+        : findCustomer(deps.pool, scope, query.id));
+      return [];
+    },
+  }),
+];

@@ -1,0 +1,39 @@
+import { isoTime } from '../../../platform/clock.ts';
+import {
+  RevenueDashboard,
+  RevenueDashboardBody,
+  Revenues,
+  RevenuesBody,
+  WINDOW_COUNT_DEFAULT,
+} from '../../../schemas/dashboard.ts';
+import { route } from '../../conventions/route.ts';
+import { revenueDashboard, revenues } from './revenue.ts';
+
+export const dashboardRoutes = [
+  route({
+    method: 'POST',
+    path: '/dashboard/revenue-dashboard',
+    summary: 'Issued revenue of a period by customer',
+    permission: 'invoice:read',
+    body: RevenueDashboardBody,
+    status: 200,
+    answer: RevenueDashboard,
+    handler: ({ deps, scope, body }) => revenueDashboard(deps.pool, scope, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/dashboard/revenues',
+    summary: 'Revenue by month, new subscriptions and payment of invoices',
+    permission: 'invoice:read',
+    body: RevenuesBody,
+    status: 200,
+    answer: Revenues,
+    handler: ({ deps, scope, body }) =>
+      revenues(
+        deps.pool,
+        scope,
+        isoTime(deps.clock.now()),
+        body.revenue_trend?.window_count ?? WINDOW_COUNT_DEFAULT,
+      ),
+  }),
+];

@@ -1,0 +1,128 @@
+import {
+  effectiveEntitlements,
+  sourcesAt,
+  type EffectiveEntitlement,
+  type EntitlementSource,
+} from '../../../domain/entitlement/effective-limits.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import type { Db, Scope } from '../../../postgres/client.ts';
+import type {
+  CustomerEntitlements,
+  GrantedFeature,
+  GrantedSource,
+  SubscriptionEntitlements,
+} from '../../../schemas/granted-entitlement.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { findFeatures, withEmbedded } from '../../catalog/features/repository.ts';
+import { findPlanRows } from '../../catalog/plans/plan-rows.ts';
+import { subscriptionAnswers } from '../records/subscription-answers.ts';
+import { findSubscription } from '../records/subscription-repository.ts';
+import { runningSubscriptions } from '../../usage/quantities/repository.ts';
+import { entitlementSources, isGranting } from '../../catalog/entitlements/entitlement-sources.ts';
+
+type Deps = Pick<BillingDeps, 'pool' | 'clock'>;
+
+interface Filter {
+  readonly feature_ids?: readonly string[];
+  readonly subscription_ids?: readonly string[];
+}
+
+/**
+ * What a customer may use now, over all running subscriptions: per feature the limits of all sources in
+ * one, and the sources with the subscription of each (money-semantics 6.8, 6.10). Filters that match nothing
+ * leave an empty list.
+ */
+export async function customerEntitlements(
+  deps: Deps,
+  scope: Scope,
+  customerId: string,
+  filter: Filter,
+): Promise<CustomerEntitlements> {
+  const at = isoTime(deps.clock.now());
+  const running = await runningSubscriptions(deps.pool, scope, customerId, at);
+  const subscriptions = running.filter(
+    (row) => isGranting(row, at) && (filter.subscription_ids?.includes(row.id) ?? true),
+  );
+  return {
+    customer_id: customerId,
+    subscriptions: await subscriptionAnswers(deps.pool, scope, subscriptions, {}),
+    features: await grantedFeatures(deps.pool, scope, subscriptions, at, filter),
+  };
+}
+
+/** The same for one subscription; nothing for one that does not run now. 404 when unknown. */
+export async function subscriptionEntitlements(
+  deps: Deps,
+  scope: Scope,
+  id: string,
+  filter: Pick<Filter, 'feature_ids'>,
+): Promise<SubscriptionEntitlements> {
+  const at = isoTime(deps.clock.now());
+  const subscription = await findSubscription(deps.pool, scope, id);
+  const granting = isGranting(subscription, at) ? [subscription] : [];
+  return {
+    subscription_id: id,
+    plan_id: subscription.plan_id,
+    features: await grantedFeatures(deps.pool, scope, granting, at, filter),
+  };
+}
+
+async function grantedFeatures(
+  db: Db,
+  scope: Scope,
+  subscriptions: readonly SubscriptionRow[],
+  at: string,
+  filter: Filter,
+): Promise<GrantedFeature[]> {
+  const sources = sourcesAt(await entitlementSources(db, scope, subscriptions), at);
+  const granted = effectiveEntitlements(sources).filter(
+    ({ feature_id }) => filter.feature_ids?.includes(feature_id) ?? true,
+  );
+  const ids = granted.map(({ feature_id }) => feature_id);
+  const planIds = [...new Set(subscriptions.map(({ plan_id }) => plan_id))];
+  const [features, plans] = await Promise.all([
+    findFeatures(db, scope, ids).then((rows) => withEmbedded(db, scope, rows, { meter: true })),
+    findPlanRows(db, scope, planIds),
+  ]);
+  const featureOf = new Map(features.map((feature) => [feature.id, feature]));
+  const names = new Map(plans.map(({ id, name }) => [id, name]));
+  return granted.flatMap((entitlement) => {
+    const feature = featureOf.get(entitlement.feature_id);
+    if (feature === undefined) return [];
+    const of = entitlement.sources.map((source) => sourceAnswer(source, names));
+    return [{ feature, entitlement: entitlementAnswer(entitlement), sources: of }];
+  });
+}
+
+const entitlementAnswer = (granted: EffectiveEntitlement): GrantedFeature['entitlement'] => ({
+  is_enabled: granted.is_enabled,
+  is_soft_limit: granted.is_soft_limit,
+  usage_limit: granted.usage_limit?.toNumber() ?? null,
+  usage_reset_period: granted.usage_reset_period,
+  static_values: [...granted.static_values],
+  config_values: [...granted.config_values],
+  aggregation_mode: granted.feature_type === 'metered' ? 'additive' : null,
+  buckets: [],
+});
+
+/** One source as it is answered. `names`: of plans and addons, by id. */
+export function sourceAnswer(
+  { entitlement, subscription_id, quantity }: EntitlementSource,
+  names: ReadonlyMap<string, string>,
+): GrantedSource {
+  const { id, entity_type, entity_id, is_enabled, usage_limit, usage_reset_period } = entitlement;
+  return {
+    subscription_id,
+    entitlement_id: id,
+    entity_id,
+    entity_type: entity_type.toLowerCase() as GrantedSource['entity_type'],
+    entity_name: names.get(entity_id) ?? '',
+    quantity: Number(quantity),
+    is_enabled,
+    usage_limit: usage_limit === null ? null : Number(usage_limit),
+    usage_reset_period,
+    static_value: entitlement.static_value,
+    config_value: entitlement.config_value ?? null,
+  };
+}

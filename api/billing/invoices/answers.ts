@@ -1,0 +1,123 @@
+import { decimal, decimalText } from '../../../domain/money.ts';
+import type { Db, Scope } from '../../../postgres/client.ts';
+import type {
+  Invoice,
+  InvoiceLineItem,
+  InvoiceLineRecord,
+  InvoiceRecord,
+} from '../../../schemas/invoice.ts';
+import { findCustomers } from '../../customers/customers/repository.ts';
+import { groupBy } from '../../conventions/group-by.ts';
+import { subscriptionAnswers } from '../records/subscription-answers.ts';
+import { findSubscriptions } from '../records/subscription-repository.ts';
+import { linesOfInvoices } from '../records/invoice-repository.ts';
+
+export interface InvoiceEmbeds {
+  readonly line_items?: boolean;
+  readonly customer?: boolean;
+  /** With its line items and their prices. */
+  readonly subscription?: boolean;
+}
+
+/** Stored invoices as they are answered, in the same order, with what is asked for embedded. */
+export async function invoiceAnswers(
+  db: Db,
+  scope: Scope,
+  records: readonly InvoiceRecord[],
+  embed: InvoiceEmbeds,
+): Promise<Invoice[]> {
+  const lines = embed.line_items
+    ? await linesOfInvoices(
+        db,
+        scope,
+        records.map(({ id }) => id),
+      )
+    : [];
+  const linesOf = groupBy(lines, ({ invoice_id }) => invoice_id);
+  const settled = records.map((invoice) => ({
+    invoice,
+    lines: embed.line_items ? (linesOf.get(invoice.id) ?? []) : null,
+  }));
+  return await settledAnswers(db, scope, settled, embed);
+}
+
+/** The same for invoices whose rows are at hand: computed ones that may never be stored. */
+export async function settledAnswers(
+  db: Db,
+  scope: Scope,
+  settled: readonly {
+    readonly invoice: InvoiceRecord;
+    readonly lines: readonly InvoiceLineRecord[] | null;
+  }[],
+  embed: InvoiceEmbeds,
+): Promise<Invoice[]> {
+  const records = settled.map(({ invoice }) => invoice);
+  const customerIds = embed.customer ? [...new Set(records.map((row) => row.customer_id))] : [];
+  const subscriptionIds = embed.subscription
+    ? [...new Set(records.flatMap((row) => row.subscription_id ?? []))]
+    : [];
+  const [customers, subscriptions] = await Promise.all([
+    findCustomers(db, scope, customerIds),
+    subscriptionAnswers(db, scope, await findSubscriptions(db, scope, subscriptionIds), {
+      line_items: true,
+      prices: true,
+      customer: true,
+      plan: { at: records[0]?.updated_at ?? '' },
+    }),
+  ]);
+  return settled.map(({ invoice, lines }) => ({
+    ...shown(invoice),
+    line_items: lines === null ? null : lines.map(lineAnswer),
+    customer: customers.find(({ id }) => id === invoice.customer_id) ?? null,
+    subscription: subscriptions.find(({ id }) => id === invoice.subscription_id) ?? null,
+  }));
+}
+
+function shown(record: InvoiceRecord) {
+  const {
+    revision: _,
+    proration_behavior: _____,
+    finalize_after: __,
+    stream_heads: ___,
+    finalize_refusal: ____,
+    meter_version_ids,
+    usage_watermarks,
+    ...fields
+  } = record;
+  return {
+    ...fields,
+    usage_snapshot: usageSnapshot({ meter_version_ids, usage_watermarks }),
+    taxes: [],
+    checkout_session: null,
+    custom_currency: null,
+  };
+}
+
+export const usageSnapshot = ({
+  meter_version_ids,
+  usage_watermarks,
+}: Pick<InvoiceRecord, 'meter_version_ids' | 'usage_watermarks'>) =>
+  usage_watermarks === null ? null : { meter_version_ids, watermarks: usage_watermarks };
+
+/** Decimals of a quantity as printed (ruling 3). */
+const QUANTITY_DECIMALS = 15;
+const quantityText = (text: string): string =>
+  decimalText(decimal(text).toDecimalPlaces(QUANTITY_DECIMALS));
+
+function lineAnswer(record: InvoiceLineRecord): InvoiceLineItem {
+  const {
+    position: _,
+    explanation: __,
+    usage_queries: ___,
+    allowance_queries: _____,
+    holds_slot: ____,
+    ...fields
+  } = record;
+  return {
+    ...fields,
+    quantity: quantityText(record.quantity),
+    usage_analytics: null,
+    usage_breakdown: null,
+    custom_currency: null,
+  };
+}

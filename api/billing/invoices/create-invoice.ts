@@ -1,0 +1,159 @@
+import { BillingError, invalidField, invalidOperation } from '../../../domain/errors.ts';
+import { paidSchedule } from '../../../domain/subscription/schedule.ts';
+import { periodContaining } from '../../../domain/time/billing-periods.ts';
+import type { Period } from '../../../domain/time/instant.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import { failpoint } from '../../../platform/failpoint.ts';
+import { violatedConstraint } from '../../../postgres/client.ts';
+import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
+import type { CreateInvoiceBody } from '../../../schemas/invoice-requests.ts';
+import type { InvoiceRecord } from '../../../schemas/invoice.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { changed, type Caller } from '../../conventions/record.ts';
+import {
+  changeSubscription,
+  findSubscription,
+  lockSubscription,
+} from '../records/subscription-repository.ts';
+import { computeInvoices, onlyComputed } from '../computing/compute-invoices.ts';
+import type { ComputedInvoice } from '../computing/invoice-target.ts';
+import {
+  findInvoiceOfPeriod,
+  insertInvoiceLines,
+  insertInvoices,
+} from '../records/invoice-repository.ts';
+import { cycleTarget } from '../computing/targets.ts';
+import { invoiceEvent } from '../computing/write-invoices.ts';
+
+/** How often a computation is begun again because the subscription was changed while usage was read. */
+const ATTEMPTS_MAX = 5;
+
+/**
+ * The draft of a billing period, computed from the subscription. A period that has a draft answers that
+ * one, so that however many ask at once there is one; 409 once it is finalized (billing-semantics 17.1).
+ * Usage is read outside the lock, and what was computed counts only if nothing changed meanwhile.
+ */
+export async function createPeriodInvoice(
+  deps: BillingDeps,
+  caller: Caller,
+  body: CreateInvoiceBody,
+): Promise<InvoiceRecord> {
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
+    const subscription = await findSubscription(deps.pool, caller.scope, body.subscription_id);
+    const at = isoTime(deps.clock.now());
+    const period = requestedPeriod(subscription, body, at);
+    const existing = await existingInvoice(deps.pool, caller, subscription, period);
+    if (existing !== null) return existing;
+
+    const target = cycleTarget(subscription, period, deps.settings);
+    const computed = onlyComputed(
+      await computeInvoices(deps, deps.pool, caller.scope, [target], {
+        at,
+        user_id: caller.user_id,
+      }),
+    );
+    const written = await writeDraft(deps, caller, body, computed);
+    if (written !== null) return written;
+  }
+  throw new BillingError(
+    'conflict',
+    'version_conflict',
+    'The subscription was changed again and again meanwhile. Repeat the request.',
+  );
+}
+
+function requestedPeriod(
+  subscription: SubscriptionRow,
+  body: CreateInvoiceBody,
+  at: string,
+): Period {
+  if (body.customer_id !== subscription.customer_id)
+    throw invalidField('customer_id', 'is not the customer of the subscription');
+  if (body.currency !== subscription.currency)
+    throw invalidField('currency', `the subscription is in ${subscription.currency}`);
+  if (subscription.subscription_status === 'draft')
+    throw invalidOperation('A draft subscription is not invoiced; activate it.');
+  if (Boolean(body.period_start) !== Boolean(body.period_end))
+    throw invalidField('period_end', 'is sent together with period_start, or neither is');
+  const start = body.period_start ?? subscription.current_period_start;
+  const end = body.period_end ?? subscription.current_period_end;
+  const cell = periodContaining(paidSchedule(subscription), start);
+  if (cell === null || cell.start !== start || cell.end !== end) {
+    const hint =
+      cell === null ? '' : `; the one that holds ${start} is ${cell.start} to ${cell.end}`;
+    throw invalidField('period_start', `must be a paid billing period of the subscription${hint}`);
+  }
+  if (start > at) throw invalidField('period_start', 'must not be in the future');
+  return { start, end };
+}
+
+async function existingInvoice(
+  db: BillingDeps['pool'] | Parameters<typeof findInvoiceOfPeriod>[0],
+  { scope }: Caller,
+  subscription: SubscriptionRow,
+  period: Period,
+): Promise<InvoiceRecord | null> {
+  const existing = await findInvoiceOfPeriod(db, scope, {
+    subscription_id: subscription.id,
+    period_start: period.start,
+    period_end: period.end,
+    billing_reason: 'SUBSCRIPTION_CYCLE',
+  });
+  if (existing?.invoice_status === 'FINALIZED') throw alreadyInvoiced(existing);
+  return existing;
+}
+
+const alreadyInvoiced = (invoice: InvoiceRecord): BillingError =>
+  new BillingError(
+    'conflict',
+    'already_exists',
+    `The period is invoiced already, by ${invoice.invoice_number} (${invoice.id}).`,
+    [{ path: 'period_start', code: 'already_exists', message: `see invoice ${invoice.id}` }],
+  );
+
+/** Writes the draft, or answers the one that was there first; null when the subscription has changed. */
+async function writeDraft(
+  deps: BillingDeps,
+  caller: Caller,
+  body: CreateInvoiceBody,
+  computed: ComputedInvoice,
+): Promise<InvoiceRecord | null> {
+  const { subscription: known, period } = computed.target;
+  return await deps.pool.begin(async (tx) => {
+    const locked = await lockSubscription(tx, caller.scope, known.id);
+    const existing = await existingInvoice(tx, caller, locked, period);
+    if (existing !== null) return existing;
+    if (locked.version !== known.version) return null;
+
+    const subscription = await changeSubscription(tx, caller.scope, locked.id, {
+      last_billing_sequence: locked.last_billing_sequence + 1,
+      ...changed(deps, caller),
+    });
+    const invoice = {
+      ...computed.invoice,
+      billing_sequence: subscription.last_billing_sequence,
+      idempotency_key: body.idempotency_key || null,
+      metadata: body.metadata ?? {},
+    };
+    try {
+      await insertInvoices(tx, [invoice]);
+    } catch (error) {
+      throw violatedConstraint(error) === 'invoices_idempotency_key_key' ? keyReused() : error;
+    }
+    await insertInvoiceLines(tx, computed.lines);
+    const customer = computed.sources.customers.get(subscription.customer_id) ?? null;
+    const concerned = { invoice, lines: computed.lines, customer, subscription };
+    await writeOutboxEvents(tx, [invoiceEvent('invoice.update', caller.scope, concerned)]);
+    failpoint('api.create_invoice.before_commit');
+    return invoice;
+  });
+}
+
+const keyReused = (): BillingError =>
+  new BillingError(
+    'conflict',
+    'idempotency_key_reused',
+    'This idempotency_key belongs to another invoice.',
+    [{ path: 'idempotency_key', code: 'already_exists', message: 'belongs to another invoice' }],
+  );

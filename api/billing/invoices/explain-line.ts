@@ -1,0 +1,38 @@
+import type { z } from 'zod';
+import { notFound } from '../../../domain/errors.ts';
+import { explainText } from '../../../domain/pricing/explain-text.ts';
+import type { Db, Scope } from '../../../postgres/client.ts';
+import type { LineExplanation } from '../../../schemas/invoice.ts';
+import { usageSnapshot } from './answers.ts';
+import { findInvoice, findInvoiceLine } from '../records/invoice-repository.ts';
+
+/** The account that was written with the row: nothing is computed here. */
+export async function explainLine(
+  db: Db,
+  scope: Scope,
+  invoiceId: string,
+  lineId: string,
+): Promise<z.infer<typeof LineExplanation>> {
+  const invoice = await findInvoice(db, scope, invoiceId);
+  const line = await findInvoiceLine(db, scope, invoiceId, lineId);
+  return {
+    invoice_id: invoiceId,
+    line_item_id: lineId,
+    explanation: line.explanation,
+    usage_queries: [...line.usage_queries],
+    allowance_queries: [...line.allowance_queries],
+    usage_snapshot: line.usage_queries.length === 0 ? null : usageSnapshot(invoice),
+  };
+}
+
+/** The same for a person. */
+export async function explainLineAsText(
+  db: Db,
+  scope: Scope,
+  invoiceId: string,
+  lineId: string,
+): Promise<string> {
+  const line = await findInvoiceLine(db, scope, invoiceId, lineId);
+  if (line.explanation === null) throw notFound('Explanation of row', lineId);
+  return `${line.display_name ?? 'Row'}\n${explainText(line.explanation)}`;
+}

@@ -1,0 +1,214 @@
+import { BillingError } from '../../../domain/errors.ts';
+import { hasPassed } from '../../../domain/metering/log-heads.ts';
+import { failpoint } from '../../../platform/failpoint.ts';
+import { isServerRefusal, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
+import type { InvoiceRecord } from '../../../schemas/invoice.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import { findCustomers } from '../../customers/customers/repository.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { groupBy } from '../../conventions/group-by.ts';
+import { findSubscriptions } from '../records/subscription-repository.ts';
+import { computeInvoices } from '../computing/compute-invoices.ts';
+import {
+  linesOfInvoices,
+  lockInvoicesUnchanged,
+  replaceInvoiceLines,
+  setFinalizeRefusal,
+  updateInvoices,
+} from '../records/invoice-repository.ts';
+import { readStoredWatermarks } from '../computing/stored-watermarks.ts';
+import { targetOf } from '../computing/targets.ts';
+import { invoiceEvent, issueInvoices, type ConcernedInvoice } from '../computing/write-invoices.ts';
+
+/** Who finalizes, and when. */
+export interface Finalizing {
+  readonly scope: Scope;
+  readonly at: string;
+  readonly user_id: string;
+  /** Called in every transaction: refuses when the work is somebody else's by now. */
+  hold(tx: Transaction): Promise<void>;
+}
+
+export interface FinalizeReport {
+  readonly finalized: number;
+  readonly skipped: number;
+  /** The stream has not passed the heads that were noted for them. */
+  readonly waiting: number;
+  readonly failed: readonly { readonly invoice_id: string; readonly error: unknown }[];
+}
+
+interface Final {
+  /** As it was read. */
+  readonly invoice: InvoiceRecord;
+  readonly subscription: SubscriptionRow;
+  readonly computed: ConcernedInvoice;
+}
+
+/**
+ * Finalizes a page of drafts whose grace is over: usage of all of them is read once more in one call,
+ * and those for which the stream has passed the log's noted heads are issued in one transaction
+ * (billing-semantics 17.4, metering 5). An invoice that is refused keeps the reason and is not tried
+ * again; any other failure is tried by the next run. Throws when usage can not be read at all.
+ */
+export async function finalizeInvoices(
+  deps: BillingDeps,
+  finalizing: Finalizing,
+  invoices: readonly InvoiceRecord[],
+): Promise<FinalizeReport> {
+  const { ready, waiting, failed } = await computeFinals(deps, finalizing, invoices);
+  await refuse(deps, finalizing, failed);
+  try {
+    return { ...(await writeFinals(deps, finalizing, ready)), waiting, failed };
+  } catch (error) {
+    if (!isServerRefusal(error)) throw error;
+    deps.log.warn({ err: error, invoices: ready.length }, 'page refused, going one by one');
+  }
+  const report = { finalized: 0, skipped: 0, waiting, failed: [...failed] };
+  for (const final of ready) {
+    try {
+      const written = await writeFinals(deps, finalizing, [final]);
+      report.finalized += written.finalized;
+      report.skipped += written.skipped;
+    } catch (error) {
+      if (!isServerRefusal(error)) throw error;
+      report.failed.push({ invoice_id: final.invoice.id, error });
+    }
+  }
+  return report;
+}
+
+async function computeFinals(
+  deps: BillingDeps,
+  { scope, at, user_id }: Finalizing,
+  invoices: readonly InvoiceRecord[],
+) {
+  const subscriptions = await findSubscriptions(
+    deps.pool,
+    scope,
+    invoices.flatMap(({ subscription_id }) => subscription_id ?? []),
+  );
+  const byId = new Map(subscriptions.map((row) => [row.id, row]));
+  const paired = invoices.map((invoice) => ({
+    invoice,
+    subscription: byId.get(invoice.subscription_id ?? '')!,
+  }));
+  const edited = await editedFinals(deps, scope, paired.filter(isEdited));
+  const targets = paired
+    .filter((pair) => !isEdited(pair))
+    .map(({ invoice, subscription }) => ({
+      ...targetOf(invoice, subscription),
+      finalize_after: null,
+    }));
+  const computations = await computeInvoices(deps, deps.pool, scope, targets, { at, user_id });
+
+  const finals = [...edited];
+  const failed: { invoice_id: string; error: unknown }[] = [];
+  for (const done of computations) {
+    if (!done.ok) {
+      failed.push({ invoice_id: done.target.invoice!.id, error: done.error });
+      continue;
+    }
+    const { target, sources, ...computed } = done.computed;
+    const { subscription } = target;
+    const customer = sources.customers.get(subscription.customer_id)!;
+    const concerned = { ...computed, subscription, customer };
+    finals.push({ invoice: target.invoice!, subscription, computed: concerned });
+  }
+  const ready = finals.filter(isComplete);
+  return { ready, waiting: finals.length - ready.length, failed };
+}
+
+const isEdited = ({ invoice }: { readonly invoice: InvoiceRecord }) => invoice.is_manually_edited;
+
+/** Rows that a person edited are issued as they are (billing-semantics 17.2). */
+async function editedFinals(
+  deps: BillingDeps,
+  scope: Scope,
+  pairs: readonly Pick<Final, 'invoice' | 'subscription'>[],
+): Promise<Final[]> {
+  if (pairs.length === 0) return [];
+  const lines = await linesOfInvoices(
+    deps.pool,
+    scope,
+    pairs.map(({ invoice }) => invoice.id),
+  );
+  const linesOf = groupBy(lines, ({ invoice_id }) => invoice_id);
+  const customerIds = pairs.map(({ subscription }) => subscription.customer_id);
+  const customers = await findCustomers(deps.pool, scope, customerIds);
+  return pairs.map(({ invoice, subscription }) => ({
+    invoice,
+    subscription,
+    computed: {
+      invoice,
+      lines: linesOf.get(invoice.id) ?? [],
+      subscription,
+      customer: customers.find(({ id }) => id === subscription.customer_id)!,
+    },
+  }));
+}
+
+/** Every event that was accepted in time is in the usage that the invoice was computed from. */
+function isComplete({ invoice, computed }: Final): boolean {
+  const { usage_watermarks } = computed.invoice;
+  if (usage_watermarks === null || invoice.is_manually_edited) return true;
+  if (invoice.stream_heads === null) return false;
+  return hasPassed(
+    readStoredWatermarks(usage_watermarks),
+    readStoredWatermarks(invoice.stream_heads),
+  );
+}
+
+async function refuse(
+  deps: BillingDeps,
+  { scope, hold }: Finalizing,
+  failed: FinalizeReport['failed'],
+): Promise<void> {
+  for (const { invoice_id, error } of failed) {
+    if (!(error instanceof BillingError) || error.kind === 'unavailable') continue;
+    await deps.pool.begin(async (tx) => {
+      await hold(tx);
+      await setFinalizeRefusal(tx, scope, invoice_id, error.message);
+    });
+  }
+}
+
+async function writeFinals(
+  deps: BillingDeps,
+  finalizing: Finalizing,
+  computed: readonly Final[],
+): Promise<Pick<FinalizeReport, 'finalized' | 'skipped'>> {
+  if (computed.length === 0) return { finalized: 0, skipped: 0 };
+  const { scope } = finalizing;
+  const written = await deps.pool.begin(async (tx) => {
+    await finalizing.hold(tx);
+    const unchanged = await lockInvoicesUnchanged(tx, scope, computed, { skipLocked: true });
+    const drafts = unchanged.filter((final) => final.computed.invoice.invoice_status === 'DRAFT');
+    const zeros = unchanged.filter((final) => final.computed.invoice.invoice_status === 'SKIPPED');
+    const issued = await issueInvoices(tx, scope, drafts.map(withTerms), finalizing);
+    const settled: ConcernedInvoice[] = [...issued, ...zeros.map((final) => final.computed)];
+    await replaceInvoiceLines(
+      tx,
+      scope,
+      settled.map(({ invoice }) => invoice.id),
+      settled.flatMap(({ lines }) => lines),
+    );
+    await updateInvoices(
+      tx,
+      settled.map(({ invoice }) => invoice),
+    );
+    await writeOutboxEvents(
+      tx,
+      issued.map((final) => invoiceEvent('invoice.update.finalized', scope, final)),
+    );
+    failpoint('jobs.finalize_draft_invoices.before_commit');
+    return { finalized: issued.length, skipped: zeros.length };
+  });
+  failpoint('jobs.finalize_draft_invoices.after_commit');
+  return written;
+}
+
+const withTerms = ({ computed, subscription }: Final) => ({
+  ...computed,
+  terms: { ...subscription, tax_treatment: computed.customer!.tax_treatment },
+});

@@ -1,0 +1,80 @@
+import { invalidField } from '../../../domain/errors.ts';
+import { decimal } from '../../../domain/money.ts';
+import { paidSchedule } from '../../../domain/subscription/schedule.ts';
+import {
+  nextPeriod,
+  previousPeriod,
+  type BillingSchedule,
+} from '../../../domain/time/billing-periods.ts';
+import type { Period } from '../../../domain/time/instant.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import type { PreviewInvoiceBody } from '../../../schemas/invoice-requests.ts';
+import type { Invoice } from '../../../schemas/invoice.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import type { BillingDeps } from '../../deps.ts';
+import type { Caller } from '../../conventions/record.ts';
+import { findSubscription } from '../records/subscription-repository.ts';
+import { settledAnswers } from './answers.ts';
+import { computeInvoices, onlyComputed } from '../computing/compute-invoices.ts';
+import type { InvoiceTarget } from '../computing/invoice-target.ts';
+import { cycleTarget } from '../computing/targets.ts';
+
+/**
+ * What the invoice of a window would be if the window ended now: its usage and arrears, and the advances
+ * of the billing period after it. By the same functions as the real one, and it writes nothing
+ * (billing-semantics 17.7). What other invoices have billed already is shown all the same.
+ */
+export async function previewInvoice(
+  deps: BillingDeps,
+  caller: Caller,
+  body: PreviewInvoiceBody,
+): Promise<Invoice> {
+  const subscription = await findSubscription(deps.pool, caller.scope, body.subscription_id);
+  const at = isoTime(deps.clock.now());
+  const target = previewTarget(subscription, requestedWindow(subscription, body), deps.settings);
+  const computed = onlyComputed(
+    await computeInvoices(deps, deps.pool, caller.scope, [target], {
+      at,
+      user_id: caller.user_id,
+      ignoreBilled: true,
+    }),
+  );
+  const lines = computed.lines.filter(
+    ({ amount }) => body.hide_zero_charges_line_items !== true || !decimal(amount).isZero(),
+  );
+  const invoice = {
+    ...computed.invoice,
+    invoice_status: 'DRAFT' as const,
+    description: `Preview invoice for subscription ${subscription.id}`,
+    metadata: { is_preview: 'true' },
+    version: 0,
+  };
+  const [answer] = await settledAnswers(deps.pool, caller.scope, [{ invoice, lines }], {
+    customer: true,
+  });
+  return answer!;
+}
+
+function requestedWindow(subscription: SubscriptionRow, body: PreviewInvoiceBody): Period {
+  const start = body.period_start ?? subscription.current_period_start;
+  const end = body.period_end ?? subscription.current_period_end;
+  if (start >= end) throw invalidField('period_end', 'must be after period_start');
+  return { start, end };
+}
+
+function previewTarget(
+  subscription: SubscriptionRow,
+  window: Period,
+  settings: BillingDeps['settings'],
+): InvoiceTarget {
+  const target = cycleTarget(subscription, window, settings);
+  const schedule = paidSchedule(subscription);
+  const opening = target.covers.opening === null ? null : periodFollowing(schedule, window);
+  return { ...target, covers: { closing: window, opening }, finalize_after: null };
+}
+
+/** The billing period after the one in which the window ends. */
+function periodFollowing(schedule: BillingSchedule, window: Period): Period | null {
+  const last = previousPeriod(schedule, window.end);
+  return last === null ? null : nextPeriod(schedule, last.end);
+}

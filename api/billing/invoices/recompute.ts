@@ -1,0 +1,131 @@
+import { BillingError, invalidOperation, notFound } from '../../../domain/errors.ts';
+import { moveInvoice } from '../../../domain/states/invoice.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import { failpoint } from '../../../platform/failpoint.ts';
+import type { Transaction } from '../../../postgres/client.ts';
+import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
+import type { InvoiceRecord } from '../../../schemas/invoice.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import { findCustomer } from '../../customers/customers/repository.ts';
+import type { BillingDeps } from '../../deps.ts';
+import type { Caller } from '../../conventions/record.ts';
+import { findSubscription } from '../records/subscription-repository.ts';
+import { computeInvoices, onlyComputed } from '../computing/compute-invoices.ts';
+import {
+  findInvoice,
+  linesOfInvoices,
+  lockInvoicesUnchanged,
+  replaceInvoiceLines,
+  updateInvoices,
+} from '../records/invoice-repository.ts';
+import { targetOf } from '../computing/targets.ts';
+import { invoiceEvent, issueInvoices, type ConcernedInvoice } from '../computing/write-invoices.ts';
+
+const ATTEMPTS_MAX = 5;
+
+/**
+ * Computes a draft or skipped invoice again, from the state and the usage of now, and writes it. One
+ * that was edited by hand keeps its rows (billing-semantics 17.2).
+ */
+export async function computeInvoice(
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+): Promise<InvoiceRecord> {
+  return await recompute(deps, caller, id, async (tx, computed) => {
+    await replaceInvoiceLines(tx, caller.scope, [id], computed.lines);
+    await updateInvoices(tx, [computed.invoice]);
+    await writeOutboxEvents(tx, [invoiceEvent('invoice.update', caller.scope, computed)]);
+    failpoint('api.compute_invoice.before_commit');
+  });
+}
+
+/**
+ * Computes a draft a last time and issues it: number, due date, paid at once when nothing is due, all in
+ * one transaction (billing-semantics 17.4). One whose every row turns out to be zero is skipped instead.
+ */
+export async function finalizeInvoice(
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+): Promise<InvoiceRecord> {
+  const invoice = await findInvoice(deps.pool, caller.scope, id);
+  if (moveInvoice(invoice.invoice_status, 'finalize') === 'SKIPPED') return invoice;
+  return await recompute(deps, caller, id, async (tx, computed) => {
+    const isIssued = computed.invoice.invoice_status !== 'SKIPPED';
+    const final = isIssued ? await issued(tx, deps, caller, computed) : computed;
+    await replaceInvoiceLines(tx, caller.scope, [id], final.lines);
+    await updateInvoices(tx, [final.invoice]);
+    const event = isIssued ? 'invoice.update.finalized' : 'invoice.update';
+    await writeOutboxEvents(tx, [invoiceEvent(event, caller.scope, final)]);
+    failpoint('api.finalize_invoice.before_commit');
+  });
+}
+
+async function issued(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  computed: ConcernedInvoice,
+): Promise<ConcernedInvoice> {
+  const terms = { ...computed.subscription, tax_treatment: computed.customer!.tax_treatment };
+  const by = { at: isoTime(deps.clock.now()), user_id: caller.user_id };
+  const [final] = await issueInvoices(tx, caller.scope, [{ ...computed, terms }], by);
+  return final!;
+}
+
+/** Reads and computes outside the locks, then writes under them if nothing has changed; else again. */
+async function recompute(
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+  write: (tx: Transaction, computed: ConcernedInvoice) => Promise<void>,
+): Promise<InvoiceRecord> {
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
+    const invoice = await findInvoice(deps.pool, caller.scope, id);
+    if (invoice.invoice_status !== 'DRAFT' && invoice.invoice_status !== 'SKIPPED')
+      throw invalidOperation(`A ${invoice.invoice_status} invoice is not computed again.`);
+    const computed = await computedNow(deps, caller, invoice);
+    const isWritten = await deps.pool.begin(async (tx) => {
+      const unchanged = await lockInvoicesUnchanged(tx, caller.scope, [
+        { invoice, subscription: computed.subscription },
+      ]);
+      if (unchanged.length === 0) return false;
+      await write(tx, computed);
+      return true;
+    });
+    if (isWritten) return await findInvoice(deps.pool, caller.scope, id);
+  }
+  throw new BillingError(
+    'conflict',
+    'version_conflict',
+    'The invoice was changed again and again meanwhile. Repeat the request.',
+  );
+}
+
+async function computedNow(
+  deps: BillingDeps,
+  caller: Caller,
+  invoice: InvoiceRecord,
+): Promise<ConcernedInvoice> {
+  const { pool } = deps;
+  if (invoice.subscription_id === null) throw notFound('Subscription', '');
+  const subscription: SubscriptionRow = await findSubscription(
+    pool,
+    caller.scope,
+    invoice.subscription_id,
+  );
+  if (invoice.is_manually_edited) {
+    const lines = await linesOfInvoices(pool, caller.scope, [invoice.id]);
+    const customer = await findCustomer(pool, caller.scope, invoice.customer_id);
+    return { invoice, lines, subscription, customer };
+  }
+  const computed = onlyComputed(
+    await computeInvoices(deps, pool, caller.scope, [targetOf(invoice, subscription)], {
+      at: isoTime(deps.clock.now()),
+      user_id: caller.user_id,
+    }),
+  );
+  const customer = computed.sources.customers.get(subscription.customer_id)!;
+  return { invoice: computed.invoice, lines: computed.lines, subscription, customer };
+}

@@ -1,0 +1,188 @@
+import { z } from 'zod';
+import {
+  CreateInvoiceBody,
+  PreviewInvoiceBody,
+  VoidInvoiceBody,
+} from '../../../schemas/invoice-requests.ts';
+import {
+  ComputedInvoiceAnswer,
+  Invoice,
+  InvoiceSearch,
+  LineExplanation,
+  UsageCheck,
+} from '../../../schemas/invoice.ts';
+import { id, IdParams, Message } from '../../../schemas/primitives.ts';
+import { pageOf } from '../../../schemas/search.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { oncePerBodyKey } from '../../conventions/body-key.ts';
+import { route } from '../../conventions/route.ts';
+import { invoiceAnswers, type InvoiceEmbeds } from './answers.ts';
+import { checkUsage } from './check-usage.ts';
+import { createPeriodInvoice } from './create-invoice.ts';
+import { explainLine, explainLineAsText } from './explain-line.ts';
+import { listInvoices } from './list-invoices.ts';
+import { previewInvoice } from './preview-invoice.ts';
+import { computeInvoice, finalizeInvoice } from './recompute.ts';
+import { findInvoice } from '../records/invoice-repository.ts';
+import { voidInvoice } from './void-invoice.ts';
+
+const LineParams = z.object({ id, line_id: id });
+
+const answered = async (
+  { pool }: Pick<BillingDeps, 'pool'>,
+  scope: Parameters<typeof findInvoice>[1],
+  invoiceId: string,
+  embed: InvoiceEmbeds,
+): Promise<Invoice> => {
+  const [answer] = await invoiceAnswers(
+    pool,
+    scope,
+    [await findInvoice(pool, scope, invoiceId)],
+    embed,
+  );
+  return answer!;
+};
+
+export const invoiceRoutes = [
+  route({
+    method: 'POST',
+    path: '/invoices/preview',
+    summary: 'Preview the invoice of a subscription',
+    permission: 'invoice:read',
+    body: PreviewInvoiceBody,
+    status: 200,
+    answer: Invoice,
+    handler: (call) => previewInvoice(call.deps, call, call.body),
+  }),
+  route({
+    method: 'POST',
+    path: '/invoices',
+    summary: 'Create the draft invoice of a billing period',
+    permission: 'invoice:write',
+    body: CreateInvoiceBody,
+    status: 201,
+    answer: Invoice,
+    handler: (call) =>
+      oncePerBodyKey(call.deps, call, 'invoice', call.body, async (deps) => {
+        const invoice = await createPeriodInvoice(deps, call, call.body);
+        const embed = { line_items: true, customer: true };
+        return await answered(deps, call.scope, invoice.id, embed);
+      }),
+  }),
+  route({
+    method: 'GET',
+    path: '/invoices',
+    summary: 'List invoices',
+    permission: 'invoice:read',
+    query: InvoiceSearch.query,
+    status: 200,
+    answer: pageOf(Invoice),
+    handler: ({ deps, scope, query }) => listInvoices(deps, scope, query),
+  }),
+  route({
+    method: 'POST',
+    path: '/invoices/search',
+    summary: 'Search invoices',
+    permission: 'invoice:read',
+    body: InvoiceSearch.body,
+    status: 200,
+    answer: pageOf(Invoice),
+    handler: ({ deps, scope, body }) => listInvoices(deps, scope, body),
+  }),
+  route({
+    method: 'GET',
+    path: '/invoices/{id}',
+    summary: 'Get an invoice',
+    permission: 'invoice:read',
+    params: IdParams,
+    status: 200,
+    answer: Invoice,
+    handler: ({ deps, scope, params }) =>
+      answered(deps, scope, params.id, { line_items: true, customer: true, subscription: true }),
+  }),
+  route({
+    method: 'POST',
+    path: '/invoices/{id}/compute',
+    summary: 'Compute a draft invoice again',
+    permission: 'invoice:write',
+    params: IdParams,
+    /** Older clients ask for an answer at once; this one always answers at once. */
+    query: z.object({ sync: z.string().optional() }),
+    status: 200,
+    answer: ComputedInvoiceAnswer,
+    handler: async (call) => {
+      const { id: invoiceId, invoice_status } = await computeInvoice(
+        call.deps,
+        call,
+        call.params.id,
+      );
+      const embed = { line_items: true, customer: true, subscription: true };
+      const invoice = await answered(call.deps, call.scope, invoiceId, embed);
+      return { invoice, skipped: invoice_status === 'SKIPPED' };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/invoices/{id}/finalize',
+    summary: 'Finalize a draft invoice',
+    permission: 'invoice:write',
+    params: IdParams,
+    status: 200,
+    answer: Message,
+    handler: async (call) => {
+      const { invoice_status } = await finalizeInvoice(call.deps, call, call.params.id);
+      const isSkipped = invoice_status === 'SKIPPED';
+      return {
+        message: isSkipped
+          ? 'nothing is due: the invoice is skipped'
+          : 'invoice finalized successfully',
+      };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/invoices/{id}/void',
+    summary: 'Void an invoice',
+    permission: 'invoice:write',
+    params: IdParams,
+    body: VoidInvoiceBody.optional(),
+    status: 200,
+    answer: Message,
+    handler: async (call) => {
+      await voidInvoice(call.deps, call, call.params.id, call.body?.metadata ?? {});
+      return { message: 'invoice voided successfully' };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/invoices/{id}/usage-check',
+    summary: 'Usage behind an invoice, as billed and as it is now',
+    permission: 'invoice:read',
+    params: IdParams,
+    status: 200,
+    answer: UsageCheck,
+    handler: ({ deps, scope, params }) => checkUsage(deps, scope, params.id),
+  }),
+  route({
+    method: 'GET',
+    path: '/invoices/{id}/lines/{line_id}/explanation',
+    summary: 'How an invoice row came about',
+    permission: 'invoice:read',
+    params: LineParams,
+    status: 200,
+    answer: LineExplanation,
+    handler: ({ deps, scope, params }) => explainLine(deps.pool, scope, params.id, params.line_id),
+  }),
+  route({
+    method: 'GET',
+    path: '/invoices/{id}/lines/{line_id}/explanation.txt',
+    summary: 'How an invoice row came about, to be read',
+    permission: 'invoice:read',
+    params: LineParams,
+    status: 200,
+    answer: null,
+    contentType: 'text/plain; charset=utf-8',
+    handler: ({ deps, scope, params }) =>
+      explainLineAsText(deps.pool, scope, params.id, params.line_id) as never,
+  }),
+];

@@ -1,0 +1,79 @@
+import { decimal } from '../../../domain/money.ts';
+import { deriveInvoicePayment, EMPTY_LEDGER } from '../../../domain/invoicing/payment-ledger.ts';
+import { voidInvoice as decideVoid } from '../../../domain/invoicing/void-invoice.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import { failpoint } from '../../../platform/failpoint.ts';
+import type { Transaction } from '../../../postgres/client.ts';
+import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
+import type { InvoiceRecord } from '../../../schemas/invoice.ts';
+import { findCustomer } from '../../customers/customers/repository.ts';
+import type { BillingDeps } from '../../deps.ts';
+import type { Caller } from '../../conventions/record.ts';
+import { findSubscription, lockSubscription } from '../records/subscription-repository.ts';
+import {
+  findInvoice,
+  linesOfInvoices,
+  lockInvoice,
+  releaseLines,
+  updateInvoices,
+} from '../records/invoice-repository.ts';
+import { invoiceEvent } from '../computing/write-invoices.ts';
+
+/**
+ * Voids an invoice: what its rows billed may be billed again, and its number stays used
+ * (billing-semantics 17.6). Nothing has been paid on any invoice of this version, so nothing goes back.
+ */
+export async function voidInvoice(
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+  metadata: Record<string, string>,
+): Promise<InvoiceRecord> {
+  const { subscription_id } = await findInvoice(deps.pool, caller.scope, id);
+  return await deps.pool.begin(async (tx) => {
+    // The subscription first, as everywhere: who computes its invoices waits here.
+    if (subscription_id !== null) await lockSubscription(tx, caller.scope, subscription_id);
+    const voided = await voidLocked(
+      tx,
+      deps,
+      caller,
+      await lockInvoice(tx, caller.scope, id),
+      metadata,
+    );
+    failpoint('api.void_invoice.before_commit');
+    return voided;
+  });
+}
+
+/** The same inside a transaction that holds the invoice's lock. */
+export async function voidLocked(
+  tx: Transaction,
+  deps: Pick<BillingDeps, 'clock'>,
+  { scope, user_id }: Caller,
+  invoice: InvoiceRecord,
+  metadata: Record<string, string> = {},
+): Promise<InvoiceRecord> {
+  const decision = decideVoid({ ...invoice, refunds_in_flight: '0' });
+  const at = isoTime(deps.clock.now());
+  const voided: InvoiceRecord = {
+    ...invoice,
+    ...deriveInvoicePayment(decision.invoice_status, decimal(invoice.total), EMPTY_LEDGER),
+    invoice_status: decision.invoice_status,
+    voided_at: at,
+    finalize_after: null,
+    metadata: { ...invoice.metadata, ...metadata },
+    updated_at: at,
+    updated_by: user_id,
+  };
+  await updateInvoices(tx, [voided]);
+  await releaseLines(tx, scope, [invoice.id]);
+  const lines = await linesOfInvoices(tx, scope, [invoice.id]);
+  const customer = await findCustomer(tx, scope, invoice.customer_id);
+  const subscription =
+    invoice.subscription_id === null
+      ? null
+      : await findSubscription(tx, scope, invoice.subscription_id);
+  const concerned = { invoice: voided, lines, customer, subscription };
+  await writeOutboxEvents(tx, [invoiceEvent('invoice.update.voided', scope, concerned)]);
+  return voided;
+}

@@ -1,0 +1,96 @@
+import { notFound } from '../../../domain/errors.ts';
+import type { Scope } from '../../../postgres/client.ts';
+import { InvoiceSearch, type Invoice } from '../../../schemas/invoice.ts';
+import type { Page } from '../../../schemas/search.ts';
+import type { Subscription } from '../../../schemas/subscription-answers.ts';
+import { SubscriptionSearch } from '../../../schemas/subscription.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { invoiceAnswers } from '../invoices/answers.ts';
+import { listInvoices } from '../invoices/list-invoices.ts';
+import { findInvoice } from '../records/invoice-repository.ts';
+import { listSubscriptions, readSubscription } from '../subscriptions/read-subscriptions.ts';
+import { findSubscription } from '../records/subscription-repository.ts';
+
+/** An end customer and where they are: taken from the session, never from the request. */
+export interface PortalCustomer {
+  readonly scope: Scope;
+  readonly customer_id: string;
+}
+
+interface PageOf {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+type Deps = Pick<BillingDeps, 'pool' | 'clock'>;
+
+/** Drafts are the tenant's own; everything later is shown (money-semantics 15.4). */
+const SHOWN_SUBSCRIPTIONS = ['active', 'trialing', 'paused', 'incomplete', 'cancelled'] as const;
+const SHOWN_INVOICES = ['FINALIZED', 'VOIDED'] as const;
+
+const isShown = (invoice: { readonly invoice_status: string }): boolean =>
+  SHOWN_INVOICES.some((status) => status === invoice.invoice_status);
+
+/** The customer's subscriptions, newest first. */
+export async function listOwnSubscriptions(
+  deps: Deps,
+  { scope, customer_id }: PortalCustomer,
+  page: PageOf,
+): Promise<Page<Subscription>> {
+  const asked = { ...page, customer_id, subscription_status: SHOWN_SUBSCRIPTIONS };
+  const found = await listSubscriptions(deps, scope, SubscriptionSearch.body.parse(asked));
+  return withoutMetadata({ ...found, items: found.items.map(withoutDraft) });
+}
+
+/** 404 for another customer's, as for one that does not exist; nothing of it is read before. */
+export async function readOwnSubscription(
+  deps: Deps,
+  { scope, customer_id }: PortalCustomer,
+  id: string,
+): Promise<Subscription> {
+  const row = await findSubscription(deps.pool, scope, id);
+  if (row.customer_id !== customer_id || row.subscription_status === 'draft')
+    throw notFound('Subscription', id);
+  return withoutMetadata(withoutDraft(await readSubscription(deps, scope, id)));
+}
+
+/** The customer's invoices, newest first. */
+export async function listOwnInvoices(
+  deps: Deps,
+  { scope, customer_id }: PortalCustomer,
+  page: PageOf,
+): Promise<Page<Invoice>> {
+  const asked = { ...page, customer_id, invoice_status: SHOWN_INVOICES };
+  return withoutMetadata(await listInvoices(deps, scope, InvoiceSearch.body.parse(asked)));
+}
+
+/** 404 for another customer's and for a draft, as for one that does not exist. */
+export async function readOwnInvoice(
+  deps: Deps,
+  { scope, customer_id }: PortalCustomer,
+  id: string,
+): Promise<Invoice> {
+  const row = await findInvoice(deps.pool, scope, id);
+  if (row.customer_id !== customer_id || !isShown(row)) throw notFound('Invoice', id);
+  const embed = { line_items: true, customer: true };
+  const [invoice] = await invoiceAnswers(deps.pool, scope, [row], embed);
+  return withoutMetadata(invoice!);
+}
+
+const withoutDraft = (subscription: Subscription): Subscription => {
+  const { latest_invoice } = subscription;
+  const isHidden = latest_invoice !== null && !isShown(latest_invoice);
+  return isHidden ? { ...subscription, latest_invoice: null } : subscription;
+};
+
+/** Metadata of every record, however deep: it holds what the tenant notes for itself. */
+export function withoutMetadata<Value>(value: Value): Value {
+  if (Array.isArray(value)) return value.map(withoutMetadata) as Value;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [
+      key,
+      key === 'metadata' ? {} : withoutMetadata(inner),
+    ]),
+  ) as Value;
+}

@@ -1,0 +1,196 @@
+import { z } from 'zod';
+import { CostAnalytics } from '../../../schemas/cost-analytics.ts';
+import { Customer, ExternalIdParams, UpdateCustomerBody } from '../../../schemas/customer.ts';
+import { CustomerUsage, OneCustomerUsageQuery } from '../../../schemas/customer-usage.ts';
+import { Invoice } from '../../../schemas/invoice.ts';
+import {
+  PortalAnalyticsBody,
+  PortalCostAnalyticsBody,
+  PortalPageBody,
+  PortalSession,
+  UpdatePortalInfoBody,
+} from '../../../schemas/portal.ts';
+import { IdParams } from '../../../schemas/primitives.ts';
+import { pageOf } from '../../../schemas/search.ts';
+import { Setting } from '../../../schemas/settings/settings.ts';
+import { Subscription } from '../../../schemas/subscription-answers.ts';
+import { UsageAnalytics } from '../../../schemas/usage-analytics.ts';
+import { findSetting } from '../../../postgres/tables/settings.ts';
+import { findCustomer, findCustomerByExternalId } from '../../customers/customers/repository.ts';
+import { updateCustomer } from '../../customers/customers/update-customer.ts';
+import { route } from '../../conventions/route.ts';
+import { settingAnswer } from '../../tenancy/settings/setting-answer.ts';
+import { costAnalytics } from '../analytics/cost-analytics.ts';
+import { customerUsage } from '../analytics/customer-usage.ts';
+import { usageAnalytics } from '../analytics/usage-analytics.ts';
+import { assertCostsShown } from './shown-costs.ts';
+import {
+  listOwnInvoices,
+  listOwnSubscriptions,
+  readOwnInvoice,
+  readOwnSubscription,
+  withoutMetadata,
+  type PortalCustomer,
+} from './own-records.ts';
+
+/** Whose session it is. Routes with the permission `portal` are reached with one only. */
+const own = (call: {
+  readonly scope: PortalCustomer['scope'];
+  readonly identity: { readonly customer_id?: string };
+}): PortalCustomer => ({ scope: call.scope, customer_id: call.identity.customer_id! });
+
+export const portalRoutes = [
+  route({
+    method: 'GET',
+    path: '/customers/portal/{external_id}',
+    summary: 'Open a portal session for a customer',
+    permission: 'customer:write',
+    secretAnswer: true,
+    params: ExternalIdParams,
+    status: 200,
+    answer: PortalSession,
+    handler: (call) =>
+      call.deps.pool.begin(async (tx) => {
+        const { external_id } = call.params;
+        const customer = await findCustomerByExternalId(tx, call.scope, external_id);
+        const session = await call.deps.portalSessions.open(tx, call, customer.id);
+        // Behind the #, where no server and no log sees it (money-semantics 15.1).
+        return { url: `${call.deps.publicUrl}/portal#token=${session.token}`, ...session };
+      }),
+  }),
+  route({
+    method: 'GET',
+    path: '/customer/portal/info',
+    summary: 'The customer of the session',
+    permission: 'portal',
+    status: 200,
+    answer: Customer,
+    async handler(call) {
+      const { scope, customer_id } = own(call);
+      return withoutMetadata(await findCustomer(call.deps.pool, scope, customer_id));
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: '/customer/portal/info',
+    summary: 'Change how the customer of the session is reached',
+    permission: 'portal',
+    body: UpdatePortalInfoBody,
+    status: 200,
+    answer: Customer,
+    handler: (call) =>
+      call.deps.pool.begin(async (tx) => {
+        const { customer_id: id } = own(call);
+        const changes = UpdateCustomerBody.parse(call.body);
+        return withoutMetadata(await updateCustomer(tx, call.deps, call, { id }, changes));
+      }),
+  }),
+  route({
+    method: 'GET',
+    path: '/customer/portal/config',
+    summary: 'What the portal shows',
+    permission: 'portal',
+    status: 200,
+    answer: Setting,
+    async handler({ deps, scope }) {
+      const row = await findSetting(deps.pool, scope, 'customer_portal_config');
+      return settingAnswer(scope, 'customer_portal_config', row);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/customer/portal/subscriptions',
+    summary: 'List the customer’s subscriptions',
+    permission: 'portal',
+    body: PortalPageBody,
+    status: 200,
+    answer: pageOf(Subscription),
+    handler: (call) => listOwnSubscriptions(call.deps, own(call), call.body),
+  }),
+  route({
+    method: 'GET',
+    path: '/customer/portal/subscriptions/{id}',
+    summary: 'Get one of the customer’s subscriptions',
+    permission: 'portal',
+    params: IdParams,
+    status: 200,
+    answer: Subscription,
+    handler: (call) => readOwnSubscription(call.deps, own(call), call.params.id),
+  }),
+  route({
+    method: 'POST',
+    path: '/customer/portal/invoices',
+    summary: 'List the customer’s invoices',
+    permission: 'portal',
+    body: PortalPageBody,
+    status: 200,
+    answer: pageOf(Invoice),
+    handler: (call) => listOwnInvoices(call.deps, own(call), call.body),
+  }),
+  route({
+    method: 'GET',
+    path: '/customer/portal/invoices/{id}',
+    summary: 'Get one of the customer’s invoices',
+    permission: 'portal',
+    params: IdParams,
+    status: 200,
+    answer: Invoice,
+    handler: (call) => readOwnInvoice(call.deps, own(call), call.params.id),
+  }),
+  route({
+    method: 'GET',
+    path: '/customer/portal/usage',
+    summary: 'Usage of what the customer is entitled to',
+    permission: 'portal',
+    query: OneCustomerUsageQuery,
+    status: 200,
+    answer: CustomerUsage,
+    async handler(call) {
+      const { scope, customer_id } = own(call);
+      const customer = await findCustomer(call.deps.pool, scope, customer_id);
+      return withoutMetadata(await customerUsage(call.deps, scope, customer, call.query));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/customer/portal/analytics/revenue',
+    summary: 'The customer’s usage, and what its prices make of it',
+    permission: 'portal',
+    body: PortalAnalyticsBody,
+    status: 200,
+    answer: UsageAnalytics,
+    async handler(call) {
+      const { scope, customer_id } = own(call);
+      const { external_id } = await findCustomer(call.deps.pool, scope, customer_id);
+      const asked = { ...call.body, external_customer_id: external_id };
+      return withoutMetadata(await usageAnalytics(call.deps, scope, asked));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/customer/portal/analytics/cost',
+    summary: 'What the customer’s usage costs the tenant, where the portal’s settings show it',
+    permission: 'portal',
+    body: PortalCostAnalyticsBody,
+    status: 200,
+    answer: CostAnalytics,
+    async handler(call) {
+      const { scope, customer_id } = own(call);
+      await assertCostsShown(call.deps.pool, scope);
+      const { external_id } = await findCustomer(call.deps.pool, scope, customer_id);
+      const asked = { ...call.body, external_customer_id: external_id };
+      return withoutMetadata(await costAnalytics(call.deps, scope, asked));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/customer/portal/wallets',
+    summary: 'List the customer’s wallets',
+    permission: 'portal',
+    body: PortalPageBody.nullish(),
+    status: 200,
+    // A bare list: no customer has a wallet.
+    answer: z.array(z.unknown()).max(0),
+    handler: async () => [],
+  }),
+];

@@ -1,0 +1,392 @@
+import { notFound } from '../../../domain/errors.ts';
+import type { EarlierApplication } from '../../../domain/invoicing/coupon-association.ts';
+import {
+  inScope,
+  type Db,
+  type Fragment,
+  type Scope,
+  type Transaction,
+} from '../../../postgres/client.ts';
+import { findPage } from '../../../postgres/search.ts';
+import type {
+  InvoiceLineRecord,
+  InvoiceRecord,
+  StoredWatermarks,
+} from '../../../schemas/invoice.ts';
+import type { Page, Search } from '../../../schemas/search.ts';
+
+/** Columns of an invoice in the order they are written. */
+const INVOICE_COLUMNS = [
+  'id', 'tenant_id', 'environment_id', 'customer_id', 'subscription_id', 'subscription_customer_id',
+  'invoice_number', 'invoice_type', 'invoice_status', 'payment_status', 'currency', 'description',
+  'billing_period', 'billing_reason', 'billing_sequence', 'subtotal', 'total', 'total_discount',
+  'total_tax', 'total_prepaid_credits_applied', 'amount_due', 'amount_paid', 'amount_remaining',
+  'adjustment_amount', 'overpaid_amount', 'refunded_amount', 'period_start', 'period_end', 'due_date',
+  'issue_date', 'finalized_at', 'paid_at', 'voided_at', 'last_computed_at', 'idempotency_key',
+  'invoice_pdf_url', 'recalculated_invoice_id', 'is_manually_edited', 'source_type', 'tax_summary', 'coupon_applications', 'metadata',
+  'revision', 'version', 'proration_behavior', 'meter_version_ids', 'usage_watermarks', 'finalize_after', 'stream_heads',
+  'finalize_refusal', 'status', 'created_at', 'updated_at', 'created_by', 'updated_by',
+] as const satisfies readonly (keyof InvoiceRecord)[]; // prettier-ignore
+
+const LINE_COLUMNS = [
+  'id', 'tenant_id', 'environment_id', 'invoice_id', 'customer_id', 'subscription_id',
+  'subscription_line_item_id', 'kind', 'position', 'entity_type', 'entity_id', 'price_id', 'price_type',
+  'price_unit', 'price_unit_id', 'price_unit_amount', 'meter_id', 'meter_display_name',
+  'plan_display_name', 'display_name', 'currency', 'quantity', 'amount', 'line_item_discount',
+  'invoice_level_discount', 'prepaid_credits_applied', 'adjusted_entitlement_quantity',
+  'commitment_info', 'parent_line_item_id', 'period_start', 'period_end', 'metadata', 'explanation',
+  'usage_queries', 'allowance_queries', 'holds_slot', 'status', 'created_at', 'updated_at', 'created_by', 'updated_by',
+] as const satisfies readonly (keyof InvoiceLineRecord)[]; // prettier-ignore
+
+/** What changes when an invoice is computed, finalized or given up; the identity and the slot do not. */
+const CHANGING_COLUMNS = INVOICE_COLUMNS.filter(
+  (column) =>
+    !['id', 'tenant_id', 'environment_id', 'created_at', 'created_by', 'version'].includes(column),
+);
+
+/** Many invoices in one statement: a page of a billing run is one round trip. */
+export async function insertInvoices(
+  tx: Transaction,
+  invoices: readonly InvoiceRecord[],
+): Promise<void> {
+  if (invoices.length === 0) return;
+  await tx`
+    insert into invoices (${tx(INVOICE_COLUMNS)})
+    select ${tx(INVOICE_COLUMNS)}
+      from jsonb_populate_recordset(null::invoices, ${tx.json(invoices as never)})`;
+}
+
+/** Writes every column that may change, and makes the version a new one. The caller holds the rows' locks. */
+export async function updateInvoices(
+  tx: Transaction,
+  invoices: readonly InvoiceRecord[],
+): Promise<void> {
+  if (invoices.length === 0) return;
+  const assignments = CHANGING_COLUMNS.map((column) => tx`${tx(column)} = n.${tx(column)}`);
+  await tx`
+    update invoices i
+       set ${joined(tx, assignments)}, version = i.version + 1
+      from jsonb_populate_recordset(null::invoices, ${tx.json(invoices as never)}) n
+     where i.id = n.id and i.tenant_id = n.tenant_id and i.environment_id = n.environment_id`;
+}
+
+/**
+ * The rows of invoices as they are now: what was there before goes. Rows that were there keep their id,
+ * because the caller computed them with it.
+ */
+export async function replaceInvoiceLines(
+  tx: Transaction,
+  scope: Scope,
+  invoiceIds: readonly string[],
+  lines: readonly InvoiceLineRecord[],
+): Promise<void> {
+  if (invoiceIds.length > 0)
+    await tx`
+      delete from invoice_line_items
+       where ${inScope(tx, scope)} and invoice_id = any(${invoiceIds as string[]}::text[])`;
+  await insertInvoiceLines(tx, lines);
+}
+
+export async function insertInvoiceLines(
+  tx: Transaction,
+  lines: readonly InvoiceLineRecord[],
+): Promise<void> {
+  if (lines.length === 0) return;
+  await tx`
+    insert into invoice_line_items (${tx(LINE_COLUMNS)})
+    select ${tx(LINE_COLUMNS)}
+      from jsonb_populate_recordset(null::invoice_line_items, ${tx.json(lines as never)})`;
+}
+
+function joined(db: Db, parts: readonly Fragment[]): Fragment {
+  return parts.reduce((left, right) => db`${left}, ${right}`);
+}
+
+/** The invoice. 404 for a missing and for another scope's. */
+export async function findInvoice(db: Db, scope: Scope, id: string): Promise<InvoiceRecord> {
+  const [row] = await db<InvoiceRecord[]>`
+    select * from invoices where ${inScope(db, scope)} and id = ${id} and status = 'published'`;
+  if (row === undefined) throw notFound('Invoice', id);
+  return row;
+}
+
+/** The invoice under its lock. */
+export async function lockInvoice(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+): Promise<InvoiceRecord> {
+  const [row] = await tx<InvoiceRecord[]>`
+    select * from invoices
+     where ${inScope(tx, scope)} and id = ${id} and status = 'published'
+       for update`;
+  if (row === undefined) throw notFound('Invoice', id);
+  return row;
+}
+
+/** Rows of voided invoices no longer hold what they billed. */
+export async function releaseLines(
+  tx: Transaction,
+  scope: Scope,
+  invoiceIds: readonly string[],
+): Promise<void> {
+  await tx`
+    update invoice_line_items
+       set holds_slot = false
+     where ${inScope(tx, scope)} and invoice_id = any(${invoiceIds as string[]}::text[])`;
+}
+
+/** An invoice and the subscription it was computed from, as they were read. */
+export interface ReadInvoice {
+  readonly invoice: Pick<InvoiceRecord, 'id' | 'version'>;
+  readonly subscription: { readonly id: string; readonly version: number };
+}
+
+/**
+ * Locks invoices with their subscriptions, each in id order, and answers those that are still as they
+ * were read: what was computed from the others is out of date. Rows that somebody else holds are left
+ * out with `skipLocked`, and waited for without.
+ */
+export async function lockInvoicesUnchanged<Read extends ReadInvoice>(
+  tx: Transaction,
+  scope: Scope,
+  read: readonly Read[],
+  options: { readonly skipLocked?: boolean } = {},
+): Promise<Read[]> {
+  const skip = options.skipLocked === true ? tx`skip locked` : tx``;
+  const subscriptions = await tx<{ id: string; version: number }[]>`
+    select id, version from subscriptions
+     where ${inScope(tx, scope)} and id = any(${read.map(({ subscription }) => subscription.id)}::text[])
+     order by id for share ${skip}`;
+  const invoices = await tx<{ id: string; version: number }[]>`
+    select id, version from invoices
+     where ${inScope(tx, scope)} and id = any(${read.map(({ invoice }) => invoice.id)}::text[])
+     order by id for update ${skip}`;
+  const versions = new Map([...subscriptions, ...invoices].map((row) => [row.id, row.version]));
+  return read.filter(
+    ({ invoice, subscription }) =>
+      versions.get(invoice.id) === invoice.version &&
+      versions.get(subscription.id) === subscription.version,
+  );
+}
+
+/** Which coupons were used by invoices of the subscriptions, voided ones included. */
+export function couponUses(
+  db: Db,
+  scope: Scope,
+  subscriptionIds: readonly string[],
+): Promise<(EarlierApplication & { readonly subscription_id: string })[]> {
+  return db<(EarlierApplication & { subscription_id: string })[]>`
+    select i.subscription_id, i.id as invoice_id, i.invoice_status,
+           a ->> 'coupon_association_id' as coupon_association_id
+      from invoices i cross join jsonb_array_elements(i.coupon_applications) a
+     where ${inScope(db, scope, 'i')} and i.status = 'published'
+       and i.subscription_id = any(${subscriptionIds as string[]}::text[])
+       and i.coupon_applications <> '[]'`;
+}
+
+/** The living invoice of a period, if there is one. */
+export async function findInvoiceOfPeriod(
+  db: Db,
+  scope: Scope,
+  slot: {
+    readonly subscription_id: string;
+    readonly period_start: string;
+    readonly period_end: string;
+    readonly billing_reason: string;
+  },
+): Promise<InvoiceRecord | null> {
+  const [row] = await db<InvoiceRecord[]>`
+    select *
+      from invoices
+     where ${inScope(db, scope)}
+       and subscription_id = ${slot.subscription_id}
+       and period_start = ${slot.period_start}
+       and period_end = ${slot.period_end}
+       and billing_reason = ${slot.billing_reason}
+       and revision = 0
+       and invoice_status <> 'VOIDED'`;
+  return row ?? null;
+}
+
+/** The living invoices of the targets' periods, by subscription. */
+export async function findInvoicesOfPeriods(
+  db: Db,
+  scope: Scope,
+  targets: readonly {
+    readonly subscription: { readonly id: string };
+    readonly period: { readonly start: string; readonly end: string };
+    readonly billing_reason: string;
+  }[],
+): Promise<ReadonlyMap<string, InvoiceRecord>> {
+  if (targets.length === 0) return new Map();
+  const rows = await db<InvoiceRecord[]>`
+    select i.*
+      from invoices i
+      join unnest(${targets.map(({ subscription }) => subscription.id)}::text[],
+                  ${targets.map(({ period }) => period.start)}::timestamptz[],
+                  ${targets.map(({ period }) => period.end)}::timestamptz[],
+                  ${targets.map(({ billing_reason }) => billing_reason)}::text[])
+           as t (subscription_id, period_start, period_end, billing_reason)
+        on t.subscription_id = i.subscription_id and t.period_start = i.period_start
+       and t.period_end = i.period_end and t.billing_reason = i.billing_reason
+     where ${inScope(db, scope, 'i')} and i.revision = 0 and i.invoice_status <> 'VOIDED'`;
+  return new Map(rows.map((row) => [row.subscription_id!, row]));
+}
+
+/** Rows in the order in which they stand on their invoices. */
+export function linesOfInvoices(
+  db: Db,
+  scope: Scope,
+  invoiceIds: readonly string[],
+): Promise<InvoiceLineRecord[]> {
+  return db<InvoiceLineRecord[]>`
+    select *
+      from invoice_line_items
+     where ${inScope(db, scope)}
+       and invoice_id = any(${invoiceIds as string[]}::text[])
+       and status = 'published'
+     order by invoice_id, position`;
+}
+
+/** One row. 404 when the invoice has none such. */
+export async function findInvoiceLine(
+  db: Db,
+  scope: Scope,
+  invoiceId: string,
+  lineId: string,
+): Promise<InvoiceLineRecord> {
+  const [row] = await db<InvoiceLineRecord[]>`
+    select *
+      from invoice_line_items
+     where ${inScope(db, scope)}
+       and invoice_id = ${invoiceId} and id = ${lineId} and status = 'published'`;
+  if (row === undefined) throw notFound('Invoice line item', lineId);
+  return row;
+}
+
+/** Who bills which service already: identities of living rows (billing-semantics 3.1). */
+export interface BilledService {
+  readonly invoice_id: string;
+  readonly subscription_line_item_id: string;
+  readonly period_start: string;
+  readonly kind: string;
+}
+
+/** Living rows of the subscriptions whose service starts at `from` or later. */
+export function billedServices(
+  db: Db,
+  scope: Scope,
+  subscriptionIds: readonly string[],
+  from: string,
+): Promise<BilledService[]> {
+  return db<BilledService[]>`
+    select invoice_id, subscription_line_item_id, period_start, kind
+      from invoice_line_items
+     where ${inScope(db, scope)}
+       and subscription_id = any(${subscriptionIds as string[]}::text[])
+       and subscription_line_item_id is not null
+       and holds_slot
+       and period_start >= ${from}`;
+}
+
+export function searchInvoices(
+  db: Db,
+  where: Fragment,
+  search: Search,
+): Promise<Page<InvoiceRecord>> {
+  return findPage<InvoiceRecord>(db, { columns: db`*`, from: db`invoices`, where, search });
+}
+
+/** The newest living invoice of a subscription; null before the first. */
+export async function findLatestInvoice(
+  db: Db,
+  scope: Scope,
+  subscriptionId: string,
+): Promise<InvoiceRecord | null> {
+  const [row] = await db<InvoiceRecord[]>`
+    select *
+      from invoices
+     where ${inScope(db, scope)}
+       and subscription_id = ${subscriptionId}
+       and invoice_status <> 'VOIDED'
+     order by created_at desc, id desc
+     limit 1`;
+  return row ?? null;
+}
+
+/** Leaves the invoice to a person: the finalizing job does not look at it again. */
+export async function setFinalizeRefusal(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+  refusal: string,
+): Promise<void> {
+  await tx`
+    update invoices
+       set finalize_refusal = ${refusal}, finalize_after = null, version = version + 1
+     where ${inScope(tx, scope)} and id = ${id} and finalize_after is not null`;
+}
+
+/** Environments that have invoices whose grace is over by `at`. */
+export async function scopesWithInvoicesToFinalize(db: Db, at: string): Promise<Scope[]> {
+  return await db<Scope[]>`
+    select distinct tenant_id, environment_id
+      from invoices
+     where finalize_after <= ${at}
+     order by tenant_id, environment_id`;
+}
+
+/** Notes the heads for invoices whose grace is over and that have none yet. */
+export async function noteStreamHeads(
+  db: Db,
+  scope: Scope,
+  at: string,
+  heads: StoredWatermarks,
+): Promise<void> {
+  await db`
+    update invoices
+       set stream_heads = ${db.json(heads)}
+     where ${inScope(db, scope)} and finalize_after <= ${at} and stream_heads is null`;
+}
+
+/** A place in the order of invoices to finalize: behind it the next page begins. */
+export interface FinalizeCursor {
+  readonly finalize_after: string;
+  readonly id: string;
+}
+
+/** The next page of drafts, and of skipped invoices that late usage may have given value, longest due first. */
+export async function invoicesToFinalize(
+  db: Db,
+  scope: Scope,
+  page: { readonly at: string; readonly after: FinalizeCursor | null; readonly limit: number },
+): Promise<InvoiceRecord[]> {
+  const { at, after, limit } = page;
+  return await db<InvoiceRecord[]>`
+    select *
+      from invoices
+     where ${inScope(db, scope)}
+       and finalize_after <= ${at}
+       and invoice_status in ('DRAFT', 'SKIPPED')
+       ${after === null ? db`` : db`and (finalize_after, id) > (${after.finalize_after}, ${after.id})`}
+     order by finalize_after, id
+     limit ${limit}`;
+}
+
+/** Invoices without which a subscription is incomplete and of which nothing has been paid, locked. */
+export async function lockUnpaidOpenings(
+  tx: Transaction,
+  scope: Scope,
+  subscriptionId: string,
+): Promise<InvoiceRecord[]> {
+  return await tx<InvoiceRecord[]>`
+    select *
+      from invoices
+     where ${inScope(tx, scope)}
+       and subscription_id = ${subscriptionId}
+       and billing_reason in ('SUBSCRIPTION_CREATE', 'SUBSCRIPTION_TRIAL_END')
+       and invoice_status = 'FINALIZED'
+       and amount_paid = 0 and amount_remaining > 0
+     order by id for update`;
+}

@@ -1,0 +1,202 @@
+import { notFound } from '../../../domain/errors.ts';
+import type { Db, Fragment, Scope, Transaction } from '../../../postgres/client.ts';
+import { inScope, oneOf } from '../../../postgres/client.ts';
+import { findPage } from '../../../postgres/search.ts';
+import type { Page } from '../../../schemas/search.ts';
+import type { LineItemRow, SubscriptionRow } from '../../../schemas/subscription.ts';
+
+/** A subscription as a command makes it; what the table fills in by itself is left out. */
+export type NewSubscription = Omit<SubscriptionRow, 'version'>;
+
+export async function insertSubscription(
+  tx: Transaction,
+  subscription: NewSubscription,
+): Promise<SubscriptionRow> {
+  const [row] = await tx<SubscriptionRow[]>`
+    insert into subscriptions ${tx({ ...subscription, metadata: tx.json(subscription.metadata) })}
+    returning *`;
+  return row!;
+}
+
+/** In the order given, which is the order they are listed and invoiced in. */
+export async function insertLineItems(
+  tx: Transaction,
+  lineItems: readonly LineItemRow[],
+): Promise<void> {
+  if (lineItems.length === 0) return;
+  const rows = lineItems.map((line) => ({ ...line, metadata: tx.json(line.metadata) }));
+  await tx`insert into subscription_line_items ${tx(rows)}`;
+}
+
+/** The subscription. 404 for a missing and for another scope's. */
+export async function findSubscription(db: Db, scope: Scope, id: string): Promise<SubscriptionRow> {
+  const [row] = await findSubscriptions(db, scope, [id]);
+  if (row === undefined) throw notFound('Subscription', id);
+  return row;
+}
+
+/** Those of the subscriptions that exist in the scope, in no order. */
+export async function findSubscriptions(
+  db: Db,
+  scope: Scope,
+  ids: readonly string[],
+): Promise<SubscriptionRow[]> {
+  if (ids.length === 0) return [];
+  return await db<SubscriptionRow[]>`
+    select * from subscriptions
+     where ${inScope(db, scope)} and id ${oneOf(db, ids)} and status = 'published'`;
+}
+
+/** The same under its lock: what is decided from it stays true until the transaction ends. */
+export async function lockSubscription(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+): Promise<SubscriptionRow> {
+  const [row] = await tx<SubscriptionRow[]>`
+    select * from subscriptions
+     where ${inScope(tx, scope)} and id = ${id} and status = 'published'
+       for update`;
+  if (row === undefined) throw notFound('Subscription', id);
+  return row;
+}
+
+/** Line items of several subscriptions, ended ones too, in the order they are invoiced. */
+export function lineItemsOf(
+  db: Db,
+  scope: Scope,
+  subscriptionIds: readonly string[],
+): Promise<LineItemRow[]> {
+  return db<LineItemRow[]>`
+    select *
+      from subscription_line_items
+     where ${inScope(db, scope)}
+       and subscription_id = any(${subscriptionIds as string[]}::text[])
+       and status = 'published'
+     order by created_at, id`;
+}
+
+/** Columns that a command moves; each change makes the version that other computations read an old one. */
+export type SubscriptionChange = Partial<
+  Pick<
+    SubscriptionRow,
+    | 'subscription_status' | 'billing_anchor' | 'current_period_start' | 'current_period_end'
+    | 'end_date' | 'cancel_at' | 'cancel_at_period_end' | 'cancelled_at' | 'metadata'
+    | 'cancel_proration_behavior' | 'last_billing_sequence' | 'due_at' | 'updated_at' | 'updated_by'
+  >
+>; // prettier-ignore
+
+export async function changeSubscription(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+  change: SubscriptionChange,
+): Promise<SubscriptionRow> {
+  const { metadata, ...columns } = change;
+  const values = metadata === undefined ? columns : { ...columns, metadata: tx.json(metadata) };
+  const [row] = await tx<SubscriptionRow[]>`
+    update subscriptions
+       set ${tx(values)}, version = version + 1
+     where ${inScope(tx, scope)} and id = ${id}
+    returning *`;
+  return row!;
+}
+
+const CLOCKED_COLUMNS = [
+  'subscription_status', 'billing_anchor', 'current_period_start', 'current_period_end', 'end_date',
+  'cancel_at', 'cancel_at_period_end', 'cancelled_at', 'last_billing_sequence', 'due_at',
+  'updated_at', 'updated_by',
+] as const satisfies readonly (keyof SubscriptionRow)[]; // prettier-ignore
+
+/** Writes what the clock moves of many subscriptions in one statement. The caller holds their locks. */
+export async function replaceSubscriptions(
+  tx: Transaction,
+  scope: Scope,
+  subscriptions: readonly SubscriptionRow[],
+): Promise<void> {
+  if (subscriptions.length === 0) return;
+  const assignments = CLOCKED_COLUMNS.map((column) => tx`${tx(column)} = n.${tx(column)}`);
+  await tx`
+    update subscriptions s
+       set ${assignments.reduce((left, right) => tx`${left}, ${right}`)}, version = s.version + 1
+      from jsonb_populate_recordset(null::subscriptions, ${tx.json(subscriptions as never)}) n
+     where ${inScope(tx, scope, 's')} and s.id = n.id`;
+}
+
+/**
+ * Locks subscriptions in id order and answers which of them are as they were read. What somebody else
+ * holds right now is left out: whoever holds it is changing it.
+ */
+export async function lockSubscriptionsUnchanged(
+  tx: Transaction,
+  scope: Scope,
+  read: readonly Pick<SubscriptionRow, 'id' | 'version'>[],
+): Promise<ReadonlySet<string>> {
+  const rows = await tx<{ id: string; version: number }[]>`
+    select id, version from subscriptions
+     where ${inScope(tx, scope)} and id = any(${read.map(({ id }) => id)}::text[])
+     order by id for update skip locked`;
+  const versions = new Map(rows.map(({ id, version }) => [id, version]));
+  return new Set(read.filter((row) => versions.get(row.id) === row.version).map(({ id }) => id));
+}
+
+/** Ends the line items of ended subscriptions: none goes on beyond its subscription's end. */
+export async function endLineItemsOf(
+  tx: Transaction,
+  scope: Scope,
+  ended: readonly SubscriptionRow[],
+): Promise<void> {
+  if (ended.length === 0) return;
+  await tx`
+    update subscription_line_items i
+       set end_date = greatest(i.start_date, s.end_date),
+           updated_at = s.updated_at,
+           updated_by = s.updated_by
+      from subscriptions s
+     where ${inScope(tx, scope, 'i')}
+       and s.id = i.subscription_id
+       and s.id = any(${ended.map(({ id }) => id)}::text[])
+       and i.status = 'published'
+       and (i.end_date is null or i.end_date > s.end_date)`;
+}
+
+export function searchSubscriptions(
+  db: Db,
+  where: Fragment,
+  search: Parameters<typeof findPage>[1]['search'],
+): Promise<Page<SubscriptionRow>> {
+  return findPage<SubscriptionRow>(db, { columns: db`*`, from: db`subscriptions`, where, search });
+}
+
+/** Environments in which something is due by `at`, in id order: a billing run goes through them in turn. */
+export async function scopesWithDueSubscriptions(db: Db, at: string): Promise<Scope[]> {
+  return await db<Scope[]>`
+    select distinct tenant_id, environment_id
+      from subscriptions
+     where due_at <= ${at} and status = 'published'
+     order by tenant_id, environment_id`;
+}
+
+/** A place in the order of due subscriptions: behind it the next page begins. */
+export interface DueCursor {
+  readonly due_at: string;
+  readonly id: string;
+}
+
+/** The next page of due subscriptions, longest due first. */
+export async function dueSubscriptions(
+  db: Db,
+  scope: Scope,
+  page: { readonly at: string; readonly after: DueCursor | null; readonly limit: number },
+): Promise<SubscriptionRow[]> {
+  const { at, after, limit } = page;
+  return await db<SubscriptionRow[]>`
+    select *
+      from subscriptions
+     where ${inScope(db, scope)}
+       and due_at <= ${at}
+       and status = 'published'
+       ${after === null ? db`` : db`and (due_at, id) > (${after.due_at}, ${after.id})`}
+     order by due_at, id
+     limit ${limit}`;
+}

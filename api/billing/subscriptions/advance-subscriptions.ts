@@ -1,0 +1,227 @@
+import { failpoint } from '../../../platform/failpoint.ts';
+import { isServerRefusal, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { writeOutboxEvents, type OutboxEvent } from '../../../postgres/tables/outbox.ts';
+import type { Customer } from '../../../schemas/customer.ts';
+import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { computeInvoices, type Computation } from '../computing/compute-invoices.ts';
+import {
+  findInvoicesOfPeriods,
+  insertInvoiceLines,
+  insertInvoices,
+} from '../records/invoice-repository.ts';
+import { invoiceEvent, issueInvoices } from '../computing/write-invoices.ts';
+import { subscriptionSnapshot } from '../records/subscription-notification.ts';
+import { planAdvance, type Advance } from './plan-advance.ts';
+import {
+  endLineItemsOf,
+  lockSubscriptionsUnchanged,
+  replaceSubscriptions,
+} from '../records/subscription-repository.ts';
+
+/** Who advances subscriptions, and when. */
+export interface Advancing {
+  readonly scope: Scope;
+  /** Due is what is due by then; it is also the instant of what is written. */
+  readonly at: string;
+  readonly user_id: string;
+  /** Called in every transaction: refuses when the work is somebody else's by now. */
+  hold(tx: Transaction): Promise<void>;
+}
+
+export interface AdvanceReport {
+  readonly advanced: number;
+  readonly invoices: number;
+  /** Those that could not be, each with its reason; the others of the page went on. */
+  readonly failed: readonly { readonly subscription_id: string; readonly error: unknown }[];
+}
+
+/**
+ * Moves a page of due subscriptions one step: usage of all of them is read in one call outside any
+ * transaction, then one transaction writes invoices, periods and notifications of those that have not
+ * changed meanwhile (billing-semantics 3.4). A page that the database refuses is written one by one, so
+ * that a single bad subscription holds nobody up. Throws when usage can not be read at all.
+ */
+export async function advanceSubscriptions(
+  deps: BillingDeps,
+  advancing: Advancing,
+  subscriptions: readonly SubscriptionRow[],
+): Promise<AdvanceReport> {
+  const plans = subscriptions.flatMap((row) => planAdvance(row, advancing.at, deps.settings) ?? []);
+  const { steps, failed } = await computeSteps(deps, advancing, plans);
+  try {
+    const written = await writeSteps(deps, advancing, steps);
+    return { ...written, failed };
+  } catch (error) {
+    if (!isServerRefusal(error)) throw error;
+    deps.log.warn({ err: error, subscriptions: steps.length }, 'page refused, going one by one');
+  }
+  return await oneByOne(deps, advancing, steps, failed);
+}
+
+/** One step with its computed invoice; null when there is nothing to write. */
+interface Step {
+  readonly plan: Advance;
+  readonly invoice: Draft | null;
+}
+interface Draft {
+  readonly invoice: InvoiceRecord;
+  readonly lines: readonly InvoiceLineRecord[];
+  readonly customer: Customer;
+}
+
+type Failures = AdvanceReport['failed'];
+
+async function computeSteps(
+  deps: BillingDeps,
+  { scope, at, user_id }: Advancing,
+  plans: readonly Advance[],
+): Promise<{ steps: Step[]; failed: Failures }> {
+  const targets = plans.flatMap(({ target }) => target ?? []);
+  const taken = await findInvoicesOfPeriods(deps.pool, scope, targets);
+  const open = targets.filter((target) => !taken.has(target.subscription.id));
+  const computations = await computeInvoices(deps, deps.pool, scope, open, { at, user_id });
+  const byPlan = new Map(
+    computations.map((done) => [
+      (done.ok ? done.computed.target : done.target).subscription.id,
+      done,
+    ]),
+  );
+  const steps: Step[] = [];
+  const failed: { subscription_id: string; error: unknown }[] = [];
+  for (const plan of plans) {
+    const done = byPlan.get(plan.subscription.id);
+    if (done?.ok === false)
+      failed.push({ subscription_id: plan.subscription.id, error: done.error });
+    else steps.push({ plan, invoice: draftOf(plan, done) });
+  }
+  return { steps, failed };
+}
+
+function draftOf(
+  plan: Advance,
+  done: Extract<Computation, { ok: true }> | undefined,
+): Draft | null {
+  if (done === undefined) return null;
+  const { invoice, lines, sources } = done.computed;
+  if (lines.length === 0 && !plan.isWrittenEmpty) return null;
+  const billing_sequence = plan.subscription.last_billing_sequence + 1;
+  const customer = sources.customers.get(plan.subscription.customer_id)!;
+  return { invoice: { ...invoice, billing_sequence }, lines, customer };
+}
+
+async function oneByOne(
+  deps: BillingDeps,
+  advancing: Advancing,
+  steps: readonly Step[],
+  failed: Failures,
+): Promise<AdvanceReport> {
+  const report = { advanced: 0, invoices: 0, failed: [...failed] };
+  for (const step of steps) {
+    try {
+      const written = await writeSteps(deps, advancing, [step]);
+      report.advanced += written.advanced;
+      report.invoices += written.invoices;
+    } catch (error) {
+      if (!isServerRefusal(error)) throw error;
+      report.failed.push({ subscription_id: step.plan.subscription.id, error });
+    }
+  }
+  return report;
+}
+
+async function writeSteps(
+  deps: BillingDeps,
+  advancing: Advancing,
+  computed: readonly Step[],
+): Promise<{ advanced: number; invoices: number }> {
+  if (computed.length === 0) return { advanced: 0, invoices: 0 };
+  const { scope } = advancing;
+  const written = await deps.pool.begin(async (tx) => {
+    await advancing.hold(tx);
+    const read = computed.map(({ plan }) => plan.subscription);
+    const unchanged = await lockSubscriptionsUnchanged(tx, scope, read);
+    const steps = computed.filter(({ plan }) => unchanged.has(plan.subscription.id));
+    const drafts = await issued(tx, advancing, steps);
+    await insertInvoices(
+      tx,
+      drafts.map(({ draft }) => draft.invoice),
+    );
+    await insertInvoiceLines(
+      tx,
+      drafts.flatMap(({ draft }) => draft.lines),
+    );
+
+    const moved = steps.map((step) => afterStep(step, advancing));
+    await replaceSubscriptions(tx, scope, moved);
+    await endLineItemsOf(
+      tx,
+      scope,
+      moved.filter((row) => row.subscription_status === 'cancelled'),
+    );
+    await writeOutboxEvents(tx, eventsOf(scope, steps, moved, drafts));
+    failpoint('jobs.close_billing_periods.before_commit');
+    return { advanced: steps.length, invoices: drafts.length };
+  });
+  failpoint('jobs.close_billing_periods.after_commit');
+  return written;
+}
+
+/** The drafts of the steps; those that are issued at once with their numbers. */
+async function issued(
+  tx: Transaction,
+  { scope, at, user_id }: Advancing,
+  steps: readonly Step[],
+): Promise<{ step: Step; draft: Draft }[]> {
+  const drafts = steps.flatMap((step) =>
+    step.invoice === null ? [] : [{ step, draft: step.invoice }],
+  );
+  const atOnce = drafts.filter(
+    ({ step, draft }) => step.plan.isIssuedAtOnce && draft.invoice.invoice_status === 'DRAFT',
+  );
+  const withTerms = atOnce.map(({ step, draft }) => ({
+    ...draft,
+    step,
+    terms: { ...step.plan.subscription, tax_treatment: draft.customer.tax_treatment },
+  }));
+  const final = await issueInvoices(tx, scope, withTerms, { at, user_id });
+  const byStep = new Map(final.map((draft) => [draft.step, draft]));
+  return drafts.map(({ step, draft }) => ({ step, draft: byStep.get(step) ?? draft }));
+}
+
+function afterStep({ plan, invoice }: Step, { at, user_id }: Advancing): SubscriptionRow {
+  const after = plan.after(invoice?.invoice.amount_due ?? '0');
+  const numbered = invoice?.invoice.billing_sequence ?? after.last_billing_sequence;
+  return { ...after, last_billing_sequence: numbered, updated_at: at, updated_by: user_id };
+}
+
+function eventsOf(
+  scope: Scope,
+  steps: readonly Step[],
+  moved: readonly SubscriptionRow[],
+  drafts: readonly { readonly step: Step; readonly draft: Draft }[],
+): (OutboxEvent & { readonly scope: Scope })[] {
+  const draftOfStep = new Map(drafts.map(({ step, draft }) => [step, draft]));
+  return steps.flatMap((step, index) => {
+    const subscription = moved[index]!;
+    const draft = draftOfStep.get(step) ?? null;
+    const customer = draft?.customer ?? null;
+    const changed = {
+      scope,
+      event_type: subscriptionEvent(step.plan.subscription, subscription),
+      payload: { subscription: subscriptionSnapshot(subscription, customer) },
+    } as const;
+    if (draft === null) return [changed];
+    const isFinal = draft.invoice.invoice_status === 'FINALIZED';
+    const name = isFinal ? 'invoice.update.finalized' : 'invoice.update';
+    return [invoiceEvent(name, scope, { ...draft, subscription }), changed];
+  });
+}
+
+function subscriptionEvent(before: SubscriptionRow, after: SubscriptionRow) {
+  if (after.subscription_status === 'cancelled') return 'subscription.cancelled';
+  const isActivated =
+    before.subscription_status === 'trialing' && after.subscription_status === 'active';
+  return isActivated ? 'subscription.activated' : 'subscription.updated';
+}

@@ -1,0 +1,237 @@
+import { BillingError, invalidField } from '../../../domain/errors.ts';
+import {
+  planCancellation,
+  type CancellationDecision,
+} from '../../../domain/subscription/cancellation.ts';
+import { dueAt } from '../../../domain/subscription/due.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import { failpoint } from '../../../platform/failpoint.ts';
+import type { Transaction } from '../../../postgres/client.ts';
+import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
+import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
+import type { CancelSubscriptionBody } from '../../../schemas/subscription-requests.ts';
+import type { LineItemRow, SubscriptionRow } from '../../../schemas/subscription.ts';
+import { findCustomer } from '../../customers/customers/repository.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { computeInvoices, onlyComputed } from '../computing/compute-invoices.ts';
+import {
+  findInvoicesOfPeriods,
+  insertInvoiceLines,
+  insertInvoices,
+  lockUnpaidOpenings,
+} from '../records/invoice-repository.ts';
+import { voidLocked } from '../invoices/void-invoice.ts';
+import { invoiceEvent } from '../computing/write-invoices.ts';
+import type { Caller } from '../../conventions/record.ts';
+import { subscriptionSnapshot } from '../records/subscription-notification.ts';
+import { cancellation } from './plan-advance.ts';
+import {
+  changeSubscription,
+  endLineItemsOf,
+  findSubscription,
+  lineItemsOf,
+  lockSubscription,
+} from '../records/subscription-repository.ts';
+
+export interface Cancelled {
+  readonly subscription: SubscriptionRow;
+  /** When it takes effect, or took. */
+  readonly effective_date: string;
+  readonly invoice: FinalInvoice | null;
+  readonly processed_at: string;
+}
+interface FinalInvoice {
+  readonly invoice: InvoiceRecord;
+  readonly lines: readonly InvoiceLineRecord[];
+}
+
+const ATTEMPTS_MAX = 5;
+
+/**
+ * Cancels now, at a moment of the running period that has passed, at the period's end, or at a date
+ * (billing-semantics 13). Now means: status, end of the lines and the draft of the final invoice in one
+ * transaction; usage for it is read before, and what was computed counts only if nothing changed
+ * meanwhile. Later means: the date is noted, and the billing run does the rest.
+ */
+export async function cancelSubscription(
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+  body: CancelSubscriptionBody,
+): Promise<Cancelled> {
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
+    const at = isoTime(deps.clock.now());
+    const subscription = await findSubscription(deps.pool, caller.scope, id);
+    const decision = decide(subscription, body, at);
+    await refuseCredits(deps, caller, subscription, body, decision);
+    const final = await finalInvoice(deps, caller, subscription, body, decision, at);
+    const written = await write(deps, caller, { subscription, decision, final, body, at });
+    if (written !== null) return written;
+  }
+  throw new BillingError(
+    'conflict',
+    'version_conflict',
+    'The subscription was changed again and again meanwhile. Repeat the request.',
+  );
+}
+
+function decide(
+  subscription: SubscriptionRow,
+  body: CancelSubscriptionBody,
+  at: string,
+): CancellationDecision {
+  const has_pending_cancellation = subscription.cancel_at !== null;
+  return planCancellation(
+    { ...subscription, has_pending_cancellation },
+    {
+      cancellation_type: body.cancellation_type,
+      cancel_at: body.cancel_at ?? null,
+      supersedes: false,
+    },
+    at,
+  );
+}
+
+/**
+ * What is paid in advance and not served would go back as a credit to a wallet (5.3). Until there are
+ * wallets such a cancellation is refused, not made without the credit.
+ */
+async function refuseCredits(
+  deps: BillingDeps,
+  { scope }: Caller,
+  subscription: SubscriptionRow,
+  body: CancelSubscriptionBody,
+  { cancel_at }: CancellationDecision,
+): Promise<void> {
+  const behavior = body.proration_behavior ?? subscription.proration_behavior;
+  if (behavior === 'none' || cancel_at >= subscription.current_period_end) return;
+  if (subscription.subscription_status === 'trialing') return;
+  const lines = await lineItemsOf(deps.pool, scope, [subscription.id]);
+  if (lines.some((line) => isPaidBeyond(line, cancel_at)))
+    throw invalidField(
+      'proration_behavior',
+      'credits for time that is not served can not be given in this version; send "none"',
+    );
+}
+
+const isPaidBeyond = (line: LineItemRow, at: string): boolean =>
+  line.invoice_cadence === 'ADVANCE' &&
+  line.billing_period !== 'ONETIME' &&
+  line.start_date < at &&
+  (line.end_date === null || line.end_date > at);
+
+/** The draft for usage and arrears up to the end; null when there is nothing to charge or it was not wanted. */
+async function finalInvoice(
+  deps: BillingDeps,
+  { scope, user_id }: Caller,
+  subscription: SubscriptionRow,
+  body: CancelSubscriptionBody,
+  decision: CancellationDecision,
+  at: string,
+): Promise<FinalInvoice | null> {
+  if (decision.takes_effect === 'later' || body.cancel_immediately_inovice_policy === 'skip')
+    return null;
+  const { target } = cancellation(
+    { ...subscription, cancel_proration_behavior: body.proration_behavior ?? null },
+    decision.cancel_at,
+    deps.settings,
+  );
+  if (target === null) return null;
+  const taken = await findInvoicesOfPeriods(deps.pool, scope, [target]);
+  if (taken.size > 0) return null;
+  const { invoice, lines } = onlyComputed(
+    await computeInvoices(deps, deps.pool, scope, [target], { at, user_id }),
+  );
+  return lines.length === 0 ? null : { invoice, lines };
+}
+
+interface Decided {
+  readonly subscription: SubscriptionRow;
+  readonly decision: CancellationDecision;
+  readonly final: FinalInvoice | null;
+  readonly body: CancelSubscriptionBody;
+  readonly at: string;
+}
+
+/** Null when the subscription was changed while usage was read. */
+async function write(
+  deps: BillingDeps,
+  caller: Caller,
+  { subscription: known, decision, final, body, at }: Decided,
+): Promise<Cancelled | null> {
+  const { scope, user_id } = caller;
+  return await deps.pool.begin(async (tx) => {
+    const locked = await lockSubscription(tx, scope, known.id);
+    if (locked.version !== known.version) return null;
+    const { takes_effect, ...fields } = decision;
+    const billing_sequence = locked.last_billing_sequence + 1;
+    const next = { ...locked, ...fields };
+    const subscription = await changeSubscription(tx, scope, locked.id, {
+      ...fields,
+      due_at: takes_effect === 'now' ? null : dueAfter(locked, next),
+      last_billing_sequence: final === null ? locked.last_billing_sequence : billing_sequence,
+      cancel_proration_behavior: body.proration_behavior ?? null,
+      metadata: { ...locked.metadata, ...reasonMetadata(body, decision) },
+      updated_at: at,
+      updated_by: user_id,
+    });
+    if (takes_effect === 'now') await endLineItemsOf(tx, scope, [subscription]);
+    if (locked.subscription_status === 'incomplete')
+      await voidUnpaidOpening(tx, deps, caller, subscription);
+    const customer = await findCustomer(tx, scope, subscription.customer_id);
+    const invoice = final === null ? null : { ...final.invoice, billing_sequence };
+    if (invoice !== null) {
+      await insertInvoices(tx, [invoice]);
+      await insertInvoiceLines(tx, final!.lines);
+    }
+    await writeOutboxEvents(tx, [
+      ...(invoice === null
+        ? []
+        : [
+            invoiceEvent('invoice.update', scope, {
+              invoice,
+              lines: final!.lines,
+              customer,
+              subscription,
+            }),
+          ]),
+      {
+        scope,
+        event_type: takes_effect === 'now' ? 'subscription.cancelled' : 'subscription.updated',
+        payload: { subscription: subscriptionSnapshot(subscription, customer) },
+      },
+    ]);
+    failpoint('api.cancel_subscription.before_commit');
+    return {
+      subscription,
+      effective_date: decision.cancel_at,
+      invoice: invoice === null ? null : { invoice, lines: final!.lines },
+      processed_at: at,
+    };
+  });
+}
+
+/** What an incomplete subscription waited for is not asked for any more (billing-semantics 13). */
+async function voidUnpaidOpening(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  { id }: SubscriptionRow,
+): Promise<void> {
+  for (const invoice of await lockUnpaidOpenings(tx, caller.scope, id))
+    await voidLocked(tx, deps, caller, invoice);
+}
+
+/** A subscription that has not begun keeps its opening, unless it is cancelled before. */
+function dueAfter(locked: SubscriptionRow, next: SubscriptionRow): string | null {
+  const due = dueAt(next);
+  const opens = locked.due_at !== null && locked.due_at <= locked.current_period_start;
+  return opens && (due === null || locked.due_at! < due) ? locked.due_at : due;
+}
+
+/** Why and how, for people who read the subscription later. */
+const reasonMetadata = (body: CancelSubscriptionBody, decision: CancellationDecision) => ({
+  cancellation_type: body.cancellation_type,
+  cancellation_reason: body.reason ?? '',
+  effective_date: decision.cancel_at,
+});

@@ -1,0 +1,31 @@
+import type { z } from 'zod';
+import type { Db, Scope } from '../../../postgres/client.ts';
+import type { CancelledSubscription } from '../../../schemas/subscription-answers.ts';
+import type { CancelSubscriptionBody } from '../../../schemas/subscription-requests.ts';
+import { settledAnswers } from '../invoices/answers.ts';
+import type { Cancelled } from './cancel-subscription.ts';
+
+/** A cancellation as it is answered. */
+export async function cancelledAnswer(
+  db: Db,
+  scope: Scope,
+  body: CancelSubscriptionBody,
+  { subscription, effective_date, invoice, processed_at }: Cancelled,
+): Promise<z.infer<typeof CancelledSubscription>> {
+  const [final] = invoice === null ? [] : await settledAnswers(db, scope, [invoice], {});
+  return {
+    subscription_id: subscription.id,
+    cancellation_type: body.cancellation_type,
+    effective_date,
+    status: subscription.subscription_status,
+    reason: body.reason ?? null,
+    message: messageOf(subscription.subscription_status === 'cancelled', effective_date),
+    processed_at,
+    total_credit_amount: '0',
+    proration_details: [],
+    proration_invoice: final ?? null,
+  };
+}
+
+const messageOf = (isCancelled: boolean, at: string): string =>
+  isCancelled ? `Subscription cancelled as of ${at}` : `Subscription will be cancelled at ${at}`;

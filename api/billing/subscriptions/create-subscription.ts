@@ -1,0 +1,233 @@
+import { invalidField, notFound } from '../../../domain/errors.ts';
+import { decimal } from '../../../domain/money.ts';
+import { moveSubscription } from '../../../domain/states/subscription.ts';
+import { assertOpeningPaid, openingStatus } from '../../../domain/subscription/activation.ts';
+import { dueAt } from '../../../domain/subscription/due.ts';
+import { trialWithin } from '../../../domain/subscription/schedule.ts';
+import { trialWindow } from '../../../domain/subscription/trial.ts';
+import { firstPeriod, type BillingSchedule } from '../../../domain/time/billing-periods.ts';
+import type { Period } from '../../../domain/time/instant.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import { failpoint } from '../../../platform/failpoint.ts';
+import { inScope, type Transaction } from '../../../postgres/client.ts';
+import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
+import type { Customer } from '../../../schemas/customer.ts';
+import type { CreateSubscriptionBody } from '../../../schemas/subscription-requests.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import { insertCreditGrants } from '../../catalog/credit-grants/repository.ts';
+import { customerAnswer, lockCustomer } from '../../customers/customers/repository.ts';
+import type { BillingDeps } from '../../deps.ts';
+import type { BilledLine } from '../computing/billing-sources.ts';
+import { insertInvoiceLines, insertInvoices } from '../records/invoice-repository.ts';
+import { invoiceEvent, type ConcernedInvoice } from '../computing/write-invoices.ts';
+import type { PriceRow } from '../../catalog/prices/repository.ts';
+import { newRecord, type Caller } from '../../conventions/record.ts';
+import { newAssociations, writeAssociations } from './attach-coupons.ts';
+import { newCreditGrants } from './credit-grants.ts';
+import { newLineItems, selectedPrices } from './line-items.ts';
+import { subscriptionSnapshot } from '../records/subscription-notification.ts';
+import { openingInvoice } from './opening-invoice.ts';
+import {
+  insertLineItems,
+  insertSubscription,
+  type NewSubscription,
+} from '../records/subscription-repository.ts';
+import { refuseContradictions, subscriptionTerms } from './terms.ts';
+
+/**
+ * Makes a subscription with its line items and, when it has begun, its opening invoice, all in one
+ * transaction (billing-semantics 10.1, 3.1). Periods that are over already are invoiced by the billing
+ * run, oldest first, one transaction each (1.6). Answers the id.
+ */
+export async function createSubscription(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  body: CreateSubscriptionBody,
+): Promise<string> {
+  const at = isoTime(deps.clock.now());
+  refuseContradictions(body);
+  const customer = await customerOf(tx, caller, body);
+  const plan = await planOf(tx, caller, body.plan_id);
+  const terms = subscriptionTerms(body, customer, at);
+  const selection = {
+    currency: body.currency,
+    cadence: terms,
+    start: terms.start_date,
+    end: terms.end_date,
+    include_price_ids: body.include_price_ids ?? null,
+  };
+  const { selected, sequence } = await selectedPrices(tx, caller, plan.id, selection);
+  const trial = trialOf(body, terms, selected);
+
+  const draft: NewSubscription = {
+    ...newRecord(deps, caller, 'subs'),
+    ...terms,
+    ...runningPeriod(terms, trial),
+    customer_id: customer.id,
+    plan_id: plan.id,
+    currency: body.currency,
+    lookup_key: body.lookup_key ?? null,
+    metadata: body.metadata ?? {},
+    subscription_status: moveSubscription(
+      null,
+      trial === null ? 'create_active' : 'create_trialing',
+    ),
+    subscription_type: 'standalone',
+    billing_cadence: 'RECURRING',
+    include_price_ids: body.include_price_ids ?? null,
+    synced_price_sequence: String(sequence),
+    ...NOTHING_YET,
+    due_at: null,
+  };
+  const lines = await newLineItems(
+    tx,
+    deps,
+    caller,
+    {
+      subscription_id: draft.id,
+      customer_id: customer.id,
+      plan,
+      selection,
+      paid_from: trial?.end ?? terms.start_date,
+    },
+    selected,
+    body,
+  );
+  const coupons = await newAssociations(tx, deps, caller, draft, lines, body);
+  const grants = await newCreditGrants(tx, deps, caller, draft, body);
+  const newly = { draft, customer, lines, coupons, trial, at };
+  const opening = await openingInvoice(tx, deps, caller, newly);
+  const subscription = await insertSubscription(tx, opened(draft, opening, at));
+  await insertLineItems(tx, lines.map(lineItemRow));
+  await writeAssociations(tx, deps, caller, coupons);
+  await insertCreditGrants(tx, grants);
+  await writeOpening(tx, caller, subscription, customer, opening);
+  failpoint('api.create_subscription.before_commit');
+  return subscription.id;
+}
+
+const NOTHING_YET = {
+  cancel_at: null,
+  cancel_at_period_end: false,
+  cancelled_at: null,
+  cancel_proration_behavior: null,
+  commitment_amount: null,
+  commitment_duration: null,
+  enable_true_up: false,
+  overage_factor: '1',
+  invoicing_customer_id: null,
+  parent_subscription_id: null,
+  pause_status: 'none',
+  active_pause_id: null,
+  last_billing_sequence: 0,
+} as const;
+
+/** The customer, locked so that it is not archived meanwhile; both references have to agree. */
+async function customerOf(
+  tx: Transaction,
+  caller: Caller,
+  { customer_id, external_customer_id }: CreateSubscriptionBody,
+): Promise<Customer> {
+  const by = customer_id ? { id: customer_id } : { external_id: external_customer_id! };
+  const customer = await lockCustomer(tx, caller.scope, by);
+  if (customer_id && external_customer_id && customer.external_id !== external_customer_id)
+    throw invalidField('external_customer_id', 'is not the external id of customer_id');
+  if (customer.status !== 'published')
+    throw invalidField('customer_id', `customer ${customer.id} is ${customer.status}`);
+  return customerAnswer(customer);
+}
+
+/** The plan under a lock that subscriptions share and an archiving waits for. */
+async function planOf(
+  tx: Transaction,
+  caller: Caller,
+  id: string,
+): Promise<{ readonly id: string; readonly name: string }> {
+  const [plan] = await tx<{ id: string; name: string; status: string }[]>`
+    select id, name, status from plans where ${inScope(tx, caller.scope)} and id = ${id} for share`;
+  if (plan === undefined) throw notFound('Plan', id);
+  if (plan.status !== 'published') throw invalidField('plan_id', `plan ${id} is ${plan.status}`);
+  return plan;
+}
+
+/** Asking for `active` is asking for no trial (billing-semantics 10.4). */
+function trialOf(
+  body: CreateSubscriptionBody,
+  terms: BillingSchedule,
+  selected: readonly PriceRow[],
+): Period | null {
+  if (body.subscription_status === 'active') return null;
+  const trial = trialWindow(
+    terms.start_date,
+    {
+      trial_start: body.trial_start ?? null,
+      trial_end: body.trial_end ?? null,
+      trial_period_days: body.trial_period_days ?? body.trial_period ?? null,
+    },
+    selected.map((price) => ({
+      type: price.type,
+      is_recurring: price.billing_period !== 'ONETIME',
+      trial_period: price.trial_period,
+    })),
+    terms.customer_timezone,
+  );
+  return trial === null ? null : trialWithin(trial, terms.end_date);
+}
+
+function runningPeriod(terms: BillingSchedule, trial: Period | null) {
+  const period = trial ?? firstPeriod(terms)!;
+  return {
+    trial_start: trial?.start ?? null,
+    trial_end: trial?.end ?? null,
+    current_period_start: period.start,
+    current_period_end: period.end,
+  };
+}
+
+/** The subscription with what its opening invoice makes of it (billing-semantics 10.3, 19.1). */
+function opened(
+  draft: NewSubscription,
+  opening: ConcernedInvoice | null,
+  at: string,
+): NewSubscription {
+  const last_billing_sequence = opening?.invoice.billing_sequence ?? 0;
+  if (draft.subscription_status === 'trialing')
+    return { ...draft, last_billing_sequence, due_at: dueAt(draft) };
+  // A start in the future: the billing run opens it when it comes.
+  if (draft.start_date > at) return { ...draft, due_at: draft.start_date };
+  const status = openingStatus(draft, decimal(opening?.invoice.amount_due ?? '0'), false);
+  assertOpeningPaid(draft, status);
+  const subscription_status = moveSubscription(
+    null,
+    status === 'active' ? 'create_active' : 'create_incomplete',
+  );
+  const next = { ...draft, subscription_status, last_billing_sequence };
+  return { ...next, due_at: dueAt(next) };
+}
+
+const lineItemRow = ({ price: _, terms: __, ...row }: BilledLine) => row;
+
+async function writeOpening(
+  tx: Transaction,
+  { scope }: Caller,
+  subscription: SubscriptionRow,
+  customer: Customer,
+  opening: ConcernedInvoice | null,
+): Promise<void> {
+  const created = {
+    scope,
+    event_type: 'subscription.created' as const,
+    payload: { subscription: subscriptionSnapshot(subscription, customer) },
+  };
+  if (opening === null) return await writeOutboxEvents(tx, [created]);
+  await insertInvoices(tx, [opening.invoice]);
+  await insertInvoiceLines(tx, opening.lines);
+  const isIssued = opening.invoice.invoice_status === 'FINALIZED';
+  await writeOutboxEvents(tx, [
+    created,
+    ...(isIssued
+      ? [invoiceEvent('invoice.update.finalized', scope, { ...opening, subscription })]
+      : []),
+  ]);
+}

@@ -1,0 +1,84 @@
+import { assertSameRates, validateGrant } from '../../../domain/wallet/credit-grant.ts';
+import { grantStart } from '../../../domain/wallet/grant-schedule.ts';
+import type { Transaction } from '../../../postgres/client.ts';
+import type { CreditGrant } from '../../../schemas/credit-grant.ts';
+import type { CreateSubscriptionBody } from '../../../schemas/subscription-requests.ts';
+import { below } from '../../conventions/bulk-error.ts';
+import { grantTerms } from '../../catalog/credit-grants/grant-terms.ts';
+import { findCreditGrantsOf } from '../../catalog/credit-grants/repository.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { newRecord, type Caller } from '../../conventions/record.ts';
+import type { NewSubscription } from '../records/subscription-repository.ts';
+
+/**
+ * The credit grants that a new subscription runs: those of the request, else copies of the plan's
+ * (money-semantics 5.2.1, 5.2.2). They start with it, after a trial if it has one, and end with it. Nothing is
+ * written. 400 with the place in the request for one that contradicts itself or the subscription.
+ */
+export async function newCreditGrants(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  draft: NewSubscription,
+  body: CreateSubscriptionBody,
+): Promise<CreditGrant[]> {
+  const start = grantStart(draft);
+  const run = (grant: GrantTerms, plan_id: string | null): CreditGrant => {
+    const start_date = grant.start_date ?? start.start_date;
+    return {
+      ...newRecord(deps, caller, 'cg'),
+      ...grant,
+      scope: 'SUBSCRIPTION',
+      plan_id,
+      addon_id: null,
+      subscription_id: draft.id,
+      start_date,
+      credit_grant_anchor: grant.credit_grant_anchor ?? start_date,
+      end_date: grant.end_date ?? draft.end_date,
+    };
+  };
+  if (body.credit_grants) return requested(body.credit_grants.map(grantTerms), draft, run);
+  const templates = await findCreditGrantsOf(tx, caller.scope, 'plan_id', [draft.plan_id]);
+  // A trial that lasts as long as the subscription leaves nothing to give credits for.
+  if (draft.end_date !== null && start.start_date >= draft.end_date) return [];
+  return templates.reverse().map((template) => run(termsOf(template), draft.plan_id));
+}
+
+type GrantTerms = ReturnType<typeof grantTerms>;
+
+function requested(
+  grants: readonly GrantTerms[],
+  draft: NewSubscription,
+  run: (grant: GrantTerms, planId: null) => CreditGrant,
+): CreditGrant[] {
+  const made = grants.map((grant, index) => {
+    const running = run(grant, null);
+    try {
+      validateGrant(running, draft);
+    } catch (error) {
+      throw below(error, `credit_grants[${index}]`);
+    }
+    return running;
+  });
+  assertSameRates(made);
+  return made;
+}
+
+/** What a copy takes over. Dates and anchor are its own: a template has none. */
+const termsOf = (grant: CreditGrant): GrantTerms => ({
+  name: grant.name,
+  credits: grant.credits,
+  conversion_rate: grant.conversion_rate,
+  topup_conversion_rate: grant.topup_conversion_rate,
+  cadence: grant.cadence,
+  period: grant.period,
+  period_count: grant.period_count,
+  expiration_type: grant.expiration_type,
+  expiration_duration: grant.expiration_duration,
+  expiration_duration_unit: grant.expiration_duration_unit,
+  priority: grant.priority,
+  credit_grant_anchor: null,
+  start_date: null,
+  end_date: null,
+  metadata: grant.metadata,
+});

@@ -1,0 +1,273 @@
+import { invalidField, notFound } from '../../../domain/errors.ts';
+import { decimalText } from '../../../domain/money.ts';
+import { refuseUsageRatedTwice } from '../../../domain/pricing/filter-values.ts';
+import { lineQuantity } from '../../../domain/pricing/line-quantity.ts';
+import { planPriceEdit, type PriceEdit } from '../../../domain/pricing/price-version.ts';
+import { priceTerms as ratingTerms } from '../../../domain/pricing/price.ts';
+import {
+  assertFits,
+  selectPlanPrices,
+  type PriceSelection,
+} from '../../../domain/subscription/select-prices.ts';
+import { earlierOf, laterOf } from '../../../domain/time/instant.ts';
+import type { Transaction } from '../../../postgres/client.ts';
+import type {
+  CreateSubscriptionBody,
+  LineItemRequest,
+  OverrideLineItemRequest,
+} from '../../../schemas/subscription-requests.ts';
+import type { LineItemRow } from '../../../schemas/subscription.ts';
+import { below } from '../../conventions/bulk-error.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { selectorOf } from '../computing/line-questions.ts';
+import type { BilledLine } from '../computing/billing-sources.ts';
+import { groupOfCopy } from '../../catalog/groups/repository.ts';
+import { findMeters } from '../../catalog/meters/repository.ts';
+import { findReferences, keptUnit, priceTerms } from '../../catalog/prices/create-prices.ts';
+import {
+  findPrices,
+  findPricesOfEntities,
+  insertPrice,
+  type PriceRow,
+} from '../../catalog/prices/repository.ts';
+import { newRecord, type Caller } from '../../conventions/record.ts';
+import { currencyByCode } from '../../tenancy/settings/custom-currencies.ts';
+import { commitmentColumns, NO_COMMITMENT, withCommitments } from './line-commitments.ts';
+
+/** What the line items of a new subscription are made for. */
+export interface LineItemOwner {
+  readonly subscription_id: string;
+  readonly customer_id: string;
+  readonly plan: { readonly id: string; readonly name: string };
+  readonly selection: PriceSelection;
+  /** When paid service begins: the start, or the end of the trial. One-time fees of the plan are due then. */
+  readonly paid_from: string;
+}
+
+/**
+ * The line items of a new subscription: the plan's prices that it selected, with other terms where they
+ * are overridden, then the prices of its own (billing-semantics 10.1). In that order they are listed and
+ * invoiced. Overridden terms become a price of the subscription; the plan's price does not also apply.
+ */
+export async function newLineItems(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  owner: LineItemOwner,
+  selected: readonly PriceRow[],
+  body: CreateSubscriptionBody,
+): Promise<BilledLine[]> {
+  const overrides = body.override_line_items ?? [];
+  assertSelected(overrides, selected);
+
+  const lines: BilledLine[] = [];
+  for (const planPrice of selected) {
+    const index = overrides.findIndex(({ price_id }) => price_id === planPrice.id);
+    const override = overrides[index];
+    const price =
+      override === undefined
+        ? planPrice
+        : await overriddenPrice(tx, deps, caller, owner, planPrice, override).catch(
+            (error: unknown) => {
+              throw below(error, `override_line_items[${index}]`);
+            },
+          );
+    const path = override === undefined ? 'quantity' : `override_line_items[${index}].quantity`;
+    const draft = {
+      quantity: override?.quantity,
+      entity: { type: 'plan', id: owner.plan.id },
+    } as const;
+    lines.push(lineItem(deps, caller, owner, price, { ...draft, path }));
+  }
+  for (const [index, request] of (body.line_items ?? []).entries())
+    lines.push(await ownLineItem(tx, deps, caller, owner, request, `line_items[${index}]`));
+
+  const usage = lines.filter(({ meter_id }) => meter_id !== null);
+  refuseUsageRatedTwice(usage.map(selectorOf));
+  return await withMeterNames(tx, caller, withCommitments(lines, body));
+}
+
+/** The plan's prices that a new subscription takes: fixed ones before those of usage, each oldest first. */
+export async function selectedPrices(
+  tx: Transaction,
+  caller: Caller,
+  planId: string,
+  selection: PriceSelection,
+): Promise<{ readonly selected: PriceRow[]; readonly sequence: number }> {
+  const newestFirst = await findPricesOfEntities(tx, caller.scope, 'PLAN', [planId], null);
+  const prices = newestFirst.toReversed();
+  const fixedFirst = prices.toSorted(
+    (left, right) => Number(left.type === 'USAGE') - Number(right.type === 'USAGE'),
+  );
+  return {
+    selected: selectPlanPrices(fixedFirst, selection),
+    sequence: Math.max(0, ...prices.map((price) => price.sequence)),
+  };
+}
+
+function assertSelected(
+  overrides: readonly OverrideLineItemRequest[],
+  selected: readonly PriceRow[],
+): void {
+  overrides.forEach(({ price_id }, index) => {
+    if (!selected.some(({ id }) => id === price_id))
+      throw invalidField(
+        `override_line_items[${index}].price_id`,
+        `${price_id} is no price of the plan that the subscription takes`,
+      );
+  });
+}
+
+/** The price with the override's terms, as a price of the subscription; the plan's own when only the quantity differs. */
+async function overriddenPrice(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  owner: LineItemOwner,
+  planPrice: PriceRow,
+  override: OverrideLineItemRequest,
+): Promise<PriceRow> {
+  const plan = planPriceEdit(
+    { ...planPrice, end_date: null },
+    pricingEdit(override),
+    laterOf(owner.selection.start, planPrice.start_date),
+  );
+  if (plan.kind === 'in_place') return planPrice;
+  const definition = { ...plan.definition, end_date: planPrice.end_date };
+  const kept = await keptUnit(tx, caller.scope, planPrice);
+  const { unit } = await findReferences(tx, caller.scope, definition, null, kept);
+  const { display_name, description, group_id, metadata } = planPrice;
+  return await insertPrice(tx, {
+    ...newRecord(deps, caller, 'price'),
+    ...priceTerms(definition, unit, await currencyByCode(tx, caller.scope, planPrice.currency)),
+    entity_type: 'SUBSCRIPTION',
+    entity_id: owner.subscription_id,
+    parent_price_id: plan.parent_price_id,
+    display_name,
+    description,
+    group_id: await groupOfCopy(tx, caller.scope, group_id),
+    metadata,
+    lookup_key: null,
+  });
+}
+
+/** The terms that were sent; null says nothing. */
+function pricingEdit({ price_id: _, quantity: __, ...terms }: OverrideLineItemRequest): PriceEdit {
+  return Object.fromEntries(Object.entries(terms).filter(([, value]) => value != null));
+}
+
+/** A price beside those of the plan. */
+async function ownLineItem(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  owner: LineItemOwner,
+  request: LineItemRequest,
+  path: string,
+): Promise<BilledLine> {
+  const [price] = await findPrices(tx, caller.scope, [request.price_id]);
+  if (price === undefined || price.status !== 'published')
+    throw notFound('Price', request.price_id);
+  assertFits(price, owner.selection, `${path}.price_id`);
+  const { start, end } = owner.selection;
+  if (price.end_date !== null && price.end_date <= (request.start_date ?? start))
+    throw invalidField(`${path}.price_id`, `${price.id} has ended by then`);
+  if (
+    request.start_date &&
+    (request.start_date < start || (end !== null && request.start_date >= end))
+  )
+    throw invalidField(`${path}.start_date`, 'must lie within the subscription');
+  if (request.end_date && request.end_date <= (request.start_date ?? start))
+    throw invalidField(`${path}.end_date`, 'must be after the start');
+  return lineItem(deps, caller, owner, price, {
+    entity: entityOf(price, owner),
+    quantity: request.quantity,
+    path: `${path}.quantity`,
+    display_name: request.display_name,
+    metadata: request.metadata,
+    start_date: request.start_date,
+    end_date: request.end_date,
+    commitment: commitmentColumns(request, { ...price, price_type: price.type }, path),
+  });
+}
+
+function entityOf(price: PriceRow, owner: LineItemOwner) {
+  switch (price.entity_type) {
+    case 'PLAN':
+      return { type: 'plan', id: price.entity_id } as const;
+    case 'ADDON':
+      return { type: 'addon', id: price.entity_id } as const;
+    default:
+      return { type: 'subscription', id: owner.subscription_id } as const;
+  }
+}
+
+interface LineItemDraft {
+  readonly entity: { readonly type: LineItemRow['entity_type']; readonly id: string };
+  readonly quantity: string | null | undefined;
+  /** Where the quantity was sent. */
+  readonly path: string;
+  readonly display_name?: string | null;
+  readonly metadata?: Record<string, string> | null;
+  readonly start_date?: string | null;
+  readonly end_date?: string | null;
+  readonly commitment?: typeof NO_COMMITMENT;
+}
+
+/** A line item of the price; nothing is written. */
+export function lineItem(
+  deps: BillingDeps,
+  caller: Caller,
+  owner: LineItemOwner,
+  price: PriceRow,
+  draft: LineItemDraft,
+): BilledLine {
+  const terms = ratingTerms(price);
+  const isOneTime = price.billing_period === 'ONETIME';
+  const from = isOneTime ? owner.paid_from : owner.selection.start;
+  const end = draft.end_date ?? owner.selection.end;
+  return {
+    ...newRecord(deps, caller, 'subs_line'),
+    subscription_id: owner.subscription_id,
+    customer_id: owner.customer_id,
+    subscription_phase_id: null,
+    addon_association_id: null,
+    entity_type: draft.entity.type,
+    entity_id: draft.entity.id,
+    price_id: price.id,
+    price_type: price.type,
+    price_unit: price.price_unit,
+    price_unit_id: price.price_unit_id,
+    meter_id: price.meter_id,
+    meter_display_name: null,
+    plan_display_name: draft.entity.type === 'plan' ? owner.plan.name : null,
+    display_name: draft.display_name ?? price.display_name ?? owner.plan.name,
+    currency: price.currency,
+    quantity: decimalText(lineQuantity(terms, draft.quantity, draft.path)),
+    billing_period: price.billing_period,
+    billing_period_count: price.billing_period_count,
+    invoice_cadence: price.invoice_cadence,
+    trial_period: price.trial_period,
+    start_date: laterOf(draft.start_date ?? from, price.start_date),
+    end_date: end === null ? price.end_date : earlierOf(end, price.end_date),
+    ...(draft.commitment ?? NO_COMMITMENT),
+    metadata: draft.metadata ?? {},
+    price,
+    terms,
+  };
+}
+
+/** The lines with the names of their meters. */
+export async function withMeterNames(
+  tx: Transaction,
+  caller: Caller,
+  lines: readonly BilledLine[],
+): Promise<BilledLine[]> {
+  const meterIds = [...new Set(lines.flatMap(({ meter_id }) => meter_id ?? []))];
+  const meters = await findMeters(tx, caller.scope, meterIds);
+  const names = new Map(meters.map(({ id, name }) => [id, name]));
+  return lines.map((line) => ({
+    ...line,
+    meter_display_name: names.get(line.meter_id ?? '') ?? null,
+  }));
+}

@@ -1,0 +1,174 @@
+import { decimal } from '../../../domain/money.ts';
+import { moveSubscription } from '../../../domain/states/subscription.ts';
+import { openingStatus } from '../../../domain/subscription/activation.ts';
+import { cancelledAt, dueEnd } from '../../../domain/subscription/cancellation.ts';
+import { dueAction, dueAt } from '../../../domain/subscription/due.ts';
+import { scheduleAfterTrial } from '../../../domain/subscription/schedule.ts';
+import { firstPeriod } from '../../../domain/time/billing-periods.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import type { InvoiceTarget } from '../computing/invoice-target.ts';
+import { cycleTarget, graceEnd, periodAfter } from '../computing/targets.ts';
+
+/** One step of the clock for one subscription. */
+export interface Advance {
+  readonly subscription: SubscriptionRow;
+  /** What is invoiced with the step; null when nothing can be. */
+  readonly target: InvoiceTarget | null;
+  /** Issued with the step, not a draft that waits for late usage. */
+  readonly isIssuedAtOnce: boolean;
+  /** An invoice without rows is still written: it holds the slot of its period (billing-semantics 17.3). */
+  readonly isWrittenEmpty: boolean;
+  /** The subscription after the step, given what its invoice asks for. */
+  after(amountDue: string): SubscriptionRow;
+}
+
+/** What is due next by `at`; null when nothing is (billing-semantics 3.4). Pure. */
+export function planAdvance(
+  subscription: SubscriptionRow,
+  at: string,
+  settings: { readonly grace_seconds: number },
+): Advance | null {
+  const action = dueAction(subscription, at);
+  switch (action) {
+    case null:
+      return null;
+    case 'open':
+      return opening(subscription);
+    case 'close':
+      return closing(subscription, settings);
+    case 'end_trial':
+      return trialEnd(subscription);
+    case 'cancel':
+      return cancellation(subscription, subscription.cancel_at!, settings);
+    default:
+      return action satisfies never;
+  }
+}
+
+/** The subscription with everything that an end at `end` sets. */
+export function endedAt(subscription: SubscriptionRow, end: string): SubscriptionRow {
+  const { takes_effect: _, ...fields } = cancelledAt(subscription, end);
+  return { ...subscription, ...fields, due_at: null };
+}
+
+const withDue = (subscription: SubscriptionRow): SubscriptionRow => ({
+  ...subscription,
+  due_at: dueAt(subscription),
+});
+
+function runningPeriod({ current_period_start, current_period_end }: SubscriptionRow) {
+  return { start: current_period_start, end: current_period_end };
+}
+
+/** A start that was in the future has come: the opening invoice (billing-semantics 19.1). */
+function opening(subscription: SubscriptionRow): Advance {
+  const period = runningPeriod(subscription);
+  return {
+    subscription,
+    target: {
+      subscription,
+      billing_reason: 'SUBSCRIPTION_CREATE',
+      period,
+      proration_behavior: subscription.proration_behavior,
+      covers: { closing: null, opening: period },
+      invoice: null,
+      finalize_after: null,
+    },
+    isIssuedAtOnce: true,
+    isWrittenEmpty: false,
+    // It was active before it began, and a payment that fails later never takes that back (10.3).
+    after: () => withDue(subscription),
+  };
+}
+
+/** The period is over: the cycle's draft, and the next period or the end. */
+function closing(
+  subscription: SubscriptionRow,
+  settings: { readonly grace_seconds: number },
+): Advance {
+  const period = runningPeriod(subscription);
+  const next = periodAfter(subscription, period);
+  return {
+    subscription,
+    target: cycleTarget(subscription, period, settings),
+    isIssuedAtOnce: false,
+    isWrittenEmpty: true,
+    after: () =>
+      next === null
+        ? endedAt(subscription, period.end)
+        : withDue({
+            ...subscription,
+            current_period_start: next.start,
+            current_period_end: next.end,
+          }),
+  };
+}
+
+/** The trial is over: the first paid period's advances, or nothing when the subscription ends with it (10.4). */
+function trialEnd(subscription: SubscriptionRow): Advance {
+  const trial_end = subscription.current_period_end;
+  const end = dueEnd(subscription, trial_end);
+  const none = { subscription, isIssuedAtOnce: true, isWrittenEmpty: false };
+  if (end !== null) return { ...none, target: null, after: () => endedAt(subscription, end) };
+
+  const schedule = scheduleAfterTrial(subscription, trial_end);
+  const period = firstPeriod(schedule)!;
+  const paid: SubscriptionRow = {
+    ...subscription,
+    billing_anchor: schedule.billing_anchor,
+    current_period_start: period.start,
+    current_period_end: period.end,
+  };
+  return {
+    ...none,
+    target: {
+      subscription: paid,
+      billing_reason: 'SUBSCRIPTION_TRIAL_END',
+      period: { start: period.start, end: period.end },
+      proration_behavior: subscription.proration_behavior,
+      covers: { closing: null, opening: period },
+      invoice: null,
+      finalize_after: null,
+    },
+    after: (amountDue) => {
+      const status = openingStatus(subscription, decimal(amountDue), false);
+      const subscription_status = moveSubscription(
+        subscription.subscription_status,
+        status === 'active' ? 'convert_active' : 'convert_incomplete',
+      );
+      return withDue({ ...paid, subscription_status });
+    },
+  };
+}
+
+/**
+ * The subscription ends at `end`, inside its running period: usage and arrears up to there
+ * (billing-semantics 13). A trial that is cut is not charged.
+ */
+export function cancellation(
+  subscription: SubscriptionRow,
+  end: string,
+  settings: { readonly grace_seconds: number },
+): Advance {
+  const ended = endedAt(subscription, end);
+  const period = { start: subscription.current_period_start, end };
+  const isCharged = subscription.subscription_status !== 'trialing' && period.start < end;
+  return {
+    subscription,
+    target: isCharged
+      ? {
+          subscription: ended,
+          billing_reason: 'PRORATION',
+          period,
+          proration_behavior:
+            subscription.cancel_proration_behavior ?? subscription.proration_behavior,
+          covers: { closing: period, opening: null },
+          invoice: null,
+          finalize_after: graceEnd(subscription, period, settings),
+        }
+      : null,
+    isIssuedAtOnce: false,
+    isWrittenEmpty: false,
+    after: () => ended,
+  };
+}

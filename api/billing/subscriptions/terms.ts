@@ -1,0 +1,73 @@
+import { invalidField } from '../../../domain/errors.ts';
+import { validateCollection } from '../../../domain/subscription/activation.ts';
+import { paymentTermDays } from '../../../domain/invoicing/due-date.ts';
+import { billingAnchor } from '../../../domain/time/billing-anchor.ts';
+import type { BillingSchedule } from '../../../domain/time/billing-periods.ts';
+import type { CreateSubscriptionBody } from '../../../schemas/subscription-requests.ts';
+import { refuseCommitmentContradictions } from './line-commitments.ts';
+
+/** What a request leaves open is filled in here (billing-semantics 10.2). */
+export function subscriptionTerms(
+  body: CreateSubscriptionBody,
+  customer: { readonly timezone: string },
+  now: string,
+) {
+  const terms = {
+    collection_method: body.collection_method ?? 'charge_automatically',
+    payment_behavior: body.payment_behavior ?? 'default_active',
+    payment_terms: body.payment_terms ?? null,
+    proration_behavior: body.proration_behavior ?? 'none',
+    line_item_grouping: body.line_item_grouping ?? 'per_charge_period',
+    gateway_payment_method_id: body.gateway_payment_method_id ?? null,
+  } as const;
+  return { ...terms, ...schedule(body, customer.timezone, now) };
+}
+
+function schedule(body: CreateSubscriptionBody, timezone: string, now: string): BillingSchedule {
+  const start_date = body.start_date ?? now;
+  if (body.end_date && body.end_date <= start_date)
+    throw invalidField('end_date', 'must be after the start');
+  const rhythm = {
+    start_date,
+    end_date: body.end_date ?? null,
+    billing_cycle: body.billing_cycle ?? 'anniversary',
+    billing_period: body.billing_period,
+    billing_period_count: body.billing_period_count ?? 1,
+    customer_timezone: body.customer_timezone ?? body.timezone ?? timezone,
+  };
+  const billing_anchor = body.billing_anchor ?? null;
+  return { ...rhythm, billing_anchor: billingAnchor({ ...rhythm, billing_anchor }) };
+}
+
+/** Contradictions of the body itself: refused before anything it names is looked for. */
+export function refuseContradictions(body: CreateSubscriptionBody): void {
+  if (!body.customer_id && !body.external_customer_id)
+    throw invalidField('customer_id', 'is required, or external_customer_id is');
+  if (body.start_date && body.end_date && body.end_date <= body.start_date)
+    throw invalidField('end_date', 'must be after start_date');
+  if (body.billing_anchor && body.billing_cycle === 'calendar')
+    throw invalidField('billing_anchor', 'is for the billing cycle anniversary only');
+  if (differ(body.customer_timezone, body.timezone))
+    throw invalidField('customer_timezone', 'differs from timezone, which is the same field');
+  if (differ(body.trial_period, body.trial_period_days))
+    throw invalidField('trial_period', 'differs from trial_period_days, which is the same field');
+  if (body.payment_terms) paymentTermDays(body.payment_terms);
+  validateCollection({
+    collection_method: body.collection_method ?? 'charge_automatically',
+    payment_behavior: body.payment_behavior ?? 'default_active',
+  });
+  refuseCommitmentContradictions(body);
+  refuseTwice(
+    (body.override_line_items ?? []).map(({ price_id }) => price_id),
+    (index) => `override_line_items[${index}].price_id`,
+  );
+}
+
+const differ = <Value>(left: Value | null | undefined, right: Value | null | undefined): boolean =>
+  left !== null && left !== undefined && right !== null && right !== undefined && left !== right;
+
+function refuseTwice(ids: readonly string[], path: (index: number) => string): void {
+  ids.forEach((id, index) => {
+    if (ids.indexOf(id) !== index) throw invalidField(path(index), `${id} is named twice`);
+  });
+}

@@ -1,0 +1,56 @@
+import { CreditGrantApplication } from '../../../schemas/customer-view.ts';
+import {
+  SubscriptionEntitlements,
+  SubscriptionEntitlementsQuery,
+} from '../../../schemas/granted-entitlement.ts';
+import { IdParams } from '../../../schemas/primitives.ts';
+import { expandQuery, pageOf } from '../../../schemas/search.ts';
+import { SubscriptionV2 } from '../../../schemas/subscription-answers.ts';
+import { SUBSCRIPTION_EXPANDS } from '../../../schemas/subscription.ts';
+import { upcomingApplications } from '../../catalog/credit-grants/upcoming-applications.ts';
+import { subscriptionEntitlements } from '../granted-entitlements/granted-features.ts';
+import { route } from '../../conventions/route.ts';
+import { wholeList } from '../../conventions/whole-list.ts';
+import { readSubscriptionV2 } from './read-subscriptions.ts';
+import { findSubscription } from '../records/subscription-repository.ts';
+
+/** What belongs to a subscription, gathered. */
+export const subscriptionViewRoutes = [
+  route({
+    method: 'GET',
+    path: '/subscriptions/{id}/v2',
+    summary: 'Get a subscription with what is asked for and nothing else',
+    permission: 'subscription:read',
+    params: IdParams,
+    query: expandQuery(SUBSCRIPTION_EXPANDS),
+    status: 200,
+    answer: SubscriptionV2,
+    handler: ({ deps, scope, params, query }) =>
+      readSubscriptionV2(deps, scope, params.id, query.search.expand),
+  }),
+  route({
+    method: 'GET',
+    path: '/subscriptions/{id}/entitlements',
+    summary: 'What a subscription entitles to now',
+    permission: 'subscription:read',
+    params: IdParams,
+    query: SubscriptionEntitlementsQuery,
+    status: 200,
+    answer: SubscriptionEntitlements,
+    handler: ({ deps, scope, params, query }) =>
+      subscriptionEntitlements(deps, scope, params.id, query),
+  }),
+  route({
+    method: 'GET',
+    path: '/subscriptions/{id}/grants/upcoming',
+    summary: 'Credits that the grants of a subscription have yet to give, soonest first',
+    permission: 'subscription:read',
+    params: IdParams,
+    status: 200,
+    answer: pageOf(CreditGrantApplication),
+    async handler({ deps, scope, params }) {
+      const { id } = await findSubscription(deps.pool, scope, params.id);
+      return wholeList(await upcomingApplications(deps, scope, { subscription_id: id }));
+    },
+  }),
+];

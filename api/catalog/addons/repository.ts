@@ -1,0 +1,128 @@
+import type { z } from 'zod';
+import { alreadyExists, notFound } from '../../../domain/errors.ts';
+import {
+  inScope,
+  oneOf,
+  violatedConstraint,
+  type Db,
+  type Scope,
+  type Transaction,
+} from '../../../postgres/client.ts';
+import { findPage } from '../../../postgres/search.ts';
+import type { addonFields, AddonStatus, EmbeddedAddon } from '../../../schemas/addon-record.ts';
+import type { Page, Search } from '../../../schemas/search.ts';
+
+/** An addon as stored, without its children. */
+export type AddonRow = z.infer<z.ZodObject<typeof addonFields>>;
+
+const columns = (db: Db) => db`
+  id, tenant_id, environment_id, name, description, lookup_key, type, metadata, status,
+  created_at, updated_at, created_by, updated_by`;
+
+/** The addon, archived ones included. 404 for a missing and for another scope's. */
+export async function findAddonRow(db: Db, scope: Scope, id: string): Promise<AddonRow> {
+  const [row] = await findAddonRows(db, scope, [id]);
+  if (row === undefined) throw notFound('Addon', id);
+  return row;
+}
+
+/** Those of the addons that exist in the scope, in no order. */
+export async function findAddonRows(
+  db: Db,
+  scope: Scope,
+  ids: readonly string[],
+): Promise<AddonRow[]> {
+  if (ids.length === 0) return [];
+  return await db<AddonRow[]>`
+    select ${columns(db)} from addons where ${inScope(db, scope)} and id ${oneOf(db, ids)}`;
+}
+
+/** The published addon with the key. 404 when there is none. */
+export async function findAddonByLookupKey(db: Db, scope: Scope, key: string): Promise<AddonRow> {
+  const [row] = await db<AddonRow[]>`
+    select ${columns(db)} from addons
+     where ${inScope(db, scope)} and lookup_key = ${key} and status = 'published'`;
+  if (row === undefined) throw notFound('Addon', key);
+  return row;
+}
+
+/** Addons as they stand inside other records. */
+export async function findEmbeddedAddons(
+  db: Db,
+  scope: Scope,
+  ids: readonly string[],
+): Promise<EmbeddedAddon[]> {
+  const rows = await findAddonRows(db, scope, ids);
+  return rows.map((row) => ({ ...row, prices: null, entitlements: null, credit_grants: null }));
+}
+
+export async function lockAddon(tx: Transaction, scope: Scope, id: string): Promise<AddonRow> {
+  const [row] = await tx<AddonRow[]>`
+    select ${columns(tx)} from addons where ${inScope(tx, scope)} and id = ${id} for update`;
+  if (row === undefined) throw notFound('Addon', id);
+  return row;
+}
+
+export interface AddonFilter {
+  readonly addon_ids?: string[] | null;
+  readonly lookup_keys?: string[] | null;
+  readonly addon_statuses?: AddonStatus[] | null;
+  readonly active_at?: string | null;
+  readonly search: Search;
+}
+
+/** An addon as a thing on offer, and its record; what is only ever an addon's state on a subscription is neither. */
+const RECORD_STATUS: Readonly<Record<AddonStatus, Search['status']>> = {
+  active: 'published',
+  cancelled: 'archived',
+  pending: null,
+  paused: null,
+};
+
+/** Archived addons are left out unless a status is asked for. */
+export function searchAddonRows(
+  db: Db,
+  scope: Scope,
+  filter: AddonFilter,
+): Promise<Page<AddonRow>> {
+  const { addon_ids, lookup_keys, active_at, search } = filter;
+  const statuses = filter.addon_statuses?.flatMap((each) => RECORD_STATUS[each] ?? []);
+  const status = search.status ?? (statuses?.length ? null : 'published');
+  return findPage<AddonRow>(db, {
+    columns: columns(db),
+    from: db`addons`,
+    where: db`${inScope(db, scope)}
+      ${status === null ? db`` : db`and status = ${status}`}
+      ${filter.addon_statuses?.length ? db`and status = any(${statuses ?? []})` : db``}
+      ${active_at ? db`and created_at <= ${active_at}` : db``}
+      ${addon_ids?.length ? db`and id = any(${addon_ids})` : db``}
+      ${lookup_keys?.length ? db`and lookup_key = any(${lookup_keys})` : db``}`,
+    search,
+  });
+}
+
+export async function insertAddon(tx: Transaction, row: AddonRow): Promise<void> {
+  try {
+    await tx`insert into addons ${tx({ ...row, metadata: tx.json(row.metadata as never) })}`;
+  } catch (error) {
+    throw violatedConstraint(error) === 'addons_lookup_key_key'
+      ? alreadyExists('addon', 'lookup_key', row.lookup_key)
+      : error;
+  }
+}
+
+export async function updateAddonRow(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+  changes: Partial<AddonRow>,
+): Promise<AddonRow> {
+  const { metadata, ...rest } = changes;
+  const [row] = await tx<AddonRow[]>`
+    update addons
+       set ${tx({ ...rest, ...(metadata ? { metadata: tx.json(metadata as never) } : {}) } as never)}
+     where ${inScope(tx, scope)} and id = ${id}
+    returning ${columns(tx)}`;
+  if (row === undefined) throw notFound('Addon', id);
+  return row;
+}

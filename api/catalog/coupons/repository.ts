@@ -1,0 +1,197 @@
+import { alreadyExists, notFound } from '../../../domain/errors.ts';
+import {
+  inScope,
+  oneOf,
+  violatedConstraint,
+  type Db,
+  type Scope,
+  type Transaction,
+} from '../../../postgres/client.ts';
+import { findPage } from '../../../postgres/search.ts';
+import type { Coupon, CouponAssociation } from '../../../schemas/coupon.ts';
+import type { Page, Search } from '../../../schemas/search.ts';
+
+const columns = (db: Db) => db`
+  id, tenant_id, environment_id, name, type, amount_off, percentage_off, currency, cadence,
+  duration_in_periods, max_redemptions, total_redemptions, redeem_after, redeem_before, coupon_code,
+  rules, metadata, status, created_at, updated_at, created_by, updated_by`;
+
+/** The coupon, archived ones included. 404 for a missing and for another scope's. */
+export async function findCoupon(db: Db, scope: Scope, id: string): Promise<Coupon> {
+  const [row] = await findCoupons(db, scope, [id]);
+  if (row === undefined) throw notFound('Coupon', id);
+  return row;
+}
+
+/** Those of the coupons that exist in the scope, in no order. */
+export async function findCoupons(db: Db, scope: Scope, ids: readonly string[]): Promise<Coupon[]> {
+  if (ids.length === 0) return [];
+  return await db<Coupon[]>`
+    select ${columns(db)} from coupons where ${inScope(db, scope)} and id ${oneOf(db, ids)}`;
+}
+
+/** The coupons, locked in id order until the transaction ends: redemptions are counted one by one. */
+export async function lockCoupons(
+  tx: Transaction,
+  scope: Scope,
+  ids: readonly string[],
+): Promise<Coupon[]> {
+  if (ids.length === 0) return [];
+  return await tx<Coupon[]>`
+    select ${columns(tx)} from coupons
+     where ${inScope(tx, scope)} and id ${oneOf(tx, ids)}
+     order by id
+       for update`;
+}
+
+/** The published coupon with the code, in any case. 404 when there is none. */
+export async function findCouponByCode(db: Db, scope: Scope, code: string): Promise<Coupon> {
+  const [row] = await db<Coupon[]>`
+    select ${columns(db)} from coupons
+     where ${inScope(db, scope)}
+       and coupon_code = ${code.trim().toLowerCase()} and status = 'published'`;
+  if (row === undefined) throw notFound('Coupon', code);
+  return row;
+}
+
+/** Archived coupons are left out unless a status is asked for. */
+export function searchCoupons(
+  db: Db,
+  scope: Scope,
+  filter: { coupon_ids?: string[] | null; coupon_codes?: string[] | null; search: Search },
+): Promise<Page<Coupon>> {
+  const { coupon_ids, search } = filter;
+  const codes = filter.coupon_codes?.map((code) => code.trim().toLowerCase());
+  return findPage<Coupon>(db, {
+    columns: columns(db),
+    from: db`coupons`,
+    where: db`${inScope(db, scope)} and status = ${search.status ?? 'published'}
+      ${coupon_ids?.length ? db`and id = any(${coupon_ids})` : db``}
+      ${codes?.length ? db`and coupon_code = any(${codes})` : db``}`,
+    search,
+  });
+}
+
+export async function insertCoupon(tx: Transaction, coupon: Coupon): Promise<Coupon> {
+  try {
+    await tx`insert into coupons ${tx({
+      ...coupon,
+      rules: coupon.rules && tx.json(coupon.rules as never),
+      metadata: tx.json(coupon.metadata),
+    })}`;
+    return coupon;
+  } catch (error) {
+    throw violatedConstraint(error) === 'coupons_coupon_code_key'
+      ? alreadyExists('coupon', 'coupon_code', coupon.coupon_code ?? '')
+      : error;
+  }
+}
+
+export async function updateCouponRow(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+  changes: Partial<
+    Pick<Coupon, 'name' | 'metadata' | 'status' | 'total_redemptions' | 'updated_at' | 'updated_by'>
+  >,
+): Promise<Coupon> {
+  const { metadata, ...rest } = changes;
+  const [row] = await tx<Coupon[]>`
+    update coupons
+       set ${tx({ ...rest, ...(metadata ? { metadata: tx.json(metadata) } : {}) } as never)}
+     where ${inScope(tx, scope)} and id = ${id}
+    returning ${columns(tx)}`;
+  if (row === undefined) throw notFound('Coupon', id);
+  return row;
+}
+
+/** An association as stored, without its coupon. */
+export type CouponAssociationRow = Omit<CouponAssociation, 'coupon'>;
+
+const associationColumns = (db: Db) => db`
+  id, tenant_id, environment_id, coupon_id, subscription_id, subscription_line_item_id,
+  subscription_phase_id, start_date, end_date, metadata, status,
+  created_at, updated_at, created_by, updated_by`;
+
+export async function findCouponAssociation(
+  db: Db,
+  scope: Scope,
+  id: string,
+): Promise<CouponAssociation> {
+  const [row] = await db<CouponAssociationRow[]>`
+    select ${associationColumns(db)} from coupon_associations
+     where ${inScope(db, scope)} and id = ${id}`;
+  if (row === undefined) throw notFound('Coupon association', id);
+  const [association] = await withCoupons(db, scope, [row]);
+  return association!;
+}
+
+/** Published associations of the subscriptions, in the order in which their discounts are taken (billing 7.3). */
+export async function findCouponAssociationsOf(
+  db: Db,
+  scope: Scope,
+  subscriptionIds: readonly string[],
+): Promise<CouponAssociation[]> {
+  if (subscriptionIds.length === 0) return [];
+  const rows = await db<CouponAssociationRow[]>`
+    select ${associationColumns(db)} from coupon_associations
+     where ${inScope(db, scope)}
+       and subscription_id = any(${subscriptionIds as string[]}) and status = 'published'
+     order by start_date, id`;
+  return await withCoupons(db, scope, rows);
+}
+
+export interface CouponAssociationFilter {
+  readonly association_ids?: string[] | null;
+  readonly subscription_ids?: string[] | null;
+  readonly coupon_ids?: string[] | null;
+  readonly subscription_line_item_ids?: string[] | null;
+  readonly subscription_phase_ids?: string[] | null;
+  readonly active_only?: boolean | null;
+  readonly period_start?: string | null;
+  readonly period_end?: string | null;
+  readonly search: Search;
+}
+
+export async function searchCouponAssociations(
+  db: Db,
+  scope: Scope,
+  filter: CouponAssociationFilter,
+  now: string,
+): Promise<Page<CouponAssociation>> {
+  const { search } = filter;
+  const from = filter.period_start ?? now;
+  const until = filter.period_end ?? null;
+  const page = await findPage<CouponAssociationRow>(db, {
+    columns: associationColumns(db),
+    from: db`coupon_associations`,
+    where: db`${inScope(db, scope)} and status = ${search.status ?? 'published'}
+      ${filter.association_ids?.length ? db`and id = any(${filter.association_ids})` : db``}
+      ${filter.subscription_ids?.length ? db`and subscription_id = any(${filter.subscription_ids})` : db``}
+      ${filter.coupon_ids?.length ? db`and coupon_id = any(${filter.coupon_ids})` : db``}
+      ${filter.subscription_line_item_ids?.length ? db`and subscription_line_item_id = any(${filter.subscription_line_item_ids})` : db``}
+      ${filter.subscription_phase_ids?.length ? db`and subscription_phase_id = any(${filter.subscription_phase_ids})` : db``}
+      ${filter.active_only ? db`and (end_date is null or end_date > ${from})` : db``}
+      ${filter.active_only && until !== null ? db`and start_date < ${until}` : db``}
+      ${filter.active_only && until === null ? db`and start_date <= ${from}` : db``}`,
+    search,
+  });
+  return { ...page, items: await withCoupons(db, scope, page.items) };
+}
+
+async function withCoupons(
+  db: Db,
+  scope: Scope,
+  rows: readonly CouponAssociationRow[],
+): Promise<CouponAssociation[]> {
+  const coupons = await findCoupons(db, scope, [...new Set(rows.map((row) => row.coupon_id))]);
+  const couponOf = new Map(coupons.map((coupon) => [coupon.id, coupon]));
+  return rows.map((row) => ({ ...row, coupon: couponOf.get(row.coupon_id) ?? null }));
+}
+
+export async function insertCouponAssociation(
+  tx: Transaction,
+  row: CouponAssociationRow,
+): Promise<void> {
+  await tx`insert into coupon_associations ${tx({ ...row, metadata: tx.json(row.metadata) })}`;
+}

@@ -1,0 +1,24 @@
+import type { CreditGrant, SubscriptionGrantRequest } from '../../../schemas/credit-grant.ts';
+
+/** What a grant gives and when, as far as the request says: fields of another cadence or expiry are dropped. */
+export function grantTerms(body: Omit<SubscriptionGrantRequest, 'scope'>) {
+  const isRecurring = body.cadence === 'RECURRING';
+  const isForATime = body.expiration_type === 'DURATION';
+  return {
+    name: body.name,
+    credits: body.credits,
+    conversion_rate: body.conversion_rate ?? null,
+    topup_conversion_rate: body.topup_conversion_rate ?? null,
+    cadence: body.cadence,
+    period: isRecurring ? (body.period ?? null) : null,
+    period_count: isRecurring ? (body.period_count ?? null) : null,
+    expiration_type: body.expiration_type,
+    expiration_duration: isForATime ? (body.expiration_duration ?? null) : null,
+    expiration_duration_unit: isForATime ? (body.expiration_duration_unit ?? null) : null,
+    priority: body.priority ?? null,
+    credit_grant_anchor: body.credit_grant_anchor ?? null,
+    start_date: body.start_date ?? null,
+    end_date: body.end_date ?? null,
+    metadata: body.metadata ?? {},
+  } satisfies Partial<CreditGrant>;
+}

@@ -1,0 +1,111 @@
+import { notFound } from '../../../domain/errors.ts';
+import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { findPage } from '../../../postgres/search.ts';
+import type { CreditGrant } from '../../../schemas/credit-grant.ts';
+import type { Page, Search } from '../../../schemas/search.ts';
+
+const columns = (db: Db) => db`
+  id, tenant_id, environment_id, name, scope, plan_id, addon_id, subscription_id, credits,
+  conversion_rate, topup_conversion_rate, cadence, period, period_count, expiration_type,
+  expiration_duration, expiration_duration_unit, priority, credit_grant_anchor, start_date, end_date,
+  metadata, status, created_at, updated_at, created_by, updated_by`;
+
+/** The grant, archived ones included. 404 for a missing and for another scope's. */
+export async function findCreditGrant(db: Db, scope: Scope, id: string): Promise<CreditGrant> {
+  const [row] = await db<CreditGrant[]>`
+    select ${columns(db)} from credit_grants where ${inScope(db, scope)} and id = ${id}`;
+  if (row === undefined) throw notFound('Credit grant', id);
+  return row;
+}
+
+export async function lockCreditGrant(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+): Promise<CreditGrant> {
+  const [row] = await tx<CreditGrant[]>`
+    select ${columns(tx)} from credit_grants
+     where ${inScope(tx, scope)} and id = ${id}
+       for update`;
+  if (row === undefined) throw notFound('Credit grant', id);
+  return row;
+}
+
+/** Published grants of plans, addons or subscriptions, newest first. */
+export async function findCreditGrantsOf(
+  db: Db,
+  scope: Scope,
+  owner: 'plan_id' | 'addon_id' | 'subscription_id',
+  ids: readonly string[],
+): Promise<CreditGrant[]> {
+  if (ids.length === 0) return [];
+  return await db<CreditGrant[]>`
+    select ${columns(db)} from credit_grants
+     where ${inScope(db, scope)} and ${db(owner)} = any(${ids as string[]}) and status = 'published'
+       ${owner === 'subscription_id' ? db`` : db`and subscription_id is null`}
+     order by created_at desc, id desc`;
+}
+
+export interface CreditGrantFilter {
+  readonly credit_grant_ids?: string[] | null;
+  readonly plan_ids?: string[] | null;
+  readonly addon_ids?: string[] | null;
+  readonly subscription_ids?: string[] | null;
+  readonly scope?: string | null;
+  readonly search: Search;
+}
+
+/**
+ * Archived grants are found too unless a status is asked for. By plan or addon are the templates, without the
+ * copies of them that subscriptions run.
+ */
+export function searchCreditGrants(
+  db: Db,
+  scope: Scope,
+  filter: CreditGrantFilter,
+): Promise<Page<CreditGrant>> {
+  const { search } = filter;
+  return findPage<CreditGrant>(db, {
+    columns: columns(db),
+    from: db`credit_grants`,
+    where: db`${inScope(db, scope)}
+      ${search.status === null ? db`` : db`and status = ${search.status}`}
+      ${filter.credit_grant_ids?.length ? db`and id = any(${filter.credit_grant_ids})` : db``}
+      ${filter.plan_ids?.length ? db`and plan_id = any(${filter.plan_ids}) and subscription_id is null` : db``}
+      ${filter.addon_ids?.length ? db`and addon_id = any(${filter.addon_ids}) and subscription_id is null` : db``}
+      ${filter.subscription_ids?.length ? db`and subscription_id = any(${filter.subscription_ids})` : db``}
+      ${filter.scope ? db`and scope = ${filter.scope}` : db``}`,
+    search,
+  });
+}
+
+export async function insertCreditGrant(tx: Transaction, row: CreditGrant): Promise<CreditGrant> {
+  await tx`insert into credit_grants ${tx({ ...row, metadata: tx.json(row.metadata) })}`;
+  return row;
+}
+
+/** In the order given. */
+export async function insertCreditGrants(
+  tx: Transaction,
+  grants: readonly CreditGrant[],
+): Promise<void> {
+  if (grants.length === 0) return;
+  const rows = grants.map((grant) => ({ ...grant, metadata: tx.json(grant.metadata) }));
+  await tx`insert into credit_grants ${tx(rows)}`;
+}
+
+export async function updateCreditGrantRow(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+  changes: Partial<CreditGrant>,
+): Promise<CreditGrant> {
+  const { metadata, ...rest } = changes;
+  const [row] = await tx<CreditGrant[]>`
+    update credit_grants
+       set ${tx({ ...rest, ...(metadata ? { metadata: tx.json(metadata) } : {}) } as never)}
+     where ${inScope(tx, scope)} and id = ${id}
+    returning ${columns(tx)}`;
+  if (row === undefined) throw notFound('Credit grant', id);
+  return row;
+}

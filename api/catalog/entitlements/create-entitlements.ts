@@ -1,0 +1,150 @@
+import {
+  assertEntitlement,
+  fieldsOfOtherTypes,
+  grantDefaults,
+} from '../../../domain/entitlement/entitlement-rules.ts';
+import { invalidField, notFound } from '../../../domain/errors.ts';
+import { inScope, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { writeOutbox } from '../../../postgres/tables/outbox.ts';
+import type { CreateEntitlementBody } from '../../../schemas/entitlement.ts';
+import { below } from '../../conventions/bulk-error.ts';
+import type { BillingDeps } from '../../deps.ts';
+import type { FeatureRow } from '../features/repository.ts';
+import { findMeters } from '../meters/repository.ts';
+import { newRecord, type Caller } from '../../conventions/record.ts';
+import { findEntitlement, insertEntitlement, type EntitlementRow } from './repository.ts';
+
+/** Makes entitlements, all or none, in the order given. One per entity and feature: 409. */
+export async function createEntitlements(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  bodies: readonly CreateEntitlementBody[],
+  options: { readonly bulk: boolean },
+): Promise<EntitlementRow[]> {
+  const rows: EntitlementRow[] = [];
+  for (const [index, body] of bodies.entries()) {
+    try {
+      rows.push(await createEntitlement(tx, deps, caller, body));
+    } catch (error) {
+      throw options.bulk ? below(error, `items[${index}]`) : error;
+    }
+  }
+  return rows;
+}
+
+async function createEntitlement(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  body: CreateEntitlementBody,
+): Promise<EntitlementRow> {
+  const { scope } = caller;
+  const entity = entityOf(body);
+  if (body.feature_type === 'static' && !body.static_value)
+    throw invalidField('static_value', 'is required for a static feature');
+  await assertEntity(tx, scope, entity);
+  const feature = await featureToGrant(tx, scope, body.feature_id);
+  if (feature.type !== body.feature_type)
+    throw invalidField('feature_type', `the feature is ${feature.type}`);
+  if (body.parent_entitlement_id)
+    await assertReplaceable(tx, scope, body.parent_entitlement_id, entity, feature.id);
+  const given: EntitlementRow = {
+    ...newRecord(deps, caller, 'ent'),
+    ...entity,
+    feature_id: feature.id,
+    feature_type: feature.type,
+    is_enabled: feature.type === 'boolean' ? (body.is_enabled ?? false) : true,
+    is_soft_limit: body.is_soft_limit ?? false,
+    usage_limit: body.usage_limit ?? null,
+    usage_reset_period: body.usage_reset_period ?? null,
+    static_value: body.static_value ?? null,
+    config_value: body.config_value ?? null,
+    aggregation_mode: body.aggregation_mode ?? 'additive',
+    grant_quota: body.grant_quota ?? null,
+    grant_measure: body.grant_measure ?? null,
+    grant_duration_unit: body.grant_duration_unit ?? null,
+    grant_duration_value: body.grant_duration_value ?? null,
+    grant_allocation_behavior: body.grant_allocation_behavior ?? null,
+    parent_entitlement_id: body.parent_entitlement_id ?? null,
+    display_order: body.display_order ?? 0,
+    start_date: body.start_date ?? null,
+    end_date: body.end_date ?? null,
+    ...fieldsOfOtherTypes(feature.type),
+  };
+  const row = { ...given, ...grantDefaults(given) };
+  const [meter] = await findMeters(tx, scope, feature.meter_id === null ? [] : [feature.meter_id]);
+  assertEntitlement(row, { type: feature.type, aggregation: meter?.aggregation ?? null });
+  await insertEntitlement(tx, row);
+  await writeOutbox(tx, scope, 'entitlement.created', { entitlement: row });
+  return row;
+}
+
+type Entity = Pick<EntitlementRow, 'entity_type' | 'entity_id'>;
+
+function entityOf(body: CreateEntitlementBody): Entity {
+  if (body.plan_id) {
+    if (body.entity_id && body.entity_id !== body.plan_id)
+      throw invalidField('entity_id', 'differs from plan_id');
+    if (body.entity_type && body.entity_type !== 'PLAN')
+      throw invalidField('entity_type', 'must be PLAN beside plan_id');
+    return { entity_type: 'PLAN', entity_id: body.plan_id };
+  }
+  if (body.entity_type && body.entity_id)
+    return { entity_type: body.entity_type, entity_id: body.entity_id };
+  throw invalidField(
+    body.entity_type ? 'entity_id' : 'entity_type',
+    'give plan_id, or entity_type and entity_id',
+  );
+}
+
+const ENTITIES = {
+  PLAN: { table: 'plans', noun: 'Plan' },
+  ADDON: { table: 'addons', noun: 'Addon' },
+  SUBSCRIPTION: { table: 'subscriptions', noun: 'Subscription' },
+} as const;
+
+/** Keeps the entity from being archived until the transaction ends. */
+async function assertEntity(tx: Transaction, scope: Scope, entity: Entity): Promise<void> {
+  const { table, noun } = ENTITIES[entity.entity_type];
+  const [row] = await tx<{ status: string }[]>`
+    select status from ${tx(table)}
+     where ${inScope(tx, scope)} and id = ${entity.entity_id}
+       for share`;
+  if (row === undefined) throw notFound(noun, entity.entity_id);
+  if (row.status !== 'published')
+    throw invalidField('entity_id', `${noun} ${entity.entity_id} is ${row.status}`);
+}
+
+/**
+ * A subscription's entitlement may stand in place of another one of the same feature (money-semantics
+ * 6.5): 404 when that does not exist in the scope.
+ */
+async function assertReplaceable(
+  tx: Transaction,
+  scope: Scope,
+  parentId: string,
+  entity: Entity,
+  featureId: string,
+): Promise<void> {
+  const path = 'parent_entitlement_id';
+  const parent = await findEntitlement(tx, scope, parentId);
+  if (entity.entity_type !== 'SUBSCRIPTION')
+    throw invalidField(path, 'only an entitlement of a subscription replaces another');
+  if (parent.feature_id !== featureId)
+    throw invalidField(path, `grants feature ${parent.feature_id}`);
+}
+
+async function featureToGrant(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+): Promise<Pick<FeatureRow, 'id' | 'type' | 'meter_id'>> {
+  const [row] = await tx<Pick<FeatureRow, 'id' | 'type' | 'meter_id' | 'status'>[]>`
+    select id, type, meter_id, status from features
+     where ${inScope(tx, scope)} and id = ${id}
+       for share`;
+  if (row === undefined) throw notFound('Feature', id);
+  if (row.status !== 'published') throw invalidField('feature_id', `the feature is ${row.status}`);
+  return row;
+}

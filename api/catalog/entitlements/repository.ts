@@ -1,0 +1,171 @@
+import type { z } from 'zod';
+import { alreadyExists, notFound } from '../../../domain/errors.ts';
+import {
+  inScope,
+  violatedConstraint,
+  type Db,
+  type Scope,
+  type Transaction,
+} from '../../../postgres/client.ts';
+import { findPage } from '../../../postgres/search.ts';
+import type { Entitlement, entitlementFields } from '../../../schemas/entitlement.ts';
+import type { Page, Search } from '../../../schemas/search.ts';
+import { findEmbeddedAddons } from '../addons/repository.ts';
+import { findFeatures, withEmbedded } from '../features/repository.ts';
+import { findEmbeddedPlans } from '../plans/plan-rows.ts';
+
+/** An entitlement as stored, without what is embedded in answers. */
+export type EntitlementRow = z.infer<z.ZodObject<typeof entitlementFields>>;
+
+const columns = (db: Db) => db`
+  id, tenant_id, environment_id, entity_type, entity_id, feature_id, feature_type, is_enabled,
+  is_soft_limit, usage_limit::float8 as usage_limit, usage_reset_period, static_value, config_value,
+  aggregation_mode, grant_quota, grant_measure, grant_duration_unit, grant_duration_value,
+  grant_allocation_behavior, parent_entitlement_id, display_order, start_date, end_date, status,
+  created_at, updated_at, created_by, updated_by`;
+
+/** The entitlement, archived ones included. 404 for a missing and for another scope's. */
+export async function findEntitlement(db: Db, scope: Scope, id: string): Promise<EntitlementRow> {
+  const [row] = await db<EntitlementRow[]>`
+    select ${columns(db)} from entitlements where ${inScope(db, scope)} and id = ${id}`;
+  if (row === undefined) throw notFound('Entitlement', id);
+  return row;
+}
+
+export async function lockEntitlement(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+): Promise<EntitlementRow> {
+  const [row] = await tx<EntitlementRow[]>`
+    select ${columns(tx)} from entitlements
+     where ${inScope(tx, scope)} and id = ${id}
+       for update`;
+  if (row === undefined) throw notFound('Entitlement', id);
+  return row;
+}
+
+/** Published entitlements of the entities, newest first. */
+export async function findEntitlementsOf(
+  db: Db,
+  scope: Scope,
+  entityType: EntitlementRow['entity_type'],
+  entityIds: readonly string[],
+): Promise<EntitlementRow[]> {
+  if (entityIds.length === 0) return [];
+  return await db<EntitlementRow[]>`
+    select ${columns(db)} from entitlements
+     where ${inScope(db, scope)}
+       and entity_type = ${entityType}
+       and entity_id = any(${entityIds as string[]})
+       and status = 'published'
+     order by created_at desc, id desc`;
+}
+
+export interface EntitlementFilter {
+  readonly entity_ids?: string[] | null;
+  readonly entity_type?: string | null;
+  readonly plan_ids?: string[] | null;
+  readonly feature_ids?: string[] | null;
+  readonly feature_type?: string | null;
+  readonly is_enabled?: boolean | null;
+  readonly has_grant_config?: boolean | null;
+  readonly search: Search;
+}
+
+/** Archived entitlements are left out unless a status is asked for. */
+export async function searchEntitlements(
+  db: Db,
+  scope: Scope,
+  filter: EntitlementFilter,
+): Promise<Page<Entitlement>> {
+  const { search } = filter;
+  const page = await findPage<EntitlementRow>(db, {
+    columns: columns(db),
+    from: db`entitlements`,
+    where: db`${inScope(db, scope)} and status = ${search.status ?? 'published'}
+      ${filter.entity_ids?.length ? db`and entity_id = any(${filter.entity_ids})` : db``}
+      ${filter.entity_type ? db`and entity_type = ${filter.entity_type}` : db``}
+      ${filter.plan_ids?.length ? db`and entity_type = 'PLAN' and entity_id = any(${filter.plan_ids})` : db``}
+      ${filter.feature_ids?.length ? db`and feature_id = any(${filter.feature_ids})` : db``}
+      ${filter.feature_type ? db`and feature_type = ${filter.feature_type}` : db``}
+      ${filter.is_enabled == null ? db`` : db`and is_enabled = ${filter.is_enabled}`}
+      ${filter.has_grant_config == null ? db`` : db`and (grant_quota is not null) = ${filter.has_grant_config}`}`,
+    search,
+  });
+  const { expand } = search;
+  const items = await entitlementAnswers(db, scope, page.items, {
+    feature: expand.has('features') || expand.has('meters'),
+    meter: expand.has('meters'),
+    plan: expand.has('plans'),
+    addon: expand.has('addons'),
+  });
+  return { ...page, items };
+}
+
+export interface EntitlementEmbeds {
+  readonly feature?: boolean;
+  /** The meter of the embedded feature. */
+  readonly meter?: boolean;
+  readonly plan?: boolean;
+  readonly addon?: boolean;
+}
+
+/** Entitlements as they are answered, in the same order, with what is asked for embedded. */
+export async function entitlementAnswers(
+  db: Db,
+  scope: Scope,
+  rows: readonly EntitlementRow[],
+  embed: EntitlementEmbeds,
+): Promise<Entitlement[]> {
+  const entityIds = (wanted: boolean | undefined, type: string): string[] =>
+    wanted === true
+      ? [...new Set(rows.filter((row) => row.entity_type === type).map((row) => row.entity_id))]
+      : [];
+  const featureIds = embed.feature === true ? [...new Set(rows.map((row) => row.feature_id))] : [];
+  const [featureRows, plans, addons] = await Promise.all([
+    findFeatures(db, scope, featureIds),
+    findEmbeddedPlans(db, scope, entityIds(embed.plan, 'PLAN')),
+    findEmbeddedAddons(db, scope, entityIds(embed.addon, 'ADDON')),
+  ]);
+  const features = await withEmbedded(db, scope, featureRows, { meter: embed.meter === true });
+  const featureOf = new Map(features.map((feature) => [feature.id, feature]));
+  const planOf = new Map(plans.map((plan) => [plan.id, plan]));
+  const addonOf = new Map(addons.map((addon) => [addon.id, addon]));
+  return rows.map((row) => ({
+    ...row,
+    plan_id: row.entity_type === 'PLAN' ? row.entity_id : null,
+    feature: featureOf.get(row.feature_id) ?? null,
+    plan: planOf.get(row.entity_id) ?? null,
+    addon: addonOf.get(row.entity_id) ?? null,
+  }));
+}
+
+const written = (tx: Transaction, row: Partial<EntitlementRow>) => ({
+  ...row,
+  ...(row.config_value ? { config_value: tx.json(row.config_value as never) } : {}),
+});
+
+export async function insertEntitlement(tx: Transaction, row: EntitlementRow): Promise<void> {
+  try {
+    await tx`insert into entitlements ${tx(written(tx, row) as never)}`;
+  } catch (error) {
+    throw violatedConstraint(error) === 'entitlements_entity_id_feature_id_key'
+      ? alreadyExists('entitlement of this entity', 'feature_id', row.feature_id)
+      : error;
+  }
+}
+
+export async function updateEntitlementRow(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+  changes: Partial<EntitlementRow>,
+): Promise<EntitlementRow> {
+  const [row] = await tx<EntitlementRow[]>`
+    update entitlements set ${tx(written(tx, changes) as never)}
+     where ${inScope(tx, scope)} and id = ${id}
+    returning ${columns(tx)}`;
+  if (row === undefined) throw notFound('Entitlement', id);
+  return row;
+}

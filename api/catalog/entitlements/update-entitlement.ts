@@ -1,0 +1,86 @@
+import {
+  assertEntitlement,
+  fieldsOfOtherTypes,
+  grantDefaults,
+} from '../../../domain/entitlement/entitlement-rules.ts';
+import { invalidField } from '../../../domain/errors.ts';
+import type { Transaction } from '../../../postgres/client.ts';
+import { writeOutbox } from '../../../postgres/tables/outbox.ts';
+import type { UpdateEntitlementBody } from '../../../schemas/entitlement.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { findFeature } from '../features/repository.ts';
+import { findMeters } from '../meters/repository.ts';
+import { changed, sent, type Caller } from '../../conventions/record.ts';
+import { lockEntitlement, updateEntitlementRow, type EntitlementRow } from './repository.ts';
+
+const NO_GRANT_CONFIG = {
+  grant_quota: null,
+  grant_measure: null,
+  grant_duration_unit: null,
+  grant_duration_value: null,
+  grant_allocation_behavior: null,
+};
+
+const QUOTA_FIELDS = Object.keys(NO_GRANT_CONFIG) as (keyof typeof NO_GRANT_CONFIG)[];
+
+/** Changes what is granted. A limit of null is no limit, 0 is nothing; absent fields stay. */
+export async function updateEntitlement(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+  body: UpdateEntitlementBody,
+): Promise<EntitlementRow> {
+  const { scope } = caller;
+  const row = await lockEntitlement(tx, scope, id);
+  const {
+    clear_grant_config,
+    is_enabled,
+    is_soft_limit,
+    aggregation_mode,
+    display_order,
+    ...rest
+  } = body;
+  if (clear_grant_config === true && QUOTA_FIELDS.some((field) => body[field] != null))
+    throw invalidField('clear_grant_config', 'takes away the quota that is set beside it');
+  const changes: Partial<EntitlementRow> = {
+    ...sent(rest),
+    ...(is_enabled == null ? {} : { is_enabled }),
+    ...(is_soft_limit == null ? {} : { is_soft_limit }),
+    ...(aggregation_mode == null ? {} : { aggregation_mode }),
+    ...(display_order == null ? {} : { display_order }),
+    ...(clear_grant_config === true ? NO_GRANT_CONFIG : {}),
+    ...fieldsOfOtherTypes(row.feature_type),
+  };
+  const feature = await findFeature(tx, scope, row.feature_id);
+  const [meter] = await findMeters(tx, scope, feature.meter_id === null ? [] : [feature.meter_id]);
+  const next = { ...row, ...changes };
+  const defaults = grantDefaults(next);
+  assertEntitlement(
+    { ...next, ...defaults },
+    { type: feature.type, aggregation: meter?.aggregation ?? null },
+  );
+  const updated = await updateEntitlementRow(tx, scope, id, {
+    ...changes,
+    ...defaults,
+    ...changed(deps, caller),
+  });
+  await writeOutbox(tx, scope, 'entitlement.updated', { entitlement: updated });
+  return updated;
+}
+
+/** Archives it; the feature can be granted to the entity again. Archiving again changes nothing. */
+export async function archiveEntitlement(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+): Promise<void> {
+  const row = await lockEntitlement(tx, caller.scope, id);
+  if (row.status !== 'published') return;
+  const archived = await updateEntitlementRow(tx, caller.scope, id, {
+    status: 'archived',
+    ...changed(deps, caller),
+  });
+  await writeOutbox(tx, caller.scope, 'entitlement.deleted', { entitlement: archived });
+}

@@ -1,0 +1,38 @@
+import { invalidOperation } from '../../../domain/errors.ts';
+import { inScope, type Transaction } from '../../../postgres/client.ts';
+import { writeOutbox } from '../../../postgres/tables/outbox.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { archiveMeter, lockMeter } from '../meters/repository.ts';
+import { changed, type Caller } from '../../conventions/record.ts';
+import { findFeaturesOfMeters, lockFeature, updateFeatureRow } from './repository.ts';
+
+/**
+ * Archives a feature that no published entitlement grants, and its meter when no other feature reads
+ * it. Archiving again changes nothing.
+ */
+export async function archiveFeature(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+): Promise<void> {
+  const { scope } = caller;
+  const feature = await lockFeature(tx, scope, id);
+  if (feature.status === 'archived') return;
+  const [entitlement] = await tx`
+    select 1 from entitlements
+     where ${inScope(tx, scope)} and feature_id = ${id} and status = 'published'
+     limit 1`;
+  if (entitlement !== undefined)
+    throw invalidOperation('The feature is part of entitlements. Remove them first.');
+  const row = await updateFeatureRow(tx, scope, id, {
+    status: 'archived',
+    ...changed(deps, caller),
+  });
+  if (feature.meter_id !== null) {
+    await lockMeter(tx, scope, feature.meter_id);
+    const others = await findFeaturesOfMeters(tx, scope, [feature.meter_id]);
+    if (others.length === 0) await archiveMeter(tx, deps, caller, feature.meter_id);
+  }
+  await writeOutbox(tx, scope, 'feature.deleted', { feature: row });
+}

@@ -1,0 +1,157 @@
+import { alreadyExists, notFound } from '../../../domain/errors.ts';
+import {
+  inScope,
+  oneOf,
+  violatedConstraint,
+  type Db,
+  type Scope,
+  type Transaction,
+} from '../../../postgres/client.ts';
+import { findPage } from '../../../postgres/search.ts';
+import type { Feature } from '../../../schemas/feature.ts';
+import type { Page, Search } from '../../../schemas/search.ts';
+import { findGroups } from '../groups/repository.ts';
+import { findMeters } from '../meters/repository.ts';
+
+/** A feature without what is embedded in answers. */
+export type FeatureRow = Omit<Feature, 'meter' | 'group'>;
+
+const columns = (db: Db) => db`
+  id, tenant_id, environment_id, name, lookup_key, description, type, meter_id, group_id,
+  unit_singular, unit_plural, reporting_unit, alert_settings, metadata, status,
+  created_at, updated_at, created_by, updated_by`;
+
+/** The feature, archived ones included. 404 for a missing and for another scope's. */
+export async function findFeature(db: Db, scope: Scope, id: string): Promise<FeatureRow> {
+  const [row] = await findFeatures(db, scope, [id]);
+  if (row === undefined) throw notFound('Feature', id);
+  return row;
+}
+
+/** Those of the features that exist in the scope, in no order. */
+export async function findFeatures(
+  db: Db,
+  scope: Scope,
+  ids: readonly string[],
+): Promise<FeatureRow[]> {
+  if (ids.length === 0) return [];
+  return await db<FeatureRow[]>`
+    select ${columns(db)} from features where ${inScope(db, scope)} and id ${oneOf(db, ids)}`;
+}
+
+export async function lockFeature(tx: Transaction, scope: Scope, id: string): Promise<FeatureRow> {
+  const [row] = await tx<FeatureRow[]>`
+    select ${columns(tx)} from features where ${inScope(tx, scope)} and id = ${id} for update`;
+  if (row === undefined) throw notFound('Feature', id);
+  return row;
+}
+
+/** Published features that read one of the meters, in no order. */
+export async function findFeaturesOfMeters(
+  db: Db,
+  scope: Scope,
+  meterIds: readonly string[],
+): Promise<FeatureRow[]> {
+  if (meterIds.length === 0) return [];
+  return await db<FeatureRow[]>`
+    select ${columns(db)}
+      from features
+     where ${inScope(db, scope)} and meter_id = any(${meterIds as string[]}) and status = 'published'`;
+}
+
+export interface FeatureFilter {
+  readonly feature_ids?: string[] | null;
+  readonly meter_ids?: string[] | null;
+  readonly lookup_key?: string | null;
+  readonly lookup_keys?: string[] | null;
+  readonly name_contains?: string | null;
+  readonly type?: string | null;
+  readonly search: Search;
+}
+
+/** Archived features are found too unless a status is asked for. */
+export async function searchFeatures(
+  db: Db,
+  scope: Scope,
+  filter: FeatureFilter,
+): Promise<Page<Feature>> {
+  const { search } = filter;
+  const page = await findPage<FeatureRow>(db, {
+    columns: columns(db),
+    from: db`features`,
+    where: db`${inScope(db, scope)}
+      ${search.status === null ? db`` : db`and status = ${search.status}`}
+      ${filter.feature_ids?.length ? db`and id = any(${filter.feature_ids})` : db``}
+      ${filter.meter_ids?.length ? db`and meter_id = any(${filter.meter_ids})` : db``}
+      ${filter.lookup_key ? db`and lookup_key = ${filter.lookup_key}` : db``}
+      ${filter.lookup_keys?.length ? db`and lookup_key = any(${filter.lookup_keys})` : db``}
+      ${filter.name_contains ? db`and strpos(lower(name), lower(${filter.name_contains})) > 0` : db``}
+      ${filter.type ? db`and type = ${filter.type}` : db``}`,
+    search,
+  });
+  const items = await withEmbedded(db, scope, page.items, {
+    meter: search.expand.has('meters'),
+  });
+  return { ...page, items };
+}
+
+/** Features as they are answered: the group always, the meter where it is asked for. */
+export async function withEmbedded(
+  db: Db,
+  scope: Scope,
+  rows: readonly FeatureRow[],
+  embed: { readonly meter: boolean },
+): Promise<Feature[]> {
+  const idsOf = (key: 'meter_id' | 'group_id') => [
+    ...new Set(rows.flatMap((row) => (row[key] === null ? [] : [row[key]]))),
+  ];
+  const [meters, groups] = await Promise.all([
+    findMeters(db, scope, embed.meter ? idsOf('meter_id') : []),
+    findGroups(db, scope, idsOf('group_id')),
+  ]);
+  const meterOf = new Map(meters.map((meter) => [meter.id, meter]));
+  const groupOf = new Map(groups.map((group) => [group.id, group]));
+  return rows.map((row) => ({
+    ...row,
+    meter: meterOf.get(row.meter_id ?? '') ?? null,
+    group: groupOf.get(row.group_id ?? '') ?? null,
+  }));
+}
+
+const written = (tx: Transaction, row: Partial<FeatureRow>) => ({
+  ...row,
+  ...('reporting_unit' in row
+    ? { reporting_unit: row.reporting_unit && tx.json(row.reporting_unit) }
+    : {}),
+  ...('alert_settings' in row
+    ? { alert_settings: row.alert_settings && tx.json(row.alert_settings as never) }
+    : {}),
+  ...('metadata' in row ? { metadata: tx.json(row.metadata ?? {}) } : {}),
+});
+
+export async function insertFeature(tx: Transaction, row: FeatureRow): Promise<void> {
+  try {
+    await tx`insert into features ${tx(written(tx, row) as never)}`;
+  } catch (error) {
+    throw keyTaken(error, row.lookup_key);
+  }
+}
+
+export async function updateFeatureRow(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+  changes: Partial<FeatureRow>,
+): Promise<FeatureRow> {
+  const [row] = await tx<FeatureRow[]>`
+    update features set ${tx(written(tx, changes) as never)}
+     where ${inScope(tx, scope)} and id = ${id}
+    returning ${columns(tx)}`;
+  if (row === undefined) throw notFound('Feature', id);
+  return row;
+}
+
+const keyTaken = (error: unknown, lookupKey: string): unknown =>
+  violatedConstraint(error) === 'features_lookup_key_key'
+    ? alreadyExists('feature', 'lookup_key', lookupKey)
+    : error;

@@ -1,0 +1,158 @@
+import { alreadyExists, invalidField, notFound } from '../../../domain/errors.ts';
+import {
+  inScope,
+  oneOf,
+  violatedConstraint,
+  type Db,
+  type Scope,
+  type Transaction,
+} from '../../../postgres/client.ts';
+import { findPage } from '../../../postgres/search.ts';
+import type { Group } from '../../../schemas/group.ts';
+import type { Page, Search } from '../../../schemas/search.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { changed, type Caller } from '../../conventions/record.ts';
+
+const columns = (db: Db) => db`
+  id, tenant_id, environment_id, name, lookup_key, entity_type, metadata, status,
+  created_at, updated_at, created_by, updated_by,
+  case entity_type
+    when 'price' then coalesce(
+      (select array_agg(m.id order by m.created_at, m.id) from prices m
+        where m.group_id = groups.id and m.status = 'published'), '{}')
+    else coalesce(
+      (select array_agg(m.id order by m.created_at, m.id) from features m
+        where m.group_id = groups.id and m.status = 'published'), '{}')
+  end as entity_ids`;
+
+/** The group with its members, archived ones included. 404 for a missing and for another scope's. */
+export async function findGroup(db: Db, scope: Scope, id: string): Promise<Group> {
+  const [row] = await findGroups(db, scope, [id]);
+  if (row === undefined) throw notFound('Group', id);
+  return row;
+}
+
+/** Those of the groups that exist in the scope, in no order. */
+export async function findGroups(db: Db, scope: Scope, ids: readonly string[]): Promise<Group[]> {
+  if (ids.length === 0) return [];
+  return await db<Group[]>`
+    select ${columns(db)} from groups where ${inScope(db, scope)} and id ${oneOf(db, ids)}`;
+}
+
+/**
+ * Throws unless the id names a published group for that kind of record: 404 unknown, 400 another kind.
+ * The group is not archived before the transaction ends, so that it never keeps a member.
+ */
+export async function assertGroupOf(
+  db: Transaction,
+  scope: Scope,
+  id: string,
+  entityType: Group['entity_type'],
+): Promise<void> {
+  const group = await publishedGroup(db, scope, id);
+  if (group === undefined) throw notFound('Group', id);
+  if (group.entity_type !== entityType)
+    throw invalidField('group_id', `is a group of ${group.entity_type}s, not of ${entityType}s`);
+}
+
+/** The same for a price, one of whose terms its group is: 400 when it names none (observed-catalog, Prices). */
+export async function assertPriceGroup(db: Transaction, scope: Scope, id: string): Promise<void> {
+  const group = await publishedGroup(db, scope, id);
+  if (group?.entity_type !== 'price') throw noPriceGroup();
+}
+
+export const noPriceGroup = () => invalidField('group_id', 'must be a group of entity type price');
+
+/** The group if it is published; it is not archived before the transaction ends. */
+export async function publishedGroup(
+  db: Transaction,
+  scope: Scope,
+  id: string,
+): Promise<Pick<Group, 'id' | 'entity_type'> | undefined> {
+  const [row] = await publishedGroups(db, scope, [id]);
+  return row;
+}
+
+/** The group for a copy of its member: none where it is being archived, which would not see the copy. */
+export async function groupOfCopy(
+  db: Transaction,
+  scope: Scope,
+  id: string | null,
+): Promise<string | null> {
+  return id === null ? null : ((await publishedGroup(db, scope, id))?.id ?? null);
+}
+
+/** Those of the groups that are published, in no order; none is archived before the transaction ends. */
+export async function publishedGroups(
+  db: Transaction,
+  scope: Scope,
+  ids: readonly string[],
+): Promise<Pick<Group, 'id' | 'entity_type'>[]> {
+  if (ids.length === 0) return [];
+  return await db<Pick<Group, 'id' | 'entity_type'>[]>`
+    select id, entity_type from groups
+     where ${inScope(db, scope)} and id ${oneOf(db, ids)} and status = 'published'
+     order by id
+       for share`;
+}
+
+export interface GroupFilter {
+  readonly group_ids?: string[] | null;
+  readonly entity_type?: string | null;
+  readonly name?: string | null;
+  readonly lookup_key?: string | null;
+  readonly search: Search;
+}
+
+export function searchGroups(db: Db, scope: Scope, filter: GroupFilter): Promise<Page<Group>> {
+  const { search } = filter;
+  return findPage<Group>(db, {
+    columns: columns(db),
+    from: db`groups`,
+    where: db`${inScope(db, scope)} and status = ${search.status ?? 'published'}
+      ${filter.group_ids?.length ? db`and id = any(${filter.group_ids})` : db``}
+      ${filter.entity_type ? db`and entity_type = ${filter.entity_type}` : db``}
+      ${filter.name ? db`and name = ${filter.name}` : db``}
+      ${filter.lookup_key ? db`and lookup_key = ${filter.lookup_key}` : db``}`,
+    search,
+  });
+}
+
+export async function insertGroup(
+  tx: Transaction,
+  group: Omit<Group, 'entity_ids'>,
+): Promise<Group> {
+  try {
+    await tx`insert into groups ${tx({ ...group, metadata: tx.json(group.metadata) })}`;
+  } catch (error) {
+    throw violatedConstraint(error) === 'groups_lookup_key_key'
+      ? alreadyExists('group', 'lookup_key', group.lookup_key)
+      : error;
+  }
+  return { ...group, entity_ids: [] };
+}
+
+/**
+ * Archives the group and lets its members go. A price that takes its next version meanwhile is waited
+ * for, and the version has the group too: so the prices are gone through until none is left.
+ */
+export async function archiveGroup(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+): Promise<void> {
+  const { scope } = caller;
+  const [row] = await tx`
+    update groups set ${tx({ status: 'archived', ...changed(deps, caller) })}
+     where ${inScope(tx, scope)} and id = ${id}
+    returning id`;
+  if (row === undefined) throw notFound('Group', id);
+  let left: number;
+  do {
+    const { count } = await tx`
+      update prices set group_id = null where ${inScope(tx, scope)} and group_id = ${id}`;
+    left = count;
+  } while (left > 0);
+  await tx`update features set group_id = null where ${inScope(tx, scope)} and group_id = ${id}`;
+}

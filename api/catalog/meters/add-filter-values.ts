@@ -1,0 +1,29 @@
+import { assertMeterSpec, mergeFilters } from '../../../domain/metering/meter-rules.ts';
+import type { Transaction } from '../../../postgres/client.ts';
+import type { Meter } from '../../../schemas/meter.ts';
+import type { BillingDeps } from '../../deps.ts';
+import type { Caller } from '../../conventions/record.ts';
+import { lockMeter, meterSpec, noNextVersion, updateMeter } from './repository.ts';
+
+/** Widens a meter's filters. Values that it has already make no new version; an archived meter has none: 400. */
+export async function addFilterValues(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  meterId: string,
+  added: Meter['filters'],
+): Promise<Meter> {
+  const meter = await lockMeter(tx, caller.scope, meterId);
+  const filters = mergeFilters(meter.filters, added).map((filter) => ({
+    key: filter.key,
+    values: [...filter.values],
+  }));
+  assertMeterSpec(meterSpec({ ...meter, filters }));
+  const { filtered_properties: _, ...unchanged } = meter;
+  if (JSON.stringify(filters) === JSON.stringify(meter.filters)) return unchanged;
+  if (meter.status !== 'published') throw noNextVersion(meter);
+  const { filtered_properties: __, ...updated } = await updateMeter(tx, deps, caller, meter, {
+    filters,
+  });
+  return updated;
+}

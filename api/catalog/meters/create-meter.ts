@@ -1,0 +1,36 @@
+import { assertMeterSpec } from '../../../domain/metering/meter-rules.ts';
+import type { Transaction } from '../../../postgres/client.ts';
+import type { CreateMeterBody, Meter } from '../../../schemas/meter.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { newRecord, type Caller } from '../../conventions/record.ts';
+import { insertMeter, meterSpec } from './repository.ts';
+
+/** Makes a meter with its first version. `path` is where the meter stands in a larger body (`meter.`). */
+export async function createMeter(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  body: CreateMeterBody,
+  path = '',
+): Promise<Meter> {
+  const meter: Meter = {
+    ...newRecord(deps, caller, 'meter'),
+    name: body.name,
+    event_name: body.event_name,
+    aggregation: aggregationOf(body.aggregation),
+    filters: body.filters ?? [],
+    reset_usage: body.reset_usage,
+  };
+  assertMeterSpec(meterSpec(meter), path);
+  return await insertMeter(tx, deps, meter);
+}
+
+/** With every key, null where it was left out. */
+export const aggregationOf = (sent: CreateMeterBody['aggregation']): Meter['aggregation'] => ({
+  type: sent.type,
+  field: sent.field ?? null,
+  expression: sent.expression ?? null,
+  group_by: sent.group_by ?? null,
+  multiplier: sent.multiplier ?? null,
+  bucket_size: sent.bucket_size ?? null,
+});

@@ -1,0 +1,84 @@
+import { invalidField } from '../../../domain/errors.ts';
+import { assertMeterSpec, mergeFilters } from '../../../domain/metering/meter-rules.ts';
+import type { Scope, Transaction } from '../../../postgres/client.ts';
+import { inScope } from '../../../postgres/client.ts';
+import type { Meter, UpdateMeterBody } from '../../../schemas/meter.ts';
+import type { BillingDeps } from '../../deps.ts';
+import type { Caller } from '../../conventions/record.ts';
+import { aggregationOf } from './create-meter.ts';
+import {
+  lockMeter,
+  meterSpec,
+  noNextVersion,
+  updateMeter,
+  updateMeterRow,
+  type MeterRow,
+} from './repository.ts';
+
+/**
+ * Changes a meter. What changes what it counts makes its next version, which is backfilled and rates
+ * billing periods that begin after now, or from `effective_from` on; until it is complete the version
+ * before it goes on (metering 6). The name alone, or what the meter says already, makes none. 400 for a
+ * meter that has been archived, and for a change that prices of the meter contradict.
+ */
+export async function editMeter(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  meterId: string,
+  body: UpdateMeterBody,
+): Promise<Meter> {
+  const meter = await lockMeter(tx, caller.scope, meterId);
+  const next: MeterRow = {
+    ...meter,
+    name: body.name ?? meter.name,
+    event_name: body.event_name ?? meter.event_name,
+    aggregation:
+      body.aggregation === undefined ? meter.aggregation : aggregationOf(body.aggregation),
+    filters: mergeFilters(meter.filters, body.filters ?? []).map(({ key, values }) => ({
+      key,
+      values: [...values],
+    })),
+    reset_usage: body.reset_usage ?? meter.reset_usage,
+  };
+  assertMeterSpec(meterSpec(next));
+  if (countsAlike(meter, next)) {
+    if (next.name === meter.name) return answerOf(meter);
+    return answerOf(await updateMeterRow(tx, deps, caller, meter, { name: next.name }));
+  }
+  if (meter.status !== 'published') throw noNextVersion(meter);
+  await assertPricesAgree(tx, caller.scope, next);
+  return answerOf(await updateMeter(tx, deps, caller, meter, next, body.effective_from ?? null));
+}
+
+const answerOf = ({ filtered_properties: _, ...meter }: MeterRow): Meter => meter;
+
+function countsAlike(one: Meter, other: Meter): boolean {
+  return meaningOf(one) === meaningOf(other);
+}
+
+/** Text that is equal for meters that count alike, however their parts are ordered. */
+const meaningOf = ({ event_name, aggregation, filters, reset_usage }: Meter): string =>
+  JSON.stringify([
+    event_name,
+    Object.entries(aggregation).sort(([a], [b]) => (a < b ? -1 : 1)),
+    filters.map(({ key, values }) => [key, values]),
+    reset_usage,
+  ]);
+
+/** A price with windows needs a meter of MAX or SUM without windows of its own (billing-semantics 2.4). */
+async function assertPricesAgree(tx: Transaction, scope: Scope, meter: Meter): Promise<void> {
+  const { type, bucket_size } = meter.aggregation;
+  if ((type === 'MAX' || type === 'SUM') && bucket_size === null) return;
+  const [price] = await tx<{ id: string; bucket_size: string }[]>`
+    select id, bucket_size from prices
+     where ${inScope(tx, scope)} and meter_id = ${meter.id} and status = 'published'
+       and bucket_size is not null and bucket_size <> 'none'
+     limit 1`;
+  if (price === undefined) return;
+  const field = bucket_size === null ? 'type' : 'bucket_size';
+  throw invalidField(
+    `aggregation.${field}`,
+    `price ${price.id} has windows of one ${price.bucket_size}, which need a MAX or SUM without a bucket_size`,
+  );
+}

@@ -1,0 +1,166 @@
+import { invalidOperation, notFound } from '../../../domain/errors.ts';
+import { meterDimensions } from '../../../domain/metering/meter-rules.ts';
+import type { MeterSpec } from '../../../domain/metering/usage.ts';
+import { inScope, oneOf, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { createMeterVersion } from '../../../postgres/tables/meter-versions.ts';
+import { findPage } from '../../../postgres/search.ts';
+import type { Meter } from '../../../schemas/meter.ts';
+import type { Page, Search } from '../../../schemas/search.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { changed, type Caller } from '../../conventions/record.ts';
+
+/** A meter as it is stored: with the properties that prices filter on. */
+export interface MeterRow extends Meter {
+  readonly filtered_properties: readonly string[];
+}
+
+const columns = (db: Db) => db`
+  id, tenant_id, environment_id, name, event_name, aggregation, filters, reset_usage, status,
+  created_at, updated_at, created_by, updated_by`;
+
+/** The meter, archived ones included. 404 for a missing and for another scope's. */
+export async function findMeter(db: Db, scope: Scope, id: string): Promise<Meter> {
+  const [row] = await findMeters(db, scope, [id]);
+  if (row === undefined) throw notFound('Meter', id);
+  return row;
+}
+
+/** The meter with the properties that its prices filter on. 404 as above. */
+export async function findMeterRow(db: Db, scope: Scope, id: string): Promise<MeterRow> {
+  const [row] = await db<MeterRow[]>`
+    select ${columns(db)}, filtered_properties
+      from meters where ${inScope(db, scope)} and id = ${id}`;
+  if (row === undefined) throw notFound('Meter', id);
+  return row;
+}
+
+/** Those of the meters that exist in the scope, in no order. */
+export async function findMeters(db: Db, scope: Scope, ids: readonly string[]): Promise<Meter[]> {
+  if (ids.length === 0) return [];
+  return await db<Meter[]>`
+    select ${columns(db)} from meters where ${inScope(db, scope)} and id ${oneOf(db, ids)}`;
+}
+
+/** The meter, locked until the transaction ends: its versions are made one after the other. */
+export async function lockMeter(tx: Transaction, scope: Scope, id: string): Promise<MeterRow> {
+  const [row] = await tx<MeterRow[]>`
+    select ${columns(tx)}, filtered_properties
+      from meters
+     where ${inScope(tx, scope)} and id = ${id}
+       for update`;
+  if (row === undefined) throw notFound('Meter', id);
+  return row;
+}
+
+export function searchMeters(
+  db: Db,
+  scope: Scope,
+  filter: { meter_ids?: string[] | null; event_name?: string | null; search: Search },
+): Promise<Page<Meter>> {
+  const { meter_ids, event_name, search } = filter;
+  return findPage<Meter>(db, {
+    columns: columns(db),
+    from: db`meters`,
+    where: db`${inScope(db, scope)}
+      ${search.status === null ? db`and status = 'published'` : db`and status = ${search.status}`}
+      ${meter_ids?.length ? db`and id = any(${meter_ids})` : db``}
+      ${event_name ? db`and event_name = ${event_name}` : db``}`,
+    search,
+  });
+}
+
+/** Writes a new meter and its first version. */
+export async function insertMeter(
+  tx: Transaction,
+  deps: BillingDeps,
+  meter: Meter,
+  filteredProperties: readonly string[] = [],
+): Promise<Meter> {
+  await tx`insert into meters ${tx({
+    ...meter,
+    aggregation: tx.json(meter.aggregation),
+    filters: tx.json(meter.filters as never),
+    filtered_properties: filteredProperties as string[],
+  })}`;
+  await writeVersion(tx, deps, meter, filteredProperties);
+  return meter;
+}
+
+/** Changes what the meter counts, or by what its usage can be told apart, and writes the next version. */
+export async function updateMeter(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  meter: MeterRow,
+  changes: Partial<MeterRow>,
+  effectiveFrom: string | null = null,
+): Promise<MeterRow> {
+  const next = await updateMeterRow(tx, deps, caller, meter, changes);
+  await writeVersion(tx, deps, next, next.filtered_properties, effectiveFrom);
+  return next;
+}
+
+/** Changes the meter's row alone: nothing that its versions say. */
+export async function updateMeterRow(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  meter: MeterRow,
+  changes: Partial<MeterRow>,
+): Promise<MeterRow> {
+  const next = { ...meter, ...changes, ...changed(deps, caller) };
+  await tx`
+    update meters
+       set name = ${next.name},
+           event_name = ${next.event_name},
+           aggregation = ${tx.json(next.aggregation)},
+           filters = ${tx.json(next.filters as never)},
+           reset_usage = ${next.reset_usage},
+           filtered_properties = ${next.filtered_properties as string[]},
+           updated_at = ${next.updated_at},
+           updated_by = ${next.updated_by}
+     where ${inScope(tx, caller.scope)} and id = ${meter.id}`;
+  return next;
+}
+
+/** 400: what an archived meter counts does not change any more. */
+export const noNextVersion = ({ id, status }: Pick<Meter, 'id' | 'status'>) =>
+  invalidOperation(`Meter ${id} is ${status}: it has no next version.`);
+
+/** Archives the meter. Its versions stay: what was counted stays counted, and prices may still use it. */
+export async function archiveMeter(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+): Promise<void> {
+  await tx`
+    update meters set ${tx({ status: 'archived', ...changed(deps, caller) })}
+     where ${inScope(tx, caller.scope)} and id = ${id}`;
+}
+
+async function writeVersion(
+  tx: Transaction,
+  deps: BillingDeps,
+  meter: Meter,
+  filteredProperties: readonly string[],
+  effectiveFrom: string | null = null,
+): Promise<void> {
+  await createMeterVersion(tx, meter, {
+    id: deps.ids.next('meterv'),
+    meter_id: meter.id,
+    spec: meterSpec(meter),
+    dimensions: meterDimensions(meter.aggregation.group_by, filteredProperties),
+    effective_from: effectiveFrom,
+    created_by: meter.updated_by,
+  });
+}
+
+export const meterSpec = (
+  meter: Pick<Meter, 'event_name' | 'aggregation' | 'filters' | 'reset_usage'>,
+): MeterSpec => ({
+  event_name: meter.event_name,
+  aggregation: meter.aggregation,
+  filters: meter.filters,
+  reset_usage: meter.reset_usage,
+});

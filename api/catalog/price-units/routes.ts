@@ -1,0 +1,123 @@
+import { isIsoCurrency } from '../../../domain/currency.ts';
+import { invalidField, notFound } from '../../../domain/errors.ts';
+import {
+  CreatePriceUnitBody,
+  PriceUnit,
+  PriceUnitCodeParams,
+  PriceUnitSearch,
+  UpdatePriceUnitBody,
+} from '../../../schemas/price-unit.ts';
+import { IdParams, Message } from '../../../schemas/primitives.ts';
+import { pageOf } from '../../../schemas/search.ts';
+import { changed, newRecord, sent } from '../../conventions/record.ts';
+import { route } from '../../conventions/route.ts';
+import {
+  findPriceUnit,
+  insertPriceUnit,
+  publishedUnitByCode,
+  searchPriceUnits,
+  updatePriceUnitRow,
+} from './repository.ts';
+
+export const priceUnitRoutes = [
+  route({
+    method: 'POST',
+    path: '/prices/units',
+    summary: 'Create a pricing unit',
+    permission: 'price:write',
+    body: CreatePriceUnitBody,
+    status: 201,
+    answer: PriceUnit,
+    async handler(call) {
+      // An amount in the unit and one in the currency would read alike (money-semantics 12.1).
+      if (isIsoCurrency(call.body.code))
+        throw invalidField('code', `${call.body.code} is the code of a currency`);
+      return await call.deps.pool.begin((tx) =>
+        insertPriceUnit(tx, {
+          ...newRecord(call.deps, call, 'price_unit'),
+          ...call.body,
+          metadata: call.body.metadata ?? {},
+        }),
+      );
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/prices/units',
+    summary: 'List pricing units',
+    permission: 'price:read',
+    query: PriceUnitSearch.query,
+    status: 200,
+    answer: pageOf(PriceUnit),
+    handler: ({ deps, scope, query }) => searchPriceUnits(deps.pool, scope, query),
+  }),
+  route({
+    method: 'POST',
+    path: '/prices/units/search',
+    summary: 'Search pricing units',
+    permission: 'price:read',
+    body: PriceUnitSearch.body,
+    status: 200,
+    answer: pageOf(PriceUnit),
+    handler: ({ deps, scope, body }) => searchPriceUnits(deps.pool, scope, body),
+  }),
+  route({
+    method: 'GET',
+    path: '/prices/units/code/{code}',
+    summary: 'Get a published pricing unit by its code',
+    permission: 'price:read',
+    params: PriceUnitCodeParams,
+    status: 200,
+    answer: PriceUnit,
+    async handler({ deps, scope, params }) {
+      const unit = await publishedUnitByCode(deps.pool, scope, params.code);
+      if (unit === null) throw notFound('Price unit', params.code);
+      return unit;
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/prices/units/{id}',
+    summary: 'Get a pricing unit',
+    permission: 'price:read',
+    params: IdParams,
+    status: 200,
+    answer: PriceUnit,
+    handler: ({ deps, scope, params }) => findPriceUnit(deps.pool, scope, params.id),
+  }),
+  route({
+    method: 'PUT',
+    path: '/prices/units/{id}',
+    summary: 'Rename a pricing unit',
+    permission: 'price:write',
+    params: IdParams,
+    body: UpdatePriceUnitBody,
+    status: 200,
+    answer: PriceUnit,
+    handler: (call) =>
+      call.deps.pool.begin((tx) =>
+        updatePriceUnitRow(tx, call.scope, call.params.id, {
+          ...sent(call.body),
+          ...changed(call.deps, call),
+        }),
+      ),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/prices/units/{id}',
+    summary: 'Archive a pricing unit; its prices keep their rate',
+    permission: 'price:write',
+    params: IdParams,
+    status: 200,
+    answer: Message,
+    async handler(call) {
+      await call.deps.pool.begin((tx) =>
+        updatePriceUnitRow(tx, call.scope, call.params.id, {
+          status: 'archived',
+          ...changed(call.deps, call),
+        }),
+      );
+      return { message: 'Price unit deleted successfully' };
+    },
+  }),
+];

@@ -1,0 +1,68 @@
+import { invalidField, notFound } from '../../../domain/errors.ts';
+import {
+  inScope,
+  type Db,
+  type Fragment,
+  type Scope,
+  type Transaction,
+} from '../../../postgres/client.ts';
+import type { Price } from '../../../schemas/price.ts';
+
+export interface PriceEntity {
+  readonly id: string;
+  /** What a price of it is called when it has no name of its own; null where the entity has none. */
+  readonly name: string | null;
+}
+
+/**
+ * The record that a price is to belong to. 404 when it does not exist in the scope, 400 when it is
+ * archived: nothing could be sold through it any more. It is not archived before the transaction ends.
+ */
+export async function findPriceEntity(
+  db: Transaction,
+  scope: Scope,
+  entityType: Exclude<Price['entity_type'], 'PRICE'>,
+  id: string,
+): Promise<PriceEntity> {
+  const [row] = await db<(PriceEntity & { status: string })[]>`
+    select id, status, ${nameColumn(db, entityType)} as name
+      from ${TABLES[entityType](db)}
+     where ${inScope(db, scope)} and id = ${id}
+       for share`;
+  if (row === undefined) throw notFound(NOUNS[entityType], id);
+  if (row.status !== 'published')
+    throw invalidField('entity_id', `${NOUNS[entityType]} ${id} is ${row.status}`);
+  return { id: row.id, name: row.name };
+}
+
+/** What a price of the entity is called without a name of its own; null where the entity has none. */
+export async function findEntityName(
+  db: Transaction,
+  scope: Scope,
+  entityType: Price['entity_type'],
+  id: string,
+): Promise<string | null> {
+  if (entityType === 'PRICE') return null;
+  const [row] = await db<{ name: string | null }[]>`
+    select ${nameColumn(db, entityType)} as name
+      from ${TABLES[entityType](db)}
+     where ${inScope(db, scope)} and id = ${id}`;
+  return row?.name ?? null;
+}
+
+const TABLES = {
+  PLAN: (db: Db) => db`plans`,
+  ADDON: (db: Db) => db`addons`,
+  SUBSCRIPTION: (db: Db) => db`subscriptions`,
+  COSTSHEET: (db: Db) => db`costsheets`,
+} as const;
+
+const NOUNS = {
+  PLAN: 'Plan',
+  ADDON: 'Addon',
+  SUBSCRIPTION: 'Subscription',
+  COSTSHEET: 'Costsheet',
+} as const;
+
+const nameColumn = (db: Db, entityType: string): Fragment =>
+  entityType === 'SUBSCRIPTION' ? db`null::text` : db`name`;

@@ -1,0 +1,264 @@
+import { z } from 'zod';
+import { alreadyExists, notFound } from '../../../domain/errors.ts';
+import {
+  inScope,
+  oneOf,
+  violatedConstraint,
+  type Db,
+  type Scope,
+  type Transaction,
+} from '../../../postgres/client.ts';
+import { findPage } from '../../../postgres/search.ts';
+import { priceFields, type Price } from '../../../schemas/price.ts';
+import type { Page, Search } from '../../../schemas/search.ts';
+import { findEmbeddedAddons } from '../addons/repository.ts';
+import { findFeaturesOfMeters, withEmbedded } from '../features/repository.ts';
+import { findGroups } from '../groups/repository.ts';
+import { findMeters } from '../meters/repository.ts';
+import { findEmbeddedPlans } from '../plans/plan-rows.ts';
+import { findPriceUnits } from '../price-units/repository.ts';
+
+/** A price as stored, without what is embedded in answers. */
+export type PriceRow = z.infer<z.ZodObject<typeof priceFields>>;
+
+const columns = (db: Db) => db`
+  id, tenant_id, environment_id, type, billing_model, billing_period, billing_period_count,
+  billing_cadence, invoice_cadence, currency, amount, display_amount, display_name, description,
+  entity_type, entity_id, meter_id, filter_values, group_id, lookup_key, metadata, min_quantity,
+  price_unit_type, price_unit, price_unit_id, price_unit_amount, price_unit_tiers,
+  display_price_unit_amount, conversion_rate, tier_mode, tiers, transform_quantity, trial_period,
+  trial_period as trial_period_days, bucket_size, start_date, end_date, parent_price_id,
+  sequence::float8 as sequence, status, created_at, updated_at, created_by, updated_by`;
+
+/** The price, ended ones included. 404 for a missing and for another scope's. */
+export async function findPrice(db: Db, scope: Scope, id: string): Promise<PriceRow> {
+  const [row] = await findPrices(db, scope, [id]);
+  if (row === undefined) throw notFound('Price', id);
+  return row;
+}
+
+/** Those of the prices that exist in the scope, in no order. */
+export async function findPrices(
+  db: Db,
+  scope: Scope,
+  ids: readonly string[],
+): Promise<PriceRow[]> {
+  if (ids.length === 0) return [];
+  return await db<PriceRow[]>`
+    select ${columns(db)} from prices where ${inScope(db, scope)} and id ${oneOf(db, ids)}`;
+}
+
+export async function lockPrice(tx: Transaction, scope: Scope, id: string): Promise<PriceRow> {
+  const [row] = await tx<PriceRow[]>`
+    select ${columns(tx)} from prices where ${inScope(tx, scope)} and id = ${id} for update`;
+  if (row === undefined) throw notFound('Price', id);
+  return row;
+}
+
+/**
+ * Published prices of the entities, newest first: every version, or without those whose end has come
+ * by `notEndedAt`.
+ */
+export async function findPricesOfEntities(
+  db: Db,
+  scope: Scope,
+  entityType: PriceRow['entity_type'],
+  entityIds: readonly string[],
+  notEndedAt: string | null,
+): Promise<PriceRow[]> {
+  if (entityIds.length === 0) return [];
+  return await db<PriceRow[]>`
+    select ${columns(db)} from prices
+     where ${inScope(db, scope)}
+       and entity_type = ${entityType}
+       and entity_id = any(${entityIds as string[]})
+       and status = 'published'
+       ${notEndedAt === null ? db`` : db`and (end_date is null or end_date > ${notEndedAt})`}
+     order by created_at desc, id desc`;
+}
+
+/** The published price with the key that has no end. 404 when there is none. */
+export async function findPriceByLookupKey(db: Db, scope: Scope, key: string): Promise<PriceRow> {
+  const [row] = await db<PriceRow[]>`
+    select ${columns(db)} from prices
+     where ${inScope(db, scope)}
+       and lookup_key = ${key} and status = 'published' and end_date is null`;
+  if (row === undefined) throw notFound('Price', key);
+  return row;
+}
+
+export interface PriceFilter {
+  readonly price_ids?: string[] | null;
+  readonly plan_ids?: string[] | null;
+  readonly entity_ids?: string[] | null;
+  readonly entity_type?: string | null;
+  readonly subscription_id?: string | null;
+  readonly meter_ids?: string[] | null;
+  readonly parent_price_id?: string | null;
+  readonly billing_periods?: string[] | null;
+  readonly currency?: string | null;
+  readonly type?: string | null;
+  readonly start_date_lt?: string | null;
+  readonly allow_expired_prices?: boolean | null;
+  readonly search: Search;
+}
+
+/** Prices that match, without those whose end has come by `now` unless they are asked for. */
+export async function searchPrices(
+  db: Db,
+  scope: Scope,
+  filter: PriceFilter,
+  now: string,
+): Promise<Page<Price>> {
+  const { search } = filter;
+  const page = await findPage<PriceRow>(db, {
+    columns: columns(db),
+    from: db`prices`,
+    where: db`${inScope(db, scope)} and status = ${search.status ?? 'published'}
+      ${filter.allow_expired_prices ? db`` : db`and (end_date is null or end_date > ${now})`}
+      ${filter.price_ids?.length ? db`and id = any(${filter.price_ids})` : db``}
+      ${filter.plan_ids?.length ? db`and entity_type = 'PLAN' and entity_id = any(${filter.plan_ids})` : db``}
+      ${filter.entity_ids?.length ? db`and entity_id = any(${filter.entity_ids})` : db``}
+      ${filter.entity_type ? db`and entity_type = ${filter.entity_type}` : db``}
+      ${filter.subscription_id ? db`and entity_type = 'SUBSCRIPTION' and entity_id = ${filter.subscription_id}` : db``}
+      ${filter.meter_ids?.length ? db`and meter_id = any(${filter.meter_ids})` : db``}
+      ${filter.parent_price_id ? db`and parent_price_id = ${filter.parent_price_id}` : db``}
+      ${filter.billing_periods?.length ? db`and billing_period = any(${filter.billing_periods})` : db``}
+      ${filter.currency ? db`and currency = ${filter.currency.toLowerCase()}` : db``}
+      ${filter.type ? db`and type = ${filter.type}` : db``}
+      ${filter.start_date_lt ? db`and (start_date is null or start_date < ${filter.start_date_lt})` : db``}`,
+    search,
+  });
+  const { expand } = search;
+  const items = await priceAnswers(db, scope, page.items, {
+    meter: expand.has('meters'),
+    group: expand.has('groups'),
+    pricing_unit: expand.has('priceunit'),
+    plan: expand.has('plan'),
+    addon: expand.has('addons'),
+    features: expand.has('features'),
+  });
+  return { ...page, items };
+}
+
+export interface PriceEmbeds {
+  readonly meter?: boolean;
+  readonly group?: boolean;
+  readonly pricing_unit?: boolean;
+  readonly plan?: boolean;
+  readonly addon?: boolean;
+  readonly features?: boolean;
+}
+
+/** Prices as they are answered, in the same order, with what is asked for embedded. */
+export async function priceAnswers(
+  db: Db,
+  scope: Scope,
+  rows: readonly PriceRow[],
+  embed: PriceEmbeds,
+): Promise<Price[]> {
+  const ids = (wanted: boolean | undefined, idOf: (row: PriceRow) => string | null): string[] =>
+    wanted === true ? [...new Set(rows.flatMap((row) => idOf(row) ?? []))] : [];
+  const ofType = (type: PriceRow['entity_type']) => (row: PriceRow) =>
+    row.entity_type === type ? row.entity_id : null;
+  const meterIds = ids(embed.features, (row) => row.meter_id);
+  const [meters, groups, units, plans, addons, featureRows] = await Promise.all([
+    findMeters(
+      db,
+      scope,
+      ids(embed.meter, (row) => row.meter_id),
+    ).then(byId),
+    findGroups(
+      db,
+      scope,
+      ids(embed.group, (row) => row.group_id),
+    ).then(byId),
+    findPriceUnits(
+      db,
+      scope,
+      ids(embed.pricing_unit, (row) => row.price_unit_id),
+    ).then(byId),
+    findEmbeddedPlans(db, scope, ids(embed.plan, ofType('PLAN'))).then(byId),
+    findEmbeddedAddons(db, scope, ids(embed.addon, ofType('ADDON'))).then(byId),
+    findFeaturesOfMeters(db, scope, meterIds),
+  ]);
+  const features = await withEmbedded(db, scope, featureRows, { meter: false });
+  return rows.map((row) => ({
+    ...row,
+    meter: meters.get(row.meter_id ?? '') ?? null,
+    group: groups.get(row.group_id ?? '') ?? null,
+    pricing_unit: units.get(row.price_unit_id ?? '') ?? null,
+    plan: plans.get(row.entity_id) ?? null,
+    addon: addons.get(row.entity_id) ?? null,
+    features:
+      embed.features === true
+        ? features.filter((feature) => feature.meter_id === row.meter_id)
+        : null,
+  }));
+}
+
+const byId = <Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row> =>
+  new Map(rows.map((row) => [row.id, row]));
+
+/** What is inserted: everything but what the database numbers and what is a second name. */
+export type NewPriceRow = Omit<PriceRow, 'sequence' | 'trial_period_days'>;
+
+export async function insertPrice(tx: Transaction, row: NewPriceRow): Promise<PriceRow> {
+  try {
+    const [inserted] = await tx<PriceRow[]>`
+      insert into prices ${tx({
+        ...row,
+        filter_values: tx.json(row.filter_values),
+        metadata: tx.json(row.metadata),
+        tiers: row.tiers && tx.json(row.tiers as never),
+        price_unit_tiers: row.price_unit_tiers && tx.json(row.price_unit_tiers as never),
+        transform_quantity: tx.json(row.transform_quantity),
+      })}
+      returning ${columns(tx)}`;
+    return inserted!;
+  } catch (error) {
+    throw keyTaken(error, row.lookup_key);
+  }
+}
+
+/**
+ * Changes text, or sets the end. Terms never change: that is what versions are for. An end takes the next
+ * sequence number, because subscriptions have to hear of it.
+ */
+export async function updatePriceRow(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+  changes: Partial<
+    Pick<
+      PriceRow,
+      | 'display_name'
+      | 'description'
+      | 'lookup_key'
+      | 'metadata'
+      | 'group_id'
+      | 'end_date'
+      | 'updated_at'
+      | 'updated_by'
+    >
+  >,
+): Promise<PriceRow> {
+  const { metadata, ...rest } = changes;
+  try {
+    const [row] = await tx<PriceRow[]>`
+      update prices
+         set ${tx({ ...rest, ...(metadata ? { metadata: tx.json(metadata) } : {}) } as never)}
+             ${changes.end_date === undefined ? tx`` : tx`, sequence = default`}
+       where ${inScope(tx, scope)} and id = ${id}
+      returning ${columns(tx)}`;
+    if (row === undefined) throw notFound('Price', id);
+    return row;
+  } catch (error) {
+    throw keyTaken(error, changes.lookup_key ?? null);
+  }
+}
+
+const keyTaken = (error: unknown, lookupKey: string | null): unknown =>
+  violatedConstraint(error) === 'prices_lookup_key_key'
+    ? alreadyExists('price', 'lookup_key', lookupKey ?? '')
+    : error;

@@ -1,0 +1,93 @@
+import { BillingError } from '../../../domain/errors.ts';
+import { planPriceEdit, type PriceEdit } from '../../../domain/pricing/price-version.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import type { Scope, Transaction } from '../../../postgres/client.ts';
+import type { UpdatePriceBody } from '../../../schemas/price.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { assertPriceGroup } from '../groups/repository.ts';
+import { findMeter } from '../meters/repository.ts';
+import { changed, newRecord, type Caller } from '../../conventions/record.ts';
+import { currencyByCode } from '../../tenancy/settings/custom-currencies.ts';
+import { findReferences, keptUnit, priceTerms } from './create-prices.ts';
+import { findEntityName } from './price-entity.ts';
+import { insertPrice, lockPrice, updatePriceRow, type PriceRow } from './repository.ts';
+
+/**
+ * Changes a price: text in place, terms by ending the price and starting its next version at the same
+ * instant (billing-semantics 2.7). Answers the price that is in force from then on.
+ */
+export async function updatePrice(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+  body: UpdatePriceBody,
+): Promise<PriceRow> {
+  const { scope } = caller;
+  // The group before its member, as when the group is archived: neither waits for the other.
+  if (body.group_id) await assertPriceGroup(tx, scope, body.group_id);
+  const price = await lockPrice(tx, scope, id);
+  const plan = planPriceEdit(price, pricingEdit(body), isoTime(deps.clock.now()));
+  const text = { ...textChanges(price, body), display_name: await nameOf(tx, scope, price, body) };
+  if (plan.kind === 'in_place')
+    return await updatePriceRow(tx, scope, id, { ...text, ...changed(deps, caller) });
+
+  const unit = await keptUnit(tx, scope, price);
+  const terms = await inFieldsOfUpdate(async () => {
+    await findReferences(tx, scope, plan.definition, null, unit);
+    return priceTerms(plan.definition, unit, await currencyByCode(tx, scope, price.currency));
+  });
+  await updatePriceRow(tx, scope, id, { end_date: plan.effective_from, ...changed(deps, caller) });
+  return await insertPrice(tx, {
+    ...newRecord(deps, caller, 'price'),
+    ...terms,
+    entity_type: price.entity_type,
+    entity_id: price.entity_id,
+    parent_price_id: plan.parent_price_id,
+    ...text,
+  });
+}
+
+/** The terms that were sent. A price has no term that could be cleared but its bucket. */
+function pricingEdit(body: UpdatePriceBody): PriceEdit {
+  const { display_name, description, lookup_key, metadata, group_id, bucket_size, ...terms } = body;
+  const given = Object.entries(terms).filter(([, value]) => value != null);
+  return { ...Object.fromEntries(given), ...(bucket_size === undefined ? {} : { bucket_size }) };
+}
+
+/** Absent is unchanged, null clears. */
+function textChanges(price: PriceRow, body: UpdatePriceBody) {
+  return {
+    description: body.description === undefined ? price.description : body.description,
+    lookup_key: body.lookup_key === undefined ? price.lookup_key : body.lookup_key,
+    metadata: body.metadata ?? price.metadata,
+    group_id: body.group_id === undefined ? price.group_id : body.group_id,
+  };
+}
+
+/** A price whose name is cleared has the one that it gets at create: its meter's, or its owner's. */
+async function nameOf(
+  tx: Transaction,
+  scope: Scope,
+  price: PriceRow,
+  { display_name }: UpdatePriceBody,
+): Promise<string | null> {
+  if (display_name !== null) return display_name ?? price.display_name;
+  if (price.meter_id !== null) return (await findMeter(tx, scope, price.meter_id)).name;
+  return await findEntityName(tx, scope, price.entity_type, price.entity_id);
+}
+
+/** The rules name a price's unit terms as a create has them; an update has fields of its own for them. */
+async function inFieldsOfUpdate<Value>(work: () => Promise<Value>): Promise<Value> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof BillingError)) throw error;
+    const renamed = (text: string) =>
+      text
+        .replace(/^price_unit_config\.amount/, 'price_unit_amount')
+        .replace(/^price_unit_config\.price_unit_tiers/, 'price_unit_tiers');
+    const details = error.details.map((detail) => ({ ...detail, path: renamed(detail.path) }));
+    throw new BillingError(error.kind, error.code, renamed(error.message), details);
+  }
+}

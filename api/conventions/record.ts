@@ -1,0 +1,41 @@
+import type { BillingDeps } from '../deps.ts';
+import type { IdPrefix } from '../../platform/ids.ts';
+import { isoTime } from '../../platform/clock.ts';
+import type { Scope } from '../../postgres/client.ts';
+
+/** Who asks, and where: what a command needs to know of the request. A `Call` is one. */
+export interface Caller {
+  readonly scope: Scope;
+  readonly user_id: string;
+}
+
+/** The standard fields of a record that is being made (specification, conventions 6). */
+export function newRecord(
+  deps: Pick<BillingDeps, 'ids' | 'clock'>,
+  caller: Caller,
+  prefix: IdPrefix,
+) {
+  const at = isoTime(deps.clock.now());
+  return {
+    id: deps.ids.next(prefix),
+    tenant_id: caller.scope.tenant_id,
+    environment_id: caller.scope.environment_id,
+    status: 'published' as const,
+    created_at: at,
+    updated_at: at,
+    created_by: caller.user_id,
+    updated_by: caller.user_id,
+  };
+}
+
+/** What every change of a record sets. */
+export function changed(deps: Pick<BillingDeps, 'clock'>, caller: Caller) {
+  return { updated_at: isoTime(deps.clock.now()), updated_by: caller.user_id };
+}
+
+/** The fields that were sent, `null` included; those that were left out stay as they are. */
+export function sent<Fields extends object>(fields: Fields): Partial<Fields> {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined),
+  ) as Partial<Fields>;
+}

@@ -1,0 +1,87 @@
+import type { Pool } from '../../../postgres/client.ts';
+import { writeOutbox } from '../../../postgres/tables/outbox.ts';
+import type {
+  ContactPerson,
+  ContactPersonBody,
+  CreateCustomerBody,
+  Customer,
+} from '../../../schemas/customer.ts';
+import { below } from '../../conventions/bulk-error.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { newRecord, type Caller } from '../../conventions/record.ts';
+import { createTaxAssociation } from '../tax-associations/create-tax-association.ts';
+import { linkCustomer } from './link-customer.ts';
+import { customerAnswer, insertCustomer, type CustomerRow } from './repository.ts';
+
+/**
+ * Makes a customer, with the tax rates and the links to providers that are named. 409 when a published one
+ * has the external id. A customer without any of these is one statement, which travels to the server and
+ * back once, begin and commit with it, where a transaction of steps makes three trips.
+ */
+export async function createCustomer(
+  pool: Pool,
+  deps: BillingDeps,
+  caller: Caller,
+  body: CreateCustomerBody,
+): Promise<Customer> {
+  const row: Omit<CustomerRow, 'integrations'> = {
+    ...newRecord(deps, caller, 'cust'),
+    external_id: body.external_id,
+    name: body.name,
+    email: body.email ?? null,
+    contact: body.contact ?? null,
+    contact_persons: contactPersons(deps, body.contact_persons ?? []),
+    address_line1: body.address_line1 ?? null,
+    address_line2: body.address_line2 ?? null,
+    address_city: body.address_city ?? null,
+    address_state: body.address_state ?? null,
+    address_postal_code: body.address_postal_code ?? null,
+    address_country: body.address_country ?? null,
+    timezone: body.timezone || body.customer_timezone || 'UTC',
+    billing_currency: body.billing_currency || null,
+    tax_treatment: body.tax_treatment || 'taxable',
+    metadata: body.metadata ?? {},
+  };
+  const links = body.integration_entity_mapping ?? [];
+  const overrides = body.tax_rate_overrides ?? [];
+  if (links.length === 0 && overrides.length === 0) {
+    const customer = customerAnswer({ ...row, integrations: [] });
+    await insertCustomer(pool, row, { customer });
+    return customer;
+  }
+  return await pool.begin(async (tx) => {
+    await insertCustomer(tx, row, null);
+    const mappings = await linkCustomer(tx, deps, caller, row.id, links);
+    const customer = customerAnswer({ ...row, integrations: mappings.reverse() });
+    await writeOutbox(tx, caller.scope, 'customer.created', { customer });
+    for (const [index, override] of overrides.entries())
+      await createTaxAssociation(tx, deps, caller, {
+        ...override,
+        auto_apply: override.auto_apply ?? true,
+        entity_type: 'customer',
+        entity_id: customer.id,
+        external_customer_id: null,
+      }).catch((error: unknown) => {
+        throw below(error, `tax_rate_overrides[${index}]`);
+      });
+    return customer;
+  });
+}
+
+/** Contact persons with every key; a new one gets an id, a known one keeps it. */
+export function contactPersons(
+  deps: Pick<BillingDeps, 'ids'>,
+  persons: readonly ContactPersonBody[],
+): ContactPerson[] {
+  return persons.map((person) => ({
+    id: person.id || deps.ids.next('contact'),
+    first_name: person.first_name ?? null,
+    last_name: person.last_name ?? null,
+    salutation: person.salutation ?? null,
+    designation: person.designation ?? null,
+    department: person.department ?? null,
+    email: person.email ?? null,
+    mobile: person.mobile ?? null,
+    is_primary: person.is_primary ?? false,
+  }));
+}

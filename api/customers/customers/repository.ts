@@ -1,0 +1,169 @@
+import { alreadyExists, notFound } from '../../../domain/errors.ts';
+import {
+  inScope,
+  oneOf,
+  violatedConstraint,
+  type Db,
+  type Fragment,
+  type Scope,
+  type Transaction,
+} from '../../../postgres/client.ts';
+import { insertIntoOutbox, type OutboxPayload } from '../../../postgres/tables/outbox.ts';
+import { findPage, hasKeys, metadataCondition } from '../../../postgres/search.ts';
+import type { Customer } from '../../../schemas/customer.ts';
+import type { Page, Search } from '../../../schemas/search.ts';
+
+/** A customer as stored, with what it is elsewhere. */
+export type CustomerRow = Omit<Customer, 'parent_customer_id' | 'parent_customer'>;
+
+const columns = (db: Db) => db`
+  id, tenant_id, environment_id, external_id, name, email, contact, contact_persons,
+  address_line1, address_line2, address_city, address_state, address_postal_code, address_country,
+  timezone, billing_currency, tax_treatment, metadata, status,
+  created_at, updated_at, created_by, updated_by,
+  coalesce(
+    (select jsonb_agg(
+              to_jsonb(m) || jsonb_build_object(
+                'created_at', ${utcText(db, db`m.created_at`)},
+                'updated_at', ${utcText(db, db`m.updated_at`)})
+              order by m.created_at desc, m.id desc)
+       from integration_mappings m
+      where m.tenant_id = customers.tenant_id and m.environment_id = customers.environment_id
+        and m.entity_type = 'customer' and m.entity_id = customers.id and m.status = 'published'),
+    '[]') as integrations`;
+
+/** An instant inside JSON, as it is in a column: UTC with milliseconds. */
+const utcText = (db: Db, column: Fragment): Fragment =>
+  db`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+export const customerAnswer = (row: CustomerRow): Customer => ({
+  ...row,
+  parent_customer_id: null,
+  parent_customer: null,
+});
+
+/** The customer, archived ones included. 404 for a missing and for another scope's. */
+export async function findCustomer(db: Db, scope: Scope, id: string): Promise<Customer> {
+  const [row] = await findCustomers(db, scope, [id]);
+  if (row === undefined) throw notFound('Customer', id);
+  return row;
+}
+
+/** Those of the customers that exist in the scope, in no order. */
+export async function findCustomers(
+  db: Db,
+  scope: Scope,
+  ids: readonly string[],
+): Promise<Customer[]> {
+  if (ids.length === 0) return [];
+  const rows = await db<CustomerRow[]>`
+    select ${columns(db)} from customers where ${inScope(db, scope)} and id ${oneOf(db, ids)}`;
+  return rows.map(customerAnswer);
+}
+
+/** The published customer under that external id. 404 when there is none. */
+export async function findCustomerByExternalId(
+  db: Db,
+  scope: Scope,
+  externalId: string,
+): Promise<Customer> {
+  const [row] = await db<CustomerRow[]>`
+    select ${columns(db)} from customers
+     where ${inScope(db, scope)} and external_id = ${externalId} and status = 'published'`;
+  if (row === undefined) throw notFound('Customer', externalId);
+  return customerAnswer(row);
+}
+
+/** The customer, locked until the transaction ends. */
+export async function lockCustomer(
+  tx: Transaction,
+  scope: Scope,
+  by: { readonly id: string } | { readonly external_id: string },
+): Promise<CustomerRow> {
+  const condition: Fragment =
+    'id' in by ? tx`id = ${by.id}` : tx`external_id = ${by.external_id} and status = 'published'`;
+  const [row] = await tx<CustomerRow[]>`
+    select ${columns(tx)} from customers where ${inScope(tx, scope)} and ${condition} for update`;
+  if (row === undefined) throw notFound('Customer', 'id' in by ? by.id : by.external_id);
+  return row;
+}
+
+export interface CustomerFilter {
+  readonly customer_ids?: string[] | null;
+  readonly external_ids?: string[] | null;
+  readonly external_id?: string | null;
+  readonly email?: string | null;
+  readonly metadata?: Record<string, string> | null;
+  readonly search: Search;
+}
+
+/** Archived customers are found too unless a status is asked for (specification, Customer). */
+export async function searchCustomers(
+  db: Db,
+  scope: Scope,
+  filter: CustomerFilter,
+): Promise<Page<Customer>> {
+  const { search, customer_ids, external_ids, external_id, email } = filter;
+  const isNarrowed = customer_ids?.length || external_ids?.length || external_id || email;
+  const isWhole = !isNarrowed && !hasKeys(filter.metadata);
+  const page = await findPage<CustomerRow>(db, {
+    columns: columns(db),
+    from: db`customers`,
+    where: db`${inScope(db, scope)}
+      ${search.status === null ? db`` : db`and status = ${search.status}`}
+      ${filter.customer_ids?.length ? db`and id = any(${filter.customer_ids})` : db``}
+      ${filter.external_ids?.length ? db`and external_id = any(${filter.external_ids})` : db``}
+      ${filter.external_id ? db`and external_id = ${filter.external_id}` : db``}
+      ${filter.email ? db`and lower(email) = lower(${filter.email})` : db``}
+      ${metadataCondition(db, filter.metadata)}`,
+    search,
+    neverNull: ['name', 'external_id', 'tax_treatment'],
+    counted: isWhole ? { table: 'customers', scope } : null,
+  });
+  return { ...page, items: page.items.map(customerAnswer) };
+}
+
+const written = (db: Db, row: Partial<CustomerRow>) => ({
+  ...row,
+  ...('contact_persons' in row ? { contact_persons: db.json(row.contact_persons as never) } : {}),
+  ...('metadata' in row ? { metadata: db.json(row.metadata ?? {}) } : {}),
+});
+
+/** Writes the row. With `created`, the payload of `customer.created`, the notification too, in the same statement. */
+export async function insertCustomer(
+  db: Db,
+  row: Omit<CustomerRow, 'integrations'>,
+  created: OutboxPayload | null,
+): Promise<void> {
+  const inserting = db`insert into customers ${db(written(db, row) as never)}`;
+  try {
+    if (created === null) return void (await inserting);
+    const event = { scope: row, event_type: 'customer.created', payload: created } as const;
+    await db`with told as (${insertIntoOutbox(db, [event])}) ${inserting}`;
+  } catch (error) {
+    throw externalIdTaken(error, row.external_id);
+  }
+}
+
+export async function updateCustomerRow(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+  changes: Partial<CustomerRow>,
+): Promise<CustomerRow> {
+  try {
+    const [row] = await tx<CustomerRow[]>`
+      update customers set ${tx(written(tx, changes) as never)}
+       where ${inScope(tx, scope)} and id = ${id}
+      returning ${columns(tx)}`;
+    if (row === undefined) throw notFound('Customer', id);
+    return row;
+  } catch (error) {
+    throw externalIdTaken(error, changes.external_id ?? '');
+  }
+}
+
+const externalIdTaken = (error: unknown, externalId: string): unknown =>
+  violatedConstraint(error) === 'customers_external_id_key'
+    ? alreadyExists('customer', 'external_id', externalId)
+    : error;

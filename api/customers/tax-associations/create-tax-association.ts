@@ -1,0 +1,92 @@
+import { invalidField, notFound } from '../../../domain/errors.ts';
+import { inScope, type Scope, type Transaction } from '../../../postgres/client.ts';
+import type { CreateTaxAssociationBody, TaxAssociation } from '../../../schemas/tax.ts';
+import { findCustomerByExternalId } from '../customers/repository.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { newRecord, type Caller } from '../../conventions/record.ts';
+import {
+  insertTaxAssociation,
+  shareTaxRateByCode,
+  type TaxAssociationRow,
+} from '../../catalog/taxes/repository.ts';
+
+/** Says that a rate counts for a customer, a subscription, an invoice or the whole tenant (money-semantics 13.5). */
+export async function createTaxAssociation(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  body: CreateTaxAssociationBody,
+): Promise<TaxAssociation> {
+  const { scope } = caller;
+  const entityType = entityTypeOf(body);
+  const record = newRecord(deps, caller, 'ta');
+  const start_date = body.start_date ?? record.created_at;
+  if (body.end_date && start_date >= body.end_date)
+    throw invalidField('end_date', 'must be after start_date');
+  const entityId = await entityIdOf(tx, scope, entityType, body);
+  const rate = await shareTaxRateByCode(tx, scope, body.tax_rate_code);
+  await assertEntity(tx, scope, entityType, entityId);
+  const row: TaxAssociationRow = {
+    ...record,
+    tax_rate_id: rate.id,
+    entity_type: entityType,
+    entity_id: entityId,
+    priority: body.priority ?? 0,
+    auto_apply: body.auto_apply ?? false,
+    currency: body.currency || null,
+    tax_behavior: body.tax_behavior ?? 'exclusive',
+    start_date,
+    end_date: body.end_date ?? null,
+    metadata: body.metadata ?? {},
+  };
+  return { ...(await insertTaxAssociation(tx, row, rate.code)), tax_rate: null };
+}
+
+/** An `external_customer_id` can only be a customer's. */
+function entityTypeOf(body: CreateTaxAssociationBody): TaxAssociation['entity_type'] {
+  if (!body.external_customer_id) {
+    if (!body.entity_type) throw invalidField('entity_type', 'is required');
+    return body.entity_type;
+  }
+  if (body.entity_type && body.entity_type !== 'customer')
+    throw invalidField('external_customer_id', 'names a customer; entity_type is another');
+  return 'customer';
+}
+
+async function entityIdOf(
+  tx: Transaction,
+  scope: Scope,
+  entityType: TaxAssociation['entity_type'],
+  body: CreateTaxAssociationBody,
+): Promise<string> {
+  if (body.external_customer_id) {
+    const customer = await findCustomerByExternalId(tx, scope, body.external_customer_id);
+    if (body.entity_id && body.entity_id !== customer.id)
+      throw invalidField('entity_id', 'names another customer than external_customer_id');
+    return customer.id;
+  }
+  if (body.entity_id) return body.entity_id;
+  if (entityType === 'tenant') return scope.tenant_id;
+  throw invalidField('entity_id', 'is required');
+}
+
+const TABLES = {
+  customer: { table: 'customers', noun: 'Customer' },
+  subscription: { table: 'subscriptions', noun: 'Subscription' },
+  invoice: { table: 'invoices', noun: 'Invoice' },
+} as const;
+
+async function assertEntity(
+  tx: Transaction,
+  scope: Scope,
+  entityType: TaxAssociation['entity_type'],
+  id: string,
+): Promise<void> {
+  if (entityType === 'tenant') {
+    if (id !== scope.tenant_id) throw notFound('Tenant', id);
+    return;
+  }
+  const { table, noun } = TABLES[entityType];
+  const [row] = await tx`select 1 from ${tx(table)} where ${inScope(tx, scope)} and id = ${id}`;
+  if (row === undefined) throw notFound(noun, id);
+}

@@ -1,0 +1,36 @@
+import type { Transaction } from '../../../postgres/client.ts';
+import type { CreateTaskBody, Task } from '../../../schemas/task.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { newRecord, type Caller } from '../../conventions/record.ts';
+import { findUpload, insertTask, taskAnswer } from './repository.ts';
+
+/** Makes the task that imports an upload; a worker takes it up (money-semantics 19.1). 409 when the upload has one. */
+export async function createTask(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  body: CreateTaskBody,
+): Promise<Task> {
+  const upload = await findUpload(tx, caller.scope, body.upload_id);
+  const row = {
+    ...newRecord(deps, caller, 'task'),
+    task_type: 'IMPORT' as const,
+    entity_type: 'EVENTS' as const,
+    file_provider: body.file_provider,
+    upload_id: upload.id,
+    file_type: upload.file_type,
+    file_name: body.file_name ?? upload.file_name,
+    task_status: 'PENDING' as const,
+    total_records: upload.row_count,
+    processed_records: 0,
+    successful_records: 0,
+    failed_records: 0,
+    error_summary: null,
+    metadata: body.metadata ?? {},
+    started_at: null,
+    completed_at: null,
+    failed_at: null,
+  };
+  await insertTask(tx, row);
+  return taskAnswer(row);
+}

@@ -1,0 +1,86 @@
+import { pageOf } from '../../../schemas/search.ts';
+import {
+  Workflow,
+  WorkflowBatch,
+  WorkflowBatchBody,
+  WorkflowDetails,
+  WorkflowParams,
+  WorkflowSearch,
+  WorkflowSummary,
+  WorkflowTimeline,
+} from '../../../schemas/workflow.ts';
+import { route } from '../../conventions/route.ts';
+import { findWorkflow, searchWorkflows } from './repository.ts';
+
+export const workflowRoutes = [
+  route({
+    method: 'POST',
+    path: '/workflows/search',
+    summary: 'Search imports and exports that run beside requests',
+    permission: 'workflow:read',
+    body: WorkflowSearch.body,
+    status: 200,
+    answer: pageOf(Workflow),
+    handler: ({ deps, scope, body }) => searchWorkflows(deps.pool, scope, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/workflows/batch',
+    summary: 'Get several workflows; all of them have to exist',
+    permission: 'workflow:read',
+    body: WorkflowBatchBody,
+    status: 200,
+    answer: WorkflowBatch,
+    async handler({ deps, scope, body }) {
+      const found = body.workflows.map((named) => findWorkflow(deps.pool, scope, named));
+      return { workflows: await Promise.all(found) };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/workflows/{workflow_id}/{run_id}',
+    summary: 'Get a workflow',
+    permission: 'workflow:read',
+    params: WorkflowParams,
+    status: 200,
+    answer: WorkflowDetails,
+    handler: ({ deps, scope, params }) => findWorkflow(deps.pool, scope, params),
+  }),
+  route({
+    method: 'GET',
+    path: '/workflows/{workflow_id}/{run_id}/summary',
+    summary: 'Get a workflow in short',
+    permission: 'workflow:read',
+    params: WorkflowParams,
+    status: 200,
+    answer: WorkflowSummary,
+    async handler({ deps, scope, params }) {
+      const {
+        task_queue: _,
+        history_size: __,
+        activities,
+        timeline: ___,
+        metadata: ____,
+        ...execution
+      } = await findWorkflow(deps.pool, scope, params);
+      return { ...execution, activity_count: activities.length, failed_activities: 0 };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/workflows/{workflow_id}/{run_id}/timeline',
+    summary: 'Get what happened to a workflow, oldest first',
+    permission: 'workflow:read',
+    params: WorkflowParams,
+    status: 200,
+    answer: WorkflowTimeline,
+    async handler({ deps, scope, params }) {
+      const { workflow_id, run_id, start_time, close_time, timeline } = await findWorkflow(
+        deps.pool,
+        scope,
+        params,
+      );
+      return { workflow_id, run_id, start_time, close_time, items: timeline };
+    },
+  }),
+];

@@ -1,0 +1,66 @@
+import { notFound } from '../../../domain/errors.ts';
+import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { findPage } from '../../../postgres/search.ts';
+import type { Page, Search } from '../../../schemas/search.ts';
+import type { ApiKey } from '../../../schemas/tenancy.ts';
+
+/** What `provider` says of a key: it is the service's own. */
+export const PROVIDER = 'meterline';
+
+const columns = (db: Db) => db`
+  k.id, k.tenant_id, k.environment_id, k.name, k.type, ${PROVIDER}::text as provider, k.display_id,
+  k.roles, k.permissions, k.user_id, coalesce(u.type, 'service_account') as user_type,
+  case when u.type = 'service_account' then u.name end as service_account_name,
+  k.expires_at, k.last_used_at, k.status, k.created_at, k.updated_at, k.created_by, k.updated_by`;
+const from = (db: Db) => db`api_keys k left join users u on u.id = k.user_id`;
+
+export async function findApiKey(db: Db, scope: Scope, id: string): Promise<ApiKey> {
+  const [row] = await db<ApiKey[]>`
+    select ${columns(db)} from ${from(db)} where ${inScope(db, scope, 'k')} and k.id = ${id}`;
+  if (row === undefined) throw notFound('API key', id);
+  return row;
+}
+
+/** Keys that were not deleted, private ones unless a type is asked for; all owners', or one's. */
+export function searchApiKeys(
+  db: Db,
+  scope: Scope,
+  ownerId: string | null,
+  filter: { readonly type?: string | null; readonly search: Search },
+): Promise<Page<ApiKey>> {
+  return findPage<ApiKey>(db, {
+    columns: columns(db),
+    from: from(db),
+    where: db`${inScope(db, scope, 'k')} and k.status = 'published'
+      and k.type = ${filter.type ?? 'private_key'}
+      ${ownerId === null ? db`` : db`and k.user_id = ${ownerId}`}`,
+    search: filter.search,
+    alias: 'k',
+  });
+}
+
+export async function insertApiKey(
+  tx: Transaction,
+  row: Omit<ApiKey, 'provider' | 'user_type' | 'service_account_name' | 'last_used_at'> & {
+    readonly key_hash: Buffer;
+  },
+): Promise<ApiKey> {
+  await tx`insert into api_keys ${tx(row)}`;
+  return await findApiKey(tx, row, row.id);
+}
+
+export async function updateApiKeyRow(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+  changes: {
+    readonly status?: 'archived';
+    readonly expires_at?: string;
+    readonly updated_at: string;
+    readonly updated_by: string;
+  },
+): Promise<void> {
+  const updated = await tx`
+    update api_keys set ${tx(changes)} where ${inScope(tx, scope)} and id = ${id}`;
+  if (updated.count === 0) throw notFound('API key', id);
+}

@@ -1,0 +1,55 @@
+import { RESPONSE_BYTES_MAX } from '../../../platform/identity/saml/response.ts';
+import { SamlLoginQuery, SamlParams, SamlResponseBody } from '../../../schemas/saml.ts';
+import { route } from '../../conventions/route.ts';
+import { beginSamlLogin, finishSamlLogin, samlMetadata } from './saml.ts';
+
+export const samlRoutes = [
+  route({
+    method: 'GET',
+    path: '/auth/saml/{tenant}/metadata',
+    summary: 'What the tenant’s identity provider needs to know of this service',
+    permission: 'public',
+    params: SamlParams,
+    status: 200,
+    answer: null,
+    contentType: 'application/samlmetadata+xml',
+    handler: ({ deps, params }) => samlMetadata(deps, params.tenant) as never,
+  }),
+  route({
+    method: 'GET',
+    path: '/auth/saml/{tenant}/login',
+    summary: 'Begin a login at the tenant’s identity provider',
+    permission: 'public',
+    params: SamlParams,
+    query: SamlLoginQuery,
+    secretAnswer: true,
+    status: 302,
+    answer: null,
+    async handler({ deps, params, query, setHeader }) {
+      const { location, cookie } = await beginSamlLogin(deps, params.tenant, query.state ?? '');
+      setHeader('set-cookie', cookie);
+      setHeader('location', location);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/auth/saml/{tenant}/acs',
+    summary: 'Take the identity provider’s answer and open a session',
+    permission: 'public',
+    params: SamlParams,
+    body: SamlResponseBody,
+    bodyType: 'application/x-www-form-urlencoded',
+    // Base64 of the largest response, percent-encoded at worst.
+    bodyLimitBytes: RESPONSE_BYTES_MAX * 3,
+    secretAnswer: true,
+    status: 302,
+    answer: null,
+    async handler({ deps, params, body, headers, setHeader }) {
+      const { tenant } = params;
+      const cookies = [headers['cookie'] ?? []].flat().join(';');
+      const { location, cookie } = await finishSamlLogin(deps, tenant, body, cookies);
+      setHeader('set-cookie', cookie);
+      setHeader('location', location);
+    },
+  }),
+];

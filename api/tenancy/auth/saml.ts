@@ -1,0 +1,207 @@
+import { BillingError, notFound } from '../../../domain/errors.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import type { Assertion } from '../../../platform/identity/saml/assertion.ts';
+import {
+  bindingCookie,
+  bindToBrowser,
+  isBoundTo,
+  spentCookie,
+} from '../../../platform/identity/saml/browser.ts';
+import {
+  isServing,
+  readSamlConfig,
+  type SamlConfig,
+} from '../../../platform/identity/saml/enforced.ts';
+import { refused } from '../../../platform/identity/saml/refused.ts';
+import {
+  loginUrl,
+  metadataOf,
+  verifiedAssertion,
+  type SsoEnds,
+} from '../../../platform/identity/saml/service-provider.ts';
+import type { Transaction } from '../../../postgres/client.ts';
+import type { SamlResponseBody } from '../../../schemas/saml.ts';
+import { certificatesOf } from '../../../schemas/settings/certificates.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { tenantLimits } from '../tenants/limits.ts';
+import { countPeople, insertUser } from '../users/repository.ts';
+
+const REQUEST_MS = 10 * 60_000;
+
+/** Our metadata for the tenant's identity provider, XML. 404 while single sign-on is off. */
+export async function samlMetadata(deps: ApiDeps, tenantId: string): Promise<string> {
+  return metadataOf((await singleSignOn(deps, tenantId)).ends);
+}
+
+/** Where the browser goes, and the cookie that it takes along. */
+export interface Redirect {
+  readonly location: string;
+  readonly cookie: string;
+}
+
+/** Remembers that a login begins, for ten minutes, and binds it to the browser that begins it. */
+export async function beginSamlLogin(
+  deps: ApiDeps,
+  tenantId: string,
+  state: string,
+): Promise<Redirect> {
+  const { ends } = await singleSignOn(deps, tenantId);
+  const now = deps.clock.now();
+  const bound = bindToBrowser();
+  const request = {
+    id: bound.request_id,
+    tenant_id: tenantId,
+    relay_state: state,
+    expires_at: isoTime(now + REQUEST_MS),
+    created_at: isoTime(now),
+  };
+  await deps.pool`delete from saml_requests where expires_at <= ${isoTime(now)}`;
+  await deps.pool`insert into saml_requests ${deps.pool(request)}`;
+  return {
+    location: await loginUrl(ends, request.id, state),
+    cookie: bindingCookie(bound, pathOf(ends.acs_url), REQUEST_MS / 1000),
+  };
+}
+
+/**
+ * Takes the identity provider's answer, from the browser that began the login: the request that it names
+ * and the assertion are used up in the transaction that finds, or makes, the account. Answers where the
+ * browser goes, with the session behind the #, where no server sees it (money-semantics 14.5.6 to 14.5.8).
+ */
+export async function finishSamlLogin(
+  deps: ApiDeps,
+  tenantId: string,
+  form: SamlResponseBody,
+  cookies: string | undefined,
+): Promise<Redirect> {
+  const { ends, config } = await singleSignOn(deps, tenantId);
+  const assertion = await verifiedAssertion(ends, form.SAMLResponse, deps.clock.now());
+  const email = emailOf(assertion, config);
+  if (!isBoundTo(assertion.in_response_to, cookies))
+    throw refused('it answers no login of this browser');
+  const account = await deps.pool.begin(async (tx) => {
+    const state = await claimRequest(tx, deps, tenantId, assertion);
+    if (state !== form.RelayState) throw refused('RelayState came back changed');
+    await claimAssertion(tx, deps, tenantId, assertion);
+    const user = await findPerson(tx, tenantId, email);
+    return { id: user ?? (await admitPerson(tx, deps, tenantId, email, config)), state };
+  });
+  const session = await deps.sessions.open(
+    { id: account.id, tenant_id: tenantId },
+    'identity_provider',
+  );
+  const { token, refresh_token, expires_at } = session;
+  const told = { token, refresh_token, expires_at, user_id: account.id, tenant_id: tenantId };
+  return {
+    location: `${deps.publicUrl}/sso#${String(new URLSearchParams({ ...told, state: account.state }))}`,
+    cookie: spentCookie(assertion.in_response_to, pathOf(ends.acs_url)),
+  };
+}
+
+const pathOf = (url: string): string => new URL(url).pathname;
+
+/** 404 alike for a tenant that does not exist and for one without single sign-on. */
+async function singleSignOn(
+  { pool, publicUrl, singleSignOn: isOffered }: ApiDeps,
+  tenantId: string,
+): Promise<{ ends: SsoEnds; config: SamlConfig }> {
+  const config = await readSamlConfig(pool, tenantId);
+  const idp_certificates = certificatesOf(config.idp_certificate);
+  if (!isOffered || !isServing(config) || idp_certificates === null)
+    throw notFound('Single sign-on of the tenant', tenantId);
+  const base = `${publicUrl}/v1/auth/saml/${encodeURIComponent(tenantId)}`;
+  const { idp_entity_id, idp_sso_url } = config;
+  return {
+    config,
+    ends: {
+      entity_id: `${base}/metadata`,
+      acs_url: `${base}/acs`,
+      idp_entity_id,
+      idp_sso_url,
+      idp_certificates,
+    },
+  };
+}
+
+/** The state that the login began with; 401 for a request that is unknown, too old, or answered already. */
+async function claimRequest(
+  tx: Transaction,
+  { clock }: ApiDeps,
+  tenantId: string,
+  { in_response_to }: Assertion,
+): Promise<string> {
+  const [request] = await tx<{ relay_state: string }[]>`
+    delete from saml_requests
+     where id = ${in_response_to} and tenant_id = ${tenantId}
+       and expires_at > ${isoTime(clock.now())}
+    returning relay_state`;
+  if (request === undefined) throw refused('it answers no login that is waiting');
+  return request.relay_state;
+}
+
+async function claimAssertion(
+  tx: Transaction,
+  { clock }: ApiDeps,
+  tenant_id: string,
+  { id: assertion_id, expires_at_ms }: Assertion,
+): Promise<void> {
+  await tx`delete from saml_assertions where expires_at <= ${isoTime(clock.now())}`;
+  const row = { tenant_id, assertion_id, expires_at: isoTime(expires_at_ms) };
+  const claimed = await tx`insert into saml_assertions ${tx(row)} on conflict do nothing`;
+  if (claimed.count === 0) throw refused('the assertion was used before');
+}
+
+function emailOf(assertion: Assertion, { email_attribute }: SamlConfig): string {
+  const email = email_attribute === '' ? assertion.name_id : assertion.attributes[email_attribute];
+  if (email === undefined || !/^[^@\s"<>]{1,64}@[^@\s"<>]{1,190}$/.test(email))
+    throw refused('it names no e-mail address');
+  return email.toLowerCase();
+}
+
+const forbidden = (message: string): BillingError =>
+  new BillingError('forbidden', 'permission_denied', message);
+
+/** The person's id, or null for an address that nobody has. Another tenant's is refused. */
+async function findPerson(
+  tx: Transaction,
+  tenantId: string,
+  email: string,
+): Promise<string | null> {
+  const [user] = await tx<{ id: string; tenant_id: string; type: string }[]>`
+    select id, tenant_id, type from users
+     where lower(email) = ${email} and status = 'published'`;
+  if (user === undefined) return null;
+  if (user.tenant_id !== tenantId || user.type !== 'user')
+    throw forbidden('There is no account for this person, and none can be made.');
+  return user.id;
+}
+
+/** Makes the account of a person whose domain the tenant has verified; 403 for everybody else. */
+async function admitPerson(
+  tx: Transaction,
+  { ids, clock, settings }: ApiDeps,
+  tenantId: string,
+  email: string,
+  { verified_domains, default_role }: SamlConfig,
+): Promise<string> {
+  const domain = email.slice(email.lastIndexOf('@') + 1);
+  if (!verified_domains.includes(domain))
+    throw forbidden('There is no account for this person, and none can be made.');
+  const { max_users } = await tenantLimits(tx, tenantId, settings);
+  if ((await countPeople(tx, tenantId)) >= max_users)
+    throw forbidden(`The tenant may have ${max_users} people.`);
+  const id = ids.next('user');
+  const at = isoTime(clock.now());
+  await insertUser(tx, {
+    id,
+    tenant_id: tenantId,
+    email,
+    name: null,
+    type: 'user',
+    roles: [default_role],
+    metadata: {},
+    password_hash: null,
+    ...{ created_at: at, updated_at: at, created_by: id, updated_by: id },
+  });
+  return id;
+}

@@ -1,0 +1,78 @@
+import type { SecretBox } from '../../../platform/secret-box.ts';
+import { inScope, type Transaction } from '../../../postgres/client.ts';
+import type {
+  Connection,
+  CreateConnectionBody,
+  UpdateConnectionBody,
+} from '../../../schemas/connection.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { changed, newRecord, sent, type Caller } from '../../conventions/record.ts';
+import {
+  insertConnection,
+  lockConnection,
+  SECRET_COLUMN,
+  updateConnectionRow,
+} from './repository.ts';
+import { mergeSyncConfig, SYNC_NOTHING } from './sync-config.ts';
+
+type ConnectionDeps = Pick<BillingDeps, 'ids' | 'clock' | 'secretBox'>;
+type Secrets = CreateConnectionBody['encrypted_secret_data'];
+
+/** Connects the environment to a provider. The credentials are sealed before they are written (reliability, S24). */
+export async function createConnection(
+  tx: Transaction,
+  deps: ConnectionDeps,
+  caller: Caller,
+  body: CreateConnectionBody,
+): Promise<Connection> {
+  return await insertConnection(tx, {
+    ...newRecord(deps, caller, 'conn'),
+    name: body.name,
+    provider_type: body.provider_type,
+    secret_data: sealed(deps.secretBox, caller, body.encrypted_secret_data),
+    gateway_account_id: body.gateway_account_id ?? null,
+    sync_config: mergeSyncConfig(SYNC_NOTHING, body.sync_config ?? undefined),
+    metadata: body.metadata ?? {},
+  });
+}
+
+export async function updateConnection(
+  tx: Transaction,
+  deps: ConnectionDeps,
+  caller: Caller,
+  id: string,
+  body: UpdateConnectionBody,
+): Promise<Connection> {
+  const { encrypted_secret_data: secrets, sync_config, ...rest } = body;
+  const connection = await lockConnection(tx, caller.scope, id);
+  return await updateConnectionRow(tx, caller.scope, id, {
+    ...sent(rest),
+    ...(secrets === undefined ? {} : { secret_data: sealed(deps.secretBox, caller, secrets) }),
+    sync_config: mergeSyncConfig(connection.sync_config, sync_config),
+    ...changed(deps, caller),
+  });
+}
+
+/** Deletes a connection, its credentials for good. Exports that went over it are deleted with it. */
+export async function deleteConnection(
+  tx: Transaction,
+  deps: Pick<BillingDeps, 'clock'>,
+  caller: Caller,
+  id: string,
+): Promise<void> {
+  const change = changed(deps, caller);
+  await updateConnectionRow(tx, caller.scope, id, {
+    status: 'deleted',
+    secret_data: null,
+    ...change,
+  });
+  await tx`
+    update scheduled_tasks set ${tx({ status: 'archived', enabled: false, ...change })}
+     where ${inScope(tx, caller.scope)} and connection_id = ${id} and status = 'published'`;
+}
+
+function sealed(secretBox: SecretBox, { scope }: Caller, secrets: Secrets): string | null {
+  if (secrets == null || Object.keys(secrets).length === 0) return null;
+  const place = { tenant_id: scope.tenant_id, column: SECRET_COLUMN };
+  return secretBox.seal(JSON.stringify(secrets), place);
+}

@@ -1,0 +1,63 @@
+import { notFound } from '../../../domain/errors.ts';
+import type { BillingDeps } from '../../deps.ts';
+import {
+  inScope,
+  type Db,
+  type Pool,
+  type Scope,
+  type Transaction,
+} from '../../../postgres/client.ts';
+import type { SecretBox } from '../../../platform/secret-box.ts';
+import { SECRET_COLUMN } from './repository.ts';
+
+/** The credentials of a published connection, as they were sent; null when it has none. For callers of the provider. */
+export async function connectionSecrets(
+  db: Db,
+  { secretBox }: Pick<BillingDeps, 'secretBox'>,
+  scope: Scope,
+  id: string,
+): Promise<Record<string, string | number | boolean> | null> {
+  const [row] = await db<{ secret_data: string | null }[]>`
+    select secret_data from connections
+     where ${inScope(db, scope)} and id = ${id} and status = 'published'`;
+  if (row === undefined) throw notFound('Connection', id);
+  if (row.secret_data === null) return null;
+  const place = { tenant_id: scope.tenant_id, column: SECRET_COLUMN };
+  return JSON.parse(secretBox.open(row.secret_data, place)) as Record<string, string>;
+}
+
+/**
+ * Seals what is sealed with an older key again, with the newest one, one row a transaction. Answers how
+ * many there were, and the connections whose credentials do not open. Safe beside a running product, and
+ * to run again.
+ */
+export async function resealSecrets(
+  pool: Pool,
+  secretBox: SecretBox,
+): Promise<{ readonly resealed: number; readonly unreadable: readonly string[] }> {
+  const rows = await pool<{ id: string; secret_data: string }[]>`
+    select id, secret_data from connections where secret_data is not null order by id`;
+  const unreadable: string[] = [];
+  let resealed = 0;
+  for (const { id } of rows.filter((row) => secretBox.isOutdated(row.secret_data))) {
+    const isResealed = await pool.begin((tx) => resealRow(tx, secretBox, id));
+    if (isResealed) resealed += 1;
+    else unreadable.push(id);
+  }
+  return { resealed, unreadable };
+}
+
+async function resealRow(tx: Transaction, secretBox: SecretBox, id: string): Promise<boolean> {
+  const [row] = await tx<{ tenant_id: string; secret_data: string | null }[]>`
+    select tenant_id, secret_data from connections where id = ${id} for update`;
+  if (row === undefined || row.secret_data === null) return true;
+  const place = { tenant_id: row.tenant_id, column: SECRET_COLUMN };
+  let secret: string;
+  try {
+    secret = secretBox.open(row.secret_data, place);
+  } catch {
+    return false;
+  }
+  await tx`update connections set secret_data = ${secretBox.seal(secret, place)} where id = ${id}`;
+  return true;
+}

@@ -1,0 +1,25 @@
+import { invalidField } from '../../../domain/errors.ts';
+import type { Transaction } from '../../../postgres/client.ts';
+import type { Environment } from '../../../schemas/environment.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { newRecord, type Caller } from '../../conventions/record.ts';
+import { tenantLimits } from '../tenants/limits.ts';
+import { countEnvironments, insertEnvironment } from './repository.ts';
+
+/** Makes an environment. The setting `tenant_config` says how many of each type there may be. */
+export async function createEnvironment(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  body: Pick<Environment, 'name' | 'type'>,
+): Promise<Environment> {
+  const { tenant_id } = caller.scope;
+  const limits = await tenantLimits(tx, tenant_id, deps.settings);
+  const limit = limits[body.type];
+  if ((await countEnvironments(tx, tenant_id, body.type)) >= limit)
+    throw invalidField('type', `the tenant may have ${limit} ${body.type} environments`);
+  const { id, created_at, updated_at, created_by, updated_by } = newRecord(deps, caller, 'env');
+  const environment = { id, ...body, created_at, updated_at };
+  await insertEnvironment(tx, { ...environment, tenant_id, created_by, updated_by });
+  return environment;
+}

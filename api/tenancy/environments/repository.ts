@@ -1,0 +1,66 @@
+import { notFound } from '../../../domain/errors.ts';
+import type { Db, Transaction } from '../../../postgres/client.ts';
+import { findPage } from '../../../postgres/search.ts';
+import type { Environment } from '../../../schemas/environment.ts';
+import type { Search } from '../../../schemas/search.ts';
+
+const columns = (db: Db) => db`id, name, type, created_at, updated_at`;
+
+/** An environment of the tenant. 404 for a missing and for another tenant's. */
+export async function findEnvironment(db: Db, tenantId: string, id: string): Promise<Environment> {
+  const [row] = await db<Environment[]>`
+    select ${columns(db)} from environments
+     where tenant_id = ${tenantId} and id = ${id} and status = 'published'`;
+  if (row === undefined) throw notFound('Environment', id);
+  return row;
+}
+
+/** The tenant's environments, oldest first, and how many there are. */
+export async function listEnvironments(
+  db: Db,
+  tenantId: string,
+  search: Search,
+): Promise<{ environments: Environment[]; total: number }> {
+  const { items, pagination } = await findPage<Environment>(db, {
+    columns: columns(db),
+    from: db`environments`,
+    where: db`tenant_id = ${tenantId} and status = ${search.status ?? 'published'}`,
+    search: search.sort.length > 0 ? search : { ...search, sort: [OLDEST_FIRST] },
+  });
+  return { environments: items, total: pagination.total };
+}
+
+const OLDEST_FIRST = { field: 'created_at', kind: 'time', direction: 'asc' } as const;
+
+/** How many environments of the type the tenant has. Holds the tenant's lock, so that two can not both be the last. */
+export async function countEnvironments(
+  tx: Transaction,
+  tenantId: string,
+  type: Environment['type'],
+): Promise<number> {
+  await tx`select 1 from tenants where id = ${tenantId} for update`;
+  const [row] = await tx<{ count: number }[]>`
+    select count(*)::int as count from environments
+     where tenant_id = ${tenantId} and type = ${type} and status = 'published'`;
+  return row!.count;
+}
+
+export async function insertEnvironment(
+  tx: Transaction,
+  row: Environment & { tenant_id: string; created_by: string; updated_by: string },
+): Promise<void> {
+  await tx`insert into environments ${tx(row)}`;
+}
+
+export async function renameEnvironment(
+  tx: Transaction,
+  tenantId: string,
+  id: string,
+  changes: { name: string; updated_at: string; updated_by: string },
+): Promise<Environment> {
+  const [row] = await tx<Environment[]>`
+    update environments set ${tx(changes)} where tenant_id = ${tenantId} and id = ${id}
+    returning ${columns(tx)}`;
+  if (row === undefined) throw notFound('Environment', id);
+  return row;
+}

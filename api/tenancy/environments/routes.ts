@@ -1,0 +1,97 @@
+import { invalidField } from '../../../domain/errors.ts';
+import {
+  CloneAccepted,
+  CloneEnvironmentBody,
+  CreateEnvironmentBody,
+  Environment,
+  EnvironmentList,
+  EnvironmentSearch,
+  UpdateEnvironmentBody,
+} from '../../../schemas/environment.ts';
+import { IdParams } from '../../../schemas/primitives.ts';
+import { changed } from '../../conventions/record.ts';
+import { route } from '../../conventions/route.ts';
+import { cloneEnvironment } from '../../catalog/clone-environment/clone-environment.ts';
+import { createEnvironment } from './create-environment.ts';
+import { findEnvironment, listEnvironments, renameEnvironment } from './repository.ts';
+
+export const environmentRoutes = [
+  route({
+    method: 'POST',
+    path: '/environments',
+    summary: 'Create an environment',
+    permission: 'environment:write',
+    withoutEnvironment: true,
+    body: CreateEnvironmentBody,
+    status: 201,
+    answer: Environment,
+    handler: (call) =>
+      call.deps.pool.begin((tx) => createEnvironment(tx, call.deps, call, call.body)),
+  }),
+  route({
+    method: 'GET',
+    path: '/environments',
+    summary: 'List the environments of the tenant',
+    permission: 'environment:read',
+    withoutEnvironment: true,
+    query: EnvironmentSearch.query,
+    status: 200,
+    answer: EnvironmentList,
+    async handler({ deps, scope, query }) {
+      const { search } = query;
+      const found = await listEnvironments(deps.pool, scope.tenant_id, search);
+      return { ...found, offset: search.offset, limit: search.limit };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/environments/{id}',
+    summary: 'Get an environment',
+    permission: 'environment:read',
+    withoutEnvironment: true,
+    params: IdParams,
+    status: 200,
+    answer: Environment,
+    handler: ({ deps, scope, params }) => findEnvironment(deps.pool, scope.tenant_id, params.id),
+  }),
+  route({
+    method: 'PUT',
+    path: '/environments/{id}',
+    summary: 'Rename an environment',
+    permission: 'environment:write',
+    withoutEnvironment: true,
+    params: IdParams,
+    body: UpdateEnvironmentBody,
+    status: 200,
+    answer: Environment,
+    handler: (call) =>
+      call.deps.pool.begin(async (tx) => {
+        const { tenant_id } = call.scope;
+        const environment = await findEnvironment(tx, tenant_id, call.params.id);
+        const { name, type } = call.body;
+        if (type && type !== environment.type)
+          throw invalidField('type', `never changes; it is ${environment.type}`);
+        return await renameEnvironment(tx, tenant_id, environment.id, {
+          name: name || environment.name,
+          ...changed(call.deps, call),
+        });
+      }),
+  }),
+  route({
+    method: 'POST',
+    path: '/environments/{id}/clone',
+    summary: 'Copy the catalog into a new environment, or into one without a catalog',
+    permission: 'environment:write',
+    withoutEnvironment: true,
+    params: IdParams,
+    body: CloneEnvironmentBody,
+    status: 202,
+    answer: CloneAccepted,
+    async handler(call) {
+      const id = await call.deps.pool.begin((tx) =>
+        cloneEnvironment(tx, call.deps, call, call.params.id, call.body),
+      );
+      return { message: 'The catalog was copied', workflow_id: id, run_id: call.request_id };
+    },
+  }),
+];

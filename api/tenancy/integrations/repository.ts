@@ -1,0 +1,71 @@
+import { alreadyExists, notFound } from '../../../domain/errors.ts';
+import {
+  inScope,
+  violatedConstraint,
+  type Db,
+  type Scope,
+  type Transaction,
+} from '../../../postgres/client.ts';
+import type { IntegrationMapping } from '../../../schemas/customer.ts';
+import { changed, type Caller } from '../../conventions/record.ts';
+import type { BillingDeps } from '../../deps.ts';
+
+const columns = (db: Db) => db`
+  id, tenant_id, environment_id, entity_type, entity_id, provider_type, provider_entity_id, metadata,
+  status, created_at, updated_at, created_by, updated_by`;
+
+/** What the record is elsewhere, newest first. */
+export async function mappingsOf(
+  db: Db,
+  scope: Scope,
+  entityType: string,
+  entityIds: readonly string[],
+): Promise<IntegrationMapping[]> {
+  if (entityIds.length === 0) return [];
+  return await db<IntegrationMapping[]>`
+    select ${columns(db)} from integration_mappings
+     where ${inScope(db, scope)} and entity_type = ${entityType}
+       and entity_id = any(${entityIds as string[]}) and status = 'published'
+     order by created_at desc, id desc`;
+}
+
+/** 409 when the record is linked to something else of the provider, or the provider's to another record. */
+export async function insertMapping(
+  tx: Transaction,
+  mapping: IntegrationMapping,
+): Promise<IntegrationMapping> {
+  const { entity_id, provider_type, provider_entity_id } = mapping;
+  try {
+    await tx`
+      insert into integration_mappings ${tx({ ...mapping, metadata: tx.json(mapping.metadata) })}`;
+    return mapping;
+  } catch (error) {
+    const key = violatedConstraint(error);
+    if (key === 'integration_mappings_entity_key')
+      throw alreadyExists(`link to ${provider_type}`, 'entity_id', entity_id);
+    if (key === 'integration_mappings_provider_entity_key')
+      throw alreadyExists(`link to ${provider_type}`, 'provider_entity_id', provider_entity_id);
+    throw error;
+  }
+}
+
+/** Ends a link named by its id, or by the record and the provider. 404 when there is none. */
+export async function endMapping(
+  tx: Transaction,
+  deps: Pick<BillingDeps, 'clock'>,
+  caller: Caller,
+  by:
+    | { readonly id: string }
+    | { readonly entity_type: string; readonly entity_id: string; readonly provider_type: string },
+): Promise<void> {
+  const condition =
+    'id' in by
+      ? tx`id = ${by.id}`
+      : tx`entity_type = ${by.entity_type} and entity_id = ${by.entity_id}
+           and provider_type = ${by.provider_type}`;
+  const [row] = await tx`
+    update integration_mappings set ${tx({ status: 'deleted', ...changed(deps, caller) })}
+     where ${inScope(tx, caller.scope)} and ${condition} and status = 'published'
+    returning id`;
+  if (row === undefined) throw notFound('Link', 'id' in by ? by.id : by.entity_id);
+}

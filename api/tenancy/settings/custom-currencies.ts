@@ -1,0 +1,60 @@
+import { isIsoCurrency, type Currency } from '../../../domain/currency.ts';
+import { invalidField, invalidOperation } from '../../../domain/errors.ts';
+import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { readSetting } from '../../../postgres/tables/settings.ts';
+import type { SettingValue } from '../../../schemas/settings/settings.ts';
+
+type Value = Readonly<Record<string, unknown>>;
+type CustomCurrencies = SettingValue<'custom_currency_config'>['currencies'];
+
+/** Both passed the setting's schema. */
+const currenciesOf = (value: Value) => (value['currencies'] ?? []) as CustomCurrencies;
+
+/**
+ * Refuses custom currencies that could be taken for a country's, factors to what is none, and a list
+ * without a currency that is in use at `at` (money-semantics 12.3).
+ */
+export async function assertCustomCurrencies(
+  tx: Transaction,
+  scope: Scope,
+  stored: Value,
+  next: Value,
+  at: string,
+): Promise<void> {
+  const known = currenciesOf(next);
+  known.forEach(({ code, conversion_factors }, index) => {
+    const path = `value.currencies[${index}]`;
+    if (isIsoCurrency(code))
+      throw invalidField(`${path}.code`, `${code} is a currency of ISO 4217`);
+    for (const fiat of Object.keys(conversion_factors))
+      if (!isIsoCurrency(fiat))
+        throw invalidField(`${path}.conversion_factors.${fiat}`, 'is no currency of ISO 4217');
+  });
+  const gone = currenciesOf(stored)
+    .map(({ code }) => code)
+    .filter((code) => !known.some((other) => other.code === code));
+  const [used] = await tx<{ currency: string; by: string }[]>`
+    select currency, 'prices' as by from prices
+     where ${inScope(tx, scope)} and currency = any(${gone})
+       and status = 'published' and (end_date is null or end_date > ${at})
+    union all
+    select currency, 'subscriptions' from subscriptions
+     where ${inScope(tx, scope)} and currency = any(${gone})
+       and status = 'published' and subscription_status <> 'cancelled'
+    union all
+    select currency, 'coupons' from coupons
+     where ${inScope(tx, scope)} and currency = any(${gone}) and status = 'published'
+     limit 1`;
+  if (used !== undefined)
+    throw invalidOperation(
+      `The custom currency ${used.currency} is in use by ${used.by}.`,
+      'value.currencies',
+    );
+}
+
+/** What amounts in the code are shown with: the scope's custom currency, or else the code itself. */
+export async function currencyByCode(db: Db, scope: Scope, code: string): Promise<Currency> {
+  if (isIsoCurrency(code)) return code;
+  const { currencies } = await readSetting(db, scope, 'custom_currency_config');
+  return currencies.find((custom) => custom.code === code.toLowerCase()) ?? code;
+}

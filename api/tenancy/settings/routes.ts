@@ -1,0 +1,133 @@
+import { invalidField, notFound } from '../../../domain/errors.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import { parse, unknownFields } from '../../../platform/http/parse.ts';
+import { assertAllowed } from '../../../platform/http/register-routes.ts';
+import type { Transaction } from '../../../postgres/client.ts';
+import { findSetting, settingScope, type SettingRow } from '../../../postgres/tables/settings.ts';
+import { Message } from '../../../schemas/primitives.ts';
+import {
+  isReadBySuperAdmins,
+  isSettingKey,
+  Setting,
+  SettingParams,
+  SETTINGS,
+  takesNull,
+  UpdateSettingBody,
+  type SettingKey,
+} from '../../../schemas/settings/settings.ts';
+import { below } from '../../conventions/bulk-error.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { newRecord, type Caller } from '../../conventions/record.ts';
+import { route } from '../../conventions/route.ts';
+import { assertTenantLimits } from '../tenants/limits.ts';
+import { assertCustomCurrencies } from './custom-currencies.ts';
+import { settingAnswer } from './setting-answer.ts';
+
+function settingKey(key: string): SettingKey {
+  if (isSettingKey(key)) return key;
+  throw invalidField('key', `"${key}" is no setting; one of: ${Object.keys(SETTINGS).join(', ')}`);
+}
+
+/**
+ * The sent value must be right by itself; then its keys replace those that are stored, null brings a
+ * default back (ruling 5), and what comes of that must be right too.
+ */
+async function save(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  key: SettingKey,
+  sent: Record<string, unknown>,
+): Promise<SettingRow> {
+  const isCleared = (field: string): boolean => sent[field] === null && !takesNull(key, field);
+  const kept = (value: object): Record<string, unknown> =>
+    Object.fromEntries(Object.entries(value).filter(([field]) => !isCleared(field)));
+  const value = parseValue(key, kept(sent));
+  if (key === 'tenant_config') assertTenantLimits(sent, deps.settings);
+  const record = newRecord(deps, caller, 'setting');
+  const at = settingScope(caller.scope, key);
+  await tx`select 1 from tenants where id = ${at.tenant_id} for update`;
+  const stored = await findSetting(tx, caller.scope, key);
+  const merged = kept({ ...stored?.value, ...value });
+  parseValue(key, merged);
+  if (key === 'custom_currency_config')
+    await assertCustomCurrencies(tx, caller.scope, stored?.value ?? {}, merged, record.updated_at);
+  const [row] = await tx<SettingRow[]>`
+    insert into settings ${tx({ ...record, ...at, key, value: tx.json(merged as never) })}
+    on conflict on constraint settings_key_key do update
+       set value = excluded.value,
+           updated_at = ${record.updated_at}, updated_by = ${record.updated_by}
+    returning id, tenant_id, environment_id, key, value, status,
+              created_at, updated_at, created_by, updated_by`;
+  return row!;
+}
+
+function parseValue(key: SettingKey, sent: Record<string, unknown>): object {
+  try {
+    return parse(SETTINGS[key].schema, sent, 'body');
+  } catch (error) {
+    throw below(error, 'value');
+  }
+}
+
+export const settingRoutes = [
+  route({
+    method: 'GET',
+    path: '/settings/{key}',
+    summary: 'Get a setting: what is stored, or the default',
+    permission: 'setting:read',
+    params: SettingParams,
+    status: 200,
+    answer: Setting,
+    async handler(call) {
+      const key = settingKey(call.params.key);
+      if (isReadBySuperAdmins(key))
+        assertAllowed({ permission: 'setting:read', humanSuperAdminOnly: true }, call.identity);
+      return settingAnswer(call.scope, key, await findSetting(call.deps.pool, call.scope, key));
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: '/settings/{key}',
+    summary: 'Change a setting',
+    permission: 'setting:write',
+    humanSuperAdminOnly: true,
+    params: SettingParams,
+    body: UpdateSettingBody,
+    status: 200,
+    answer: Setting,
+    async handler(call) {
+      const key = settingKey(call.params.key);
+      const unknown = unknownFields(SETTINGS[key].schema, call.body.value);
+      call.ignore(unknown.map((path) => `value.${path}`));
+      const row = await call.deps.pool.begin((tx) =>
+        save(tx, call.deps, call, key, call.body.value),
+      );
+      return settingAnswer(call.scope, key, row);
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/settings/{key}',
+    summary: 'Forget a setting: the default holds again',
+    permission: 'setting:write',
+    humanSuperAdminOnly: true,
+    params: SettingParams,
+    status: 200,
+    answer: Message,
+    async handler({ deps, scope, params }) {
+      const at = isSettingKey(params.key) ? settingScope(scope, params.key) : scope;
+      await deps.pool.begin(async (tx) => {
+        const [deleted] = await tx<Pick<SettingRow, 'value'>[]>`
+          delete from settings
+           where tenant_id = ${at.tenant_id} and environment_id = ${at.environment_id}
+             and key = ${params.key}
+          returning value`;
+        if (deleted === undefined) throw notFound('Setting', params.key);
+        if (params.key === 'custom_currency_config')
+          await assertCustomCurrencies(tx, scope, deleted.value, {}, isoTime(deps.clock.now()));
+      });
+      return { message: 'Setting deleted successfully' };
+    },
+  }),
+];

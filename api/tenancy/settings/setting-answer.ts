@@ -1,0 +1,19 @@
+import type { Scope } from '../../../postgres/client.ts';
+import { settingScope, type SettingRow } from '../../../postgres/tables/settings.ts';
+import { SETTINGS, type Setting, type SettingKey } from '../../../schemas/settings/settings.ts';
+
+/** What is stored over the default; without a row the default, under no id. */
+export function settingAnswer(scope: Scope, key: SettingKey, row: SettingRow | null): Setting {
+  const value = { ...SETTINGS[key].default, ...row?.value };
+  if (row !== null) return { ...row, value, environment_id: row.environment_id || null };
+  const nothing = { id: null, status: null, created_at: null, updated_at: null, created_by: null };
+  const { tenant_id, environment_id } = settingScope(scope, key);
+  return {
+    ...nothing,
+    key,
+    value,
+    tenant_id,
+    environment_id: environment_id || null,
+    updated_by: null,
+  };
+}

@@ -1,0 +1,130 @@
+import { assertRoles, mayGrant } from '../../../domain/access/permissions.ts';
+import { invalidField, invalidOperation, notFound } from '../../../domain/errors.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import type { Identity } from '../../../platform/identity/api-key-auth.ts';
+import type { Transaction } from '../../../postgres/client.ts';
+import type { UpdateMeBody } from '../../../schemas/tenancy.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { changed, type Caller } from '../../conventions/record.ts';
+import { forbidden } from './create-user.ts';
+import {
+  countPeople,
+  hasOtherSuperAdmin,
+  liveKeyIds,
+  lockUser,
+  updateUserRow,
+  type UserRow,
+} from './repository.ts';
+
+/** Replaces a person's roles: not one's own, not the last super admin's, and not while live keys carry the old ones. */
+export async function replaceRoles(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller & { readonly identity: Identity },
+  id: string,
+  roles: readonly string[],
+): Promise<UserRow> {
+  const { tenant_id } = caller.scope;
+  await countPeople(tx, tenant_id);
+  const user = await lockUser(tx, tenant_id, id);
+  if (user.type === 'service_account')
+    throw invalidField('id', 'the roles of a service account are fixed at creation');
+  assertRoles('user', roles);
+  if (!mayGrant(caller.identity, roles)) throw forbidden('Nobody grants more than they hold.');
+  if (id === caller.user_id) throw invalidOperation('Nobody changes their own roles.');
+  await assertNoLiveKeys(tx, deps, caller, id);
+  const staysSuperAdmin = roles.includes('super_admin') || !user.roles.includes('super_admin');
+  if (!staysSuperAdmin && !(await hasOtherSuperAdmin(tx, tenant_id, id)))
+    throw invalidOperation('This is the last super admin of the tenant.');
+  return await updateUserRow(tx, tenant_id, id, { roles: [...roles], ...changed(deps, caller) });
+}
+
+/** A new name for a service account; people are renamed by themselves: 404. */
+export async function renameServiceAccount(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+  name: string,
+): Promise<UserRow> {
+  const { tenant_id } = caller.scope;
+  const user = await lockUser(tx, tenant_id, id);
+  if (user.type !== 'service_account') throw notFound('Service account', id);
+  return await updateUserRow(tx, tenant_id, id, { name, ...changed(deps, caller) });
+}
+
+/** The caller's own name and metadata, which is merged key by key: null takes a key away. */
+export async function updateMe(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  body: UpdateMeBody,
+): Promise<UserRow> {
+  const { tenant_id } = caller.scope;
+  const user = await lockUser(tx, tenant_id, caller.user_id);
+  return await updateUserRow(tx, tenant_id, user.id, {
+    name: body.name === undefined ? user.name : body.name,
+    metadata: Object.fromEntries(
+      Object.entries({ ...user.metadata, ...body.metadata }).flatMap(([key, value]) =>
+        value === null ? [] : [[key, value] as const],
+      ),
+    ),
+    ...changed(deps, caller),
+  });
+}
+
+/** Archives a service account whose keys are gone. People are removed otherwise: 400. */
+export async function archiveServiceAccount(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+): Promise<void> {
+  const { tenant_id } = caller.scope;
+  const user = await lockUser(tx, tenant_id, id);
+  if (user.type !== 'service_account')
+    throw invalidField('id', 'is a person: use POST /users/{id}/remove');
+  await assertNoLiveKeys(tx, deps, caller, id);
+  await updateUserRow(tx, tenant_id, id, { status: 'archived', ...changed(deps, caller) });
+}
+
+/**
+ * Takes a person out of the tenant, with their sessions and keys. Refused: oneself, the last person, the
+ * last super admin. Answers the ids of the keys, which have to be forgotten once this is committed.
+ */
+export async function removePerson(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+): Promise<string[]> {
+  const { tenant_id } = caller.scope;
+  const people = await countPeople(tx, tenant_id);
+  const user = await lockUser(tx, tenant_id, id);
+  if (user.type !== 'user') throw invalidField('id', 'is a service account: delete it');
+  if (id === caller.user_id) throw invalidOperation('Nobody removes themselves.');
+  if (people <= 1) throw invalidOperation('This is the last person of the tenant.');
+  if (user.roles.includes('super_admin') && !(await hasOtherSuperAdmin(tx, tenant_id, id)))
+    throw invalidOperation('This is the last super admin of the tenant.');
+  const at = isoTime(deps.clock.now());
+  await updateUserRow(tx, tenant_id, id, { status: 'archived', ...changed(deps, caller) });
+  await tx`update sessions set ended_at = ${at} where user_id = ${id} and ended_at is null`;
+  const keys = await tx<{ id: string }[]>`
+    update api_keys set status = 'archived', updated_at = ${at}, updated_by = ${caller.user_id}
+     where tenant_id = ${tenant_id} and user_id = ${id} and status = 'published'
+    returning id`;
+  return keys.map((key) => key.id);
+}
+
+async function assertNoLiveKeys(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+): Promise<void> {
+  const keys = await liveKeyIds(tx, caller.scope.tenant_id, id, isoTime(deps.clock.now()));
+  if (keys.length > 0)
+    throw invalidOperation(
+      `The account has API keys that work. Delete them first: ${keys.join(', ')}`,
+    );
+}

@@ -1,0 +1,66 @@
+import { assertRoles, mayGrant } from '../../../domain/access/permissions.ts';
+import { BillingError, invalidField } from '../../../domain/errors.ts';
+import type { Identity } from '../../../platform/identity/api-key-auth.ts';
+import type { CreatedUser, CreateUserBody } from '../../../schemas/tenancy.ts';
+import { firstPassword, hashPassword } from '../auth/passwords.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { newRecord, type Caller } from '../../conventions/record.ts';
+import { tenantLimits } from '../tenants/limits.ts';
+import { countPeople, insertUser, withTenant, type UserRow } from './repository.ts';
+
+const DEFAULT_ROLES = ['all_reader'];
+
+export const forbidden = (message: string): BillingError =>
+  new BillingError('forbidden', 'permission_denied', message);
+
+/**
+ * Invites a person, with a password that is shown once, or makes a service account, whose roles are fixed
+ * for life. Only super admins invite people; nobody grants more than they hold (money-semantics 14.2).
+ */
+export async function createUser(
+  deps: BillingDeps,
+  caller: Caller & { readonly identity: Identity },
+  body: CreateUserBody,
+): Promise<CreatedUser> {
+  const { identity } = caller;
+  if (body.type === 'user' && !identity.roles.includes('super_admin'))
+    throw forbidden('Only a super admin may invite people.');
+  const roles = rolesFor(body);
+  if (!mayGrant(identity, roles)) throw forbidden('Nobody grants more than they hold.');
+
+  const password = body.type === 'user' ? firstPassword() : null;
+  const password_hash = password === null ? null : await hashPassword(password);
+  const { id, created_at, updated_at, created_by, updated_by } = newRecord(deps, caller, 'user');
+  const row: UserRow = {
+    id,
+    email: body.type === 'user' ? body.email!.toLowerCase() : null,
+    // People say themselves what they are called.
+    name: body.type === 'user' ? null : (body.name ?? null),
+    type: body.type,
+    roles,
+    metadata: {},
+  };
+  const { tenant_id } = caller.scope;
+  return await deps.pool.begin(async (tx) => {
+    if (body.type === 'user') {
+      const { max_users } = await tenantLimits(tx, tenant_id, deps.settings);
+      if ((await countPeople(tx, tenant_id)) >= max_users)
+        throw invalidField('type', `the tenant may have ${max_users} people`);
+    }
+    const times = { created_at, updated_at, created_by, updated_by };
+    await insertUser(tx, { ...row, ...times, tenant_id, password_hash });
+    return { ...(await withTenant(tx, tenant_id, row)), password };
+  });
+}
+
+function rolesFor(body: CreateUserBody): string[] {
+  if (body.type === 'user') {
+    if (!body.email) throw invalidField('email', 'is required for a user');
+    const roles = body.roles?.length ? body.roles : DEFAULT_ROLES;
+    assertRoles('user', roles);
+    return roles;
+  }
+  if (body.email) throw invalidField('email', 'is not for a service account');
+  assertRoles('service_account', body.roles ?? []);
+  return body.roles!;
+}

@@ -1,0 +1,140 @@
+import { alreadyExists, notFound } from '../../../domain/errors.ts';
+import { violatedConstraint, type Db, type Transaction } from '../../../postgres/client.ts';
+import { findPage } from '../../../postgres/search.ts';
+import type { Page, Search } from '../../../schemas/search.ts';
+import type { User } from '../../../schemas/tenancy.ts';
+import { findTenant } from '../tenants/repository.ts';
+
+/** An account as stored, without its tenant. */
+export type UserRow = Omit<User, 'tenant'>;
+
+const columns = (db: Db) => db`id, email, name, type, roles, metadata`;
+
+export async function withTenant(db: Db, tenantId: string, row: UserRow): Promise<User> {
+  return { ...row, tenant: await findTenant(db, tenantId) };
+}
+
+/** An account of the tenant. 404 for a missing, a removed, and another tenant's. */
+export async function findUser(db: Db, tenantId: string, id: string): Promise<UserRow> {
+  const [row] = await db<UserRow[]>`
+    select ${columns(db)} from users
+     where tenant_id = ${tenantId} and id = ${id} and status = 'published'`;
+  if (row === undefined) throw notFound('User', id);
+  return row;
+}
+
+/** The account, locked: its roles do not change while a key is made, and the other way round. */
+export async function lockUser(tx: Transaction, tenantId: string, id: string): Promise<UserRow> {
+  const [row] = await tx<UserRow[]>`
+    select ${columns(tx)} from users
+     where tenant_id = ${tenantId} and id = ${id} and status = 'published'
+       for update`;
+  if (row === undefined) throw notFound('User', id);
+  return row;
+}
+
+export interface UserFilter {
+  readonly user_ids?: string[] | null;
+  readonly type?: string | null;
+  readonly roles?: string[] | null;
+  readonly search: Search;
+}
+
+/** Service accounts, unless a type or ids are asked for. */
+export async function searchUsers(
+  db: Db,
+  tenantId: string,
+  filter: UserFilter,
+): Promise<Page<User>> {
+  const { search } = filter;
+  const type = filter.type ?? (filter.user_ids?.length ? null : 'service_account');
+  const page = await findPage<UserRow>(db, {
+    columns: columns(db),
+    from: db`users`,
+    where: db`tenant_id = ${tenantId} and status = ${search.status ?? 'published'}
+      ${filter.user_ids?.length ? db`and id = any(${filter.user_ids})` : db``}
+      ${type === null ? db`` : db`and type = ${type}`}
+      ${filter.roles?.length ? db`and roles && ${filter.roles}` : db``}`,
+    search,
+  });
+  const tenant = await findTenant(db, tenantId);
+  return { ...page, items: page.items.map((row) => ({ ...row, tenant })) };
+}
+
+/** How many people the tenant has. Holds the tenant's lock, so that two can not both be the last. */
+export async function countPeople(tx: Transaction, tenantId: string): Promise<number> {
+  await tx`select 1 from tenants where id = ${tenantId} for update`;
+  const [row] = await tx<{ count: number }[]>`
+    select count(*)::int as count from users
+     where tenant_id = ${tenantId} and type = 'user' and status = 'published'`;
+  return row!.count;
+}
+
+/** Whether another super admin is left among the tenant's people. */
+export async function hasOtherSuperAdmin(
+  tx: Transaction,
+  tenantId: string,
+  id: string,
+): Promise<boolean> {
+  const [row] = await tx`
+    select 1 from users
+     where tenant_id = ${tenantId} and id <> ${id} and type = 'user' and status = 'published'
+       and 'super_admin' = any(roles)
+     limit 1`;
+  return row !== undefined;
+}
+
+export async function insertUser(
+  tx: Transaction,
+  row: UserRow & {
+    readonly tenant_id: string;
+    readonly password_hash: string | null;
+    readonly created_at: string;
+    readonly updated_at: string;
+    readonly created_by: string;
+    readonly updated_by: string;
+  },
+): Promise<void> {
+  try {
+    await tx`insert into users ${tx({ ...row, metadata: tx.json(row.metadata) })}`;
+  } catch (error) {
+    throw violatedConstraint(error) === 'users_email_key'
+      ? alreadyExists('user', 'email', row.email ?? '')
+      : error;
+  }
+}
+
+export async function updateUserRow(
+  tx: Transaction,
+  tenantId: string,
+  id: string,
+  changes: Partial<UserRow> & {
+    readonly status?: 'archived';
+    readonly updated_at: string;
+    readonly updated_by: string;
+  },
+): Promise<UserRow> {
+  const { metadata, ...rest } = changes;
+  const [row] = await tx<UserRow[]>`
+    update users
+       set ${tx({ ...rest, ...(metadata ? { metadata: tx.json(metadata) } : {}) } as never)}
+     where tenant_id = ${tenantId} and id = ${id}
+    returning ${columns(tx)}`;
+  if (row === undefined) throw notFound('User', id);
+  return row;
+}
+
+/** Ids of the account's keys that still work, in every environment. */
+export async function liveKeyIds(
+  db: Db,
+  tenantId: string,
+  userId: string,
+  now: string,
+): Promise<string[]> {
+  const rows = await db<{ id: string }[]>`
+    select id from api_keys
+     where tenant_id = ${tenantId} and user_id = ${userId} and status = 'published'
+       and (expires_at is null or expires_at > ${now})
+     order by id`;
+  return rows.map((row) => row.id);
+}

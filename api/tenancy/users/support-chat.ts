@@ -1,0 +1,20 @@
+import { createHmac } from 'node:crypto';
+import { invalidOperation } from '../../../domain/errors.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import type { ApiDeps } from '../../deps.ts';
+
+const TOKEN_MS = 15 * 60_000;
+
+/**
+ * The HMAC-SHA256 of the account's id, in hex, by the widget's secret (money-semantics 14.2.8). It is the same
+ * at every call; `expires_at` says when to ask again. 400 where no widget is set up.
+ */
+export function supportChatToken(
+  { supportChatSecret, clock }: Pick<ApiDeps, 'supportChatSecret' | 'clock'>,
+  user: { readonly id: string },
+): { token: string; expires_at: string } {
+  if (supportChatSecret === null)
+    throw invalidOperation('There is no support widget here: SUPPORT_CHAT_SECRET is not set.');
+  const token = createHmac('sha256', supportChatSecret).update(user.id).digest('hex');
+  return { token, expires_at: isoTime(clock.now() + TOKEN_MS) };
+}

@@ -1,0 +1,81 @@
+import { isoTime } from '../../../platform/clock.ts';
+import { inScope, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { writeOutbox } from '../../../postgres/tables/outbox.ts';
+import type { Customer } from '../../../schemas/customer.ts';
+import type { Erasure, EraseCustomerBody } from '../../../schemas/erasure.ts';
+import {
+  customerAnswer,
+  lockCustomer,
+  updateCustomerRow,
+} from '../../customers/customers/repository.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { changed, newRecord, type Caller } from '../../conventions/record.ts';
+import { erasuresOf, insertErasure } from './repository.ts';
+
+/**
+ * Erases a customer's personal data (reliability S31). At once: name, mail, contacts, address and
+ * metadata of the record, and the snapshots of it in notifications. By a job: the properties of the
+ * events that were accepted until now. What bills stays: ids, times, metered usage, invoices. While one
+ * erasure is under way another request answers it. Subscriptions go on: who should not be charged any
+ * more is cancelled, not erased. 404 for an unknown customer.
+ */
+export async function eraseCustomer(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller & { readonly request_id: string },
+  customerId: string,
+  { reason }: EraseCustomerBody,
+): Promise<Erasure> {
+  const { scope } = caller;
+  const { external_id } = await lockCustomer(tx, scope, { id: customerId });
+  const row = await updateCustomerRow(tx, scope, customerId, {
+    ...NOBODY,
+    ...changed(deps, caller),
+  });
+  const customer = customerAnswer(row);
+  await overwriteSnapshots(tx, scope, customer);
+  await writeOutbox(tx, scope, 'customer.updated', { customer });
+
+  const [newest] = await erasuresOf(tx, scope, customerId);
+  if (newest?.state === 'requested') return newest;
+  const erasure: Erasure = {
+    ...newRecord(deps, caller, 'erasure'),
+    customer_id: customerId,
+    external_customer_id: external_id,
+    reason,
+    request_id: caller.request_id,
+    state: 'requested',
+    events_until: isoTime(deps.clock.now()),
+    erased_at: null,
+    erased_events: null,
+    completed_at: null,
+  };
+  await insertErasure(tx, erasure);
+  return erasure;
+}
+
+const NOBODY = {
+  name: 'Erased customer',
+  email: null,
+  contact: null,
+  contact_persons: [],
+  address_line1: null,
+  address_line2: null,
+  address_city: null,
+  address_state: null,
+  address_postal_code: null,
+  address_country: null,
+  metadata: {},
+};
+
+/** Notifications of the customer hold it as it was; those not delivered yet would tell it. */
+async function overwriteSnapshots(
+  tx: Transaction,
+  scope: Scope,
+  customer: Customer,
+): Promise<void> {
+  await tx`
+    update outbox set payload = jsonb_set(payload, '{customer}', ${tx.json(customer as never)})
+     where ${inScope(tx, scope)} and entity_type = 'customer' and entity_id = ${customer.id}
+       and payload ? 'customer'`;
+}

@@ -1,0 +1,65 @@
+import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
+import type { Erasure } from '../../../schemas/erasure.ts';
+
+type StoredErasure = Omit<Erasure, 'erased_events'> & { readonly erased_events: string | null };
+
+const columns = (db: Db) => db`
+  id, tenant_id, environment_id, customer_id, external_customer_id, reason, request_id, state,
+  events_until, erased_at, erased_events, completed_at, status,
+  created_at, updated_at, created_by, updated_by`;
+
+const answerOf = (row: StoredErasure): Erasure => ({
+  ...row,
+  erased_events: row.erased_events === null ? null : Number(row.erased_events),
+});
+
+/** Erasures of a customer, newest first. */
+export async function erasuresOf(db: Db, scope: Scope, customerId: string): Promise<Erasure[]> {
+  const rows = await db<StoredErasure[]>`
+    select ${columns(db)} from erasures
+     where ${inScope(db, scope)} and customer_id = ${customerId}
+     order by created_at desc, id desc`;
+  return rows.map(answerOf);
+}
+
+export async function insertErasure(db: Db, erasure: Erasure): Promise<void> {
+  await db`insert into erasures ${db(erasure)}`;
+}
+
+/**
+ * What there is to do, oldest first, of all tenants: requests, and those whose events were erased before
+ * `erasedBefore`, from when on the log can bring none of them back.
+ */
+export async function openErasures(
+  db: Db,
+  erasedBefore: string,
+  limit: number,
+): Promise<Erasure[]> {
+  const rows = await db<StoredErasure[]>`
+    select ${columns(db)} from erasures
+     where state = 'requested' or (state = 'erased' and erased_at < ${erasedBefore})
+     order by created_at, id limit ${limit}`;
+  return rows.map(answerOf);
+}
+
+/** How many copies were found, before they are erased: afterwards they can not be counted. */
+export async function noteFound(db: Db, id: string, events: number): Promise<void> {
+  await db`
+    update erasures set erased_events = greatest(coalesce(erased_events, 0), ${events}::bigint)
+     where id = ${id}`;
+}
+
+/** requested → erased → complete. */
+export async function noteErased(
+  db: Db,
+  id: string,
+  state: 'erased' | 'complete',
+  at: string,
+): Promise<void> {
+  await db`
+    update erasures
+       set state = ${state}, updated_at = ${at},
+           erased_at = coalesce(erased_at, ${at}),
+           completed_at = case when ${state === 'complete'} then ${at}::timestamptz end
+     where id = ${id}`;
+}

@@ -1,0 +1,36 @@
+import { EraseCustomerBody, Erasure } from '../../../schemas/erasure.ts';
+import { IdParams } from '../../../schemas/primitives.ts';
+import { pageOf } from '../../../schemas/search.ts';
+import { findCustomer } from '../../customers/customers/repository.ts';
+import { route } from '../../conventions/route.ts';
+import { wholeList } from '../../conventions/whole-list.ts';
+import { eraseCustomer } from './erase-customer.ts';
+import { erasuresOf } from './repository.ts';
+
+export const erasureRoutes = [
+  route({
+    method: 'POST',
+    path: '/customers/{id}/erase',
+    summary: "Erase a customer's personal data and the properties of its events; invoices stand",
+    permission: 'erasure:write',
+    params: IdParams,
+    body: EraseCustomerBody,
+    status: 202,
+    answer: Erasure,
+    handler: (call) =>
+      call.deps.pool.begin((tx) => eraseCustomer(tx, call.deps, call, call.params.id, call.body)),
+  }),
+  route({
+    method: 'GET',
+    path: '/customers/{id}/erasures',
+    summary: 'Erasures of a customer, newest first, and how far they are',
+    permission: 'erasure:read',
+    params: IdParams,
+    status: 200,
+    answer: pageOf(Erasure),
+    handler: async ({ deps, scope, params }) => {
+      await findCustomer(deps.pool, scope, params.id);
+      return wholeList(await erasuresOf(deps.pool, scope, params.id));
+    },
+  }),
+];

@@ -1,0 +1,88 @@
+import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
+import type { LineItemRow } from '../../../schemas/subscription.ts';
+import type { Meter } from '../../../schemas/meter.ts';
+import { findMeters } from '../../catalog/meters/repository.ts';
+import { findPrices, type PriceRow } from '../../catalog/prices/repository.ts';
+
+const MATCHES_MAX = 100;
+
+/** Published meters that listen to an event name. */
+export async function metersOfEventName(db: Db, scope: Scope, eventName: string): Promise<Meter[]> {
+  const rows = await db<{ id: string }[]>`
+    select id from meters
+     where ${inScope(db, scope)} and event_name = ${eventName} and status = 'published'
+     order by created_at, id limit ${MATCHES_MAX}`;
+  return inOrder(rows, await findMeters(db, scope, idsOf(rows)));
+}
+
+/** Published usage prices of the meters, oldest first. */
+export async function pricesOfMeters(
+  db: Db,
+  scope: Scope,
+  meterIds: readonly string[],
+): Promise<PriceRow[]> {
+  const rows = await db<{ id: string }[]>`
+    select id from prices
+     where ${inScope(db, scope)}
+       and meter_id = any(${meterIds as string[]}::text[])
+       and entity_type <> 'COSTSHEET'
+       and status = 'published'
+     order by created_at, id limit ${MATCHES_MAX}`;
+  return inOrder(rows, await findPrices(db, scope, idsOf(rows)));
+}
+
+/** Lines of the customer's subscriptions that rate usage of one of the meters, whenever they are in force. */
+export function usageLinesOfCustomer(
+  db: Db,
+  scope: Scope,
+  customerId: string,
+  meterIds: readonly string[],
+): Promise<LineItemRow[]> {
+  return db<LineItemRow[]>`
+    select li.*
+      from subscription_line_items li
+      join subscriptions s on s.id = li.subscription_id
+     where ${inScope(db, scope, 'li')}
+       and s.customer_id = ${customerId}
+       and s.status = 'published' and li.status = 'published'
+       and li.price_type = 'USAGE'
+       and li.meter_id = any(${meterIds as string[]}::text[])
+     order by li.created_at, li.id`;
+}
+
+/** Every published subscription of the customers. */
+export async function subscriptionsOfCustomers(
+  db: Db,
+  scope: Scope,
+  customerIds: readonly string[],
+): Promise<{ id: string; customer_id: string }[]> {
+  if (customerIds.length === 0) return [];
+  return await db<{ id: string; customer_id: string }[]>`
+    select id, customer_id from subscriptions
+     where ${inScope(db, scope)}
+       and customer_id = any(${customerIds as string[]}::text[])
+       and status = 'published'`;
+}
+
+/** Published customers under any of the external ids. */
+export async function customersByExternalIds(
+  db: Db,
+  scope: Scope,
+  externalIds: readonly string[],
+): Promise<{ id: string; external_id: string }[]> {
+  if (externalIds.length === 0) return [];
+  return await db<{ id: string; external_id: string }[]>`
+    select id, external_id from customers
+     where ${inScope(db, scope)}
+       and external_id = any(${externalIds as string[]}::text[])
+       and status = 'published'`;
+}
+
+const idsOf = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id);
+
+function inOrder<Row extends { id: string }>(
+  order: readonly { id: string }[],
+  found: readonly Row[],
+): Row[] {
+  return order.flatMap(({ id }) => found.find((row) => row.id === id) ?? []);
+}

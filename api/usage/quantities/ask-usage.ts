@@ -1,0 +1,140 @@
+import { GROUPS_MAX, tooManyGroups } from '../../../clickhouse/reading/usage-errors.ts';
+import { BillingError } from '../../../domain/errors.ts';
+import { aggregate, type MeteredUsage } from '../../../domain/metering/aggregate.ts';
+import { compileMeter } from '../../../domain/metering/meter-event.ts';
+import type { WatermarkVector } from '../../../domain/metering/position.ts';
+import type { MeterVersion, UsageQuery, UsageRow } from '../../../domain/metering/usage.ts';
+import { epochMs } from '../../../domain/time/instant.ts';
+import type { MeterVersionRecord } from '../../../postgres/tables/meter-versions.ts';
+import { readLiveUntil } from '../../../postgres/tables/seals.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { propertiesOf } from '../events/answers.ts';
+import { usageQuestionTooLarge } from './too-large.ts';
+
+/**
+ * A question about the usage of one meter version, which may name any property. The usage of a version that
+ * is still being backfilled is not whole: such a question is answered from the events.
+ */
+export interface UsageAsk {
+  readonly query: UsageQuery;
+  readonly version: MeterVersion & Pick<MeterVersionRecord, 'backfill_state'>;
+}
+
+export const usageStillCounted = (): BillingError =>
+  new BillingError(
+    'unavailable',
+    'usage_unavailable',
+    'Usage of this meter is still being counted from earlier events. Repeat the request shortly.',
+  );
+
+/** Expressions are evaluated here, event by event: beyond this many the question is too large. */
+const EVENTS_MAX = 200_000;
+
+/**
+ * Rows of each question by its key. Usage keeps the properties that prices and meters name; questions
+ * about others are answered from the raw events, by the same rules. 400 `too_many_groups` where
+ * `group_by` tells more than 10,000 of them apart.
+ */
+export async function askUsage(
+  deps: ApiDeps,
+  asks: readonly UsageAsk[],
+): Promise<ReadonlyMap<string, readonly UsageRow[]>> {
+  const [first] = asks;
+  if (first === undefined) return new Map();
+  const kept = asks.filter(keepsAll);
+  // Each question has a turn of its own: one that held a turn and waited for another could wait for ever.
+  const { answers } = await deps.eventReader.inTurn(first.query.tenant_id, () =>
+    deps.usageReader.read(kept.map(({ query }) => query)),
+  );
+  const rows = new Map([...answers].map(([key, answer]) => [key, answer.rows]));
+  const raw = asks.filter((ask) => !keepsAll(ask));
+  const ended = await endsOf(deps, raw);
+  for (const ask of raw) {
+    const liveUntil = ended.get(ask.version.id) ?? {};
+    rows.set(ask.query.key, await rowsOfEvents(deps, ask, liveUntil));
+  }
+  for (const { query } of asks) refuseTooManyGroups(query.group_by, rows.get(query.key)!);
+  return rows;
+}
+
+/** 400 where a question tells more than 10,000 groups apart (reliability S13). */
+export function refuseTooManyGroups(
+  group_by: readonly string[],
+  rows: readonly { readonly group: readonly string[] }[],
+): void {
+  if (group_by.length === 0 || rows.length <= GROUPS_MAX) return;
+  if (new Set(rows.map(({ group }) => JSON.stringify(group))).size > GROUPS_MAX)
+    throw tooManyGroups();
+}
+
+function namesOf({ filter_values, excluded_filter_values, group_by }: UsageQuery): string[] {
+  const filters = [filter_values, ...(excluded_filter_values ?? [])];
+  return [...filters.flatMap((filter) => Object.keys(filter)), ...group_by];
+}
+
+const isWhole = ({ backfill_state }: UsageAsk['version']): boolean => backfill_state === 'complete';
+
+const keepsAll = ({ query, version }: UsageAsk): boolean =>
+  isWhole(version) &&
+  namesOf(query).every((name) => name === 'source' || version.dimensions.includes(name));
+
+/** 503 where there are too many events for one question, but will be usage of them. */
+async function rowsOfEvents(
+  deps: ApiDeps,
+  ask: UsageAsk,
+  liveUntil: WatermarkVector,
+): Promise<readonly UsageRow[]> {
+  const { query, version } = ask;
+  try {
+    return version.spec.aggregation.expression !== null
+      ? await askRawEvents(deps, ask, liveUntil)
+      : (await deps.eventReader.answer(query, version, liveUntil)).rows;
+  } catch (error) {
+    const isTooLarge = error instanceof BillingError && error.code === 'usage_query_too_large';
+    throw isTooLarge && !isWhole(version) ? usageStillCounted() : error;
+  }
+}
+
+/** Where the versions asked about ended, as their usage rows would not count beyond it either. */
+async function endsOf(
+  deps: ApiDeps,
+  asks: readonly UsageAsk[],
+): Promise<ReadonlyMap<string, WatermarkVector>> {
+  if (asks.length === 0) return new Map();
+  return await readLiveUntil(deps.pool, [...new Set(asks.map(({ version }) => version.id))]);
+}
+
+async function askRawEvents(
+  deps: ApiDeps,
+  { query, version }: UsageAsk,
+  liveUntil: WatermarkVector,
+): Promise<readonly UsageRow[]> {
+  const isLifetime = query.reset_usage === 'NEVER' && query.window === null;
+  const events = await deps.eventReader.counted({
+    tenant_id: query.tenant_id,
+    environment_id: query.environment_id,
+    event_name: version.spec.event_name,
+    external_customer_ids: query.external_customer_ids,
+    start: isLifetime ? 0 : epochMs(query.start),
+    end: epochMs(query.end),
+    limit: EVENTS_MAX + 1,
+  });
+  if (events.length > EVENTS_MAX)
+    throw usageQuestionTooLarge(
+      `A question about a property that no price or meter names may look at ${EVENTS_MAX} events of a meter with an expression. Ask about a shorter time.`,
+    );
+  const names = [...new Set(namesOf(query))].filter((name) => name !== 'source');
+  const meter = compileMeter({ ...version, dimensions: names });
+  const usage = events.flatMap((event): MeteredUsage[] => {
+    const end = liveUntil[event.partition];
+    if (end !== undefined && event.position >= end) return [];
+    const metering = meter({ event_name: event.event_name, properties: propertiesOf(event) ?? {} });
+    if (metering.outcome !== 'metered') return [];
+    const dimensions = Object.fromEntries(
+      names.map((name, index) => [name, metering.dimensions[index]!]),
+    );
+    const { value, unique_value } = metering;
+    return [{ ...event, meter_version_id: version.id, value, unique_value, dimensions }];
+  });
+  return aggregate(query, usage).rows;
+}

@@ -1,0 +1,20 @@
+import { invalidField } from '../../../domain/errors.ts';
+import type { Db, Scope } from '../../../postgres/client.ts';
+import { findCustomer } from '../../customers/customers/repository.ts';
+
+/**
+ * The external id that events of the asked customer carry; null for every customer together. 404 for an
+ * unknown `customer_id`, 400 when the two names mean different customers.
+ */
+export async function askedCustomer(
+  db: Db,
+  scope: Scope,
+  asked: { readonly customer_id?: string | null; readonly external_customer_id?: string | null },
+): Promise<string | null> {
+  const external = asked.external_customer_id || null;
+  if (!asked.customer_id) return external;
+  const { external_id } = await findCustomer(db, scope, asked.customer_id);
+  if (external !== null && external !== external_id)
+    throw invalidField('customer_id', 'names another customer than external_customer_id');
+  return external_id;
+}

@@ -1,0 +1,49 @@
+import { usageQueryTooLarge } from '../../../clickhouse/reading/usage-errors.ts';
+import { invalidField } from '../../../domain/errors.ts';
+import { isoTime, type Clock } from '../../../platform/clock.ts';
+import type { BUCKET_SIZES } from '../../../schemas/words.ts';
+
+const DAY_MS = 86_400_000;
+const DEFAULT_RANGE_MS = 7 * DAY_MS;
+/** Ten years. */
+const RANGE_DAYS_MAX = 3_660;
+/** A month of minutes is 44,640. */
+const WINDOWS_MAX = 50_000;
+
+type WindowSize = (typeof BUCKET_SIZES)[number];
+
+/** Shortest length of a window, for a bound on how many there are. */
+const MINUTES: Readonly<Record<WindowSize, number>> = {
+  MINUTE: 1, '15MIN': 15, '30MIN': 30, HOUR: 60, '3HOUR': 180, '6HOUR': 360, '12HOUR': 720,
+  DAY: 1_380, WEEK: 10_020, MONTH: 40_000,
+}; // prettier-ignore
+
+/**
+ * `[start_time, end_time)`: by default the seven days before now, or before the end that was given. 400
+ * `usage_query_too_large` for more than ten years, or more than 50,000 windows (reliability S13).
+ */
+export function rangeOf(
+  clock: Clock,
+  body: {
+    readonly start_time?: string | null;
+    readonly end_time?: string | null;
+    readonly window_size?: WindowSize | null;
+    readonly bucket_size?: WindowSize | null;
+  },
+): { readonly start: string; readonly end: string } {
+  const end = body.end_time ?? isoTime(clock.now());
+  const start = body.start_time ?? isoTime(Date.parse(end) - DEFAULT_RANGE_MS);
+  if (end <= start) throw invalidField('end_time', 'must be after start_time');
+  const lengthMs = Date.parse(end) - Date.parse(start);
+  if (lengthMs > RANGE_DAYS_MAX * DAY_MS)
+    throw usageQueryTooLarge(
+      `The range is longer than ${RANGE_DAYS_MAX} days. Ask about a shorter one.`,
+    );
+  for (const size of [body.window_size, body.bucket_size]) {
+    if (size != null && lengthMs / (MINUTES[size] * 60_000) > WINDOWS_MAX)
+      throw usageQueryTooLarge(
+        `The range has more than ${WINDOWS_MAX} windows of ${size}. Ask about a shorter one, or larger windows.`,
+      );
+  }
+  return { start, end };
+}

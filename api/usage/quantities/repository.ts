@@ -1,0 +1,98 @@
+import { usageQuestionTooLarge } from './too-large.ts';
+import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import type { Meter } from '../../../schemas/meter.ts';
+import { findMeters } from '../../catalog/meters/repository.ts';
+
+const METERS_MAX = 10_000;
+
+/** The customer's subscriptions that were running at some moment of `[start, end)`, oldest first. */
+export function subscriptionsInRange(
+  db: Db,
+  scope: Scope,
+  customerId: string,
+  start: string,
+  end: string,
+): Promise<SubscriptionRow[]> {
+  return db<SubscriptionRow[]>`
+    select *
+      from subscriptions
+     where ${inScope(db, scope)}
+       and customer_id = ${customerId}
+       and status = 'published'
+       and start_date < ${end}
+       and (end_date is null or end_date > ${start})
+       and (cancelled_at is null or cancelled_at > ${start})
+     order by created_at, id`;
+}
+
+const SUBSCRIPTIONS_MAX = 10_000;
+
+/** As above of all customers. Refused where there are more than one question may read. */
+export async function subscriptionsOfScope(
+  db: Db,
+  scope: Scope,
+  start: string,
+  end: string,
+): Promise<SubscriptionRow[]> {
+  const rows = await db<SubscriptionRow[]>`
+    select *
+      from subscriptions
+     where ${inScope(db, scope)}
+       and status = 'published'
+       and start_date < ${end}
+       and (end_date is null or end_date > ${start})
+       and (cancelled_at is null or cancelled_at > ${start})
+     order by created_at, id limit ${SUBSCRIPTIONS_MAX + 1}`;
+  if (rows.length > SUBSCRIPTIONS_MAX)
+    throw usageQuestionTooLarge(
+      `There are more than ${SUBSCRIPTIONS_MAX} subscriptions in this time. Ask about one customer.`,
+    );
+  return rows;
+}
+
+/** The customer's subscriptions that grant something now, oldest first. */
+export function runningSubscriptions(
+  db: Db,
+  scope: Scope,
+  customerId: string,
+  at: string,
+): Promise<SubscriptionRow[]> {
+  return db<SubscriptionRow[]>`
+    select *
+      from subscriptions
+     where ${inScope(db, scope)}
+       and customer_id = ${customerId}
+       and status = 'published'
+       and subscription_status in ('active', 'trialing')
+       and start_date <= ${at}
+       and (end_date is null or end_date > ${at})
+     order by created_at, id`;
+}
+
+/** Published meters that have one of the versions, or those of them that are named, oldest first. */
+export async function metersOfVersions(
+  db: Db,
+  scope: Scope,
+  versionIds: readonly string[],
+  ids: readonly string[] | null,
+): Promise<Meter[]> {
+  const rows = await db<{ id: string }[]>`
+    select id from meters
+     where ${inScope(db, scope)} and status = 'published'
+       and id in (select meter_id from meter_versions
+                   where ${inScope(db, scope)} and id = any(${versionIds as string[]}::text[]))
+       ${ids === null ? db`` : db`and id = any(${ids as string[]}::text[])`}
+     order by created_at, id limit ${METERS_MAX + 1}`;
+  if (rows.length > METERS_MAX)
+    throw usageQuestionTooLarge(
+      `More than ${METERS_MAX} meters have usage. Ask about some of the features.`,
+    );
+  const meters = await findMeters(
+    db,
+    scope,
+    rows.map(({ id }) => id),
+  );
+  const byId = new Map(meters.map((meter) => [meter.id, meter]));
+  return rows.flatMap(({ id }) => byId.get(id) ?? []);
+}

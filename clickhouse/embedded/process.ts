@@ -1,0 +1,47 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { Session, drainPending } from 'chdb';
+import { createEmbeddedHttpServer } from './http.ts';
+import type { EmbeddedProcessOptions, EmbeddedProcessReady } from './server.ts';
+import { SessionPool } from './sessions.ts';
+
+/**
+ * Entry of the child process that `startEmbeddedClickHouse` starts: opens the data directory, serves,
+ * and ends with its parent. Everything that was acknowledged is on disk by then, so ending at any
+ * moment loses nothing.
+ */
+const DRAIN_MS_MAX = 10_000;
+
+const options = JSON.parse(process.argv[2]!) as EmbeddedProcessOptions;
+const open = () => new Session(options.directory);
+const server = createEmbeddedHttpServer({
+  reads: new SessionPool(open, options.readSessions),
+  analytics: new SessionPool(open, options.analyticsSessions),
+  inserts: new SessionPool(open, options.insertSessions),
+  password: options.password,
+  onFatal(message) {
+    process.stderr.write(`the engine has ended: ${message}\n`);
+    setTimeout(() => process.exit(1), 100); // the answer that says so goes out first
+  },
+});
+
+// A parent that was killed can not say goodbye: its end closes the channel.
+process.on('disconnect', () => process.exit(0));
+process.on('SIGTERM', () => void drain());
+process.on('SIGINT', () => void drain());
+
+server.listen(options.port, '127.0.0.1');
+await once(server, 'listening');
+const ready: EmbeddedProcessReady = { port: (server.address() as AddressInfo).port };
+process.send!(ready);
+
+/** Answers what has been asked, takes nothing new, and ends. */
+async function drain(): Promise<void> {
+  setTimeout(() => process.exit(0), DRAIN_MS_MAX).unref();
+  const closed = once(server, 'close');
+  server.close();
+  setInterval(() => server.closeIdleConnections(), 10);
+  await closed;
+  await drainPending();
+  process.exit(0);
+}

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import type { UsageState, Span } from '../../domain/metering/usage-state.ts';
+import type { FilterValues, UsageQuery, UsageWindow } from '../../domain/metering/usage.ts';
+import { epochMs } from '../../domain/time/instant.ts';
+import { windowSpans } from '../../domain/time/usage-windows.ts';
+
+/** A stretch of time that is aggregated apart: a window cut to the period, or the period. */
+export interface Cell extends Span {
+  /** Of the uncut window, in milliseconds; null without windows. */
+  readonly window_start: number | null;
+  /** What lies before the period and is carried into it. */
+  readonly is_carry: boolean;
+}
+
+/** A usage question, ready to have the parts of buckets and rows added to it. */
+export interface PlannedQuery {
+  readonly query: UsageQuery;
+  /** Ascending, without gaps. */
+  readonly cells: readonly Cell[];
+  readonly start: number;
+  readonly end: number;
+  /** Whether some cell holds a whole UTC day. */
+  readonly uses_days: boolean;
+  readonly include: readonly DimensionFilter[];
+  readonly exclude: readonly (readonly DimensionFilter[])[];
+  /** Places of the dimensions that are grouped by; -1 is the source. */
+  readonly groups: readonly number[];
+}
+
+/** A dimension's place among those of its meter version, -1 for the source, and its allowed values. */
+export interface DimensionFilter {
+  readonly index: number;
+  readonly values: ReadonlySet<string>;
+}
+
+const DAY_MS = 86_400_000;
+
+/** Cells by grid and range: most lines of a billing run share them, and a month of minutes is 44,640. */
+export type CellCache = Map<string, Pick<PlannedQuery, 'cells' | 'uses_days'>>;
+
+export function planQuery(
+  query: UsageQuery,
+  dimensions: readonly string[],
+  cache: CellCache,
+): PlannedQuery {
+  const { cells, uses_days } = cachedCells(query, cache);
+  return {
+    query,
+    cells,
+    start: cells[0]?.start ?? 0,
+    end: cells.at(-1)?.end ?? 0,
+    uses_days,
+    include: filtersOf(query.filter_values, dimensions),
+    exclude: (query.excluded_filter_values ?? []).map((filter) => filtersOf(filter, dimensions)),
+    groups: query.group_by.map((name) => placeOf(name, dimensions)),
+  };
+}
+
+/** The cell that holds an instant of the planned range. */
+export function cellAt(cells: readonly Cell[], ms: number): number {
+  let low = 0;
+  let high = cells.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (cells[middle]!.start <= ms) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** The one cell that holds all of a bucket, or null. */
+export function soleCell(plan: PlannedQuery, start: number, end: number): number | null {
+  if (start < plan.start || end > plan.end) return null;
+  const cell = cellAt(plan.cells, start);
+  return plan.cells[cell]!.end >= end ? cell : null;
+}
+
+/** The texts that an event is filtered and grouped by. */
+export interface Labels {
+  readonly dimensions: readonly string[];
+  readonly source: string;
+}
+
+export function matches(plan: PlannedQuery, labels: Labels): boolean {
+  const allows = ({ index, values }: DimensionFilter) => values.has(labelAt(labels, index));
+  return plan.include.every(allows) && !plan.exclude.some((filters) => filters.every(allows));
+}
+
+/** The values of `group_by`; the empty text where the event lacks the property. */
+export function groupOf(plan: PlannedQuery, labels: Labels): readonly string[] {
+  return plan.groups.length === 0 ? NO_GROUP : plan.groups.map((index) => labelAt(labels, index));
+}
+
+const NO_GROUP: readonly string[] = Object.freeze([]);
+
+function labelAt({ dimensions, source }: Labels, index: number): string {
+  return index === SOURCE ? source : (dimensions[index] ?? '');
+}
+
+/** The place that stands for the event's source, which every version keeps. */
+const SOURCE = -1;
+
+export const EMPTY_STATE: UsageState = {
+  event_count: 0,
+  sum: 0n,
+  sum_value_time: 0n,
+  min: 0n,
+  max: 0n,
+  latest: 0n,
+  latest_at: 0,
+  latest_position: 0n,
+  latest_partition: 0,
+};
+
+function cachedCells(query: UsageQuery, cache: CellCache) {
+  const { window, start, end, reset_usage, aggregation } = query;
+  const key = [
+    start, end, reset_usage, aggregation === 'WEIGHTED_SUM',
+    window?.bucket_size, window?.timezone, window?.billing_anchor,
+  ].join('|'); // prettier-ignore
+  let known = cache.get(key);
+  if (known === undefined) {
+    const cells = cellsOf(query, window);
+    const uses_days = cells.some(
+      (cell) => Math.floor(cell.end / DAY_MS) > Math.ceil(cell.start / DAY_MS),
+    );
+    cache.set(key, (known = { cells, uses_days }));
+  }
+  return known;
+}
+
+function cellsOf(query: UsageQuery, window: UsageWindow | null): Cell[] {
+  const start = epochMs(query.start);
+  const end = epochMs(query.end);
+  if (start >= end) return [];
+  if (window !== null) {
+    return windowSpans(window, start, end).map((span) => ({
+      start: span.start,
+      end: span.end,
+      window_start: span.window_start,
+      is_carry: false,
+    }));
+  }
+  const period = { start, end, window_start: null, is_carry: false };
+  if (query.reset_usage !== 'NEVER' || start === 0) return [period];
+  // The weights count from the period's start, whatever was there before it.
+  if (query.aggregation === 'WEIGHTED_SUM') {
+    return [{ start: 0, end: start, window_start: null, is_carry: true }, period];
+  }
+  return [{ ...period, start: 0 }];
+}
+
+// The empty text stands for a missing property, which no filter matches.
+function filtersOf(filter: FilterValues, dimensions: readonly string[]): DimensionFilter[] {
+  return Object.entries(filter).map(([name, values]) => ({
+    index: placeOf(name, dimensions),
+    values: new Set(values.filter((value) => value !== '')),
+  }));
+}
+
+function placeOf(name: string, dimensions: readonly string[]): number {
+  if (name === 'source') return SOURCE;
+  const index = dimensions.indexOf(name);
+  assert(index >= 0, `the meter version keeps no dimension ${name}`);
+  return index;
+}

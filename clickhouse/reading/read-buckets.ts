@@ -1,0 +1,119 @@
+import { mayUseBucket } from '../../domain/metering/may-use-bucket.ts';
+import type { WatermarkVector } from '../../domain/metering/position.ts';
+import { Pieces } from './pieces.ts';
+import {
+  readUsageBuckets,
+  usageBuckets,
+  type BucketRow,
+  type StateNeeds,
+  type StoredBuckets,
+} from '../queries/usage-buckets.ts';
+import { readUsageMarks, usageMarks, type Marks, type PairMarks } from '../queries/usage-marks.ts';
+import { pairKey, type UsagePair, type UsageScope } from '../queries/usage-scope.ts';
+import { RowBinaryReader } from './row-binary.ts';
+import type { StoredBucketSize } from '../rows.ts';
+import type { ReadUsageDeps } from './usage-parts.ts';
+
+/** One touched bucket, judged once. */
+export interface JudgedBucket {
+  /** Milliseconds. */
+  readonly start: number;
+  /** The rows that stand for it, or null when its events must be read one by one. */
+  readonly rows: readonly BucketRow[] | null;
+  readonly seal: bigint;
+}
+
+/** The touched buckets of one pair, by time. Time without a touched bucket has no events below the watermarks. */
+export interface PairBuckets extends UsagePair {
+  readonly buckets: readonly JudgedBucket[];
+}
+
+/**
+ * The touched buckets of a scope (metering 5, query step 2). A row below the watermarks has its mark
+ * visible before the watermarks could be read, so a bucket without a mark holds nothing and is left
+ * out. Marks and bucket rows may be read in any order, once each, after the watermarks.
+ */
+export async function readBuckets(
+  deps: ReadUsageDeps,
+  size: StoredBucketSize,
+  scope: UsageScope,
+  /** Null: all are judged unusable, because no cell of the questions could hold one. */
+  needs: StateNeeds | null,
+): Promise<Map<string, PairBuckets>> {
+  const { clickhouse, options } = deps;
+  const [marks, rows] = await Promise.all([
+    clickhouse.bytes(usageMarks(size, scope), 'RowBinary', options),
+    needs === null
+      ? NO_BYTES
+      : clickhouse.bytes(usageBuckets(size, scope, needs), 'RowBinary', options),
+  ]);
+  const stored = new Map<string, StoredBuckets>();
+  const pieces = new Pieces();
+  for (const reader = new RowBinaryReader(rows); !reader.done;) {
+    const pair = readUsageBuckets(reader, size, needs!);
+    for (const [start, list] of pair.buckets) {
+      if (list.length > 1) pair.buckets.set(start, newestRows(list));
+    }
+    stored.set(pairKey(pair), pair.buckets);
+    if (pieces.isDone(pair.buckets.size)) await pieces.breathe();
+  }
+  const vectors = await deps.sealed.vectorsOf(sealsOf(stored));
+  const found = new Map<string, PairBuckets>();
+  for (const reader = new RowBinaryReader(marks); !reader.done;) {
+    const { marks: ofPair, ...pair } = readUsageMarks(reader);
+    const buckets = stored.get(pairKey(pair)) ?? NO_BUCKETS;
+    found.set(pairKey(pair), { ...pair, buckets: judge(buckets, ofPair, vectors, deps.sealed.at) });
+    if (pieces.isDone(ofPair.starts.size)) await pieces.breathe();
+  }
+  return found;
+}
+
+const NO_BYTES = Buffer.alloc(0);
+const NO_BUCKETS: StoredBuckets = new Map();
+
+/**
+ * Judges the touched buckets of one pair, oldest first. A seal that is beyond the marks of all
+ * buckets together is beyond those of each, so one look per seal is enough wherever nothing is new,
+ * which is nearly everywhere.
+ */
+function judge(
+  stored: StoredBuckets,
+  marks: PairMarks,
+  vectors: ReadonlyMap<bigint, WatermarkVector>,
+  at: WatermarkVector | null,
+): JudgedBucket[] {
+  const isBeyond = (seal: bigint, touched: Marks) =>
+    mayUseBucket(vectors.get(seal), touched) && (at === null || mayUseBucket(at, touched));
+  const all = marks.of(null);
+  const beyondAll = new Map<bigint, boolean>();
+  const judged: JudgedBucket[] = [];
+  for (const start of [...marks.starts].sort((a, b) => a - b)) {
+    const rows = stored.get(start);
+    const seal = rows?.[0]?.seal ?? 0n;
+    let isUsable = rows !== undefined && beyondAll.get(seal);
+    if (rows !== undefined && isUsable === undefined)
+      beyondAll.set(seal, (isUsable = isBeyond(seal, all)));
+    isUsable ||= rows !== undefined && isBeyond(seal, marks.of(start));
+    judged.push({ start: start * 1000, seal, rows: isUsable ? rows! : null });
+  }
+  return judged;
+}
+
+/** The rows of the greatest seal, once each: a write that was repeated left twins. */
+function newestRows(rows: BucketRow[]): BucketRow[] {
+  let seal = 0n;
+  for (const row of rows) if (row.seal > seal) seal = row.seal;
+  const byKey = new Map<string, BucketRow>();
+  for (const row of rows) {
+    if (row.seal === seal) byKey.set(JSON.stringify([row.dimensions, row.source]), row);
+  }
+  return [...byKey.values()];
+}
+
+function sealsOf(stored: ReadonlyMap<string, StoredBuckets>): bigint[] {
+  const seals = new Set<bigint>();
+  for (const buckets of stored.values()) {
+    for (const rows of buckets.values()) if (rows[0] !== undefined) seals.add(rows[0].seal);
+  }
+  return [...seals];
+}

@@ -1,0 +1,67 @@
+import { Pieces } from './pieces.ts';
+import type { ReadUsageDeps } from './usage-parts.ts';
+import type { StateNeeds, UsagePart } from '../queries/usage-buckets.ts';
+import { readUsageRows, usageRows, type RowStretch } from '../queries/usage-rows.ts';
+import { pairKey, type UsagePair, type UsageScope } from '../queries/usage-scope.ts';
+import { RowBinaryReader } from './row-binary.ts';
+
+const DAY_MS = 86_400_000;
+const STRETCHES_PER_STATEMENT = 20_000;
+
+/**
+ * Reads stretches from rows and hands over what each adds up to, in parts. Neighbours are joined into
+ * one statement per month, because a month is one partition of the table and stretches far apart
+ * would have everything between them read.
+ */
+export async function readRowParts(
+  deps: ReadUsageDeps,
+  base: UsageScope,
+  stretches: readonly RowStretch[],
+  needs: StateNeeds,
+  take: (stretch: number, slot: number, part: UsagePart) => void,
+): Promise<void> {
+  const byMonth = new Map<string, number[]>();
+  stretches.forEach((stretch, index) => {
+    const month = monthOf(stretch.start);
+    const known = byMonth.get(month);
+    if (known === undefined) byMonth.set(month, [index]);
+    else known.push(index);
+  });
+  const pieces = new Pieces();
+  for (const indexes of byMonth.values()) {
+    for (let at = 0; at < indexes.length; at += STRETCHES_PER_STATEMENT) {
+      const chosen = indexes.slice(at, at + STRETCHES_PER_STATEMENT);
+      const part = chosen.map((index) => stretches[index]!);
+      const query = usageRows(scopeOfStretches(base, part), part, deps.bounds, needs);
+      const bytes = await deps.clickhouse.bytes(query, 'RowBinary', deps.options);
+      for (const reader = new RowBinaryReader(bytes); !reader.done;) {
+        const row = readUsageRows(reader, needs);
+        const number = chosen[row.number]!;
+        take(number, row.slot === 0 ? stretches[number]!.start : row.slot, row);
+        if (pieces.isDone()) await pieces.breathe();
+      }
+    }
+  }
+}
+
+/** The scope narrowed to the pairs and days of the stretches. */
+export function scopeOfStretches(base: UsageScope, stretches: readonly RowStretch[]): UsageScope {
+  const pairs = new Map<string, UsagePair>();
+  const days = new Set<number>();
+  let start = Infinity;
+  let end = 0;
+  for (const stretch of stretches) {
+    const { external_customer_id, meter_version_id } = stretch;
+    pairs.set(pairKey(stretch), { external_customer_id, meter_version_id });
+    for (let day = Math.floor(stretch.start / DAY_MS) * DAY_MS; day < stretch.end; day += DAY_MS) {
+      days.add(day);
+    }
+    start = Math.min(start, stretch.start);
+    end = Math.max(end, stretch.end);
+  }
+  return { ...base, pairs: [...pairs.values()], start, end, days: [...days] };
+}
+
+function monthOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 7);
+}

@@ -1,0 +1,226 @@
+import type { WatermarkVector } from '../../domain/metering/position.ts';
+import { Pieces } from './pieces.ts';
+import {
+  readBucketSum,
+  readUnusableBucket,
+  storedSeals,
+  sumBuckets,
+  unusableBuckets,
+  type BucketSum,
+  type SealVectors,
+  type UnusableBucket,
+} from '../queries/sealed-sums.ts';
+import { BUCKET_SECONDS } from '../queries/touched-buckets.ts';
+import { stateNeeds } from '../queries/usage-buckets.ts';
+import { pairKey, type UsagePair, type UsageScope } from '../queries/usage-scope.ts';
+import { RowBinaryReader } from './row-binary.ts';
+import type { StoredBucketSize } from '../rows.ts';
+import { UsageMoved } from './usage-errors.ts';
+import type { ReadUsageDeps } from './usage-parts.ts';
+import { soleCell, type PlannedQuery } from './plan-query.ts';
+import type { UsageTally } from './usage-tally.ts';
+
+/** A touched bucket of one pair that a question can not take as it is. */
+export interface OpenBucket {
+  readonly tally: UsageTally;
+  readonly pair: UsagePair;
+  readonly start: number;
+}
+
+/**
+ * Adds what sealed buckets of one size hold to the tallies, added up where they lie, and answers those
+ * that may not be used. Ninety days of a thousand customers are a million rows, and an answer some dozens.
+ *
+ * Two statements look at the buckets side by side, one at their marks and one at their sums. A bucket
+ * that was sealed anew in between would be judged by one row and counted by another: each names the
+ * stored rows it met by a sum of hashes, and when those differ the read starts over (`UsageMoved`).
+ */
+export async function readSums(
+  deps: ReadUsageDeps,
+  size: StoredBucketSize,
+  scope: UsageScope,
+  tallies: readonly UsageTally[],
+): Promise<OpenBucket[]> {
+  const { clickhouse, options, sealed } = deps;
+  const seals = await clickhouse.rows<[string]>(storedSeals(size, scope), options);
+  const vectors = boundedBy(await sealed.vectorsOf(seals.map(([seal]) => BigInt(seal))), sealed.at);
+  const sums = (without: readonly UnusableBucket[]) =>
+    sumsWithout(deps, size, scope, tallies, vectors, without);
+  const [judged, guess] = await Promise.all([
+    clickhouse.bytes(unusableBuckets(size, scope, vectors), 'RowBinary', options),
+    sums([]),
+  ]);
+  const { unusable, usable } = await judgedBuckets(judged);
+  const stored = unusable.filter((bucket) => bucket.row_count > 0);
+  const met = stored.length === 0 ? guess : await sums(stored);
+  const total = met.reduce(
+    ({ count, hash }, sum) => ({ count: count + sum.row_count, hash: hash + sum.row_hash }),
+    { count: 0, hash: 0n },
+  );
+  if (total.count !== usable.count || BigInt.asUintN(64, total.hash) !== usable.hash)
+    throw new UsageMoved();
+  await addSums(size, tallies, met);
+  return openBuckets(size, tallies, unusable, (plan, start) => isWhole(size, plan, start));
+}
+
+/** The buckets that the questions about their pairs find open. */
+export function openBuckets(
+  size: StoredBucketSize,
+  tallies: readonly UsageTally[],
+  buckets: readonly (UsagePair & { readonly start: number })[],
+  isOpen: (plan: PlannedQuery, start: number) => boolean,
+): OpenBucket[] {
+  const byVersion = new Map<string, (UsagePair & { readonly start: number })[]>();
+  const byPair = new Map<string, (UsagePair & { readonly start: number })[]>();
+  for (const bucket of buckets) {
+    push(byVersion, bucket.meter_version_id, bucket);
+    push(byPair, pairKey(bucket), bucket);
+  }
+  const length = lengthOf(size);
+  return tallies.flatMap((tally) => {
+    const { plan } = tally;
+    const { meter_version_id, external_customer_ids } = plan.query;
+    const own =
+      external_customer_ids === null
+        ? (byVersion.get(meter_version_id) ?? [])
+        : [...new Set(external_customer_ids)].flatMap(
+            (external_customer_id) =>
+              byPair.get(pairKey({ meter_version_id, external_customer_id })) ?? [],
+          );
+    return own
+      .filter(({ start }) => start + length > plan.start && start < plan.end && isOpen(plan, start))
+      .map(({ external_customer_id, start }) => ({
+        tally,
+        pair: { external_customer_id, meter_version_id },
+        start,
+      }));
+  });
+}
+
+/** Starts of the buckets that some question cuts. */
+export function cutBuckets(size: StoredBucketSize, plans: readonly PlannedQuery[]): number[] {
+  const length = lengthOf(size);
+  const cut = new Set<number>();
+  for (const { cells } of plans) {
+    for (const { start, end } of cells) {
+      if (start % length !== 0) cut.add(floor(start, length));
+      if (end % length !== 0) cut.add(floor(end, length));
+    }
+  }
+  return [...cut].sort((a, b) => a - b);
+}
+
+export const isWhole = (size: StoredBucketSize, plan: PlannedQuery, start: number): boolean =>
+  wholeCell(size, plan, start) !== null;
+
+/** The one cell that holds all of the bucket, or null. */
+function wholeCell(size: StoredBucketSize, plan: PlannedQuery, start: number): number | null {
+  return soleCell(plan, start, start + lengthOf(size));
+}
+
+async function sumsWithout(
+  { clickhouse, options }: ReadUsageDeps,
+  size: StoredBucketSize,
+  scope: UsageScope,
+  tallies: readonly UsageTally[],
+  vectors: SealVectors,
+  without: readonly UnusableBucket[],
+): Promise<BucketSum[]> {
+  const needs = stateNeeds(new Set(tallies.map((tally) => tally.plan.query.aggregation)));
+  const places = tallies.flatMap(({ plan }) => [
+    ...plan.groups,
+    ...[plan.include, ...plan.exclude].flatMap((filters) => filters.map(({ index }) => index)),
+  ]);
+  const query = sumBuckets({
+    size,
+    scope,
+    needs,
+    borders: bordersOf(size, scope, tallies),
+    tellsDimensions: places.some((place) => place >= 0),
+    tellsSources: places.some((place) => place < 0),
+    vectors,
+    without,
+  });
+  const bytes = await clickhouse.bytes(query, 'RowBinary', options);
+  const sums: BucketSum[] = [];
+  const pieces = new Pieces();
+  for (const reader = new RowBinaryReader(bytes); !reader.done;) {
+    sums.push(readBucketSum(reader, needs));
+    if (pieces.isDone()) await pieces.breathe();
+  }
+  return sums;
+}
+
+async function judgedBuckets(bytes: Buffer) {
+  const unusable: UnusableBucket[] = [];
+  let usable = { count: 0, hash: 0n };
+  const pieces = new Pieces();
+  for (const reader = new RowBinaryReader(bytes); !reader.done;) {
+    const bucket = readUnusableBucket(reader);
+    if (bucket.meter_version_id === '') usable = { count: bucket.row_count, hash: bucket.row_hash };
+    else unusable.push(bucket);
+    if (pieces.isDone()) await pieces.breathe();
+  }
+  return { unusable, usable };
+}
+
+/** A bucket that is read below an older vector must have no mark beyond either. */
+function boundedBy(vectors: SealVectors, at: WatermarkVector | null): SealVectors {
+  if (at === null) return vectors;
+  const smaller = (vector: WatermarkVector): WatermarkVector =>
+    Object.fromEntries(
+      Object.entries(vector).map(([partition, position]) => {
+        const bound = at[Number(partition)] ?? 0n;
+        return [partition, position < bound ? position : bound];
+      }),
+    );
+  return new Map([...vectors].map(([seal, vector]) => [seal, smaller(vector)]));
+}
+
+/** Where cells begin and end to hold whole buckets, and the scope's start. */
+function bordersOf(
+  size: StoredBucketSize,
+  scope: UsageScope,
+  tallies: readonly UsageTally[],
+): number[] {
+  const length = lengthOf(size);
+  const borders = new Set([scope.start]);
+  for (const { plan } of tallies) {
+    for (const { start, end } of plan.cells) {
+      borders.add(Math.ceil(start / length) * length).add(floor(end, length));
+    }
+  }
+  return [...borders].sort((a, b) => a - b);
+}
+
+async function addSums(
+  size: StoredBucketSize,
+  tallies: readonly UsageTally[],
+  sums: readonly BucketSum[],
+): Promise<void> {
+  const byPair = new Map<string, BucketSum[]>();
+  for (const sum of sums) push(byPair, pairKey(sum), sum);
+  const pieces = new Pieces();
+  for (const tally of tallies) {
+    const { cells, query } = tally.plan;
+    for (const external_customer_id of new Set(query.external_customer_ids ?? [''])) {
+      const own = byPair.get(
+        pairKey({ meter_version_id: query.meter_version_id, external_customer_id }),
+      );
+      for (const sum of own ?? []) {
+        const cell = wholeCell(size, tally.plan, sum.slot);
+        if (cell !== null && cells[cell] !== undefined) tally.add(cell, sum);
+        if (pieces.isDone()) await pieces.breathe();
+      }
+    }
+  }
+}
+
+function push<Value>(map: Map<string, Value[]>, key: string, value: Value): void {
+  const known = map.get(key);
+  if (known === undefined) map.set(key, [value]);
+  else known.push(value);
+}
+
+const lengthOf = (size: StoredBucketSize): number => BUCKET_SECONDS[size] * 1000;
+const floor = (ms: number, length: number): number => Math.floor(ms / length) * length;

@@ -1,0 +1,63 @@
+import type { ReadUsageDeps, UniqueParts } from './usage-parts.ts';
+import { readUniqueCount, uniqueCounts } from '../queries/unique-counts.ts';
+import { pairKey, type UsagePair, type UsageScope } from '../queries/usage-scope.ts';
+import { RowBinaryReader } from './row-binary.ts';
+import { UsageMoved } from './usage-errors.ts';
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Counts distinct values over sealed days and rows together. A day that was sealed anew since it was
+ * judged no longer has its values under the old seal: then fewer are met than its bucket said, and
+ * the read starts over.
+ */
+export async function readUniques(
+  deps: ReadUsageDeps,
+  base: UsageScope,
+  parts: UniqueParts,
+): Promise<void> {
+  if (parts.days.length === 0 && parts.stretches.length === 0) return;
+  const query = uniqueCounts({
+    scope: scopeOfParts(base, parts),
+    questions: parts.questions,
+    days: parts.days,
+    stretches: parts.stretches,
+    bounds: deps.bounds,
+  });
+  const bytes = await deps.clickhouse.bytes(query, 'RowBinary', deps.options);
+  const met = parts.expected.map(() => 0);
+  for (const reader = new RowBinaryReader(bytes); !reader.done;) {
+    const count = readUniqueCount(reader);
+    met[count.question]! += count.stored_count;
+    parts.tallies[count.question]!.addUniques(
+      count.cell,
+      count.group,
+      count.unique_count,
+      count.row_count,
+    );
+  }
+  if (met.some((count, question) => count !== parts.expected[question])) throw new UsageMoved();
+}
+
+function scopeOfParts(base: UsageScope, parts: UniqueParts): UsageScope {
+  const pairs = new Map<string, UsagePair>();
+  const days = new Set<number>();
+  for (const part of parts.days) {
+    pairs.set(pairKey(part), part);
+    days.add(part.bucket_start);
+  }
+  for (const part of parts.stretches) {
+    pairs.set(pairKey(part), part);
+    for (let day = Math.floor(part.start / DAY_MS) * DAY_MS; day < part.end; day += DAY_MS) {
+      days.add(day);
+    }
+  }
+  const sorted = [...days].sort((a, b) => a - b);
+  return {
+    ...base,
+    pairs: [...pairs.values()],
+    start: sorted[0]!,
+    end: sorted.at(-1)! + DAY_MS,
+    days: sorted,
+  };
+}

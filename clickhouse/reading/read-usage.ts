@@ -1,0 +1,269 @@
+import { stateNeeds } from '../queries/usage-buckets.ts';
+import { pairKey, type UsagePair, type UsageScope } from '../queries/usage-scope.ts';
+import { Pieces } from './pieces.ts';
+import { readDays } from './read-days.ts';
+import { goingByQuarters, readQuarters } from './read-quarters.ts';
+import { readRowParts } from './read-rows.ts';
+import type { OpenBucket } from './read-sums.ts';
+import { readUniques } from './read-uniques.ts';
+import { readBuckets, type PairBuckets } from './read-buckets.ts';
+import { Remainder, UniqueParts, type CellStretch, type ReadUsageDeps } from './usage-parts.ts';
+import { cellAt, soleCell, type PlannedQuery } from './plan-query.ts';
+import type { UsageTally } from './usage-tally.ts';
+
+const DAY_MS = 86_400_000;
+const QUARTER_MS = 900_000;
+const MINUTE_MS = 60_000;
+
+/**
+ * Adds the usage of one group of questions to their tallies: days that may be used, then quarter
+ * hours that may be used of the days that may not, then rows one by one for what is left. Each bucket
+ * is judged once, and all questions go by that.
+ */
+export async function readUsage(
+  deps: ReadUsageDeps,
+  tallies: readonly UsageTally[],
+): Promise<void> {
+  const asked = tallies.filter((tally) => tally.plan.cells.length > 0);
+  if (asked.length === 0) return;
+  const rest = new Remainder();
+  const base = scopeOf(asked);
+  const needs = stateNeeds(new Set(asked.map((tally) => tally.plan.query.aggregation)));
+  const uniques = new UniqueParts();
+  // Distinct values must be known day by day. Of a few pairs all buckets are read at once, which spares
+  // a statement; of many they are added up where they lie.
+  const isWide = base.pairs === null || base.pairs.length > deps.fewPairs;
+  const summed = isWide ? asked.filter(({ plan }) => !isUnique(plan)) : [];
+  const byDays = summed.filter(({ plan }) => plan.uses_days);
+  const byQuarters = goingByQuarters(summed);
+  const isSummed = new Set([...byDays, ...byQuarters]);
+  const judged = asked.filter((tally) => !isSummed.has(tally));
+  const [openDays, openQuarters, openJudged] = await Promise.all([
+    byDays.length === 0 ? [] : readDays(deps, scopeOf(byDays), byDays),
+    byQuarters.length === 0 ? [] : readQuarters(deps, scopeOf(byQuarters), byQuarters),
+    judged.length === 0 ? [] : readJudgedDays(deps, scopeOf(judged), judged, uniques),
+  ]);
+  await addOpenQuarters(openQuarters, rest);
+  const open = [...openDays, ...openJudged];
+  if (open.length > 0) {
+    const scope = scopeOfOpenDays(base, open);
+    const usesThem = open.some(({ tally }) => usesQuarters(tally.plan));
+    const quarters = await readBuckets(deps, '15MIN', scope, usesThem ? needs : null);
+    const pieces = new Pieces();
+    for (const day of open) {
+      addQuarters(day, quarters, rest, uniques);
+      if (pieces.isDone()) await pieces.breathe();
+    }
+  }
+  await readRowParts(deps, base, rest.stretches, needs, (stretch, slot, part) => {
+    for (const { tally, cell } of rest.takers[stretch]!) {
+      tally.add(cell ?? cellAt(tally.plan.cells, slot), part);
+    }
+  });
+  await readUniques(deps, base, uniques);
+}
+
+/** Days of questions that look at each bucket, or that no whole day fits into. */
+async function readJudgedDays(
+  deps: ReadUsageDeps,
+  base: UsageScope,
+  tallies: readonly UsageTally[],
+  uniques: UniqueParts,
+): Promise<OpenBucket[]> {
+  const needs = stateNeeds(new Set(tallies.map((tally) => tally.plan.query.aggregation)));
+  const usesDays = tallies.some((tally) => tally.plan.uses_days);
+  const days = await readBuckets(deps, 'DAY', base, usesDays ? needs : null);
+  return tallies.flatMap((tally) =>
+    [...pairsOf(tally.plan, days)].flatMap((pair) => addDays(tally, pair, uniques)),
+  );
+}
+
+/** Takes the days that lie in one cell from their buckets and answers the touched days that are left. */
+function addDays(tally: UsageTally, pair: PairBuckets, uniques: UniqueParts): OpenBucket[] {
+  const { plan } = tally;
+  const open: OpenBucket[] = [];
+  for (const bucket of pair.buckets) {
+    if (bucket.start + DAY_MS <= plan.start || bucket.start >= plan.end) continue;
+    const cell = soleCell(plan, bucket.start, bucket.start + DAY_MS);
+    if (bucket.rows === null || cell === null) {
+      open.push({ tally, pair, start: bucket.start });
+      continue;
+    }
+    for (const row of bucket.rows) tally.add(cell, row);
+    if (isUnique(plan)) {
+      const expected = bucket.rows.reduce((sum, row) => sum + row.unique_count, 0);
+      uniques.addDay(tally, cell, pair, bucket, expected);
+    }
+  }
+  return open;
+}
+
+/** Takes quarter hours from their buckets and notes what must be read from rows. */
+function addQuarters(
+  { tally, pair, start }: OpenBucket,
+  quarters: ReadonlyMap<string, PairBuckets>,
+  rest: Remainder,
+  uniques: UniqueParts,
+): void {
+  const { plan } = tally;
+  const countsUnique = isUnique(plan);
+  const pieces: CellStretch[] = [];
+  const buckets = quarters.get(pairKey(pair))?.buckets ?? [];
+  for (let index = firstFrom(buckets, start); index < buckets.length; index += 1) {
+    const bucket = buckets[index]!;
+    if (bucket.start >= start + DAY_MS) break;
+    const from = Math.max(bucket.start, plan.start);
+    const to = Math.min(bucket.start + QUARTER_MS, plan.end);
+    if (from >= to) continue;
+    const cell = soleCell(plan, bucket.start, bucket.start + QUARTER_MS);
+    if (bucket.rows !== null && cell !== null && !countsUnique) {
+      for (const row of bucket.rows) tally.add(cell, row);
+    } else {
+      pieces.push(...stretchesWithin(plan, from, to, !countsUnique));
+    }
+  }
+  for (const piece of joined(pieces)) {
+    if (countsUnique) uniques.addStretch(tally, piece.cell!, pair, piece);
+    else rest.add(tally, pair, piece);
+  }
+}
+
+/** The first bucket at or behind a time; buckets stand by time. */
+function firstFrom(buckets: readonly { readonly start: number }[], start: number): number {
+  let low = 0;
+  let high = buckets.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (buckets[middle]!.start < start) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Notes quarter hours of many pairs to be read from rows. */
+async function addOpenQuarters(open: readonly OpenBucket[], rest: Remainder): Promise<void> {
+  const byPair = new Map<string, OpenBucket[]>();
+  const numbers = new Map<UsageTally, number>();
+  const breaks = new Pieces();
+  for (const bucket of open) {
+    const { tally, pair } = bucket;
+    if (!numbers.has(tally)) numbers.set(tally, numbers.size);
+    const key = `${numbers.get(tally)} ${pairKey(pair)}`;
+    const known = byPair.get(key);
+    if (known === undefined) byPair.set(key, [bucket]);
+    else known.push(bucket);
+    if (breaks.isDone()) await breaks.breathe();
+  }
+  for (const buckets of byPair.values()) {
+    const { tally, pair } = buckets[0]!;
+    const { plan } = tally;
+    const pieces = buckets
+      .sort((a, b) => a.start - b.start)
+      .flatMap(({ start }) => {
+        const from = Math.max(start, plan.start);
+        return stretchesWithin(plan, from, Math.min(start + QUARTER_MS, plan.end), true);
+      });
+    for (const piece of joined(pieces)) rest.add(tally, pair, piece);
+    if (breaks.isDone()) await breaks.breathe();
+  }
+}
+
+/** Neighbours of one cell as one piece. */
+function joined(pieces: readonly CellStretch[]): CellStretch[] {
+  const result: CellStretch[] = [];
+  for (const piece of pieces) {
+    const last = result.at(-1);
+    if (last !== undefined && last.end === piece.start && last.cell === piece.cell)
+      result[result.length - 1] = { ...last, end: piece.end };
+    else result.push(piece);
+  }
+  return result;
+}
+
+/** Cuts a piece of time at the borders of cells, or leaves it whole where its minutes can be told apart. */
+function stretchesWithin(
+  plan: PlannedQuery,
+  start: number,
+  end: number,
+  mayUseMinutes: boolean,
+): CellStretch[] {
+  const first = cellAt(plan.cells, start);
+  const last = cellAt(plan.cells, end - 1);
+  if (first === last) return [{ start, end, cell: first }];
+  const pieces: CellStretch[] = [];
+  let areMinutes = mayUseMinutes;
+  for (let cell = first; cell <= last; cell += 1) {
+    const at = plan.cells[cell]!;
+    pieces.push({ start: Math.max(start, at.start), end: Math.min(end, at.end), cell });
+    if (cell > first && at.start % MINUTE_MS !== 0) areMinutes = false;
+  }
+  return areMinutes ? [{ start, end, cell: null }] : pieces;
+}
+
+const isUnique = (plan: PlannedQuery): boolean => plan.query.aggregation === 'COUNT_UNIQUE';
+
+function usesQuarters(plan: PlannedQuery): boolean {
+  const size = plan.query.window?.bucket_size;
+  return size !== 'MINUTE' && !isUnique(plan);
+}
+
+function* pairsOf(
+  plan: PlannedQuery,
+  found: ReadonlyMap<string, PairBuckets>,
+): Generator<PairBuckets> {
+  const { meter_version_id, external_customer_ids } = plan.query;
+  if (external_customer_ids === null) {
+    for (const pair of found.values()) if (pair.meter_version_id === meter_version_id) yield pair;
+    return;
+  }
+  for (const external_customer_id of new Set(external_customer_ids)) {
+    const pair = found.get(pairKey({ meter_version_id, external_customer_id }));
+    if (pair !== undefined) yield pair;
+  }
+}
+
+function scopeOf(tallies: readonly UsageTally[]): UsageScope {
+  const { tenant_id, environment_id } = tallies[0]!.plan.query;
+  const pairs = new Map<string, UsagePair>();
+  const versions = new Set<string>();
+  let isEverybody = false;
+  let start = Infinity;
+  let end = 0;
+  for (const { plan } of tallies) {
+    const { meter_version_id, external_customer_ids } = plan.query;
+    versions.add(meter_version_id);
+    isEverybody ||= external_customer_ids === null;
+    for (const external_customer_id of external_customer_ids ?? []) {
+      const pair = { external_customer_id, meter_version_id };
+      pairs.set(pairKey(pair), pair);
+    }
+    start = Math.min(start, Math.floor(plan.start / DAY_MS) * DAY_MS);
+    end = Math.max(end, Math.ceil(plan.end / DAY_MS) * DAY_MS);
+  }
+  return {
+    tenant_id,
+    environment_id,
+    pairs: isEverybody ? null : [...pairs.values()],
+    versions: [...versions],
+    start,
+    end,
+    days: null,
+  };
+}
+
+function scopeOfOpenDays(base: UsageScope, open: readonly OpenBucket[]): UsageScope {
+  const pairs = new Map<string, UsagePair>();
+  const days = new Set<number>();
+  for (const { pair, start } of open) {
+    pairs.set(pairKey(pair), pair);
+    days.add(start);
+  }
+  const sorted = [...days].sort((a, b) => a - b);
+  return {
+    ...base,
+    pairs: [...pairs.values()],
+    start: sorted[0]!,
+    end: sorted.at(-1)! + DAY_MS,
+    days: sorted,
+  };
+}

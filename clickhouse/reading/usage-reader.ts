@@ -1,0 +1,147 @@
+import type { WatermarkVector } from '../../domain/metering/position.ts';
+import type { UsageAnswer, UsageQuery, UsageReader } from '../../domain/metering/usage.ts';
+import type { ClickHouse } from '../client.ts';
+import { ANALYTICS, LOOK_UP, READING, type QueryLimits } from '../query-limits.ts';
+import { refusedOrUnavailable, UsageMoved, usageUnavailable } from './usage-errors.ts';
+import { planQuery, type CellCache, type PlannedQuery } from './plan-query.ts';
+import { readUsage } from './read-usage.ts';
+import type { ReadUsageDeps } from './usage-parts.ts';
+import { UsageTally } from './usage-tally.ts';
+
+/** What a read may see, taken in one statement before ClickHouse is asked (metering 5, query step 1). */
+export interface UsageBounds {
+  readonly watermarks: WatermarkVector;
+  /** Rows of an ended version at or beyond its vector do not count. */
+  readonly liveUntil: ReadonlyMap<string, WatermarkVector>;
+  /** Vectors of those seals that had been recorded when the watermarks were read. */
+  vectorsOf(seals: readonly bigint[]): Promise<ReadonlyMap<bigint, WatermarkVector>>;
+}
+
+export interface UsageReaderOptions {
+  readonly clickhouse: ClickHouse;
+  readBounds(meterVersionIds: readonly string[]): Promise<UsageBounds>;
+  /** The dimensions of meter versions, in the order in which rows keep them. They never change. */
+  readDimensions(
+    meterVersionIds: readonly string[],
+  ): Promise<ReadonlyMap<string, readonly string[]>>;
+  /** One statement takes at most this long (unless said otherwise what its class may take); a call has a few of them. */
+  readonly timeoutMs?: number;
+  /** Of questions about everybody. */
+  readonly analytics?: QueryLimits;
+  /** See `ReadUsageDeps`. */
+  readonly fewPairs?: number;
+}
+
+const ATTEMPTS = 3;
+const FEW_PAIRS = 20;
+/** Buckets of everybody that must be looked at one by one hold up the process while they are. */
+const WIDE_BYTES_MAX = 10_000_000;
+
+/** Usage from buckets where they may be used and from rows where they may not, exactly below one vector. */
+export function createUsageReader(options: UsageReaderOptions): UsageReader {
+  const dimensionsOf = cachedDimensions(options);
+  const read: UsageReader['read'] = async (queries, bound = 'watermark') => {
+    const versions = [...new Set(queries.map((query) => query.meter_version_id))];
+    const dimensions = await dimensionsOf(versions);
+    const cache: CellCache = new Map();
+    const plans = queries.map((query) =>
+      planQuery(query, dimensions.get(query.meter_version_id) ?? [], cache),
+    );
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await readOnce(options, plans, versions, bound);
+      } catch (error) {
+        // A day was sealed anew between two statements; what it holds now is as good.
+        if (error instanceof UsageMoved && attempt < ATTEMPTS) continue;
+        throw error instanceof UsageMoved ? usageUnavailable() : error;
+      }
+    }
+  };
+  return {
+    read: (queries, bound) =>
+      read(queries, bound).catch((error: unknown) => {
+        throw refusedOrUnavailable(error, queries.some(isWide));
+      }),
+  };
+}
+
+async function readOnce(
+  options: UsageReaderOptions,
+  plans: readonly PlannedQuery[],
+  versions: readonly string[],
+  bound: NonNullable<Parameters<UsageReader['read']>[1]>,
+) {
+  const bounds = await options.readBounds(versions);
+  const at = typeof bound === 'object' ? bound.at : null;
+  const deps: Omit<ReadUsageDeps, 'options'> = {
+    clickhouse: options.clickhouse,
+    bounds: {
+      watermarks: bound === 'fresh' ? null : (at ?? bounds.watermarks),
+      liveUntil: bounds.liveUntil,
+    },
+    fewPairs: options.fewPairs ?? FEW_PAIRS,
+    sealed: { vectorsOf: (seals) => bounds.vectorsOf(seals), at },
+  };
+  const answers = new Map<string, UsageAnswer>();
+  for (const group of groupsOf(plans)) {
+    const tallies = group.map((plan) => new UsageTally(plan));
+    await readUsage({ ...deps, options: { limits: limitsOf(group, options) } }, tallies);
+    for (const tally of tallies) answers.set(tally.plan.query.key, await tally.answer());
+  }
+  return { watermarks: at ?? bounds.watermarks, answers };
+}
+
+/**
+ * Questions that one round of statements answers: of one environment, about named customers or about
+ * all, and about a period or a lifetime, because a round reads from its first day to its last.
+ */
+function groupsOf(plans: readonly PlannedQuery[]): PlannedQuery[][] {
+  const groups = new Map<string, PlannedQuery[]>();
+  for (const plan of plans) {
+    const { query } = plan;
+    const key = JSON.stringify([
+      query.tenant_id,
+      query.environment_id,
+      query.external_customer_ids === null,
+      plan.start === 0,
+    ]);
+    const known = groups.get(key);
+    if (known === undefined) groups.set(key, [plan]);
+    else known.push(plan);
+  }
+  return [...groups.values()];
+}
+
+const isWide = (query: UsageQuery): boolean => query.external_customer_ids === null;
+
+/** Questions about everybody are analytics, however many customers there are; billing asks none. */
+function limitsOf(group: readonly PlannedQuery[], options: UsageReaderOptions): QueryLimits {
+  const analytics = options.analytics ?? ANALYTICS;
+  const limits = group.some(({ query }) => isWide(query))
+    ? { ...analytics, resultBytes: Math.min(analytics.resultBytes, WIDE_BYTES_MAX) }
+    : isFew(group, options.fewPairs ?? FEW_PAIRS)
+      ? LOOK_UP
+      : READING;
+  const { timeoutMs } = options;
+  return timeoutMs === undefined ? limits : { ...limits, seconds: Math.ceil(timeoutMs / 1000) };
+}
+
+/** Whether a group asks about few customers, as often as they may be named. */
+function isFew(group: readonly PlannedQuery[], few: number): boolean {
+  let customers = 0;
+  for (const { query } of group) customers += query.external_customer_ids?.length ?? Infinity;
+  return customers <= few;
+}
+
+function cachedDimensions({ readDimensions }: UsageReaderOptions) {
+  const known = new Map<string, readonly string[]>();
+  return async (versions: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> => {
+    const missing = versions.filter((version) => !known.has(version));
+    if (missing.length > 0) {
+      for (const [version, dimensions] of await readDimensions(missing)) {
+        known.set(version, dimensions);
+      }
+    }
+    return known;
+  };
+}

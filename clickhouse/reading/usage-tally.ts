@@ -1,0 +1,141 @@
+import {
+  mergeStates,
+  quantityOf,
+  scaledText,
+  type UsageState,
+} from '../../domain/metering/usage-state.ts';
+import type { UsageAnswer, UsageRow } from '../../domain/metering/usage.ts';
+import { isoText } from '../../domain/time/instant.ts';
+import { Pieces } from './pieces.ts';
+import type { UsagePart } from '../queries/usage-buckets.ts';
+import { EMPTY_STATE, groupOf, matches, type Cell, type PlannedQuery } from './plan-query.ts';
+
+/** What is answered for one combination of the values of `group_by`. */
+interface Group {
+  readonly values: readonly string[];
+  /** By the number of the cell: a month of minutes is 44,640 of them, so their keys are numbers. */
+  readonly cells: Map<number, Entry>;
+}
+
+interface Entry {
+  readonly group: Group;
+  readonly cell: Cell;
+  state: UsageState;
+  unique_count: number;
+  /** Events beside those of `state`; a number, because a state for each minute of a month is 4 MB. */
+  uncounted: number;
+}
+
+/** Adds up the parts of one question, per cell and group, and answers it. */
+export class UsageTally {
+  readonly plan: PlannedQuery;
+  readonly #groups = new Map<string, Group>();
+  #size = 0;
+
+  constructor(plan: PlannedQuery) {
+    this.plan = plan;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(cell: number, part: UsagePart): void {
+    if (part.state.event_count === 0 || !matches(this.plan, part)) return;
+    const entry = this.#entry(cell, groupOf(this.plan, part));
+    entry.state = entry.state === EMPTY_STATE ? part.state : mergeStates(entry.state, part.state);
+  }
+
+  /** Distinct values of a cell and group as counted elsewhere, with the events that `add` has not seen. */
+  addUniques(cell: number, group: readonly string[], uniques: number, events: number): void {
+    if (uniques === 0 && events === 0) return;
+    const entry = this.#entry(cell, group);
+    entry.unique_count += uniques;
+    entry.uncounted += events;
+  }
+
+  async answer(): Promise<UsageAnswer> {
+    const { query } = this.plan;
+    const isPlain = query.window === null && query.group_by.length === 0;
+    const rows = await this.#rows();
+    if (isPlain && rows.length === 0)
+      rows.push({ group: [], window_start: null, quantity: '0', event_count: 0 });
+    return { key: query.key, rows };
+  }
+
+  /** By window, then group. Groups are put in order once, and not again in each window. */
+  async #rows(): Promise<UsageRow[]> {
+    const pieces = new Pieces();
+    const byCell = new Map<number, Entry[]>();
+    const groups = [...this.#groups.values()].sort((a, b) => compareGroups(a.values, b.values));
+    for (const group of groups) {
+      const carried = carriedOf(group);
+      // A group that only has something carried in is answered too.
+      if (carried !== undefined) this.#entry(this.plan.cells.length - 1, group.values);
+      for (const [cell, entry] of group.cells) {
+        if (entry === carried) continue;
+        const known = byCell.get(cell);
+        if (known === undefined) byCell.set(cell, [entry]);
+        else known.push(entry);
+        if (pieces.isDone()) await pieces.breathe();
+      }
+    }
+    const rows: UsageRow[] = [];
+    for (const cell of [...byCell.keys()].sort((a, b) => a - b)) {
+      for (const entry of byCell.get(cell)!) rows.push(this.#row(entry));
+      if (pieces.isDone(byCell.get(cell)!.length)) await pieces.breathe();
+    }
+    return rows;
+  }
+
+  #row(entry: Entry): UsageRow {
+    const { window_start } = entry.cell;
+    const carried = carriedOf(entry.group)?.state;
+    return {
+      group: entry.group.values,
+      window_start: window_start === null ? null : isoText(window_start),
+      quantity: this.#quantity(entry, carried),
+      event_count: entry.state.event_count + entry.uncounted + (carried?.event_count ?? 0),
+    };
+  }
+
+  #quantity(entry: Entry, carried: UsageState | undefined): string {
+    const { aggregation, multiplier } = this.plan.query;
+    if (aggregation === 'COUNT_UNIQUE') return String(entry.unique_count);
+    const carry = carried?.sum ?? 0n;
+    if (entry.state.event_count === 0) return scaledText(carry);
+    return scaledText(quantityOf(aggregation, entry.state, entry.cell, multiplier) + carry);
+  }
+
+  #entry(cell: number, values: readonly string[]): Entry {
+    const key = values.length === 0 ? '' : JSON.stringify(values);
+    let group = this.#groups.get(key);
+    if (group === undefined) this.#groups.set(key, (group = { values, cells: new Map() }));
+    let entry = group.cells.get(cell);
+    if (entry === undefined) {
+      entry = {
+        group,
+        cell: this.plan.cells[cell]!,
+        state: EMPTY_STATE,
+        unique_count: 0,
+        uncounted: 0,
+      };
+      group.cells.set(cell, entry);
+      this.#size += 1;
+    }
+    return entry;
+  }
+}
+
+/** What a group brings along from before the period: the first cell, where that is one. */
+function carriedOf({ cells }: Group): Entry | undefined {
+  const first = cells.get(0);
+  return first?.cell.is_carry === true ? first : undefined;
+}
+
+function compareGroups(a: readonly string[], b: readonly string[]): number {
+  for (let index = 0; index < a.length; index += 1) {
+    if (a[index]! !== b[index]!) return a[index]! < b[index]! ? -1 : 1;
+  }
+  return 0;
+}

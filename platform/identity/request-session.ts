@@ -1,0 +1,32 @@
+import { EVERY_ENVIRONMENT, type Actor, type Session } from '../../postgres/scoped-pool.ts';
+import type { Identity } from './api-key-auth.ts';
+import type { Route } from '../http/route.ts';
+
+/**
+ * What the database is told of a request: it keeps its statements to the caller's rows and puts the
+ * caller into the audit log. Public routes (sign-up, login) have no tenant yet and work across tenants;
+ * routes about the tenant see all its environments.
+ */
+export function requestSession(
+  route: Pick<Route, 'permission' | 'withoutEnvironment'>,
+  identity: Identity,
+  request: { readonly id: string; readonly ip: string },
+): Session {
+  const isPublic = route.permission === 'public';
+  const actor: Actor = {
+    kind: isPublic ? 'public' : identity.customer_id ? 'customer' : identity.user_type,
+    ...(identity.user_id === '' ? {} : { user_id: identity.user_id }),
+    ...(identity.key_id === null ? {} : { key_id: identity.key_id }),
+    request_id: request.id,
+    ip: request.ip,
+  };
+  if (isPublic) return { scope: null, actor };
+  const { tenant_id, environment_id } = identity;
+  return {
+    scope: {
+      tenant_id,
+      environment_id: route.withoutEnvironment === true ? EVERY_ENVIRONMENT : environment_id,
+    },
+    actor,
+  };
+}

@@ -1,0 +1,25 @@
+import type { Db } from '../../../postgres/client.ts';
+import { readSetting } from '../../../postgres/tables/settings.ts';
+import type { SettingValue } from '../../../schemas/settings/settings.ts';
+
+export type SamlConfig = SettingValue<'saml_config'>;
+
+export const readSamlConfig = (db: Db, tenant_id: string): Promise<SamlConfig> =>
+  readSetting(db, { tenant_id, environment_id: '' }, 'saml_config');
+
+/** Whether people can log in by it: it is on, and knows its identity provider. */
+export const isServing = (config: SamlConfig): boolean =>
+  config.enabled &&
+  config.idp_entity_id !== '' &&
+  config.idp_sso_url !== '' &&
+  config.idp_certificate !== '';
+
+/** Whether the tenant takes no password of this person: super admins keep theirs (money-semantics 14.5.7). */
+export async function isPasswordRefused(
+  db: Db,
+  person: { readonly tenant_id: string; readonly roles: readonly string[] },
+): Promise<boolean> {
+  if (person.roles.includes('super_admin')) return false;
+  const config = await readSamlConfig(db, person.tenant_id);
+  return isServing(config) && config.enforce_sso;
+}

@@ -1,0 +1,262 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
+import { permissionsOf } from '../../domain/access/permissions.ts';
+import { BillingError } from '../../domain/errors.ts';
+import type { Pool } from '../../postgres/client.ts';
+import { isoTime, type Clock } from '../clock.ts';
+import { isPasswordRefused } from './saml/enforced.ts';
+import type { Identity } from './api-key-auth.ts';
+import { createSigningKeys, type SigningKeys } from './signing-keys.ts';
+
+const ISSUER = 'meterline';
+const AUDIENCE = 'dashboard';
+const TOKEN_SECONDS = 15 * 60;
+const SESSION_SECONDS = 30 * 86_400;
+
+export interface OpenedSession {
+  readonly token: string;
+  /** When the token ends; the refresh token buys another one until the session ends. */
+  readonly expires_at: string;
+  readonly refresh_token: string;
+  readonly user_id: string;
+  readonly tenant_id: string;
+}
+
+/** What a person showed to be let in. */
+export type SessionOpener = 'password' | 'identity_provider';
+
+/**
+ * Sessions of people: a token of 15 minutes, and a refresh token that is exchanged at every use. The
+ * session row is looked at on every request, so whoever is removed, or logs out, is out at once. So is,
+ * for good, whoever came in by a password that the tenant has ceased to take (money-semantics 14.5.7).
+ */
+export interface Sessions {
+  open(
+    user: { readonly id: string; readonly tenant_id: string },
+    openedBy: SessionOpener,
+  ): Promise<OpenedSession>;
+  /** Throws 401 for a token that is unknown, too old, or was exchanged before; the last one ends the session. */
+  refresh(refreshToken: string): Promise<OpenedSession>;
+  end(sessionId: string): Promise<void>;
+  /**
+   * Null for a token that does not hold. `environmentId` is what the caller named: throws 403 when it is
+   * missing or not the tenant's. A route that needs none is answered whatever was named: a browser that
+   * remembers an environment which is gone can still ask which ones there are.
+   */
+  authenticate(
+    token: string,
+    environmentId: string | null,
+    needsEnvironment: boolean,
+  ): Promise<Identity | null>;
+}
+
+export async function createSessions(options: { pool: Pool; clock: Clock }): Promise<Sessions> {
+  const { pool, clock } = options;
+  const keys = await createSigningKeys(options);
+  const seconds = () => Math.floor(clock.now() / 1000);
+
+  const sign = async (user: { id: string; tenant_id: string }, sid: string) => {
+    const expiresAt = seconds() + TOKEN_SECONDS;
+    const signing = await keys.newest();
+    const token = await new SignJWT({ tenant_id: user.tenant_id, sid })
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT', kid: signing.id })
+      .setSubject(user.id)
+      .setIssuer(ISSUER)
+      .setAudience(AUDIENCE)
+      .setIssuedAt(seconds())
+      .setExpirationTime(expiresAt)
+      .sign(signing.secret);
+    return { token, expires_at: isoTime(expiresAt * 1000) };
+  };
+
+  const end = async (id: string): Promise<void> => {
+    await pool`
+      update sessions set ended_at = ${isoTime(clock.now())}
+       where id = ${id} and ended_at is null`;
+  };
+
+  /** Ends the session where the tenant takes no password of the person who opened it by one. */
+  const isShut = async (session: SessionUser): Promise<boolean> => {
+    if (session.opened_by !== 'password' || !(await isPasswordRefused(pool, session))) return false;
+    await end(session.session_id);
+    return true;
+  };
+
+  return {
+    async open(user, openedBy) {
+      const sid = randomBytes(32).toString('base64url');
+      const refreshToken = newRefreshToken(sid);
+      await pool`insert into sessions ${pool({
+        id: sessionId(sid),
+        tenant_id: user.tenant_id,
+        user_id: user.id,
+        refresh_hash: hashOf(refreshToken),
+        opened_by: openedBy,
+        expires_at: isoTime(clock.now() + SESSION_SECONDS * 1000),
+        created_at: isoTime(clock.now()),
+      })}`;
+      const signed = await sign(user, sid);
+      return {
+        ...signed,
+        refresh_token: refreshToken,
+        user_id: user.id,
+        tenant_id: user.tenant_id,
+      };
+    },
+
+    async refresh(refreshToken) {
+      const sid = refreshToken.slice(0, refreshToken.indexOf('.'));
+      const next = newRefreshToken(sid);
+      const exchanged = await exchange(pool, refreshToken, next, isoTime(clock.now()));
+      if (exchanged === null || (await isShut(exchanged))) throw sessionEnded();
+      const signed = await sign(exchanged, sid);
+      const { id: user_id, tenant_id } = exchanged;
+      return { ...signed, refresh_token: next, user_id, tenant_id };
+    },
+
+    end,
+
+    async authenticate(token, environmentId, needsEnvironment) {
+      const claims = await verified(token, keys, clock);
+      if (claims === null) return null;
+      const user = await sessionUser(pool, claims, isoTime(clock.now()));
+      if (user === null || (await isShut(user))) return null;
+      const environment_id = await ownEnvironment(pool, user.tenant_id, environmentId);
+      if (environment_id === null && needsEnvironment) throw noEnvironment();
+      return {
+        tenant_id: user.tenant_id,
+        environment_id: environment_id ?? '',
+        key_id: null,
+        session_id: user.session_id,
+        user_id: user.id,
+        user_type: 'user',
+        roles: user.roles,
+        permissions: permissionsOf(user.roles),
+      };
+    },
+  };
+}
+
+const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
+
+/**
+ * What the database knows a session by. The claim `sid` is a secret of its own, shown to nobody but the
+ * session: with a copy of the database, signing key and all, no token can be made.
+ */
+const sessionId = (sid: string): string => hashOf(sid).toString('hex');
+
+const newRefreshToken = (sid: string): string => `${sid}.${randomBytes(32).toString('base64url')}`;
+
+const sessionEnded = (): BillingError =>
+  new BillingError('unauthenticated', 'unauthenticated', 'The session has ended. Log in again.');
+
+const noEnvironment = (): BillingError =>
+  new BillingError(
+    'forbidden',
+    'permission_denied',
+    'Name an environment of your tenant in the header X-Environment-ID.',
+  );
+
+interface Claims {
+  readonly sub: string;
+  readonly tenant_id: string;
+  readonly sid: string;
+}
+
+/** One algorithm, one issuer, one audience, a list of keys: whatever else a token says is not believed. */
+async function verified(token: string, keys: SigningKeys, clock: Clock): Promise<Claims | null> {
+  const kid = keyIdOf(token);
+  const key = kid === null ? null : await keys.find(kid);
+  if (key === null) return null;
+  try {
+    const { payload } = await jwtVerify(token, key.secret, {
+      algorithms: ['HS256'],
+      issuer: ISSUER,
+      audience: AUDIENCE,
+      requiredClaims: ['sub', 'exp', 'iat', 'sid', 'tenant_id'],
+      typ: 'JWT',
+      currentDate: new Date(clock.now()),
+    });
+    const { sub, tenant_id, sid } = payload;
+    if (typeof sub !== 'string' || typeof tenant_id !== 'string' || typeof sid !== 'string')
+      return null;
+    return { sub, tenant_id, sid };
+  } catch {
+    return null;
+  }
+}
+
+/** What the header says, believed by nobody before the signature holds. */
+function keyIdOf(token: string): string | null {
+  try {
+    const { kid } = decodeProtectedHeader(token);
+    return typeof kid === 'string' ? kid : null;
+  } catch {
+    return null;
+  }
+}
+
+interface SessionUser {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly roles: string[];
+  readonly session_id: string;
+  readonly opened_by: SessionOpener;
+}
+
+async function sessionUser(pool: Pool, claims: Claims, now: string): Promise<SessionUser | null> {
+  const [user] = await pool<SessionUser[]>`
+    select u.id, u.tenant_id, u.roles, s.id as session_id, s.opened_by
+      from sessions s
+      join users u on u.id = s.user_id and u.tenant_id = s.tenant_id
+     where s.id = ${sessionId(claims.sid)}
+       and s.user_id = ${claims.sub}
+       and s.tenant_id = ${claims.tenant_id}
+       and s.ended_at is null
+       and s.expires_at > ${now}
+       and u.status = 'published'
+       and u.type = 'user'`;
+  return user ?? null;
+}
+
+async function ownEnvironment(
+  pool: Pool,
+  tenantId: string,
+  id: string | null,
+): Promise<string | null> {
+  if (id === null) return null;
+  const [row] = await pool<{ id: string }[]>`
+    select id from environments
+     where tenant_id = ${tenantId} and id = ${id} and status = 'published'`;
+  return row?.id ?? null;
+}
+
+/** Puts the next refresh token in the place of the one that is shown; ends the session when that was spent before. */
+async function exchange(
+  pool: Pool,
+  refreshToken: string,
+  next: string,
+  now: string,
+): Promise<SessionUser | null> {
+  const hash = hashOf(refreshToken);
+  const [session] = await pool<SessionUser[]>`
+    with exchanged as (
+      update sessions s
+         set refresh_hash = ${hashOf(next)}
+        from users u
+       where s.refresh_hash = ${hash}
+         and s.ended_at is null and s.expires_at > ${now}
+         and u.id = s.user_id and u.status = 'published'
+      returning u.id, u.tenant_id, u.roles, s.id as session_id, s.opened_by
+    ), spent as (
+      insert into spent_refresh_tokens (refresh_hash, session_id, spent_at)
+      select ${hash}, session_id, ${now} from exchanged
+    )
+    select * from exchanged`;
+  if (session !== undefined) return session;
+  await pool`
+    update sessions set ended_at = ${now}
+     where ended_at is null
+       and id = (select session_id from spent_refresh_tokens where refresh_hash = ${hash})`;
+  return null;
+}

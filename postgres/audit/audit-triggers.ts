@@ -1,0 +1,132 @@
+import type { Db } from '../client.ts';
+import { tenantTables, type TenantTable } from '../tenant-tables.ts';
+
+/** Tables of tenants whose changes are not in the audit log, and why. Every other one is audited. */
+export const NOT_AUDITED: Readonly<Record<string, string>> = {
+  audit_log: 'is the log',
+  audit_chain: 'is the log’s proof',
+  idempotency_keys: 'answers kept for repeats; what they answered is audited',
+  outbox: 'notifications of changes that are audited themselves',
+  sessions: 'come and go with logins',
+  portal_sessions: 'come and go with visits of end customers',
+  saml_requests: 'logins that have begun',
+  saml_assertions: 'logins that are over',
+  record_counts: 'counters that triggers keep',
+  meter_versions: 'follow from the meter, which is audited; the stream moves them while it works',
+  invoice_line_items:
+    'written with their invoice and not changed without it; they would double the cost of a billing run',
+  invoice_number_sequences: 'counters; the number stands in the invoice',
+  alert_logs: 'a log of its own',
+  uploads: 'files; their tasks are audited',
+  scheduled_task_runs: 'a log of its own; who changed the schedule is audited',
+  task_results: 'rows of files; each record that a row made is audited',
+};
+
+/** Columns that processes move by themselves: a change of nothing else is no change of the record. */
+const NOT_NOTED: Readonly<Record<string, readonly string[]>> = {
+  api_keys: ['last_used_at'],
+  tasks: ['processed_records', 'successful_records', 'failed_records'],
+  // The clock moves periods on; the invoice that it makes at each boundary is audited.
+  subscriptions: ['current_period_start', 'current_period_end', 'due_at', 'last_billing_sequence'],
+};
+const NEVER_NOTED = ['updated_at', 'updated_by', 'version', 'sequence'];
+
+/**
+ * Data of people who may ask to be forgotten (reliability, S31): the log, which forgets nothing, says
+ * that it changed and not what it was.
+ */
+const PERSONAL: Readonly<Record<string, readonly string[]>> = {
+  customers: [
+    'name', 'email', 'contact', 'contact_persons', 'address_line1', 'address_line2', 'address_city',
+    'address_state', 'address_postal_code', 'metadata',
+  ],
+}; // prettier-ignore
+
+const SECRET = /password|secret|token|hash|private_key|api_key|access_key|credential/;
+
+/** One trigger a statement and kind of change: many rows cost little more than one. */
+const TRIGGERS = ['audit_created', 'audit_updated', 'audit_deleted'] as const;
+
+/**
+ * Gives each audited table its triggers, and takes them from tables that are no longer audited. Answers
+ * the tables that were changed. To be called in a transaction; takes no lock when all is as it should be.
+ */
+export async function auditTenantTables(db: Db): Promise<string[]> {
+  const present = await db<{ table_name: string; name: string; arguments: string }[]>`
+    select c.relname as table_name, t.tgname as name, encode(t.tgargs, 'escape') as arguments
+      from pg_trigger t
+      join pg_class c on c.oid = t.tgrelid
+     where c.relnamespace = current_schema()::regnamespace and not t.tgisinternal
+       and t.tgname = any(${TRIGGERS as unknown as string[]}::text[])`;
+  const found = new Map(present.map((row) => [`${row.table_name} ${row.name}`, row.arguments]));
+  const changed = new Set<string>();
+  for (const table of await tenantTables(db)) {
+    const given = isAudited(table) ? triggerArguments(table) : null;
+    const wanted = given?.map((argument) => `${argument}\\000`).join('');
+    for (const trigger of TRIGGERS) {
+      const known = found.get(`${table.name} ${trigger}`);
+      if (known === wanted) continue;
+      changed.add(table.name);
+      if (known !== undefined) await db`drop trigger ${db(trigger)} on ${db(table.name)}`;
+      if (given !== null) await createTrigger(db, trigger, table.name, given);
+    }
+  }
+  return [...changed];
+}
+
+/** Without an id there is nothing that a row of the log could name. */
+export const isAudited = (table: TenantTable): boolean =>
+  !(table.name in NOT_AUDITED) && table.columns.some(({ name }) => name === 'id');
+
+/** What the rows of a table are called in the log: `tax_rates` → `tax_rate`. */
+export function entityType(tableName: string): string {
+  if (tableName.endsWith('ies')) return `${tableName.slice(0, -3)}y`;
+  return /(ss|x|ch|sh)es$/.test(tableName) ? tableName.slice(0, -2) : tableName.replace(/s$/, '');
+}
+
+function triggerArguments({ name, columns }: TenantTable): string[] {
+  const secrets = columns.filter((column) => column.type === 'bytea' || SECRET.test(column.name));
+  const unnoted = columns.filter(
+    (column) => NEVER_NOTED.includes(column.name) || NOT_NOTED[name]?.includes(column.name),
+  );
+  const personal = columns.filter((column) => PERSONAL[name]?.includes(column.name));
+  const nested = columns.filter((column) => column.type === 'jsonb');
+  return [
+    entityType(name),
+    ...secrets.map((column) => `s:${column.name}`),
+    ...personal.map((column) => `p:${column.name}`),
+    ...nested.map((column) => `j:${column.name}`),
+    ...unnoted.map((column) => `n:${column.name}`),
+  ];
+}
+
+/** Arguments are given as names, which Postgres takes for texts here: a statement like this has no parameters. */
+async function createTrigger(
+  db: Db,
+  trigger: (typeof TRIGGERS)[number],
+  table: string,
+  given: readonly string[],
+): Promise<void> {
+  const list = given.reduce(
+    (before, argument, index) =>
+      index === 0 ? db`${db(argument)}` : db`${before}, ${db(argument)}`,
+    db``,
+  );
+  switch (trigger) {
+    case 'audit_created':
+      return void (await db`
+        create trigger audit_created after insert on ${db(table)}
+        referencing new table as new_rows
+        for each statement execute function audit_created(${list})`);
+    case 'audit_updated':
+      return void (await db`
+        create trigger audit_updated after update on ${db(table)}
+        referencing old table as old_rows new table as new_rows
+        for each statement execute function audit_updated(${list})`);
+    case 'audit_deleted':
+      return void (await db`
+        create trigger audit_deleted after delete on ${db(table)}
+        referencing old table as old_rows
+        for each statement execute function audit_deleted(${list})`);
+  }
+}

@@ -1,0 +1,53 @@
+import type { Db } from '../client.ts';
+
+/** Rows deleted at a time: a large arrear must not hold locks or swell one transaction. */
+const PAGE_ROWS = 10_000;
+/** A file is up to 5 MB. */
+const UPLOADS_PAGE_ROWS = 100;
+
+export interface Forgotten {
+  readonly idempotency_keys: number;
+  readonly login_failures: number;
+  readonly sessions: number;
+  readonly uploads: number;
+}
+
+/**
+ * Deletes one page of each kind of row whose promise is over, on the database's clock: answers kept for
+ * repeats after seven days (product 2), failed logins after a day (they slow guessing down for minutes
+ * only), sessions with their spent tokens a day after they ended or ran out, and uploaded files after seven
+ * days, unless a task is still reading one.
+ */
+export async function forgetExpired(db: Db): Promise<Forgotten> {
+  const keys = await db`
+    delete from idempotency_keys
+     where ctid = any(array(
+       select ctid from idempotency_keys
+        where created_at < now() - interval '7 days' limit ${PAGE_ROWS}))`;
+  const failures = await db`
+    delete from login_failures
+     where ctid = any(array(
+       select ctid from login_failures
+        where failed_at < now() - interval '1 day' limit ${PAGE_ROWS}))`;
+  const ended = await db<{ id: string }[]>`
+    select id from sessions
+     where least(expires_at, ended_at) < now() - interval '1 day'
+     limit ${PAGE_ROWS}`;
+  const ids = ended.map(({ id }) => id);
+  await db`delete from spent_refresh_tokens where session_id = any(${ids}::text[])`;
+  await db`delete from sessions where id = any(${ids}::text[])`;
+  const uploads = await db`
+    delete from uploads
+     where id = any(array(
+       select u.id from uploads u
+         left join tasks t on t.upload_id = u.id
+        where u.created_at < now() - interval '7 days'
+          and (t.id is null or t.task_status in ('COMPLETED', 'FAILED'))
+        limit ${UPLOADS_PAGE_ROWS}))`;
+  return {
+    idempotency_keys: keys.count,
+    login_failures: failures.count,
+    sessions: ids.length,
+    uploads: uploads.count,
+  };
+}

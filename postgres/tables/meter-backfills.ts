@@ -1,0 +1,183 @@
+import type { WatermarkVector } from '../../domain/metering/position.ts';
+import { inScope, type Db, type Scope } from '../client.ts';
+import type { BackfillState, MeterVersionRecord } from './meter-versions.ts';
+import { vectorOf } from './watermarks.ts';
+
+/**
+ * The life of a version's backfill (metering 4 and 6), each step taken by the sealer's process, and
+ * refused to all but the newest generation, so that two of them never count the same events as progress.
+ * waiting: some partition has not said yet from where it evaluates the version. replaying: canonical
+ * raw events below are evaluated. sealing: all rows are written, the buckets are computed from scratch.
+ * verifying: the buckets are counted again from the raw events. mismatched: they disagreed, twice; the
+ * version serves nobody until a person has its backfill begun again.
+ */
+export function versionsInBackfill(db: Db): Promise<VersionInBackfill[]> {
+  return db<VersionInBackfill[]>`
+    select * from meter_versions where backfill_state <> 'complete' order by created_catalog_version`;
+}
+
+/** waiting → replaying for versions with a `live_from` in every partition of the log's open epoch. */
+export async function beginBackfills(
+  db: Db,
+  generation: bigint,
+  open: { readonly epoch: number; readonly partitions: number },
+): Promise<number> {
+  const begun = await db`
+    update meter_versions v
+       set backfill_state = 'replaying', backfill_started_at = now(), updated_at = now()
+     where backfill_state = 'waiting'
+       -- Rows that the store has lost are not there to be replayed yet.
+       and not exists (select from stream_replays)
+       and exists (select from sealer where generation = ${String(generation)}::bigint)
+       and ${open.partitions} = (
+             select count(*) from meter_live l
+              where l.meter_version_id = v.id and l.epoch = ${open.epoch})`;
+  return begun.count;
+}
+
+/**
+ * Below which position of each partition a version is the backfill's to evaluate. `live_from` where
+ * the partition is open; the end of one that only an earlier epoch had.
+ */
+export async function backfillBounds(
+  db: Db,
+  meterVersionId: string,
+  openEpoch: number,
+): Promise<WatermarkVector> {
+  const rows = await db<{ epoch: number; partition: number; below: string }[]>`
+    select p.epoch, p.partition, coalesce(l.live_from, p.next_offset) as below
+      from stream_progress p
+      left join meter_live l
+        on l.meter_version_id = ${meterVersionId} and l.epoch = p.epoch and l.partition = p.partition
+       and p.epoch = ${openEpoch}`;
+  return vectorOf(rows.map((row) => [row.epoch, row.partition, row.below]));
+}
+
+/** How many events the replay will meet. */
+export async function noteBackfillTotal(db: Db, meterVersionId: string, total: number) {
+  await db`
+    update meter_versions set backfill_total = ${total}
+     where id = ${meterVersionId} and backfill_total is null`;
+}
+
+export interface BackfillProgress {
+  readonly events: number;
+  readonly rejected: number;
+  readonly erased: number;
+  readonly cursor: BackfillCursor;
+}
+
+/** The last event that was replayed, in the order of the raw table. `position` is text: it has 64 bits. */
+export interface BackfillCursor {
+  readonly external_customer_id: string;
+  readonly timestamp: number;
+  readonly position: string;
+  readonly partition: number;
+}
+
+export type VersionInBackfill = MeterVersionRecord & {
+  readonly backfill_cursor: BackfillCursor | null;
+};
+
+/** Adds what one chunk came to. False when the generation is over: the next owner goes on from the cursor. */
+export async function noteBackfillProgress(
+  db: Db,
+  generation: bigint,
+  meterVersionId: string,
+  { events, rejected, erased, cursor }: BackfillProgress,
+): Promise<boolean> {
+  const noted = await db`
+    update meter_versions
+       set backfill_events = backfill_events + ${events},
+           backfill_rejected = backfill_rejected + ${rejected},
+           backfill_erased = backfill_erased + ${erased},
+           backfill_cursor = ${db.json({ ...cursor })}, updated_at = now()
+     where id = ${meterVersionId} and backfill_state = 'replaying'
+       and exists (select from sealer where generation = ${String(generation)}::bigint)`;
+  return noted.count === 1;
+}
+
+/** replaying → sealing. */
+export async function endReplay(db: Db, generation: bigint, meterVersionId: string): Promise<void> {
+  const next: BackfillState = 'sealing';
+  await db`
+    update meter_versions set backfill_state = ${next}, updated_at = now()
+     where id = ${meterVersionId} and backfill_state = 'replaying'
+       and exists (select from sealer where generation = ${String(generation)}::bigint)`;
+}
+
+/**
+ * replaying → complete for a version without an earlier event: no row of it stands below `live_from`, so
+ * there is nothing to seal from scratch and nothing to count again. Not while rows are under repair.
+ */
+export async function completeEmptyBackfill(
+  db: Db,
+  generation: bigint,
+  meterVersionId: string,
+): Promise<void> {
+  await db`
+    update meter_versions
+       set backfill_state = 'complete', backfill_completed_at = now(), updated_at = now(),
+           verified_at = now(), verified_events = 0, verified_buckets = 0,
+           verified_without_customers = 0, mismatched_buckets = 0
+     where id = ${meterVersionId} and backfill_state = 'replaying' and backfill_total = 0
+       and not exists (select from stream_replays)
+       and exists (select from sealer where generation = ${String(generation)}::bigint)`;
+}
+
+/** What a recount from scratch came to. */
+export interface Verification {
+  readonly events: number;
+  readonly buckets: number;
+  readonly withoutCustomers: number;
+  readonly mismatched: number;
+  /** The first of the mismatches, for a person. */
+  readonly mismatches: readonly string[];
+}
+
+/**
+ * verifying → complete when the buckets agree with the recount. The first time that they do not they are
+ * sealed once more, as something may have changed between the seal and the recount; the second time the
+ * version is mismatched and goes live for nobody.
+ */
+export async function noteVerification(
+  db: Db,
+  generation: bigint,
+  meterVersionId: string,
+  { events, buckets, withoutCustomers, mismatched, mismatches }: Verification,
+): Promise<void> {
+  await db`
+    update meter_versions
+       set backfill_state = case when ${mismatched}::bigint = 0 then 'complete'
+                                 when verifications = 0 then 'sealing' else 'mismatched' end,
+           backfill_completed_at = case when ${mismatched}::bigint = 0 then now() end,
+           verifications = verifications + 1,
+           verified_at = now(), verified_events = ${events}, verified_buckets = ${buckets},
+           verified_without_customers = ${withoutCustomers}, mismatched_buckets = ${mismatched},
+           mismatches = ${db.json([...mismatches])}, updated_at = now()
+     where id = ${meterVersionId} and backfill_state = 'verifying'
+       and exists (select from sealer where generation = ${String(generation)}::bigint)`;
+}
+
+/**
+ * Begins the backfill of a mismatched version again, from the first event. Rows that it writes again
+ * collapse into those that stand there. False when the version is in another state.
+ */
+export async function restartBackfill(
+  db: Db,
+  scope: Scope,
+  meterVersionId: string,
+  updatedBy: string,
+): Promise<boolean> {
+  const restarted = await db`
+    update meter_versions
+       set ${fromTheBeginning(db)}, updated_by = ${updatedBy}
+     where ${inScope(db, scope)} and id = ${meterVersionId} and backfill_state = 'mismatched'`;
+  return restarted.count === 1;
+}
+
+/** What a version's row says before its backfill has begun. */
+const fromTheBeginning = (db: Db) => db`
+  backfill_state = 'waiting', backfill_started_at = null, backfill_cursor = null,
+  backfill_total = null, backfill_events = 0, backfill_rejected = 0, backfill_erased = 0,
+  verifications = 0, updated_at = now()`;

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import type { WebhookEventType } from '../../schemas/webhooks/event-types.ts';
+import type { Db, Fragment, Scope, Transaction } from '../client.ts';
+
+/** One notification. `payload` is `{<section>: <snapshot>}`, sections as money-semantics 17.3 names them. */
+export interface OutboxEvent {
+  readonly event_type: WebhookEventType;
+  readonly payload: OutboxPayload;
+  /** Whom the event is about; by default the first section of the payload and its `id`. */
+  readonly entity?: { readonly entity_type: string; readonly entity_id: string };
+}
+export type OutboxPayload = Readonly<Record<string, unknown>>;
+
+/**
+ * Puts one notification into the transaction that makes it true. The caller holds the entity's row
+ * lock (or has just inserted the row), so that events of one entity keep the order of its changes.
+ */
+export async function writeOutbox(
+  tx: Transaction,
+  scope: Scope,
+  event_type: WebhookEventType,
+  payload: OutboxPayload,
+): Promise<void> {
+  await writeOutboxEvents(tx, [{ scope, event_type, payload }]);
+}
+
+/** Several notifications in one statement, in their order; scopes may differ (billing runs span tenants). */
+export async function writeOutboxEvents(
+  tx: Transaction,
+  events: readonly (OutboxEvent & { readonly scope: Scope })[],
+): Promise<void> {
+  if (events.length === 0) return;
+  await insertIntoOutbox(tx, events);
+}
+
+/** The statement that writes them, to be sent as it is or as a part of the one that makes them true. */
+export function insertIntoOutbox(
+  db: Db,
+  events: readonly (OutboxEvent & { readonly scope: Scope })[],
+): Fragment {
+  assert(events.length > 0);
+  const rows = events.map((event) => ({
+    tenant_id: event.scope.tenant_id,
+    environment_id: event.scope.environment_id,
+    event_type: event.event_type,
+    ...(event.entity ?? entityOf(event.payload)),
+    payload: db.json(event.payload as Parameters<typeof db.json>[0]),
+  }));
+  return db`insert into outbox ${db(rows)}`;
+}
+
+function entityOf(payload: OutboxPayload): { entity_type: string; entity_id: string } {
+  const [entity_type, snapshot] = Object.entries(payload)[0] ?? [];
+  const entity_id = (snapshot as { id?: unknown } | undefined)?.id;
+  assert(
+    entity_type !== undefined && typeof entity_id === 'string',
+    'a payload begins with its entity',
+  );
+  return { entity_type, entity_id };
+}

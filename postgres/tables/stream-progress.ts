@@ -1,0 +1,116 @@
+import type { Db } from '../client.ts';
+
+/** One partition of one epoch of the event log. */
+export interface LogPartition {
+  readonly epoch: number;
+  readonly partition: number;
+}
+
+export interface Assignment extends LogPartition {
+  /** Fences every earlier owner: progress with a smaller generation is refused. */
+  readonly generation: string;
+  readonly nextOffset: bigint;
+  /** The newest catalog the partition was evaluated with; an older one must not be used. */
+  readonly catalogVersion: number;
+}
+
+/** Takes a partition over: the next generation, and where its progress stands. */
+export async function takePartition(
+  db: Db,
+  { epoch, partition }: LogPartition,
+): Promise<Assignment> {
+  const [row] = await db<{ generation: string; next_offset: string; catalog_version: string }[]>`
+    insert into stream_progress as p (epoch, partition, generation, next_offset, catalog_version)
+    values (${epoch}, ${partition}, 1, 0, 0)
+    on conflict (epoch, partition) do update set generation = p.generation + 1
+    returning generation, next_offset, catalog_version`;
+  return {
+    epoch,
+    partition,
+    generation: row!.generation,
+    nextOffset: BigInt(row!.next_offset),
+    catalogVersion: Number(row!.catalog_version),
+  };
+}
+
+export interface ProgressMove extends LogPartition {
+  readonly generation: string;
+  /** Where the batch began; the same as `to` when an idle partition only notes a new catalog. */
+  readonly from: bigint;
+  readonly to: bigint;
+  /** What the batch was evaluated with. */
+  readonly catalogVersion: number;
+}
+
+/**
+ * Moves the watermarks of several partitions, and for each that saw a newer catalog sets `live_from`
+ * of the versions used for the first time and `live_until` of those that ended, to the batch's start
+ * (metering 4, step 5). One statement: all of a partition's move or none of it. Answers the
+ * partitions that moved; another owner's generation is refused, and so is left out.
+ */
+export async function moveProgress(db: Db, moves: readonly ProgressMove[]): Promise<number[]> {
+  const rows = await db<{ partition: number }[]>`
+    with moves as (
+      select * from unnest(
+        ${moves.map((move) => move.epoch)}::int[], ${moves.map((move) => move.partition)}::int[],
+        ${moves.map((move) => move.generation)}::bigint[],
+        ${moves.map((move) => String(move.from))}::bigint[],
+        ${moves.map((move) => String(move.to))}::bigint[],
+        ${moves.map((move) => move.catalogVersion)}::bigint[]
+      ) as m (epoch, partition, generation, from_offset, to_offset, catalog_version)
+    ), owned as (
+      select m.*, p.catalog_version as evaluated_with, p.updated_at as moved_at
+        from stream_progress p
+        join moves m on m.epoch = p.epoch and m.partition = p.partition
+                    and m.generation = p.generation and m.from_offset = p.next_offset
+         for update of p
+    ), moved as (
+      update stream_progress p
+         set next_offset = o.to_offset,
+             catalog_version = greatest(p.catalog_version, o.catalog_version),
+             updated_at = now()
+        from owned o
+       where p.epoch = o.epoch and p.partition = o.partition
+      returning o.*
+    ), started as (
+      -- A version that began and ended between two looks at the catalog still gets its bounds.
+      insert into meter_live (meter_version_id, epoch, partition, live_from, live_until)
+      select v.id, m.epoch, m.partition, m.from_offset,
+             case when v.ended_catalog_version <= m.catalog_version then m.from_offset end
+        from moved m
+        join meter_versions v
+          on v.created_catalog_version > m.evaluated_with
+         and v.created_catalog_version <= m.catalog_version
+      on conflict do nothing
+    ), ended as (
+      update meter_live l
+         set live_until = m.from_offset
+        from moved m
+        join meter_versions v
+          on v.ended_catalog_version > m.evaluated_with
+         and v.ended_catalog_version <= m.catalog_version
+       where l.meter_version_id = v.id and l.epoch = m.epoch and l.partition = m.partition
+         and l.live_until is null
+    ), noted as (
+      insert into stream_progress_history (epoch, partition, minute, next_offset)
+      select epoch, partition, date_trunc('minute', now()), from_offset
+        from moved
+       where moved_at < date_trunc('minute', now())
+      on conflict do nothing
+    )
+    select partition from moved order by partition`;
+  return rows.map((row) => row.partition);
+}
+
+/** Where every partition of every epoch stands. */
+export async function readProgress(
+  db: Db,
+): Promise<(LogPartition & { readonly nextOffset: bigint })[]> {
+  const rows = await db<{ epoch: number; partition: number; next_offset: string }[]>`
+    select epoch, partition, next_offset from stream_progress order by epoch, partition`;
+  return rows.map(({ epoch, partition, next_offset }) => ({
+    epoch,
+    partition,
+    nextOffset: BigInt(next_offset),
+  }));
+}
