@@ -103,6 +103,8 @@ const userFields = {
   type: z.enum(USER_TYPES),
   roles: z.array(z.string()),
   metadata: z.record(z.string(), z.string()),
+  /** Of a person: the environments to which they are confined; null: all of the tenant. */
+  environment_ids: z.array(z.string()).nullable(),
   tenant: Tenant,
 };
 export const User = z.object(userFields).meta({ id: 'User' });

@@ -110,6 +110,8 @@ const NOBODY: Identity = {
   user_type: 'user',
   roles: [],
   permissions: [],
+  environment_ids: [],
+  environment_type: null,
 };
 const identities = new WeakMap<FastifyRequest, Identity>();
 
@@ -119,7 +121,7 @@ const forbidden = (message: string): BillingError =>
   new BillingError('forbidden', 'permission_denied', message);
 
 async function admit(
-  route: Pick<Route, 'permission' | 'humanSuperAdminOnly' | 'withoutEnvironment'>,
+  route: Pick<Route, 'permission' | 'humanOnly' | 'humanSuperAdminOnly' | 'withoutEnvironment'>,
   request: FastifyRequest,
   options: Pick<RegisterOptions<RouteDeps>, 'authenticate' | 'sessions' | 'portalSessions'>,
 ): Promise<Identity> {
@@ -185,7 +187,7 @@ function limitedAs(
 
 /** Deny by default: 403 unless the caller holds just what the route asks for. */
 export function assertAllowed(
-  route: { readonly permission: string; readonly humanSuperAdminOnly?: boolean },
+  route: Pick<Route, 'humanOnly' | 'humanSuperAdminOnly'> & { readonly permission: string },
   identity: Identity,
 ): void {
   if (
@@ -193,6 +195,8 @@ export function assertAllowed(
     !allows(identity.permissions, route.permission as Permission)
   )
     throw forbidden('The credential lacks the permission for this.');
+  if (route.humanOnly === true && identity.user_type !== 'user')
+    throw forbidden('Only a person, or a key of a person, may do this.');
   const isHumanSuperAdmin = identity.user_type === 'user' && identity.roles.includes('super_admin');
   if (route.humanSuperAdminOnly === true && !isHumanSuperAdmin)
     throw forbidden('Only a person who is super admin may do this.');

@@ -20,6 +20,8 @@ export interface RouteSpec<
   readonly path: string;
   readonly summary: string;
   readonly permission: RoutePermission;
+  /** Not a key of a service account, whatever its roles are. */
+  readonly humanOnly?: boolean;
   /** Only a person (not a key of a service account) who is super admin, whatever else is permitted. */
   readonly humanSuperAdminOnly?: boolean;
   /** A person's session need not name an environment: the route is about the tenant. */
@@ -86,6 +88,7 @@ export interface Route<Deps = unknown> {
   readonly path: string;
   readonly summary: string;
   readonly permission: RoutePermission;
+  readonly humanOnly?: boolean;
   readonly humanSuperAdminOnly?: boolean;
   readonly withoutEnvironment?: boolean;
   readonly secretAnswer?: boolean;

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { permissionsOf } from '../../domain/access/permissions.ts';
+import type { Reach } from '../../domain/access/reach.ts';
 import type { Pool } from '../../postgres/client.ts';
 import type { Clock } from '../clock.ts';
 
 /** Who is calling and where. A key is bound to exactly one environment. */
-export interface Identity {
+export interface Identity extends Reach {
   readonly tenant_id: string;
   readonly environment_id: string;
   /** Null for a caller who is not a key. */
@@ -114,6 +115,8 @@ interface KeyRow {
   readonly id: string;
   readonly tenant_id: string;
   readonly environment_id: string;
+  readonly environment_type: 'production' | 'development';
+  readonly environment_ids: string[] | null;
   readonly user_id: string | null;
   readonly user_type: 'user' | 'service_account' | null;
   readonly type: string;
@@ -124,9 +127,11 @@ interface KeyRow {
 
 async function findKey(pool: Pool, digest: Buffer): Promise<CachedKey | null> {
   const [row] = await pool<KeyRow[]>`
-    select k.id, k.tenant_id, k.environment_id, k.user_id, u.type as user_type,
+    select k.id, k.tenant_id, k.environment_id, e.type as environment_type,
+           k.user_id, u.type as user_type, u.environment_ids,
            k.type, k.roles, k.permissions, k.expires_at
       from api_keys k
+      join environments e on e.id = k.environment_id
       left join users u on u.id = k.user_id
      where k.key_hash = ${digest}
        and k.status = 'published'
@@ -141,6 +146,8 @@ async function findKey(pool: Pool, digest: Buffer): Promise<CachedKey | null> {
       ...(row.type === 'publishable_key' ? { is_publishable: true as const } : {}),
       user_id: row.user_id ?? '',
       user_type: row.user_type ?? 'service_account',
+      environment_ids: row.user_type === 'user' ? row.environment_ids : [environment_id],
+      environment_type: row.environment_type,
       roles,
       permissions: permissionsOfKey(row),
     },

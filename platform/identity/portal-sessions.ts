@@ -78,6 +78,8 @@ export function createPortalSessions(options: {
         user_type: 'user',
         roles: [],
         permissions: [],
+        environment_ids: [session.environment_id],
+        environment_type: null,
       };
     },
   };

@@ -40,7 +40,7 @@ export interface Sessions {
   end(sessionId: string): Promise<void>;
   /**
    * Null for a token that does not hold. `environmentId` is what the caller named: throws 403 when it is
-   * missing or not the tenant's. A route that needs none is answered whatever was named: a browser that
+   * missing, not the tenant's, or not one of the person's. A route that needs none is answered whatever was named: a browser that
    * remembers an environment which is gone can still ask which ones there are.
    */
   authenticate(
@@ -121,7 +121,7 @@ export async function createSessions(options: { pool: Pool; clock: Clock }): Pro
       if (claims === null) return null;
       const user = await sessionUser(pool, claims, isoTime(clock.now()));
       if (user === null || (await isShut(user))) return null;
-      const environment_id = await ownEnvironment(pool, user.tenant_id, environmentId);
+      const environment_id = await ownEnvironment(pool, user, environmentId);
       if (environment_id === null && needsEnvironment) throw noEnvironment();
       return {
         tenant_id: user.tenant_id,
@@ -132,6 +132,8 @@ export async function createSessions(options: { pool: Pool; clock: Clock }): Pro
         user_type: 'user',
         roles: user.roles,
         permissions: permissionsOf(user.roles),
+        environment_ids: user.environment_ids,
+        environment_type: null,
       };
     },
   };
@@ -200,13 +202,15 @@ interface SessionUser {
   readonly id: string;
   readonly tenant_id: string;
   readonly roles: string[];
+  /** Null: all environments of the tenant. */
+  readonly environment_ids: string[] | null;
   readonly session_id: string;
   readonly opened_by: SessionOpener;
 }
 
 async function sessionUser(pool: Pool, claims: Claims, now: string): Promise<SessionUser | null> {
   const [user] = await pool<SessionUser[]>`
-    select u.id, u.tenant_id, u.roles, s.id as session_id, s.opened_by
+    select u.id, u.tenant_id, u.roles, u.environment_ids, s.id as session_id, s.opened_by
       from sessions s
       join users u on u.id = s.user_id and u.tenant_id = s.tenant_id
      where s.id = ${sessionId(claims.sid)}
@@ -219,15 +223,16 @@ async function sessionUser(pool: Pool, claims: Claims, now: string): Promise<Ses
   return user ?? null;
 }
 
+/** The environment that was named, if it is the tenant's and one of the person's; null otherwise. */
 async function ownEnvironment(
   pool: Pool,
-  tenantId: string,
+  { tenant_id, environment_ids }: SessionUser,
   id: string | null,
 ): Promise<string | null> {
-  if (id === null) return null;
+  if (id === null || environment_ids?.includes(id) === false) return null;
   const [row] = await pool<{ id: string }[]>`
     select id from environments
-     where tenant_id = ${tenantId} and id = ${id} and status = 'published'`;
+     where tenant_id = ${tenant_id} and id = ${id} and status = 'published'`;
   return row?.id ?? null;
 }
 
@@ -247,7 +252,7 @@ async function exchange(
        where s.refresh_hash = ${hash}
          and s.ended_at is null and s.expires_at > ${now}
          and u.id = s.user_id and u.status = 'published'
-      returning u.id, u.tenant_id, u.roles, s.id as session_id, s.opened_by
+      returning u.id, u.tenant_id, u.roles, u.environment_ids, s.id as session_id, s.opened_by
     ), spent as (
       insert into spent_refresh_tokens (refresh_hash, session_id, spent_at)
       select ${hash}, session_id, ${now} from exchanged

@@ -27,6 +27,7 @@ describe('role × operation', () => {
     // Refused with 401: a key is no portal session.
     if (route.permission === 'portal') return true;
     if (route.humanSuperAdminOnly === true) return false;
+    if (route.humanOnly === true && role === 'super_admin') return false;
     if (route.permission === 'authenticated') return true;
     const [entity, action] = route.permission.split(':');
     if (entity === 'audit_log') return role === 'all_reader' || role === 'super_admin';

@@ -15,6 +15,8 @@ const identity = (key_id: string): Identity => ({
   user_type: 'user',
   roles: ['super_admin'],
   permissions: [],
+  environment_ids: null,
+  environment_type: 'development',
 });
 
 const ping = (name: string, permission: 'authenticated' | 'portal' | 'public') =>

@@ -81,7 +81,8 @@ describe('limits', () => {
       idp_entity_id: 'https://idp.example.test',
       idp_sso_url: 'https://idp.example.test/sso',
     };
-    expect((await dark.put('/v1/settings/saml_config', { value })).status).toBe(200);
+    const session = await dark.sessionOf(dark, dark.scope.environment_id);
+    expect((await dark.put('/v1/settings/saml_config', { value }, session)).status).toBe(200);
     const { status } = await dark.get(`/v1/auth/saml/${dark.scope.tenant_id}/metadata`);
     expect(status).toBe(404);
     await dark.close();

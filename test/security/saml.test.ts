@@ -30,7 +30,8 @@ describe('single sign-on', () => {
   afterAll(() => api.close());
 
   const configure = async (value: object, by: TestCaller = api) => {
-    const { status, body } = await by.put('/v1/settings/saml_config', { value });
+    const session = await api.sessionOf(by, by.scope.environment_id);
+    const { status, body } = await api.put('/v1/settings/saml_config', { value }, session);
     if (status !== 200) throw new Error(JSON.stringify(body));
   };
   const base = (by: TestCaller = api) => `/v1/auth/saml/${by.scope.tenant_id}`;
@@ -272,7 +273,10 @@ describe('single sign-on', () => {
       const { requestId } = await begin();
       const facts = factsFor(requestId);
       const sessions = async () =>
-        (await api.pool`select count(*)::int as count from sessions`)[0]!['count'] as number;
+        (
+          await api.pool`
+          select count(*)::int as count from sessions where tenant_id = ${api.scope.tenant_id}`
+        )[0]!['count'] as number;
       const before = await sessions();
       const answer = await post(await forge(facts));
       expect([answer.status, answer.body.code]).toEqual([401, 'saml_refused']);
@@ -442,7 +446,9 @@ describe('single sign-on', () => {
     ['default_role', 'super_admin'],
     ['verified_domains', ['*']],
   ])('400: %s %j', async (field, value) => {
-    const answer = await api.put('/v1/settings/saml_config', { value: { [field]: value } });
+    const session = await api.sessionOf(api, api.scope.environment_id);
+    const sent = { value: { [field]: value } };
+    const answer = await api.put('/v1/settings/saml_config', sent, session);
     expect([answer.status, answer.body.details[0].path]).toEqual([
       400,
       expect.stringContaining(`value.${field}`),

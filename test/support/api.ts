@@ -10,6 +10,7 @@ import { createApiKeyAuth } from '../../platform/identity/api-key-auth.ts';
 import { unknownFields } from '../../platform/http/parse.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { createServer } from '../../platform/http/server.ts';
+import { createSessions } from '../../platform/identity/sessions.ts';
 import { createIds } from '../../platform/ids.ts';
 import { createLogger, type Logger } from '../../platform/log.ts';
 import { createSecretBox } from '../../platform/secret-box.ts';
@@ -60,6 +61,11 @@ export interface TestApi extends TestCaller {
   readonly clock: TestClock;
   /** A key in a new environment of a new tenant; or with other roles, or beside an existing caller. */
   newCaller(options?: NewCaller): Promise<TestCaller>;
+  /** The headers of a person's session, in the environment that is named. */
+  sessionOf(
+    person: { readonly user_id: string; readonly scope: Pick<Scope, 'tenant_id'> },
+    environmentId?: string,
+  ): Promise<Record<string, string>>;
   close(): Promise<void>;
 }
 
@@ -203,6 +209,15 @@ export async function startTestApi(
     pool,
     clock,
     newCaller,
+    async sessionOf({ user_id: id, scope: { tenant_id } }, environmentId) {
+      const sessions = await createSessions({ pool, clock });
+      const { token } = await sessions.open({ id, tenant_id }, 'password');
+      return {
+        'x-api-key': '',
+        authorization: `Bearer ${token}`,
+        ...(environmentId === undefined ? {} : { 'x-environment-id': environmentId }),
+      };
+    },
     async close() {
       await app.close();
       await apiPool?.end({ timeout: 1 });

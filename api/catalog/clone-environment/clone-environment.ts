@@ -7,7 +7,10 @@ import type { IdPrefix } from '../../../platform/ids.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { insertMeter, type MeterRow } from '../meters/repository.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
-import { createEnvironment } from '../../tenancy/environments/create-environment.ts';
+import {
+  createEnvironment,
+  type HumanCaller,
+} from '../../tenancy/environments/create-environment.ts';
 import { findEnvironment } from '../../tenancy/environments/repository.ts';
 
 /** What is copied, parents first: a copy points at the copies of what its original points at. */
@@ -27,19 +30,19 @@ const COPIED: readonly { table: string; prefix: IdPrefix; references: readonly s
 
 /**
  * Copies the published catalog of an environment into a new one, or into another one of the tenant that
- * has no catalog of its own yet; all or nothing. Customers, subscriptions, keys and settings stay behind.
+ * has no catalog of its own yet; all or nothing. The caller reaches both. Customers, subscriptions, keys and settings stay behind.
  * Prices that have ended, and what belongs to single subscriptions, are not part of a catalog. Answers
  * the id of the environment that was filled.
  */
 export async function cloneEnvironment(
   tx: Transaction,
   deps: BillingDeps,
-  caller: Caller,
+  caller: HumanCaller,
   sourceId: string,
   body: CloneEnvironmentBody,
 ): Promise<string> {
   const { tenant_id } = caller.scope;
-  const source = await findEnvironment(tx, tenant_id, sourceId);
+  const source = await findEnvironment(tx, caller, sourceId);
   const targetId = await targetOf(tx, deps, caller, body);
   if (targetId === source.id)
     throw invalidField('target_environment_id', 'is the environment itself');
@@ -56,11 +59,11 @@ export async function cloneEnvironment(
 async function targetOf(
   tx: Transaction,
   deps: BillingDeps,
-  caller: Caller,
+  caller: HumanCaller,
   body: CloneEnvironmentBody,
 ): Promise<string> {
   if (body.target_environment_id)
-    return (await findEnvironment(tx, caller.scope.tenant_id, body.target_environment_id)).id;
+    return (await findEnvironment(tx, caller, body.target_environment_id)).id;
   if (!body.name) throw invalidField('name', 'give a name and a type, or target_environment_id');
   if (!body.type) throw invalidField('type', 'is required beside name');
   return (await createEnvironment(tx, deps, caller, { name: body.name, type: body.type })).id;

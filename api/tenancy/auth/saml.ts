@@ -200,6 +200,7 @@ async function admitPerson(
     type: 'user',
     roles: [default_role],
     metadata: {},
+    environment_ids: null,
     password_hash: null,
     ...{ created_at: at, updated_at: at, created_by: id, updated_by: id },
   });

@@ -1,4 +1,5 @@
-import { invalidField } from '../../../domain/errors.ts';
+import { BillingError, invalidField } from '../../../domain/errors.ts';
+import type { Identity } from '../../../platform/identity/api-key-auth.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import type { Environment } from '../../../schemas/environment.ts';
 import type { BillingDeps } from '../../deps.ts';
@@ -6,14 +7,29 @@ import { newRecord, type Caller } from '../../conventions/record.ts';
 import { tenantLimits } from '../tenants/limits.ts';
 import { countEnvironments, insertEnvironment } from './repository.ts';
 
-/** Makes an environment. The setting `tenant_config` says how many of each type there may be. */
+/** A person, or a key of one. */
+export type HumanCaller = Caller & { readonly identity: Identity };
+
+/**
+ * Makes an environment. The setting `tenant_config` says how many of each type there may be. Whoever is
+ * confined to some environments makes none, and a development key makes no production one.
+ */
 export async function createEnvironment(
   tx: Transaction,
   deps: BillingDeps,
-  caller: Caller,
+  caller: HumanCaller,
   body: Pick<Environment, 'name' | 'type'>,
 ): Promise<Environment> {
   const { tenant_id } = caller.scope;
+  const { environment_ids, environment_type } = caller.identity;
+  if (environment_ids !== null)
+    throw new BillingError(
+      'forbidden',
+      'permission_denied',
+      'Only a person of all environments of the tenant makes environments.',
+    );
+  if (environment_type === 'development' && body.type !== 'development')
+    throw invalidField('type', 'a key of a development environment makes development ones only');
   const limits = await tenantLimits(tx, tenant_id, deps.settings);
   const limit = limits[body.type];
   if ((await countEnvironments(tx, tenant_id, body.type)) >= limit)

@@ -1,34 +1,51 @@
+import { reaches, type Reach } from '../../../domain/access/reach.ts';
 import { notFound } from '../../../domain/errors.ts';
-import type { Db, Transaction } from '../../../postgres/client.ts';
+import type { Db, Fragment, Transaction } from '../../../postgres/client.ts';
 import { findPage } from '../../../postgres/search.ts';
 import type { Environment } from '../../../schemas/environment.ts';
 import type { Search } from '../../../schemas/search.ts';
 
 const columns = (db: Db) => db`id, name, type, created_at, updated_at`;
 
-/** An environment of the tenant. 404 for a missing and for another tenant's. */
-export async function findEnvironment(db: Db, tenantId: string, id: string): Promise<Environment> {
+/** Who asks about environments: the tenant, and which of its environments the caller reaches. */
+export interface EnvironmentCaller {
+  readonly scope: { readonly tenant_id: string };
+  readonly identity: Reach;
+}
+
+/** An environment of the tenant. 404 for a missing one, another tenant's, and one out of reach. */
+export async function findEnvironment(
+  db: Db,
+  { scope, identity }: EnvironmentCaller,
+  id: string,
+): Promise<Environment> {
   const [row] = await db<Environment[]>`
     select ${columns(db)} from environments
-     where tenant_id = ${tenantId} and id = ${id} and status = 'published'`;
-  if (row === undefined) throw notFound('Environment', id);
+     where tenant_id = ${scope.tenant_id} and id = ${id} and status = 'published'`;
+  if (row === undefined || !reaches(identity, row)) throw notFound('Environment', id);
   return row;
 }
 
-/** The tenant's environments, oldest first, and how many there are. */
+/** The tenant's environments that the caller reaches, oldest first, and how many there are. */
 export async function listEnvironments(
   db: Db,
-  tenantId: string,
+  { scope, identity }: EnvironmentCaller,
   search: Search,
 ): Promise<{ environments: Environment[]; total: number }> {
   const { items, pagination } = await findPage<Environment>(db, {
     columns: columns(db),
     from: db`environments`,
-    where: db`tenant_id = ${tenantId} and status = ${search.status ?? 'published'}`,
+    where: db`
+      tenant_id = ${scope.tenant_id} and status = ${search.status ?? 'published'} ${inReach(db, identity)}`,
     search: search.sort.length > 0 ? search : { ...search, sort: [OLDEST_FIRST] },
   });
   return { environments: items, total: pagination.total };
 }
+
+/** `reaches` as a condition. */
+const inReach = (db: Db, { environment_ids, environment_type }: Reach): Fragment => db`
+  ${environment_ids === null ? db`` : db`and id = any(${[...environment_ids]})`}
+  ${environment_type === 'development' ? db`and type = 'development'` : db``}`;
 
 const OLDEST_FIRST = { field: 'created_at', kind: 'time', direction: 'asc' } as const;
 

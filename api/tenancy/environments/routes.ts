@@ -21,6 +21,7 @@ export const environmentRoutes = [
     path: '/environments',
     summary: 'Create an environment',
     permission: 'environment:write',
+    humanOnly: true,
     withoutEnvironment: true,
     body: CreateEnvironmentBody,
     status: 201,
@@ -37,9 +38,9 @@ export const environmentRoutes = [
     query: EnvironmentSearch.query,
     status: 200,
     answer: EnvironmentList,
-    async handler({ deps, scope, query }) {
-      const { search } = query;
-      const found = await listEnvironments(deps.pool, scope.tenant_id, search);
+    async handler(call) {
+      const { search } = call.query;
+      const found = await listEnvironments(call.deps.pool, call, search);
       return { ...found, offset: search.offset, limit: search.limit };
     },
   }),
@@ -52,13 +53,14 @@ export const environmentRoutes = [
     params: IdParams,
     status: 200,
     answer: Environment,
-    handler: ({ deps, scope, params }) => findEnvironment(deps.pool, scope.tenant_id, params.id),
+    handler: (call) => findEnvironment(call.deps.pool, call, call.params.id),
   }),
   route({
     method: 'PUT',
     path: '/environments/{id}',
     summary: 'Rename an environment',
     permission: 'environment:write',
+    humanOnly: true,
     withoutEnvironment: true,
     params: IdParams,
     body: UpdateEnvironmentBody,
@@ -66,12 +68,11 @@ export const environmentRoutes = [
     answer: Environment,
     handler: (call) =>
       call.deps.pool.begin(async (tx) => {
-        const { tenant_id } = call.scope;
-        const environment = await findEnvironment(tx, tenant_id, call.params.id);
+        const environment = await findEnvironment(tx, call, call.params.id);
         const { name, type } = call.body;
         if (type && type !== environment.type)
           throw invalidField('type', `never changes; it is ${environment.type}`);
-        return await renameEnvironment(tx, tenant_id, environment.id, {
+        return await renameEnvironment(tx, call.scope.tenant_id, environment.id, {
           name: name || environment.name,
           ...changed(call.deps, call),
         });
@@ -82,6 +83,7 @@ export const environmentRoutes = [
     path: '/environments/{id}/clone',
     summary: 'Copy the catalog into a new environment, or into one without a catalog',
     permission: 'environment:write',
+    humanOnly: true,
     withoutEnvironment: true,
     params: IdParams,
     body: CloneEnvironmentBody,

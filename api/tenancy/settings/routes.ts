@@ -1,5 +1,6 @@
-import { invalidField, notFound } from '../../../domain/errors.ts';
+import { BillingError, invalidField, notFound } from '../../../domain/errors.ts';
 import { isoTime } from '../../../platform/clock.ts';
+import type { Identity } from '../../../platform/identity/api-key-auth.ts';
 import { parse, unknownFields } from '../../../platform/http/parse.ts';
 import { assertAllowed } from '../../../platform/http/register-routes.ts';
 import type { Transaction } from '../../../postgres/client.ts';
@@ -62,6 +63,20 @@ async function save(
   return row!;
 }
 
+/**
+ * Single sign-on lets people in everywhere, so only a person of all environments sets it up, in a session:
+ * a key of one environment, or a person of some, would reach the others by it.
+ */
+function assertMayChange(identity: Identity, key: string): void {
+  if (key !== 'saml_config') return;
+  if (identity.session_id !== undefined && identity.environment_ids === null) return;
+  throw new BillingError(
+    'forbidden',
+    'permission_denied',
+    'Only a person of all environments, logged in, sets up single sign-on.',
+  );
+}
+
 function parseValue(key: SettingKey, sent: Record<string, unknown>): object {
   try {
     return parse(SETTINGS[key].schema, sent, 'body');
@@ -98,6 +113,7 @@ export const settingRoutes = [
     answer: Setting,
     async handler(call) {
       const key = settingKey(call.params.key);
+      assertMayChange(call.identity, key);
       const unknown = unknownFields(SETTINGS[key].schema, call.body.value);
       call.ignore(unknown.map((path) => `value.${path}`));
       const row = await call.deps.pool.begin((tx) =>
@@ -115,7 +131,8 @@ export const settingRoutes = [
     params: SettingParams,
     status: 200,
     answer: Message,
-    async handler({ deps, scope, params }) {
+    async handler({ deps, scope, params, identity }) {
+      assertMayChange(identity, params.key);
       const at = isSettingKey(params.key) ? settingScope(scope, params.key) : scope;
       await deps.pool.begin(async (tx) => {
         const [deleted] = await tx<Pick<SettingRow, 'value'>[]>`

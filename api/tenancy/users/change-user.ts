@@ -1,4 +1,5 @@
 import { assertRoles, mayGrant } from '../../../domain/access/permissions.ts';
+import { mayChangePerson } from '../../../domain/access/reach.ts';
 import { invalidField, invalidOperation, notFound } from '../../../domain/errors.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import type { Identity } from '../../../platform/identity/api-key-auth.ts';
@@ -16,11 +17,16 @@ import {
   type UserRow,
 } from './repository.ts';
 
-/** Replaces a person's roles: not one's own, not the last super admin's, and not while live keys carry the old ones. */
+type IdentifiedCaller = Caller & { readonly identity: Identity };
+
+/**
+ * Replaces a person's roles: not one's own, not the last super admin's, not while live keys carry the old
+ * ones, and not those of somebody who holds more or reaches other environments than the caller.
+ */
 export async function replaceRoles(
   tx: Transaction,
   deps: BillingDeps,
-  caller: Caller & { readonly identity: Identity },
+  caller: IdentifiedCaller,
   id: string,
   roles: readonly string[],
 ): Promise<UserRow> {
@@ -32,8 +38,9 @@ export async function replaceRoles(
   assertRoles('user', roles);
   if (!mayGrant(caller.identity, roles)) throw forbidden('Nobody grants more than they hold.');
   if (id === caller.user_id) throw invalidOperation('Nobody changes their own roles.');
+  assertMayChange(caller, user);
   await assertNoLiveKeys(tx, deps, caller, id);
-  const staysSuperAdmin = roles.includes('super_admin') || !user.roles.includes('super_admin');
+  const staysSuperAdmin = roles.includes('super_admin') || !isTenantSuperAdmin(user);
   if (!staysSuperAdmin && !(await hasOtherSuperAdmin(tx, tenant_id, id)))
     throw invalidOperation('This is the last super admin of the tenant.');
   return await updateUserRow(tx, tenant_id, id, { roles: [...roles], ...changed(deps, caller) });
@@ -90,12 +97,12 @@ export async function archiveServiceAccount(
 
 /**
  * Takes a person out of the tenant, with their sessions and keys. Refused: oneself, the last person, the
- * last super admin. Answers the ids of the keys, which have to be forgotten once this is committed.
+ * last super admin, and whoever holds more or reaches other environments than the caller. Answers the ids of the keys, which have to be forgotten once this is committed.
  */
 export async function removePerson(
   tx: Transaction,
   deps: BillingDeps,
-  caller: Caller,
+  caller: IdentifiedCaller,
   id: string,
 ): Promise<string[]> {
   const { tenant_id } = caller.scope;
@@ -103,8 +110,9 @@ export async function removePerson(
   const user = await lockUser(tx, tenant_id, id);
   if (user.type !== 'user') throw invalidField('id', 'is a service account: delete it');
   if (id === caller.user_id) throw invalidOperation('Nobody removes themselves.');
+  assertMayChange(caller, user);
   if (people <= 1) throw invalidOperation('This is the last person of the tenant.');
-  if (user.roles.includes('super_admin') && !(await hasOtherSuperAdmin(tx, tenant_id, id)))
+  if (isTenantSuperAdmin(user) && !(await hasOtherSuperAdmin(tx, tenant_id, id)))
     throw invalidOperation('This is the last super admin of the tenant.');
   const at = isoTime(deps.clock.now());
   await updateUserRow(tx, tenant_id, id, { status: 'archived', ...changed(deps, caller) });
@@ -114,6 +122,17 @@ export async function removePerson(
      where tenant_id = ${tenant_id} and user_id = ${id} and status = 'published'
     returning id`;
   return keys.map((key) => key.id);
+}
+
+const isTenantSuperAdmin = (user: UserRow): boolean =>
+  user.roles.includes('super_admin') && user.environment_ids === null;
+
+/** 403 for a person who holds more than the caller, or reaches environments that the caller does not. */
+function assertMayChange({ identity }: IdentifiedCaller, person: UserRow): void {
+  if (!mayChangePerson(identity, person))
+    throw forbidden('The person reaches environments that the caller does not.');
+  if (!mayGrant(identity, person.roles))
+    throw forbidden('The person holds more than the caller does.');
 }
 
 async function assertNoLiveKeys(

@@ -1,4 +1,5 @@
 import { assertRoles, mayGrant } from '../../../domain/access/permissions.ts';
+import { invitedTo } from '../../../domain/access/reach.ts';
 import { BillingError, invalidField } from '../../../domain/errors.ts';
 import type { Identity } from '../../../platform/identity/api-key-auth.ts';
 import type { CreatedUser, CreateUserBody } from '../../../schemas/tenancy.ts';
@@ -15,7 +16,8 @@ export const forbidden = (message: string): BillingError =>
 
 /**
  * Invites a person, with a password that is shown once, or makes a service account, whose roles are fixed
- * for life. Only super admins invite people; nobody grants more than they hold (money-semantics 14.2).
+ * for life. Only super admins invite people, and keys of service accounts never do; nobody grants more
+ * than they hold (money-semantics 14.2). Whom a key invites is confined to its environment (ruling 52).
  */
 export async function createUser(
   deps: BillingDeps,
@@ -25,6 +27,8 @@ export async function createUser(
   const { identity } = caller;
   if (body.type === 'user' && !identity.roles.includes('super_admin'))
     throw forbidden('Only a super admin may invite people.');
+  if (body.type === 'user' && identity.user_type !== 'user')
+    throw forbidden('A key of a service account invites nobody.');
   const roles = rolesFor(body);
   if (!mayGrant(identity, roles)) throw forbidden('Nobody grants more than they hold.');
 
@@ -39,6 +43,7 @@ export async function createUser(
     type: body.type,
     roles,
     metadata: {},
+    environment_ids: body.type === 'user' ? copyOf(invitedTo(identity)) : null,
   };
   const { tenant_id } = caller.scope;
   return await deps.pool.begin(async (tx) => {
@@ -52,6 +57,8 @@ export async function createUser(
     return { ...(await withTenant(tx, tenant_id, row)), password };
   });
 }
+
+const copyOf = (ids: readonly string[] | null): string[] | null => (ids === null ? null : [...ids]);
 
 function rolesFor(body: CreateUserBody): string[] {
   if (body.type === 'user') {

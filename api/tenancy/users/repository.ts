@@ -8,7 +8,7 @@ import { findTenant } from '../tenants/repository.ts';
 /** An account as stored, without its tenant. */
 export type UserRow = Omit<User, 'tenant'>;
 
-const columns = (db: Db) => db`id, email, name, type, roles, metadata`;
+const columns = (db: Db) => db`id, email, name, type, roles, metadata, environment_ids`;
 
 export async function withTenant(db: Db, tenantId: string, row: UserRow): Promise<User> {
   return { ...row, tenant: await findTenant(db, tenantId) };
@@ -70,7 +70,7 @@ export async function countPeople(tx: Transaction, tenantId: string): Promise<nu
   return row!.count;
 }
 
-/** Whether another super admin is left among the tenant's people. */
+/** Whether another super admin of all environments is left among the tenant's people. */
 export async function hasOtherSuperAdmin(
   tx: Transaction,
   tenantId: string,
@@ -79,7 +79,7 @@ export async function hasOtherSuperAdmin(
   const [row] = await tx`
     select 1 from users
      where tenant_id = ${tenantId} and id <> ${id} and type = 'user' and status = 'published'
-       and 'super_admin' = any(roles)
+       and 'super_admin' = any(roles) and environment_ids is null
      limit 1`;
   return row !== undefined;
 }

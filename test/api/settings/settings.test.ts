@@ -8,7 +8,13 @@ describe('settings', () => {
     api = await startTestApi();
   });
   afterAll(() => api.close());
-  const put = (key: string, value: unknown) => api.put(`/v1/settings/${key}`, { value });
+  // Keys do not set up single sign-on.
+  const put = async (key: string, value: unknown) =>
+    await api.put(
+      `/v1/settings/${key}`,
+      { value },
+      key === 'saml_config' ? await api.sessionOf(api, api.scope.environment_id) : {},
+    );
 
   test.each(Object.keys(SETTINGS) as SettingKey[])(
     '%s has a default that is no record',

@@ -51,6 +51,8 @@ describe('API keys', () => {
       user_type: 'user',
       roles: ['all_reader'],
       permissions: permissionsOf(['all_reader']),
+      environment_ids: null,
+      environment_type: 'development',
     });
   });
 

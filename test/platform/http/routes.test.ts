@@ -73,6 +73,8 @@ const identity = (roles: string[]): Identity => ({
   user_type: 'user',
   roles,
   permissions: permissionsOf(roles),
+  environment_ids: null,
+  environment_type: 'development',
 });
 const KEYS: Record<string, Identity> = {
   admin: identity(['super_admin']),
