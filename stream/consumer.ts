@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Clock } from '../platform/clock.ts';
 import type {
   EventLog,
+  LogAssignment,
   LogBatch,
   LogConsumer,
   LogReader,
@@ -89,8 +90,8 @@ export class StreamConsumer implements LogReader {
     return [...this.#owned.values()].reduce((sum, owned) => sum + owned.index.filterBytes, 0);
   }
 
-  async start(partition: number, epoch: number): Promise<bigint> {
-    const { pool, store, eventLog, log } = this.#deps;
+  async start({ epoch, partition, partitions }: LogAssignment): Promise<bigint> {
+    const { pool, store, log } = this.#deps;
     const assignment = await takePartition(pool, { epoch, partition });
     await this.#catalog.atLeast(assignment.catalogVersion);
     const replay = await readReplay(pool, { epoch, partition });
@@ -98,7 +99,7 @@ export class StreamConsumer implements LogReader {
     await this.#refuseGap(partition, epoch, from);
 
     this.#forget(partition);
-    const index = new PartitionIndex(store, { partition, partitions: eventLog.partitions });
+    const index = new PartitionIndex(store, { partition, partitions });
     index
       .load()
       .catch((error: unknown) =>

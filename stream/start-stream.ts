@@ -31,6 +31,8 @@ export interface StreamOptions {
 export interface RunningStream {
   /** Partitions that this process reads now. */
   assigned(): number[];
+  /** Whether every partition tells new ids apart without asking ClickHouse. */
+  filtersCover(): boolean;
   /** False while some batch waits for a store to come back. */
   isFlowing(): boolean;
   /** Finishes what is in flight as far as the stores answer; nothing is lost that is not finished. */
@@ -63,6 +65,7 @@ export async function startStream(
   sealer.start();
   return {
     assigned: () => consumer.assigned(),
+    filtersCover: () => consumer.filtersCover,
     isFlowing: () => !patience.isWaiting,
     async close() {
       await Promise.all([consumer.close(), sealer.stop()]);

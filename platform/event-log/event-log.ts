@@ -2,7 +2,10 @@ import { BillingError } from '../../domain/errors.ts';
 
 /** An ordered, durable, partitioned log of bytes. Partition counts are fixed per epoch. */
 export interface EventLog {
-  /** The epoch that takes appends, and its partition count. Both change together when the log is resized. */
+  /**
+   * For whoever appends: the epoch that this process believes to be open, and its partition count. Both
+   * change together when an append finds the epoch closed. Readers use what their assignment says.
+   */
   readonly epoch: number;
   readonly partitions: number;
   /**
@@ -54,7 +57,7 @@ export interface LogReader {
    * Called when a partition is assigned; answers where reading starts. Throws to refuse the
    * assignment. A partition of epoch n + 1 is assigned only when the group has drained epoch n.
    */
-  start(partition: number, epoch: number): Promise<bigint>;
+  start(assignment: LogAssignment): Promise<bigint>;
   /**
    * Called with one batch of a partition at a time; the next one comes when it has resolved. A throw
    * makes the log give the partition up and assign it afresh (so `start` is asked again).
@@ -62,6 +65,14 @@ export interface LogReader {
   handle(batch: LogBatch): Promise<void>;
   /** The partition was taken away (rebalance, lease lost, close). Work in flight may finish; its progress is fenced. */
   revoked?(partition: number, epoch: number): Promise<void>;
+}
+
+/** One partition, as it is given to a reader. */
+export interface LogAssignment {
+  readonly epoch: number;
+  readonly partition: number;
+  /** How many partitions the epoch has: which slots are this partition's. */
+  readonly partitions: number;
 }
 
 export interface LogBatch {

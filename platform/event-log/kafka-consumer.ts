@@ -48,7 +48,7 @@ export class KafkaLogConsumer implements LogConsumer {
   readonly #options: KafkaConsumerOptions;
   readonly #assignments = new Map<number, Assignment>();
   readonly #failures = new Map<number, number>();
-  #session: { consumer: Consumer; epoch: number; topic: string } | null = null;
+  #session: { consumer: Consumer; epoch: number; partitions: number; topic: string } | null = null;
   #epochTimer: NodeJS.Timeout | undefined;
   #changing: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
@@ -90,7 +90,7 @@ export class KafkaLogConsumer implements LogConsumer {
       maxWaitTimeInMs: maxBatchWaitMs,
       retry: { retries: 5, restartOnFailure: () => Promise.resolve(true) },
     });
-    const session = { consumer, epoch, topic };
+    const session = { consumer, epoch, partitions, topic };
     this.#session = session;
     consumer.on('consumer.group_join', ({ payload }) => {
       if (this.#session === session) this.#assign(payload.memberAssignment[topic] ?? []);
@@ -170,7 +170,11 @@ export class KafkaLogConsumer implements LogConsumer {
     await earlier;
     try {
       if (assignment.ended) return;
-      const offset = await this.#options.reader.start(partition, session.epoch);
+      const offset = await this.#options.reader.start({
+        epoch: session.epoch,
+        partition,
+        partitions: session.partitions,
+      });
       const { first, next } = await this.#options.bounds(session.epoch, partition);
       if (offset < first || offset > next)
         throw new Error(

@@ -34,6 +34,7 @@ export class PostgresLogConsumer implements LogConsumer {
   readonly #leaving = new Map<PostgresPartitionReader, Promise<void>>();
   readonly #failures = new Map<number, { count: number; retryAt: number }>();
   #epoch = -1;
+  #epochPartitions = 0;
   #timer: NodeJS.Timeout | undefined;
   #ticking: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
@@ -95,6 +96,7 @@ export class PostgresLogConsumer implements LogConsumer {
       for (const reader of this.#readers.values()) void this.#leave(reader);
       this.#failures.clear();
       this.#epoch = held.epoch;
+      this.#epochPartitions = held.epochPartitions;
     }
     for (const [partition, reader] of this.#readers)
       if (!held.partitions.includes(partition)) void this.#leave(reader);
@@ -124,8 +126,7 @@ export class PostgresLogConsumer implements LogConsumer {
       pool,
       group,
       reader,
-      epoch: this.#epoch,
-      partition,
+      assignment: { epoch: this.#epoch, partition, partitions: this.#epochPartitions },
       maxBatchEvents,
       maxBatchWaitMs,
       onBatch: () => this.#failures.delete(partition),

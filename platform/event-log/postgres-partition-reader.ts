@@ -1,12 +1,11 @@
 import type { Pool } from '../../postgres/client.ts';
-import type { LogBatch, LogReader } from './event-log.ts';
+import type { LogAssignment, LogBatch, LogReader } from './event-log.ts';
 
 export interface PartitionReaderOptions {
   readonly pool: Pool;
   readonly group: string;
   readonly reader: LogReader;
-  readonly epoch: number;
-  readonly partition: number;
+  readonly assignment: LogAssignment;
   readonly maxBatchEvents: number;
   readonly maxBatchWaitMs: number;
   readonly onBatch: () => void;
@@ -35,8 +34,8 @@ export class PostgresPartitionReader {
 
   constructor(options: PartitionReaderOptions) {
     this.#options = options;
-    this.epoch = options.epoch;
-    this.partition = options.partition;
+    this.epoch = options.assignment.epoch;
+    this.partition = options.assignment.partition;
     this.failed = this.#run().then(
       () => undefined,
       (error: unknown) => error ?? new Error('unknown failure'),
@@ -56,8 +55,8 @@ export class PostgresPartitionReader {
   }
 
   async #run(): Promise<void> {
-    const { reader, partition, epoch } = this.#options;
-    let offset = await reader.start(partition, epoch);
+    const { reader, assignment } = this.#options;
+    let offset = await reader.start(assignment);
     await this.#assertStart(offset);
     while (!this.#stopped) {
       const waiting = await this.#lookAhead(offset);

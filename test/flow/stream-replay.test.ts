@@ -1,8 +1,11 @@
+import { openPostgresEventLog, type PostgresEventLog } from '../../platform/event-log/postgres.ts';
+import { createLogger } from '../../platform/log.ts';
 import { readUsageBounds, UsageUnderRepair } from '../../postgres/tables/seals.ts';
 import { requestReplay } from '../../postgres/tables/stream-replays.ts';
 import {
   createMeteringWorld,
   eventually,
+  recordsOf,
   usageEvent,
   type MeteringWorld,
 } from '../support/metering-world.ts';
@@ -18,6 +21,11 @@ const events = (from: number, count: number) =>
   Array.from({ length: count }, (_, n) =>
     usageEvent({ event_id: `event-${from + n}`, properties: `{"tokens":${n}}` }),
   );
+/** The log as another process opens it, an edge or `maintain`. */
+const anotherLog = (): Promise<PostgresEventLog> =>
+  openPostgresEventLog({ url: world.postgresUrl, logger: createLogger('silent', 'test') });
+const append = (log: PostgresEventLog, list: ReturnType<typeof events>) =>
+  log.append(recordsOf(list, log.partitions, 20));
 const progress = () => world.pool`select partition, next_offset from stream_progress order by 1`;
 
 describe('the machine under ClickHouse stopped uncleanly', () => {
@@ -85,6 +93,45 @@ describe('the log is resized while events come in', () => {
     await eventually(async () => {
       expect(await storedUsage(world.clickhouse, late.id)).toEqual(recount(log, late));
     });
+  });
+
+  test('by another process: ids of the old epoch that are sent again count once', async () => {
+    const version = await world.createMeter({ type: 'COUNT' });
+    const stream = await world.startStream();
+    const other = await anotherLog();
+    await append(other, events(0, 400));
+    await world.untilPassed();
+    expect(await other.resize(12)).toBe(1);
+    await eventually(async () => {
+      expect(stream.assigned()).toHaveLength(12);
+      expect(stream.filtersCover()).toBe(true);
+    });
+    await append(other, events(0, 451));
+    await world.untilPassed();
+    expect(await storedUsage(world.clickhouse, version.id)).toHaveLength(451);
+    await other.close();
+  });
+
+  test('the old epoch was not drained when the stream started: its filter is the old one', async () => {
+    const version = await world.createMeter({ type: 'COUNT' });
+    const other = await anotherLog();
+    const first = await world.startStream();
+    await append(other, events(0, 400));
+    await world.untilPassed();
+    await first.close();
+    // Records that the stream finds in the old epoch when it starts after the resize.
+    await append(other, events(0, 440));
+    expect(await other.resize(12)).toBe(1);
+    await append(other, events(0, 440));
+    const fresh = await openPostgresEventLog({
+      url: world.postgresUrl,
+      logger: createLogger('silent', 'test'),
+      leaseMs: 400,
+    });
+    await world.startStream({}, world.store, fresh);
+    await world.untilPassed();
+    expect(await storedUsage(world.clickhouse, version.id)).toHaveLength(440);
+    await Promise.all([other.close(), fresh.close()]);
   });
 
   test('a consumer does not start where records left the log unprocessed', async () => {

@@ -30,7 +30,11 @@ export interface MeteringWorld {
   readonly store: UsageStore;
   readonly eventLog: PostgresEventLog;
   /** A stream in this process; closed with the world unless closed before. */
-  startStream(options?: Partial<StreamOptions>, store?: UsageStore): Promise<RunningStream>;
+  startStream(
+    options?: Partial<StreamOptions>,
+    store?: UsageStore,
+    eventLog?: PostgresEventLog,
+  ): Promise<RunningStream>;
   createMeter(spec: Partial<SpecOptions>): Promise<MeterVersion>;
   endMeter(id: string): Promise<void>;
   /** Appends as the edge does: one record for each partition that the events fall in. */
@@ -91,8 +95,14 @@ export async function createMeteringWorld(
     clickhouseUrl,
     store,
     eventLog,
-    async startStream(streamOptions = {}, streamStore = store) {
-      const deps = { pool, eventLog, store: streamStore, clock: systemClock, log: logger };
+    async startStream(streamOptions = {}, streamStore = store, streamLog = eventLog) {
+      const deps = {
+        pool,
+        eventLog: streamLog,
+        store: streamStore,
+        clock: systemClock,
+        log: logger,
+      };
       const stream = await startStream(
         { ...deps, registry: new Registry() },
         { batchEvents: 500, batchWaitMs: 20, sealer: QUICK_SEALER, ...streamOptions },

@@ -6,6 +6,7 @@ import {
   EpochClosed,
   type ConsumeOptions,
   type EventLog,
+  type LogAssignment,
   type LogBatch,
   type LogConsumer,
   type LogReader,
@@ -443,7 +444,7 @@ export class Reading implements LogReader {
     );
   }
 
-  start(partition: number, epoch: number): Promise<bigint> {
+  start({ epoch, partition }: LogAssignment): Promise<bigint> {
     this.#starts.set(partition, this.starts(partition) + 1);
     return new Promise((resolve) => resolve(this.#behaviour.start?.(partition, epoch) ?? 0n));
   }
