@@ -75,6 +75,7 @@ async function readRow(store: LogStore): Promise<BenchRow> {
   let done!: () => void;
   const finished = new Promise<void>((resolve) => (done = resolve));
   const consumer = await log.consume('bench', {
+    epochToRead: (epochs) => Promise.resolve(epochs.at(-1)!.epoch),
     start: () => Promise.resolve(0n),
     handle(batch) {
       for (const record of batch.records) events += decodeEvents(record.value).length;

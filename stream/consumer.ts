@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { epochToRead, type LogEpoch } from '../domain/metering/epochs.ts';
 import type { Clock } from '../platform/clock.ts';
 import type {
   EventLog,
@@ -11,7 +12,12 @@ import { failpoint } from '../platform/failpoint.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Pool } from '../postgres/client.ts';
 import { moveProgress, takePartition } from '../postgres/tables/stream-progress.ts';
-import { moveReplay, readReplay, readReplayVersions } from '../postgres/tables/stream-replays.ts';
+import {
+  moveReplay,
+  readReaderProgress,
+  readReplay,
+  readReplayVersions,
+} from '../postgres/tables/stream-replays.ts';
 import type { UsageStore } from '../clickhouse/writing/usage-store.ts';
 import type { BatchRows } from './batch-rows.ts';
 import { PartitionIndex } from './event-index.ts';
@@ -88,6 +94,12 @@ export class StreamConsumer implements LogReader {
 
   get filterBytes(): number {
     return [...this.#owned.values()].reduce((sum, owned) => sum + owned.index.filterBytes, 0);
+  }
+
+  /** Decided from our own progress and replays, in one look at both. */
+  async epochToRead(epochs: readonly LogEpoch[]): Promise<number> {
+    if (epochs.length === 1) return epochs[0]!.epoch;
+    return epochToRead(epochs, await readReaderProgress(this.#deps.pool));
   }
 
   async start({ epoch, partition, partitions }: LogAssignment): Promise<bigint> {

@@ -1,4 +1,5 @@
 import { BillingError } from '../../domain/errors.ts';
+import type { LogEpoch } from '../../domain/metering/epochs.ts';
 
 /** An ordered, durable, partitioned log of bytes. Partition counts are fixed per epoch. */
 export interface EventLog {
@@ -22,9 +23,11 @@ export interface EventLog {
    * believe it owns one, which is why the caller fences its progress.
    */
   consume(group: string, reader: LogReader, options?: ConsumeOptions): Promise<LogConsumer>;
+  /** Every epoch, ascending; the last one is open. Asked of the store: another process may have resized. */
+  epochs(): Promise<LogEpoch[]>;
   /**
-   * Per partition: first, next and committed offsets, for lag and "has the stream passed this point".
-   * The partitions of the open epoch, and those of a closed one while the group has not drained it.
+   * Per partition of every epoch: first, next and committed offsets, for lag and "has the stream passed
+   * this point".
    */
   positions(group: string): Promise<PartitionPositions[]>;
   /**
@@ -53,6 +56,11 @@ export interface ConsumeOptions {
 }
 
 export interface LogReader {
+  /**
+   * Which epoch the group reads now, decided from the reader's own progress (`epochToRead`): the commits
+   * that the log keeps for the group may be late, or gone. Asked again and again.
+   */
+  epochToRead(epochs: readonly LogEpoch[]): Promise<number>;
   /**
    * Called when a partition is assigned; answers where reading starts. Throws to refuse the
    * assignment. A partition of epoch n + 1 is assigned only when the group has drained epoch n.
@@ -103,7 +111,7 @@ export interface PartitionPositions {
   readonly first: bigint;
   /** The offset the next record will get. */
   readonly next: bigint;
-  /** What the group has handled, for lag tools only; null before the first batch. */
+  /** What the group has told the log it has handled, for lag tools only; null before the first batch. */
   readonly committed: bigint | null;
 }
 

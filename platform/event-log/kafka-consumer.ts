@@ -1,8 +1,9 @@
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
+import type { LogEpoch } from '../../domain/metering/epochs.ts';
 import type { Logger } from '../log.ts';
 import type { LogConsumer, LogReader, LogRecord } from './event-log.ts';
 import { EVENT_COUNT_HEADER } from './kafka-producer.ts';
-import { groupOf, topicOf, type Epoch } from './kafka-topics.ts';
+import { groupOf, topicOf } from './kafka-topics.ts';
 
 export interface KafkaConsumerOptions {
   readonly kafka: Kafka;
@@ -13,8 +14,7 @@ export interface KafkaConsumerOptions {
   readonly sessionTimeoutMs: number;
   readonly maxBatchEvents: number;
   readonly maxBatchWaitMs: number;
-  /** The oldest epoch that the group has not drained. */
-  readonly currentEpoch: () => Promise<Epoch>;
+  readonly epochs: () => Promise<LogEpoch[]>;
   /** First and next offset of a partition. */
   readonly bounds: (epoch: number, partition: number) => Promise<{ first: bigint; next: bigint }>;
   readonly onClosed: () => void;
@@ -78,7 +78,7 @@ export class KafkaLogConsumer implements LogConsumer {
 
   async #join(): Promise<void> {
     const { kafka, group, sessionTimeoutMs, maxBatchWaitMs } = this.#options;
-    const { epoch, partitions } = await this.#options.currentEpoch();
+    const { epoch, partitions } = await this.#epochToRead();
     const topic = topicOf(this.#options.topic, epoch);
     const consumer = kafka.consumer({
       groupId: groupOf(this.#options.topic, epoch, group),
@@ -110,6 +110,12 @@ export class KafkaLogConsumer implements LogConsumer {
     });
   }
 
+  async #epochToRead(): Promise<LogEpoch> {
+    const epochs = await this.#options.epochs();
+    const chosen = await this.#options.reader.epochToRead(epochs);
+    return epochs.find(({ epoch }) => epoch === chosen)!;
+  }
+
   async #rejoin(session: object): Promise<void> {
     if (this.#session !== session) return;
     await this.#leave();
@@ -136,7 +142,7 @@ export class KafkaLogConsumer implements LogConsumer {
   #watchEpoch(): void {
     this.#epochTimer = setTimeout(() => {
       this.#change(async () => {
-        const { epoch } = await this.#options.currentEpoch();
+        const { epoch } = await this.#epochToRead();
         if (this.#session === null) await this.#join();
         else if (epoch !== this.#session.epoch) await this.#rejoin(this.#session);
       });

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Admin, Kafka } from 'kafkajs';
+import type { LogEpoch } from '../../domain/metering/epochs.ts';
 import type { Logger } from '../log.ts';
 import { AppendQueue } from './append-queue.ts';
 import {
@@ -15,14 +16,7 @@ import {
 import { kafkaClient, readAgain, type KafkaAddress } from './kafka-client.ts';
 import { KafkaLogConsumer } from './kafka-consumer.ts';
 import { KafkaAppender } from './kafka-producer.ts';
-import {
-  createEpoch,
-  findEpochs,
-  groupOf,
-  sealEpoch,
-  topicOf,
-  type Epoch,
-} from './kafka-topics.ts';
+import { createEpoch, findEpochs, groupOf, sealEpoch, topicOf } from './kafka-topics.ts';
 
 export interface KafkaEventLogOptions extends KafkaAddress {
   /** Name of the log; its topics are `<topic>-e<epoch>`. */
@@ -115,7 +109,7 @@ class Log implements KafkaEventLog {
       sessionTimeoutMs: sessionTimeoutMs ?? 10_000,
       maxBatchEvents: options.maxBatchEvents ?? 20_000,
       maxBatchWaitMs: options.maxBatchWaitMs ?? 200,
-      currentEpoch: () => this.#oldestUndrained(group),
+      epochs: () => this.epochs(),
       bounds: (epoch, partition) => this.#bounds(epoch, partition),
       onClosed: () => this.#consumers.delete(consumer),
     });
@@ -124,13 +118,25 @@ class Log implements KafkaEventLog {
     return consumer;
   }
 
+  async epochs(): Promise<LogEpoch[]> {
+    const { topic } = this.#options;
+    const found = await findEpochs(this.#admin, topic);
+    const open = found.at(-1)!.epoch;
+    return Promise.all(
+      found.map(async ({ epoch, partitions }) => {
+        if (epoch === open) return { epoch, partitions, ends: null };
+        const offsets = await readAgain(() => this.#admin.fetchTopicOffsets(topicOf(topic, epoch)));
+        const ends = new Array<bigint>(partitions).fill(0n);
+        for (const { partition, high } of offsets) ends[partition] = BigInt(high);
+        return { epoch, partitions, ends };
+      }),
+    );
+  }
+
   async positions(group: string): Promise<PartitionPositions[]> {
     const epochs = await findEpochs(this.#admin, this.#options.topic);
     const all = await Promise.all(epochs.map(({ epoch }) => this.#positionsOf(group, epoch)));
-    const open = epochs.at(-1)!.epoch;
-    return all
-      .flat()
-      .filter(({ epoch, committed, next }) => epoch === open || (committed ?? 0n) < next);
+    return all.flat();
   }
 
   async truncate(partition: number, offset: bigint, epoch = this.epoch): Promise<void> {
@@ -177,15 +183,6 @@ class Log implements KafkaEventLog {
     }
     if (this.#failing) this.#options.logger.info('event log: appends work again');
     this.#failing = false;
-  }
-
-  async #oldestUndrained(group: string): Promise<Epoch> {
-    const epochs = await findEpochs(this.#admin, this.#options.topic);
-    for (const epoch of epochs.slice(0, -1)) {
-      const positions = await this.#positionsOf(group, epoch.epoch);
-      if (positions.some(({ committed, next }) => (committed ?? 0n) < next)) return epoch;
-    }
-    return epochs.at(-1)!;
   }
 
   async #positionsOf(group: string, epoch: number): Promise<PartitionPositions[]> {

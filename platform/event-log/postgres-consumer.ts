@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { LogEpoch } from '../../domain/metering/epochs.ts';
 import type { Pool } from '../../postgres/client.ts';
 import type { Logger } from '../log.ts';
 import type { LogConsumer, LogReader } from './event-log.ts';
@@ -10,6 +11,7 @@ export interface PostgresConsumerOptions {
   readonly pool: Pool;
   readonly group: string;
   readonly reader: LogReader;
+  readonly epochs: () => Promise<LogEpoch[]>;
   readonly logger: Logger;
   readonly leaseMs: number;
   readonly maxBatchEvents: number;
@@ -89,15 +91,17 @@ export class PostgresLogConsumer implements LogConsumer {
   }
 
   async #renew(): Promise<void> {
-    const { pool, group, leaseMs } = this.#options;
-    const unwanted = this.#unwanted();
-    const held = await renewLeases(pool, { group, member: this.#member, leaseMs, unwanted });
-    if (held.epoch !== this.#epoch) {
+    const { pool, group, leaseMs, reader: asked } = this.#options;
+    const epochs = await this.#options.epochs();
+    const epoch = await asked.epochToRead(epochs);
+    if (epoch !== this.#epoch) {
       for (const reader of this.#readers.values()) void this.#leave(reader);
       this.#failures.clear();
-      this.#epoch = held.epoch;
-      this.#epochPartitions = held.epochPartitions;
+      this.#epoch = epoch;
+      this.#epochPartitions = epochs.find((each) => each.epoch === epoch)!.partitions;
     }
+    const unwanted = this.#unwanted();
+    const held = await renewLeases(pool, { group, member: this.#member, leaseMs, epoch, unwanted });
     for (const [partition, reader] of this.#readers)
       if (!held.partitions.includes(partition)) void this.#leave(reader);
     // A lease that is being given back is still ours in the answer, and may be gone by now.

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { LogEpoch } from '../../domain/metering/epochs.ts';
 import { connectPostgres, type Pool } from '../../postgres/client.ts';
 import type { Logger } from '../log.ts';
 import { AppendQueue } from './append-queue.ts';
@@ -109,6 +110,7 @@ class Log implements PostgresEventLog {
     const consumer = new PostgresLogConsumer({
       pool: this.#pool,
       group,
+      epochs: () => this.epochs(),
       reader,
       logger: this.#options.logger,
       leaseMs: this.#options.leaseMs ?? 5_000,
@@ -119,6 +121,22 @@ class Log implements PostgresEventLog {
     this.#consumers.add(consumer);
     await consumer.open();
     return consumer;
+  }
+
+  async epochs(): Promise<LogEpoch[]> {
+    const rows = await this.#pool<
+      { epoch: number; partitions: number; closed: boolean; ends: string[] }[]
+    >`
+      select epochs.epoch, epochs.partitions, epochs.closed_at is not null as closed,
+             (select array_agg(next_offset::text order by partition) from log_partitions head
+               where head.epoch = epochs.epoch) as ends
+        from log_epochs epochs
+       order by epochs.epoch`;
+    return rows.map(({ epoch, partitions, closed, ends }) => ({
+      epoch,
+      partitions,
+      ends: closed ? ends.map(BigInt) : null,
+    }));
   }
 
   async positions(group: string): Promise<PartitionPositions[]> {
@@ -138,7 +156,6 @@ class Log implements PostgresEventLog {
           on passed.group_name = ${group}
          and passed.epoch = head.epoch
          and passed.partition = head.partition
-       where not head.closed or coalesce(passed."offset", 0) < head.next_offset
        order by head.epoch, head.partition`;
     return rows.map((row) => ({
       epoch: row.epoch,

@@ -1,3 +1,4 @@
+import type { ReaderProgress } from '../../domain/metering/epochs.ts';
 import type { MeterVersion } from '../../domain/metering/usage.ts';
 import type { Db } from '../client.ts';
 import type { LogPartition } from './stream-progress.ts';
@@ -30,6 +31,22 @@ export async function requestReplay(db: Db, hours = 24): Promise<number> {
        set next_offset = least(r.next_offset, excluded.next_offset),
            until_offset = greatest(r.until_offset, excluded.until_offset)`;
   return requested.count;
+}
+
+/** How far the stream has come everywhere and what is to be replayed, in one statement. */
+export async function readReaderProgress(db: Db): Promise<ReaderProgress> {
+  const rows = await db<
+    { epoch: number; partition: number; next_offset: string; replays: boolean }[]
+  >`
+    select p.epoch, p.partition, p.next_offset,
+           exists (select from stream_replays r
+                    where r.epoch = p.epoch and r.partition = p.partition) as replays
+      from stream_progress p`;
+  const known = new Map(rows.map((row) => [`${row.epoch}/${row.partition}`, row]));
+  return {
+    passed: (epoch, partition) => BigInt(known.get(`${epoch}/${partition}`)?.next_offset ?? 0),
+    replays: (epoch, partition) => known.get(`${epoch}/${partition}`)?.replays ?? false,
+  };
 }
 
 /** Where the replay of a partition stands, or null when none is due. */

@@ -97,6 +97,12 @@ describeWith('KAFKA_BROKERS', 'event log on Kafka', (list) => {
     expect(epochs.lastIndexOf(0)).toBeLessThan(epochs.indexOf(1));
     expect(reading.assigned()).toEqual([0, 1, 2]);
     await reading.stop();
+    const later = new Reading(log, 'never-committed', {
+      passed: (epoch) => (epoch === 0 ? 3n : 0n),
+    });
+    await later.until(() => later.count() >= 9);
+    expect(later.batches.map((batch) => batch.epoch)).not.toContain(0);
+    await later.stop();
     await Promise.all([log.close(), edge.close()]);
     await subject.close();
   });
@@ -169,7 +175,21 @@ describe('resizing the log in Postgres', () => {
     expect(epochs.lastIndexOf(0)).toBeLessThan(epochs.indexOf(1));
     expect(starts.slice(-3).sort()).toEqual(['1:0', '1:1', '1:2']);
     await poll(async () => (await log.positions('g')).every((p) => p.committed === p.next));
-    expect((await log.positions('g')).map((p) => p.epoch)).toEqual([1, 1, 1]);
+    expect((await log.positions('g')).map((p) => p.epoch)).toEqual([0, 0, 1, 1, 1]);
+    await reading.stop();
+  });
+
+  test('what the reader has drained is drained, whatever the log knows of its commits', async () => {
+    for (let n = 0; n < 6; n++) await log.append([record(n % 2, `old-${n}`)]);
+    await log.resize(3);
+    await log.append([record(2, 'new')]);
+    expect(await other.epochs()).toEqual([
+      { epoch: 0, partitions: 2, ends: [3n, 3n] },
+      { epoch: 1, partitions: 3, ends: null },
+    ]);
+    const reading = new Reading(other, 'never-committed', { passed: () => 3n });
+    await reading.until(() => reading.count() === 1);
+    expect(reading.all()).toEqual(['new']);
     await reading.stop();
   });
 

@@ -134,6 +134,36 @@ describe('the log is resized while events come in', () => {
     await Promise.all([other.close(), fresh.close()]);
   });
 
+  test('an unclean stop after it: drained epochs are replayed too, then usage is there', async () => {
+    const version = await world.createMeter({ type: 'COUNT' });
+    const stream = await world.startStream();
+    await world.send(events(0, 100), { eventsPerRecord: 10 });
+    await world.eventLog.resize(3);
+    await world.send(events(0, 150), { eventsPerRecord: 10 });
+    await world.untilPassed();
+    await stream.close();
+    expect(await requestReplay(world.pool)).toBe(5);
+    await world.startStream();
+    await eventually(async () => void (await readUsageBounds(world.pool, [])));
+    await world.send(events(100, 60), { eventsPerRecord: 10 });
+    await world.untilPassed();
+    expect(await storedUsage(world.clickhouse, version.id)).toHaveLength(160);
+  });
+
+  test('a kill between the progress and the commit of the log leaves nothing undrained', async () => {
+    const version = await world.createMeter({ type: 'COUNT' });
+    const stream = await world.startStream();
+    await world.send(events(0, 100), { eventsPerRecord: 10 });
+    await world.untilPassed();
+    await stream.close();
+    await world.pool`update log_commits set "offset" = "offset" - 1`;
+    await world.eventLog.resize(3);
+    await world.send(events(50, 100), { eventsPerRecord: 10 });
+    await world.startStream();
+    await world.untilPassed();
+    expect(await storedUsage(world.clickhouse, version.id)).toHaveLength(150);
+  });
+
   test('a consumer does not start where records left the log unprocessed', async () => {
     await world.send(events(0, 100), { eventsPerRecord: 10 });
     for (const { partition, next } of await world.eventLog.positions('nobody'))

@@ -20,6 +20,7 @@ function truncatingLog(epoch = 0) {
     partitions: 4,
     append: unused,
     consume: unused,
+    epochs: unused,
     positions: unused,
     close: unused,
     async truncate(partition, offset) {

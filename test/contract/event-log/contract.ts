@@ -11,6 +11,7 @@ import {
   type LogConsumer,
   type LogReader,
 } from '../../../platform/event-log/event-log.ts';
+import { epochToRead, type LogEpoch } from '../../../domain/metering/epochs.ts';
 import { BillingError } from '../../../domain/errors.ts';
 import type { FaultProxy } from '../../support/fault-proxy.ts';
 import { WAIT_MS } from '../../support/patience.ts';
@@ -422,6 +423,8 @@ export async function poll(
 
 interface Behaviour {
   start?(partition: number, epoch: number): bigint;
+  /** How far an earlier reader came in the partitions of an epoch. */
+  passed?(epoch: number): bigint;
   handle?(batch: LogBatch): void;
   options?: ConsumeOptions;
 }
@@ -431,6 +434,7 @@ export class Reading implements LogReader {
   readonly batches: LogBatch[] = [];
   readonly takenAway: number[] = [];
   readonly #starts = new Map<number, number>();
+  readonly #passed = new Map<string, bigint>();
   readonly #behaviour: Behaviour;
   readonly #consumer: Promise<LogConsumer>;
   #held: LogConsumer | undefined;
@@ -444,6 +448,15 @@ export class Reading implements LogReader {
     );
   }
 
+  epochToRead(epochs: readonly LogEpoch[]): Promise<number> {
+    const progress = {
+      passed: (epoch: number, partition: number) =>
+        this.#passed.get(`${epoch}/${partition}`) ?? this.#behaviour.passed?.(epoch) ?? 0n,
+      replays: () => false,
+    };
+    return Promise.resolve(epochToRead(epochs, progress));
+  }
+
   start({ epoch, partition }: LogAssignment): Promise<bigint> {
     this.#starts.set(partition, this.starts(partition) + 1);
     return new Promise((resolve) => resolve(this.#behaviour.start?.(partition, epoch) ?? 0n));
@@ -453,6 +466,7 @@ export class Reading implements LogReader {
     return new Promise((resolve) => {
       this.#behaviour.handle?.(batch);
       this.batches.push(batch);
+      this.#passed.set(`${batch.epoch}/${batch.partition}`, batch.nextOffset);
       resolve();
     });
   }

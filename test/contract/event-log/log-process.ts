@@ -36,6 +36,7 @@ if (mode === 'write') {
 await log.consume(
   'paused',
   {
+    epochToRead: (epochs) => Promise.resolve(epochs.at(-1)!.epoch),
     start: () => Promise.resolve(0n),
     handle(batch) {
       for (const record of batch.records)

@@ -1,0 +1,36 @@
+/** One epoch of the event log: the time between two resizes. */
+export interface LogEpoch {
+  readonly epoch: number;
+  /** How many partitions it has; fixed for its life. */
+  readonly partitions: number;
+  /** Where each partition ends, by partition number; null while the epoch takes records. */
+  readonly ends: readonly bigint[] | null;
+}
+
+/** How far a reader has come. Missing partitions stand at 0. */
+export interface ReaderProgress {
+  passed(epoch: number, partition: number): bigint;
+  /** Whether records of the partition must be read again. */
+  replays(epoch: number, partition: number): boolean;
+}
+
+/**
+ * The epoch that a reader reads next: the oldest one that it has not drained (metering 3). A closed
+ * epoch is drained when the reader's own progress has reached the end of every partition and nothing
+ * of it is to be replayed. What the log remembers of the reader does not decide: a commit may be lost
+ * between the reader's progress and the log, or expire. `epochs` ascend; the last one is open.
+ */
+export function epochToRead(epochs: readonly LogEpoch[], progress: ReaderProgress): number {
+  const undrained = epochs.find((epoch) => !isDrained(epoch, progress));
+  return (undrained ?? epochs.at(-1)!).epoch;
+}
+
+export function isDrained({ epoch, ends }: LogEpoch, progress: ReaderProgress): boolean {
+  return (
+    ends !== null &&
+    ends.every(
+      (end, partition) =>
+        progress.passed(epoch, partition) >= end && !progress.replays(epoch, partition),
+    )
+  );
+}
