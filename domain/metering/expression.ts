@@ -1,5 +1,5 @@
-import { decimalText, isStorable, roundToStorage } from '../money.ts';
-import { MAX_STEPS, parseBounded } from './expression/bounds.ts';
+import { decimalText, isStorable, roundToStorage, type Decimal } from '../money.ts';
+import { BUDGET, isWithin, parseBounded, type Budget } from './expression/bounds.ts';
 import { compileParsed } from './expression/compile-node.ts';
 import { Failure, toDecimal, type Scope } from './expression/value.ts';
 import { REFUSED, type Extracted } from './extract.ts';
@@ -15,23 +15,45 @@ import type { Properties } from './match.ts';
  * The result is rounded once, to 18 decimals half away from zero. An event without a property that is
  * read, or for which the expression fails, is not metered, with the reason. Evaluation is a pure
  * function of the event: there is no time limit that could make a replay differ. The cost is bounded
- * when the expression is accepted and by a count of steps (reliability S14).
+ * when the expression is accepted and by a budget of steps and bytes (reliability S14).
  *
  * Refuses with `validation_error` at `path`: malformed, over 1,024 characters, 200 parts or 20 levels,
- * an unknown function, a pattern that is not written out.
+ * an unknown function, a pattern that is not written out or repeats too much, a number beyond 1e38 or
+ * closer to 0 than 1e-100.
  */
 export function compileExpression(
   source: string,
   path = 'aggregation.expression',
 ): (properties: Properties) => Extracted {
+  const evaluate = compileMeasured(source, path);
+  return (properties) => evaluate(properties, BUDGET).extracted;
+}
+
+/** The result, and what it took. */
+export interface Measured {
+  readonly extracted: Extracted;
+  readonly steps: number;
+  readonly bytes: number;
+}
+
+/** As `compileExpression`, under a budget that is given for each evaluation. */
+export function compileMeasured(
+  source: string,
+  path: string,
+): (properties: Properties, budget: Budget) => Measured {
   const evaluate = compileParsed(parseBounded(source, path), source, path);
-  return (properties) => {
-    const scope: Scope = { properties, item: null, accumulator: null, steps: 0 };
+  return (properties, budget) => {
+    const scope: Scope = { properties, item: null, accumulator: null, budget, steps: 0, bytes: 0 };
     const result = toDecimal(evaluate(scope));
-    if (scope.steps > MAX_STEPS) return REFUSED.expression_failed;
-    if (result instanceof Failure) return REFUSED[result.reason];
-    const value = roundToStorage(result);
-    if (!isStorable(value)) return REFUSED.value_out_of_range;
-    return { value: decimalText(value), reason: null };
+    // Also where the part that went over was not needed in the end: what has run out decides nothing.
+    const extracted = isWithin(scope) ? extractedOf(result) : REFUSED.expression_failed;
+    return { extracted, steps: scope.steps, bytes: scope.bytes };
   };
+}
+
+function extractedOf(result: Decimal | Failure): Extracted {
+  if (result instanceof Failure) return REFUSED[result.reason];
+  const value = roundToStorage(result);
+  if (!isStorable(value)) return REFUSED.value_out_of_range;
+  return { value: decimalText(value), reason: null };
 }

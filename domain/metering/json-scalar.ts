@@ -76,7 +76,11 @@ function canonicalText(value: string): string | null {
   const text = value.trim();
   if (!NUMERIC.test(text)) return null;
   const number = new Decimal(text);
-  return number.isZero() ? '0' : number.toFixed();
+  if (number.isZero()) return '0';
+  // Before its digits are written out: 1e-9999 has ten thousand of them.
+  return number.e < MAX_INTEGER_DIGITS && number.decimalPlaces() <= MAX_DECIMALS
+    ? number.toFixed()
+    : null;
 }
 
 /** At most 20 integer and 18 decimal digits, of canonical text. */

@@ -1,5 +1,6 @@
 import { parse } from '@bufbuild/cel';
 import { invalidField } from '../../errors.ts';
+import { Decimal } from '../../money.ts';
 
 export type Expression = ReturnType<typeof parse>;
 export type Node = Expression['expr'];
@@ -13,16 +14,65 @@ export const MAX_NODES = 200;
 export const MAX_DEPTH = 20;
 /** Before parsing: the parser recurses for each bracket and its stack is not to be trusted to the input. */
 const MAX_OPEN_BRACKETS = 40;
+/** What one evaluation may do: work in steps, and memory for what it makes on its way. */
+export interface Budget {
+  readonly steps: number;
+  readonly bytes: number;
+}
+
 /**
- * What one evaluation may do, in steps of some 0.3 µs, so that a list macro over a long list stops
- * after some 30 ms. Steps are counted and not timed: the answer is a function of the event, on every
- * machine and in every replay. For the same reason this number never changes.
+ * Steps are some 0.3 µs each, so that a list macro over a long list stops after some 30 ms. Both are
+ * counted and not measured: the answer is a function of the event, on every machine and in every
+ * replay. For the same reason these numbers never change.
  */
-export const MAX_STEPS = 100_000;
+export const BUDGET: Budget = { steps: 100_000, bytes: 16 * 1024 * 1024 };
+
+/** What an evaluation has spent of its budget. Never gets less. */
+export interface Spent {
+  readonly budget: Budget;
+  steps: number;
+  bytes: number;
+}
+
+/** Notes work, and memory that is about to be taken. False once the budget is over. */
+export function spend(spent: Spent, steps: number, bytes = 0): boolean {
+  spent.steps += steps;
+  spent.bytes += bytes;
+  return isWithin(spent);
+}
+
+export const isWithin = ({ budget, steps, bytes }: Spent): boolean =>
+  steps <= budget.steps && bytes <= budget.bytes;
+
+/** What a list takes for each item, and a number with 40 digits. */
+export const ITEM_BYTES = 8;
+export const NUMBER_BYTES = 64;
 /** A list that is longer is not walked through. */
 export const MAX_ITEMS = 1_000;
 /** Text that is longer is not matched against a pattern. */
 export const MAX_MATCHED_LENGTH = 4_096;
+/** Parts of all patterns of an expression, each counted as often as it may repeat. Some 40 ms to compile. */
+export const MAX_PATTERN_PARTS = 1_000;
+
+/** Numbers written in an expression. Far beyond what is counted, and far from what takes memory to write out. */
+const MAX_NUMBER = new Decimal('1e38');
+const MIN_NUMBER = new Decimal('1e-100');
+const MAX_NUMBER_LENGTH = 100;
+
+/** Why a number can not stand in an expression; null where it can. */
+export function numberProblem(text: string): string | null {
+  if (text.length > MAX_NUMBER_LENGTH)
+    return `a number has at most ${MAX_NUMBER_LENGTH} characters`;
+  const magnitude = new Decimal(text).abs();
+  const [mantissa = ''] = text.split(/[eE]/, 1);
+  // An exponent beyond all bounds makes a zero of a number that is none.
+  const isZero = !/[1-9]/.test(mantissa);
+  if (isZero ? magnitude.isZero() : isWritable(magnitude)) return null;
+  return `the number ${text} must be between -1e38 and 1e38, and 0 or at least 1e-100 away from it`;
+}
+
+const isWritable = (magnitude: Decimal): boolean =>
+  magnitude.lte(MAX_NUMBER) && magnitude.gte(MIN_NUMBER);
 
 /** Parses CEL and refuses what is too large or malformed with `validation_error` at `path`. */
 export function parseBounded(source: string, path: string): Expression {

@@ -1,7 +1,17 @@
 import { invalidField } from '../../errors.ts';
 import { Decimal } from '../../money.ts';
-import { MAX_ITEMS, MAX_STEPS, sizeOf, type Expression, type Node } from './bounds.ts';
+import {
+  ITEM_BYTES,
+  MAX_ITEMS,
+  MAX_PATTERN_PARTS,
+  numberProblem,
+  sizeOf,
+  spend,
+  type Expression,
+  type Node,
+} from './bounds.ts';
 import { FUNCTIONS, matcher } from './functions.ts';
+import { patternParts } from './pattern-parts.ts';
 import {
   Failure,
   FAILED,
@@ -21,12 +31,20 @@ interface Context {
   readonly positions: Readonly<Record<string, number>>;
   /** Variables of the comprehension around this node; null outside of one. */
   readonly loop: { readonly item: string; readonly accumulator: string } | null;
+  /** Of all patterns so far. */
+  readonly patterns: { parts: number };
 }
 
 /** A parsed expression as closures, so that an evaluation walks no tree. Refuses what we do not offer. */
 export function compileParsed(parsed: Expression, source: string, path: string): Evaluate {
   const positions = parsed.sourceInfo?.positions ?? {};
-  return compileNode(parsed.expr, { source, path, positions, loop: null });
+  return compileNode(parsed.expr, {
+    source,
+    path,
+    positions,
+    loop: null,
+    patterns: { parts: 0 },
+  });
 }
 
 function compileNode(node: Node, context: Context): Evaluate {
@@ -46,7 +64,8 @@ function compileNode(node: Node, context: Context): Evaluate {
       return compileCall(exprKind.value, context);
     case 'listExpr': {
       const items = exprKind.value.elements.map((element) => compileNode(element, context));
-      return (scope) => evaluateAll(items, scope);
+      const bytes = items.length * ITEM_BYTES;
+      return (scope) => (spend(scope, 0, bytes) ? evaluateAll(items, scope) : FAILED);
     }
     case 'comprehensionExpr':
       return compileComprehension(exprKind.value, context);
@@ -80,12 +99,15 @@ function compileConstant(node: Node, context: Context): Evaluate {
 
 function literalText(node: Node, parsed: bigint | number, context: Context): string {
   // Macros make whole numbers of their own, which stand nowhere in the source.
-  if (typeof parsed === 'bigint') return parsed.toString();
   const position = context.positions[node.id.toString()] ?? 0;
-  const text = DOUBLE.exec(context.source.slice(position))?.[0];
-  if (text === undefined || !Number.isFinite(parsed)) {
+  const text =
+    typeof parsed === 'bigint'
+      ? parsed.toString()
+      : DOUBLE.exec(context.source.slice(position))?.[0];
+  if (text === undefined || parsed === Infinity || parsed === -Infinity)
     throw refused(context, `can not read the number at ${position}`);
-  }
+  const problem = numberProblem(text);
+  if (problem !== null) throw refused(context, problem);
   return text;
 }
 
@@ -150,6 +172,10 @@ function compileMatches(nodes: readonly Node[], context: Context): Evaluate {
     throw refused(context, 'matches takes a text and a pattern that is written out');
   }
   try {
+    // Before the engine sees it: what repeats a thousand times over is compiled a thousand times.
+    context.patterns.parts += patternParts(literal.value);
+    if (context.patterns.parts > MAX_PATTERN_PARTS)
+      throw new Error(`it repeats more than ${MAX_PATTERN_PARTS} parts`);
     const matches = matcher(literal.value);
     const evaluate = compileNode(text!, context);
     return (scope) => matches(evaluate(scope), scope);
@@ -216,10 +242,10 @@ function compileComprehension(loop: Comprehension, context: Context): Evaluate {
     if (container instanceof Failure) return container;
     const items = isObject(container) ? Object.keys(container) : container;
     if (!isList(items) || items.length > MAX_ITEMS) return FAILED;
+    if (isObject(container) && !spend(scope, 0, items.length * ITEM_BYTES)) return FAILED;
     scope.accumulator = start(scope);
     for (const item of items) {
-      scope.steps += stepsPerItem;
-      if (scope.steps > MAX_STEPS) return FAILED;
+      if (!spend(scope, stepsPerItem)) return FAILED;
       scope.item = item ?? MISSING;
       if (condition(scope) === false) break;
       scope.accumulator = step(scope);

@@ -1,12 +1,22 @@
 import { RE2JS } from '@bufbuild/re2';
 import { Decimal, decimalText } from '../../money.ts';
 import { scalarText } from '../json-scalar.ts';
-import { MAX_ITEMS, MAX_MATCHED_LENGTH, MAX_STEPS } from './bounds.ts';
+import {
+  isWithin,
+  ITEM_BYTES,
+  MAX_ITEMS,
+  MAX_MATCHED_LENGTH,
+  NUMBER_BYTES,
+  spend,
+} from './bounds.ts';
+import { includesText } from './includes-text.ts';
+import { patternParts } from './pattern-parts.ts';
 import {
   Failure,
   FAILED,
   isList,
   isObject,
+  lengthOf,
   member,
   MISSING,
   order,
@@ -47,13 +57,13 @@ export const FUNCTIONS: ReadonlyMap<string, Operator> = new Map<string, Operator
   ['_[_]', binary(index)],
   ['@not_strictly_false', { least: 1, most: 1, call: ([value]) => value !== false }],
   ['size', { least: 1, most: 1, call: ([value], scope) => size(value!, scope) }],
-  ['contains', textual((text, part) => text.includes(part))],
+  ['contains', textual(includesText)],
   ['startsWith', textual((text, part) => text.startsWith(part))],
   ['endsWith', textual((text, part) => text.endsWith(part))],
   ['int', unary((value) => value.trunc())],
   ['double', unary((value) => value)],
   ['decimal', unary((value) => value)],
-  ['string', { least: 1, most: 1, call: ([value]) => text(value!) }],
+  ['string', { least: 1, most: 1, call: ([value], scope) => text(value!, scope) }],
   ...named(
     'ceil',
     unary((value) => value.ceil()),
@@ -90,12 +100,11 @@ export const FUNCTIONS: ReadonlyMap<string, Operator> = new Map<string, Operator
  */
 export function matcher(pattern: string): (text: Value, scope: Scope) => Value {
   const compiled = RE2JS.compile(pattern);
-  const stepsPerCharacter = 1 + Math.ceil(pattern.length / 16);
+  const stepsPerCharacter = 1 + Math.ceil(patternParts(pattern) / 16);
   return (value, scope) => {
     if (value instanceof Failure) return value;
     if (typeof value !== 'string' || value.length > MAX_MATCHED_LENGTH) return FAILED;
-    scope.steps += value.length * stepsPerCharacter;
-    return scope.steps > MAX_STEPS ? FAILED : compiled.test(value);
+    return spend(scope, value.length * stepsPerCharacter) ? compiled.test(value) : FAILED;
   };
 }
 
@@ -107,19 +116,21 @@ function unary(call: (value: Decimal) => Value): Operator {
   return {
     least: 1,
     most: 1,
-    call: ([value]) => {
+    call: ([value], scope) => {
       const number = toDecimal(value!);
-      return number instanceof Failure ? number : call(number);
+      if (number instanceof Failure) return number;
+      return spend(scope, 0, NUMBER_BYTES) ? call(number) : FAILED;
     },
   };
 }
 
 function numeric(call: (left: Decimal, right: Decimal) => Value): Operator {
-  return binary((left, right) => {
+  return binary((left, right, scope) => {
     const one = toDecimal(left);
     if (one instanceof Failure) return one;
     const other = toDecimal(right);
-    return other instanceof Failure ? other : call(one, other);
+    if (other instanceof Failure) return other;
+    return spend(scope, 0, NUMBER_BYTES) ? call(one, other) : FAILED;
   });
 }
 
@@ -141,17 +152,16 @@ function named(name: string, entry: Operator): [string, Operator][] {
 
 function compared(holds: (sign: number) => boolean): Operator {
   return binary((left, right, scope) => {
-    scope.steps += lengthOf(left) / TEXT_PER_STEP;
+    if (!spend(scope, lengthOf(left) / TEXT_PER_STEP)) return FAILED;
     const sign = order(left, right);
     return sign instanceof Failure ? sign : holds(sign);
   });
 }
 
-function textual(call: (text: string, part: string) => boolean): Operator {
+function textual(call: (text: string, part: string, scope: Scope) => Value): Operator {
   return binary((left, right, scope) => {
     if (typeof left !== 'string' || typeof right !== 'string') return FAILED;
-    scope.steps += left.length / TEXT_PER_STEP;
-    return call(left, right);
+    return spend(scope, left.length / TEXT_PER_STEP) ? call(left, right, scope) : FAILED;
   });
 }
 
@@ -162,7 +172,7 @@ function extreme(replaces: (sign: number) => boolean): Operator {
     call: (values, scope) => {
       const items = values.length === 1 && isList(values[0]!) ? values[0] : values;
       if (items.length > MAX_ITEMS) return FAILED;
-      scope.steps += items.length;
+      if (!spend(scope, items.length)) return FAILED;
       let best: Decimal | null = null;
       for (const item of items) {
         const number = toDecimal(item);
@@ -178,27 +188,29 @@ function extreme(replaces: (sign: number) => boolean): Operator {
 function add(left: Value, right: Value, scope: Scope): Value {
   if (isList(left) && isList(right)) {
     if (left.length + right.length > MAX_ITEMS) return FAILED;
-    scope.steps += (left.length + right.length) / 32;
-    return [...left, ...right];
+    const length = left.length + right.length;
+    return spend(scope, length / 32, length * ITEM_BYTES) ? [...left, ...right] : FAILED;
   }
   const one = toDecimal(left);
   if (one instanceof Failure) return one;
   const other = toDecimal(right);
-  return other instanceof Failure ? other : one.plus(other);
+  if (other instanceof Failure) return other;
+  return spend(scope, 0, NUMBER_BYTES) ? one.plus(other) : FAILED;
 }
 
 function equal(left: Value, right: Value, scope: Scope): boolean | Failure {
   const length = Math.min(lengthOf(left), lengthOf(right));
   if (isList(left) && isList(right) && length > MAX_ITEMS) return FAILED;
-  scope.steps += isList(left) ? length : length / TEXT_PER_STEP;
-  return sameValue(left, right);
+  const same = sameValue(left, right, scope);
+  return isWithin(scope) ? same : FAILED;
 }
 
 function contains(item: Value, container: Value, scope: Scope): Value {
   if (isObject(container)) return typeof item === 'string' && member(container, item) !== MISSING;
   if (!isList(container) || container.length > MAX_ITEMS) return FAILED;
-  scope.steps += container.length;
-  return container.some((candidate) => sameValue(candidate, item) === true);
+  if (!spend(scope, container.length)) return FAILED;
+  const found = container.some((candidate) => sameValue(candidate, item, scope) === true);
+  return isWithin(scope) ? found : FAILED;
 }
 
 function index(container: Value, key: Value): Value {
@@ -215,9 +227,9 @@ function size(value: Value, scope: Scope): Value {
   if (isList(value)) return new Decimal(value.length);
   const isText = typeof value === 'string';
   if (!isText && !isObject(value)) return FAILED;
+  if (isText && !spend(scope, value.length / 64)) return FAILED;
   const count = isText ? codePoints(value) : Object.keys(value).length;
-  scope.steps += isText ? value.length / 64 : count;
-  return new Decimal(count);
+  return isText || spend(scope, count, count * ITEM_BYTES) ? new Decimal(count) : FAILED;
 }
 
 function codePoints(text: string): number {
@@ -234,15 +246,15 @@ function codePoints(text: string): number {
   return count;
 }
 
-const lengthOf = (value: Value): number =>
-  typeof value === 'string' || isList(value) ? value.length : 0;
-
-function text(value: Value): Value {
-  if (value instanceof Decimal) {
-    return value.abs().gte('1e100') ? FAILED : decimalText(value);
-  }
-  return scalarText(value) ?? FAILED;
+/** Of a number its digits without an exponent, so at most 100 places before and behind the point. */
+function text(value: Value, scope: Scope): Value {
+  if (!(value instanceof Decimal)) return scalarText(value) ?? FAILED;
+  const places = Math.abs(value.e);
+  if (places > MAX_TEXT_PLACES || !spend(scope, 1, 2 * (places + value.precision()))) return FAILED;
+  return decimalText(value);
 }
+
+const MAX_TEXT_PLACES = 99;
 
 const negated = (value: boolean | Failure): boolean | Failure =>
   value instanceof Failure ? value : !value;

@@ -1,4 +1,5 @@
 import { Decimal } from '../../money.ts';
+import { spend, type Spent } from './bounds.ts';
 import type { Properties } from '../match.ts';
 import { numericText, whyNotNumeric, type UnmeteredReason } from '../json-scalar.ts';
 
@@ -17,12 +18,11 @@ export type Value =
   | { readonly [key: string]: Value }
   | Failure;
 
-/** One evaluation: the event's properties, the variables of the comprehension that runs, and the work done. */
-export interface Scope {
+/** One evaluation: the event's properties, the variables of the comprehension that runs, and what it has spent. */
+export interface Scope extends Spent {
   readonly properties: Properties;
   item: Value;
   accumulator: Value;
-  steps: number;
 }
 
 /** Counts work beyond a step per operator: text is cheap to walk through, a list is not. */
@@ -71,9 +71,10 @@ export function member(value: Value, key: string): Value {
 
 /**
  * Equality: a number equals whatever is numerically the same, "5.0" included; two strings are compared
- * as text; lists item by item. Values of different kinds are not equal.
+ * as text; lists item by item. Values of different kinds are not equal. Lists are paid for as they are
+ * walked through, at every level: an event may have a short list of long ones.
  */
-export function sameValue(left: Value, right: Value): boolean | Failure {
+export function sameValue(left: Value, right: Value, scope: Scope): boolean | Failure {
   if (left instanceof Failure) return left;
   if (right instanceof Failure) return right;
   if (isNumber(left) || isNumber(right)) {
@@ -83,11 +84,17 @@ export function sameValue(left: Value, right: Value): boolean | Failure {
   }
   if (isList(left) && isList(right)) {
     if (left.length !== right.length) return false;
-    return left.every((item, index) => sameValue(item, right[index]!) === true);
+    if (!spend(scope, left.length)) return FAILED;
+    return left.every((item, index) => sameValue(item, right[index]!, scope) === true);
   }
   if (isObject(left) || isObject(right)) return FAILED;
+  spend(scope, Math.min(lengthOf(left), lengthOf(right)) / TEXT_PER_STEP);
   return left === right;
 }
+
+/** Characters of a text, items of a list. */
+export const lengthOf = (value: Value): number =>
+  typeof value === 'string' || isList(value) ? value.length : 0;
 
 /** Below zero, zero or above: numbers and numeric strings by value, other strings by code unit. */
 export function order(left: Value, right: Value): number | Failure {

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { BillingError } from '../../../domain/errors.ts';
-import { compileExpression } from '../../../domain/metering/expression.ts';
+import { RE2JS } from '@bufbuild/re2';
+import { compileExpression, compileMeasured } from '../../../domain/metering/expression.ts';
+import { patternParts } from '../../../domain/metering/expression/pattern-parts.ts';
 import { property } from '../../support/properties.ts';
 
 /**
@@ -184,3 +186,123 @@ describe('expressions', () => {
     { quick: 500, deep: 20_000 },
   );
 });
+
+/** Expressions with everything that a budget is spent on. */
+const costly = fc
+  .array(
+    fc.constantFrom(
+      'size(l)', 'size(s)', 'size(l + l)', 'size(l.map(x, x * 2))', 'size(l.filter(x, x > 3))',
+      'size(l.map(x, [x, x, l]))', 'size(string(n * 7))', '(l.exists(x, x == n) ? 1 : 2)',
+      '(l.all(x, x in l) ? 1 : 2)', '(l == l ? 1 : 2)', '(s.contains("ab") ? 1 : 2)',
+      '(s.contains("abababababababababababc") ? 1 : 2)', '(s.matches("(ab)*b") ? 1 : 2)',
+      '(s < s + 1 || true ? 1 : 2)', 'max(l)', '(o.all(k, k in o) ? 1 : 2)', '(n > 5 ? size(l) : n)',
+    ), // prettier-ignore
+    { minLength: 1, maxLength: 5 },
+  )
+  .map((parts) => parts.join(' + '));
+const eventOf = (length: number) => ({
+  l: Array.from({ length }, (_, index) => index),
+  s: 'ab'.repeat(length * 2),
+  n: 12.5,
+  o: Object.fromEntries(Array.from({ length: length % 50 }, (_, index) => [`k${index}`, index])),
+});
+const lengths = fc.integer({ min: 1, max: 120 });
+
+describe('the budget', () => {
+  property(
+    'is monotone: with more of it a value stays what it was, and what was too much for more is too much for less',
+    fc.property(
+      costly,
+      lengths,
+      fc.nat(30_000),
+      fc.nat(100_000),
+      fc.nat(300_000),
+      fc.nat(2_000_000),
+      (source, length, steps, moreSteps, bytes, moreBytes) => {
+        const evaluate = compileMeasured(source, 'here');
+        const event = eventOf(length);
+        const less = evaluate(event, { steps, bytes });
+        const more = evaluate(event, { steps: steps + moreSteps, bytes: bytes + moreBytes });
+        const enough = less.steps <= steps && less.bytes <= bytes;
+        expect(less.extracted.reason === null).toBe(enough);
+        if (enough) expect(more).toEqual(less);
+        expect(more.steps).toBeGreaterThanOrEqual(Math.min(less.steps, steps));
+        expect(more.bytes).toBeGreaterThanOrEqual(Math.min(less.bytes, bytes));
+      },
+    ),
+    { quick: 100, deep: 10_000 },
+  );
+
+  property(
+    'is exact: what an evaluation took is enough for it, and less is not',
+    fc.property(costly, lengths, (source, length) => {
+      const evaluate = compileMeasured(source, 'here');
+      const event = eventOf(length);
+      const free = evaluate(event, { steps: Infinity, bytes: Infinity });
+      const { steps, bytes } = free;
+      expect(evaluate(event, { steps, bytes })).toEqual(free);
+      if (steps > 0)
+        expect(evaluate(event, { steps: steps * 0.99, bytes }).extracted.value).toBeNull();
+      if (bytes > 0)
+        expect(evaluate(event, { steps, bytes: bytes - 1 }).extracted.value).toBeNull();
+    }),
+    { quick: 60, deep: 5_000 },
+  );
+
+  property(
+    'is spent faster on a longer event',
+    fc.property(costly, fc.nat(4), fc.integer({ min: 1, max: 4 }), (source, fifties, longer) => {
+      const evaluate = compileMeasured(source, 'here');
+      const free = { steps: Infinity, bytes: Infinity };
+      // In fifties and below the longest list, which is refused without being walked through.
+      const short = evaluate(eventOf(fifties * 50), free);
+      const long = evaluate(eventOf((fifties + longer) * 50), free);
+      expect(long.steps).toBeGreaterThanOrEqual(short.steps);
+      expect(long.bytes).toBeGreaterThanOrEqual(short.bytes);
+    }),
+    { quick: 60, deep: 5_000 },
+  );
+});
+
+describe('text in text', () => {
+  const contains = compileMeasured('t.contains(p) ? 1 : 0', 'here');
+  property(
+    'is found where it stands',
+    fc.property(
+      fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 400 }),
+      fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 40 }),
+      (text, part) => {
+        const free = { steps: Infinity, bytes: Infinity };
+        const { extracted } = contains({ t: text, p: part }, free);
+        expect(extracted.value).toBe(text.includes(part) ? '1' : '0');
+      },
+    ),
+    { quick: 1_000, deep: 50_000 },
+  );
+});
+
+describe('parts of a pattern', () => {
+  const piece = fc.constantFrom(
+    'a', 'b?', 'c*', '.', '[ab]', '[(]', '[)]', '[]a]', '[^])]', '[[:alpha:])]', '\\d', '\\(', '\\)',
+    '\\Q)(\\E', '\\pL', '(', '(?:', '(?i)', ')', '{2}', '{0,7}', '{3,}', '{,4}', '{x', '{20}', '|', '^', '$', '+',
+  ); // prettier-ignore
+  property(
+    'are never fewer than what the engine makes of it',
+    fc.property(fc.array(piece, { maxLength: 14 }), (pieces) => {
+      const pattern = pieces.join('');
+      let instructions: number;
+      try {
+        const engine = RE2JS.compile(pattern) as unknown as { re2(): CompiledProgram };
+        instructions = engine.re2().prog.inst.length;
+      } catch {
+        return;
+      }
+      expect(instructions).toBeLessThanOrEqual(4 * patternParts(pattern) + 8);
+    }),
+    { quick: 500, deep: 50_000 },
+  );
+});
+
+interface CompiledProgram {
+  readonly prog: { readonly inst: readonly unknown[] };
+}
