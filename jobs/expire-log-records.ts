@@ -9,20 +9,21 @@ export interface ExpireLogRecordsDeps {
 }
 
 /**
- * Drops records that the stream passed more than 24 hours ago (metering 3). The bound only grows and
+ * Drops records of every epoch that the stream passed more than 24 hours ago (metering 3). The bound only grows and
  * was read from committed progress, so a repeated or late truncation removes nothing that is needed.
  */
 export const expireLogRecords: Job<ExpireLogRecordsDeps> = {
   name: 'expire-log-records',
   cron: '17 * * * *',
   async run({ pool, eventLog }, { signal }) {
-    const retention = await readLogRetention(pool, eventLog.epoch);
-    const due = retention.filter(({ offset }) => offset > 0n);
     let partitions = 0;
-    for (const { partition, offset } of due) {
-      if (signal.aborted) break;
-      await eventLog.truncate(partition, offset);
-      partitions += 1;
+    for (const { epoch } of await eventLog.epochs()) {
+      const retention = await readLogRetention(pool, epoch);
+      for (const { partition, offset } of retention.filter(({ offset }) => offset > 0n)) {
+        if (signal.aborted) break;
+        await eventLog.truncate(partition, offset, epoch);
+        partitions += 1;
+      }
     }
     await forgetOldProgress(pool);
     return { partitions };

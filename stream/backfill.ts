@@ -63,9 +63,11 @@ export class Backfill {
     const ended = AbortSignal.any([over, failed.signal]);
     try {
       while (!ended.aborted) {
-        await beginBackfills(pool, generation, eventLog);
-        for (const version of await versionsInBackfill(pool))
-          await this.#take(version, ended, failed);
+        const versions = await versionsInBackfill(pool);
+        // Asked of the log each time: another process may have resized it.
+        if (versions.some(({ backfill_state }) => backfill_state === 'waiting'))
+          await beginBackfills(pool, generation, (await eventLog.epochs()).at(-1)!);
+        for (const version of versions) await this.#take(version, ended, failed);
         await sleep(POLL_MS, undefined, { signal: ended }).catch(() => {});
       }
     } finally {
@@ -113,7 +115,7 @@ export class Backfill {
       tenant_id: version.tenant_id,
       environment_id: version.environment_id,
       event_name: version.spec.event_name,
-      below: await backfillBounds(this.#deps.pool, version.id, this.#deps.eventLog.epoch),
+      below: await backfillBounds(this.#deps.pool, version.id),
     };
   }
 

@@ -105,7 +105,7 @@ export class StreamConsumer implements LogReader {
   async start({ epoch, partition, partitions }: LogAssignment): Promise<bigint> {
     const { pool, store, log } = this.#deps;
     const assignment = await takePartition(pool, { epoch, partition });
-    await this.#catalog.atLeast(assignment.catalogVersion);
+    await this.#catalog.atLeast(assignment.catalogFloor);
     const replay = await readReplay(pool, { epoch, partition });
     const from = replay?.nextOffset ?? assignment.nextOffset;
     await this.#refuseGap(partition, epoch, from);

@@ -3,6 +3,7 @@ import { failpoint } from '../platform/failpoint.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Pool } from '../postgres/client.ts';
 import { versionsInBackfill } from '../postgres/tables/meter-backfills.ts';
+import { noteIdleProgress } from '../postgres/tables/stream-progress.ts';
 import {
   endRebuild,
   packSeal,
@@ -137,6 +138,7 @@ export class Sealer {
   async #seal(taken: SealerTurn, over: AbortSignal): Promise<void> {
     const { cycleMs } = this.#options;
     const cycle = (this.#cycle = new SealCycle(this.#deps, taken));
+    let noteAt = 0;
     for (let listAt = 0; !over.aborted;) {
       const now = performance.now();
       if (now >= listAt || cycle.isListing) {
@@ -144,10 +146,17 @@ export class Sealer {
         listAt = now + cycleMs;
       }
       const more = await cycle.run(over);
+      // Both stores have answered.
+      if (now >= noteAt) {
+        await noteIdleProgress(this.#deps.pool);
+        noteAt = now + NOTE_PROGRESS_MS;
+      }
       if (!more) await pause(Math.min(cycleMs, BACKFILL_POLL_MS), over);
     }
   }
 }
+
+const NOTE_PROGRESS_MS = 10 * 60_000;
 
 /** The state of one turn. */
 class SealCycle {

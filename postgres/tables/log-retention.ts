@@ -11,19 +11,24 @@ export interface LogRetention {
 }
 
 /**
- * Per partition of the epoch, how far the stream had come 24 hours ago: after an unclean stop of the
- * machine what came later is replayed from the log, so it must still be there. What a pending replay
- * has yet to read is kept however old it is. A partition without history keeps everything.
+ * Per partition of the epoch, how far the stream had come 24 hours before the last sign of life of that
+ * partition: after an unclean stop of the machine what came later is replayed from the log, so it must
+ * still be there, however long the machine was off. What a pending replay has yet to read is kept
+ * however old it is. A partition without history keeps everything.
  */
 export async function readLogRetention(db: Db, epoch: number): Promise<LogRetention[]> {
   const rows = await db<{ partition: number; keep_from: string }[]>`
-    select h.partition, least(max(h.next_offset), min(r.next_offset)) as keep_from
-      from stream_progress_history h
-      left join stream_replays r on r.epoch = h.epoch and r.partition = h.partition
-     where h.epoch = ${epoch}
-       and h.minute <= now() - make_interval(hours => ${RETENTION_HOURS})
-     group by h.partition
-     order by h.partition`;
+    select p.partition, least(passed."offset", r.next_offset) as keep_from
+      from stream_progress p
+      left join stream_replays r on r.epoch = p.epoch and r.partition = p.partition
+      cross join lateral (${lastSignOfLife(db)}) last
+      cross join lateral (
+        select case when p.updated_at <= last.known_at - ${HOURS(db)} then p.next_offset
+                    else (select max(next_offset) from stream_progress_history h
+                           where h.epoch = p.epoch and h.partition = p.partition
+                             and h.minute <= last.known_at - ${HOURS(db)}) end as "offset") passed
+     where p.epoch = ${epoch} and passed."offset" is not null
+     order by p.partition`;
   return rows.map((row) => ({ partition: row.partition, offset: BigInt(row.keep_from) }));
 }
 
@@ -31,9 +36,20 @@ export async function readLogRetention(db: Db, epoch: number): Promise<LogRetent
 export async function forgetOldProgress(db: Db): Promise<void> {
   await db`
     delete from stream_progress_history h
-     where h.minute < now() - make_interval(hours => ${HISTORY_HOURS})
+     using stream_progress p
+     cross join lateral (${lastSignOfLife(db)}) last
+     where p.epoch = h.epoch and p.partition = h.partition
+       and h.minute < last.known_at - make_interval(hours => ${HISTORY_HOURS})
        and exists (select from stream_progress_history later
                     where later.epoch = h.epoch and later.partition = h.partition
                       and later.minute > h.minute
-                      and later.minute <= now() - make_interval(hours => ${RETENTION_HOURS}))`;
+                      and later.minute <= last.known_at - ${HOURS(db)})`;
 }
+
+const HOURS = (db: Db) => db`make_interval(hours => ${RETENTION_HOURS})`;
+
+/** When partition `p` was last known to stand where it does: its progress, or a note of an idle one. */
+const lastSignOfLife = (db: Db) => db`
+  select greatest(p.updated_at, max(note.minute)) as known_at
+    from stream_progress_history note
+   where note.epoch = p.epoch and note.partition = p.partition`;

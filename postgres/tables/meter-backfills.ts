@@ -36,20 +36,16 @@ export async function beginBackfills(
 }
 
 /**
- * Below which position of each partition a version is the backfill's to evaluate. `live_from` where
- * the partition is open; the end of one that only an earlier epoch had.
+ * Below which position of each partition a version is the backfill's to evaluate: `live_from` where the
+ * stream has evaluated it, else the progress. A partition number of several epochs has the bound of the
+ * last one; what the stream evaluated in the epochs before is evaluated again, which is harmless.
  */
-export async function backfillBounds(
-  db: Db,
-  meterVersionId: string,
-  openEpoch: number,
-): Promise<WatermarkVector> {
+export async function backfillBounds(db: Db, meterVersionId: string): Promise<WatermarkVector> {
   const rows = await db<{ epoch: number; partition: number; below: string }[]>`
     select p.epoch, p.partition, coalesce(l.live_from, p.next_offset) as below
       from stream_progress p
       left join meter_live l
-        on l.meter_version_id = ${meterVersionId} and l.epoch = p.epoch and l.partition = p.partition
-       and p.epoch = ${openEpoch}`;
+        on l.meter_version_id = ${meterVersionId} and l.epoch = p.epoch and l.partition = p.partition`;
   return vectorOf(rows.map((row) => [row.epoch, row.partition, row.below]));
 }
 

@@ -10,8 +10,14 @@ export interface Assignment extends LogPartition {
   /** Fences every earlier owner: progress with a smaller generation is refused. */
   readonly generation: string;
   readonly nextOffset: bigint;
-  /** The newest catalog the partition was evaluated with; an older one must not be used. */
+  /** The newest catalog the partition was evaluated with. */
   readonly catalogVersion: number;
+  /**
+   * The newest catalog that any partition of any epoch was evaluated with: an older one must not be used.
+   * A backfill begins when every partition of the open epoch has seen its version, so the partitions of the
+   * next epoch must see it from their first record on.
+   */
+  readonly catalogFloor: number;
 }
 
 /** Takes a partition over: the next generation, and where its progress stands. */
@@ -19,17 +25,21 @@ export async function takePartition(
   db: Db,
   { epoch, partition }: LogPartition,
 ): Promise<Assignment> {
-  const [row] = await db<{ generation: string; next_offset: string; catalog_version: string }[]>`
+  const [row] = await db<
+    { generation: string; next_offset: string; catalog_version: string; catalog_floor: string }[]
+  >`
     insert into stream_progress as p (epoch, partition, generation, next_offset, catalog_version)
     values (${epoch}, ${partition}, 1, 0, 0)
     on conflict (epoch, partition) do update set generation = p.generation + 1
-    returning generation, next_offset, catalog_version`;
+    returning generation, next_offset, catalog_version,
+              (select coalesce(max(catalog_version), 0) from stream_progress) as catalog_floor`;
   return {
     epoch,
     partition,
     generation: row!.generation,
     nextOffset: BigInt(row!.next_offset),
     catalogVersion: Number(row!.catalog_version),
+    catalogFloor: Number(row!.catalog_floor),
   };
 }
 
@@ -113,4 +123,21 @@ export async function readProgress(
     partition,
     nextOffset: BigInt(next_offset),
   }));
+}
+
+/**
+ * Notes where partitions stand that have not moved for a while, so that the day after which their records
+ * leave the log passes for them too. To be called while the stream and the usage store work: time in
+ * which one of them was off does not count. Stops a day after the partition's last progress.
+ */
+export async function noteIdleProgress(db: Db): Promise<void> {
+  await db`
+    insert into stream_progress_history (epoch, partition, minute, next_offset)
+    select p.epoch, p.partition, date_trunc('minute', now()), p.next_offset
+      from stream_progress p
+     where p.updated_at < date_trunc('minute', now())
+       and not exists (select from stream_progress_history h
+                        where h.epoch = p.epoch and h.partition = p.partition
+                          and h.minute >= p.updated_at + interval '25 hours')
+    on conflict do nothing`;
 }

@@ -4,9 +4,10 @@ import type { Db } from '../client.ts';
 import type { LogPartition } from './stream-progress.ts';
 
 /**
- * Asks for a replay of what the stream passed in the last `hours`, because the machine under the usage
- * store stopped uncleanly and the store does not force every insert to disk (metering 3). To be called
- * before the stream and the sealer start. Usage is unavailable until all partitions have been replayed;
+ * Asks for a replay of what the stream passed in the last `hours` before each partition's own last
+ * progress, because the machine under the usage store stopped uncleanly and the store does not force
+ * every insert to disk (metering 3). How long the machine was off does not count. To be called before
+ * the stream and the sealer start. Usage is unavailable until all partitions have been replayed;
  * every bucket is compared with its marks again. Answers how many partitions have something to replay.
  */
 export async function requestReplay(db: Db, hours = 24): Promise<number> {
@@ -24,7 +25,7 @@ export async function requestReplay(db: Db, hours = 24): Promise<number> {
       left join lateral (
         select next_offset from stream_progress_history h
          where h.epoch = p.epoch and h.partition = p.partition
-           and h.minute <= now() - make_interval(hours => ${hours})
+           and h.minute <= p.updated_at - make_interval(hours => ${hours})
          order by minute desc limit 1) passed on true
      where p.next_offset > coalesce(passed.next_offset, 0)
     on conflict (epoch, partition) do update

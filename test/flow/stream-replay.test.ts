@@ -1,6 +1,7 @@
 import { openPostgresEventLog, type PostgresEventLog } from '../../platform/event-log/postgres.ts';
 import { createLogger } from '../../platform/log.ts';
 import { readUsageBounds, UsageUnderRepair } from '../../postgres/tables/seals.ts';
+import { moveProgress, takePartition } from '../../postgres/tables/stream-progress.ts';
 import { requestReplay } from '../../postgres/tables/stream-replays.ts';
 import {
   createMeteringWorld,
@@ -162,6 +163,33 @@ describe('the log is resized while events come in', () => {
     await world.startStream();
     await world.untilPassed();
     expect(await storedUsage(world.clickhouse, version.id)).toHaveLength(150);
+  });
+
+  test('by another process: a meter that is made afterwards becomes complete', async () => {
+    const stream = await world.startStream();
+    const other = await anotherLog();
+    await append(other, events(0, 60));
+    await world.untilPassed();
+    expect(await other.resize(3)).toBe(1);
+    await eventually(async () => expect(stream.assigned()).toHaveLength(3));
+    await append(other, events(40, 60));
+    const late = await world.createMeter({ type: 'COUNT' });
+    await eventually(async () => {
+      const [row] =
+        await world.pool`select backfill_state from meter_versions where id = ${late.id}`;
+      expect(row).toEqual({ backfill_state: 'complete' });
+    });
+    expect(await storedUsage(world.clickhouse, late.id)).toHaveLength(100);
+    await other.close();
+  });
+
+  test('partitions of the next epoch are not evaluated with an older catalog', async () => {
+    const { pool } = world;
+    const at = { epoch: 0, partition: 0 };
+    const { generation } = await takePartition(pool, at);
+    await moveProgress(pool, [{ ...at, generation, from: 0n, to: 5n, catalogVersion: 7 }]);
+    const next = await takePartition(pool, { epoch: 1, partition: 3 });
+    expect(next).toMatchObject({ catalogVersion: 0, catalogFloor: 7 });
   });
 
   test('a consumer does not start where records left the log unprocessed', async () => {
