@@ -20,8 +20,21 @@ const only = (driver, homes) => ({
   to: { path: `node_modules/${driver}/` },
 });
 
+/** Rooms of `api/`, inner to outer: a room imports only rooms before it. `conventions` knows none. */
+const ROOMS = ['conventions', 'tenancy', 'catalog', 'customers', 'usage', 'billing', 'operations'];
+const roomRules = ROOMS.slice(0, -1).map((room, index) =>
+  forbid(
+    `${room}-imports-inner-rooms-only`,
+    `^api/${room}/`,
+    `^api/(${ROOMS.slice(index + 1).join('|')})/`,
+  ),
+);
+
 module.exports = {
   forbidden: [
+    ...roomRules,
+    forbid('rooms-do-not-import-the-root', `^api/(${ROOMS.join('|')})/`, '^api/(app|routes)\\.ts$'),
+    forbid('deps-import-no-room', '^api/deps\\.ts$', `^api/(${ROOMS.join('|')})/`),
     forbid(
       'schemas-import-nothing',
       '^schemas/',

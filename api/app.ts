@@ -12,7 +12,7 @@ import { createSessions } from '../platform/identity/sessions.ts';
 import { logCorrections } from './usage/corrections/log-corrections.ts';
 import type { Pool } from '../postgres/client.ts';
 import type { ApiDeps, BillingDeps } from './deps.ts';
-import { readStreamLag } from './usage/events/stream-lag.ts';
+import { readStreamLag } from '../postgres/tables/stream-lag.ts';
 import { EXAMPLES } from './conventions/examples.ts';
 import { API_ROUTES } from './routes.ts';
 

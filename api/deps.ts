@@ -8,7 +8,7 @@ import type { Logger } from '../platform/log.ts';
 import type { SecretBox } from '../platform/secret-box.ts';
 import type { Pool } from '../postgres/client.ts';
 import type { TenantLimits } from '../schemas/settings/tenancy.ts';
-import type { PartitionLag } from './usage/events/stream-lag.ts';
+import type { PartitionLag } from '../postgres/tables/stream-lag.ts';
 
 /** What commands and routes need from outside. `main/runtime.ts` builds it; tests build their own. */
 export interface BillingDeps {

@@ -12,6 +12,11 @@ import { creditGrantRoutes } from './catalog/credit-grants/routes.ts';
 import { customerRoutes } from './customers/customers/routes.ts';
 import { customerViewRoutes } from './billing/customer-views/routes.ts';
 import { dashboardRoutes } from './billing/dashboard/routes.ts';
+import { analyticsRoutes } from './billing/analytics/routes.ts';
+import { eventHistoryRoutes } from './billing/event-history/routes.ts';
+import { priceSyncRoutes } from './billing/subscriptions/price-sync-routes.ts';
+import { cloneEnvironmentRoutes } from './catalog/clone-environment/routes.ts';
+import { taxAssociationRoutes } from './customers/tax-associations/routes.ts';
 import type { ApiDeps } from './deps.ts';
 import { entitlementRoutes } from './catalog/entitlements/routes.ts';
 import { environmentRoutes } from './tenancy/environments/routes.ts';
@@ -45,6 +50,7 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...authRoutes,
   ...tenantRoutes,
   ...environmentRoutes,
+  ...cloneEnvironmentRoutes,
   ...userRoutes,
   ...rbacRoutes,
   ...apiKeyRoutes,
@@ -61,12 +67,14 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...groupRoutes,
   ...couponRoutes,
   ...taxRoutes,
+  ...taxAssociationRoutes,
   ...costRoutes,
   ...customerRoutes,
   ...erasureRoutes,
   ...customerViewRoutes,
   ...portalRoutes,
   ...subscriptionRoutes,
+  ...priceSyncRoutes,
   ...subscriptionViewRoutes,
   ...invoiceRoutes,
   ...alertRoutes,
@@ -78,7 +86,9 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...dashboardRoutes,
   ...correctionRoutes,
   ...eventRoutes,
+  ...eventHistoryRoutes,
   ...usageRoutes,
+  ...analyticsRoutes,
   ...taskRoutes,
   ...exportRoutes,
 ];

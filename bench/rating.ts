@@ -2,7 +2,7 @@ import type { UsageRow } from '../domain/metering/usage.ts';
 import { Decimal, ZERO } from '../domain/money.ts';
 import { priceTerms, type PriceRecord } from '../domain/pricing/price.ts';
 import { rateUsageLine } from '../domain/pricing/rate-usage-line.ts';
-import { shareAllowance } from '../domain/entitlement/allowance.ts';
+import { shareAllowance } from '../domain/pricing/allowance.ts';
 import { benchRow, type BenchRow } from './bench-row.ts';
 import { seededRandom } from './random.ts';
 

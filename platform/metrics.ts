@@ -1,5 +1,12 @@
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
-import type { AnswerFacts } from './http/server.ts';
+
+/** One answered request, as metrics count it. */
+export interface AnswerFacts {
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly seconds: number;
+}
 
 /** A registry for one process, with the process's own figures in it. */
 export function createMetrics(role: string): Registry {

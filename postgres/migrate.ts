@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
-import { auditTenantTables } from './audit/audit-triggers.ts';
+import { auditTenantTables } from './audit-triggers.ts';
 import type { Pool } from './client.ts';
 import { makeDatabaseRoles, protectTenantTables } from './row-security.ts';
 

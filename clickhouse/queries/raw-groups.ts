@@ -1,8 +1,8 @@
 import type { WatermarkVector } from '../../domain/metering/position.ts';
 import type { FilterValues, MeterSpec, UsageQuery } from '../../domain/metering/usage.ts';
 import type { ClickHouseQuery } from '../client.ts';
-import type { RowBinaryReader } from '../reading/row-binary.ts';
-import type { Cell, PlannedQuery } from '../reading/plan-query.ts';
+import type { RowBinaryReader } from './row-binary.ts';
+import type { Cell, PlannedQuery } from './plan-query.ts';
 import type { Condition } from './row-bounds.ts';
 import { numericValue, propertyFilters, scalarText } from './scalar-text.ts';
 import { readState, stateColumns, type StateNeeds, type UsagePart } from './usage-buckets.ts';

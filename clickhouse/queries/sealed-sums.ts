@@ -1,6 +1,6 @@
 import type { WatermarkVector } from '../../domain/metering/position.ts';
 import type { ClickHouseQuery } from '../client.ts';
-import type { RowBinaryReader } from '../reading/row-binary.ts';
+import type { RowBinaryReader } from './row-binary.ts';
 import type { StoredBucketSize } from '../rows.ts';
 import { BUCKET_TABLES } from './touched-buckets.ts';
 import { readState, type StateNeeds, type UsagePart } from './usage-buckets.ts';

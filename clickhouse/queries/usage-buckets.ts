@@ -2,7 +2,7 @@ import type { UsageState } from '../../domain/metering/usage-state.ts';
 import type { AggregationType } from '../../domain/metering/usage.ts';
 import type { ClickHouseQuery } from '../client.ts';
 import type { StoredBucketSize } from '../rows.ts';
-import type { RowBinaryReader } from '../reading/row-binary.ts';
+import type { RowBinaryReader } from './row-binary.ts';
 import { BUCKET_TABLES } from './touched-buckets.ts';
 import { inUsageScope, type UsagePair, type UsageScope } from './usage-scope.ts';
 

@@ -1,7 +1,7 @@
 import type { Position } from '../../domain/metering/position.ts';
 import type { ClickHouseQuery } from '../client.ts';
 import type { StoredBucketSize } from '../rows.ts';
-import type { RowBinaryReader } from '../reading/row-binary.ts';
+import type { RowBinaryReader } from './row-binary.ts';
 import { inUsageScope, type UsagePair, type UsageScope } from './usage-scope.ts';
 
 /** The marks of all buckets of one size in the scope, one row for each pair. */

@@ -1,5 +1,5 @@
 import type { ClickHouseQuery } from '../client.ts';
-import type { RowBinaryReader } from '../reading/row-binary.ts';
+import type { RowBinaryReader } from './row-binary.ts';
 import { rowsBelow, type RowBounds } from './row-bounds.ts';
 import { readState, stateColumns, type StateNeeds, type UsagePart } from './usage-buckets.ts';
 import { inUsageScope, type UsagePair, type UsageScope } from './usage-scope.ts';

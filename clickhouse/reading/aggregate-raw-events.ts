@@ -1,4 +1,5 @@
-import type { AggregationType, UsageWindow } from '../../domain/metering/usage.ts';
+import type { AggregationType } from '../../domain/metering/usage.ts';
+import type { UsageWindow } from '../../domain/time/usage-windows.ts';
 import type { ClickHouse } from '../client.ts';
 import type { QueryLimits } from '../query-limits.ts';
 import { answerFromEvents } from './answer-from-events.ts';

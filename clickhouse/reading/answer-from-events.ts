@@ -1,14 +1,14 @@
 import { ClickHouseError } from '@clickhouse/client';
-import { scalarText } from '../../domain/metering/json-scalar.ts';
+import { scalarText } from '../../domain/json-scalar.ts';
 import type { UsageAnswer, UsageQuery } from '../../domain/metering/usage.ts';
 import type { ClickHouse } from '../client.ts';
 import type { QueryLimits } from '../query-limits.ts';
 import { Pieces } from './pieces.ts';
 import { rawGroups, readRawGroup, type RawSpec } from '../queries/raw-groups.ts';
 import { stateNeeds } from '../queries/usage-buckets.ts';
-import { RowBinaryReader } from './row-binary.ts';
+import { RowBinaryReader } from '../queries/row-binary.ts';
 import { GROUPS_MAX, refuseManyValues, tooManyGroups } from './usage-errors.ts';
-import { cellAt, groupOf, planQuery } from './plan-query.ts';
+import { cellAt, groupOf, planQuery } from '../queries/plan-query.ts';
 import { UsageTally } from './usage-tally.ts';
 
 /** Raw values of one property that stand for one text: 5, 5.0 and "5". */

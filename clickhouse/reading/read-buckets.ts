@@ -10,7 +10,7 @@ import {
 } from '../queries/usage-buckets.ts';
 import { readUsageMarks, usageMarks, type Marks, type PairMarks } from '../queries/usage-marks.ts';
 import { pairKey, type UsagePair, type UsageScope } from '../queries/usage-scope.ts';
-import { RowBinaryReader } from './row-binary.ts';
+import { RowBinaryReader } from '../queries/row-binary.ts';
 import type { StoredBucketSize } from '../rows.ts';
 import type { ReadUsageDeps } from './usage-parts.ts';
 

@@ -3,7 +3,7 @@ import type { ReadUsageDeps } from './usage-parts.ts';
 import type { StateNeeds, UsagePart } from '../queries/usage-buckets.ts';
 import { readUsageRows, usageRows, type RowStretch } from '../queries/usage-rows.ts';
 import { pairKey, type UsagePair, type UsageScope } from '../queries/usage-scope.ts';
-import { RowBinaryReader } from './row-binary.ts';
+import { RowBinaryReader } from '../queries/row-binary.ts';
 
 const DAY_MS = 86_400_000;
 const STRETCHES_PER_STATEMENT = 20_000;

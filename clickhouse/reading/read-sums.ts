@@ -13,11 +13,11 @@ import {
 import { BUCKET_SECONDS } from '../queries/touched-buckets.ts';
 import { stateNeeds } from '../queries/usage-buckets.ts';
 import { pairKey, type UsagePair, type UsageScope } from '../queries/usage-scope.ts';
-import { RowBinaryReader } from './row-binary.ts';
+import { RowBinaryReader } from '../queries/row-binary.ts';
 import type { StoredBucketSize } from '../rows.ts';
 import { UsageMoved } from './usage-errors.ts';
 import type { ReadUsageDeps } from './usage-parts.ts';
-import { soleCell, type PlannedQuery } from './plan-query.ts';
+import { soleCell, type PlannedQuery } from '../queries/plan-query.ts';
 import type { UsageTally } from './usage-tally.ts';
 
 /** A touched bucket of one pair that a question can not take as it is. */

@@ -1,7 +1,7 @@
 import type { ReadUsageDeps, UniqueParts } from './usage-parts.ts';
 import { readUniqueCount, uniqueCounts } from '../queries/unique-counts.ts';
 import { pairKey, type UsagePair, type UsageScope } from '../queries/usage-scope.ts';
-import { RowBinaryReader } from './row-binary.ts';
+import { RowBinaryReader } from '../queries/row-binary.ts';
 import { UsageMoved } from './usage-errors.ts';
 
 const DAY_MS = 86_400_000;

@@ -8,7 +8,7 @@ import type { OpenBucket } from './read-sums.ts';
 import { readUniques } from './read-uniques.ts';
 import { readBuckets, type PairBuckets } from './read-buckets.ts';
 import { Remainder, UniqueParts, type CellStretch, type ReadUsageDeps } from './usage-parts.ts';
-import { cellAt, soleCell, type PlannedQuery } from './plan-query.ts';
+import { cellAt, soleCell, type PlannedQuery } from '../queries/plan-query.ts';
 import type { UsageTally } from './usage-tally.ts';
 
 const DAY_MS = 86_400_000;

@@ -3,7 +3,7 @@ import type { UsageAnswer, UsageQuery, UsageReader } from '../../domain/metering
 import type { ClickHouse } from '../client.ts';
 import { ANALYTICS, LOOK_UP, READING, type QueryLimits } from '../query-limits.ts';
 import { refusedOrUnavailable, UsageMoved, usageUnavailable } from './usage-errors.ts';
-import { planQuery, type CellCache, type PlannedQuery } from './plan-query.ts';
+import { planQuery, type CellCache, type PlannedQuery } from '../queries/plan-query.ts';
 import { readUsage } from './read-usage.ts';
 import type { ReadUsageDeps } from './usage-parts.ts';
 import { UsageTally } from './usage-tally.ts';

@@ -8,7 +8,13 @@ import type { UsageAnswer, UsageRow } from '../../domain/metering/usage.ts';
 import { isoText } from '../../domain/time/instant.ts';
 import { Pieces } from './pieces.ts';
 import type { UsagePart } from '../queries/usage-buckets.ts';
-import { EMPTY_STATE, groupOf, matches, type Cell, type PlannedQuery } from './plan-query.ts';
+import {
+  EMPTY_STATE,
+  groupOf,
+  matches,
+  type Cell,
+  type PlannedQuery,
+} from '../queries/plan-query.ts';
 
 /** What is answered for one combination of the values of `group_by`. */
 interface Group {

@@ -1,4 +1,5 @@
-import type { AggregationType, ResetUsage, UsageRow, UsageWindow } from '../metering/usage.ts';
+import type { AggregationType, ResetUsage, UsageRow } from '../metering/usage.ts';
+import type { UsageWindow } from '../time/usage-windows.ts';
 import type { UsageQuestion, UsageReplies } from '../metering/usage-question.ts';
 import { decimal, sum, ZERO, type Decimal } from '../money.ts';
 import { usageUnits } from '../pricing/usage-units.ts';
@@ -10,7 +11,7 @@ import {
   type AllowanceClaim,
   type AllowanceShare,
   type AllowanceWindow,
-} from './allowance.ts';
+} from '../pricing/allowance.ts';
 
 /** The meter of an entitlement, and how often the allowance begins anew on this subscription. */
 export interface AllowanceMeter {

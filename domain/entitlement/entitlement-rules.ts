@@ -1,5 +1,6 @@
 import { invalidField } from '../errors.ts';
-import type { AggregationType, BucketSize } from '../metering/usage.ts';
+import type { AggregationType } from '../metering/usage.ts';
+import type { BucketSize } from '../time/usage-windows.ts';
 
 export type FeatureType = 'metered' | 'boolean' | 'static' | 'config';
 

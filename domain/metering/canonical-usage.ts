@@ -1,6 +1,6 @@
 import type { MeteredUsage } from './aggregate.ts';
 import { compileMeter } from './meter-event.ts';
-import type { Properties } from './match.ts';
+import type { Properties } from '../json-scalar.ts';
 import type { Position } from './position.ts';
 import type { MeterVersion } from './usage.ts';
 

@@ -3,7 +3,7 @@ import { BUDGET, isWithin, parseBounded, type Budget } from './expression/bounds
 import { compileParsed } from './expression/compile-node.ts';
 import { Failure, toDecimal, type Scope } from './expression/value.ts';
 import { REFUSED, type Extracted } from './extract.ts';
-import type { Properties } from './match.ts';
+import type { Properties } from '../json-scalar.ts';
 
 /**
  * Compiles a meter's CEL expression, once. It reads `properties.tokens`, or short `tokens`, and gives

@@ -1,5 +1,10 @@
-import { scalarText, numericText, whyNotNumeric, type UnmeteredReason } from './json-scalar.ts';
-import type { Properties } from './match.ts';
+import {
+  scalarText,
+  numericText,
+  whyNotNumeric,
+  type UnmeteredReason,
+  type Properties,
+} from '../json-scalar.ts';
 
 /** A value as canonical decimal text, or why there is none. */
 export type Extracted =

@@ -1,7 +1,5 @@
-import { scalarText, type JsonValue } from './json-scalar.ts';
+import { scalarText, type Properties } from '../json-scalar.ts';
 import type { FilterValues, MeterSpec } from './usage.ts';
-
-export type Properties = Readonly<Record<string, JsonValue>>;
 
 /**
  * Compiles a meter's filters: every key's property must be one of its values, compared as the text of

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { extractDimensions, extractNumber, extractUniqueValue } from './extract.ts';
 import { compileExpression } from './expression.ts';
-import type { UnmeteredReason } from './json-scalar.ts';
+import type { UnmeteredReason, Properties } from '../json-scalar.ts';
 import { decimal, decimalText, MAX_DECIMALS } from '../money.ts';
-import { compileFilters, type Properties } from './match.ts';
+import { compileFilters } from './match.ts';
 import type { MeterVersion } from './usage.ts';
 
 export interface MeterableEvent {

@@ -1,5 +1,6 @@
 import type { Instant } from '../time/instant.ts';
-import type { UsageRow, UsageWindow } from './usage.ts';
+import type { UsageRow } from './usage.ts';
+import type { UsageWindow } from '../time/usage-windows.ts';
 
 /**
  * A stretch of usage that rating asks for: the time and the windows of a `UsageQuery`. Whose usage, of

@@ -1,10 +1,10 @@
 import { AGGREGATION_TYPES, BUCKET_SIZES, RESET_USAGES } from '../../schemas/words.ts';
+import type { BucketSize, UsageWindow } from '../time/usage-windows.ts';
 import type { WatermarkVector } from './position.ts';
 
 /** The words of metering that the stream, the usage store, rating and the API share. */
 export { AGGREGATION_TYPES, BUCKET_SIZES, RESET_USAGES };
 export type AggregationType = (typeof AGGREGATION_TYPES)[number];
-export type BucketSize = (typeof BUCKET_SIZES)[number];
 export type ResetUsage = (typeof RESET_USAGES)[number];
 
 /** What a meter counts. Immutable: an edit makes a new version. */
@@ -67,13 +67,6 @@ export interface UsageQuery {
 
 /** Dimension → allowed values. An event matches when, for every key, its property's text is in the list. */
 export type FilterValues = Readonly<Record<string, readonly string[]>>;
-
-export interface UsageWindow {
-  readonly bucket_size: BucketSize;
-  readonly timezone: string;
-  /** Where MONTH windows begin; null = the first of the month. */
-  readonly billing_anchor: string | null;
-}
 
 export interface UsageRow {
   /** Values of `group_by`, in its order; the empty string where an event lacks the property. */

@@ -7,7 +7,7 @@ import type {
   PRICE_UNIT_TYPES,
   TIER_MODES,
 } from '../../schemas/words.ts';
-import type { BucketSize } from '../metering/usage.ts';
+import type { BucketSize } from '../time/usage-windows.ts';
 import { decimal, Decimal, ZERO } from '../money.ts';
 
 export type BillingModel = (typeof BILLING_MODELS)[number];

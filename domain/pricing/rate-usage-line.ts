@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Explanation, ExplanationStep, ExplanationStepOf } from '../../schemas/explanation.ts';
 import type { Currency } from '../currency.ts';
-import { billableUsage, explainAllowance, type AllowanceShare } from '../entitlement/allowance.ts';
-import type { AggregationType, BucketSize, UsageRow } from '../metering/usage.ts';
+import { billableUsage, explainAllowance, type AllowanceShare } from './allowance.ts';
+import type { AggregationType, UsageRow } from '../metering/usage.ts';
+import type { BucketSize } from '../time/usage-windows.ts';
 import { decimalText, Decimal, ONE, sum, ZERO } from '../money.ts';
 import {
   commitmentInfo,

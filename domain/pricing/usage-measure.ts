@@ -1,4 +1,5 @@
-import type { UsageRow, UsageWindow } from '../metering/usage.ts';
+import type { UsageRow } from '../metering/usage.ts';
+import type { UsageWindow } from '../time/usage-windows.ts';
 import type { UsageQuestion, UsageReplies } from '../metering/usage-question.ts';
 import { decimal, decimalText, sum } from '../money.ts';
 import type { BillingSchedule } from '../time/billing-periods.ts';

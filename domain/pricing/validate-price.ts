@@ -1,4 +1,5 @@
-import type { AggregationType, BucketSize, FilterValues } from '../metering/usage.ts';
+import type { AggregationType, FilterValues } from '../metering/usage.ts';
+import type { BucketSize } from '../time/usage-windows.ts';
 import type { Decimal } from '../money.ts';
 import type { BillingPeriod } from './cadence.ts';
 import type {

@@ -1,4 +1,4 @@
-import type { BucketSize } from '../metering/usage.ts';
+import type { BucketSize } from './usage-windows.ts';
 import { DAY_MS, dayNumber } from './civil.ts';
 import { epochMs, isoText, type Instant } from './instant.ts';
 import { windowStart } from './usage-windows.ts';

@@ -1,4 +1,4 @@
-import type { BucketSize, UsageWindow } from '../metering/usage.ts';
+import type { BUCKET_SIZES } from '../../schemas/words.ts';
 import { billingGrid } from './billing-grid.ts';
 import {
   DAY_MS,
@@ -10,6 +10,16 @@ import {
 } from './civil.ts';
 import { epochMs, isoText, type Instant, type Period } from './instant.ts';
 import { zoneOf, type Zone } from './zone.ts';
+
+export type BucketSize = (typeof BUCKET_SIZES)[number];
+
+/** A grid of windows: their size, whose calendar they follow, and where months begin. */
+export interface UsageWindow {
+  readonly bucket_size: BucketSize;
+  readonly timezone: string;
+  /** Where MONTH windows begin; null = the first of the month. */
+  readonly billing_anchor: string | null;
+}
 
 /** One window of a usage grid inside a range. */
 export interface WindowCell extends Period {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fastify, { LogController, type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Logger } from '../log.ts';
+import type { AnswerFacts } from '../metrics.ts';
 import { errorBody } from './error-body.ts';
 import { answerOf, handleErrors } from './error-handler.ts';
 import { readJsonBodies } from './json-body.ts';
@@ -14,13 +15,6 @@ export interface ServerOptions {
   readonly trustedProxies?: readonly string[];
   /** Called after each answer; `route` is the declared path, so that its values are few. */
   readonly onAnswer?: (answer: AnswerFacts) => void;
-}
-
-export interface AnswerFacts {
-  readonly method: string;
-  readonly route: string;
-  readonly status: number;
-  readonly seconds: number;
 }
 
 export const API_BODY_BYTES_MAX = 1024 * 1024;

@@ -1,6 +1,5 @@
 import { EVERY_ENVIRONMENT, type Actor, type Session } from '../../postgres/scoped-pool.ts';
 import type { Identity } from './api-key-auth.ts';
-import type { Route } from '../http/route.ts';
 
 /**
  * What the database is told of a request: it keeps its statements to the caller's rows and puts the
@@ -8,7 +7,7 @@ import type { Route } from '../http/route.ts';
  * routes about the tenant see all its environments.
  */
 export function requestSession(
-  route: Pick<Route, 'permission' | 'withoutEnvironment'>,
+  route: { readonly permission: string; readonly withoutEnvironment?: boolean },
   identity: Identity,
   request: { readonly id: string; readonly ip: string },
 ): Session {

@@ -1,6 +1,6 @@
 -- Who changed what (reliability, S25). A row per record that a statement created, changed or deleted,
 -- written by triggers in the transaction of the change: there is no change without its row and no row
--- without its change. Which tables have the triggers is decided in postgres/audit/audit-triggers.ts. Rows are
+-- without its change. Which tables have the triggers is decided in postgres/audit-triggers.ts. Rows are
 -- never changed or deleted, whoever asks. Locks nothing: all tables are new.
 create table audit_log (
   sequence bigint generated always as identity primary key,

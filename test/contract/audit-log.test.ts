@@ -1,5 +1,5 @@
 import type { Pool } from '../../postgres/client.ts';
-import { entityType, isAudited, NOT_AUDITED } from '../../postgres/audit/audit-triggers.ts';
+import { entityType, isAudited, NOT_AUDITED } from '../../postgres/audit-triggers.ts';
 import { tenantTables } from '../../postgres/tenant-tables.ts';
 import { scopedPool, type Actor } from '../../postgres/scoped-pool.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

@@ -1,7 +1,8 @@
 import { createUsageStore } from '../../clickhouse/writing/create-usage-store.ts';
 import { ANALYTICS } from '../../clickhouse/query-limits.ts';
 import { createUsageReader } from '../../clickhouse/reading/usage-reader.ts';
-import type { BucketSize, UsageQuery } from '../../domain/metering/usage.ts';
+import type { UsageQuery } from '../../domain/metering/usage.ts';
+import type { BucketSize } from '../../domain/time/usage-windows.ts';
 import { packPosition, type WatermarkVector } from '../../domain/metering/position.ts';
 import { createTestClickHouse, type TestClickHouse } from '../support/clickhouse.ts';
 

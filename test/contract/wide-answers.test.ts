@@ -1,9 +1,10 @@
-import { cellAt, planQuery } from '../../clickhouse/reading/plan-query.ts';
+import { cellAt, planQuery } from '../../clickhouse/queries/plan-query.ts';
 import { Pieces } from '../../clickhouse/reading/pieces.ts';
 import { cellStart, rawGroups } from '../../clickhouse/queries/raw-groups.ts';
 import { stateNeeds } from '../../clickhouse/queries/usage-buckets.ts';
 import { UsageTally } from '../../clickhouse/reading/usage-tally.ts';
-import type { BucketSize, UsageQuery } from '../../domain/metering/usage.ts';
+import type { UsageQuery } from '../../domain/metering/usage.ts';
+import type { BucketSize } from '../../domain/time/usage-windows.ts';
 import { createTestClickHouse, type TestClickHouse } from '../support/clickhouse.ts';
 
 const question = (bucket_size: BucketSize, timezone: string, start: string, end: string) =>

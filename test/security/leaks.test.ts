@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { API_ROUTES } from '../../api/routes.ts';
-import { hashPassword } from '../../api/tenancy/auth/passwords.ts';
+import { hashPassword } from '../../api/tenancy/users/passwords.ts';
 import { createLogger } from '../../platform/log.ts';
 import { createServer } from '../../platform/http/server.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
@@ -130,7 +130,7 @@ describe('secrets stay where they are', () => {
   test('an unknown address costs a hash of the same price as a known one', async () => {
     const parameters = (hash: string) => hash.split('$').slice(1, 4);
     const { readFile } = await import('node:fs/promises');
-    const source = await readFile('api/tenancy/auth/passwords.ts', 'utf8');
+    const source = await readFile('api/tenancy/users/passwords.ts', 'utf8');
     const nobody = /'(\$argon2id\$[^']+)'/.exec(source)![1]!;
     const real = await hashPassword('password-1');
     expect(parameters(nobody)).toEqual(parameters(real));

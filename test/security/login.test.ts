@@ -1,7 +1,7 @@
 import postgres from 'postgres';
 import type { ApiDeps } from '../../api/deps.ts';
 import { logIn } from '../../api/tenancy/auth/log-in.ts';
-import { hashPassword, NOBODYS_HASH } from '../../api/tenancy/auth/passwords.ts';
+import { hashPassword, NOBODYS_HASH } from '../../api/tenancy/users/passwords.ts';
 import { createTestClock } from '../support/api.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 

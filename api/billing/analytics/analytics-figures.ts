@@ -1,11 +1,10 @@
 import {
   BUCKET_SIZES,
-  type BucketSize,
   type FilterValues,
   type UsageQuery,
   type UsageRow,
-  type UsageWindow,
 } from '../../../domain/metering/usage.ts';
+import { type BucketSize, type UsageWindow } from '../../../domain/time/usage-windows.ts';
 import { Decimal, ZERO } from '../../../domain/money.ts';
 import { rate } from '../../../domain/pricing/rate.ts';
 import { windowStart } from '../../../domain/time/usage-windows.ts';
@@ -24,7 +23,7 @@ import {
   total,
   type LineCost,
   type Weight,
-} from '../../usage/quantities/cost-shares.ts';
+} from './cost-shares.ts';
 import type { DiscountedCharge } from './rate-subjects.ts';
 
 /** What an analysis asks of every subject alike. */

@@ -1,5 +1,5 @@
 import { BillingError } from '../../../domain/errors.ts';
-import type { BucketSize } from '../../../domain/metering/usage.ts';
+import type { BucketSize } from '../../../domain/time/usage-windows.ts';
 import type { CouponAssociation } from '../../../domain/invoicing/coupon-association.ts';
 import { versionForPeriod } from '../../../domain/metering/version-for-period.ts';
 import type { PriceTerms } from '../../../domain/pricing/price.ts';

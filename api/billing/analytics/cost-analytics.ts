@@ -23,7 +23,7 @@ import {
 import { asksOf, figuresOf, type AnalyticsQuestion } from './analytics-figures.ts';
 import { usageLines, type AnalyticsSubject } from './analytics-subjects.ts';
 import { askUsage } from '../../usage/quantities/ask-usage.ts';
-import { figureText, netCost } from '../../usage/quantities/cost-shares.ts';
+import { figureText, netCost } from './cost-shares.ts';
 import { findKnownCustomer } from '../../usage/quantities/known-customer.ts';
 import { rangeOf } from '../../usage/quantities/range.ts';
 import { rateSubjects } from './rate-subjects.ts';

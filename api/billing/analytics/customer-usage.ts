@@ -24,9 +24,9 @@ import type { ApiDeps } from '../../deps.ts';
 import { entitlementSources, isGranting } from '../../catalog/entitlements/entitlement-sources.ts';
 import { sourceAnswer } from '../granted-entitlements/granted-features.ts';
 import { findFeatures, withEmbedded } from '../../catalog/features/repository.ts';
-import { findEmbeddedPlans } from '../../catalog/plans/plan-rows.ts';
+import { findEmbeddedPlans } from '../../catalog/offers/plan-rows.ts';
 import { askUsage, type UsageAsk } from '../../usage/quantities/ask-usage.ts';
-import { figureText } from '../../usage/quantities/cost-shares.ts';
+import { figureText } from './cost-shares.ts';
 import { askedVersion } from '../../usage/quantities/meter-usage.ts';
 import { runningSubscriptions } from '../../usage/quantities/repository.ts';
 

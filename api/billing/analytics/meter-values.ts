@@ -1,5 +1,6 @@
 import { invalidField } from '../../../domain/errors.ts';
-import type { UsageQuery, UsageRow, UsageWindow } from '../../../domain/metering/usage.ts';
+import type { UsageQuery, UsageRow } from '../../../domain/metering/usage.ts';
+import type { UsageWindow } from '../../../domain/time/usage-windows.ts';
 import { Decimal } from '../../../domain/money.ts';
 import type { Scope } from '../../../postgres/client.ts';
 import type { MeterVersionRecord } from '../../../postgres/tables/meter-versions.ts';
@@ -8,7 +9,7 @@ import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { lineItemsOf } from '../records/subscription-repository.ts';
 import { askUsage, type UsageAsk } from '../../usage/quantities/ask-usage.ts';
-import { figureText } from '../../usage/quantities/cost-shares.ts';
+import { figureText } from './cost-shares.ts';
 import { findKnownCustomer } from '../../usage/quantities/known-customer.ts';
 import { askedVersion } from '../../usage/quantities/meter-usage.ts';
 import { rangeOf } from '../../usage/quantities/range.ts';

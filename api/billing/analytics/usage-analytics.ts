@@ -13,13 +13,13 @@ import {
   findFeaturesOfMeters,
   withEmbedded,
 } from '../../catalog/features/repository.ts';
-import { findEmbeddedPlans } from '../../catalog/plans/plan-rows.ts';
+import { findEmbeddedPlans } from '../../catalog/offers/plan-rows.ts';
 import { priceAnswers } from '../../catalog/prices/repository.ts';
 import { lineItemAnswers } from '../records/subscription-answers.ts';
 import { asksOf, figuresOf, type AnalyticsQuestion, type Figures } from './analytics-figures.ts';
 import { bareMeters, usageLines, type AnalyticsSubject } from './analytics-subjects.ts';
 import { askUsage } from '../../usage/quantities/ask-usage.ts';
-import { addCosts, figureText, lineCost, netCost } from '../../usage/quantities/cost-shares.ts';
+import { addCosts, figureText, lineCost, netCost } from './cost-shares.ts';
 import { findKnownCustomer } from '../../usage/quantities/known-customer.ts';
 import { rangeOf } from '../../usage/quantities/range.ts';
 import { rateSubjects, type DiscountedCharge } from './rate-subjects.ts';

@@ -4,7 +4,7 @@ import {
   type AllowanceLine,
   type AllowanceMeter,
 } from '../../../domain/entitlement/allowance-usage.ts';
-import type { AllowanceShare } from '../../../domain/entitlement/allowance.ts';
+import type { AllowanceShare } from '../../../domain/pricing/allowance.ts';
 import {
   effectiveEntitlements,
   sourcesDuring,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { BillingError } from '../../../domain/errors.ts';
-import type { UsageQuery, UsageWindow } from '../../../domain/metering/usage.ts';
+import type { UsageQuery } from '../../../domain/metering/usage.ts';
+import type { UsageWindow } from '../../../domain/time/usage-windows.ts';
 import { versionForPeriod } from '../../../domain/metering/version-for-period.ts';
 import {
   selectUsage,

@@ -8,7 +8,7 @@ import { rateUsageLine } from '../../../domain/pricing/rate-usage-line.ts';
 import type { RatedLine } from '../../../domain/pricing/rated-line.ts';
 import { commitStretches } from '../../../domain/pricing/stretched-commitment.ts';
 import type { Period } from '../../../domain/time/instant.ts';
-import type { AllowanceShare } from '../../../domain/entitlement/allowance.ts';
+import type { AllowanceShare } from '../../../domain/pricing/allowance.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import { shareAllowances } from './allowances.ts';
 import type { BilledLine } from './billing-sources.ts';

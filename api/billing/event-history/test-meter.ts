@@ -1,5 +1,5 @@
 import { BillingError, invalidField } from '../../../domain/errors.ts';
-import { scalarText } from '../../../domain/metering/json-scalar.ts';
+import { scalarText } from '../../../domain/json-scalar.ts';
 import { compileFilters } from '../../../domain/metering/match.ts';
 import {
   compileMeter,

@@ -15,7 +15,7 @@ import type {
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { findFeatures, withEmbedded } from '../../catalog/features/repository.ts';
-import { findPlanRows } from '../../catalog/plans/plan-rows.ts';
+import { findPlanRows } from '../../catalog/offers/plan-rows.ts';
 import { subscriptionAnswers } from '../records/subscription-answers.ts';
 import { findSubscription } from '../records/subscription-repository.ts';
 import { runningSubscriptions } from '../../usage/quantities/repository.ts';

@@ -9,7 +9,7 @@ import { findCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { withPrices, type BilledLine } from '../computing/billing-sources.ts';
 import { selectorOf } from '../computing/line-questions.ts';
-import { findPlanRow, type PlanRow } from '../../catalog/plans/plan-rows.ts';
+import { findPlanRow, type PlanRow } from '../../catalog/offers/plan-rows.ts';
 import { findPricesOfEntities } from '../../catalog/prices/repository.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
 import { inheritedCommitment } from './line-commitments.ts';

@@ -3,7 +3,7 @@ import type { Addon } from '../../../schemas/addon.ts';
 import { findCreditGrantsOf } from '../credit-grants/repository.ts';
 import { entitlementAnswers, findEntitlementsOf } from '../entitlements/repository.ts';
 import { findPricesOfEntities, priceAnswers } from '../prices/repository.ts';
-import type { AddonRow } from './repository.ts';
+import type { AddonRow } from '../offers/addon-rows.ts';
 
 export interface AddonEmbeds {
   readonly prices?: 'all' | { readonly notEndedAt: string };

@@ -22,7 +22,7 @@ import {
   updateAddonRow,
   type AddonFilter,
   type AddonRow,
-} from './repository.ts';
+} from '../offers/addon-rows.ts';
 
 /** What a single addon is read with: every version of its prices. */
 const READ = {

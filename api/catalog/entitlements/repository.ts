@@ -10,9 +10,9 @@ import {
 import { findPage } from '../../../postgres/search.ts';
 import type { Entitlement, entitlementFields } from '../../../schemas/entitlement.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
-import { findEmbeddedAddons } from '../addons/repository.ts';
+import { findEmbeddedAddons } from '../offers/addon-rows.ts';
 import { findFeatures, withEmbedded } from '../features/repository.ts';
-import { findEmbeddedPlans } from '../plans/plan-rows.ts';
+import { findEmbeddedPlans } from '../offers/plan-rows.ts';
 
 /** An entitlement as stored, without what is embedded in answers. */
 export type EntitlementRow = z.infer<z.ZodObject<typeof entitlementFields>>;

@@ -3,10 +3,7 @@ import {
   CreateMeterBody,
   Meter,
   MeterSearch,
-  MeterTest,
   MeterVersion,
-  TestMeterBody,
-  TestMeterDefinitionBody,
   UpdateMeterBody,
 } from '../../../schemas/meter.ts';
 import { IdParams, Message } from '../../../schemas/primitives.ts';
@@ -19,7 +16,6 @@ import { createMeter } from './create-meter.ts';
 import { disableMeter } from './disable-meter.ts';
 import { editMeter } from './edit-meter.ts';
 import { archiveMeter, findMeter, lockMeter, searchMeters } from './repository.ts';
-import { testMeter, testMeterDefinition } from '../../billing/event-history/test-meter.ts';
 import { listMeterVersions } from './versions.ts';
 
 export const meterRoutes = [
@@ -109,27 +105,6 @@ export const meterRoutes = [
     answer: MeterVersion,
     handler: (call) =>
       call.deps.pool.begin((tx) => backfillMeter(tx, call, call.params.id, call.body ?? {})),
-  }),
-  route({
-    method: 'POST',
-    path: '/meters/test',
-    summary: 'What a meter that is not saved would make of an event',
-    permission: 'meter:read',
-    body: TestMeterDefinitionBody,
-    status: 200,
-    answer: MeterTest,
-    handler: ({ deps, scope, body }) => testMeterDefinition(deps, scope, body.meter, body.event),
-  }),
-  route({
-    method: 'POST',
-    path: '/meters/{id}/test',
-    summary: 'What a meter makes of an event, and what would be charged by it',
-    permission: 'meter:read',
-    params: IdParams,
-    body: TestMeterBody,
-    status: 200,
-    answer: MeterTest,
-    handler: ({ deps, scope, params, body }) => testMeter(deps, scope, params.id, body.event),
   }),
   route({
     method: 'DELETE',

@@ -8,7 +8,7 @@ import { findEntitlementsOf, insertEntitlement } from '../entitlements/repositor
 import { publishedGroups } from '../groups/repository.ts';
 import { findPricesOfEntities, insertPrice } from '../prices/repository.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
-import { findPlanRow, insertPlan, type PlanRow } from './plan-rows.ts';
+import { findPlanRow, insertPlan, type PlanRow } from '../offers/plan-rows.ts';
 
 /**
  * A copy of a plan under another key with its own prices (those that have not ended, without their keys,

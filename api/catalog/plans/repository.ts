@@ -3,7 +3,7 @@ import type { Plan } from '../../../schemas/plan.ts';
 import { findCreditGrantsOf } from '../credit-grants/repository.ts';
 import { entitlementAnswers, findEntitlementsOf } from '../entitlements/repository.ts';
 import { findPricesOfEntities, priceAnswers } from '../prices/repository.ts';
-import type { PlanRow } from './plan-rows.ts';
+import type { PlanRow } from '../offers/plan-rows.ts';
 
 export interface PlanEmbeds {
   /** `all` shows ended versions too; an instant leaves out what had ended by then. */

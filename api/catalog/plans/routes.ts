@@ -8,7 +8,6 @@ import {
   PlanEntitlements,
   PlanQuery,
   PlanSearch,
-  PriceSync,
   UpdatePlanBody,
 } from '../../../schemas/plan.ts';
 import { IdParams, Message } from '../../../schemas/primitives.ts';
@@ -18,7 +17,6 @@ import type { BillingDeps } from '../../deps.ts';
 import { entitlementAnswers, findEntitlementsOf } from '../entitlements/repository.ts';
 import { changed, newRecord, sent, type Caller } from '../../conventions/record.ts';
 import { route } from '../../conventions/route.ts';
-import { syncPlanPrices } from '../../billing/subscriptions/sync-plan-prices.ts';
 import { wholeList } from '../../conventions/whole-list.ts';
 import { clonePlan } from './clone-plan.ts';
 import {
@@ -29,7 +27,7 @@ import {
   updatePlanRow,
   withoutChildren,
   type PlanFilter,
-} from './plan-rows.ts';
+} from '../offers/plan-rows.ts';
 import { hasLiveSubscription, planAnswers } from './repository.ts';
 
 /** What a single plan is read with: every version of its prices. */
@@ -56,32 +54,7 @@ async function search(deps: BillingDeps, caller: Caller, filter: PlanFilter & { 
   return { ...page, items };
 }
 
-/** The older and the newer name of one and the same sync. */
-const syncRoutes = (['', '/v2'] as const).map((version) =>
-  route({
-    method: 'POST',
-    path: `/plans/{id}/sync/subscriptions${version}`,
-    summary: 'Bring the prices of a plan to its running subscriptions',
-    permission: 'plan:write',
-    params: IdParams,
-    status: 200,
-    answer: PriceSync,
-    async handler({ deps, params, scope, user_id }) {
-      const report = await syncPlanPrices(deps, { scope, user_id }, params.id);
-      const refused = report.refused.length;
-      return {
-        message:
-          `Prices of ${report.synced} subscriptions are in sync, ${report.changed} were changed` +
-          (refused === 0 ? '' : `, ${refused} were refused: ${report.refused.join(', ')}`),
-        workflow_id: null,
-        run_id: null,
-      };
-    },
-  }),
-);
-
 export const planRoutes = [
-  ...syncRoutes,
   route({
     method: 'POST',
     path: '/plans',

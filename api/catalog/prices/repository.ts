@@ -11,11 +11,11 @@ import {
 import { findPage } from '../../../postgres/search.ts';
 import { priceFields, type Price } from '../../../schemas/price.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
-import { findEmbeddedAddons } from '../addons/repository.ts';
+import { findEmbeddedAddons } from '../offers/addon-rows.ts';
 import { findFeaturesOfMeters, withEmbedded } from '../features/repository.ts';
 import { findGroups } from '../groups/repository.ts';
 import { findMeters } from '../meters/repository.ts';
-import { findEmbeddedPlans } from '../plans/plan-rows.ts';
+import { findEmbeddedPlans } from '../offers/plan-rows.ts';
 import { findPriceUnits } from '../price-units/repository.ts';
 
 /** A price as stored, without what is embedded in answers. */

@@ -9,7 +9,7 @@ import type {
 import { below } from '../../conventions/bulk-error.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
-import { createTaxAssociation } from '../tax-associations/create-tax-association.ts';
+import { associateTaxRate } from '../../catalog/taxes/associate-tax-rate.ts';
 import { linkCustomer } from './link-customer.ts';
 import { customerAnswer, insertCustomer, type CustomerRow } from './repository.ts';
 
@@ -55,13 +55,13 @@ export async function createCustomer(
     const customer = customerAnswer({ ...row, integrations: mappings.reverse() });
     await writeOutbox(tx, caller.scope, 'customer.created', { customer });
     for (const [index, override] of overrides.entries())
-      await createTaxAssociation(tx, deps, caller, {
-        ...override,
-        auto_apply: override.auto_apply ?? true,
-        entity_type: 'customer',
-        entity_id: customer.id,
-        external_customer_id: null,
-      }).catch((error: unknown) => {
+      await associateTaxRate(
+        tx,
+        deps,
+        caller,
+        { type: 'customer', id: customer.id },
+        { ...override, auto_apply: override.auto_apply ?? true },
+      ).catch((error: unknown) => {
         throw below(error, `tax_rate_overrides[${index}]`);
       });
     return customer;

@@ -3,43 +3,20 @@ import { inScope, type Scope, type Transaction } from '../../../postgres/client.
 import type { CreateTaxAssociationBody, TaxAssociation } from '../../../schemas/tax.ts';
 import { findCustomerByExternalId } from '../customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { newRecord, type Caller } from '../../conventions/record.ts';
-import {
-  insertTaxAssociation,
-  shareTaxRateByCode,
-  type TaxAssociationRow,
-} from '../../catalog/taxes/repository.ts';
+import type { Caller } from '../../conventions/record.ts';
+import { associateTaxRate } from '../../catalog/taxes/associate-tax-rate.ts';
 
-/** Says that a rate counts for a customer, a subscription, an invoice or the whole tenant (money-semantics 13.5). */
+/** Associates a rate with a customer, a subscription, an invoice or the whole tenant. 404 for an unknown one. */
 export async function createTaxAssociation(
   tx: Transaction,
   deps: BillingDeps,
   caller: Caller,
   body: CreateTaxAssociationBody,
 ): Promise<TaxAssociation> {
-  const { scope } = caller;
-  const entityType = entityTypeOf(body);
-  const record = newRecord(deps, caller, 'ta');
-  const start_date = body.start_date ?? record.created_at;
-  if (body.end_date && start_date >= body.end_date)
-    throw invalidField('end_date', 'must be after start_date');
-  const entityId = await entityIdOf(tx, scope, entityType, body);
-  const rate = await shareTaxRateByCode(tx, scope, body.tax_rate_code);
-  await assertEntity(tx, scope, entityType, entityId);
-  const row: TaxAssociationRow = {
-    ...record,
-    tax_rate_id: rate.id,
-    entity_type: entityType,
-    entity_id: entityId,
-    priority: body.priority ?? 0,
-    auto_apply: body.auto_apply ?? false,
-    currency: body.currency || null,
-    tax_behavior: body.tax_behavior ?? 'exclusive',
-    start_date,
-    end_date: body.end_date ?? null,
-    metadata: body.metadata ?? {},
-  };
-  return { ...(await insertTaxAssociation(tx, row, rate.code)), tax_rate: null };
+  const type = entityTypeOf(body);
+  const id = await entityIdOf(tx, caller.scope, type, body);
+  await assertEntity(tx, caller.scope, type, id);
+  return await associateTaxRate(tx, deps, caller, { type, id }, body);
 }
 
 /** An `external_customer_id` can only be a customer's. */

@@ -3,7 +3,7 @@ import type { OpenedSession } from '../../../platform/identity/sessions.ts';
 import { isPasswordRefused } from '../../../platform/identity/saml/enforced.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { countLogin, forgiveLogin, loginSubjects } from './login-limit.ts';
-import { isPassword } from './passwords.ts';
+import { isPassword } from '../users/passwords.ts';
 
 interface Person {
   readonly id: string;

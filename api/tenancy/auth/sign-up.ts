@@ -4,7 +4,7 @@ import type { OpenedSession } from '../../../platform/identity/sessions.ts';
 import { violatedConstraint } from '../../../postgres/client.ts';
 import type { SignUpBody } from '../../../schemas/tenancy.ts';
 import type { ApiDeps } from '../../deps.ts';
-import { hashPassword } from './passwords.ts';
+import { hashPassword } from '../users/passwords.ts';
 
 /** A new tenant with its first person, who is super admin, and a development environment. */
 export async function signUp(deps: ApiDeps, body: SignUpBody): Promise<OpenedSession> {

@@ -1,7 +1,5 @@
 import { invalidField } from '../../../domain/errors.ts';
 import {
-  CloneAccepted,
-  CloneEnvironmentBody,
   CreateEnvironmentBody,
   Environment,
   EnvironmentList,
@@ -11,7 +9,6 @@ import {
 import { IdParams } from '../../../schemas/primitives.ts';
 import { changed } from '../../conventions/record.ts';
 import { route } from '../../conventions/route.ts';
-import { cloneEnvironment } from '../../catalog/clone-environment/clone-environment.ts';
 import { createEnvironment } from './create-environment.ts';
 import { findEnvironment, listEnvironments, renameEnvironment } from './repository.ts';
 
@@ -77,23 +74,5 @@ export const environmentRoutes = [
           ...changed(call.deps, call),
         });
       }),
-  }),
-  route({
-    method: 'POST',
-    path: '/environments/{id}/clone',
-    summary: 'Copy the catalog into a new environment, or into one without a catalog',
-    permission: 'environment:write',
-    humanOnly: true,
-    withoutEnvironment: true,
-    params: IdParams,
-    body: CloneEnvironmentBody,
-    status: 202,
-    answer: CloneAccepted,
-    async handler(call) {
-      const id = await call.deps.pool.begin((tx) =>
-        cloneEnvironment(tx, call.deps, call, call.params.id, call.body),
-      );
-      return { message: 'The catalog was copied', workflow_id: id, run_id: call.request_id };
-    },
   }),
 ];

@@ -3,7 +3,7 @@ import { invitedTo } from '../../../domain/access/reach.ts';
 import { BillingError, invalidField } from '../../../domain/errors.ts';
 import type { Identity } from '../../../platform/identity/api-key-auth.ts';
 import type { CreatedUser, CreateUserBody } from '../../../schemas/tenancy.ts';
-import { firstPassword, hashPassword } from '../auth/passwords.ts';
+import { firstPassword, hashPassword } from './passwords.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { tenantLimits } from '../tenants/limits.ts';

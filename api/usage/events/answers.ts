@@ -1,5 +1,5 @@
 import type { RawEventRow } from '../../../clickhouse/rows.ts';
-import { scalarText } from '../../../domain/metering/json-scalar.ts';
+import { scalarText } from '../../../domain/json-scalar.ts';
 import { isoText } from '../../../domain/time/instant.ts';
 import type { Event } from '../../../schemas/event.ts';
 

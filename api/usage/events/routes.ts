@@ -1,22 +1,11 @@
+import { EventList, EventsBody, EventsQuery } from '../../../schemas/event.ts';
 import {
-  EventHistory,
-  EventList,
-  EventLookup,
-  EventParams,
-  EventsBody,
-  EventsQuery,
-} from '../../../schemas/event.ts';
-import {
-  EventCosts,
-  EventCostsBody,
   Monitoring,
   MonitoringQuery,
   ReprocessAnswer,
   ReprocessBody,
 } from '../../../schemas/event-monitoring.ts';
 import { route } from '../../conventions/route.ts';
-import { debugEvent } from '../../billing/event-history/debug-event.ts';
-import { eventCosts } from '../../billing/event-history/event-costs.ts';
 import { eventsBodyOf, listEvents } from './list-events.ts';
 import { monitorEvents } from './monitoring.ts';
 import { reprocessEvents } from './reprocess-events.ts';
@@ -44,16 +33,6 @@ export const eventRoutes = [
   }),
   route({
     method: 'GET',
-    path: '/events/lookup',
-    summary: 'What became of an event, by an id of any characters',
-    permission: 'event:read',
-    query: EventLookup,
-    status: 200,
-    answer: EventHistory,
-    handler: ({ deps, scope, query }) => debugEvent(deps, scope, query.id),
-  }),
-  route({
-    method: 'GET',
     path: '/events/monitoring',
     summary: 'How many events came, what became of them, and how far the stream is behind',
     permission: 'event:read',
@@ -61,16 +40,6 @@ export const eventRoutes = [
     status: 200,
     answer: Monitoring,
     handler: ({ deps, scope, query }) => monitorEvents(deps, scope, query),
-  }),
-  route({
-    method: 'POST',
-    path: '/events/huggingface-billing',
-    summary: 'What each event costs by itself, in billionths of a dollar',
-    permission: 'event:read',
-    body: EventCostsBody,
-    status: 200,
-    answer: EventCosts,
-    handler: ({ deps, scope, body }) => eventCosts(deps, scope, body.requestIds),
   }),
   ...(['all', 'pending'] as const).map((which) =>
     route({
@@ -84,15 +53,4 @@ export const eventRoutes = [
       handler: ({ deps, scope, body }) => reprocessEvents(deps, scope, body),
     }),
   ),
-  route({
-    method: 'GET',
-    path: '/events/{id}',
-    summary:
-      'What became of an event: its copies, which one counts, and where its way to a charge ended',
-    permission: 'event:read',
-    params: EventParams,
-    status: 200,
-    answer: EventHistory,
-    handler: ({ deps, scope, params }) => debugEvent(deps, scope, params.id),
-  }),
 ];

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { invalidField } from '../../../domain/errors.ts';
-import type { UsageQuery, UsageWindow } from '../../../domain/metering/usage.ts';
+import type { UsageQuery } from '../../../domain/metering/usage.ts';
+import type { UsageWindow } from '../../../domain/time/usage-windows.ts';
 import { versionApplying, versionForPeriod } from '../../../domain/metering/version-for-period.ts';
 import { Decimal, sum } from '../../../domain/money.ts';
 import type { Scope } from '../../../postgres/client.ts';

@@ -1,38 +1,9 @@
-import { CostAnalytics, CostAnalyticsBody } from '../../../schemas/cost-analytics.ts';
-import {
-  CustomerUsage,
-  CustomerUsageQuery,
-  OneCustomerUsageQuery,
-} from '../../../schemas/customer-usage.ts';
-import { IdParams } from '../../../schemas/primitives.ts';
-import { SubscriptionUsage, SubscriptionUsageBody } from '../../../schemas/subscription-usage.ts';
-import {
-  EventUsageBody,
-  MetersValues,
-  MetersValuesBody,
-  MeterUsage,
-  MeterUsageBody,
-  MeterValues,
-  MeterValuesBody,
-} from '../../../schemas/usage.ts';
-import {
-  DetailedAnalyticsBody,
-  UsageAnalytics,
-  UsageAnalyticsBody,
-} from '../../../schemas/usage-analytics.ts';
-import { pageOf } from '../../../schemas/search.ts';
-import { UsageRecord, UsageRecordSearch } from '../../../schemas/usage-record.ts';
-import { findCustomer } from '../../customers/customers/repository.ts';
+import { EventUsageBody, MeterUsage, MeterUsageBody } from '../../../schemas/usage.ts';
 import { route } from '../../conventions/route.ts';
-import { costAnalytics } from '../../billing/analytics/cost-analytics.ts';
-import { customerUsage, usageCustomer } from '../../billing/analytics/customer-usage.ts';
 import { eventUsage } from './event-usage.ts';
-import { searchUsageRecords } from '../../billing/analytics/usage-records.ts';
-import { usageAnalytics } from '../../billing/analytics/usage-analytics.ts';
 import { meterUsage } from './meter-usage.ts';
-import { metersValues, meterValues } from '../../billing/analytics/meter-values.ts';
-import { subscriptionUsage } from '../../billing/analytics/subscription-usage.ts';
 
+/** Usage in numbers of units, without prices. */
 export const usageRoutes = [
   route({
     method: 'POST',
@@ -54,99 +25,4 @@ export const usageRoutes = [
     answer: MeterUsage,
     handler: ({ deps, scope, body }) => meterUsage(deps, scope, body),
   }),
-  route({
-    method: 'POST',
-    path: '/events/analytics',
-    summary: 'Usage and cost of one customer, by usage line, group and window',
-    permission: 'event:read',
-    body: UsageAnalyticsBody,
-    status: 200,
-    answer: UsageAnalytics,
-    handler: ({ deps, scope, body }) => usageAnalytics(deps, scope, body),
-  }),
-  route({
-    method: 'POST',
-    path: '/meter-usage/query',
-    summary: 'Values of one meter that a customer has subscribed to',
-    permission: 'event:read',
-    body: MeterValuesBody,
-    status: 200,
-    answer: MeterValues,
-    handler: ({ deps, scope, body }) => meterValues(deps, scope, body),
-  }),
-  route({
-    method: 'POST',
-    path: '/meter-usage/analytics',
-    summary: 'Values of several meters that a customer has subscribed to',
-    permission: 'event:read',
-    body: MetersValuesBody,
-    status: 200,
-    answer: MetersValues,
-    handler: ({ deps, scope, body }) => metersValues(deps, scope, body),
-  }),
-  route({
-    method: 'POST',
-    path: '/meter-usage/detailed-analytics',
-    summary: 'Usage and cost of one customer, as /events/analytics has it',
-    permission: 'event:read',
-    body: DetailedAnalyticsBody,
-    status: 200,
-    answer: UsageAnalytics,
-    handler: ({ deps, scope, body }) => usageAnalytics(deps, scope, body),
-  }),
-  route({
-    method: 'GET',
-    path: '/customers/usage',
-    summary: 'Usage of what a customer is entitled to, by id or external id',
-    permission: 'customer:read',
-    query: CustomerUsageQuery,
-    status: 200,
-    answer: CustomerUsage,
-    handler: async ({ deps, scope, query }) =>
-      customerUsage(deps, scope, await usageCustomer(deps, scope, query), query),
-  }),
-  route({
-    method: 'GET',
-    path: '/customers/{id}/usage',
-    summary: 'Usage of what a customer is entitled to',
-    permission: 'customer:read',
-    params: IdParams,
-    query: OneCustomerUsageQuery,
-    status: 200,
-    answer: CustomerUsage,
-    handler: async ({ deps, scope, params, query }) =>
-      customerUsage(deps, scope, await findCustomer(deps.pool, scope, params.id), query),
-  }),
-  route({
-    method: 'POST',
-    path: '/subscriptions/usage',
-    summary: 'What a subscription used, and what its prices make of it',
-    permission: 'subscription:read',
-    body: SubscriptionUsageBody,
-    status: 200,
-    answer: SubscriptionUsage,
-    handler: ({ deps, scope, body }) => subscriptionUsage(deps, scope, body),
-  }),
-  route({
-    method: 'POST',
-    path: '/usage-records/search',
-    summary: 'What subscriptions used, period by period, as it was billed',
-    permission: 'invoice:read',
-    body: UsageRecordSearch.body,
-    status: 200,
-    answer: pageOf(UsageRecord),
-    handler: ({ deps, scope, body }) => searchUsageRecords(deps.pool, scope, body),
-  }),
-  ...(['/costs/analytics', '/costs/analytics-v2'] as const).map((path) =>
-    route({
-      method: 'POST',
-      path,
-      summary: 'Cost, revenue and margin of usage',
-      permission: 'costsheet:read',
-      body: CostAnalyticsBody,
-      status: 200,
-      answer: CostAnalytics,
-      handler: ({ deps, scope, body }) => costAnalytics(deps, scope, body),
-    }),
-  ),
 ];

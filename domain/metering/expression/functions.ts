@@ -1,6 +1,6 @@
 import { RE2JS } from '@bufbuild/re2';
 import { Decimal, decimalText } from '../../money.ts';
-import { scalarText } from '../json-scalar.ts';
+import { scalarText } from '../../json-scalar.ts';
 import {
   isWithin,
   ITEM_BYTES,

@@ -1,7 +1,11 @@
 import { Decimal } from '../../money.ts';
 import { spend, type Spent } from './bounds.ts';
-import type { Properties } from '../match.ts';
-import { numericText, whyNotNumeric, type UnmeteredReason } from '../json-scalar.ts';
+import {
+  type Properties,
+  numericText,
+  whyNotNumeric,
+  type UnmeteredReason,
+} from '../../json-scalar.ts';
 
 /**
  * What a part of an expression can be: a JSON value of the event as it came, or a result. Numbers of

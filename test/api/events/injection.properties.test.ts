@@ -1,4 +1,4 @@
-import { numericText, scalarText } from '../../../domain/metering/json-scalar.ts';
+import { numericText, scalarText } from '../../../domain/json-scalar.ts';
 import { Decimal } from '../../../domain/money.ts';
 import { startPipeline, type PipelineWorld } from '../../support/pipeline-world.ts';
 import { createRandom, type Random } from '../../support/random.ts';

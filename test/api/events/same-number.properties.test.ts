@@ -1,6 +1,7 @@
 import { roundToCurrency } from '../../../domain/currency.ts';
 import { aggregate, type MeteredUsage } from '../../../domain/metering/aggregate.ts';
-import type { AggregationType, BucketSize, UsageQuery } from '../../../domain/metering/usage.ts';
+import type { AggregationType, UsageQuery } from '../../../domain/metering/usage.ts';
+import type { BucketSize } from '../../../domain/time/usage-windows.ts';
 import { Decimal, ZERO } from '../../../domain/money.ts';
 import { startPipeline, type PipelineWorld } from '../../support/pipeline-world.ts';
 import { createRandom, type Random } from '../../support/random.ts';

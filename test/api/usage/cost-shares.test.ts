@@ -3,7 +3,7 @@ import {
   NO_COST,
   plainCost,
   shareCost,
-} from '../../../api/usage/quantities/cost-shares.ts';
+} from '../../../api/billing/analytics/cost-shares.ts';
 import { Decimal } from '../../../domain/money.ts';
 
 const weight = (amount: string, event_count = 1) => ({ amount: new Decimal(amount), event_count });

@@ -4,8 +4,9 @@ import {
   type AllowanceLine,
   type AllowanceMeter,
 } from '../../../domain/entitlement/allowance-usage.ts';
-import { billableUsage } from '../../../domain/entitlement/allowance.ts';
-import type { AggregationType, UsageRow, UsageWindow } from '../../../domain/metering/usage.ts';
+import { billableUsage } from '../../../domain/pricing/allowance.ts';
+import type { AggregationType, UsageRow } from '../../../domain/metering/usage.ts';
+import type { UsageWindow } from '../../../domain/time/usage-windows.ts';
 import type { UsageQuestion } from '../../../domain/metering/usage-question.ts';
 import { Decimal, decimalText, sum } from '../../../domain/money.ts';
 import { epochMs, isoText } from '../../../domain/time/instant.ts';

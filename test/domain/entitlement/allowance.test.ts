@@ -4,7 +4,7 @@ import {
   shareAllowance,
   type AllowanceClaim,
   type AllowanceWindow,
-} from '../../../domain/entitlement/allowance.ts';
+} from '../../../domain/pricing/allowance.ts';
 import { Decimal, decimalText } from '../../../domain/money.ts';
 import { at, span } from '../pricing/lines.ts';
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { numericText } from '../../../domain/metering/json-scalar.ts';
+import { numericText } from '../../../domain/json-scalar.ts';
 import { property } from '../../support/properties.ts';
 
 const digits = (most: number) => fc.stringMatching(new RegExp(`^\\d{1,${most}}$`));

@@ -1,4 +1,4 @@
-import { numericText, scalarText, whyNotNumeric } from '../../../domain/metering/json-scalar.ts';
+import { numericText, scalarText, whyNotNumeric } from '../../../domain/json-scalar.ts';
 
 describe('text of a JSON scalar', () => {
   test.each<[unknown, string | null]>([

@@ -1,4 +1,4 @@
-import { shareAllowance } from '../../../domain/entitlement/allowance.ts';
+import { shareAllowance } from '../../../domain/pricing/allowance.ts';
 import { buildInvoice } from '../../../domain/invoicing/build-invoice.ts';
 import { Decimal, decimalText } from '../../../domain/money.ts';
 import type { CommitmentFields } from '../../../domain/pricing/commitment.ts';

@@ -1,4 +1,4 @@
-import { shareAllowance } from '../../../domain/entitlement/allowance.ts';
+import { shareAllowance } from '../../../domain/pricing/allowance.ts';
 import { Decimal, decimalText, sum } from '../../../domain/money.ts';
 import { groupLines } from '../../../domain/pricing/line-grouping.ts';
 import type { RatedLine } from '../../../domain/pricing/rated-line.ts';

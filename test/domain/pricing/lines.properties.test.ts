@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { shareAllowance } from '../../../domain/entitlement/allowance.ts';
+import { shareAllowance } from '../../../domain/pricing/allowance.ts';
 import { Decimal, decimal, decimalText, sum } from '../../../domain/money.ts';
 import { applyCommitment, roundCommitment } from '../../../domain/pricing/commitment.ts';
 import { changeRows, settleRows } from '../../../domain/pricing/line-change.ts';

@@ -1,4 +1,4 @@
-import { shareAllowance } from '../../../domain/entitlement/allowance.ts';
+import { shareAllowance } from '../../../domain/pricing/allowance.ts';
 import { Decimal, decimalText } from '../../../domain/money.ts';
 import type { CommitmentFields } from '../../../domain/pricing/commitment.ts';
 import type { CommitmentWindow } from '../../../domain/pricing/line-commitment.ts';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { shareAllowance } from '../../../domain/entitlement/allowance.ts';
+import { shareAllowance } from '../../../domain/pricing/allowance.ts';
 import { minorDigits } from '../../../domain/currency.ts';
 import { decimal, Decimal, decimalText } from '../../../domain/money.ts';
 import { explainModel } from '../../../domain/pricing/explain.ts';

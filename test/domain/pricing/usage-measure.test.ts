@@ -1,4 +1,5 @@
-import type { UsageRow, UsageWindow } from '../../../domain/metering/usage.ts';
+import type { UsageRow } from '../../../domain/metering/usage.ts';
+import type { UsageWindow } from '../../../domain/time/usage-windows.ts';
 import { commitmentTerms, type CommitmentFields } from '../../../domain/pricing/commitment.ts';
 import {
   commitmentWindows,

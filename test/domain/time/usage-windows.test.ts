@@ -1,4 +1,4 @@
-import type { BucketSize } from '../../../domain/metering/usage.ts';
+import type { BucketSize } from '../../../domain/time/usage-windows.ts';
 import { windowsWithin, windowStart } from '../../../domain/time/usage-windows.ts';
 
 const window = (bucket_size: BucketSize, timezone = '', billing_anchor: string | null = null) => ({

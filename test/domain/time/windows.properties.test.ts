@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { BUCKET_SIZES, type BucketSize } from '../../../domain/metering/usage.ts';
+import { BUCKET_SIZES } from '../../../domain/metering/usage.ts';
+import { type BucketSize } from '../../../domain/time/usage-windows.ts';
 import { epochMs, isoText } from '../../../domain/time/instant.ts';
 import { windowsWithin, windowStart } from '../../../domain/time/usage-windows.ts';
 import { zoneOf } from '../../../domain/time/zone.ts';

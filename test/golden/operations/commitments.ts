@@ -1,4 +1,5 @@
-import type { BucketSize, UsageRow, UsageWindow } from '../../../domain/metering/usage.ts';
+import type { UsageRow } from '../../../domain/metering/usage.ts';
+import type { BucketSize, UsageWindow } from '../../../domain/time/usage-windows.ts';
 import { Decimal, decimal, sum } from '../../../domain/money.ts';
 import {
   applyCommitment,

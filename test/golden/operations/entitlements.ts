@@ -4,7 +4,7 @@ import {
   type AllowanceLine,
   type AllowanceMeter,
 } from '../../../domain/entitlement/allowance-usage.ts';
-import { billableUsage } from '../../../domain/entitlement/allowance.ts';
+import { billableUsage } from '../../../domain/pricing/allowance.ts';
 import {
   openQuotaWindow,
   parallelQuotaOverage,

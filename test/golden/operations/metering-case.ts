@@ -1,13 +1,13 @@
 import { answerUsage } from '../../../domain/metering/aggregate.ts';
 import { canonicalUsage, type LoggedEvent } from '../../../domain/metering/canonical-usage.ts';
-import type { Properties } from '../../../domain/metering/match.ts';
+import type { Properties } from '../../../domain/json-scalar.ts';
 import type {
   AggregationType,
-  BucketSize,
   MeterSpec,
   MeterVersion,
   UsageRow,
 } from '../../../domain/metering/usage.ts';
+import type { BucketSize } from '../../../domain/time/usage-windows.ts';
 import { epochMs, type Period } from '../../../domain/time/instant.ts';
 import type { JsonObject } from '../compare.ts';
 

@@ -1,5 +1,5 @@
 import { roundToCurrency } from '../../../domain/currency.ts';
-import { shareAllowance } from '../../../domain/entitlement/allowance.ts';
+import { shareAllowance } from '../../../domain/pricing/allowance.ts';
 import { Decimal, decimal, sum } from '../../../domain/money.ts';
 import { dividesEvenly, type BillingPeriod } from '../../../domain/pricing/cadence.ts';
 import {

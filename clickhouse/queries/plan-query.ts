@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { UsageState, Span } from '../../domain/metering/usage-state.ts';
-import type { FilterValues, UsageQuery, UsageWindow } from '../../domain/metering/usage.ts';
+import type { FilterValues, UsageQuery } from '../../domain/metering/usage.ts';
+import type { UsageWindow } from '../../domain/time/usage-windows.ts';
 import { epochMs } from '../../domain/time/instant.ts';
 import { windowSpans } from '../../domain/time/usage-windows.ts';
 

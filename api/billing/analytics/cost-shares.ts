@@ -1,5 +1,5 @@
 import { Decimal, decimal, decimalText, sum, ZERO } from '../../../domain/money.ts';
-import type { DiscountedCharge } from '../../billing/analytics/rate-subjects.ts';
+import type { DiscountedCharge } from './rate-subjects.ts';
 
 /** Money of a usage line as its invoice would have it, before taxes. */
 export interface LineCost {

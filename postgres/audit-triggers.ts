@@ -1,5 +1,5 @@
-import type { Db } from '../client.ts';
-import { tenantTables, type TenantTable } from '../tenant-tables.ts';
+import type { Db } from './client.ts';
+import { tenantTables, type TenantTable } from './tenant-tables.ts';
 
 /** Tables of tenants whose changes are not in the audit log, and why. Every other one is audited. */
 export const NOT_AUDITED: Readonly<Record<string, string>> = {

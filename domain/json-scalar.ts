@@ -1,4 +1,4 @@
-import { Decimal, MAX_DECIMALS, MAX_INTEGER_DIGITS } from '../money.ts';
+import { Decimal, MAX_DECIMALS, MAX_INTEGER_DIGITS } from './money.ts';
 
 /**
  * A property of an event as it comes out of JSON. Numbers are exact: the edge refuses one with more
@@ -90,3 +90,6 @@ function fits(text: string): boolean {
   const decimals = point < 0 ? 0 : text.length - point - 1;
   return integer <= MAX_INTEGER_DIGITS && decimals <= MAX_DECIMALS;
 }
+
+/** Properties of an event. */
+export type Properties = Readonly<Record<string, JsonValue>>;

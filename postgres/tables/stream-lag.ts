@@ -1,5 +1,5 @@
-import type { LogHead } from '../../../domain/metering/log-heads.ts';
-import type { Db } from '../../../postgres/client.ts';
+import type { LogHead } from '../../domain/metering/log-heads.ts';
+import type { Db } from '../client.ts';
 
 /** How far the stream is behind one partition of the log. */
 export interface PartitionLag {

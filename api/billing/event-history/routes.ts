@@ -1,0 +1,64 @@
+import { EventHistory, EventLookup, EventParams } from '../../../schemas/event.ts';
+import { EventCosts, EventCostsBody } from '../../../schemas/event-monitoring.ts';
+import { route } from '../../conventions/route.ts';
+import { debugEvent } from './debug-event.ts';
+import { eventCosts } from './event-costs.ts';
+import { MeterTest, TestMeterBody, TestMeterDefinitionBody } from '../../../schemas/meter.ts';
+import { IdParams } from '../../../schemas/primitives.ts';
+import { testMeter, testMeterDefinition } from './test-meter.ts';
+
+/** The path of one event, from its copies to the charge, and of an event that is only tried. */
+export const eventHistoryRoutes = [
+  route({
+    method: 'GET',
+    path: '/events/lookup',
+    summary: 'What became of an event, by an id of any characters',
+    permission: 'event:read',
+    query: EventLookup,
+    status: 200,
+    answer: EventHistory,
+    handler: ({ deps, scope, query }) => debugEvent(deps, scope, query.id),
+  }),
+  route({
+    method: 'POST',
+    path: '/events/huggingface-billing',
+    summary: 'What each event costs by itself, in billionths of a dollar',
+    permission: 'event:read',
+    body: EventCostsBody,
+    status: 200,
+    answer: EventCosts,
+    handler: ({ deps, scope, body }) => eventCosts(deps, scope, body.requestIds),
+  }),
+  route({
+    method: 'GET',
+    path: '/events/{id}',
+    summary:
+      'What became of an event: its copies, which one counts, and where its way to a charge ended',
+    permission: 'event:read',
+    params: EventParams,
+    status: 200,
+    answer: EventHistory,
+    handler: ({ deps, scope, params }) => debugEvent(deps, scope, params.id),
+  }),
+  route({
+    method: 'POST',
+    path: '/meters/test',
+    summary: 'What a meter that is not saved would make of an event',
+    permission: 'meter:read',
+    body: TestMeterDefinitionBody,
+    status: 200,
+    answer: MeterTest,
+    handler: ({ deps, scope, body }) => testMeterDefinition(deps, scope, body.meter, body.event),
+  }),
+  route({
+    method: 'POST',
+    path: '/meters/{id}/test',
+    summary: 'What a meter makes of an event, and what would be charged by it',
+    permission: 'meter:read',
+    params: IdParams,
+    body: TestMeterBody,
+    status: 200,
+    answer: MeterTest,
+    handler: ({ deps, scope, params, body }) => testMeter(deps, scope, params.id, body.event),
+  }),
+];

@@ -1,0 +1,47 @@
+import { invalidField } from '../../../domain/errors.ts';
+import type { Transaction } from '../../../postgres/client.ts';
+import type { CreateTaxAssociationBody, TaxAssociation } from '../../../schemas/tax.ts';
+import { newRecord, type Caller } from '../../conventions/record.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { insertTaxAssociation, shareTaxRateByCode, type TaxAssociationRow } from './repository.ts';
+
+/** What a tax rate is associated with. The caller checks that it exists. */
+export interface TaxedEntity {
+  readonly type: TaxAssociation['entity_type'];
+  readonly id: string;
+}
+
+/** Terms of an association, without the entity that it is for. */
+export type TaxAssociationTerms = Omit<
+  CreateTaxAssociationBody,
+  'entity_type' | 'entity_id' | 'external_customer_id'
+>;
+
+/** Associates the published rate with the code with an entity (money-semantics 13.5). 404 for an unknown code. */
+export async function associateTaxRate(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  entity: TaxedEntity,
+  terms: TaxAssociationTerms,
+): Promise<TaxAssociation> {
+  const record = newRecord(deps, caller, 'ta');
+  const start_date = terms.start_date ?? record.created_at;
+  if (terms.end_date && start_date >= terms.end_date)
+    throw invalidField('end_date', 'must be after start_date');
+  const rate = await shareTaxRateByCode(tx, caller.scope, terms.tax_rate_code);
+  const row: TaxAssociationRow = {
+    ...record,
+    tax_rate_id: rate.id,
+    entity_type: entity.type,
+    entity_id: entity.id,
+    priority: terms.priority ?? 0,
+    auto_apply: terms.auto_apply ?? false,
+    currency: terms.currency || null,
+    tax_behavior: terms.tax_behavior ?? 'exclusive',
+    start_date,
+    end_date: terms.end_date ?? null,
+    metadata: terms.metadata ?? {},
+  };
+  return { ...(await insertTaxAssociation(tx, row, rate.code)), tax_rate: null };
+}
