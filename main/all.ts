@@ -2,6 +2,7 @@ import { systemClock } from '../platform/clock.ts';
 import { readConfig } from '../platform/config.ts';
 import { createLogger } from '../platform/log.ts';
 import { isLoopback } from '../platform/loopback.ts';
+import { whyNotStarted } from './cannot-start.ts';
 import { startInstance } from './instance.ts';
 
 /**
@@ -26,9 +27,7 @@ process.on('SIGINT', () => void stop('Ctrl-C'));
 process.on('SIGTERM', () => void stop('SIGTERM'));
 
 const { baseUrl, apiKey } = await starting.catch((error: unknown) => {
-  process.stderr.write(
-    `Meterline did not start: ${error instanceof Error ? error.message : String(error)}\n`,
-  );
+  process.stderr.write(`Meterline did not start: ${whyNotStarted(error)}\n`);
   process.exit(1);
 });
 const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);

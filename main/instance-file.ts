@@ -1,6 +1,7 @@
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { CannotStart } from './cannot-start.ts';
 import { isRunning, processMark } from './process-mark.ts';
 
 /** Settings by which another process finds the engines of a running instance. */
@@ -26,9 +27,6 @@ const InstanceRecord = z.object({
 export type InstanceAddresses = z.infer<typeof Addresses>;
 export type InstanceRecord = z.infer<typeof InstanceRecord>;
 
-/** Refuses a second instance on one data directory. */
-export class AlreadyRunning extends Error {}
-
 /**
  * `instance.json` in the data directory: who runs on it, and where its engines are. It holds the
  * passwords of the engines, so only this user may read it. One that a killed process left behind is
@@ -52,7 +50,7 @@ export class InstanceFile {
     try {
       while (!isLinked(prepared, file)) {
         const holder = readRunning(dataDirectory);
-        if (holder !== null) throw new AlreadyRunning(refusal(dataDirectory, holder));
+        if (holder !== null) throw alreadyRunning(dataDirectory, holder);
         setAside(file, dataDirectory);
       }
     } finally {
@@ -119,14 +117,20 @@ function setAside(file: string, dataDirectory: string): void {
   try {
     if (record !== null && record.process.pid !== process.pid && isRunning(record.process)) {
       linkSync(aside, file);
-      throw new AlreadyRunning(refusal(dataDirectory, record));
+      throw alreadyRunning(dataDirectory, record);
     }
   } finally {
     rmSync(aside, { force: true });
   }
 }
 
-function refusal(dataDirectory: string, { process: { pid }, addresses }: InstanceRecord): string {
+/** Refuses a second instance on one data directory. */
+export function alreadyRunning(
+  dataDirectory: string,
+  { process: { pid }, addresses }: InstanceRecord,
+): CannotStart {
   const where = addresses === null ? '' : ` at ${addresses.base_url}`;
-  return `another Meterline (process ${pid}) already runs on ${dataDirectory}${where}; stop it first, or set DATA_DIR and PORT to run a second one.`;
+  return new CannotStart(
+    `another Meterline (process ${pid}) already runs on ${dataDirectory}${where}; stop it first, or set DATA_DIR and PORT to run a second one.`,
+  );
 }

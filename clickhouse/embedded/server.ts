@@ -1,10 +1,11 @@
-import { execFileSync, fork, type ChildProcess } from 'node:child_process';
+import { fork, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { extname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { commandOf } from '../../platform/process-command.ts';
 
 /**
  * ClickHouse as a child process: the engine itself, loaded as a library (chdb), behind the part of
@@ -142,11 +143,5 @@ async function endLeftover(pidFile: string): Promise<void> {
 }
 
 function isServer(pid: number): boolean {
-  try {
-    return execFileSync('ps', ['-o', 'args=', '-p', String(pid)], { stdio: 'pipe' })
-      .toString()
-      .includes('clickhouse/embedded/process');
-  } catch {
-    return false;
-  }
+  return commandOf(pid)?.some((word) => word.includes('clickhouse/embedded/process')) ?? false;
 }

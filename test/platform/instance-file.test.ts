@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AlreadyRunning, InstanceFile, readRunning } from '../../main/instance-file.ts';
+import { CannotStart } from '../../main/cannot-start.ts';
+import { InstanceFile, readRunning } from '../../main/instance-file.ts';
 import { isRunning, processMark } from '../../main/process-mark.ts';
 
 const ADDRESSES = {
@@ -57,7 +58,7 @@ describe('who runs on a data directory', () => {
   test('a second instance is refused in one sentence, and the first keeps its file', () => {
     writtenBy(other.pid!);
     const claim = (): unknown => InstanceFile.claim(directory);
-    expect(claim).toThrow(AlreadyRunning);
+    expect(claim).toThrow(CannotStart);
     expect(claim).toThrow(
       `another Meterline (process ${other.pid}) already runs on ${directory} at http://127.0.0.1:8080; stop it first, or set DATA_DIR and PORT to run a second one.`,
     );

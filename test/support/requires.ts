@@ -12,3 +12,9 @@ export function describeWith(
   if (value !== undefined && value !== '') describe(title, () => body(value));
   else describe.skip(`${title} [needs ${variable}]`, () => body(''));
 }
+
+/** A suite about what root meets. As another user its tests are reported as skipped with the reason. */
+export function describeAsRoot(title: string, body: () => void): void {
+  if (process.getuid?.() === 0) describe(title, body);
+  else describe.skip(`${title} [needs root]`, body);
+}
