@@ -1,6 +1,7 @@
 /** One Postgres and one ClickHouse serve a whole run; each test file gets databases of its own. */
 export default {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/shared-environment.js',
+  testRunner: '<rootDir>/test/support/shared-runner.js',
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],

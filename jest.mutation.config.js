@@ -6,9 +6,11 @@ import config from './jest.domain.config.js';
  * `scripts/mutation.js` names the folder.
  */
 const folder = process.env.MUTATION_FOLDER ?? '**';
-const { reporters, ...quiet } = config;
+const { reporters, testRunner, ...quiet } = config;
 export default {
   ...quiet,
+  // Mutants are put in where Jest loads a file, so here each file loads its modules anew.
+  testEnvironment: 'node',
   testMatch: [`<rootDir>/test/${folder}/**/*.test.ts`, '<rootDir>/test/golden/**/*.test.ts'],
   testPathIgnorePatterns: ['\\.properties\\.test\\.ts$', 'hostile-expressions'],
   testTimeout: 20_000,
