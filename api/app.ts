@@ -45,11 +45,24 @@ export interface ApiOptions {
   readonly onBody?: (route: Route<ApiDeps>, body: unknown) => void;
 }
 
-/** The OpenAPI document of the product, made from the route lists. */
-export const apiDocument = (
-  servedElsewhere: readonly Route<never>[] = [],
+const NONE: readonly Route<never>[] = [];
+
+/** Documents made so far. Each takes half a second of CPU, and depends on nothing but its key. */
+const documents = new WeakMap<readonly Route<never>[], Map<OpenApiVersion, object>>();
+
+/** The OpenAPI document of the product, made from the route lists. Built once for each list; do not change it. */
+export function apiDocument(
+  servedElsewhere: readonly Route<never>[] = NONE,
   openapi: OpenApiVersion = '3.0.1',
-): object =>
+): object {
+  const versions = documents.get(servedElsewhere) ?? new Map<OpenApiVersion, object>();
+  documents.set(servedElsewhere, versions);
+  const document = versions.get(openapi) ?? makeDocument(servedElsewhere, openapi);
+  versions.set(openapi, document);
+  return document;
+}
+
+const makeDocument = (servedElsewhere: readonly Route<never>[], openapi: OpenApiVersion): object =>
   openApiDocument([...servedElsewhere, ...(API_ROUTES as readonly Route<never>[])], {
     openapi,
     title: 'Meterline',
