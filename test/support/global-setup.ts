@@ -33,6 +33,7 @@ export default async function globalSetup(): Promise<void> {
       fsync: 'off',
       synchronous_commit: 'off',
       full_page_writes: 'off',
+      file_copy_method: 'clone', // the kernel copies, or shares the blocks where the file system can
       max_connections: '300',
     },
   });
