@@ -1,6 +1,7 @@
-import { gzipSync, brotliCompressSync, deflateSync } from 'node:zlib';
+import { deflateSync, gzipSync } from 'node:zlib';
 import { partitionOf, slotOf, slotScope } from '../../../schemas/events/slot.ts';
 import { decodeEvents } from '../../../schemas/events/usage-event.ts';
+import { brotli } from '../../support/brotli.ts';
 import { poll } from '../../contract/event-log/contract.ts';
 import { NOW_MS, startIngest, type TestIngest } from './start-ingest.ts';
 
@@ -142,7 +143,7 @@ describe('202', () => {
     ['gzip', gzipSync],
     ['x-gzip', gzipSync],
     ['deflate', deflateSync],
-    ['br', brotliCompressSync],
+    ['br', brotli],
     ['identity', (text: string) => Buffer.from(text)],
   ])('a body in %s', async (coding, encode) => {
     const text = JSON.stringify({ events: [{ ...EVENT, event_id: `coded-${coding}` }] });
@@ -461,7 +462,7 @@ describe('413', () => {
   test.each([
     ['gzip', gzipSync],
     ['deflate', deflateSync],
-    ['br', brotliCompressSync],
+    ['br', brotli],
   ])('a bomb in %s, without the memory it asks for', async (coding, encode) => {
     const bomb = encode(Buffer.alloc(256 * 1024 * 1024));
     const before = process.memoryUsage.rss();
