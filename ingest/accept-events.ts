@@ -19,6 +19,7 @@ import { formatOf } from './event-format.ts';
 import { HeldBytes } from './held-bytes.ts';
 import { createIngestMetrics, type IngestMetrics } from './ingest-metrics.ts';
 import { parseEvents, type EventFormat } from './parse-events.ts';
+import { asKeySends } from './publishable-key.ts';
 import { readBody } from './read-body.ts';
 
 export interface IngestDeps {
@@ -128,7 +129,7 @@ export class EventIntake {
     });
     if (ignored.length > 0)
       void reply.header('x-ignored-fields', ignoredFields(ignored, request.headers));
-    return events;
+    return asKeySends(identity, events, format);
   }
 }
 

@@ -157,6 +157,11 @@ export const Role = z
   })
   .meta({ id: 'Role' });
 
+const PERMISSION_EXPECTED = 'expected <entity>:read or <entity>:write';
+/** What consoles send with every key. It narrows nothing. */
+export const isConsolePermissions = (list: readonly string[]): boolean =>
+  list.length === 2 && list[0] === 'read' && list[1] === 'write';
+
 export const CreateApiKeyBody = z.object({
   name: name(),
   type: z.enum(API_KEY_TYPES),
@@ -165,11 +170,18 @@ export const CreateApiKeyBody = z.object({
   service_account_id: optionalId,
   /** Narrows what the owner's roles allow: `<entity>:read` or `<entity>:write`. */
   permissions: z
-    .array(
-      z.string().regex(/^([a-z_]+|\*):(read|write)$/, 'expected <entity>:read or <entity>:write'),
-    )
+    .array(z.string().regex(/^(([a-z_]+|\*):)?(read|write)$/, PERMISSION_EXPECTED))
     .max(100)
+    .superRefine((list, context) => {
+      const bare = list.findIndex((permission) => !permission.includes(':'));
+      if (bare >= 0 && !isConsolePermissions(list))
+        context.addIssue({ code: 'custom', path: [bare], message: PERMISSION_EXPECTED });
+    })
     .nullish(),
+  /** Of a publishable key: the only event names that it sends. */
+  allowed_event_names: z.array(name(1000)).min(1).max(100).nullish(),
+  /** Of a publishable key: the only customer of whom it sends events. */
+  external_customer_id: optionalText(1000),
 });
 export type CreateApiKeyBody = z.output<typeof CreateApiKeyBody>;
 
@@ -192,6 +204,11 @@ export const ApiKey = z
     display_id: z.string(),
     roles: z.array(z.string()),
     permissions: z.array(z.string()),
+    /** Of a publishable key: what it may send; null: anything, of anybody. */
+    allowed_event_names: z.array(z.string()).nullable(),
+    external_customer_id: nullableText,
+    /** The key that made this one, which ends with it; null: a person who was logged in. */
+    minted_by: nullableText,
     user_id: nullableText,
     user_type: z.enum(USER_TYPES),
     service_account_name: nullableText,

@@ -92,6 +92,21 @@ export function permissionsOf(roles: readonly string[]): Permission[] {
 }
 
 /**
+ * What a key may do: its scopes within what its roles allow, or all that they allow. A publishable key
+ * stands in browsers and sends events only, if its owner may.
+ */
+export function permissionsOfKey(key: {
+  readonly type: string;
+  readonly roles: readonly string[];
+  readonly permissions: readonly string[];
+}): Permission[] {
+  const held = permissionsOf(key.roles);
+  if (key.type === 'publishable_key') return allows(held, 'event:write') ? ['event:write'] : [];
+  if (key.permissions.length === 0) return held;
+  return (key.permissions as Permission[]).filter((permission) => allows(held, permission));
+}
+
+/**
  * Deny by default: true only where the entity's permission, or the one for every entity, is held. What
  * the audit log shows is held by name alone.
  */

@@ -140,7 +140,7 @@ async function admit(
       : await options.authenticate(credential.value);
   if (identity == null)
     throw unauthenticated('The API key or token is unknown, was withdrawn, or has expired.');
-  if (identity.is_publishable === true)
+  if (identity.publishable !== undefined)
     throw unauthenticated(
       'A publishable key sends events, by POST /events, and does nothing else.',
     );

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { permissionsOf } from '../../domain/access/permissions.ts';
+import { permissionsOfKey } from '../../domain/access/permissions.ts';
 import type { Reach } from '../../domain/access/reach.ts';
 import type { Pool } from '../../postgres/client.ts';
 import type { Clock } from '../clock.ts';
@@ -12,7 +12,7 @@ export interface Identity extends Reach {
   /** Null for a caller who is not a key. */
   readonly key_id: string | null;
   /** Of a key that stands in browsers: it sends events and is unknown to every other route. */
-  readonly is_publishable?: true;
+  readonly publishable?: PublishableLimits;
   /** Of a person who logged in, or of an end customer in the portal. */
   readonly session_id?: string;
   /** Only of an end customer in the portal, who holds no permission and sees nothing but their own. */
@@ -22,6 +22,12 @@ export interface Identity extends Reach {
   readonly roles: readonly string[];
   /** `<entity>:<action>`, see domain/access/permissions.ts. */
   readonly permissions: readonly string[];
+}
+
+/** What a publishable key may send; null means unlimited. */
+export interface PublishableLimits {
+  readonly allowed_event_names: readonly string[] | null;
+  readonly external_customer_id: string | null;
 }
 
 /** Null for a key that is unknown, deleted or expired. Throws the driver's error when Postgres is away. */
@@ -120,6 +126,8 @@ interface KeyRow {
   readonly user_id: string | null;
   readonly user_type: 'user' | 'service_account' | null;
   readonly type: string;
+  readonly allowed_event_names: string[] | null;
+  readonly external_customer_id: string | null;
   readonly roles: string[];
   readonly permissions: string[];
   readonly expires_at: string | null;
@@ -129,7 +137,7 @@ async function findKey(pool: Pool, digest: Buffer): Promise<CachedKey | null> {
   const [row] = await pool<KeyRow[]>`
     select k.id, k.tenant_id, k.environment_id, e.type as environment_type,
            k.user_id, u.type as user_type, u.environment_ids,
-           k.type, k.roles, k.permissions, k.expires_at
+           k.type, k.allowed_event_names, k.external_customer_id, k.roles, k.permissions, k.expires_at
       from api_keys k
       join environments e on e.id = k.environment_id
       left join users u on u.id = k.user_id
@@ -143,7 +151,7 @@ async function findKey(pool: Pool, digest: Buffer): Promise<CachedKey | null> {
       tenant_id,
       environment_id,
       key_id: row.id,
-      ...(row.type === 'publishable_key' ? { is_publishable: true as const } : {}),
+      ...(row.type === 'publishable_key' ? { publishable: limitsOf(row) } : {}),
       user_id: row.user_id ?? '',
       user_type: row.user_type ?? 'service_account',
       environment_ids: row.user_type === 'user' ? row.environment_ids : [environment_id],
@@ -155,12 +163,10 @@ async function findKey(pool: Pool, digest: Buffer): Promise<CachedKey | null> {
   };
 }
 
-/** A publishable key stands in browsers and may send events only, whoever owns it. */
-function permissionsOfKey(row: KeyRow): string[] {
-  const held = permissionsOf(row.roles);
-  if (row.type === 'publishable_key') return held.length === 0 ? [] : ['event:write'];
-  return row.permissions.length > 0 ? row.permissions : held;
-}
+const limitsOf = ({ allowed_event_names, external_customer_id }: KeyRow): PublishableLimits => ({
+  allowed_event_names,
+  external_customer_id,
+});
 
 async function noteUse(pool: Pool, keyId: string): Promise<void> {
   await pool`

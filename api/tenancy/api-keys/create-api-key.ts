@@ -1,15 +1,25 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { allows, permissionsOf, type Permission } from '../../../domain/access/permissions.ts';
-import { invalidField, invalidOperation } from '../../../domain/errors.ts';
+import {
+  allows,
+  permissionsOf,
+  permissionsOfKey,
+  type Permission,
+} from '../../../domain/access/permissions.ts';
+import { BillingError, invalidField, invalidOperation } from '../../../domain/errors.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import type { Identity } from '../../../platform/identity/api-key-auth.ts';
 import { inScope, type Transaction } from '../../../postgres/client.ts';
-import type { ApiKey, CreateApiKeyBody } from '../../../schemas/tenancy.ts';
+import {
+  isConsolePermissions,
+  type ApiKey,
+  type CreateApiKeyBody,
+} from '../../../schemas/tenancy.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { changed, newRecord, type Caller } from '../../conventions/record.ts';
+import { newRecord, type Caller } from '../../conventions/record.ts';
 import { forbidden } from '../users/create-user.ts';
+import { endKeyAt, endKeys, isMadeBy } from '../users/end-keys.ts';
 import { lockUser } from '../users/repository.ts';
-import { findApiKey, insertApiKey, updateApiKeyRow } from './repository.ts';
+import { findApiKey, insertApiKey, lockMaker } from './repository.ts';
 
 export type KeyCaller = Caller & { readonly identity: Identity };
 
@@ -21,7 +31,8 @@ export interface MadeKey {
 
 /**
  * Makes a key for the caller, or for a service account. It carries the roles that its owner has now; the
- * owner's row is locked, so that no role changes in between (specification, Authentication 6).
+ * owner's row is locked, so that no role changes in between (specification, Authentication 6). A key that
+ * makes one holds what that will have, and ends with it or after it (ruling 52).
  */
 export async function createApiKey(
   tx: Transaction,
@@ -36,26 +47,34 @@ export async function createApiKey(
   const owner = await lockUser(tx, scope.tenant_id, ownerId);
   if (body.service_account_id && owner.type !== 'service_account')
     throw invalidField('service_account_id', 'is a person');
-  const isForeign = ownerId !== caller.user_id;
-  const isHumanSuperAdmin = identity.user_type === 'user' && identity.roles.includes('super_admin');
-  if (isForeign && !isHumanSuperAdmin)
+  if (ownerId !== caller.user_id && !isHumanSuperAdmin(identity))
     throw forbidden('Only a person who is super admin makes keys for another account.');
-  const permissions = body.permissions ?? [];
-  assertWithin(permissions, permissionsOf(owner.roles));
-  assertHeld(identity, { roles: owner.roles, permissions });
+  const { name, type } = body;
+  const permissions = isConsolePermissions(body.permissions ?? []) ? [] : (body.permissions ?? []);
+  const rights = { type, roles: owner.roles, permissions };
+  assertWithin(rights);
+  assertHeld(identity, rights);
+  const ends = await makersEnd(tx, deps, caller);
+  if (body.expires_at && ends !== null && body.expires_at > ends)
+    throw invalidField('expires_at', `must not be after ${ends}, when the key that makes it ends`);
   return await mintKey(tx, deps, caller, {
-    name: body.name,
-    type: body.type,
-    roles: owner.roles,
-    permissions,
+    name,
+    ...rights,
+    ...limitsOf(body),
     user_id: ownerId,
-    expires_at: body.expires_at ?? null,
+    expires_at: body.expires_at ?? ends,
   });
+}
+
+/** What a rotation made, and the ids of the keys that changed: they are to be forgotten. */
+export interface RotatedKey {
+  readonly made: MadeKey;
+  readonly changed: readonly string[];
 }
 
 /**
  * A new key with the name, owner and rights of the old one, which goes on working for the overlap and
- * then expires; without an overlap it ends now.
+ * then expires, with the keys that it made; without an overlap they end now.
  */
 export async function rotateApiKey(
   tx: Transaction,
@@ -63,25 +82,46 @@ export async function rotateApiKey(
   caller: KeyCaller,
   id: string,
   overlapSeconds: number,
-): Promise<MadeKey> {
-  const { scope } = caller;
+): Promise<RotatedKey> {
+  const { scope, identity } = caller;
   await tx`select 1 from api_keys where ${inScope(tx, scope)} and id = ${id} for update`;
   const old = await findApiKey(tx, scope, id);
-  assertOwnKey(caller, old);
-  assertHeld(caller.identity, old);
+  assertMayRenew(caller, old);
+  assertHeld(identity, old);
   const now = deps.clock.now();
   if (old.status !== 'published' || (old.expires_at !== null && old.expires_at <= isoTime(now)))
     throw invalidOperation('The API key was deleted or has expired.');
-  const made = await mintKey(tx, deps, caller, { ...old, expires_at: old.expires_at });
-  const ends = isoTime(now + overlapSeconds * 1000);
-  await updateApiKeyRow(tx, scope, id, {
-    ...(overlapSeconds === 0
-      ? { status: 'archived' }
-      : { expires_at: old.expires_at !== null && old.expires_at < ends ? old.expires_at : ends }),
-    ...changed(deps, caller),
-  });
-  return made;
+  const ends = await makersEnd(tx, deps, caller);
+  // First what the old key made: its successor may be one of these, and stays.
+  const changed =
+    overlapSeconds === 0
+      ? await endKeys(tx, deps, caller, [id])
+      : await endKeyAt(tx, deps, caller, id, now + overlapSeconds * 1000);
+  const expires_at = earlier(old.expires_at, ends);
+  return { made: await mintKey(tx, deps, caller, { ...old, expires_at }), changed };
 }
+
+/**
+ * Deletes a key, and ends what it made. Answers the ids of all, which are to be forgotten. A key that would
+ * end itself by deleting its maker is refused: it would not learn what became of it.
+ */
+export async function deleteApiKey(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: KeyCaller,
+  id: string,
+): Promise<string[]> {
+  const { identity, scope } = caller;
+  assertOwnKey(caller, await findApiKey(tx, scope, id));
+  if (identity.key_id !== null && (await isMadeBy(tx, scope.tenant_id, id, identity.key_id)))
+    throw invalidOperation(
+      'This key made the one that asks, which would end with it. Ask with another key, or let it expire.',
+    );
+  return await endKeys(tx, deps, caller, [id]);
+}
+
+const isHumanSuperAdmin = ({ user_type, roles }: Identity): boolean =>
+  user_type === 'user' && roles.includes('super_admin');
 
 /** 403 unless the key is the caller's own or the caller is super admin. */
 export function assertOwnKey(caller: KeyCaller, key: ApiKey): void {
@@ -89,11 +129,47 @@ export function assertOwnKey(caller: KeyCaller, key: ApiKey): void {
   throw forbidden('Only a super admin may do this with the key of another account.');
 }
 
+/** A person's key is renewed by that person, an account's by itself or by a person who is super admin. */
+function assertMayRenew({ identity, user_id }: KeyCaller, key: ApiKey): void {
+  if ((key.user_id ?? '') === user_id) return;
+  if (key.user_type === 'service_account' && isHumanSuperAdmin(identity)) return;
+  throw forbidden('A key is renewed by its owner, or for a service account by a super admin.');
+}
+
+/** When the key that asks ends; null: never, as for a person who is logged in. 401 if it has ended. */
+async function makersEnd(
+  tx: Transaction,
+  deps: BillingDeps,
+  { identity, scope }: KeyCaller,
+): Promise<string | null> {
+  if (identity.key_id === null) return null;
+  const maker = await lockMaker(tx, scope, identity.key_id, isoTime(deps.clock.now()));
+  if (maker === undefined)
+    throw new BillingError('unauthenticated', 'unauthenticated', 'The API key has ended.');
+  return maker.expires_at;
+}
+
+const earlier = (one: string | null, other: string | null): string | null =>
+  one === null || (other !== null && other < one) ? other : one;
+
+/** What a publishable key may send; 400 for another key, which sends what its owner may. */
+function limitsOf(
+  body: CreateApiKeyBody,
+): Pick<ApiKey, 'allowed_event_names' | 'external_customer_id'> {
+  const allowed_event_names = body.allowed_event_names ?? null;
+  const external_customer_id = body.external_customer_id || null;
+  const limits = { allowed_event_names, external_customer_id };
+  if (body.type !== 'publishable_key')
+    for (const [field, value] of Object.entries(limits))
+      if (value !== null) throw invalidField(field, 'is for publishable keys only');
+  return limits;
+}
+
 async function mintKey(
   tx: Transaction,
   deps: BillingDeps,
   caller: KeyCaller,
-  rights: Pick<ApiKey, 'name' | 'type' | 'roles' | 'permissions' | 'user_id' | 'expires_at'>,
+  rights: Omit<NewKey, 'minted_by'>,
 ): Promise<MadeKey> {
   const [environment] = await tx<{ type: string }[]>`
     select type from environments where id = ${caller.scope.environment_id}`;
@@ -101,29 +177,49 @@ async function mintKey(
   const stage = environment?.type === 'production' ? 'live' : 'test';
   const api_key = `${kind}_${stage}_${randomBytes(32).toString('base64url')}`;
   const { name, type, roles, permissions, user_id, expires_at } = rights;
+  const { allowed_event_names, external_customer_id } = rights;
   const secret = await insertApiKey(tx, {
     ...newRecord(deps, caller, 'secret'),
     ...{ name, type, roles, permissions, user_id, expires_at },
+    ...{ allowed_event_names, external_customer_id, minted_by: caller.identity.key_id },
     key_hash: createHash('sha256').update(api_key).digest(),
     display_id: `${api_key.slice(0, 11)}***${api_key.slice(-2)}`,
   });
   return { secret, api_key };
 }
 
+type NewKey = Pick<
+  ApiKey,
+  | 'name'
+  | 'type'
+  | 'roles'
+  | 'permissions'
+  | 'allowed_event_names'
+  | 'external_customer_id'
+  | 'minted_by'
+  | 'user_id'
+  | 'expires_at'
+>;
+type Rights = Pick<ApiKey, 'type' | 'roles' | 'permissions'>;
+
 /** 403 unless the caller holds whatever the key will allow: a narrow key makes no wide one. */
-function assertHeld(
-  identity: Identity,
-  { roles, permissions }: Pick<ApiKey, 'roles' | 'permissions'>,
-): void {
-  const granted = permissions.length > 0 ? permissions : permissionsOf(roles);
-  const isHeld = granted.every((permission) =>
-    allows(identity.permissions, permission as Permission),
+function assertHeld(identity: Identity, rights: Rights): void {
+  const isHeld = permissionsOfKey(rights).every((permission) =>
+    allows(identity.permissions, permission),
   );
   if (!isHeld) throw forbidden('Nobody grants more than they hold.');
 }
 
-function assertWithin(wanted: readonly string[], held: readonly string[]): void {
-  for (const [index, permission] of wanted.entries())
+/** 400 for what the key could not be given: more than its owner holds, or than its type allows. */
+function assertWithin({ type, roles, permissions }: Rights): void {
+  const held = permissionsOf(roles);
+  const isPublishable = type === 'publishable_key';
+  if (isPublishable && !allows(held, 'event:write'))
+    throw invalidField('type', 'the owner may not send events, which is what the key would do');
+  for (const [index, permission] of permissions.entries()) {
+    if (isPublishable && permission !== 'event:write')
+      throw invalidField(`permissions[${index}]`, 'a publishable key has event:write alone');
     if (!allows(held, permission as Permission))
       throw invalidField(`permissions[${index}]`, 'is more than the owner holds');
+  }
 }

@@ -9,7 +9,7 @@ export const PROVIDER = 'meterline';
 
 const columns = (db: Db) => db`
   k.id, k.tenant_id, k.environment_id, k.name, k.type, ${PROVIDER}::text as provider, k.display_id,
-  k.roles, k.permissions, k.user_id, coalesce(u.type, 'service_account') as user_type,
+  k.roles, k.permissions, k.allowed_event_names, k.external_customer_id, k.minted_by, k.user_id, coalesce(u.type, 'service_account') as user_type,
   case when u.type = 'service_account' then u.name end as service_account_name,
   k.expires_at, k.last_used_at, k.status, k.created_at, k.updated_at, k.created_by, k.updated_by`;
 const from = (db: Db) => db`api_keys k left join users u on u.id = k.user_id`;
@@ -49,18 +49,20 @@ export async function insertApiKey(
   return await findApiKey(tx, row, row.id);
 }
 
-export async function updateApiKeyRow(
+/**
+ * When the key that makes another ends; null: never. Changes the row of the maker, so that whoever ends it
+ * at the same time waits for what it makes. Undefined for a key that has ended.
+ */
+export async function lockMaker(
   tx: Transaction,
   scope: Scope,
   id: string,
-  changes: {
-    readonly status?: 'archived';
-    readonly expires_at?: string;
-    readonly updated_at: string;
-    readonly updated_by: string;
-  },
-): Promise<void> {
-  const updated = await tx`
-    update api_keys set ${tx(changes)} where ${inScope(tx, scope)} and id = ${id}`;
-  if (updated.count === 0) throw notFound('API key', id);
+  now: string,
+): Promise<{ readonly expires_at: string | null } | undefined> {
+  const [maker] = await tx<{ expires_at: string | null }[]>`
+    update api_keys set last_used_at = now()
+     where ${inScope(tx, scope)} and id = ${id} and status = 'published'
+       and (expires_at is null or expires_at > ${now})
+    returning expires_at`;
+  return maker;
 }

@@ -1,3 +1,4 @@
+import type { Call } from '../../../platform/http/route.ts';
 import { IdParams } from '../../../schemas/primitives.ts';
 import { pageOf } from '../../../schemas/search.ts';
 import {
@@ -5,12 +6,23 @@ import {
   ApiKeySearch,
   CreateApiKeyBody,
   CreatedApiKey,
+  isConsolePermissions,
   RotateApiKeyBody,
 } from '../../../schemas/tenancy.ts';
-import { changed } from '../../conventions/record.ts';
+import type { BillingDeps } from '../../deps.ts';
 import { route } from '../../conventions/route.ts';
-import { assertOwnKey, createApiKey, rotateApiKey } from './create-api-key.ts';
-import { findApiKey, searchApiKeys, updateApiKeyRow } from './repository.ts';
+import { createApiKey, deleteApiKey, rotateApiKey } from './create-api-key.ts';
+import { searchApiKeys } from './repository.ts';
+
+/** Makes every process forget the keys once they are stored as ended. */
+function forgetAfterwards(
+  { deps, afterCommit }: Pick<Call<BillingDeps, unknown, unknown, unknown>, 'deps' | 'afterCommit'>,
+  ids: readonly string[],
+): void {
+  afterCommit(async () => {
+    for (const id of ids) await deps.forgetApiKey(id);
+  });
+}
 
 export const apiKeyRoutes = [
   route({
@@ -22,7 +34,10 @@ export const apiKeyRoutes = [
     body: CreateApiKeyBody,
     status: 201,
     answer: CreatedApiKey,
-    handler: (call) => call.deps.pool.begin((tx) => createApiKey(tx, call.deps, call, call.body)),
+    handler(call) {
+      if (isConsolePermissions(call.body.permissions ?? [])) call.ignore(['permissions']);
+      return call.deps.pool.begin((tx) => createApiKey(tx, call.deps, call, call.body));
+    },
   }),
   route({
     method: 'GET',
@@ -49,10 +64,10 @@ export const apiKeyRoutes = [
     answer: CreatedApiKey,
     async handler(call) {
       const overlap = call.body?.overlap_seconds ?? 0;
-      const made = await call.deps.pool.begin((tx) =>
+      const { made, changed } = await call.deps.pool.begin((tx) =>
         rotateApiKey(tx, call.deps, call, call.params.id, overlap),
       );
-      call.afterCommit(() => call.deps.forgetApiKey(call.params.id));
+      forgetAfterwards(call, changed);
       return made;
     },
   }),
@@ -65,15 +80,10 @@ export const apiKeyRoutes = [
     status: 204,
     answer: null,
     async handler(call) {
-      const { id } = call.params;
-      await call.deps.pool.begin(async (tx) => {
-        assertOwnKey(call, await findApiKey(tx, call.scope, id));
-        await updateApiKeyRow(tx, call.scope, id, {
-          status: 'archived',
-          ...changed(call.deps, call),
-        });
-      });
-      call.afterCommit(() => call.deps.forgetApiKey(id));
+      const ended = await call.deps.pool.begin((tx) =>
+        deleteApiKey(tx, call.deps, call, call.params.id),
+      );
+      forgetAfterwards(call, ended);
     },
   }),
 ];

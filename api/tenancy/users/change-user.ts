@@ -8,6 +8,7 @@ import type { UpdateMeBody } from '../../../schemas/tenancy.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
 import { forbidden } from './create-user.ts';
+import { endKeys } from './end-keys.ts';
 import {
   countPeople,
   hasOtherSuperAdmin,
@@ -96,7 +97,7 @@ export async function archiveServiceAccount(
 }
 
 /**
- * Takes a person out of the tenant, with their sessions and keys. Refused: oneself, the last person, the
+ * Takes a person out of the tenant, with their sessions, their keys and what these made. Refused: oneself, the last person, the
  * last super admin, and whoever holds more or reaches other environments than the caller. Answers the ids of the keys, which have to be forgotten once this is committed.
  */
 export async function removePerson(
@@ -118,10 +119,14 @@ export async function removePerson(
   await updateUserRow(tx, tenant_id, id, { status: 'archived', ...changed(deps, caller) });
   await tx`update sessions set ended_at = ${at} where user_id = ${id} and ended_at is null`;
   const keys = await tx<{ id: string }[]>`
-    update api_keys set status = 'archived', updated_at = ${at}, updated_by = ${caller.user_id}
-     where tenant_id = ${tenant_id} and user_id = ${id} and status = 'published'
-    returning id`;
-  return keys.map((key) => key.id);
+    select id from api_keys
+     where tenant_id = ${tenant_id} and user_id = ${id} and status = 'published'`;
+  return await endKeys(
+    tx,
+    deps,
+    caller,
+    keys.map((key) => key.id),
+  );
 }
 
 const isTenantSuperAdmin = (user: UserRow): boolean =>

@@ -28,7 +28,7 @@ export interface TestIngest {
   readonly proxy: FaultProxy;
   readonly metrics: Registry;
   readonly clock: { now(): number; advance(ms: number): void };
-  newKey(options?: { roles?: string[]; type?: string }): Promise<string>;
+  newKey(options?: NewKey): Promise<string>;
   readonly sessions: Sessions;
   /** A person of a new tenant with one environment, logged in. */
   newPerson(roles?: string[]): Promise<TestPerson>;
@@ -36,6 +36,14 @@ export interface TestIngest {
   /** Everything the log has, in no particular order. */
   stored(): Promise<UsageEvent[]>;
   close(): Promise<void>;
+}
+
+export interface NewKey {
+  readonly id?: string;
+  readonly roles?: string[];
+  readonly type?: string;
+  readonly allowed_event_names?: string[];
+  readonly external_customer_id?: string;
 }
 
 export interface TestPerson {
@@ -92,8 +100,7 @@ export async function startIngest(
   );
   await app.ready();
   const { pool } = database;
-  const newKey = (wanted: { roles?: string[]; type?: string } = {}) =>
-    createKey(pool, ids.next, wanted);
+  const newKey = (wanted: NewKey = {}) => createKey(pool, ids.next, wanted);
   const key = await newKey();
 
   return {
@@ -157,22 +164,18 @@ async function createUser(
   return { tenant_id, environment_id, user_id };
 }
 
-async function createKey(
-  pool: Pool,
-  next: NextId,
-  wanted: { roles?: string[]; type?: string },
-): Promise<string> {
-  const roles = wanted.roles ?? ['super_admin'];
+async function createKey(pool: Pool, next: NextId, wanted: NewKey): Promise<string> {
+  const { roles = ['super_admin'], ...fields } = wanted;
   const user = await createUser(pool, next, 'service_account', roles);
   const key = `sk_test_${randomBytes(32).toString('base64url')}`;
   await pool`insert into api_keys ${pool({
     ...user,
     id: next('secret'),
     name: 'test',
-    type: wanted.type ?? 'private_key',
     key_hash: createHash('sha256').update(key).digest(),
     display_id: 'sk_test_…',
     roles,
+    ...fields,
   })}`;
   return key;
 }

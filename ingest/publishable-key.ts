@@ -1,0 +1,56 @@
+import { BillingError, type ErrorDetail } from '../domain/errors.ts';
+import type { Identity } from '../platform/identity/api-key-auth.ts';
+import { EVENT_ID_LENGTH_MAX } from '../schemas/events/event-bodies.ts';
+import type { UsageEvent } from '../schemas/events/usage-event.ts';
+import type { EventFormat } from './parse-events.ts';
+
+/**
+ * Events as the key may send them. Whoever reads a page has its publishable key, so the ids of its events
+ * begin with the key's id: they take no id that somebody else's event will have. A key that is held to
+ * some event names or to one customer sends nothing else: 400 with every field that differs (ruling 52).
+ */
+export function asKeySends(
+  { key_id, publishable }: Pick<Identity, 'key_id' | 'publishable'>,
+  events: UsageEvent[],
+  format: EventFormat,
+): UsageEvent[] {
+  if (publishable === undefined) return events;
+  const { allowed_event_names, external_customer_id } = publishable;
+  const details: ErrorDetail[] = [];
+  const named = events.map((event, index) => {
+    const at = placeOf(format, index);
+    const problem = (path: string, message: string): void =>
+      void details.push({ path, code: 'not_allowed', message });
+    if (allowed_event_names?.includes(event.event_name) === false)
+      problem(at.event_name, `this key sends only: ${allowed_event_names.join(', ')}`);
+    if (external_customer_id !== null && event.external_customer_id !== external_customer_id)
+      problem(at.external_customer_id, `this key sends events of "${external_customer_id}" only`);
+    if (external_customer_id !== null && event.customer_id !== '')
+      problem(
+        at.customer_id,
+        'this key is held to one external_customer_id: leave customer_id out',
+      );
+    const event_id = event.event_id.startsWith(`${key_id}:`)
+      ? event.event_id
+      : `${key_id}:${event.event_id}`;
+    if (event_id.length > EVENT_ID_LENGTH_MAX)
+      problem(at.event_id, `has more than ${EVENT_ID_LENGTH_MAX} characters with the key's id`);
+    return { ...event, event_id };
+  });
+  if (details.length > 0)
+    throw new BillingError('invalid', 'validation_error', 'Request validation failed', details);
+  return named;
+}
+
+/** Where the client wrote the fields of an event. */
+function placeOf(format: EventFormat, index: number) {
+  const isCloudEvent = format === 'cloudevent' || format === 'cloudevents';
+  const isSingle = format === 'event' || format === 'cloudevent';
+  const below = isSingle ? '' : format === 'events' ? `events[${index}].` : `[${index}].`;
+  return {
+    event_id: below + (isCloudEvent ? 'id' : 'event_id'),
+    event_name: below + (isCloudEvent ? 'type' : 'event_name'),
+    external_customer_id: below + (isCloudEvent ? 'subject' : 'external_customer_id'),
+    customer_id: `${below}customer_id`,
+  };
+}
