@@ -1,5 +1,6 @@
 import { audit } from './audit.ts';
 import type { MaintainCommand } from './command.ts';
+import { doctor } from './doctor.ts';
 import { rebuildBuckets } from './rebuild-buckets.ts';
 import { replay } from './replay.ts';
 import { resealSecrets } from './reseal-secrets.ts';
@@ -9,6 +10,7 @@ import { verifyBuckets } from './verify-buckets.ts';
 
 /** All commands, in the order of the list. */
 export const COMMANDS: readonly MaintainCommand[] = [
+  doctor,
   verifyBuckets,
   rebuildBuckets,
   replay,

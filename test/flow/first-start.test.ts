@@ -76,6 +76,10 @@ describeAsRoot('npm start by root below a directory that only root may enter', (
     const maintain = runIn(clone, ['npm', 'run', '--silent', 'maintain', '--', 'audit', 'verify']);
     expect(await maintain.ended).toBe(0);
     expect(maintain.output()).toContain('audit verify tenants=1');
+    const doctor = runIn(clone, ['npm', 'run', '--silent', 'maintain', '--', 'doctor']);
+    await doctor.ended;
+    for (const name of ['role serve', 'role stream', 'role jobs', 'log lag', 'ClickHouse parts'])
+      expect(doctor.output()).toMatch(new RegExp(`^  ok   ${name} `, 'm'));
     await stop(first, dataDirectory);
 
     const again = await start();

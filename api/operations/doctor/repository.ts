@@ -1,0 +1,77 @@
+import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
+
+export interface Progress {
+  readonly epoch: number;
+  readonly partition: number;
+  readonly next_offset: string;
+}
+
+export function readProgress(db: Db): Promise<Progress[]> {
+  return db<Progress[]>`select epoch, partition, next_offset from stream_progress`;
+}
+
+export interface RepairFacts {
+  /** Partitions whose last day is written again. */
+  readonly replays: number;
+  /** Since when the sealer's lease has run out, in seconds; null while a sealer works. */
+  readonly sealer_away_seconds: number | null;
+  readonly rebuild_requested: boolean;
+}
+
+export async function readRepairs(db: Db): Promise<RepairFacts> {
+  const [row] = await db<RepairFacts[]>`
+    select (select count(*)::int from stream_replays) as replays,
+           case when leased_until < now() - interval '1 second'
+                then case when leased_until = '-infinity' then 0
+                          else extract(epoch from now() - leased_until)::int end end
+             as sealer_away_seconds,
+           rebuild_requested_at is not null as rebuild_requested
+      from sealer`;
+  return row!;
+}
+
+/** Meter versions that do not count yet: of one environment, or of all (null). */
+export async function readIncompleteMeters(
+  db: Db,
+  scope: Scope | null,
+): Promise<{ readonly waiting: number; readonly mismatched: number }> {
+  const [row] = await db<{ waiting: number; mismatched: number }[]>`
+    select count(*) filter (where backfill_state <> 'mismatched')::int as waiting,
+           count(*) filter (where backfill_state = 'mismatched')::int as mismatched
+      from meter_versions
+     where backfill_state <> 'complete' and ended_catalog_version is null
+       and ${scope === null ? db`true` : inScope(db, scope)}`;
+  return row!;
+}
+
+export interface JobFacts {
+  readonly name: string;
+  readonly last_error: string | null;
+  readonly seconds_since_start: number | null;
+}
+
+export function readJobs(db: Db): Promise<JobFacts[]> {
+  return db<JobFacts[]>`
+    select name, last_error, extract(epoch from now() - last_started_at)::int as seconds_since_start
+      from job_leases
+     order by name`;
+}
+
+export interface ConnectionFacts {
+  readonly used: number;
+  readonly allowed: number;
+}
+
+export async function readConnections(db: Db): Promise<ConnectionFacts> {
+  const [row] = await db<ConnectionFacts[]>`
+    select (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as used,
+           current_setting('max_connections')::int as allowed`;
+  return row!;
+}
+
+/** Seconds since the note of progress up to which records may leave the log; null: there is none yet. */
+export async function readOldestProgress(db: Db): Promise<number | null> {
+  const [row] = await db<{ seconds: number | null }[]>`
+    select extract(epoch from now() - min(minute))::int as seconds from stream_progress_history`;
+  return row!.seconds;
+}

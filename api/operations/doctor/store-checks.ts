@@ -1,0 +1,87 @@
+import type { ClickHouse } from '../../../clickhouse/client.ts';
+import type { Db } from '../../../postgres/client.ts';
+import { check, type Check } from './check.ts';
+import { readConnections, readJobs, readOldestProgress, type JobFacts } from './repository.ts';
+
+/** ClickHouse delays inserts from 1,000 parts of a partition on. */
+const PARTS_MAX = 300;
+const CONNECTIONS_SHARE_MAX = 0.8;
+/** No job is scheduled more rarely than once a day. */
+const JOB_SECONDS_MAX = 26 * 3_600;
+/** Notes of progress are kept for 48 h and tidied up every hour. */
+const HISTORY_SECONDS_MAX = 50 * 3_600;
+
+/** What only the operator may see: the stores and the jobs of all tenants. */
+export async function checkStores(db: Db, clickhouse: ClickHouse): Promise<Check[]> {
+  const [parts, connections, jobs, oldest] = await Promise.all([
+    mostParts(clickhouse),
+    readConnections(db),
+    readJobs(db),
+    readOldestProgress(db),
+  ]);
+  const share = connections.used / connections.allowed;
+  return [
+    parts,
+    check(
+      'Postgres connections',
+      `${connections.used} of ${connections.allowed}`,
+      share > CONNECTIONS_SHARE_MAX,
+      'raise max_connections, or put a pooler in front (docs/operations.md)',
+    ),
+    check(
+      'retention',
+      oldest === null ? 'nothing to forget yet' : `progress of the last ${hours(oldest)} h`,
+      oldest !== null && oldest > HISTORY_SECONDS_MAX,
+      'the job expire-log-records does not run: see the jobs below',
+    ),
+    ...checkJobs(jobs),
+  ];
+}
+
+async function mostParts(clickhouse: ClickHouse): Promise<Check> {
+  const name = 'ClickHouse parts';
+  try {
+    const rows = await clickhouse.rows<readonly [string, string]>({
+      sql: `
+        select table, toString(count()) as parts
+          from system.parts
+         where active and database = currentDatabase()
+         group by table, partition
+         order by count() desc
+         limit 1`,
+      params: {},
+    });
+    const [table, parts] = rows[0] ?? ['', '0'];
+    return check(
+      name,
+      table === '' ? 'none' : `at most ${parts} in a partition (${table})`,
+      Number(parts) > PARTS_MAX,
+      'merges do not keep up: give the server more disk throughput, or send larger batches',
+    );
+  } catch (error) {
+    return check(name, `no answer: ${(error as Error).message}`, true, 'start ClickHouse');
+  }
+}
+
+export function checkJobs(jobs: readonly JobFacts[]): Check[] {
+  if (jobs.length === 0) return [check('jobs', 'never ran', true, 'start the jobs role')];
+  return jobs.map(({ name, last_error: error, seconds_since_start: seconds }) => {
+    const isLate = seconds === null || seconds > JOB_SECONDS_MAX;
+    const when = seconds === null ? 'never ran' : `last run ${age(seconds)} ago`;
+    return check(
+      `job ${name}`,
+      error === null ? when : `${when}, failed: ${error.split('\n')[0]!.slice(0, 120)}`,
+      error !== null || isLate,
+      error === null
+        ? 'no process runs it: start the jobs role'
+        : 'it runs again by itself: mend what the error names; the log of the jobs role has the rest',
+    );
+  });
+}
+
+const hours = (seconds: number): number => Math.round(seconds / 3_600);
+
+function age(seconds: number): string {
+  if (seconds < 120) return `${seconds} s`;
+  return seconds < 7_200 ? `${Math.round(seconds / 60)} min` : `${hours(seconds)} h`;
+}

@@ -1,0 +1,91 @@
+import type { PartitionPositions } from '../../../platform/event-log/event-log.ts';
+import type { Db, Scope } from '../../../postgres/client.ts';
+import { check, type Check } from './check.ts';
+import { readIncompleteMeters, readProgress, readRepairs, type Progress } from './repository.ts';
+
+export interface UsageCheckDeps {
+  readonly db: Db;
+  readonly positions: () => Promise<readonly PartitionPositions[]>;
+  /** Waits between two looks at the progress of the stream. */
+  readonly pause: () => Promise<void>;
+}
+
+/**
+ * Whether usage is current and complete. `scope`: whose meters are looked at; null: those of all tenants.
+ */
+export async function checkUsage(deps: UsageCheckDeps, scope: Scope | null): Promise<Check[]> {
+  const { db } = deps;
+  const [lag, repairs, meters] = await Promise.all([
+    checkLag(deps),
+    readRepairs(db),
+    readIncompleteMeters(db, scope),
+  ]);
+  const { replays, sealer_away_seconds: away, rebuild_requested: rebuild } = repairs;
+  const meterWords = `${meters.waiting} not complete, ${meters.mismatched} mismatched`;
+  return [
+    lag,
+    check(
+      'replays under repair',
+      `${replays} partitions`,
+      replays > 0,
+      'usage answers 503 until the stream has written the last day again; see that it runs',
+    ),
+    check(
+      'seals',
+      away === null
+        ? `up to date${rebuild ? '; a rebuild is under way' : ''}`
+        : 'no sealer at work',
+      away !== null,
+      'the stream role seals: see that it runs, and read its log',
+    ),
+    check(
+      'meters',
+      meterWords,
+      meters.mismatched > 0,
+      'docs/operations.md, "Meters that do not become complete"',
+    ),
+  ];
+}
+
+/** A stream that falls behind for a moment is at work; one that stands still with records before it is not. */
+async function checkLag({ db, positions, pause }: UsageCheckDeps): Promise<Check> {
+  const before = lagOf(await positions(), await readProgress(db));
+  if (before.records === 0n) return check('log lag', 'none', false, '');
+  await pause();
+  const after = lagOf(await positions(), await readProgress(db));
+  const stuck = [...after.byPartition].filter(
+    ([partition, { behind, at }]) => behind > 0n && before.byPartition.get(partition)?.at === at,
+  );
+  const where = stuck.map(([partition]) => partition).join(', ');
+  return check(
+    'log lag',
+    `${after.records} records${stuck.length === 0 ? '' : `; no progress in ${where}`}`,
+    stuck.length > 0,
+    'the stream does not move: see that it runs, and read its log for the store that it waits for',
+  );
+}
+
+interface Lag {
+  readonly records: bigint;
+  readonly byPartition: ReadonlyMap<string, { readonly behind: bigint; readonly at: bigint }>;
+}
+
+export function lagOf(
+  positions: readonly PartitionPositions[],
+  progress: readonly Progress[],
+): Lag {
+  const handled = new Map(
+    progress.map(({ epoch, partition, next_offset }) => [
+      `${epoch}/${partition}`,
+      BigInt(next_offset),
+    ]),
+  );
+  const byPartition = new Map(
+    positions.map(({ epoch, partition, first, next }) => {
+      const at = handled.get(`${epoch}/${partition}`) ?? first;
+      return [`${epoch}/${partition}`, { behind: next > at ? next - at : 0n, at }];
+    }),
+  );
+  const records = [...byPartition.values()].reduce((sum, { behind }) => sum + behind, 0n);
+  return { records, byPartition };
+}

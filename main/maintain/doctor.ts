@@ -1,0 +1,50 @@
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Check } from '../../api/operations/doctor/check.ts';
+import { checkStores } from '../../api/operations/doctor/store-checks.ts';
+import { checkUsage } from '../../api/operations/doctor/usage-checks.ts';
+import { STREAM_GROUP } from '../../stream/consumer.ts';
+import { noWords, type MaintainCommand } from './command.ts';
+import { checkDisk, checkEventLoops, checkRoles } from './machine-checks.ts';
+
+/** Between two looks at the stream: several times the longest wait of a batch. */
+const PAUSE_MS = 3_000;
+
+export const doctor: MaintainCommand = {
+  name: 'doctor',
+  takes: '',
+  summary: 'looks at log, stores, jobs and disk; says what mends each finding; exit code 1 on any',
+  plan(words) {
+    noWords(words);
+    return 'looks at the roles, the log, the stores, the jobs and the disk; changes nothing';
+  },
+  async run({ runtime, instance, say }) {
+    const eventLog = await runtime.eventLog();
+    const deps = {
+      db: runtime.pool,
+      positions: () => eventLog.positions(STREAM_GROUP),
+      pause: () => sleep(PAUSE_MS),
+    };
+    const checks = [
+      ...(instance === null ? [] : await checkRoles(instance)),
+      ...(await checkUsage(deps, null)),
+      ...(await checkStores(runtime.pool, runtime.clickhouse())),
+      ...(instance === null ? [] : await checkEventLoops(instance)),
+      ...(instance === null ? [] : [checkDisk(resolve(runtime.config.DATA_DIR))]),
+    ];
+    say(checkTable(checks));
+    const red = checks.filter(({ mend }) => mend !== null).length;
+    return { line: `checked=${checks.length} red=${red}`, ok: red === 0 };
+  },
+};
+
+/** Aligned lines; each finding is followed by what mends it. */
+export function checkTable(checks: readonly Check[]): string {
+  const width = Math.max(...checks.map(({ name }) => name.length));
+  return checks
+    .flatMap(({ name, found, mend }) => [
+      `  ${mend === null ? 'ok ' : 'RED'}  ${name.padEnd(width)}  ${found}`,
+      ...(mend === null ? [] : [`       ${' '.repeat(width)}  → ${mend}`]),
+    ])
+    .join('\n');
+}

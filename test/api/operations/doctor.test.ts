@@ -1,0 +1,117 @@
+import { checkJobs, checkStores } from '../../../api/operations/doctor/store-checks.ts';
+import { checkUsage } from '../../../api/operations/doctor/usage-checks.ts';
+import { connectClickHouse } from '../../../clickhouse/client.ts';
+import { checkTable } from '../../../main/maintain/doctor.ts';
+import { checkDisk, loopBlocks } from '../../../main/maintain/machine-checks.ts';
+import type { PartitionPositions } from '../../../platform/event-log/event-log.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+/** A log of one partition with ten records. */
+const ofTen: PartitionPositions = { epoch: 0, partition: 0, first: 0n, next: 10n, committed: null };
+const progress = (next: number): Promise<unknown> => database.pool`
+  insert into stream_progress (epoch, partition, generation, next_offset, catalog_version)
+  values (0, 0, 1, ${next}, 1)
+  on conflict (epoch, partition) do update set next_offset = excluded.next_offset`;
+const usage = async (pause = async (): Promise<unknown> => undefined) => {
+  const positions = async () => [ofTen];
+  const deps = { db: database.pool, positions, pause: async () => void (await pause()) };
+  const checks = await checkUsage(deps, null);
+  return new Map(checks.map((each) => [each.name, each]));
+};
+
+describe('whether usage is current', () => {
+  test('a stream that has passed every record has no lag', async () => {
+    await progress(10);
+    expect((await usage()).get('log lag')).toEqual({
+      name: 'log lag',
+      found: 'none',
+      mend: null,
+    });
+  });
+
+  test('a stream that is behind and moves is at work', async () => {
+    await progress(4);
+    const checks = await usage(() => progress(7));
+    expect(checks.get('log lag')).toMatchObject({ found: '3 records', mend: null });
+  });
+
+  test('a stream that is behind and stands still is red', async () => {
+    await progress(4);
+    expect((await usage()).get('log lag')).toMatchObject({
+      found: '6 records; no progress in 0/0',
+      mend: expect.stringContaining('does not move'),
+    });
+  });
+
+  test('a pending replay is red, and so is a sealer that is away', async () => {
+    await database.pool`insert into stream_replays (epoch, partition, next_offset, until_offset) values (0, 0, 0, 5)`;
+    const checks = await usage();
+    expect(checks.get('replays under repair')!.mend).toContain('503');
+    expect(checks.get('seals')!.mend).not.toBeNull();
+    await database.pool`update sealer set leased_until = now() + interval '1 minute'`;
+    expect((await usage()).get('seals')!.mend).toBeNull();
+  });
+
+  test('the meters are those of the scope', async () => {
+    const scope = { tenant_id: 'tenant_none', environment_id: 'env_none' };
+    const deps = { db: database.pool, positions: async () => [], pause: async () => {} };
+    const checks = await checkUsage(deps, scope);
+    expect(checks.find(({ name }) => name === 'meters')!.found).toBe(
+      '0 not complete, 0 mismatched',
+    );
+  });
+});
+
+describe('the stores and the jobs', () => {
+  test('both stores answer; jobs that never ran are red', async () => {
+    const url = process.env['TEST_CLICKHOUSE_URL']!;
+    const clickhouse = connectClickHouse({ url, applicationName: 'test' });
+    const checks = await checkStores(database.pool, clickhouse);
+    await clickhouse.close();
+    expect(checks.map(({ name, mend }) => [name, mend === null])).toEqual([
+      ['ClickHouse parts', true],
+      ['Postgres connections', true],
+      ['retention', true],
+      ['jobs', false],
+    ]);
+  });
+
+  test.each([
+    ['ran a moment ago', null, 10, true],
+    ['failed', 'too wide', 10, false],
+    ['did not run for two days', null, 200_000, false],
+    ['never ran', null, null, false],
+  ])('a job that %s', (_what, last_error, seconds_since_start, isFine) => {
+    const [found] = checkJobs([{ name: 'bill', last_error, seconds_since_start }]);
+    expect(found!.mend === null).toBe(isFine);
+  });
+});
+
+describe('the machine', () => {
+  test('blocks of event loops are counted by route', () => {
+    const metrics = `meterline_event_loop_blocks_total{route="/v1/events",role="serve"} 3
+meterline_event_loop_blocks_total{route="/v1/plans",role="serve"} 0
+nodejs_eventloop_lag_seconds{role="serve"} 0.5`;
+    expect(loopBlocks(metrics)).toEqual([{ route: '/v1/events', count: 3 }]);
+  });
+
+  test('the disk is that of the directory', () => {
+    expect(checkDisk('.').found).toMatch(/^[\d.]+ GB free \(\d+ %\) for \.$/);
+  });
+
+  test('the table is aligned, and what mends a finding follows it', () => {
+    const checks = [
+      { name: 'log lag', found: 'none', mend: null },
+      { name: 'seals', found: 'no sealer at work', mend: 'start the stream' },
+    ];
+    expect(checkTable(checks)).toBe(`  ok   log lag  none
+  RED  seals    no sealer at work
+                → start the stream`);
+  });
+});
