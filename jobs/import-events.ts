@@ -1,3 +1,4 @@
+import { isOutage } from '../api/outage.ts';
 import {
   changeTask,
   insertResults,
@@ -11,7 +12,7 @@ import {
   readEventRow,
   type EventColumns,
 } from '../api/operations/tasks/event-columns.ts';
-import { BillingError, type ErrorDetail } from '../domain/errors.ts';
+import type { ErrorDetail } from '../domain/errors.ts';
 import { moveTask } from '../domain/states/task.ts';
 import { isoTime, type Clock } from '../platform/clock.ts';
 import { readCsv } from '../platform/csv/read-csv.ts';
@@ -32,10 +33,15 @@ export interface ImportEventsDeps {
    */
   importEvents(
     scope: Scope,
-    events: readonly { readonly json: string; readonly event_id: string }[],
+    events: readonly ImportedEvent[],
     signal: AbortSignal,
-  ): Promise<({ event_id: string } | { problems: readonly ErrorDetail[] })[]>;
+  ): Promise<ImportOutcome[]>;
 }
+interface ImportedEvent {
+  readonly json: string;
+  readonly event_id: string;
+}
+type ImportOutcome = { readonly event_id: string } | { readonly problems: readonly ErrorDetail[] };
 
 /** Rows that are appended together, and whose results are kept in one transaction. */
 const BATCH_ROWS = 500;
@@ -103,20 +109,13 @@ async function oneTurn(deps: ImportEventsDeps, run: JobRun, task: TaskRow): Prom
     if (error instanceof JobLeaseLost) throw error;
     // Drained while it waited for its turn: the next run begins at the cursor.
     if (run.signal.aborted) return { ...done, waits: false };
-    // What is away is asked again by the next run; everything else would fail again.
-    const isOutage =
-      (error instanceof BillingError && error.kind === 'unavailable') || hasCode(error);
-    deps.log.error({ err: error, task_id: task.id }, isOutage ? 'import waits' : 'import failed');
-    if (!isOutage) await fail(deps, run, task, 'An unexpected error ended the task.');
-    return { ...done, waits: isOutage };
+    // After an outage the next run begins at the cursor; everything else would fail again.
+    const waits = isOutage(error);
+    deps.log.error({ err: error, task_id: task.id }, waits ? 'import waits' : 'import failed');
+    if (!waits) await fail(deps, run, task, 'An unexpected error ended the task.');
+    return { ...done, waits };
   }
 }
-
-/** Errors of drivers carry a code that is not of our making. */
-const hasCode = (error: unknown): boolean =>
-  !(error instanceof BillingError) &&
-  typeof (error as { code?: unknown } | null)?.code === 'string' &&
-  (error as { code: string }).code !== 'ERR_ASSERTION';
 
 interface Batch {
   readonly columns: EventColumns;
@@ -184,7 +183,7 @@ async function appendRows(
       : [],
   );
   const scope = { tenant_id: task.tenant_id, environment_id: task.environment_id };
-  const outcomes = await deps.importEvents(scope, events, run.signal);
+  const outcomes = await importOrRefuse(deps, run, scope, events);
   let next = 0;
   return readings.map((reading): RowResult => {
     if ('problem' in reading) return refused([reading.problem]);
@@ -192,6 +191,39 @@ async function appendRows(
     return 'event_id' in outcome ? [outcome.event_id] : refused(outcome.problems);
   });
 }
+
+/**
+ * Imports the events; a batch that fails is halved down to the rows at fault, so that a bug fails its row
+ * and not the file. What is appended twice this way has the same ids. An outage is thrown.
+ */
+async function importOrRefuse(
+  deps: ImportEventsDeps,
+  run: JobRun,
+  scope: Scope,
+  events: readonly ImportedEvent[],
+): Promise<ImportOutcome[]> {
+  if (events.length === 0) return [];
+  try {
+    return await deps.importEvents(scope, events, run.signal);
+  } catch (error) {
+    if (isOutage(error) || run.signal.aborted) throw error;
+    if (events.length === 1) {
+      deps.log.error({ err: error, event_id: events[0]!.event_id, ...scope }, 'row not imported');
+      return [{ problems: [UNEXPECTED] }];
+    }
+    const middle = Math.ceil(events.length / 2);
+    return [
+      ...(await importOrRefuse(deps, run, scope, events.slice(0, middle))),
+      ...(await importOrRefuse(deps, run, scope, events.slice(middle))),
+    ];
+  }
+}
+
+const UNEXPECTED: ErrorDetail = {
+  path: 'row',
+  code: 'internal_error',
+  message: 'could not be imported because of an unexpected error of the service',
+};
 
 function refused(problems: readonly ErrorDetail[]): RowResult {
   const [first] = problems;

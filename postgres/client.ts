@@ -83,11 +83,3 @@ export function violatedConstraint(error: unknown): string | null {
   if (!(error instanceof postgres.PostgresError) || error.code !== '23505') return null;
   return error.constraint_name ?? null;
 }
-
-/**
- * Whether the server looked at a statement and refused it. False for everything that says nothing about
- * the statement: a connection that is lost, a server that is away, shutting down or out of resources.
- */
-export function isServerRefusal(error: unknown): boolean {
-  return error instanceof postgres.PostgresError && !/^(08|53|57|58)/.test(error.code);
-}

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import postgres from 'postgres';
-import {
-  connectPostgres,
-  isServerRefusal,
-  type Pool,
-  type PostgresOptions,
-  type Transaction,
-} from './client.ts';
+import { connectPostgres, type Pool, type PostgresOptions, type Transaction } from './client.ts';
+import { isServerRefusal } from './outage.ts';
 
 /** The role that statements of the API's callers run as: subject to row-level security, owner of nothing. */
 export const API_ROLE = 'meterline_api';

@@ -1,5 +1,8 @@
 import { ClickHouseError } from '@clickhouse/client';
 import { BillingError } from '../../domain/errors.ts';
+import { isPostgresOutage } from '../../postgres/outage.ts';
+import { UsageUnderRepair } from '../../postgres/tables/seals.ts';
+import { isClickHouseOutage, TIME_CODES } from '../outage.ts';
 
 /** The store can not answer now, or not whole: try again. Never stands for "no usage". */
 export const usageUnavailable = (): BillingError =>
@@ -47,38 +50,21 @@ export class UsageMoved extends Error {
 
 // Limits of one query that the question itself runs into; asking again changes nothing.
 const TOO_LARGE: ReadonlySet<string> = new Set(['158', '307', '396', '241']);
-// Time ran out: of a wide question because it is wide, of a narrow one because the machine is busy.
-const TOO_SLOW: ReadonlySet<string> = new Set(['159', '160']);
-// What a server says when the question is wrong: a bug of ours, to be seen as one.
-const OUR_FAULT: ReadonlySet<string> = new Set([
-  '6', '27', '36', '41', '42', '43', '44', '46', '47', '53', '60', '62', '70', '115', '386', '456',
-]); // prettier-ignore
-
 /**
- * What a caller of the reader gets to see: a refusal when the question is too large, a bug as it is,
- * and everything else (no connection, no answer in time, a server that shuts down, a store that is
- * being repaired) as `usage_unavailable`. A question about named customers (`isWide` false), such as an
- * invoice's, is never too large because it took long.
+ * The error that callers of the reader see: a refusal if the question is too large, `usage_unavailable`
+ * during an outage or a repair, and any other error as it is, because it is a bug. A question about named
+ * customers (`isWide` false), such as an invoice's, is never too large because it took long.
  */
 export function refusedOrUnavailable(error: unknown, isWide = true): unknown {
   if (error instanceof BillingError) return error;
-  if (error instanceof ClickHouseError) {
-    if (OUR_FAULT.has(error.code)) return error;
-    if (TOO_LARGE.has(error.code) || (isWide && TOO_SLOW.has(error.code)))
-      return usageQueryTooLarge(
-        'This question reads more usage than one call may. Ask about a shorter time or fewer customers.',
-      );
-    return usageUnavailable();
-  }
-  return isOutage(error) ? usageUnavailable() : error;
-}
-
-function isOutage(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  if (error.name === 'UsageUnderRepair') return true;
-  const code = (error as { code?: unknown }).code;
-  if (typeof code === 'string' && /^(E[A-Z]+|ERR_STREAM_PREMATURE_CLOSE)$/.test(code)) return true;
-  return /aborted a request|socket hang up|Timeout error|AbortError|TimeoutError/.test(
-    `${error.name} ${error.message}`,
-  );
+  if (
+    error instanceof ClickHouseError &&
+    (TOO_LARGE.has(error.code) || (isWide && TIME_CODES.has(error.code)))
+  )
+    return usageQueryTooLarge(
+      'This question reads more usage than one call may. Ask about a shorter time or fewer customers.',
+    );
+  const isAway =
+    error instanceof UsageUnderRepair || isClickHouseOutage(error) || isPostgresOutage(error);
+  return isAway ? usageUnavailable() : error;
 }

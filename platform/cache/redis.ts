@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import type { Cache } from './cache.ts';
 import { InProcessRateLimiter } from './in-process-rate-limiter.ts';
+import { isRedisOutage } from './redis-outage.ts';
 import {
   msPerToken,
   rateAnswer,
@@ -135,7 +136,8 @@ class RedisCache implements Cache {
     } catch (error) {
       // One wait is enough: a new connection is made, and until it stands nothing waits for it.
       if (isTimeout(error) && this.#commands.status === 'ready') this.#commands.disconnect(true);
-      this.#away(error);
+      if (isRedisOutage(error)) this.#away(error);
+      else this.#logger.error({ err: error }, 'redis refused a command');
       return otherwise;
     }
   }

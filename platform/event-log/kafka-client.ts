@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Kafka, logLevel, type ISocketFactory, type LogEntry } from 'kafkajs';
 import type { Logger } from '../log.ts';
+import { isKafkaOutage } from './kafka-outage.ts';
 
 export interface KafkaAddress {
   readonly brokers: readonly string[];
@@ -62,8 +63,7 @@ export async function readAgain<Answer>(read: () => Promise<Answer>): Promise<An
     try {
       return await read();
     } catch (error) {
-      const isPassing = (error as { retriable?: unknown }).retriable === true;
-      if (!isPassing || attempt === READ_ATTEMPTS) throw error;
+      if (!isKafkaOutage(error) || attempt === READ_ATTEMPTS) throw error;
       await sleep(READ_RETRY_MS);
     }
   }

@@ -1,5 +1,5 @@
 import type { Kafka, Producer } from 'kafkajs';
-import type { LogAppend } from './event-log.ts';
+import { logUnavailable, type LogAppend } from './event-log.ts';
 import { topicOf } from './kafka-topics.ts';
 
 /** Carries the event count of a record, so that readers can bound a batch without decoding it. */
@@ -51,7 +51,7 @@ export class KafkaAppender {
       const acknowledged = new Set(answers.map((answer) => answer.partition));
       const forgotten = records.find((record) => !acknowledged.has(record.partition));
       if (forgotten !== undefined)
-        throw new Error(`Partition ${forgotten.partition} was not acknowledged.`);
+        throw logUnavailable(`partition ${forgotten.partition} was not acknowledged`);
     } catch (error) {
       replace();
       throw error;

@@ -14,6 +14,7 @@ import {
   type PartitionPositions,
 } from './event-log.ts';
 import { kafkaClient, readAgain, type KafkaAddress } from './kafka-client.ts';
+import { isKafkaOutage } from './kafka-outage.ts';
 import { KafkaLogConsumer } from './kafka-consumer.ts';
 import { KafkaAppender } from './kafka-producer.ts';
 import { createEpoch, findEpochs, groupOf, sealEpoch, topicOf } from './kafka-topics.ts';
@@ -179,6 +180,7 @@ class Log implements KafkaEventLog {
       }
       if (!this.#failing) this.#options.logger.error({ err: error }, 'event log: appends fail');
       this.#failing = true;
+      if (!isKafkaOutage(error)) throw error;
       throw logUnavailable('its brokers do not acknowledge');
     }
     if (this.#failing) this.#options.logger.info('event log: appends work again');

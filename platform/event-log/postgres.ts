@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LogEpoch } from '../../domain/metering/epochs.ts';
 import { connectPostgres, type Pool } from '../../postgres/client.ts';
+import { isPostgresOutage } from '../../postgres/outage.ts';
 import type { Logger } from '../log.ts';
+import { errorCode } from '../network-outage.ts';
 import { AppendQueue } from './append-queue.ts';
 import {
   EpochClosed,
@@ -240,12 +242,13 @@ class Log implements PostgresEventLog {
           ${integers(records, (record) => record.value.length)}::integer[],
           ${Buffer.concat(records.map((record) => record.value))}::bytea)`;
     } catch (error) {
-      if ((error as { code?: unknown }).code === 'ML001') {
+      if (errorCode(error) === 'ML001') {
         await this.#reload();
         throw new EpochClosed(epoch);
       }
       if (!this.#failing) this.#options.logger.error({ err: error }, 'event log: appends fail');
       this.#failing = true;
+      if (!isPostgresOutage(error)) throw error;
       throw logUnavailable('its database does not answer');
     } finally {
       signal.removeEventListener('abort', abandon);

@@ -1,5 +1,7 @@
 import type { FastifyError, FastifyInstance } from 'fastify';
 import { BillingError, type ErrorDetail, type RefusalKind } from '../../domain/errors.ts';
+import { isPostgresOutage, isPostgresRace } from '../../postgres/outage.ts';
+import { errorCode } from '../network-outage.ts';
 import { discardBody } from './discard-body.ts';
 import { errorBody } from './error-body.ts';
 import { sendError } from './problem.ts';
@@ -48,12 +50,12 @@ export function answerOf(error: unknown): Answer {
     const message = fastify.message ?? 'The request could not be read.';
     return { status: fastify.statusCode, code: 'validation_error', message, details: [] };
   }
-  if (codeOf(error) === TOO_LARGE_A_NUMBER) {
+  if (errorCode(error) === TOO_LARGE_A_NUMBER) {
     const message =
       'A number that follows from this request has more than 20 digits before the point.';
     return { status: 400, code: 'validation_error', message, details: [] };
   }
-  if (isOutage(error)) {
+  if (isPostgresOutage(error)) {
     const message = 'The service can not answer right now. Repeat the request shortly.';
     return { status: 503, code: 'service_unavailable', message, details: [] };
   }
@@ -61,29 +63,8 @@ export function answerOf(error: unknown): Answer {
   return { status: 500, code: 'internal_error', message, details: [] };
 }
 
-const OUTAGE_CODES = new Set([
-  'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'ETIMEDOUT', 'CONNECT_TIMEOUT',
-  'CONNECTION_CLOSED', 'CONNECTION_ENDED', 'CONNECTION_DESTROYED',
-  // Postgres: shutting down, crashed, starting up, too many connections, read only.
-  '57P01', '57P02', '57P03', '53300', '25006',
-]); // prettier-ignore
-
 /** Of Postgres: each number of the request can be kept, and a product or a sum of them can not. */
 const TOO_LARGE_A_NUMBER = '22003';
-
-const codeOf = (error: unknown): unknown => (error as { code?: unknown } | null)?.code;
-
-function isOutage(error: unknown): boolean {
-  const code = codeOf(error);
-  return typeof code === 'string' && OUTAGE_CODES.has(code);
-}
-
-/** Postgres gave up one of two transactions that waited for each other, or that raced. */
-const RACE_CODES = new Set(['40001', '40P01', '55P03']);
-export function isRace(error: unknown): boolean {
-  const code = codeOf(error);
-  return typeof code === 'string' && RACE_CODES.has(code);
-}
 
 const RACE: Answer = {
   status: 409,
@@ -95,7 +76,7 @@ const RACE: Answer = {
 /** Registers the answers to errors and to unknown routes. An unexpected error is logged here and only here. */
 export function handleErrors(app: FastifyInstance): void {
   app.setErrorHandler((error, request, reply) => {
-    const answer = isRace(error) ? RACE : answerOf(error);
+    const answer = isPostgresRace(error) ? RACE : answerOf(error);
     if (answer.status >= 500) request.log.error({ err: error }, 'request failed');
     if (answer.status === 429 || answer.status === 503) {
       if (!reply.hasHeader('retry-after')) void reply.header('retry-after', '1');

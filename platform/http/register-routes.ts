@@ -8,6 +8,7 @@ import {
   poolWithin,
   requestFingerprint,
 } from '../../postgres/tables/idempotency.ts';
+import { isPostgresRace } from '../../postgres/outage.ts';
 import { scopedPool } from '../../postgres/scoped-pool.ts';
 import type { Authenticate, Identity } from '../identity/api-key-auth.ts';
 import { credentialOf, environmentOf } from '../identity/credential.ts';
@@ -24,7 +25,6 @@ import {
   readerOf,
   type Condition,
 } from './conditional.ts';
-import { isRace } from './error-handler.ts';
 import { ignoredFields } from './ignored-fields.ts';
 import { assertStorable, hasTextAfterBody } from './json-body.ts';
 import { parse, unknownFields } from './parse.ts';
@@ -336,7 +336,7 @@ async function runInTransaction<Deps extends RouteDeps>(
   try {
     return await deps.pool.begin(CONDITION_ISOLATION, inside);
   } catch (error) {
-    throw isRace(error) ? preconditionFailed(null) : error;
+    throw isPostgresRace(error) ? preconditionFailed(null) : error;
   }
 }
 

@@ -2,7 +2,7 @@ import { logUnavailable } from '../../platform/event-log/event-log.ts';
 import { openPostgresEventLog, type PostgresEventLog } from '../../platform/event-log/postgres.ts';
 import { InProcessRateLimiter } from '../../platform/cache/in-process-rate-limiter.ts';
 import { createLogger } from '../../platform/log.ts';
-import { createEventImport } from '../../ingest/import-events.ts';
+import { createEventImport, type ImportEvents } from '../../ingest/import-events.ts';
 import { importEvents } from '../../jobs/import-events.ts';
 import { runJob } from '../../jobs/run-job.ts';
 import { startTestApi, type TestApi, type TestCaller } from '../support/api.ts';
@@ -13,6 +13,8 @@ import { readLog } from '../support/usage-recount.ts';
 let api: TestApi;
 let eventLog: PostgresEventLog;
 let isAway = false;
+/** The event in which a bug of the import throws, as a driver does about a bad argument. */
+let bugAt: string | null = null;
 const logger = createLogger('silent', 'test');
 beforeAll(async () => {
   api = await startTestApi();
@@ -32,6 +34,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   isAway = false;
+  bugAt = null;
 });
 
 let tick = Date.parse('2000-01-01T00:00:00Z');
@@ -53,12 +56,20 @@ async function run(perSecond = 0, stop?: AbortSignal) {
     pool: api.pool,
     clock: api.clock,
     log: logger,
-    importEvents: createEventImport({ log, clock: api.clock, limits }),
+    importEvents: withBug(createEventImport({ log, clock: api.clock, limits })),
   };
   const now = async () => new Date(api.clock.now()).toISOString();
   const runner = { pool: api.pool, log: logger, holder: 'test', now };
   return await runJob(runner, importEvents, deps, new Date((tick += 60_000)).toISOString(), stop);
 }
+
+const withBug =
+  (importAll: ImportEvents): ImportEvents =>
+  (scope, events, signal) => {
+    if (bugAt !== null && events.some(({ json }) => json.includes(`"${bugAt}"`)))
+      throw Object.assign(new TypeError('bad argument'), { code: 'ERR_INVALID_ARG_TYPE' });
+    return importAll(scope, events, signal);
+  };
 
 const HEADER = 'event_name,external_customer_id,timestamp,event_id,source,properties.n';
 const row = (fields: Record<string, string> = {}) => {
@@ -171,6 +182,21 @@ test('the log is away: the task waits at its cursor, and goes on when it is back
   expect(await run()).toMatchObject({ rows: 1_200, waiting: 0 });
   expect(new Set((await logged(id)).map(({ event_id }) => event_id)).size).toBe(1_200);
   expect(await resultsOf(id)).toHaveLength(1_200);
+});
+
+test('a bug of the service in one row fails that row, and not the file or all later runs', async () => {
+  const names = Array.from({ length: 700 }, (_, index) => row({ source: `s${index}` }));
+  const id = await taskOf(names);
+  bugAt = 's333';
+  expect(await run()).toMatchObject({ rows: 700, failed_rows: 1, waiting: 0 });
+  expect(await read(id)).toMatchObject({
+    task_status: 'COMPLETED',
+    successful_records: 699,
+    failed_records: 1,
+    error_summary: expect.stringMatching(/^row 334: row: could not be imported/),
+  });
+  expect(new Set((await logged(id)).map(({ event_id }) => event_id)).size).toBe(699);
+  expect(await run()).toMatchObject({ rows: 0 });
 });
 
 test('a stopped task is left alone; let go on, it begins behind its last row', async () => {

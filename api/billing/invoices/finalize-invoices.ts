@@ -1,7 +1,8 @@
 import { BillingError } from '../../../domain/errors.ts';
 import { hasPassed } from '../../../domain/metering/log-heads.ts';
 import { failpoint } from '../../../platform/failpoint.ts';
-import { isServerRefusal, type Scope, type Transaction } from '../../../postgres/client.ts';
+import type { Scope, Transaction } from '../../../postgres/client.ts';
+import { isServerRefusal } from '../../../postgres/outage.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';

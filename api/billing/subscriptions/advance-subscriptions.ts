@@ -1,5 +1,6 @@
 import { failpoint } from '../../../platform/failpoint.ts';
-import { isServerRefusal, type Scope, type Transaction } from '../../../postgres/client.ts';
+import type { Scope, Transaction } from '../../../postgres/client.ts';
+import { isServerRefusal } from '../../../postgres/outage.ts';
 import { writeOutboxEvents, type OutboxEvent } from '../../../postgres/tables/outbox.ts';
 import type { Customer } from '../../../schemas/customer.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
