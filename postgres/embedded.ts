@@ -1,14 +1,6 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { basename, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,6 +8,7 @@ import postgres from 'postgres';
 import { commandOf } from '../platform/process-command.ts';
 import { placeIn, systemAccount, type Account } from './embedded-account.ts';
 import { platformBinaries } from './embedded-binaries.ts';
+import { initializeOnce } from './embedded-data.ts';
 import { API_ROLE } from './scoped-pool.ts';
 
 /**
@@ -63,17 +56,15 @@ export async function startEmbeddedPostgres(
   options: EmbeddedPostgresOptions,
 ): Promise<EmbeddedPostgres> {
   const directory = resolve(options.directory);
-  const dataDirectory = join(directory, 'data');
   const binaries = await platformBinaries();
   const account = systemAccount();
   const root = account.executable(binaries.root);
-  mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
   account.own(directory);
-  account.own(dataDirectory);
 
+  const initdb = initializeWith(account, binaries.program(root, 'initdb'));
+  const { dataDirectory, password } = initializeOnce({ directory, own: account.own, initdb });
   await endLeftover(dataDirectory);
-  const initdb = binaries.program(root, 'initdb');
-  const password = initialize(initdb, account, directory, dataDirectory);
   const port = options.port ?? (await freePort());
 
   const settings: Record<string, string> = { ...DEFAULT_SETTINGS, ...options.settings };
@@ -125,20 +116,10 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Runs initdb on the first start and answers the superuser's password, which lives beside the data. */
-function initialize(
-  initdb: string,
-  account: Account,
-  directory: string,
-  dataDirectory: string,
-): string {
-  const passwordFile = join(directory, 'password');
-  if (!existsSync(join(dataDirectory, 'PG_VERSION')) || !existsSync(passwordFile)) {
-    rmSync(dataDirectory, { recursive: true, force: true });
-    mkdirSync(dataDirectory, { mode: 0o700 });
-    account.own(dataDirectory);
-    writeFileSync(passwordFile, randomBytes(24).toString('hex'), { mode: 0o600 });
-    account.own(passwordFile);
+/** `initdb`, with everything that does not depend on the machine said. */
+const initializeWith =
+  (account: Account, initdb: string) =>
+  (dataDirectory: string, passwordFile: string): void => {
     const place = placeIn(dataDirectory);
     account.run(initdb, place, [
       `--pgdata=${place.path(dataDirectory)}`,
@@ -147,11 +128,8 @@ function initialize(
       `--pwfile=${place.path(passwordFile)}`,
       '--encoding=UTF8',
       '--locale=C',
-      '--no-sync',
     ]);
-  }
-  return readFileSync(passwordFile, 'utf8').trim();
-}
+  };
 
 /**
  * Ends a server that a killed supervisor left behind on the same data. The pid file of a server that
