@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { WebhookEventType } from '../../schemas/webhooks/event-types.ts';
 import type { Db, Fragment, Scope, Transaction } from '../client.ts';
+import { insertOf } from '../insert-rows.ts';
 
 /** One notification. `payload` is `{<section>: <snapshot>}`, sections as money-semantics 17.3 names them. */
 export interface OutboxEvent {
@@ -44,9 +45,9 @@ export function insertIntoOutbox(
     environment_id: event.scope.environment_id,
     event_type: event.event_type,
     ...(event.entity ?? entityOf(event.payload)),
-    payload: db.json(event.payload as Parameters<typeof db.json>[0]),
+    payload: event.payload,
   }));
-  return db`insert into outbox ${db(rows)}`;
+  return insertOf(db, 'outbox', rows);
 }
 
 function entityOf(payload: OutboxPayload): { entity_type: string; entity_id: string } {

@@ -1,6 +1,7 @@
 import { notFound } from '../../../domain/errors.ts';
 import type { Db, Fragment, Scope, Transaction } from '../../../postgres/client.ts';
 import { inScope, oneOf } from '../../../postgres/client.ts';
+import { insertRows } from '../../../postgres/insert-rows.ts';
 import { findPage } from '../../../postgres/search.ts';
 import type { Page } from '../../../schemas/search.ts';
 import type { LineItemRow, SubscriptionRow } from '../../../schemas/subscription.ts';
@@ -23,9 +24,7 @@ export async function insertLineItems(
   tx: Transaction,
   lineItems: readonly LineItemRow[],
 ): Promise<void> {
-  if (lineItems.length === 0) return;
-  const rows = lineItems.map((line) => ({ ...line, metadata: tx.json(line.metadata) }));
-  await tx`insert into subscription_line_items ${tx(rows)}`;
+  await insertRows(tx, 'subscription_line_items', lineItems);
 }
 
 /** The subscription. 404 for a missing and for another scope's. */

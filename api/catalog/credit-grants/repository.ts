@@ -1,5 +1,6 @@
 import { notFound } from '../../../domain/errors.ts';
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { insertRows } from '../../../postgres/insert-rows.ts';
 import { findPage } from '../../../postgres/search.ts';
 import type { CreditGrant } from '../../../schemas/credit-grant.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
@@ -89,9 +90,7 @@ export async function insertCreditGrants(
   tx: Transaction,
   grants: readonly CreditGrant[],
 ): Promise<void> {
-  if (grants.length === 0) return;
-  const rows = grants.map((grant) => ({ ...grant, metadata: tx.json(grant.metadata) }));
-  await tx`insert into credit_grants ${tx(rows)}`;
+  await insertRows(tx, 'credit_grants', grants);
 }
 
 export async function updateCreditGrantRow(
