@@ -15,6 +15,7 @@ import { holdJobLease } from '../postgres/tables/job-leases.ts';
 import { readWatermarks } from '../postgres/tables/watermarks.ts';
 import type { InvoiceRecord } from '../schemas/invoice.ts';
 import type { Job, JobRun } from './job.ts';
+import { takeTurns, type Turn } from './scope-turns.ts';
 
 export interface FinalizeDraftInvoicesDeps extends BillingDeps {
   /** Where the event log ends now: every event that has been accepted lies below (`headsVector`). */
@@ -31,8 +32,8 @@ const POLL_MS = 200;
 /**
  * Finalizes drafts whose period and grace are over, after the stream has passed the heads that the log
  * had then (metering 5): a usage event that was accepted in time is on the invoice. One that the stream
- * has not reached yet waits for the next run; one that is refused is left to a person, as trying again
- * can not change the answer (billing-semantics 17.4).
+ * has not reached yet waits for the next run; one that is refused says so to its tenant and is left to a
+ * person, as trying again cannot change the answer (billing-semantics 17.4). Environments take turns.
  */
 export const finalizeDraftInvoices: Job<FinalizeDraftInvoicesDeps> = {
   name: 'finalize-draft-invoices',
@@ -42,17 +43,24 @@ export const finalizeDraftInvoices: Job<FinalizeDraftInvoicesDeps> = {
     const scopes = await scopesWithInvoicesToFinalize(deps.pool, run.at);
     if (scopes.length === 0) return totals;
     const heads = await deps.readLogHeads();
-    for (const scope of scopes)
+    const noted: Scope[] = [];
+    await takeTurns({ run, log: deps.log }, scopes, (scope) => async () => {
       await noteStreamHeads(deps.pool, scope, run.at, storeWatermarks(heads));
+      noted.push(scope);
+      return false;
+    });
     await untilPassed(deps, heads, run.signal);
-
-    for (const scope of scopes) {
-      if (run.signal.aborted) break;
-      await finalizeScope(deps, run, scope, totals);
-    }
+    await takeTurns({ run, log: deps.log }, noted, (scope) => pages(deps, run, scope, totals));
     return totals;
   },
 };
+
+interface Totals {
+  finalized: number;
+  skipped: number;
+  waiting: number;
+  failed: number;
+}
 
 /** Resolves when the stream has passed the heads, or when this run has waited long enough. */
 async function untilPassed(
@@ -67,12 +75,8 @@ async function untilPassed(
   }
 }
 
-async function finalizeScope(
-  deps: FinalizeDraftInvoicesDeps,
-  run: JobRun,
-  scope: Scope,
-  totals: { finalized: number; skipped: number; waiting: number; failed: number },
-): Promise<void> {
+/** The drafts of one environment, page by page. */
+function pages(deps: FinalizeDraftInvoicesDeps, run: JobRun, scope: Scope, totals: Totals): Turn {
   const finalizing: Finalizing = {
     scope,
     at: run.at,
@@ -80,7 +84,7 @@ async function finalizeScope(
     hold: (tx) => holdJobLease(tx, run.lease),
   };
   let after: FinalizeCursor | null = null;
-  while (!run.signal.aborted) {
+  return async () => {
     const page: InvoiceRecord[] = await invoicesToFinalize(deps.pool, scope, {
       at: run.at,
       after,
@@ -93,8 +97,8 @@ async function finalizeScope(
     totals.skipped += report.skipped;
     totals.waiting += report.waiting;
     totals.failed += report.failed.length;
-    if (page.length < PAGE_INVOICES) return;
-    const last = page.at(-1)!;
-    after = { finalize_after: last.finalize_after!, id: last.id };
-  }
+    const last = page.at(-1);
+    if (last !== undefined) after = { finalize_after: last.finalize_after!, id: last.id };
+    return page.length === PAGE_INVOICES;
+  };
 }

@@ -17,6 +17,8 @@ export interface JobRunner {
   readonly holder: string;
   /** The database's clock, or a test's. */
   readonly now: () => Promise<string>;
+  /** Hears what each run came to; null: it failed. */
+  readonly onReport?: (job: string, report: JobReport | null) => void;
   /** After this long without a sign of life another process may take the job over. */
   readonly leaseSeconds?: number;
 }
@@ -52,11 +54,15 @@ export async function runJob<Deps>(
     const milliseconds = Math.round(performance.now() - begun);
     if (Object.values(report).some((count) => count > 0))
       log.info({ ...report, milliseconds }, 'job done');
+    runner.onReport?.(name, report);
     return report;
   } catch (error) {
     failure = error instanceof Error ? error.message : String(error);
     if (error instanceof JobLeaseLost) log.warn('job lease lost');
-    else log.error({ err: error }, 'job failed');
+    else {
+      log.error({ err: error }, 'job failed');
+      runner.onReport?.(name, null);
+    }
     return null;
   } finally {
     clearInterval(heartbeat);

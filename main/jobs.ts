@@ -1,6 +1,7 @@
 import { createEventEraser } from '../clickhouse/writing/event-eraser.ts';
 import { createEventImport } from '../ingest/import-events.ts';
 import { ALL_JOBS, jobDeps } from '../jobs/all-jobs.ts';
+import { jobMetrics } from '../platform/metrics.ts';
 import { startScheduler } from '../jobs/scheduler.ts';
 import { STREAM_GROUP } from '../stream/consumer.ts';
 import { runRole, type RunningRole } from './role.ts';
@@ -25,7 +26,9 @@ async function start(runtime: Runtime): Promise<RunningRole> {
   const eventEraser = createEventEraser(runtime.clickhouse());
   const billing = await runtime.billingDeps();
   const deps = jobDeps(billing, eventLog, STREAM_GROUP, importEvents, eventEraser);
-  const scheduler = startScheduler({ pool, log, holder: instanceId, now }, ALL_JOBS, deps);
+  const onReport = jobMetrics(runtime.registry);
+  const runner = { pool, log, holder: instanceId, now, onReport };
+  const scheduler = startScheduler(runner, ALL_JOBS, deps);
   return {
     health: async () => ({ jobs: 'up' }),
     async drain() {

@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
 
 /** One answered request, as metrics count it. */
 export interface AnswerFacts {
@@ -27,4 +27,24 @@ export function httpMetrics(registry: Registry): (answer: AnswerFacts) => void {
   });
   return ({ method, route, status, seconds }) =>
     duration.observe({ method, route, status: String(status) }, seconds);
+}
+
+/**
+ * What jobs came to: each figure of their reports, and `error` for a run that failed as a whole. Hand the
+ * answer to the scheduler as `onReport`.
+ */
+export function jobMetrics(
+  registry: Registry,
+): (job: string, report: Readonly<Record<string, number>> | null) => void {
+  const outcomes = new Counter({
+    name: 'job_outcomes_total',
+    help: 'Records that a job advanced, finalized, left waiting or failed, by job and outcome.',
+    labelNames: ['job', 'outcome'],
+    registers: [registry],
+  });
+  return (job, report) => {
+    if (report === null) outcomes.inc({ job, outcome: 'error' });
+    for (const [outcome, count] of Object.entries(report ?? {}))
+      outcomes.inc({ job, outcome }, count);
+  };
 }

@@ -96,6 +96,8 @@ export const invoiceFields = {
   tax_summary: TaxSummary.nullable(),
   coupon_applications: z.array(CouponApplication),
   metadata: stringMap,
+  /** Why it was not finalized when its grace was over; null if it was, or is not due yet. */
+  finalize_refusal: z.string().nullable(),
   version: z.int(),
 };
 const StoredInvoice = z.object(invoiceFields);
@@ -111,7 +113,6 @@ export type InvoiceRecord = z.infer<typeof StoredInvoice> & {
   readonly usage_watermarks: StoredWatermarks | null;
   readonly finalize_after: string | null;
   readonly stream_heads: StoredWatermarks | null;
-  readonly finalize_refusal: string | null;
 };
 
 /** What is stored of a row and shown. */

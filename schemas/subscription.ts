@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { BillingRefusal } from './billing-refusal.ts';
 import { CouponAssociation } from './coupon.ts';
 import { CreditGrant } from './credit-grant.ts';
 import { Customer } from './customer.ts';
@@ -65,6 +66,8 @@ export const subscriptionFields = {
   parent_subscription_id: z.string().nullable(),
   pause_status: z.enum(PAUSE_STATUSES),
   active_pause_id: z.string().nullable(),
+  /** Why the last attempt to bill it failed; null if it did not. */
+  billing_refusal: BillingRefusal.nullable(),
   version: z.int(),
 };
 const StoredSubscription = z.object(subscriptionFields);
@@ -76,6 +79,8 @@ export type SubscriptionRow = z.infer<typeof StoredSubscription> & {
   readonly synced_price_sequence: string;
   readonly last_billing_sequence: number;
   readonly due_at: string | null;
+  /** Not billed before, because it was refused; null: when it is due. */
+  readonly billing_retry_at: string | null;
 };
 
 /** What is stored of a line item and shown: everything but the embedded price and meter. */

@@ -17,6 +17,8 @@ export interface UsageOracle {
   ): Promise<void>;
   /** The store is away: every read refuses. */
   outage(away: boolean): void;
+  /** Every read with a question about the customer throws this; null: no more. */
+  failFor(customer: { external_id: string }, error: unknown): void;
   /** How often usage was read, and how many questions the last read had. */
   readonly reads: { count: number; questions: number };
 }
@@ -27,12 +29,15 @@ export function createUsageOracle(): UsageOracle & { attach(pool: Pool): void } 
   let offset = 0n;
   let isAway = false;
   let database: Pool | null = null;
+  const failures = new Map<string, unknown>();
   const reads = { count: 0, questions: 0 };
   const head = () => ({ 0: packPosition(0, offset, 0) });
   return {
     reads,
     attach: (pool) => void (database = pool),
     outage: (away) => void (isAway = away),
+    failFor: ({ external_id }, error) =>
+      void (error === null ? failures.delete(external_id) : failures.set(external_id, error)),
     async use(meter, customer, at, value = '1', dimensions = {}) {
       const [version] = await database!<
         { id: string; tenant_id: string; environment_id: string }[]
@@ -59,6 +64,8 @@ export function createUsageOracle(): UsageOracle & { attach(pool: Pool): void } 
         if (isAway) throw new BillingError('unavailable', 'usage_unavailable', 'the store is away');
         reads.count += 1;
         reads.questions = queries.length;
+        for (const id of queries.flatMap((query) => query.external_customer_ids ?? []))
+          if (failures.has(id)) throw failures.get(id);
         const below = typeof bound === 'object' ? bound.at : head();
         return answerUsage(queries, usage, bound === 'fresh' ? null : below);
       },

@@ -99,6 +99,7 @@ export function issue(
       due_date: dueOn(at, terms),
       paid_at: paidAt(invoice.paid_at, invoice.payment_status, at),
       finalize_after: null,
+      finalize_refusal: null,
       stream_heads: null,
       updated_at: at,
       updated_by: user_id,

@@ -79,7 +79,6 @@ function shown(record: InvoiceRecord) {
     proration_behavior: _____,
     finalize_after: __,
     stream_heads: ___,
-    finalize_refusal: ____,
     meter_version_ids,
     usage_watermarks,
     ...fields

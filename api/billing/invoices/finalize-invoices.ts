@@ -2,12 +2,14 @@ import { BillingError } from '../../../domain/errors.ts';
 import { hasPassed } from '../../../domain/metering/log-heads.ts';
 import { failpoint } from '../../../platform/failpoint.ts';
 import type { Scope, Transaction } from '../../../postgres/client.ts';
-import { isServerRefusal } from '../../../postgres/outage.ts';
+import { isPostgresRace } from '../../../postgres/outage.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { findCustomers } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
+import { inParts } from '../../in-parts.ts';
+import { isOutage } from '../../outage.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import { findSubscriptions } from '../records/subscription-repository.ts';
 import { computeInvoices } from '../computing/compute-invoices.ts';
@@ -49,34 +51,48 @@ interface Final {
 /**
  * Finalizes a page of drafts whose grace is over: usage of all of them is read once more in one call,
  * and those for which the stream has passed the log's noted heads are issued in one transaction
- * (billing-semantics 17.4, metering 5). An invoice that is refused keeps the reason and is not tried
- * again; any other failure is tried by the next run. Throws when usage can not be read at all.
+ * (billing-semantics 17.4, metering 5). A page that fails is done in halves, down to the invoices at
+ * fault. An invoice that is refused keeps the reason and is not tried again; any other failure is kept
+ * too, and tried by the next run. Throws during an outage.
  */
 export async function finalizeInvoices(
   deps: BillingDeps,
   finalizing: Finalizing,
   invoices: readonly InvoiceRecord[],
 ): Promise<FinalizeReport> {
+  const { results, failed } = await inParts(invoices, (part) =>
+    finalizePart(deps, finalizing, part),
+  );
+  const all = [
+    ...results.flatMap((part) => part.failed),
+    ...failed.map(({ item, error }) => ({ invoice: item, error })),
+  ];
+  await refuse(deps, finalizing, all);
+  const total = (count: (part: PartReport) => number) =>
+    results.reduce((sum, part) => sum + count(part), 0);
+  return {
+    finalized: total((part) => part.finalized),
+    skipped: total((part) => part.skipped),
+    waiting: total((part) => part.waiting),
+    failed: all.map(({ invoice, error }) => ({ invoice_id: invoice.id, error })),
+  };
+}
+
+interface PartReport extends Omit<FinalizeReport, 'failed'> {
+  readonly failed: readonly RefusedInvoice[];
+}
+interface RefusedInvoice {
+  readonly invoice: InvoiceRecord;
+  readonly error: unknown;
+}
+
+async function finalizePart(
+  deps: BillingDeps,
+  finalizing: Finalizing,
+  invoices: readonly InvoiceRecord[],
+): Promise<PartReport> {
   const { ready, waiting, failed } = await computeFinals(deps, finalizing, invoices);
-  await refuse(deps, finalizing, failed);
-  try {
-    return { ...(await writeFinals(deps, finalizing, ready)), waiting, failed };
-  } catch (error) {
-    if (!isServerRefusal(error)) throw error;
-    deps.log.warn({ err: error, invoices: ready.length }, 'page refused, going one by one');
-  }
-  const report = { finalized: 0, skipped: 0, waiting, failed: [...failed] };
-  for (const final of ready) {
-    try {
-      const written = await writeFinals(deps, finalizing, [final]);
-      report.finalized += written.finalized;
-      report.skipped += written.skipped;
-    } catch (error) {
-      if (!isServerRefusal(error)) throw error;
-      report.failed.push({ invoice_id: final.invoice.id, error });
-    }
-  }
-  return report;
+  return { ...(await writeFinals(deps, finalizing, ready)), waiting, failed };
 }
 
 async function computeFinals(
@@ -104,10 +120,10 @@ async function computeFinals(
   const computations = await computeInvoices(deps, deps.pool, scope, targets, { at, user_id });
 
   const finals = [...edited];
-  const failed: { invoice_id: string; error: unknown }[] = [];
+  const failed: RefusedInvoice[] = [];
   for (const done of computations) {
     if (!done.ok) {
-      failed.push({ invoice_id: done.target.invoice!.id, error: done.error });
+      failed.push({ invoice: done.target.invoice!, error: done.error });
       continue;
     }
     const { target, sources, ...computed } = done.computed;
@@ -160,19 +176,41 @@ function isComplete({ invoice, computed }: Final): boolean {
   );
 }
 
+/** Keeps the reasons, and tells their tenant of those that are new. What passes by itself is none. */
 async function refuse(
   deps: BillingDeps,
   { scope, hold }: Finalizing,
-  failed: FinalizeReport['failed'],
+  failed: readonly RefusedInvoice[],
 ): Promise<void> {
-  for (const { invoice_id, error } of failed) {
-    if (!(error instanceof BillingError) || error.kind === 'unavailable') continue;
+  for (const { invoice, error } of failed) {
+    if (isOutage(error) || isPostgresRace(error)) continue;
+    const refusal = { text: refusalText(error), isFinal: error instanceof BillingError };
+    if (!refusal.isFinal && invoice.finalize_refusal === refusal.text) continue;
     await deps.pool.begin(async (tx) => {
       await hold(tx);
-      await setFinalizeRefusal(tx, scope, invoice_id, error.message);
+      const refused = await setFinalizeRefusal(tx, scope, invoice.id, refusal);
+      if (refused === null) return;
+      const told = invoiceEvent('invoice.update', scope, {
+        invoice: refused,
+        lines: await linesOfInvoices(tx, scope, [invoice.id]),
+        customer: null,
+        subscription: null,
+      });
+      const payload = {
+        invoice: { ...(told.payload['invoice'] as object), ...refusedWith(refused) },
+      };
+      await writeOutboxEvents(tx, [{ ...told, payload }]);
     });
   }
 }
+
+const refusedWith = ({ finalize_refusal }: InvoiceRecord) => ({ finalize_refusal });
+
+/** A refusal in its own words; a bug keeps its text in the log. */
+const refusalText = (error: unknown): string =>
+  error instanceof BillingError
+    ? error.message
+    : 'An unexpected error of the service. It is tried again by itself.';
 
 async function writeFinals(
   deps: BillingDeps,

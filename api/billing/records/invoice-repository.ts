@@ -315,17 +315,24 @@ export async function findLatestInvoice(
   return row ?? null;
 }
 
-/** Leaves the invoice to a person: the finalizing job does not look at it again. */
+/**
+ * Keeps why the invoice was not finalized. With `isFinal` it is left to a person: the finalizing job does
+ * not look at it again. Null if it is no longer due.
+ */
 export async function setFinalizeRefusal(
   tx: Transaction,
   scope: Scope,
   id: string,
-  refusal: string,
-): Promise<void> {
-  await tx`
+  { text, isFinal }: { readonly text: string; readonly isFinal: boolean },
+): Promise<InvoiceRecord | null> {
+  const [row] = await tx<InvoiceRecord[]>`
     update invoices
-       set finalize_refusal = ${refusal}, finalize_after = null, version = version + 1
-     where ${inScope(tx, scope)} and id = ${id} and finalize_after is not null`;
+       set finalize_refusal = ${text},
+           finalize_after = case when ${isFinal} then null else finalize_after end,
+           version = version + 1
+     where ${inScope(tx, scope)} and id = ${id} and finalize_after is not null
+    returning *`;
+  return row ?? null;
 }
 
 /** Environments that have invoices whose grace is over by `at`. */

@@ -85,6 +85,7 @@ export async function subscriptionAnswers(
 function shown(row: SubscriptionRow) {
   const {
     due_at: _,
+    billing_retry_at: ____,
     last_billing_sequence: __,
     cancel_proration_behavior: ___,
     synced_price_sequence,

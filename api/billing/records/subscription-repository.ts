@@ -4,6 +4,7 @@ import { inScope, oneOf } from '../../../postgres/client.ts';
 import { insertRows } from '../../../postgres/insert-rows.ts';
 import { findPage } from '../../../postgres/search.ts';
 import type { Page } from '../../../schemas/search.ts';
+import type { BillingRefusal } from '../../../schemas/billing-refusal.ts';
 import type { LineItemRow, SubscriptionRow } from '../../../schemas/subscription.ts';
 
 /** A subscription as a command makes it; what the table fills in by itself is left out. */
@@ -95,7 +96,7 @@ export async function changeSubscription(
   const values = metadata === undefined ? columns : { ...columns, metadata: tx.json(metadata) };
   const [row] = await tx<SubscriptionRow[]>`
     update subscriptions
-       set ${tx(values)}, version = version + 1
+       set ${tx(values)}, billing_retry_at = null, version = version + 1
      where ${inScope(tx, scope)} and id = ${id}
     returning *`;
   return row!;
@@ -104,6 +105,7 @@ export async function changeSubscription(
 const CLOCKED_COLUMNS = [
   'subscription_status', 'billing_anchor', 'current_period_start', 'current_period_end', 'end_date',
   'cancel_at', 'cancel_at_period_end', 'cancelled_at', 'last_billing_sequence', 'due_at',
+  'billing_refusal', 'billing_retry_at',
   'updated_at', 'updated_by',
 ] as const satisfies readonly (keyof SubscriptionRow)[]; // prettier-ignore
 
@@ -139,6 +141,20 @@ export async function lockSubscriptionsUnchanged(
   return new Set(read.filter((row) => versions.get(row.id) === row.version).map(({ id }) => id));
 }
 
+/** Keeps why a due subscription was not billed, and when it is tried again. Nothing that billing reads changes. */
+export async function setBillingRefusal(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+  refused: { readonly billing_refusal: BillingRefusal; readonly billing_retry_at: string },
+): Promise<void> {
+  await tx`
+    update subscriptions
+       set billing_refusal = ${tx.json(refused.billing_refusal as never)},
+           billing_retry_at = ${refused.billing_retry_at}
+     where ${inScope(tx, scope)} and id = ${id}`;
+}
+
 /** Ends the line items of ended subscriptions: none goes on beyond its subscription's end. */
 export async function endLineItemsOf(
   tx: Transaction,
@@ -172,7 +188,8 @@ export async function scopesWithDueSubscriptions(db: Db, at: string): Promise<Sc
   return await db<Scope[]>`
     select distinct tenant_id, environment_id
       from subscriptions
-     where due_at <= ${at} and status = 'published'
+     where due_at <= ${at} and (billing_retry_at is null or billing_retry_at <= ${at})
+       and status = 'published'
      order by tenant_id, environment_id`;
 }
 
@@ -194,6 +211,7 @@ export async function dueSubscriptions(
       from subscriptions
      where ${inScope(db, scope)}
        and due_at <= ${at}
+       and (billing_retry_at is null or billing_retry_at <= ${at})
        and status = 'published'
        ${after === null ? db`` : db`and (due_at, id) > (${after.due_at}, ${after.id})`}
      order by due_at, id

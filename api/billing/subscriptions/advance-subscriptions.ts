@@ -1,11 +1,11 @@
 import { failpoint } from '../../../platform/failpoint.ts';
 import type { Scope, Transaction } from '../../../postgres/client.ts';
-import { isServerRefusal } from '../../../postgres/outage.ts';
 import { writeOutboxEvents, type OutboxEvent } from '../../../postgres/tables/outbox.ts';
 import type { Customer } from '../../../schemas/customer.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { BillingDeps } from '../../deps.ts';
+import { inParts } from '../../in-parts.ts';
 import { computeInvoices, type Computation } from '../computing/compute-invoices.ts';
 import {
   findInvoicesOfPeriods,
@@ -14,6 +14,7 @@ import {
 } from '../records/invoice-repository.ts';
 import { invoiceEvent, issueInvoices } from '../computing/write-invoices.ts';
 import { subscriptionSnapshot } from '../records/subscription-notification.ts';
+import { refuseSubscriptions, type RefusedSubscription } from './refuse-subscriptions.ts';
 import { planAdvance, type Advance } from './plan-advance.ts';
 import {
   endLineItemsOf,
@@ -41,24 +42,62 @@ export interface AdvanceReport {
 /**
  * Moves a page of due subscriptions one step: usage of all of them is read in one call outside any
  * transaction, then one transaction writes invoices, periods and notifications of those that have not
- * changed meanwhile (billing-semantics 3.4). A page that the database refuses is written one by one, so
- * that a single bad subscription holds nobody up. Throws when usage can not be read at all.
+ * changed meanwhile (billing-semantics 3.4). A page that fails is done in halves, down to the subscriptions
+ * at fault; each of those keeps the reason, where its tenant reads it, and is due again after a while.
+ * Throws during an outage.
  */
 export async function advanceSubscriptions(
   deps: BillingDeps,
   advancing: Advancing,
   subscriptions: readonly SubscriptionRow[],
 ): Promise<AdvanceReport> {
-  const plans = subscriptions.flatMap((row) => planAdvance(row, advancing.at, deps.settings) ?? []);
+  const { results, failed } = await inParts(subscriptions, (part) =>
+    advancePart(deps, advancing, part),
+  );
+  const all = [
+    ...results.flatMap((part) => part.failed),
+    ...failed.map(({ item, error }) => ({ subscription: item, error })),
+  ];
+  await refuseSubscriptions(deps, advancing, all);
+  return {
+    advanced: results.reduce((sum, part) => sum + part.advanced, 0),
+    invoices: results.reduce((sum, part) => sum + part.invoices, 0),
+    failed: all.map(({ subscription, error }) => ({ subscription_id: subscription.id, error })),
+  };
+}
+
+interface PartReport {
+  readonly advanced: number;
+  readonly invoices: number;
+  readonly failed: readonly RefusedSubscription[];
+}
+
+async function advancePart(
+  deps: BillingDeps,
+  advancing: Advancing,
+  subscriptions: readonly SubscriptionRow[],
+): Promise<PartReport> {
+  const { plans, failed: unplanned } = planSteps(deps, advancing, subscriptions);
   const { steps, failed } = await computeSteps(deps, advancing, plans);
-  try {
-    const written = await writeSteps(deps, advancing, steps);
-    return { ...written, failed };
-  } catch (error) {
-    if (!isServerRefusal(error)) throw error;
-    deps.log.warn({ err: error, subscriptions: steps.length }, 'page refused, going one by one');
+  return { ...(await writeSteps(deps, advancing, steps)), failed: [...unplanned, ...failed] };
+}
+
+function planSteps(
+  deps: BillingDeps,
+  { at }: Advancing,
+  subscriptions: readonly SubscriptionRow[],
+): { plans: Advance[]; failed: RefusedSubscription[] } {
+  const plans: Advance[] = [];
+  const failed: RefusedSubscription[] = [];
+  for (const subscription of subscriptions) {
+    try {
+      const plan = planAdvance(subscription, at, deps.settings);
+      if (plan !== null) plans.push(plan);
+    } catch (error) {
+      failed.push({ subscription, error });
+    }
   }
-  return await oneByOne(deps, advancing, steps, failed);
+  return { plans, failed };
 }
 
 /** One step with its computed invoice; null when there is nothing to write. */
@@ -72,13 +111,11 @@ interface Draft {
   readonly customer: Customer;
 }
 
-type Failures = AdvanceReport['failed'];
-
 async function computeSteps(
   deps: BillingDeps,
   { scope, at, user_id }: Advancing,
   plans: readonly Advance[],
-): Promise<{ steps: Step[]; failed: Failures }> {
+): Promise<{ steps: Step[]; failed: RefusedSubscription[] }> {
   const targets = plans.flatMap(({ target }) => target ?? []);
   const taken = await findInvoicesOfPeriods(deps.pool, scope, targets);
   const open = targets.filter((target) => !taken.has(target.subscription.id));
@@ -90,11 +127,10 @@ async function computeSteps(
     ]),
   );
   const steps: Step[] = [];
-  const failed: { subscription_id: string; error: unknown }[] = [];
+  const failed: RefusedSubscription[] = [];
   for (const plan of plans) {
     const done = byPlan.get(plan.subscription.id);
-    if (done?.ok === false)
-      failed.push({ subscription_id: plan.subscription.id, error: done.error });
+    if (done?.ok === false) failed.push({ subscription: plan.subscription, error: done.error });
     else steps.push({ plan, invoice: draftOf(plan, done) });
   }
   return { steps, failed };
@@ -110,26 +146,6 @@ function draftOf(
   const billing_sequence = plan.subscription.last_billing_sequence + 1;
   const customer = sources.customers.get(plan.subscription.customer_id)!;
   return { invoice: { ...invoice, billing_sequence }, lines, customer };
-}
-
-async function oneByOne(
-  deps: BillingDeps,
-  advancing: Advancing,
-  steps: readonly Step[],
-  failed: Failures,
-): Promise<AdvanceReport> {
-  const report = { advanced: 0, invoices: 0, failed: [...failed] };
-  for (const step of steps) {
-    try {
-      const written = await writeSteps(deps, advancing, [step]);
-      report.advanced += written.advanced;
-      report.invoices += written.invoices;
-    } catch (error) {
-      if (!isServerRefusal(error)) throw error;
-      report.failed.push({ subscription_id: step.plan.subscription.id, error });
-    }
-  }
-  return report;
 }
 
 async function writeSteps(
@@ -194,7 +210,14 @@ async function issued(
 function afterStep({ plan, invoice }: Step, { at, user_id }: Advancing): SubscriptionRow {
   const after = plan.after(invoice?.invoice.amount_due ?? '0');
   const numbered = invoice?.invoice.billing_sequence ?? after.last_billing_sequence;
-  return { ...after, last_billing_sequence: numbered, updated_at: at, updated_by: user_id };
+  return {
+    ...after,
+    last_billing_sequence: numbered,
+    billing_refusal: null,
+    billing_retry_at: null,
+    updated_at: at,
+    updated_by: user_id,
+  };
 }
 
 function eventsOf(

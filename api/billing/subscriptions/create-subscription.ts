@@ -121,6 +121,8 @@ const NOTHING_YET = {
   pause_status: 'none',
   active_pause_id: null,
   last_billing_sequence: 0,
+  billing_refusal: null,
+  billing_retry_at: null,
 } as const;
 
 /** The customer, locked so that it is not archived meanwhile; both references have to agree. */

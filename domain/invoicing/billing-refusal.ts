@@ -1,0 +1,35 @@
+import type { BillingRefusal } from '../../schemas/billing-refusal.ts';
+import { BillingError } from '../errors.ts';
+import { epochMs, isoText } from '../time/instant.ts';
+
+const MINUTE_MS = 60_000;
+const WAIT_MINUTES_MAX = 60;
+
+/** The reason with the attempts before it. A bug keeps its text in the log: the tenant reads that it is one. */
+export function billingRefusal(
+  error: unknown,
+  before: BillingRefusal | null,
+  at: string,
+): BillingRefusal {
+  const { code, message, details } = error instanceof BillingError ? error : UNEXPECTED;
+  const isSame = before !== null && before.code === code && before.message === message;
+  return {
+    code,
+    message,
+    details: details.map((detail) => ({ ...detail })),
+    since: isSame ? before.since : at,
+    attempts: (before?.attempts ?? 0) + 1,
+  };
+}
+
+const UNEXPECTED = {
+  code: 'internal_error',
+  message: 'An unexpected error of the service. It is tried again by itself.',
+  details: [],
+} as const;
+
+/** When to try again: after 1, 2, 4 … minutes, at most an hour. */
+export function retryAt({ attempts }: Pick<BillingRefusal, 'attempts'>, at: string): string {
+  const minutes = Math.min(2 ** Math.min(attempts - 1, 10), WAIT_MINUTES_MAX);
+  return isoText(epochMs(at) + minutes * MINUTE_MS);
+}

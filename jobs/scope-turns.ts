@@ -1,0 +1,56 @@
+import { isOutage } from '../api/outage.ts';
+import type { Logger } from '../platform/log.ts';
+import type { Scope } from '../postgres/client.ts';
+import { JobLeaseLost } from '../postgres/tables/job-leases.ts';
+import type { JobRun } from './job.ts';
+
+/** Does one page of a scope's work; answers whether there may be more. */
+export type Turn = () => Promise<boolean>;
+
+/** After so many scopes in a row that met an outage the run ends: the store is away for all of them. */
+const OUTAGES_MAX = 3;
+
+/**
+ * Gives each environment one page in turn until none has more, so that a large one does not hold up the
+ * others. Another one begins at every run. An environment whose turn fails has no further turn in this
+ * run; the others go on. Throws the first failure if no turn succeeded.
+ */
+export async function takeTurns(
+  { run, log }: { readonly run: Pick<JobRun, 'lease' | 'signal'>; readonly log: Logger },
+  scopes: readonly Scope[],
+  turnOf: (scope: Scope) => Turn,
+): Promise<void> {
+  let waiting = rotated(scopes, run.lease.generation).map((scope) => ({
+    scope,
+    turn: turnOf(scope),
+  }));
+  let failure: { readonly error: unknown } | null = null;
+  let succeeded = 0;
+  let outages = 0;
+  while (waiting.length > 0) {
+    const next: typeof waiting = [];
+    for (const each of waiting) {
+      if (run.signal.aborted) return;
+      try {
+        if (await each.turn()) next.push(each);
+        succeeded += 1;
+        outages = 0;
+      } catch (error) {
+        if (error instanceof JobLeaseLost) throw error;
+        failure ??= { error };
+        log.error({ err: error, ...each.scope }, 'an environment is left for the next run');
+        outages = isOutage(error) ? outages + 1 : 0;
+        if (outages === OUTAGES_MAX) throw error;
+      }
+    }
+    waiting = next;
+  }
+  if (failure !== null && succeeded === 0) throw failure.error;
+}
+
+/** The same scopes, from another one on for each number. */
+function rotated(scopes: readonly Scope[], generation: string): Scope[] {
+  if (scopes.length === 0) return [];
+  const first = Number(BigInt(generation) % BigInt(scopes.length));
+  return [...scopes.slice(first), ...scopes.slice(0, first)];
+}
