@@ -6,21 +6,42 @@
 export class BillingError extends Error {
   readonly kind: RefusalKind;
   readonly code: string;
+  /** At most `DETAILS_MAX`. */
   readonly details: readonly ErrorDetail[];
+  /** Problems found, named in `details` or not. */
+  readonly error_count: number;
 
+  /** `errorCount`: where the caller counted further than it collected. */
   constructor(
     kind: RefusalKind,
     code: string,
     message: string,
     details: readonly ErrorDetail[] = [],
+    errorCount = details.length,
   ) {
-    super(message);
+    super(cut(message, MESSAGE_LENGTH_MAX));
     this.name = 'BillingError';
     this.kind = kind;
     this.code = code;
-    this.details = details;
+    this.details = details.slice(0, DETAILS_MAX).map((detail) => ({
+      ...detail,
+      path: cut(detail.path, PATH_LENGTH_MAX),
+      message: cut(detail.message, MESSAGE_LENGTH_MAX),
+    }));
+    this.error_count = errorCount;
   }
 }
+
+/**
+ * An answer names this many problems, however many a request has, and repeats little of what was sent:
+ * it must not be many times larger than the request.
+ */
+export const DETAILS_MAX = 100;
+const PATH_LENGTH_MAX = 500;
+const MESSAGE_LENGTH_MAX = 4_000;
+
+const cut = (text: string, lengthMax: number): string =>
+  text.length <= lengthMax ? text : `${text.slice(0, lengthMax)}…`;
 
 export type RefusalKind =
   | 'invalid'

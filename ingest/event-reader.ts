@@ -1,4 +1,4 @@
-import type { ErrorDetail } from '../domain/errors.ts';
+import { DETAILS_MAX, type ErrorDetail } from '../domain/errors.ts';
 import {
   EVENT_ID_LENGTH_MAX,
   EVENT_TEXT_LENGTH_MAX,
@@ -23,25 +23,24 @@ export interface ReadContext {
 export const PROPERTIES_LENGTH_MAX = 1024 * 1024;
 export const FUTURE_MS_MAX = 24 * 60 * 60 * 1000;
 
-/** More problems than this are named one per event, so that every bad index still is. */
-const FULL_PROBLEMS_MAX = 100;
 const IGNORED_NAMED_MAX = 20;
 
 /**
  * Reads events out of JSON, in one pass and without building their properties. What is wrong is
- * collected, each under the path that the client wrote, so that a caller can fix all of it at once;
+ * collected, each under the path that the client wrote, so that a caller can fix it at once;
  * what is no JSON throws `MalformedJson`.
  */
 export class EventReader {
   readonly events: UsageEvent[] = [];
+  /** The first ones; the others are only counted. */
   readonly problems: ErrorDetail[] = [];
+  problemCount = 0;
   /** Keys that no event has, with their paths. */
   readonly ignored: string[] = [];
   /** Whether a value had another type than its field, or could not be read at all. */
   misshapen = false;
   readonly #context: ReadContext;
   readonly #shape: EventShape;
-  #eventsWithProblems = 0;
 
   constructor(context: ReadContext, shape: EventShape) {
     this.#context = context;
@@ -127,7 +126,7 @@ export class EventReader {
   }
 
   #event(scanner: JsonScanner, path: string): void {
-    const problemsBefore = this.problems.length;
+    const problemsBefore = this.problemCount;
     if (!scanner.isObject()) {
       scanner.skip();
       this.#wrongType(path, 'must be an object');
@@ -186,7 +185,7 @@ export class EventReader {
       seen |= field;
     }
 
-    if (this.problems.length === problemsBefore) {
+    if (this.problemCount === problemsBefore) {
       const isNative = this.#shape === 'native';
       if (eventName === '') this.#required(path, isNative ? 'event_name' : 'type');
       if (externalCustomerId === '')
@@ -197,10 +196,6 @@ export class EventReader {
         if (specVersion !== '1.0')
           this.#problem(under(path, 'specversion'), 'invalid_value', 'must be "1.0"');
       }
-    }
-    if (this.problems.length > problemsBefore) {
-      this.#eventsWithProblems++;
-      if (this.problems.length > FULL_PROBLEMS_MAX) this.problems.length = problemsBefore + 1;
     }
     this.events.push({
       kind: 'usage',
@@ -278,7 +273,9 @@ export class EventReader {
   }
 
   #problem(path: string, code: string, message: string): void {
-    this.problems.push({ path: path === '' ? 'body' : path, code, message });
+    this.problemCount++;
+    if (this.problems.length < DETAILS_MAX)
+      this.problems.push({ path: path === '' ? 'body' : path, code, message });
   }
 
   #ignore(path: string): void {

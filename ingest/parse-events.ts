@@ -15,8 +15,8 @@ export interface ParsedEvents {
 }
 
 /**
- * The events of a body, or 400 `validation_error` with every bad field under the path the client
- * wrote; nothing of such a body is accepted (metering 2). The two messages are those that existing
+ * The events of a body, or 400 `validation_error` with the first 100 bad fields under the paths the
+ * client wrote and the number of all; nothing of such a body is accepted (metering 2). The two messages are those that existing
  * clients know (observed-usage).
  */
 export function parseEvents(body: Buffer, format: EventFormat, context: ReadContext): ParsedEvents {
@@ -29,10 +29,11 @@ export function parseEvents(body: Buffer, format: EventFormat, context: ReadCont
     if (error instanceof MalformedJson) throw invalid(MISSHAPEN, [malformed(error.message)]);
     throw error;
   }
-  const { problems } = reader;
+  const { problems, problemCount } = reader;
   if (problems.length > 0) {
     const isSingle = format === 'event' || format === 'cloudevent';
-    throw invalid(reader.misshapen || isSingle ? MISSHAPEN : 'Request validation failed', problems);
+    const message = reader.misshapen || isSingle ? MISSHAPEN : 'Request validation failed';
+    throw invalid(message, problems, problemCount);
   }
   return { events: reader.events, ignored: reader.ignored };
 }
@@ -61,5 +62,8 @@ const malformed = (message: string): ErrorDetail => ({
   message,
 });
 
-const invalid = (message: string, details: readonly ErrorDetail[]): BillingError =>
-  new BillingError('invalid', 'validation_error', message, details);
+const invalid = (
+  message: string,
+  details: readonly ErrorDetail[],
+  errorCount?: number,
+): BillingError => new BillingError('invalid', 'validation_error', message, details, errorCount);

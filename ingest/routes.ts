@@ -29,7 +29,7 @@ export const ingestRoutes =
       if (redirectWithoutSlash(request, reply)) return reply;
     });
     app.setErrorHandler((error, request, reply) => {
-      const { status, code, message, details } = answerOf(error);
+      const { status, code, message, details, errorCount } = answerOf(error);
       intake.metrics.refused(status);
       // What is refused for lack of the log is counted, and logged by the log once; this is a bug.
       if (status >= 500 && status !== 503)
@@ -38,7 +38,8 @@ export const ingestRoutes =
         void reply.header('retry-after', '1');
       // The rest of the body is not read.
       if (status === 413) void reply.header('connection', 'close');
-      return reply.code(status).send(errorBody(status, code, message, details, request.id));
+      const body = errorBody(status, code, message, details, request.id, errorCount);
+      return reply.code(status).send(body);
     });
 
     // One line per request would be most of the work of a call with a single event.
@@ -68,7 +69,8 @@ export const INGEST_OPERATIONS: readonly Route[] = [
   {
     method: 'POST',
     path: '/events/bulk',
-    summary: 'Send up to 1,000 usage events. One bad event refuses the call, naming every bad one.',
+    summary:
+      'Send up to 1,000 usage events. One bad event refuses the call, naming the first 100 problems and their number.',
     permission: 'event:write',
     body: IngestEventsBody,
     status: 202,

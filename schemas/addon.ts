@@ -3,13 +3,12 @@ import { addonFields } from './addon-record.ts';
 import { CreditGrant } from './credit-grant.ts';
 import { Entitlement } from './entitlement.ts';
 import { Price } from './price.ts';
-import { name, optionalOneOf, optionalText } from './primitives.ts';
+import { name, optionalOneOf, optionalText, pairs, text } from './primitives.ts';
 import { RECORD_SEARCH_FIELDS } from './record-search.ts';
 import { searchSchemas } from './search.ts';
 import { ADDON_STATUSES, ADDON_TYPES } from './words.ts';
 
-const metadata = z
-  .record(z.string().max(255), z.unknown())
+const metadata = pairs(z.unknown(), 256)
   .nullish()
   .transform((value) => (value === null ? {} : value));
 

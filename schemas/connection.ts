@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { name, optionalMetadata, optionalText, recordFields, text } from './primitives.ts';
+import { name, optionalMetadata, optionalText, pairs, recordFields, text } from './primitives.ts';
 import { searchSchemas } from './search.ts';
 import { BILLING_PERIODS, CONNECTION_PROVIDERS, SYNCED_ENTITIES } from './words.ts';
 
@@ -26,8 +26,8 @@ const S3Export = z.object({
 const AwsMarketplace = z.object({ region: text(64).nullish() });
 const InvoiceSyncSettings = z.object({
   normalize_fixed_to: z.enum(BILLING_PERIODS).nullish(),
-  metadata_custom_fields: z.array(z.record(z.string(), z.unknown())).max(100).nullish(),
-  service_period_custom_fields: z.record(z.string(), z.unknown()).nullish(),
+  metadata_custom_fields: z.array(pairs(z.unknown(), 256)).max(100).nullish(),
+  service_period_custom_fields: pairs(z.unknown(), 256).nullish(),
 });
 
 export const SyncConfigBody = z.object({
@@ -49,9 +49,11 @@ export const SyncConfig = z
 export type SyncConfig = z.infer<typeof SyncConfig>;
 
 /** Keys, account numbers and the like, as the provider names them. Kept sealed and never answered. */
-export const SecretData = z
-  .record(text(100).min(1), z.union([text(20_000), z.boolean(), z.number()]))
-  .refine((value) => Object.keys(value).length <= 50, { message: 'has more than 50 keys' });
+export const SecretData = pairs(
+  z.union([text(20_000), z.boolean(), z.number()]),
+  50,
+  text(100).min(1),
+);
 
 export const CreateConnectionBody = z.object({
   name: name(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { EVENT_ID_LENGTH_MAX } from './events/event-bodies.ts';
-import { instant, name, recordFields } from './primitives.ts';
+import { instant, name, recordFields, text } from './primitives.ts';
 import { searchSchemas } from './search.ts';
 
 export const CORRECTION_TYPES = ['void'] as const;
@@ -8,7 +8,7 @@ export const CORRECTION_TYPES = ['void'] as const;
 /** Takes an event back. What should have been sent instead is sent as a new event with a new id. */
 export const CreateCorrectionBody = z
   .object({
-    event_id: z.string().min(1, 'is required').max(EVENT_ID_LENGTH_MAX),
+    event_id: text(EVENT_ID_LENGTH_MAX).min(1, 'is required'),
     type: z.enum(CORRECTION_TYPES).default('void'),
     /** For those who look at the books later. */
     reason: name(1000),

@@ -15,7 +15,10 @@ export const CostAnalyticsBody = z
     property_filters: propertyFilters,
     /** Customers have no children here: with or without it the answer is the customer's own. */
     include_children: z.boolean().nullish(),
-    expand: z.array(z.enum(['meter', 'price'])).nullish(),
+    expand: z
+      .array(z.enum(['meter', 'price']))
+      .max(20)
+      .nullish(),
     limit: z.int().min(1).max(1000).nullish(),
     offset: z.int().min(0).nullish(),
   })

@@ -8,7 +8,9 @@ import {
   name,
   optionalLookupKey,
   optionalMetadata,
+  pairs,
   recordFields,
+  text,
   time,
 } from './primitives.ts';
 import { RECORD_SEARCH_FIELDS } from './record-search.ts';
@@ -28,7 +30,7 @@ export const CreateCouponBody = z.object({
   redeem_before: time.nullish(),
   /** Found in any case. */
   coupon_code: optionalLookupKey,
-  rules: z.record(z.string(), z.unknown()).nullish(),
+  rules: pairs(z.unknown(), 256).nullish(),
   metadata: optionalMetadata,
 });
 export type CreateCouponBody = z.output<typeof CreateCouponBody>;
@@ -58,7 +60,7 @@ export const Coupon = z
   .meta({ id: 'Coupon' });
 export type Coupon = z.infer<typeof Coupon>;
 
-export const CouponCodeParams = z.object({ code: z.string().max(255) });
+export const CouponCodeParams = z.object({ code: text() });
 
 export const CouponSearch = searchSchemas({
   fields: {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { GrantedSource } from './granted-entitlement.ts';
 import { Feature } from './feature.ts';
-import { decimalText, instant } from './primitives.ts';
+import { decimalText, instant, text } from './primitives.ts';
 import { Pagination } from './search.ts';
 
 const commaList = z.preprocess(
@@ -12,7 +12,7 @@ const commaList = z.preprocess(
           .flatMap((part) => String(part).split(','))
           .map((part) => part.trim())
           .filter((part) => part !== ''),
-  z.array(z.string().max(255)).max(1000).optional(),
+  z.array(text()).max(1000).optional(),
 );
 
 const filters = {
@@ -23,8 +23,8 @@ const filters = {
 
 /** One of the two names the customer; `customer_lookup_key` is the external id. */
 export const CustomerUsageQuery = z.object({
-  customer_id: z.string().max(255).optional(),
-  customer_lookup_key: z.string().max(255).optional(),
+  customer_id: text().optional(),
+  customer_lookup_key: text().optional(),
   ...filters,
 });
 export const OneCustomerUsageQuery = z.object(filters);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { decimalText, instant, recordFields } from './primitives.ts';
+import { decimalText, instant, recordFields, text } from './primitives.ts';
 import {
   GRANT_APPLICATION_REASONS,
   GRANT_APPLICATION_STATUSES,
@@ -64,11 +64,11 @@ const flag = z.enum(['true', 'false']).optional();
 /** Exactly one of `id` and `lookup_key`, the customer's external id. */
 export const CustomerWalletsQuery = z
   .object({
-    id: z.string().min(1).max(255).optional(),
-    lookup_key: z.string().min(1).max(255).optional(),
+    id: text(255).min(1).optional(),
+    lookup_key: text(255).min(1).optional(),
     include_real_time_balance: flag,
     from_cache: flag,
-    expand: z.string().max(512).optional(),
+    expand: text(512).optional(),
   })
   .superRefine(({ id, lookup_key, expand }, context) => {
     const asked = (expand ?? '').split(',').map((name) => name.trim());

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, instant, time } from './primitives.ts';
+import { id, instant, text, time } from './primitives.ts';
 import { choice, windowSize } from './usage-choices.ts';
 
 /** Both times or none: without them the last 24 hours. */
@@ -63,9 +63,9 @@ export const ReprocessBody = z
     start_date: time,
     /** Default: now. */
     end_date: time.nullish(),
-    event_names: z.array(z.string().max(255)).max(1000).nullish(),
-    external_customer_ids: z.array(z.string().max(255)).max(1000).nullish(),
-    external_customer_id: z.string().max(255).nullish(),
+    event_names: z.array(text()).max(1000).nullish(),
+    external_customer_ids: z.array(text()).max(1000).nullish(),
+    external_customer_id: text().nullish(),
     batch_size: z.int().min(1).max(100_000).nullish(),
   })
   .meta({ id: 'ReprocessRawEvents' });

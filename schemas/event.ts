@@ -3,7 +3,7 @@ import { Customer } from './customer.ts';
 import { Meter } from './meter.ts';
 import { Price } from './price.ts';
 import { SubscriptionLineItem } from './subscription.ts';
-import { decimalText, instant, time } from './primitives.ts';
+import { decimalText, instant, text, time } from './primitives.ts';
 import { choice, eventText, propertyFilters } from './usage-choices.ts';
 
 /** An event as it was accepted. `properties` keeps its JSON types. */
@@ -158,15 +158,15 @@ export const EventHistory = z
   .meta({ id: 'EventHistory' });
 export type EventHistory = z.infer<typeof EventHistory>;
 
-export const EventParams = z.object({ id: z.string().min(1).max(1000) });
-export const EventLookup = z.object({ id: z.string().min(1).max(1000) });
+export const EventParams = z.object({ id: text(1000).min(1) });
+export const EventLookup = z.object({ id: text(1000).min(1) });
 
 export const EVENT_PAGE_SIZE = 50;
 
 const common = {
   external_customer_id: eventText.nullish(),
   event_name: eventText.nullish(),
-  event_id: z.string().max(255).nullish(),
+  event_id: text().nullish(),
   source: eventText.nullish(),
   /** Both ends belong to the range; default: the last seven days. */
   start_time: time.nullish(),
@@ -177,8 +177,8 @@ const common = {
    * As answered, `<unix nanoseconds>::<event id>` unless the page ended among copies of one event: what
    * the list has before that event (newer ones, newest first), or behind it.
    */
-  iter_first_key: z.string().max(300).nullish(),
-  iter_last_key: z.string().max(300).nullish(),
+  iter_first_key: text(300).nullish(),
+  iter_last_key: text(300).nullish(),
 };
 
 export const EventsBody = z
@@ -196,10 +196,10 @@ export const EventsQuery = z.object({
   ...common,
   start_time: choice(time),
   end_time: choice(time),
-  property_filters: z.string().max(4000).nullish(),
-  page_size: z.string().max(20).nullish(),
+  property_filters: text(4000).nullish(),
+  page_size: text(20).nullish(),
   offset: z.coerce.number().int().min(0).nullish(),
-  count_total: z.string().max(10).nullish(),
+  count_total: text(10).nullish(),
 });
 
 export const EventList = z

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, time } from './primitives.ts';
+import { id, text, time } from './primitives.ts';
 import { eventText, windowSize, windowZone } from './usage-choices.ts';
 import { EXPORT_FORMATS } from './words.ts';
 
@@ -11,7 +11,7 @@ const part = {
   format: z.enum(EXPORT_FORMATS).default('csv'),
   limit: z.coerce.number().int().min(1).max(EXPORT_ROWS_MAX).default(EXPORT_ROWS_DEFAULT),
   /** As the header X-Next-Cursor of the part before gave it. */
-  cursor: z.string().max(6000).optional(),
+  cursor: text(6000).optional(),
 };
 
 /** Accepted copies of `[start_time, end_time)`, oldest first. Default: the seven days before now. */

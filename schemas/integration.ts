@@ -11,7 +11,7 @@ export const LinkBody = z.object({
   entity_type: entityType,
   entity_id: id,
   provider_type: providerType,
-  provider_entity_id: z.string().trim().min(1, 'is required').max(255),
+  provider_entity_id: name(),
   metadata: optionalMetadata,
 });
 export type LinkBody = z.output<typeof LinkBody>;

@@ -8,6 +8,7 @@ import {
   optionalText,
   positiveDecimal,
   recordFields,
+  text,
   time,
 } from './primitives.ts';
 import { IngestEventBody } from './events/event-bodies.ts';
@@ -18,10 +19,7 @@ export const MeterFilter = z
   .object({
     key: name(),
     /** Compared with the event's as they stand, spaces included. */
-    values: z
-      .array(z.string().min(1, 'is required').max(1000))
-      .min(1, 'needs at least one value')
-      .max(1000),
+    values: z.array(text(1000).min(1, 'is required')).min(1, 'needs at least one value').max(1000),
   })
   .meta({ id: 'MeterFilter' });
 

@@ -6,6 +6,7 @@ import {
   optionalMetadata,
   positiveDecimalText,
   recordFields,
+  text,
 } from './primitives.ts';
 import { RECORD_SEARCH_FIELDS } from './record-search.ts';
 import { searchSchemas } from './search.ts';
@@ -41,7 +42,7 @@ export const PriceUnit = z
   .meta({ id: 'PriceUnit' });
 export type PriceUnit = z.infer<typeof PriceUnit>;
 
-export const PriceUnitCodeParams = z.object({ code: z.string().min(1).max(255) });
+export const PriceUnitCodeParams = z.object({ code: text(255).min(1) });
 
 export const PriceUnitSearch = searchSchemas({
   fields: {

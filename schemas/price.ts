@@ -18,6 +18,7 @@ import {
   optionalMetadata,
   optionalOneOf,
   optionalText,
+  pairs,
   recordFields,
   text,
   time,
@@ -54,10 +55,7 @@ const tiers = z.array(PriceTierBody).max(500).nullish();
 const bucketSize = optionalOneOf([...BUCKET_SIZES, 'none']);
 
 /** Which property values the price is for: property → values (billing-semantics 2.5). */
-const filterValues = z
-  .record(z.string().max(255), z.array(text(1000)).max(1000))
-  .refine((value) => Object.keys(value).length <= 20, { message: 'has more than 20 keys' })
-  .nullish();
+const filterValues = pairs(z.array(text(1000)).max(1000), 20).nullish();
 
 /** What `POST /prices` takes. That the fields make sense together is for the rules of pricing to say. */
 export const CreatePriceBody = z.object({
@@ -91,7 +89,7 @@ export const CreatePriceBody = z.object({
   metadata: optionalMetadata,
   group_id: optionalId,
   /** Every price recurs or is billed once by its period; older clients send the word all the same. */
-  billing_cadence: z.string().nullish(),
+  billing_cadence: text().nullish(),
 });
 export type CreatePriceBody = z.output<typeof CreatePriceBody>;
 

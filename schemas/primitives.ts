@@ -2,19 +2,56 @@ import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
 import { BILLING_PERIODS } from './words.ts';
 
-/** Text of a field that a person writes. Empty text is text; `null` is not. */
-export const text = (lengthMax = 255) => z.string().max(lengthMax);
+/**
+ * Text of a field that a person writes. Empty text is text; `null` is not. The length is checked first,
+ * and a text that is too long is told so and read by no further check: a pattern may cost more than
+ * its text is long. Every text of a request is made of this, or of `name` or `matching`.
+ */
+export const text = (lengthMax = 255, tooLong?: string) =>
+  z.string().max(lengthMax, { abort: true, ...(tooLong === undefined ? {} : { error: tooLong }) });
 
 /** Text that says something: surrounding space is dropped, and what remains is not empty. */
-export const name = (lengthMax = 255) => z.string().trim().min(1, 'is required').max(lengthMax);
+export const name = (lengthMax = 255) =>
+  z.string().trim().min(1, 'is required').max(lengthMax, { abort: true });
+
+/** Text of a given form. `expected` is said of every other text, also of one that is too long. */
+export const matching = (pattern: RegExp, lengthMax: number, expected: string) =>
+  text(lengthMax, expected).regex(pattern, expected);
 
 /** A reference to a record. Opaque: nothing may be read out of it. */
-export const id = z.string().min(1).max(255);
+export const id = text().min(1);
+
+/**
+ * Pairs under keys that the caller chooses. Of too many none is looked at: each that is wrong would be a
+ * problem of its own.
+ */
+export const pairs = <Value extends z.ZodType>(
+  value: Value,
+  keysMax: number,
+  key: z.ZodType<string, string> = text(),
+) =>
+  z.preprocess(
+    (given, context) => {
+      if (typeof given !== 'object' || given === null || Object.keys(given).length <= keysMax)
+        return given;
+      context.issues.push({
+        code: 'custom',
+        message: `has more than ${keysMax} keys`,
+        input: given,
+      });
+      return z.NEVER;
+    },
+    z.record(key, value, {
+      error: (issue) => (issue.code === 'invalid_key' ? 'a key is too long' : undefined),
+    }),
+  );
 
 /** An integer that Postgres keeps in four bytes. */
 export const integer = z.int32();
 
 const DECIMAL = /^([+-]?)0*(\d{1,20})(?:\.(\d{1,18})0{0,40})?$/;
+const DECIMAL_LENGTH_MAX = 100;
+const NO_DECIMAL = 'is no decimal of at most 20 digits before the point and 18 after it';
 const NUMBER_DIGITS_MAX = 15;
 
 /**
@@ -23,7 +60,10 @@ const NUMBER_DIGITS_MAX = 15;
  * At most 20 digits before the point and 18 after it. Signs and ranges are the caller's to bound.
  */
 export const decimal = z
-  .union([z.string(), z.number()], { error: 'expected a decimal as text, for example "12.5"' })
+  .union([text(DECIMAL_LENGTH_MAX), z.number()], {
+    error: ({ input }) =>
+      typeof input === 'string' ? NO_DECIMAL : 'expected a decimal as text, for example "12.5"',
+  })
   .transform(canonicalDecimal);
 
 export const nonNegativeDecimal = decimal.refine((value) => !value.startsWith('-'), {
@@ -35,8 +75,7 @@ const mustBePositive = { message: 'must be above 0' };
 export const positiveDecimal = decimal.refine(isPositive, mustBePositive);
 
 /** Of a number that must not have passed through a JSON number, such as a rate. */
-export const positiveDecimalText = z
-  .string()
+export const positiveDecimalText = text(DECIMAL_LENGTH_MAX, NO_DECIMAL)
   .transform(canonicalDecimal)
   .refine(isPositive, mustBePositive);
 
@@ -47,47 +86,63 @@ function canonicalDecimal(value: string | number, context: z.core.$RefinementCtx
     const message =
       typeof value === 'number'
         ? 'a number may have at most 15 digits; send the decimal as text'
-        : 'is no decimal of at most 20 digits before the point and 18 after it';
+        : NO_DECIMAL;
     context.issues.push({ code: 'custom', message, input: value });
     return z.NEVER;
   }
-  const fraction = (match[3] ?? '').replace(/0+$/, '');
+  const fraction = withoutTrailingZeros(match[3] ?? '');
   const digits = fraction === '' ? match[2]! : `${match[2]}.${fraction}`;
   return match[1] === '-' && /[1-9]/.test(digits) ? `-${digits}` : digits;
 }
 
+function withoutTrailingZeros(digits: string): string {
+  let end = digits.length;
+  while (digits[end - 1] === '0') end -= 1;
+  return digits.slice(0, end);
+}
+
 function numberText(value: number): string | null {
   const written = String(value);
-  const digits = written.replace(/e.*$/, '').replace(/[-.]/g, '').replace(/^0+/, '');
-  if (digits.length > NUMBER_DIGITS_MAX || Math.abs(value) >= 1e15) return null;
   // Below 1e-6 JavaScript prints an exponent, and `toFixed` the noise of the double.
   const [mantissa = '', exponent] = written.split('e-');
+  const digits = mantissa.replace(/[-.]/g, '').replace(/^0+/, '');
+  if (digits.length > NUMBER_DIGITS_MAX || Math.abs(value) >= 1e15) return null;
   if (exponent === undefined) return written;
   const sign = mantissa.startsWith('-') ? '-' : '';
   return `${sign}0.${'0'.repeat(Number(exponent) - 1)}${mantissa.replace(/[-.]/g, '')}`;
 }
 
+const TIME_LENGTH_MAX = 64;
+const NO_TIME = 'expected a time such as 2026-03-01T00:00:00Z';
+
 /**
  * An instant with `Z` or an offset, as UTC with milliseconds. Local times are refused: whose would they
  * be? Years 1900 to 9998.
  */
-export const time = z.iso
-  .datetime({ offset: true, abort: true, error: 'expected a time such as 2026-03-01T00:00:00Z' })
+export const time = text(TIME_LENGTH_MAX, NO_TIME)
+  .check(z.iso.datetime({ offset: true, abort: true, error: NO_TIME }))
   .refine((value) => value >= '1900' && value < '9999', { message: 'is out of range' })
   .transform((value) => new Date(value).toISOString());
 
 /** A three-letter code, put into lower case. A custom currency has a code of the same form. */
-export const currency = z
-  .string()
-  .regex(/^[A-Za-z0-9]{3}$/, 'expected a currency code of three letters')
-  .transform((code) => code.toLowerCase());
+export const currency = matching(
+  /^[A-Za-z0-9]{3}$/,
+  3,
+  'expected a currency code of three letters',
+).transform((code) => code.toLowerCase());
 
 /** Free key-value pairs of text. */
-export const metadata = z
-  .record(z.string().max(255), z.string().max(10_000), {
-    error: (issue) => (issue.code === 'invalid_key' ? 'a key is too long' : undefined),
-  })
-  .refine((value) => Object.keys(value).length <= 256, { message: 'has more than 256 keys' });
+export const metadata = pairs(text(10_000), 256);
+
+/** Letters of every script may stand where a Latin one may (RFC 6531). */
+const isEmail = (value: string): boolean =>
+  z.regexes.email.test(
+    value.replace(/[^\0-\x7f]/gu, (letter) => (LETTER.test(letter) ? 'a' : ' ')),
+  );
+const LETTER = /[\p{L}\p{M}\p{N}]/u;
+
+/** An address that mail can reach, as far as its form tells. */
+export const email = text().refine(isEmail, 'is no e-mail address').meta({ format: 'email' });
 
 /** Absent stays absent (an update leaves the field alone); null and empty text both clear it. */
 const cleared = (value: string | null | undefined): string | null | undefined =>
@@ -96,9 +151,9 @@ const cleared = (value: string | null | undefined): string | null | undefined =>
 export const optionalText = (lengthMax = 255) => text(lengthMax).nullish().transform(cleared);
 /** What somebody is called, if they are: surrounding space is dropped, and nothing but space is nothing. */
 export const optionalName = (lengthMax = 255) =>
-  z.string().trim().max(lengthMax).nullish().transform(cleared);
+  z.string().trim().max(lengthMax, { abort: true }).nullish().transform(cleared);
 export const optionalId = id.or(z.literal('')).nullish().transform(cleared);
-export const lookupKey = z.string().trim().max(255);
+export const lookupKey = z.string().trim().max(255, { abort: true });
 export const optionalLookupKey = lookupKey.nullish().transform(cleared);
 
 /** Absent stays absent; null is no pairs. */
@@ -110,7 +165,7 @@ export const optionalMetadata = metadata
  * A name of the IANA database, for example `Europe/Berlin`, in any letter case and as the database writes
  * it; `UTC` too. Abbreviations such as `IST` are no names: several countries have one of their own.
  */
-export const timezone = z.string().max(64).transform(ianaName);
+export const timezone = text(64).transform(ianaName);
 
 /** Asked of the calendar that periods are counted with: what it does not know, nothing can be billed in. */
 function ianaName(zone: string, context: z.core.$RefinementCtx): string {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, instant, name, recordFields, text, time } from './primitives.ts';
+import { id, instant, matching, name, recordFields, text, time } from './primitives.ts';
 import { searchSchemas } from './search.ts';
 import { EXPORT_ENTITY_TYPES, EXPORT_INTERVALS } from './words.ts';
 
@@ -15,16 +15,15 @@ const ExportMetadataField = z.object({
 /** Where an export goes, and in what form. */
 export const S3JobConfigBody = z
   .object({
-    bucket: z
-      .string()
-      .regex(/^[a-z0-9][a-z0-9.-]{0,61}[a-z0-9]$|^[a-z0-9]$/, 'is no name of a bucket'),
+    bucket: matching(/^[a-z0-9][a-z0-9.-]{0,61}[a-z0-9]$|^[a-z0-9]$/, 63, 'is no name of a bucket'),
     region: name(64),
     key_prefix: text(512).nullish(),
     compression: z.enum(COMPRESSIONS).nullish(),
     encryption: z.enum(ENCRYPTIONS).nullish(),
-    endpoint_url: z
-      .url({ protocol: /^https?$/, error: 'expected an address that begins with https://' })
-      .max(2048)
+    endpoint_url: text(2048)
+      .check(
+        z.url({ protocol: /^https?$/, error: 'expected an address that begins with https://' }),
+      )
       .or(z.literal(''))
       .nullish(),
     use_path_style: z.boolean().nullish(),

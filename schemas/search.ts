@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { decimal, integer, optionalOneOf, status, STATUSES, text, time } from './primitives.ts';
+import {
+  decimal,
+  integer,
+  optionalOneOf,
+  pairs,
+  status,
+  STATUSES,
+  text,
+  time,
+} from './primitives.ts';
 
 /** How the values of a field compare, and which key of a filter's `value` carries them. */
 export type FieldKind = 'text' | 'number' | 'time' | 'boolean';
@@ -72,19 +81,19 @@ export const OFFSET_MAX = 100_000;
 
 const DIRECTIONS = ['asc', 'desc'] as const;
 const SortDirection = z.enum(DIRECTIONS);
-const SortElement = z.object({ field: z.string(), direction: SortDirection.default('desc') });
+const SortElement = z.object({ field: text(), direction: SortDirection.default('desc') });
 const FilterValue = z.object({
-  string: z.string().nullish(),
-  number: z.union([z.number(), z.string()]).nullish(),
+  string: text(10_000).nullish(),
+  number: z.union([z.number(), text(100)]).nullish(),
   boolean: z.boolean().nullish(),
-  date: z.string().nullish(),
+  date: text(64).nullish(),
   array: z
-    .array(z.union([z.string(), z.number()]))
+    .array(z.union([text(10_000), z.number()]))
     .max(1000)
     .nullish(),
 });
 const FilterElement = z.object({
-  field: z.string(),
+  field: text(),
   operator: z.enum(FILTER_OPERATORS).nullish(),
   data_type: z.enum(['string', 'number', 'date', 'array', 'boolean']).nullish(),
   value: FilterValue,
@@ -99,9 +108,10 @@ const offset = z
     `is at most ${OFFSET_MAX}: narrow the search, for example by start_time and end_time`,
   );
 
-const metadataFilter = z
-  .record(text(255), text(10_000))
-  .refine((value) => Object.keys(value).length <= 50, 'has at most 50 keys');
+const metadataFilter = pairs(text(10_000), 50);
+
+/** One word, words joined by commas, or a list of either. */
+const expandWords = z.union([text(2_000), z.array(text(2_000)).max(100)]);
 
 const bodyKinds: FilterKinds = {
   text: () => text(512).nullish(),
@@ -174,10 +184,10 @@ export function searchSchemas<Filters extends z.core.$ZodLooseShape>(spec: Searc
     ...spec.filters(bodyKinds),
     limit: limit.nullish(),
     offset: offset.nullish(),
-    sort: z.union([z.array(SortElement).max(10), z.string()]).nullish(),
+    sort: z.union([text(), z.array(SortElement).max(10)]).nullish(),
     order: optionalOneOf(DIRECTIONS),
     filters: z.array(FilterElement).max(50).nullish(),
-    expand: z.union([z.string(), z.array(z.string())]).nullish(),
+    expand: expandWords.nullish(),
     status: optionalOneOf(STATUSES),
     start_time: time.nullish(),
     end_time: time.nullish(),
@@ -186,9 +196,9 @@ export function searchSchemas<Filters extends z.core.$ZodLooseShape>(spec: Searc
     ...spec.filters(queryKinds),
     limit: z.preprocess((value) => numeric(given(value)), limit.optional()),
     offset: z.preprocess((value) => numeric(given(value)), offset.optional()),
-    sort: z.preprocess(given, z.string().optional()),
+    sort: z.preprocess(given, text().optional()),
     order: z.preprocess(given, SortDirection.optional()),
-    expand: z.preprocess(given, z.union([z.string(), z.array(z.string())]).optional()),
+    expand: z.preprocess(given, expandWords.optional()),
     status: z.preprocess(given, status.optional()),
     start_time: z.preprocess(given, time.optional()),
     end_time: z.preprocess(given, time.optional()),
@@ -202,7 +212,7 @@ export function searchSchemas<Filters extends z.core.$ZodLooseShape>(spec: Searc
 /** The query of a route about one record that takes `expand` and nothing else. */
 export function expandQuery(expand: readonly string[]) {
   return z
-    .object({ expand: z.union([z.string(), z.array(z.string())]).optional() })
+    .object({ expand: expandWords.optional() })
     .transform((value, context) =>
       withSearch({ fields: {}, expand, filters: () => ({}) }, value, context),
     );
@@ -214,9 +224,9 @@ export const nestedFields = {
     .object({
       limit: limit.nullish(),
       offset: offset.nullish(),
-      sort: z.string().nullish(),
+      sort: text().nullish(),
       order: optionalOneOf(DIRECTIONS),
-      expand: z.string().nullish(),
+      expand: text(2_000).nullish(),
       status: optionalOneOf(STATUSES),
     })
     .nullish(),

@@ -7,12 +7,14 @@ import {
   decimal,
   id,
   integer,
-  text,
+  matching,
   metadata,
-  optionalLookupKey,
   name,
   nonNegativeDecimal,
+  optionalLookupKey,
+  pairs,
   recurringPeriod,
+  text,
   time,
   timezone,
 } from './primitives.ts';
@@ -37,9 +39,7 @@ export const CANCELLATION_TYPES = ['immediate', 'end_of_period', 'scheduled_date
 const quantity = nonNegativeDecimal;
 
 /** `30 NET`: days from the issue of an invoice to its due date, any number (billing-semantics 17.5). */
-const paymentTerms = z
-  .string()
-  .regex(/^\d{1,4} NET$/, 'expected days and NET, for example "30 NET"');
+const paymentTerms = matching(/^\d{1,4} NET$/, 8, 'expected days and NET, for example "30 NET"');
 
 /** 1 is no premium; below it overage would cost less than usage (billing-semantics 6.1). */
 const overageFactor = decimal.refine((value) => !/^(0|-)/.test(value), {
@@ -161,11 +161,11 @@ export const CreateSubscriptionBody = z
     commitment_duration: notOffered('a commitment of the subscription'),
     enable_true_up: notOffered('a commitment of the subscription'),
     /** Price id to the commitment of its line item. */
-    line_item_commitments: z.record(id, LineItemCommitment).nullish(),
+    line_item_commitments: pairs(LineItemCommitment, 200, id).nullish(),
     /** Ids; their discounts are taken in this order. */
     coupons: z.array(id).max(50).nullish(),
     /** Price id to ids of the coupons of its line item. */
-    line_item_coupons: z.record(id, z.array(id).max(50)).nullish(),
+    line_item_coupons: pairs(z.array(id).max(50), 200, id).nullish(),
     subscription_coupons: z.array(SubscriptionCouponRequest).max(50).nullish(),
     addons: notOffered('an addon'),
     /** Instead of the plan's; none when empty. */

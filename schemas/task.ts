@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, instant, optionalText, recordFields } from './primitives.ts';
+import { id, instant, name, optionalText, pairs, recordFields, text } from './primitives.ts';
 import { searchSchemas } from './search.ts';
 import { TASK_ENTITY_TYPES, TASK_FILE_TYPES, TASK_STATUSES, TASK_TYPES } from './words.ts';
 
@@ -14,7 +14,7 @@ export const UploadBody = z.custom<Buffer>(
   'send the file itself, with Content-Type text/csv',
 );
 
-export const UploadQuery = z.object({ file_name: z.string().trim().min(1).max(255).optional() });
+export const UploadQuery = z.object({ file_name: name().optional() });
 
 export const Upload = z
   .object({
@@ -48,7 +48,7 @@ export const CreateTaskBody = z
     file_name: optionalText(255),
     /** Gone: files are sent, never fetched. */
     file_url: optionalText(2048),
-    metadata: z.record(z.string().max(255), z.unknown()).nullish(),
+    metadata: pairs(z.unknown(), 256).nullish(),
   })
   .superRefine((body, context) => {
     const refuse = (path: string, message: string): void =>

@@ -2,10 +2,12 @@ import { z } from 'zod';
 import {
   instant,
   integer,
+  matching,
   name,
   optionalId,
   optionalName,
   optionalText,
+  pairs,
   recordFields,
   status,
   text,
@@ -17,9 +19,9 @@ export const USER_TYPES = ['user', 'service_account'] as const;
 export const API_KEY_TYPES = ['private_key', 'publishable_key'] as const;
 
 const nullableText = z.string().nullable();
-const emailAddress = z.email('is no e-mail address').max(255);
-const password = z.string().min(8, 'needs at least 8 characters').max(200);
-const metadata = z.record(z.string().max(255), z.string().max(10_000));
+const emailAddress = text().check(z.email('is no e-mail address'));
+const password = text(200).min(8, 'needs at least 8 characters');
+const metadata = pairs(text(10_000), 256);
 
 /** Without a password the account is reached by this session, and later through an identity provider. */
 export const SignUpBody = z.object({
@@ -128,7 +130,7 @@ export const UpdateRolesBody = z.object({ roles });
 /** Metadata is merged key by key; null takes a key away. */
 export const UpdateMeBody = z.object({
   name: optionalName(),
-  metadata: z.record(z.string().max(255), z.string().max(10_000).nullable()).nullish(),
+  metadata: pairs(text(10_000).nullable(), 256).nullish(),
 });
 export type UpdateMeBody = z.output<typeof UpdateMeBody>;
 
@@ -170,7 +172,7 @@ export const CreateApiKeyBody = z.object({
   service_account_id: optionalId,
   /** Narrows what the owner's roles allow: `<entity>:read` or `<entity>:write`. */
   permissions: z
-    .array(z.string().regex(/^(([a-z_]+|\*):)?(read|write)$/, PERMISSION_EXPECTED))
+    .array(matching(/^(([a-z_]+|\*):)?(read|write)$/, 255, PERMISSION_EXPECTED))
     .max(100)
     .superRefine((list, context) => {
       const bare = list.findIndex((permission) => !permission.includes(':'));

@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { EVENT_TEXT_LENGTH_MAX } from './events/event-bodies.ts';
 import { Feature } from './feature.ts';
 import { Group } from './group.ts';
 import { CommitmentInfo } from './invoice.ts';
 import { Meter } from './meter.ts';
 import { EmbeddedPlan } from './plan-record.ts';
 import { Price } from './price.ts';
-import { decimalText, id, instant, time } from './primitives.ts';
+import { decimalText, id, instant, matching, text, time } from './primitives.ts';
 import { SubscriptionLineItem } from './subscription.ts';
 import { eventText, propertyFilters, windowSize } from './usage-choices.ts';
 import { AGGREGATION_TYPES, BUCKET_SIZES } from './words.ts';
@@ -22,18 +23,17 @@ export const UsageAnalyticsBody = z
     /** `source`, `feature_id` or `meter_id`, `properties.<name>`. */
     group_by: z
       .array(
-        z
-          .string()
-          .regex(
-            /^(source|feature_id|meter_id|properties\..+)$/s,
-            'expected source, feature_id, meter_id or properties.<name>',
-          ),
+        matching(
+          /^(source|feature_id|meter_id|properties\..+)$/s,
+          EVENT_TEXT_LENGTH_MAX,
+          'expected source, feature_id, meter_id or properties.<name>',
+        ),
       )
       .max(10)
       .nullish(),
     /** Also answer points of this grid, in the subscription's zone. */
     window_size: windowSize,
-    expand: z.array(z.string()).max(20).nullish(),
+    expand: z.array(text()).max(20).nullish(),
     /** Customers have no children here: with or without it the answer is the customer's own usage. */
     include_children: z.boolean().nullish(),
     /** Windows of bucketed prices are rated one by one anyway; older clients send it. */

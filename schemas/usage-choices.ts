@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { EVENT_TEXT_LENGTH_MAX } from './events/event-bodies.ts';
-import { timezone } from './primitives.ts';
+import { pairs, text, timezone } from './primitives.ts';
 import { BUCKET_SIZES } from './words.ts';
 
 /** A choice that is left open by null, and by the empty text that older clients send for it. */
@@ -8,7 +8,7 @@ export const choice = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === '' ? null : value), schema.nullish());
 
 /** A name, customer or source as events carry it: what is accepted can be asked about. */
-export const eventText = z.string().max(EVENT_TEXT_LENGTH_MAX);
+export const eventText = text(EVENT_TEXT_LENGTH_MAX);
 
 export const windowSize = choice(z.enum(BUCKET_SIZES));
 export const windowZone = choice(timezone);
@@ -17,8 +17,7 @@ export const windowZone = choice(timezone);
  * AND of keys, OR of values, compared as text of the property. A key without values says nothing about its
  * property, as an empty list of sources or features says nothing about those.
  */
-export const propertyFilters = z
-  .record(z.string().max(255), z.array(z.string().max(1000)).max(1000))
+export const propertyFilters = pairs(z.array(text(1000)).max(1000), 256)
   .transform((filters) =>
     Object.fromEntries(Object.entries(filters).filter(([, values]) => values.length > 0)),
   )

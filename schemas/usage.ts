@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { decimal, decimalText, id, instant, time } from './primitives.ts';
+import { decimal, decimalText, id, instant, text, time } from './primitives.ts';
 import { eventText, propertyFilters, windowSize, windowZone } from './usage-choices.ts';
 import { AGGREGATION_TYPES } from './words.ts';
 
-const GROUP_NAME = z.string().min(1, 'is required').max(255);
+const GROUP_NAME = text().min(1, 'is required');
 
 /** Usage of one meter over `[start_time, end_time)`, by the meter's own rule. */
 export const MeterUsageBody = z
@@ -12,7 +12,7 @@ export const MeterUsageBody = z
     /** Absent: every customer of the environment together. */
     external_customer_id: eventText.nullish(),
     /** The same customer by id. */
-    customer_id: z.string().max(255).nullish(),
+    customer_id: text().nullish(),
     /** Default: seven days before the end. */
     start_time: time.nullish(),
     /** Default: now. */
@@ -42,12 +42,12 @@ export const EventUsageBody = z
     event_name: eventText.trim().min(1, 'is required'),
     aggregation_type: AGGREGATION_WITHOUT_METER,
     /** Absent: every event counts as 1. */
-    property_name: z.string().max(255).nullish(),
+    property_name: text().nullish(),
     multiplier: decimal.nullish(),
     /** Absent: every customer of the environment together. */
     external_customer_id: eventText.nullish(),
     /** The same customer by id. */
-    customer_id: z.string().max(255).nullish(),
+    customer_id: text().nullish(),
     start_time: time.nullish(),
     end_time: time.nullish(),
     window_size: windowSize,
@@ -59,7 +59,7 @@ export const EventUsageBody = z
     /** Aggregate the values of these properties (or of `source`) apart, in each window where there are windows. */
     group_by: z.array(GROUP_NAME).max(5).nullish(),
     /** The same for one property. */
-    group_by_property: z.string().max(255).nullish(),
+    group_by_property: text().nullish(),
   })
   .meta({ id: 'GetUsage' });
 export type EventUsageBody = z.output<typeof EventUsageBody>;

@@ -7,7 +7,10 @@ export interface ErrorBody {
   readonly code: string;
   readonly http_status_code: number;
   readonly message: string;
+  /** At most 100. */
   readonly details: readonly ErrorDetail[];
+  /** Problems found, those beyond `details` too. */
+  readonly error_count: number;
   readonly request_id: string;
 }
 
@@ -17,6 +20,7 @@ export function errorBody(
   message: string,
   details: readonly ErrorDetail[],
   requestId: string,
+  errorCount = details.length,
 ): ErrorBody {
   return {
     success: false,
@@ -25,6 +29,7 @@ export function errorBody(
     http_status_code: status,
     message,
     details,
+    error_count: errorCount,
     request_id: requestId,
   };
 }

@@ -25,6 +25,8 @@ interface Answer {
   readonly code: string;
   readonly message: string;
   readonly details: readonly ErrorDetail[];
+  /** Number of `details` where it is left out. */
+  readonly errorCount?: number;
 }
 
 /**
@@ -34,8 +36,8 @@ interface Answer {
  */
 export function answerOf(error: unknown): Answer {
   if (error instanceof BillingError) {
-    const { code, message, details } = error;
-    return { status: statusOf(error.kind), code, message, details };
+    const { code, message, details, error_count: errorCount } = error;
+    return { status: statusOf(error.kind), code, message, details, errorCount };
   }
   const fastify = error as Partial<FastifyError>;
   if (fastify.statusCode === 413) {
@@ -81,8 +83,8 @@ export function handleErrors(app: FastifyInstance): void {
     if (answer.status === 429 || answer.status === 503) {
       if (!reply.hasHeader('retry-after')) void reply.header('retry-after', '1');
     }
-    const { status, code, message, details } = answer;
-    const body = errorBody(status, code, message, details, request.id);
+    const { status, code, message, details, errorCount } = answer;
+    const body = errorBody(status, code, message, details, request.id, errorCount);
     if (status !== 413) return sendError(request, reply, body);
     return discardBody(request.raw).then(() => sendError(request, reply, body));
   });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DETAILS_MAX } from '../../domain/errors.ts';
 import { readerOf } from './conditional.ts';
 import type { Route } from './route.ts';
 
@@ -232,7 +233,16 @@ function errorSchema(openapi: OpenApiVersion): Json {
     openapi === '3.0.1' ? { type: 'string', nullable: true } : { type: ['string', 'null'] };
   return {
     type: 'object',
-    required: ['success', 'error', 'code', 'http_status_code', 'message', 'details', 'request_id'],
+    required: [
+      'success',
+      'error',
+      'code',
+      'http_status_code',
+      'message',
+      'details',
+      'error_count',
+      'request_id',
+    ],
     properties: {
       success: { type: 'boolean', enum: [false] },
       error: {
@@ -242,7 +252,11 @@ function errorSchema(openapi: OpenApiVersion): Json {
       code: text,
       http_status_code: { type: 'integer' },
       message: text,
-      details: { type: 'array', items: detail },
+      details: { type: 'array', items: detail, maxItems: DETAILS_MAX },
+      error_count: {
+        type: 'integer',
+        description: 'Problems found; `details` names the first 100.',
+      },
       request_id: text,
     },
   };

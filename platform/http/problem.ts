@@ -15,7 +15,7 @@ export function sendError(
   return reply.type(PROBLEM_TYPE).send(JSON.stringify(problemOf(body)));
 }
 
-/** The same facts as RFC 9457 names them, with `code`, `errors` and `request_id` beside. */
+/** The same facts as RFC 9457 names them, with `code`, `errors`, `error_count` and `request_id` beside. */
 const problemOf = (body: ErrorBody): object => ({
   type: 'about:blank',
   title: body.code.replace(/_/g, ' '),
@@ -24,5 +24,6 @@ const problemOf = (body: ErrorBody): object => ({
   instance: `urn:request:${body.request_id}`,
   code: body.code,
   errors: body.details,
+  error_count: body.error_count,
   request_id: body.request_id,
 });

@@ -53,8 +53,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
     },
     clientErrorHandler: refuseConnection,
     frameworkErrors(error, request, reply) {
-      const { status, code, message, details } = answerOf(error);
-      const body = errorBody(status, code, message, details, request.id);
+      const { status, code, message, details, errorCount } = answerOf(error);
+      const body = errorBody(status, code, message, details, request.id, errorCount);
       void (reply as unknown as FastifyReply).code(status).send(body);
     },
   }) as unknown as FastifyInstance;

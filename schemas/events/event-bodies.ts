@@ -7,10 +7,15 @@ export const EVENT_ID_LENGTH_MAX = 255;
 export const EVENT_TEXT_LENGTH_MAX = 1000;
 export const PROPERTY_DEPTH_MAX = 16;
 export const PROPERTY_KEYS_MAX = 256;
+/** As long as all properties of an event may be. */
+const PROPERTY_NAME_LENGTH_MAX = 1024 * 1024;
+const TIME_LENGTH_MAX = 1000;
 
 const storable = (text: string) => !/[\u0000-\u001f\u007f-\u009f]|\p{Surrogate}/u.test(text);
+/** Too long a text is read by no further check. */
+const plainText = (lengthMax: number) => z.string().max(lengthMax, { abort: true });
 const text = (lengthMax: number) =>
-  z.string().max(lengthMax).refine(storable, 'has control characters, or half of a surrogate pair');
+  plainText(lengthMax).refine(storable, 'has control characters, or half of a surrogate pair');
 
 /** One usage event as a client sends it. An empty optional text is the same as none. */
 export const IngestEventBody = z
@@ -27,8 +32,7 @@ export const IngestEventBody = z
       description: 'Counted once, for ever, however often it is sent. Assigned when it is missing.',
     }),
     source: text(EVENT_TEXT_LENGTH_MAX).nullish(),
-    timestamp: z
-      .string()
+    timestamp: plainText(TIME_LENGTH_MAX)
       .refine((time) => (parseTimestamp(time) ?? -1) >= 0, 'must be an RFC 3339 time with a zone')
       .nullish()
       .meta({
@@ -37,7 +41,7 @@ export const IngestEventBody = z
           'When it happened, from 1970 to 24 hours ahead. The time of arrival when it is missing.',
       }),
     properties: z
-      .record(z.string(), z.unknown())
+      .record(plainText(PROPERTY_NAME_LENGTH_MAX), z.unknown())
       .refine((value) => isBounded(value, 1), 'has too many keys, or nests too deep')
       .nullish()
       .meta({

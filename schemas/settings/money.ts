@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { currency, decimal, name, nonNegativeDecimal, positiveDecimal } from '../primitives.ts';
+import {
+  currency,
+  decimal,
+  matching,
+  name,
+  nonNegativeDecimal,
+  pairs,
+  positiveDecimal,
+} from '../primitives.ts';
 import { ALERT_CONDITIONS, CREDIT_GRANT_EXPIRATION_UNITS } from '../words.ts';
 
 const Level = z.object({ threshold: decimal, condition: z.enum(ALERT_CONDITIONS) });
@@ -88,7 +96,7 @@ export const WalletTopupConfig = z.object({
   /** Credits; 0 is no limit. */
   free_credit_limit_per_transaction: nonNegativeDecimal.optional(),
   /** Currency → least amount of a purchase. */
-  min_topup_amount_per_currency: z.record(currency, nonNegativeDecimal).optional(),
+  min_topup_amount_per_currency: pairs(nonNegativeDecimal, 256, currency).optional(),
 });
 export const WALLET_TOPUP_CONFIG_DEFAULT = {
   free_credit_limit_per_transaction: '0',
@@ -120,19 +128,15 @@ export const BonusCreditsTopupConfig = z
 export const BONUS_CREDITS_TOPUP_CONFIG_DEFAULT = { enabled: false, slabs: [] };
 
 export const PaymentMandateLimits = z.object({
-  mandate_limits: z
-    .record(
-      name(50),
-      z.object({
-        max_amount: nonNegativeDecimal,
-        /** Empty: whatever the payment is in. */
-        currency: z
-          .string()
-          .regex(/^([A-Za-z]{3})?$/, 'expected three letters')
-          .default(''),
-      }),
-    )
-    .optional(),
+  mandate_limits: pairs(
+    z.object({
+      max_amount: nonNegativeDecimal,
+      /** Empty: whatever the payment is in. */
+      currency: matching(/^([A-Za-z]{3})?$/, 3, 'expected three letters').default(''),
+    }),
+    50,
+    name(50),
+  ).optional(),
 });
 export const PAYMENT_MANDATE_LIMITS_DEFAULT = {
   mandate_limits: { UPI: { currency: 'INR', max_amount: '100000' } },
@@ -147,7 +151,7 @@ export const CustomCurrencyConfig = z
           code: currency,
           name: name(),
           symbol: name(10),
-          conversion_factors: z.record(currency, positiveDecimal),
+          conversion_factors: pairs(positiveDecimal, 256, currency),
         }),
       )
       .max(100)

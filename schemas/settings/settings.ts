@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { instant } from '../primitives.ts';
+import { instant, pairs, text } from '../primitives.ts';
 import * as invoicing from './invoicing.ts';
 import * as money from './money.ts';
 import { CUSTOMER_PORTAL_CONFIG_DEFAULT, CustomerPortalConfig } from './portal.ts';
@@ -136,9 +136,9 @@ export function isReadBySuperAdmins(key: SettingKey): boolean {
 
 export const isSettingKey = (key: string): key is SettingKey => Object.hasOwn(SETTINGS, key);
 
-export const SettingParams = z.object({ key: z.string().max(100) });
+export const SettingParams = z.object({ key: text(100) });
 
-export const UpdateSettingBody = z.object({ value: z.record(z.string(), z.unknown()) });
+export const UpdateSettingBody = z.object({ value: pairs(z.unknown(), 256) });
 
 /** Without an id: nothing is stored, and the value is the default. */
 export const Setting = z

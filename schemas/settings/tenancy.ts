@@ -11,6 +11,16 @@ export const TenantConfig = z.object({
 export const TENANT_CONFIG_DEFAULT = { production: 0, development: 2, max_users: 10 };
 export type TenantLimits = Readonly<Record<keyof typeof TENANT_CONFIG_DEFAULT, number>>;
 
+/** A label has letters, digits and hyphens, and a hyphen neither at its start nor at its end. */
+function isDomain(value: string): boolean {
+  const labels = value.split('.');
+  return (
+    labels.length > 1 &&
+    /^[a-z]{2,}$/.test(labels.at(-1)!) &&
+    labels.every((label) => /^[a-z0-9-]+$/.test(label) && !/^-|-$/.test(label))
+  );
+}
+
 /**
  * Single sign-on of a tenant. It serves as soon as it is enabled and knows its identity provider.
  * `active` is ours to say: it is taken, because clients send back what they read, and forgotten.
@@ -22,8 +32,8 @@ export const SamlConfig = z
     /** Passwords are for super admins only. */
     enforce_sso: z.boolean().optional(),
     idp_entity_id: text(1000).optional(),
-    idp_sso_url: z
-      .url({ protocol: /^https$/ })
+    idp_sso_url: text(2048)
+      .check(z.url({ protocol: /^https$/ }))
       .or(z.literal(''))
       .optional(),
     /** PEM; two of them, one below the other, while the provider changes its key. */
@@ -35,14 +45,7 @@ export const SamlConfig = z
     default_role: z.enum(['all_reader', 'all_writer']).optional(),
     /** Of addresses in these domains, which the tenant owns, accounts are made at the first login. */
     verified_domains: z
-      .array(
-        text(253)
-          .toLowerCase()
-          .regex(
-            /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$/,
-            'is no domain such as example.com',
-          ),
-      )
+      .array(text(253).toLowerCase().refine(isDomain, 'is no domain such as example.com'))
       .max(100)
       .optional(),
   })

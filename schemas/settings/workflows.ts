@@ -4,6 +4,7 @@ import {
   name,
   nonNegativeDecimal,
   optionalText,
+  pairs,
   positiveDecimal,
   time,
 } from '../primitives.ts';
@@ -79,7 +80,7 @@ export const CustomerOnboarding = z.object({
   workflow_type: z.literal('customer_onboarding').optional(),
   actions: Actions.optional(),
   /** Other lists of actions, which a new customer may name. */
-  custom_workflows: z.record(name(), Actions).optional(),
+  custom_workflows: pairs(Actions, 50, name()).optional(),
 });
 export const CUSTOMER_ONBOARDING_DEFAULT = { workflow_type: 'customer_onboarding', actions: [] };
 

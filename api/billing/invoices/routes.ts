@@ -11,7 +11,7 @@ import {
   LineExplanation,
   UsageCheck,
 } from '../../../schemas/invoice.ts';
-import { id, IdParams, Message } from '../../../schemas/primitives.ts';
+import { id, IdParams, Message, text } from '../../../schemas/primitives.ts';
 import { pageOf } from '../../../schemas/search.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { oncePerBodyKey } from '../../conventions/body-key.ts';
@@ -107,7 +107,7 @@ export const invoiceRoutes = [
     permission: 'invoice:write',
     params: IdParams,
     /** Older clients ask for an answer at once; this one always answers at once. */
-    query: z.object({ sync: z.string().optional() }),
+    query: z.object({ sync: text().optional() }),
     status: 200,
     answer: ComputedInvoiceAnswer,
     handler: async (call) => {

@@ -88,6 +88,7 @@ async function inFieldsOfUpdate<Value>(work: () => Promise<Value>): Promise<Valu
         .replace(/^price_unit_config\.amount/, 'price_unit_amount')
         .replace(/^price_unit_config\.price_unit_tiers/, 'price_unit_tiers');
     const details = error.details.map((detail) => ({ ...detail, path: renamed(detail.path) }));
-    throw new BillingError(error.kind, error.code, renamed(error.message), details);
+    const { kind, code, message, error_count } = error;
+    throw new BillingError(kind, code, renamed(message), details, error_count);
   }
 }

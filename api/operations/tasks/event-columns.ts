@@ -14,7 +14,6 @@ const OPTIONAL = ['event_id', 'customer_id', 'source'] as const;
 const FIELDS: readonly string[] = [...REQUIRED, ...OPTIONAL];
 const PROPERTY = 'properties.';
 const COLUMNS_MAX = FIELDS.length + PROPERTY_KEYS_MAX;
-const NAMED_MAX = 20;
 
 /**
  * The columns of the first line (money-semantics 19.2): the fields of an event and, for each property,
@@ -36,7 +35,7 @@ export function eventColumns(header: readonly string[]): EventColumns {
   });
   const missing = REQUIRED.filter((name) => !names.includes(name));
   problems.push(...missing.map((name) => problem(name, 'is required as a column')));
-  if (problems.length > 0) throw badHeader(problems.slice(0, NAMED_MAX));
+  if (problems.length > 0) throw badHeader(problems);
   return names.map((name) => ({
     name,
     property: name.startsWith(PROPERTY) ? name.slice(PROPERTY.length) : null,

@@ -63,9 +63,10 @@ export async function checkResponse(encoded: string, destination: string): Promi
 }
 
 function decoded(encoded: string): string {
-  if (encoded.length > RESPONSE_BYTES_MAX || !/^[A-Za-z0-9+/\s]+=*\s*$/.test(encoded))
-    throw refused('it is no base64 of the expected size');
-  const bytes = Buffer.from(encoded, 'base64');
+  if (encoded.length > RESPONSE_BYTES_MAX) throw refused('it is larger than 256 KiB');
+  const compact = encoded.replace(/\s/g, '');
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(compact)) throw refused('it is no base64');
+  const bytes = Buffer.from(compact, 'base64');
   if (!isUtf8(bytes)) throw refused('it is not UTF-8');
   const text = bytes.toString('utf8').replace(/^\uFEFF?\s*<\?xml\s[^?<>]*\?>/, '');
   if (/<[!?]/.test(text)) throw refused('it has a document type, a comment or an instruction');
@@ -108,7 +109,7 @@ function elementOf(node: Node, parent: Element | null, depth = 0): Element {
     parent,
     children,
   };
-  children.push(...(node.$$ ?? []).map((child) => elementOf(child, element, depth + 1)));
+  for (const child of node.$$ ?? []) children.push(elementOf(child, element, depth + 1));
   return element;
 }
 

@@ -128,6 +128,7 @@ test('Accept: application/problem+json gets RFC 9457 with the same facts', async
       instance: `urn:request:${answer.headers['x-request-id']}`,
       code: 'validation_error',
       errors: expect.arrayContaining([expect.objectContaining({ path: 'name' })]),
+      error_count: 1,
       request_id: answer.headers['x-request-id'],
     });
     const missing = await api.get('/v1/nowhere', headers);

@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { DETAILS_MAX } from '../../domain/errors.ts';
+import { parse, unknownFields } from '../../platform/http/parse.ts';
+import { decimal, metadata, text } from '../../schemas/primitives.ts';
+import { startIngest, type TestIngest } from '../api/ingest/start-ingest.ts';
+import { startTestApi, type TestApi } from '../support/api.ts';
+import { countSteps } from '../support/steps.ts';
+
+/** An answer names at most 100 problems and counts the others: it is never many times as large as the request. */
+describe('details of errors', () => {
+  let api: TestApi;
+  let ingest: TestIngest;
+  beforeAll(async () => {
+    [api, ingest] = await Promise.all([startTestApi(), startIngest()]);
+  });
+  afterAll(() => Promise.all([api.close(), ingest.close()]));
+
+  interface Answer {
+    readonly status: number;
+    readonly body: { details: readonly unknown[]; error_count: number };
+  }
+  function expectBounded(answer: Answer, count: number): void {
+    expect([answer.status, answer.body.details.length, answer.body.error_count]).toEqual([
+      400,
+      Math.min(count, DETAILS_MAX),
+      count,
+    ]);
+    expect(JSON.stringify(answer.body).length).toBeLessThan(64 * 1024);
+  }
+
+  test('events: two megabytes of a key that stands twice', async () => {
+    const lists = '"events":[],'.repeat(180_000);
+    const answer = await ingest.post('/v1/events/bulk', Buffer.from(`{${lists}"events":[]}`));
+    expectBounded(answer, 180_001);
+  });
+
+  test('events: two megabytes of keys that stand twice in one event', async () => {
+    const keys = '"event_name":1,'.repeat(140_000);
+    const answer = await ingest.post('/v1/events', Buffer.from(`{${keys}"source":""}`));
+    expectBounded(answer, 140_000);
+  });
+
+  test('a body: a thousand wrong values', async () => {
+    const sort = Array.from({ length: 10 }, () => ({}));
+    const array = Array.from({ length: 1000 }, () => true);
+    const filters = [{ field: 'name', operator: 'in', value: { array } }];
+    expectBounded(await api.post('/v1/plans/search', { sort, filters }), 1_010);
+  });
+
+  test('a body: a key of a megabyte is not sent back', async () => {
+    const answer = await api.post('/v1/plans', {
+      name: 'x',
+      metadata: { ['k'.repeat(1_000_000)]: 'v' },
+    });
+    expectBounded(answer as Answer, 1);
+    const search = await api.post('/v1/plans/search', { sort: 'k'.repeat(1_000_000) });
+    expectBounded(search as Answer, 1);
+  });
+
+  test('a body: a megabyte of unknown keys is named in part', async () => {
+    const body = Object.fromEntries(
+      Array.from({ length: 60_000 }, (_none, index) => [`k${index}`, 1]),
+    );
+    const strict = await api.call('POST', '/v1/plans/search', body, { prefer: 'handling=strict' });
+    expectBounded(strict as Answer, 1_000);
+  });
+
+  const Lists = z.object({
+    texts: z.array(text()).max(1_000_000).optional(),
+    decimals: z.array(decimal).max(1_000_000).optional(),
+    metadata: metadata.optional(),
+  });
+  const stepsOf = (value: unknown): Promise<number> =>
+    countSteps(() => {
+      expect(() => parse(Lists, value, 'body')).toThrow();
+    });
+
+  test.each([
+    ['numbers for texts', { texts: 1 }],
+    ['truth values for decimals', { decimals: true }],
+    ['letters for decimals', { decimals: 'x' }],
+  ])('a large body is read up to its first problem: %s', async (_what, each) => {
+    const [[field, value]] = Object.entries(each) as [[string, unknown]];
+    const of = (length: number) => ({ [field]: Array.from({ length }, () => value) });
+    const few = await stepsOf(of(6_000));
+    expect(await stepsOf(of(300_000))).toBeLessThan(few * 10);
+  });
+
+  test('of a record with too many keys none is read', async () => {
+    const record = Object.fromEntries(
+      Array.from({ length: 60_000 }, (_none, index) => [`k${index}`, 1]),
+    );
+    expect(await stepsOf({ metadata: record })).toBeLessThan(1_000);
+    expect(() => parse(Lists, { metadata: record }, 'body')).toThrow(
+      'metadata: has more than 256 keys',
+    );
+  });
+
+  test('unknown keys of one of several forms cost what they are long', async () => {
+    const Either = z.union([z.object({ a: text() }), z.object({ b: text() })]);
+    const of = (length: number) =>
+      Object.fromEntries(Array.from({ length }, (_none, index) => [`k${index}`, 1]));
+    const few = await countSteps(() => unknownFields(Either, of(1_000)));
+    expect(await countSteps(() => unknownFields(Either, of(64_000)))).toBeLessThan(few * 128);
+  });
+});
