@@ -24,9 +24,8 @@ import { connectAsApi } from '../postgres/scoped-pool.ts';
 import { readUsageBounds } from '../postgres/tables/seals.ts';
 
 /**
- * The composition root: the one place that reads the configuration and chooses implementations. What
- * it returns is one plain object; a role takes from it what it needs, and what nobody asks for is
- * never connected.
+ * The composition root of a role: chooses implementations by the configuration. It returns one plain
+ * object; a role takes from it what it needs, and what nobody asks for is never connected.
  */
 export interface Runtime {
   readonly config: Config;
