@@ -1,14 +1,25 @@
 import { z } from 'zod';
 import { CostAnalyticsBody } from './cost-analytics.ts';
 import { contactFields } from './customer.ts';
-import { instant, name } from './primitives.ts';
-import { LIMIT_DEFAULT, LIMIT_MAX, OFFSET_MAX } from './search.ts';
+import { instant, name, recordFields } from './primitives.ts';
+import { LIMIT_DEFAULT, LIMIT_MAX, OFFSET_MAX, searchSchemas } from './search.ts';
 import { UsageAnalyticsBody } from './usage-analytics.ts';
 
 /** A session of an end customer: the token goes into `X-Session-Token`. */
 export const PortalSession = z
   .object({ url: z.string(), token: z.string(), expires_at: instant })
   .meta({ id: 'PortalSession' });
+
+/** A session that is still taken, without its token. */
+export const OpenPortalSession = z
+  .object({ ...recordFields, customer_id: z.string(), expires_at: instant })
+  .meta({ id: 'OpenPortalSession' });
+export type OpenPortalSession = z.infer<typeof OpenPortalSession>;
+
+export const PortalSessionSearch = searchSchemas({
+  fields: { created_at: 'time', expires_at: 'time' },
+  filters: (kind) => ({ customer_id: kind.text() }),
+});
 
 /** Pages are counted from 1. */
 export const PortalPageBody = z

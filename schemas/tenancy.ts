@@ -48,12 +48,12 @@ export const SessionAnswer = z
 
 export const Address = z
   .object({
-    address_line1: nullableText,
-    address_line2: nullableText,
-    address_city: nullableText,
-    address_state: nullableText,
-    address_postal_code: nullableText,
-    address_country: nullableText,
+    address_line1: z.string(),
+    address_line2: z.string(),
+    address_city: z.string(),
+    address_state: z.string(),
+    address_postal_code: z.string(),
+    address_country: z.string(),
   })
   .meta({ id: 'Address' });
 

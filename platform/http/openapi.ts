@@ -121,7 +121,7 @@ const ERROR_ANSWERS: Json = {
     'The request breaks a rule; each detail names a field and what would be right.',
   ),
   Unauthenticated: errorAnswer('No credential, or one that is unknown, withdrawn or expired.'),
-  Forbidden: errorAnswer('The credential lacks the permission.'),
+  Forbidden: errorAnswer('The credential lacks the permission that the message names.'),
   NotFound: errorAnswer('There is no such record in the scope of the credential.'),
   Conflict: errorAnswer(
     'The record exists, is in use, or is being changed; or a key was used before.',

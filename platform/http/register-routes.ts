@@ -194,7 +194,7 @@ export function assertAllowed(
     route.permission !== 'authenticated' &&
     !allows(identity.permissions, route.permission as Permission)
   )
-    throw forbidden('The credential lacks the permission for this.');
+    throw forbidden(`The credential needs permission ${route.permission}.`);
   if (route.humanOnly === true && identity.user_type !== 'user')
     throw forbidden('Only a person, or a key of a person, may do this.');
   const isHumanSuperAdmin = identity.user_type === 'user' && identity.roles.includes('super_admin');

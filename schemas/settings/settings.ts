@@ -140,16 +140,16 @@ export const SettingParams = z.object({ key: text(100) });
 
 export const UpdateSettingBody = z.object({ value: pairs(z.unknown(), 256) });
 
-/** Without an id: nothing is stored, and the value is the default. */
+/** An empty id and status: nothing is stored, and the value is the default. */
 export const Setting = z
   .object({
-    id: z.string().nullable(),
+    id: z.string(),
     key: z.string(),
     value: z.record(z.string(), z.unknown()),
     tenant_id: z.string(),
     /** Null for a setting of the tenant. */
     environment_id: z.string().nullable(),
-    status: z.string().nullable(),
+    status: z.string(),
     created_at: instant.nullable(),
     updated_at: instant.nullable(),
     created_by: z.string().nullable(),

@@ -76,6 +76,65 @@ describe('portal sessions', () => {
     expect((await info(other.headers)).status).toBe(401);
   });
 
+  describe('are ended', () => {
+    const open = async (customer_id: string) =>
+      (await api.get(`/v1/portal/sessions?customer_id=${customer_id}`)).body.items as {
+        id: string;
+      }[];
+    const openAgain = async (external_id: string) => {
+      const { body } = await api.get(`/v1/customers/portal/${external_id}`);
+      return { 'x-api-key': '', 'x-session-token': body.token as string };
+    };
+
+    test('204: one, by its id; the customer’s other sessions go on', async () => {
+      const customer = await newCustomer();
+      const second = await openAgain(customer.external_id);
+      const [newest, oldest] = await open(customer.id);
+      expect(await open(customer.id)).toHaveLength(2);
+      expect(JSON.stringify(await open(customer.id))).not.toContain(customer.session.token);
+      expect((await api.delete(`/v1/portal/sessions/${oldest!.id}`)).status).toBe(204);
+      const [first, still] = [await info(customer.headers), await info(second)];
+      expect([first.status, still.status].sort()).toEqual([200, 401]);
+      expect(await open(customer.id)).toMatchObject([{ id: newest!.id, customer_id: customer.id }]);
+      expect((await api.delete('/v1/portal/sessions/portal_session_x')).status).toBe(404);
+    });
+
+    test('204: all of a customer, and of nobody else', async () => {
+      const [one, other] = [await newCustomer(), await newCustomer()];
+      const second = await openAgain(one.external_id);
+      expect((await api.delete(`/v1/customers/${one.id}/portal-sessions`)).status).toBe(204);
+      for (const headers of [one.headers, second]) expect((await info(headers)).status).toBe(401);
+      expect([await open(one.id), (await info(other.headers)).status]).toEqual([[], 200]);
+      expect((await info(await openAgain(one.external_id))).status).toBe(200);
+    });
+
+    test('200: by the customer', async () => {
+      const { headers } = await newCustomer();
+      expect((await api.post('/v1/customer/portal/logout', {}, headers)).status).toBe(200);
+      expect((await info(headers)).status).toBe(401);
+      expect((await api.post('/v1/customer/portal/logout', {}, headers)).status).toBe(401);
+    });
+
+    test('403: listing needs customer:read, ending customer:write, and the message says so', async () => {
+      const customer = await newCustomer();
+      const [session] = await open(customer.id);
+      const reader = await api.newCaller({ beside: api, roles: ['all_reader'] });
+      const ingestor = await api.newCaller({ beside: api, roles: ['event_ingestor'] });
+      const refused = await reader.delete(`/v1/portal/sessions/${session!.id}`);
+      expect([refused.status, refused.body.message]).toEqual([
+        403,
+        'The credential needs permission customer:write.',
+      ]);
+      expect((await reader.get('/v1/portal/sessions')).status).toBe(200);
+      const { status, body } = await ingestor.get('/v1/portal/sessions');
+      expect([status, body.message]).toEqual([
+        403,
+        'The credential needs permission customer:read.',
+      ]);
+      expect((await info(customer.headers)).status).toBe(200);
+    });
+  });
+
   test('matrix: on every other route it is no credential at all', async () => {
     const { session } = await newCustomer();
     const { token } = session;

@@ -143,6 +143,10 @@ export async function createWorld(api: TestApi): Promise<World> {
     reason: 'sent by mistake',
     request_id: 'req',
   })}`;
+  await api.get('/v1/customers/portal/acme');
+  const { body: open } = await api.get('/v1/portal/sessions');
+  const [portalSession] = open.items as { id: string }[];
+  if (portalSession === undefined) throw new Error('the portal session is not open');
   const events = 'event_name,external_customer_id,timestamp\ncall,acme,2026-11-01T00:00:00Z\n';
   const sendEvents = async (): Promise<string> =>
     (await api.call('POST', '/v1/tasks/uploads', events, { 'content-type': 'text/csv' })).body.id;
@@ -179,6 +183,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/customers/external/{external_id}': 'acme',
       '/customers/lookup/{lookup_key}': 'acme',
       '/customers/portal/{external_id}': 'acme',
+      '/portal/sessions/{id}': portalSession.id,
       '/subscriptions/{id}': subscription.id,
       '/invoices/{id}': invoice.id,
       '/invoices/{id}/lines/{line_id}': invoice.line_items[0]!.id,

@@ -5,12 +5,15 @@ import { CustomerUsage, OneCustomerUsageQuery } from '../../../schemas/customer-
 import { Invoice } from '../../../schemas/invoice.ts';
 import {
   PortalAnalyticsBody,
+  OpenPortalSession,
   PortalCostAnalyticsBody,
   PortalPageBody,
   PortalSession,
+  PortalSessionSearch,
   UpdatePortalInfoBody,
 } from '../../../schemas/portal.ts';
-import { IdParams } from '../../../schemas/primitives.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import { IdParams, Message } from '../../../schemas/primitives.ts';
 import { pageOf } from '../../../schemas/search.ts';
 import { Setting } from '../../../schemas/settings/settings.ts';
 import { Subscription } from '../../../schemas/subscription-answers.ts';
@@ -23,6 +26,7 @@ import { settingAnswer } from '../../tenancy/settings/setting-answer.ts';
 import { costAnalytics } from '../analytics/cost-analytics.ts';
 import { customerUsage } from '../analytics/customer-usage.ts';
 import { usageAnalytics } from '../analytics/usage-analytics.ts';
+import { endPortalSession, endSessionsOf, listOpenSessions } from './open-sessions.ts';
 import { assertCostsShown } from './shown-costs.ts';
 import {
   listOwnInvoices,
@@ -57,6 +61,56 @@ export const portalRoutes = [
         // Behind the #, where no server and no log sees it (money-semantics 15.1).
         return { url: `${call.deps.publicUrl}/portal#token=${session.token}`, ...session };
       }),
+  }),
+  route({
+    method: 'GET',
+    path: '/portal/sessions',
+    summary: 'List the portal sessions that are open',
+    permission: 'customer:read',
+    query: PortalSessionSearch.query,
+    status: 200,
+    answer: pageOf(OpenPortalSession),
+    handler: ({ deps, scope, query }) =>
+      listOpenSessions(deps.pool, scope, query, isoTime(deps.clock.now())),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/portal/sessions/{id}',
+    summary: 'End a portal session',
+    permission: 'customer:write',
+    params: IdParams,
+    status: 204,
+    answer: null,
+    handler: (call) =>
+      call.deps.pool.begin((tx) => endPortalSession(tx, call.deps, call, call.params.id)),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/customers/{id}/portal-sessions',
+    summary: 'End all portal sessions of a customer',
+    permission: 'customer:write',
+    params: IdParams,
+    status: 204,
+    answer: null,
+    handler: (call) =>
+      call.deps.pool.begin(async (tx) => {
+        const { id } = await findCustomer(tx, call.scope, call.params.id);
+        await endSessionsOf(tx, call.deps, call, id);
+      }),
+  }),
+  route({
+    method: 'POST',
+    path: '/customer/portal/logout',
+    summary: 'End the session',
+    permission: 'portal',
+    status: 200,
+    answer: Message,
+    async handler(call) {
+      await call.deps.pool.begin((tx) =>
+        endPortalSession(tx, call.deps, call, call.identity.session_id!),
+      );
+      return { message: 'Logged out' };
+    },
   }),
   route({
     method: 'GET',

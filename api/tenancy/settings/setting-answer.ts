@@ -6,7 +6,7 @@ import { SETTINGS, type Setting, type SettingKey } from '../../../schemas/settin
 export function settingAnswer(scope: Scope, key: SettingKey, row: SettingRow | null): Setting {
   const value = { ...SETTINGS[key].default, ...row?.value };
   if (row !== null) return { ...row, value, environment_id: row.environment_id || null };
-  const nothing = { id: null, status: null, created_at: null, updated_at: null, created_by: null };
+  const nothing = { id: '', status: '', created_at: null, updated_at: null, created_by: null };
   const { tenant_id, environment_id } = settingScope(scope, key);
   return {
     ...nothing,

@@ -2,17 +2,20 @@ import { notFound } from '../../../domain/errors.ts';
 import type { Db, Transaction } from '../../../postgres/client.ts';
 import type { BillingDetails, Tenant } from '../../../schemas/tenancy.ts';
 
-const NO_ADDRESS = {
-  address_line1: null,
-  address_line2: null,
-  address_city: null,
-  address_state: null,
-  address_postal_code: null,
-  address_country: null,
-};
+/** Addresses are never null: browsers print what they are given (ruling 37). */
+const addressAnswer = (address: Partial<Address> | undefined): BillingDetails['address'] => ({
+  address_line1: address?.address_line1 ?? '',
+  address_line2: address?.address_line2 ?? '',
+  address_city: address?.address_city ?? '',
+  address_state: address?.address_state ?? '',
+  address_postal_code: address?.address_postal_code ?? '',
+  address_country: address?.address_country ?? '',
+});
+type Address = { [Field in keyof BillingDetails['address']]: string | null };
 
 type TenantRow = Omit<Tenant, 'billing_details'> & {
-  readonly billing_details: Partial<BillingDetails> | null;
+  readonly billing_details:
+    (Partial<Omit<BillingDetails, 'address'>> & { readonly address?: Partial<Address> }) | null;
 };
 
 /** With every key of the billing details. */
@@ -23,7 +26,7 @@ const answer = (row: TenantRow): Tenant => ({
     help_email: null,
     phone: null,
     ...row.billing_details,
-    address: { ...NO_ADDRESS, ...row.billing_details?.address },
+    address: addressAnswer(row.billing_details?.address),
   },
 });
 

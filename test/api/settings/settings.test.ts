@@ -21,7 +21,7 @@ describe('settings', () => {
     async (key) => {
       const { status, body } = await api.get(`/v1/settings/${key}`);
       expect(status).toBe(200);
-      expect(body).toMatchObject({ id: null, status: null, created_at: null, key });
+      expect(body).toMatchObject({ id: '', status: '', created_at: null, key });
       expect(body.value).toEqual(SETTINGS[key].default);
     },
   );

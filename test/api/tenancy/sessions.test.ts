@@ -47,7 +47,7 @@ describe('sign-up, login and sessions', () => {
       tenant: {
         id: person.tenant_id,
         name: 'Acme',
-        billing_details: { address: { address_city: null } },
+        billing_details: { address: { address_city: '' } },
       },
     });
     const { body: list } = await api.get('/v1/environments', bearer(person.token));

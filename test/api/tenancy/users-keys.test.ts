@@ -332,14 +332,14 @@ describe('accounts, keys and the tenant', () => {
       billing_details: {
         email: 'b@example.test',
         phone: null,
-        address: { address_city: 'Pune', address_line1: null },
+        address: { address_city: 'Pune', address_line1: '' },
       },
     });
     const { body: replaced } = await put({ billing_details: { phone: '1' } });
     expect(replaced.billing_details).toMatchObject({
       email: null,
       phone: '1',
-      address: { address_city: null },
+      address: { address_city: '' },
     });
     expect((await admin.get('/v1/tenants/tenant_x')).status).toBe(404);
     expect((await put({ name: 5 })).status).toBe(400);
