@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { TaxApplied, type AppliedTaxRecord } from './tax.ts';
 import { Explanation } from './explanation.ts';
 import {
   BILLING_REASONS,
@@ -107,6 +108,7 @@ export type StoredWatermarks = Readonly<Record<string, string>>;
 
 /** A row of `invoices`: what is shown, and what only billing reads. */
 export type InvoiceRecord = z.infer<typeof StoredInvoice> & {
+  readonly taxes: readonly AppliedTaxRecord[];
   readonly revision: number;
   readonly proration_behavior: 'create_prorations' | 'none';
   readonly meter_version_ids: string[];
@@ -205,7 +207,8 @@ export const Invoice = z
     /** Null where they were left out. */
     line_items: z.array(InvoiceLineItem).nullable(),
     usage_snapshot: UsageSnapshot.nullable(),
-    taxes: none,
+    /** Highest priority first. */
+    taxes: z.array(TaxApplied),
     checkout_session: z.null(),
     custom_currency: z.null(),
     /** The embedded records are null unless the route asks for them. */
@@ -218,6 +221,9 @@ export type Invoice = z.infer<typeof Invoice>;
 export const ComputedInvoiceAnswer = z
   .object({ invoice: Invoice, skipped: z.boolean() })
   .meta({ id: 'ComputedInvoice' });
+
+/** Embeds the rate in each of an invoice's taxes. */
+export const TAX_RATES_EXPAND = 'tax_applied.tax_rate';
 
 export const InvoiceSearch = searchSchemas({
   fields: {
@@ -241,7 +247,7 @@ export const InvoiceSearch = searchSchemas({
     created_at: 'time',
     updated_at: 'time',
   },
-  expand: ['customer', 'subscription'],
+  expand: ['customer', 'subscription', TAX_RATES_EXPAND],
   filters: (kind) => ({
     invoice_ids: kind.list(),
     customer_id: kind.text(),

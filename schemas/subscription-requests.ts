@@ -18,6 +18,7 @@ import {
   time,
   timezone,
 } from './primitives.ts';
+import { TaxRateOverride } from './tax.ts';
 import { PriceTierBody, TransformQuantityBody } from './price.ts';
 
 export const BILLING_CYCLES = ['anniversary', 'calendar'] as const;
@@ -174,7 +175,8 @@ export const CreateSubscriptionBody = z
     parent_subscription_id: notOffered('a hierarchy'),
     override_entitlements: notOffered('an entitlement'),
     phases: notOffered('a phase'),
-    tax_rate_overrides: notOffered('a tax'),
+    /** Instead of the taxes of the customer and of the tenant. */
+    tax_rate_overrides: z.array(TaxRateOverride).max(50).nullish(),
     checkout: notOffered('a checkout'),
     auto_invoice_threshold: notOffered('an invoice threshold'),
   })

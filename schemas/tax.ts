@@ -153,3 +153,28 @@ export const TaxAssociationSearch = searchSchemas({
     auto_apply: kind.boolean(),
   }),
 });
+
+/** A tax of an invoice as it is stored, without its rate. */
+export const AppliedTaxRecord = z.object({
+  ...recordFields,
+  entity_type: z.literal('invoice'),
+  entity_id: z.string(),
+  tax_rate_id: z.string(),
+  /** Null: the rate was named by the invoice itself. */
+  tax_association_id: z.string().nullable(),
+  /** As it was when the tax was computed. */
+  percentage_value: decimalText,
+  tax_behavior: z.enum(TAX_BEHAVIORS),
+  taxable_amount: decimalText,
+  tax_amount: decimalText,
+  currency: z.string(),
+  applied_at: instant,
+  idempotency_key: z.string().nullable(),
+  metadata: z.record(z.string(), z.string()),
+});
+export type AppliedTaxRecord = z.infer<typeof AppliedTaxRecord>;
+
+export const TaxApplied = AppliedTaxRecord.extend({
+  /** Null unless the expansion `tax_applied.tax_rate` asks for it. */
+  tax_rate: TaxRate.nullable(),
+}).meta({ id: 'TaxApplied' });

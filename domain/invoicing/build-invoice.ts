@@ -4,28 +4,18 @@ import type { InvoiceStatus } from '../states/invoice.ts';
 import { applyCoupons, type CouponApplication, type InvoiceCoupon } from './coupons.ts';
 import { explained, settlementSteps } from './explain-settlement.ts';
 import { lineAmount, type LineSettlement, type InvoiceRow } from './invoice-row.ts';
-import {
-  deriveInvoicePayment,
-  EMPTY_LEDGER,
-  type InvoiceLedger,
-  type InvoicePayment,
-} from './payment-ledger.ts';
+import { deriveInvoicePayment, type InvoiceLedger, type InvoicePayment } from './payment-ledger.ts';
 import {
   applyPrepaidCredits,
   totalApplied,
   type PrepaidWallet,
   type WalletDebit,
 } from './prepaid-credits.ts';
-import {
-  computeTaxes,
-  taxSummary,
-  type InvoiceTaxRate,
-  type TaxExemption,
-  type TaxRow,
-  type TaxSummary,
-} from './taxes.ts';
+import type { ResolvedTaxes } from './tax-resolution.ts';
+import { computeTaxes, taxSummary, type TaxRow, type TaxSummary } from './taxes.ts';
 import { invoiceTotals, negativeNet, taxBase, type InvoiceTotals } from './totals.ts';
 
+/** Everything an invoice is made of. No part may be left out: one that is forgotten is not charged. */
 export interface InvoiceInput<Line extends InvoiceRow> {
   readonly currency: Currency;
   /** Status that the invoice has once this computation is stored. */
@@ -33,19 +23,15 @@ export interface InvoiceInput<Line extends InvoiceRow> {
   /** In the order in which they are shown and paid by credits. */
   readonly lines: readonly Line[];
   /** Those in force (`couponsInForce`); in any order. */
-  readonly coupons?: readonly InvoiceCoupon[];
-  /** As `resolveTaxes` answered. */
-  readonly taxes?: {
-    readonly rates: readonly InvoiceTaxRate[];
-    readonly exemption: TaxExemption | null;
-  };
+  readonly coupons: readonly InvoiceCoupon[];
+  readonly taxes: ResolvedTaxes;
   /**
-   * In order of use (`prepaidWalletOrder`). Given at finalization, and for a projection that is not
-   * written; a draft applies no credits (billing-semantics 9.2).
+   * In order of use (`prepaidWalletOrder`), at finalization and for a projection that is not written; none
+   * for a draft, which applies no credits (billing-semantics 9.2).
    */
-  readonly wallets?: readonly PrepaidWallet[];
-  /** Rows that moved money on this invoice before; none for a new one. */
-  readonly ledger?: InvoiceLedger;
+  readonly wallets: readonly PrepaidWallet[];
+  /** Rows that moved money on this invoice before; `EMPTY_LEDGER` for a new one. */
+  readonly ledger: InvoiceLedger;
 }
 
 export interface BuiltInvoice<Line extends InvoiceRow> extends InvoiceTotals, InvoicePayment {
@@ -72,7 +58,7 @@ export function buildInvoice<Line extends InvoiceRow>(
   const amounts = lines.map((line) => lineAmount(line, currency));
   const subtotal = sum(amounts);
 
-  const discounts = applyCoupons(lines, input.coupons ?? [], currency);
+  const discounts = applyCoupons(lines, input.coupons, currency);
   const nets = amounts.map((amount, row) =>
     amount.minus(discounts.lineItemDiscounts[row]!).minus(discounts.invoiceLevelDiscounts[row]!),
   );
@@ -80,12 +66,12 @@ export function buildInvoice<Line extends InvoiceRow>(
 
   const taxes = computeTaxes(
     taxBase(subtotal, totalDiscount),
-    input.taxes?.exemption ? [] : (input.taxes?.rates ?? []),
+    input.taxes.exemption ? [] : input.taxes.rates,
     currency,
   );
   const credits = applyPrepaidCredits(
     lines.map((line, row) => ({ price_type: line.price_type, net: nets[row]! })),
-    input.wallets ?? [],
+    input.wallets,
     subtotal.minus(totalDiscount),
     currency,
   );
@@ -100,11 +86,7 @@ export function buildInvoice<Line extends InvoiceRow>(
   const totals = invoiceTotals(parts);
   return {
     ...totals,
-    ...deriveInvoicePayment(
-      input.invoice_status,
-      decimal(totals.total),
-      input.ledger ?? EMPTY_LEDGER,
-    ),
+    ...deriveInvoicePayment(input.invoice_status, decimal(totals.total), input.ledger),
     lines: lines.map((line, row) => ({
       ...explained(line, () => settlementSteps(row, nets[row]!, { discounts, credits, taxes })),
       line_item_discount: decimalText(discounts.lineItemDiscounts[row]!),
@@ -113,7 +95,7 @@ export function buildInvoice<Line extends InvoiceRow>(
     })),
     coupon_applications: discounts.applications,
     taxes: taxes.rows,
-    tax_summary: taxSummary(taxes, input.taxes?.exemption ?? null),
+    tax_summary: taxSummary(taxes, input.taxes.exemption),
     wallet_debits: credits.debits,
     negative_net: decimalText(negativeNet(parts)),
   };

@@ -13,6 +13,7 @@ import { findCouponAssociationsOf } from '../../catalog/coupons/repository.ts';
 import { findCustomers } from '../../customers/customers/repository.ts';
 import { findEntitlementsOf } from '../../catalog/entitlements/repository.ts';
 import { findFeatures } from '../../catalog/features/repository.ts';
+import { findOwnedTaxes, type OwnedTaxAssociation } from '../../catalog/taxes/repository.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import { findPrices, type PriceRow } from '../../catalog/prices/repository.ts';
 import { lineItemsOf } from '../records/subscription-repository.ts';
@@ -43,12 +44,14 @@ export interface BillingSources {
   readonly coupons: ReadonlyMap<string, readonly CouponAssociation[]>;
   /** By subscription: which invoices used them. Read where one of them counts once. */
   readonly couponUses: ReadonlyMap<string, readonly EarlierApplication[]>;
+  /** Of the subscriptions, their customers and the tenant. */
+  readonly taxes: readonly OwnedTaxAssociation[];
   /** By line item: what a living invoice charges already. */
   readonly billed: ReadonlyMap<string, readonly BilledService[]>;
 }
 
 /**
- * Reads what the subscriptions are billed from: some eight statements, however many subscriptions there are.
+ * Reads what the subscriptions are billed from: some nine statements, however many subscriptions there are.
  * `from`: the earliest service that may be charged.
  */
 export async function readBillingSources(
@@ -60,12 +63,13 @@ export async function readBillingSources(
   const ids = subscriptions.map(({ id }) => id);
   const customerIds = [...new Set(subscriptions.map(({ customer_id }) => customer_id))];
   const planIds = [...new Set(subscriptions.map(({ plan_id }) => plan_id))];
-  const [lineItems, customers, billed, entitlements, coupons] = await Promise.all([
+  const [lineItems, customers, billed, entitlements, coupons, taxes] = await Promise.all([
     lineItemsOf(db, scope, ids),
     findCustomers(db, scope, customerIds),
     billedServices(db, scope, ids, from),
     meterEntitlements(db, scope, planIds),
     findCouponAssociationsOf(db, scope, ids),
+    findOwnedTaxes(db, scope, { subscription_ids: ids, customer_ids: customerIds }),
   ]);
   const once = coupons.filter(({ coupon }) => coupon?.cadence === 'once');
   const uses = await couponUses(
@@ -83,6 +87,7 @@ export async function readBillingSources(
     entitlements: groupBy(entitlements, ({ entitlement }) => entitlement.entity_id),
     coupons: groupBy(coupons, ({ subscription_id }) => subscription_id),
     couponUses: groupBy(uses, ({ subscription_id }) => subscription_id),
+    taxes,
     billed: groupBy(billed, ({ subscription_line_item_id: line }) => line),
   };
 }

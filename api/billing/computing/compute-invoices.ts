@@ -12,6 +12,7 @@ import type {
 } from '../../../schemas/invoice.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { groupBy } from '../../conventions/group-by.ts';
+import type { OwnedTaxAssociation } from '../../catalog/taxes/repository.ts';
 import { readBillingSources, type BilledLine, type BillingSources } from './billing-sources.ts';
 import {
   rateCharges,
@@ -23,7 +24,8 @@ import { applicationRecords, couponsOf } from './coupon-applications.ts';
 import { invoiceLine, newInvoice } from './invoice-record.ts';
 import type { ComputedInvoice, InvoiceTarget } from './invoice-target.ts';
 import { linesOfInvoices } from '../records/invoice-repository.ts';
-import { dueOn, settle } from './settle.ts';
+import { dueOn, NO_CREDITS_OR_PAYMENTS, settle } from './settle.ts';
+import { taxesOf, taxRecords } from './tax-rows.ts';
 import { storeWatermarks } from './stored-watermarks.ts';
 import { lineQuestions, queriesOf, type UsageLine } from './line-questions.ts';
 
@@ -42,6 +44,8 @@ export interface ComputeOptions {
   readonly lines?: ReadonlyMap<string, readonly BilledLine[]>;
   /** Coupons that are not stored yet, by subscription. */
   readonly coupons?: ReadonlyMap<string, readonly CouponAssociation[]>;
+  /** Taxes that are not stored yet, beside those that are. */
+  readonly taxes?: readonly OwnedTaxAssociation[];
   /** Show what other invoices have billed already: for previews. */
   readonly ignoreBilled?: boolean;
 }
@@ -128,6 +132,7 @@ async function sourcesOf(
     ...sources,
     ...(options.lines === undefined ? {} : { lines: options.lines }),
     ...(options.coupons === undefined ? {} : { coupons: options.coupons }),
+    taxes: [...sources.taxes, ...(options.taxes ?? [])],
     ...(options.ignoreBilled === true ? { billed: new Map() } : {}),
   };
 }
@@ -226,16 +231,26 @@ function computeInvoice(
       updated_by: options.user_id,
     },
     lines,
-    sources.customers.get(subscription.customer_id)!,
-    couponsOf(target, sources),
+    {
+      coupons: couponsOf(target, sources),
+      taxes: taxesOf(target, sources),
+      ...NO_CREDITS_OR_PAYMENTS,
+    },
   );
   const { applications, invoice, lines: settledLines } = settled;
+  // An invoice that is skipped has no tax (billing-semantics 17.3).
+  const taxes = isZero ? [] : taxRecords(deps, invoice, settled.taxes);
   const coupon_applications = applicationRecords(deps, invoice, applications, {
     coupons: sources.coupons.get(subscription.id) ?? [],
     lines: settledLines,
     standing: target.invoice?.coupon_applications ?? [],
   });
-  return { target, sources, invoice: { ...invoice, coupon_applications }, lines: settledLines };
+  return {
+    target,
+    sources,
+    invoice: { ...invoice, coupon_applications, taxes },
+    lines: settledLines,
+  };
 }
 
 /** A draft of a cycle shows what it would have if issued at the end of its period, any other if issued now (17.5). */

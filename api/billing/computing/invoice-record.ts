@@ -49,6 +49,7 @@ export function newInvoice(target: InvoiceTarget, id: string, computing: Computi
     source_type: null,
     tax_summary: null,
     coupon_applications: [],
+    taxes: [],
     metadata: {},
     version: 1,
     revision: 0,

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { buildInvoice } from '../../../domain/invoicing/build-invoice.ts';
+import { buildInvoice, type InvoiceInput } from '../../../domain/invoicing/build-invoice.ts';
 import { standingDiscounts } from './coupon-applications.ts';
-import type { CouponApplication, InvoiceCoupon } from '../../../domain/invoicing/coupons.ts';
+import { standingTaxes } from './tax-rows.ts';
+import type { CouponApplication } from '../../../domain/invoicing/coupons.ts';
 import { dueDate } from '../../../domain/invoicing/due-date.ts';
-import { paidAt } from '../../../domain/invoicing/payment-ledger.ts';
-import { resolveTaxes } from '../../../domain/invoicing/tax-resolution.ts';
+import { EMPTY_LEDGER, paidAt } from '../../../domain/invoicing/payment-ledger.ts';
+import type { TaxRow } from '../../../domain/invoicing/taxes.ts';
 import { moveInvoice } from '../../../domain/states/invoice.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
 
@@ -17,10 +18,8 @@ export interface DueTerms {
   readonly customer_timezone: string;
 }
 
-/** What decides whether the customer is taxed. */
-export interface TaxTerms {
-  readonly tax_treatment: 'taxable' | 'exempt';
-}
+/** Of an invoice on which no money has moved. Wallets of prepaid credits are not kept yet. */
+export const NO_CREDITS_OR_PAYMENTS = { wallets: [], ledger: EMPTY_LEDGER } as const;
 
 export const dueOn = (issuedAt: string, terms: DueTerms): string =>
   dueDate(issuedAt, terms.payment_terms, DUE_DAYS, terms.customer_timezone);
@@ -30,25 +29,26 @@ export interface Settled {
   readonly lines: readonly InvoiceLineRecord[];
 }
 
-/** An invoice with the discounts that its coupons came to. */
+/** An invoice with the discounts and taxes that its rows came to. */
 export interface SettledNow extends Settled {
   readonly applications: readonly CouponApplication[];
+  readonly taxes: readonly TaxRow[];
 }
 
-/**
- * The invoice with every amount computed from its rows, none patched (billing-semantics 9.3). `coupons`:
- * those in force.
- */
+/** What decides the amounts of an invoice beside its rows. Each part is given, none is assumed to be empty. */
+export type Settlement = Pick<
+  InvoiceInput<InvoiceLineRecord>,
+  'coupons' | 'taxes' | 'wallets' | 'ledger'
+>;
+
+/** The invoice with every amount computed from its rows, none patched (billing-semantics 9.3). */
 export function settle(
   invoice: InvoiceRecord,
   lines: readonly InvoiceLineRecord[],
-  customer: TaxTerms,
-  coupons: readonly InvoiceCoupon[],
+  settlement: Settlement,
 ): SettledNow {
-  const { currency, invoice_status, period_start, period_end } = invoice;
-  const taxed = { tax_treatment: customer.tax_treatment, currency, period_start, period_end };
-  const taxes = resolveTaxes(taxed, []);
-  const built = buildInvoice({ currency, invoice_status, lines, taxes, coupons });
+  const { currency, invoice_status } = invoice;
+  const built = buildInvoice({ currency, invoice_status, lines, ...settlement });
   assert(built.negative_net === '0', 'rows of this invoice do not sum below zero');
   return {
     invoice: {
@@ -69,6 +69,7 @@ export function settle(
     },
     lines: built.lines,
     applications: built.coupon_applications,
+    taxes: built.taxes,
   };
 }
 
@@ -79,15 +80,18 @@ export function settle(
 export function issue(
   draft: Settled,
   number: string,
-  terms: DueTerms & TaxTerms,
+  terms: DueTerms,
   issued: { readonly at: string; readonly user_id: string },
 ): Settled {
   const { at, user_id } = issued;
   const { invoice, lines } = settle(
     { ...draft.invoice, invoice_status: moveInvoice(draft.invoice.invoice_status, 'finalize') },
     draft.lines,
-    terms,
-    standingDiscounts(draft.invoice),
+    {
+      coupons: standingDiscounts(draft.invoice),
+      taxes: standingTaxes(draft.invoice),
+      ...NO_CREDITS_OR_PAYMENTS,
+    },
   );
   return {
     lines,

@@ -5,7 +5,7 @@ import type { Customer } from '../../../schemas/customer.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { takeInvoiceNumbers } from './number.ts';
-import { issue, type DueTerms, type Settled, type TaxTerms } from './settle.ts';
+import { issue, type DueTerms, type Settled } from './settle.ts';
 import { invoiceSnapshot } from './invoice-notification.ts';
 
 /** An invoice with whom it concerns. */
@@ -18,9 +18,7 @@ export interface ConcernedInvoice extends Settled {
  * Issues computed drafts: numbers in their order, one sequence row locked for all of them. Invoices that
  * every row of is zero are skipped and get none (billing-semantics 17.3, 17.5).
  */
-export async function issueInvoices<
-  Draft extends Settled & { readonly terms: DueTerms & TaxTerms },
->(
+export async function issueInvoices<Draft extends Settled & { readonly terms: DueTerms }>(
   tx: Transaction,
   scope: Scope,
   drafts: readonly Draft[],

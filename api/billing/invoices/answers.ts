@@ -6,6 +6,7 @@ import type {
   InvoiceLineRecord,
   InvoiceRecord,
 } from '../../../schemas/invoice.ts';
+import { findTaxRates } from '../../catalog/taxes/repository.ts';
 import { findCustomers } from '../../customers/customers/repository.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import { subscriptionAnswers } from '../records/subscription-answers.ts';
@@ -15,6 +16,8 @@ import { linesOfInvoices } from '../records/invoice-repository.ts';
 export interface InvoiceEmbeds {
   readonly line_items?: boolean;
   readonly customer?: boolean;
+  /** The rates of its taxes. */
+  readonly tax_rates?: boolean;
   /** With its line items and their prices. */
   readonly subscription?: boolean;
 }
@@ -56,8 +59,12 @@ export async function settledAnswers(
   const subscriptionIds = embed.subscription
     ? [...new Set(records.flatMap((row) => row.subscription_id ?? []))]
     : [];
-  const [customers, subscriptions] = await Promise.all([
+  const rateIds = embed.tax_rates
+    ? [...new Set(records.flatMap(({ taxes }) => taxes.map((tax) => tax.tax_rate_id)))]
+    : [];
+  const [customers, rates, subscriptions] = await Promise.all([
     findCustomers(db, scope, customerIds),
+    findTaxRates(db, scope, rateIds),
     subscriptionAnswers(db, scope, await findSubscriptions(db, scope, subscriptionIds), {
       line_items: true,
       prices: true,
@@ -68,6 +75,10 @@ export async function settledAnswers(
   return settled.map(({ invoice, lines }) => ({
     ...shown(invoice),
     line_items: lines === null ? null : lines.map(lineAnswer),
+    taxes: invoice.taxes.map((tax) => ({
+      ...tax,
+      tax_rate: rates.find(({ id }) => id === tax.tax_rate_id) ?? null,
+    })),
     customer: customers.find(({ id }) => id === invoice.customer_id) ?? null,
     subscription: subscriptions.find(({ id }) => id === invoice.subscription_id) ?? null,
   }));
@@ -86,7 +97,6 @@ function shown(record: InvoiceRecord) {
   return {
     ...fields,
     usage_snapshot: usageSnapshot({ meter_version_ids, usage_watermarks }),
-    taxes: [],
     checkout_session: null,
     custom_currency: null,
   };

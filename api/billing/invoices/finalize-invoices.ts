@@ -249,5 +249,5 @@ async function writeFinals(
 
 const withTerms = ({ computed, subscription }: Final) => ({
   ...computed,
-  terms: { ...subscription, tax_treatment: computed.customer!.tax_treatment },
+  terms: subscription,
 });

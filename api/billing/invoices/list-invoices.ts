@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { inScope, type Scope } from '../../../postgres/client.ts';
-import type { Invoice, InvoiceSearch } from '../../../schemas/invoice.ts';
+import { TAX_RATES_EXPAND, type Invoice, type InvoiceSearch } from '../../../schemas/invoice.ts';
 import type { Page } from '../../../schemas/search.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { invoiceAnswers } from './answers.ts';
@@ -42,6 +42,7 @@ export async function listInvoices(
     line_items: filter.skip_line_items !== true,
     customer: true,
     subscription: search.expand.has('subscription'),
+    tax_rates: search.expand.has(TAX_RATES_EXPAND),
   });
   return { ...page, items };
 }

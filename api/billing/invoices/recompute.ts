@@ -68,9 +68,13 @@ async function issued(
   caller: Caller,
   computed: ConcernedInvoice,
 ): Promise<ConcernedInvoice> {
-  const terms = { ...computed.subscription, tax_treatment: computed.customer!.tax_treatment };
   const by = { at: isoTime(deps.clock.now()), user_id: caller.user_id };
-  const [final] = await issueInvoices(tx, caller.scope, [{ ...computed, terms }], by);
+  const [final] = await issueInvoices(
+    tx,
+    caller.scope,
+    [{ ...computed, terms: computed.subscription }],
+    by,
+  );
   return final!;
 }
 

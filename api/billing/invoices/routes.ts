@@ -8,11 +8,12 @@ import {
   ComputedInvoiceAnswer,
   Invoice,
   InvoiceSearch,
+  TAX_RATES_EXPAND,
   LineExplanation,
   UsageCheck,
 } from '../../../schemas/invoice.ts';
 import { id, IdParams, Message, text } from '../../../schemas/primitives.ts';
-import { pageOf } from '../../../schemas/search.ts';
+import { expandQuery, pageOf } from '../../../schemas/search.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { oncePerBodyKey } from '../../conventions/body-key.ts';
 import { route } from '../../conventions/route.ts';
@@ -95,10 +96,16 @@ export const invoiceRoutes = [
     summary: 'Get an invoice',
     permission: 'invoice:read',
     params: IdParams,
+    query: expandQuery([TAX_RATES_EXPAND]),
     status: 200,
     answer: Invoice,
-    handler: ({ deps, scope, params }) =>
-      answered(deps, scope, params.id, { line_items: true, customer: true, subscription: true }),
+    handler: ({ deps, scope, params, query }) =>
+      answered(deps, scope, params.id, {
+        line_items: true,
+        customer: true,
+        subscription: true,
+        tax_rates: query.search.expand.has(TAX_RATES_EXPAND),
+      }),
   }),
   route({
     method: 'POST',

@@ -25,7 +25,7 @@ const INVOICE_COLUMNS = [
   'issue_date', 'finalized_at', 'paid_at', 'voided_at', 'last_computed_at', 'idempotency_key',
   'invoice_pdf_url', 'recalculated_invoice_id', 'is_manually_edited', 'source_type', 'tax_summary', 'coupon_applications', 'metadata',
   'revision', 'version', 'proration_behavior', 'meter_version_ids', 'usage_watermarks', 'finalize_after', 'stream_heads',
-  'finalize_refusal', 'status', 'created_at', 'updated_at', 'created_by', 'updated_by',
+  'finalize_refusal', 'taxes', 'status', 'created_at', 'updated_at', 'created_by', 'updated_by',
 ] as const satisfies readonly (keyof InvoiceRecord)[]; // prettier-ignore
 
 const LINE_COLUMNS = [

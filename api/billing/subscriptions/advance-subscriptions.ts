@@ -200,7 +200,7 @@ async function issued(
   const withTerms = atOnce.map(({ step, draft }) => ({
     ...draft,
     step,
-    terms: { ...step.plan.subscription, tax_treatment: draft.customer.tax_treatment },
+    terms: step.plan.subscription,
   }));
   const final = await issueInvoices(tx, scope, withTerms, { at, user_id });
   const byStep = new Map(final.map((draft) => [draft.step, draft]));

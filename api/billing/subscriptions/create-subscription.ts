@@ -32,6 +32,7 @@ import {
   insertSubscription,
   type NewSubscription,
 } from '../records/subscription-repository.ts';
+import { newTaxOverrides, writeTaxOverrides } from './tax-overrides.ts';
 import { refuseContradictions, subscriptionTerms } from './terms.ts';
 
 /**
@@ -96,12 +97,14 @@ export async function createSubscription(
   );
   const coupons = await newAssociations(tx, deps, caller, draft, lines, body);
   const grants = await newCreditGrants(tx, deps, caller, draft, body);
-  const newly = { draft, customer, lines, coupons, trial, at };
+  const taxes = await newTaxOverrides(tx, deps, caller, draft, customer, body);
+  const newly = { draft, customer, lines, coupons, taxes, trial, at };
   const opening = await openingInvoice(tx, deps, caller, newly);
   const subscription = await insertSubscription(tx, opened(draft, opening, at));
   await insertLineItems(tx, lines.map(lineItemRow));
   await writeAssociations(tx, deps, caller, coupons);
   await insertCreditGrants(tx, grants);
+  await writeTaxOverrides(tx, taxes);
   await writeOpening(tx, caller, subscription, customer, opening);
   failpoint('api.create_subscription.before_commit');
   return subscription.id;

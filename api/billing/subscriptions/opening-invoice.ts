@@ -10,6 +10,7 @@ import { computeInvoices, onlyComputed } from '../computing/compute-invoices.ts'
 import type { InvoiceTarget } from '../computing/invoice-target.ts';
 import { issueInvoices, type ConcernedInvoice } from '../computing/write-invoices.ts';
 import type { Caller } from '../../conventions/record.ts';
+import { ownedOverride, type NewTaxOverride } from './tax-overrides.ts';
 import type { NewSubscription } from '../records/subscription-repository.ts';
 
 export interface NewlyOpened {
@@ -17,6 +18,7 @@ export interface NewlyOpened {
   readonly customer: Customer;
   readonly lines: readonly BilledLine[];
   readonly coupons: readonly CouponAssociation[];
+  readonly taxes: readonly NewTaxOverride[];
   readonly trial: Period | null;
   readonly at: string;
 }
@@ -30,7 +32,7 @@ export async function openingInvoice(
   tx: Transaction,
   deps: BillingDeps,
   caller: Caller,
-  { draft, customer, lines, coupons, trial, at }: NewlyOpened,
+  { draft, customer, lines, coupons, taxes, trial, at }: NewlyOpened,
 ): Promise<ConcernedInvoice | null> {
   if (trial === null && draft.start_date > at) return null;
   const subscription: SubscriptionRow = { ...draft, version: 1 };
@@ -40,6 +42,7 @@ export async function openingInvoice(
     user_id: caller.user_id,
     lines: new Map([[draft.id, lines]]),
     coupons: new Map([[draft.id, coupons]]),
+    taxes: taxes.map(ownedOverride),
   };
   const computed = onlyComputed(await computeInvoices(deps, tx, caller.scope, [target], options));
   if (computed.lines.length === 0) return null;
@@ -47,7 +50,7 @@ export async function openingInvoice(
     ...computed,
     subscription,
     customer,
-    terms: { ...draft, tax_treatment: customer.tax_treatment },
+    terms: draft,
     invoice: { ...computed.invoice, billing_sequence: 1 },
   };
   if (first.invoice.invoice_status === 'SKIPPED') return first;

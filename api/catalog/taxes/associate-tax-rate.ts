@@ -1,6 +1,6 @@
 import { invalidField } from '../../../domain/errors.ts';
 import type { Transaction } from '../../../postgres/client.ts';
-import type { CreateTaxAssociationBody, TaxAssociation } from '../../../schemas/tax.ts';
+import type { CreateTaxAssociationBody, TaxAssociation, TaxRate } from '../../../schemas/tax.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { insertTaxAssociation, shareTaxRateByCode, type TaxAssociationRow } from './repository.ts';
@@ -25,6 +25,18 @@ export async function associateTaxRate(
   entity: TaxedEntity,
   terms: TaxAssociationTerms,
 ): Promise<TaxAssociation> {
+  const { row, rate } = await newTaxAssociation(tx, deps, caller, entity, terms);
+  return { ...(await insertTaxAssociation(tx, row, rate.code)), tax_rate: null };
+}
+
+/** An association that is not stored yet, with its rate, which is not archived meanwhile. */
+export async function newTaxAssociation(
+  tx: Transaction,
+  deps: Pick<BillingDeps, 'ids' | 'clock'>,
+  caller: Caller,
+  entity: TaxedEntity,
+  terms: TaxAssociationTerms,
+): Promise<{ readonly row: TaxAssociationRow; readonly rate: TaxRate }> {
   const record = newRecord(deps, caller, 'ta');
   const start_date = terms.start_date ?? record.created_at;
   if (terms.end_date && start_date >= terms.end_date)
@@ -43,5 +55,5 @@ export async function associateTaxRate(
     end_date: terms.end_date ?? null,
     metadata: terms.metadata ?? {},
   };
-  return { ...(await insertTaxAssociation(tx, row, rate.code)), tax_rate: null };
+  return { row, rate };
 }

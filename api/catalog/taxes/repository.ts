@@ -1,4 +1,5 @@
 import { alreadyExists, notFound } from '../../../domain/errors.ts';
+import type { TaxAssociation as ResolvableTax } from '../../../domain/invoicing/tax-resolution.ts';
 import {
   inScope,
   oneOf,
@@ -163,6 +164,36 @@ export async function findTaxAssociationsOf(
        and status = 'published'
      order by priority desc, created_at, id`;
   return await withTaxRates(db, scope, rows);
+}
+
+/** An association with what of its rate decides, and whose it is. */
+export interface OwnedTaxAssociation extends ResolvableTax {
+  readonly entity_id: string;
+}
+
+/** Published associations that may tax invoices of these owners: theirs and the tenant's, highest priority first. */
+export function findOwnedTaxes(
+  db: Db,
+  scope: Scope,
+  owners: {
+    readonly subscription_ids: readonly string[];
+    readonly customer_ids: readonly string[];
+  },
+): Promise<OwnedTaxAssociation[]> {
+  return db<OwnedTaxAssociation[]>`
+    select a.id, a.entity_type as level, a.entity_id, a.tax_rate_id, r.tax_rate_status,
+           r.percentage_value, a.tax_behavior, a.priority, a.auto_apply, a.currency,
+           a.start_date, a.end_date
+      from tax_associations a
+      join tax_rates r on r.id = a.tax_rate_id and ${inScope(db, scope, 'r')}
+     where ${inScope(db, scope, 'a')} and a.status = 'published'
+       and (a.entity_type, a.entity_id) in (
+             select 'subscription', unnest(${owners.subscription_ids as string[]}::text[])
+             union all
+             select 'customer', unnest(${owners.customer_ids as string[]}::text[])
+             union all
+             select 'tenant', ${scope.tenant_id})
+     order by a.priority desc, a.created_at, a.id`;
 }
 
 export interface TaxAssociationFilter {

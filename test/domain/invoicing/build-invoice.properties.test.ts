@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { buildInvoice } from '../../../domain/invoicing/build-invoice.ts';
+import { buildInvoice } from '../../support/build-invoice.ts';
 import type { InvoiceCoupon } from '../../../domain/invoicing/coupons.ts';
 import { keptDiscounts } from '../../../domain/invoicing/draft-edits.ts';
 import type { InvoiceRow } from '../../../domain/invoicing/invoice-row.ts';

@@ -1,4 +1,4 @@
-import { buildInvoice } from '../../../domain/invoicing/build-invoice.ts';
+import { buildInvoice } from '../../support/build-invoice.ts';
 import { EMPTY_LEDGER } from '../../../domain/invoicing/payment-ledger.ts';
 import { amountOff, exclusive, inclusive, line, percentOff, wallet } from './invoice-input.ts';
 

@@ -1,5 +1,5 @@
 import { Explanation } from '../../../schemas/explanation.ts';
-import { buildInvoice } from '../../../domain/invoicing/build-invoice.ts';
+import { buildInvoice } from '../../support/build-invoice.ts';
 import { amountOff, exclusive, inclusive, line, percentOff, wallet } from './invoice-input.ts';
 
 const explanation = (amount: string): Explanation => ({

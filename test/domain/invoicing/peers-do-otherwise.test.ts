@@ -1,4 +1,4 @@
-import { buildInvoice } from '../../../domain/invoicing/build-invoice.ts';
+import { buildInvoice } from '../../support/build-invoice.ts';
 import { redeem } from '../../../domain/invoicing/coupon-gate.ts';
 import { assertRecalculable } from '../../../domain/invoicing/draft-edits.ts';
 import { isDeletable } from '../../../domain/invoicing/payments.ts';

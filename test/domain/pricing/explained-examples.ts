@@ -1,5 +1,5 @@
 import { shareAllowance } from '../../../domain/pricing/allowance.ts';
-import { buildInvoice } from '../../../domain/invoicing/build-invoice.ts';
+import { buildInvoice } from '../../support/build-invoice.ts';
 import { Decimal, decimalText } from '../../../domain/money.ts';
 import type { CommitmentFields } from '../../../domain/pricing/commitment.ts';
 import { convertLine } from '../../../domain/pricing/custom-currency.ts';

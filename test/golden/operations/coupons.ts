@@ -1,4 +1,4 @@
-import { buildInvoice } from '../../../domain/invoicing/build-invoice.ts';
+import { buildInvoice } from '../../support/build-invoice.ts';
 import {
   analyticsDiscounts,
   couponsInForce,

@@ -1,4 +1,4 @@
-import { buildInvoice } from '../../../domain/invoicing/build-invoice.ts';
+import { buildInvoice } from '../../support/build-invoice.ts';
 import type { InvoiceCoupon } from '../../../domain/invoicing/coupons.ts';
 import { editLines, keptDiscounts, type LineEdit } from '../../../domain/invoicing/draft-edits.ts';
 import type { InvoiceRow } from '../../../domain/invoicing/invoice-row.ts';

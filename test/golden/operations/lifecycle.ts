@@ -1,4 +1,4 @@
-import { buildInvoice } from '../../../domain/invoicing/build-invoice.ts';
+import { buildInvoice } from '../../support/build-invoice.ts';
 import { decimal, sum } from '../../../domain/money.ts';
 import type { PriceType } from '../../../domain/pricing/price.ts';
 import { changeRows } from '../../../domain/pricing/line-change.ts';

@@ -1,0 +1,74 @@
+import { resolveTaxes, type ResolvedTaxes } from '../../../domain/invoicing/tax-resolution.ts';
+import type { TaxRow } from '../../../domain/invoicing/taxes.ts';
+import type { InvoiceRecord } from '../../../schemas/invoice.ts';
+import type { AppliedTaxRecord } from '../../../schemas/tax.ts';
+import type { BillingDeps } from '../../deps.ts';
+import type { BillingSources } from './billing-sources.ts';
+import type { InvoiceTarget } from './invoice-target.ts';
+
+/** The taxes that a computed invoice has (billing-semantics 8.1). */
+export function taxesOf(
+  { subscription, period }: Pick<InvoiceTarget, 'subscription' | 'period'>,
+  sources: Pick<BillingSources, 'customers' | 'taxes'>,
+): ResolvedTaxes {
+  const { tax_treatment } = sources.customers.get(subscription.customer_id)!;
+  const owners = new Set([subscription.id, subscription.customer_id, subscription.tenant_id]);
+  return resolveTaxes(
+    {
+      tax_treatment,
+      currency: subscription.currency,
+      period_start: period.start,
+      period_end: period.end,
+    },
+    sources.taxes.filter(({ entity_id }) => owners.has(entity_id)),
+  );
+}
+
+/**
+ * The taxes of an invoice that is issued as it was computed: a rate that was changed since does not change
+ * it (billing-semantics 8.2). They are stored highest priority first.
+ */
+export const standingTaxes = ({
+  taxes,
+  tax_summary,
+}: Pick<InvoiceRecord, 'taxes' | 'tax_summary'>): ResolvedTaxes => ({
+  exemption: tax_summary?.exemption ?? null,
+  rates: taxes.map((tax, index) => ({
+    tax_rate_id: tax.tax_rate_id,
+    tax_association_id: tax.tax_association_id,
+    percentage_value: tax.percentage_value,
+    tax_behavior: tax.tax_behavior,
+    priority: taxes.length - index,
+  })),
+});
+
+/** The taxes of an invoice as they are stored; one that stood before keeps its id. */
+export function taxRecords(
+  deps: Pick<BillingDeps, 'ids'>,
+  invoice: InvoiceRecord,
+  rows: readonly TaxRow[],
+): AppliedTaxRecord[] {
+  return rows.map((row) => {
+    const before = invoice.taxes.find(
+      (tax) =>
+        tax.tax_rate_id === row.tax_rate_id && tax.tax_association_id === row.tax_association_id,
+    );
+    return {
+      id: before?.id ?? deps.ids.next('taxapp'),
+      tenant_id: invoice.tenant_id,
+      environment_id: invoice.environment_id,
+      entity_type: 'invoice',
+      entity_id: invoice.id,
+      ...row,
+      currency: invoice.currency,
+      applied_at: invoice.updated_at,
+      idempotency_key: null,
+      metadata: {},
+      status: 'published',
+      created_at: before?.created_at ?? invoice.updated_at,
+      updated_at: invoice.updated_at,
+      created_by: before?.created_by ?? invoice.updated_by,
+      updated_by: invoice.updated_by,
+    };
+  });
+}
