@@ -7,12 +7,15 @@ import type { Ids } from '../platform/ids.ts';
 import type { Logger } from '../platform/log.ts';
 import type { SecretBox } from '../platform/secret-box.ts';
 import type { Pool } from '../postgres/client.ts';
+import type { CommandClaim } from '../postgres/tables/idempotency.ts';
 import type { TenantLimits } from '../schemas/settings/tenancy.ts';
 import type { PartitionLag } from '../postgres/tables/stream-lag.ts';
 
 /** What commands and routes need from outside. `main/runtime.ts` builds it; tests build their own. */
 export interface BillingDeps {
   readonly pool: Pool;
+  /** Idempotency keys that a command holds (`runCommand`). */
+  readonly claims?: readonly CommandClaim[];
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Logger;

@@ -7,6 +7,7 @@ import {
   keepAnswer,
   poolWithin,
   requestFingerprint,
+  type KeyState,
 } from '../../postgres/tables/idempotency.ts';
 import { isPostgresRace } from '../../postgres/outage.ts';
 import { scopedPool } from '../../postgres/scoped-pool.ts';
@@ -25,6 +26,7 @@ import {
   readerOf,
   type Condition,
 } from './conditional.ts';
+import { doOnce } from './command-once.ts';
 import { ignoredFields } from './ignored-fields.ts';
 import { assertStorable, hasTextAfterBody } from './json-body.ts';
 import { parse, unknownFields } from './parse.ts';
@@ -246,7 +248,9 @@ async function answer<Deps extends RouteDeps>(
   const body =
     key === null && condition === null
       ? await run(deps)
-      : await runInTransaction(route, request, reply, work);
+      : key !== null && route.ownsTransactions === true
+        ? await runCommandOnce(route, request, reply, { ...work, key })
+        : await runInTransaction(route, request, reply, work);
   for (const work of afterCommit) await work();
 
   options.onBody?.(route, body);
@@ -340,6 +344,25 @@ async function runInTransaction<Deps extends RouteDeps>(
   }
 }
 
+/** A command that owns its transactions, or the answer of the first time. */
+async function runCommandOnce<Deps extends RouteDeps>(
+  route: Route<Deps>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  work: TransactionWork<Deps> & { readonly key: string },
+): Promise<unknown> {
+  const { identity, deps } = work;
+  const command = {
+    ...keyOf(request, work),
+    status: route.status,
+    isSecret: route.secretAnswer === true,
+  };
+  const once = await doOnce(deps.pool, identity, command, (claim) =>
+    work.run({ ...deps, claims: [claim] }),
+  );
+  return once.state === 'done' ? once.answer.body : repeated(route, reply, once);
+}
+
 /**
  * The work and its answer in one transaction, or the answer of the first time. Nothing is kept of a
  * refusal or of a failure, so a repeat after one really runs.
@@ -352,10 +375,30 @@ async function runOnce<Deps extends RouteDeps>(
   work: TransactionWork<Deps> & { readonly key: string },
 ): Promise<unknown> {
   const { identity, deps } = work;
-  // End customers name their requests apart from the tenant and from each other.
-  const key = identity.customer_id ? `${identity.customer_id}:${work.key}` : work.key;
-  const fingerprint = requestFingerprint(request.method, request.url, request.body);
+  const { key, fingerprint } = keyOf(request, work);
   const claim = await claimIdempotencyKey(tx, identity, key, fingerprint);
+  if (claim.state !== 'new') return repeated(route, reply, claim);
+  const body = await work.run({ ...deps, pool: poolWithin(tx) });
+  const kept = route.secretAnswer === true ? null : body;
+  await keepAnswer(tx, identity, key, fingerprint, { status: route.status, body: kept });
+  return body;
+}
+
+/** End customers name their requests apart from the tenant and from each other. */
+const keyOf = (
+  request: FastifyRequest,
+  { key, identity }: { readonly key: string; readonly identity: Identity },
+) => ({
+  key: identity.customer_id ? `${identity.customer_id}:${key}` : key,
+  fingerprint: requestFingerprint(request.method, request.url, request.body),
+});
+
+/** The answer of the first request, or why there is none. */
+function repeated(
+  route: Pick<Route, 'secretAnswer'>,
+  reply: FastifyReply,
+  claim: Exclude<KeyState, { state: 'new' }>,
+): unknown {
   if (claim.state === 'busy') {
     const message = 'A request with this Idempotency-Key is running. Repeat it shortly.';
     throw new BillingError('conflict', 'idempotency_key_in_use', message);
@@ -364,16 +407,10 @@ async function runOnce<Deps extends RouteDeps>(
     const message = 'This Idempotency-Key was used for a different request.';
     throw new BillingError('conflict', 'idempotency_key_reused', message);
   }
-  if (claim.state === 'answered' && route.secretAnswer === true) {
+  if (route.secretAnswer === true) {
     const message = 'The request was done. Its answer showed a credential and was not kept.';
     throw new BillingError('conflict', 'answer_not_kept', message);
   }
-  if (claim.state === 'answered') {
-    void reply.header('idempotent-replayed', 'true');
-    return claim.answer.body;
-  }
-  const body = await work.run({ ...deps, pool: poolWithin(tx) });
-  const kept = route.secretAnswer === true ? null : body;
-  await keepAnswer(tx, identity, key, fingerprint, { status: route.status, body: kept });
-  return body;
+  void reply.header('idempotent-replayed', 'true');
+  return claim.answer.body;
 }

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Permission } from '../../domain/access/permissions.ts';
 import type { Pool, Scope } from '../../postgres/client.ts';
+import type { CommandClaim } from '../../postgres/tables/idempotency.ts';
 import type { Identity } from '../identity/api-key-auth.ts';
 
 /**
@@ -28,6 +29,11 @@ export interface RouteSpec<
   readonly withoutEnvironment?: boolean;
   /** The answer shows a credential once: it is not kept for a repeat with the same Idempotency-Key. */
   readonly secretAnswer?: boolean;
+  /**
+   * The command begins its transactions itself (`runCommand`), because it reads usage or takes long. Without
+   * this a request with an Idempotency-Key is one transaction together with its answer.
+   */
+  readonly ownsTransactions?: boolean;
   readonly params?: Params;
   readonly query?: Query;
   /** An optional schema (`Body.optional()`) lets the body be absent. */
@@ -59,7 +65,8 @@ export type RoutePermission = Permission | 'authenticated' | 'public' | 'portal'
 export interface Call<Deps, Params, Query, Body> {
   /**
    * `deps.pool` sees and changes the rows of the caller's scope only, whatever a statement says. With an
-   * Idempotency-Key it is inside the transaction that also keeps the answer.
+   * Idempotency-Key it is inside the transaction that also keeps the answer, unless the command owns its
+   * transactions.
    */
   readonly deps: Deps;
   readonly params: Params;
@@ -92,6 +99,7 @@ export interface Route<Deps = unknown> {
   readonly humanSuperAdminOnly?: boolean;
   readonly withoutEnvironment?: boolean;
   readonly secretAnswer?: boolean;
+  readonly ownsTransactions?: boolean;
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
@@ -106,6 +114,8 @@ export interface Route<Deps = unknown> {
 
 export interface RouteDeps {
   readonly pool: Pool;
+  /** Idempotency keys that the command holds; each of its writing transactions notes its result in them. */
+  readonly claims?: readonly CommandClaim[];
 }
 
 /** `const route = routesOf<MyDeps>()`, then one `route({...})` per route. */
@@ -136,6 +146,8 @@ export function assertRoutes(routes: readonly Route<never>[]): void {
     const placeholders = [...route.path.matchAll(/\{([a-z_]+)\}/g)].length;
     if (placeholders > 0 && route.params === undefined)
       throw new Error(`${name} has parameters without a schema`);
+    if (route.ownsTransactions === true && route.method !== 'POST')
+      throw new Error(`${name}: a conditional route is one transaction`);
     if (seen.has(name.replace(/\{[a-z_]+\}/g, '{}'))) throw new Error(`${name} is declared twice`);
     seen.add(name.replace(/\{[a-z_]+\}/g, '{}'));
   }

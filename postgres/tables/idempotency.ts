@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Pool, Scope, Transaction } from '../client.ts';
+import { BillingError } from '../../domain/errors.ts';
+import { inScope, type Db, type Pool, type Scope, type Transaction } from '../client.ts';
 
 /** The answer that the first request with a key got. */
 export interface StoredAnswer {
@@ -9,16 +10,17 @@ export interface StoredAnswer {
 
 export type KeyState =
   | { readonly state: 'new' }
-  /** Another transaction is working on the same key right now. */
+  /** Another request is working on the same key. */
   | { readonly state: 'busy' }
   /** The key was used for a different request. */
   | { readonly state: 'reused' }
   | { readonly state: 'answered'; readonly answer: StoredAnswer };
 
 /**
- * Claims an idempotency key for the length of the transaction. The claim is an advisory lock, so it
- * ends with the transaction however that ends: a crash leaves nothing behind, and a twin is told at
- * once that the key is busy.
+ * Claims an idempotency key for the length of the transaction, for work that is one short transaction
+ * together with its answer. The claim is an advisory lock, so it ends with the transaction however that
+ * ends: a crash leaves nothing behind, and a twin is told at once that the key is busy. Longer work claims
+ * with `claimCommand`.
  */
 export async function claimIdempotencyKey(
   tx: Transaction,
@@ -30,16 +32,136 @@ export async function claimIdempotencyKey(
   const [claim] = await tx<{ claimed: boolean }[]>`
     select pg_try_advisory_xact_lock(hashtextextended(${lock}, 0)) as claimed`;
   if (!claim!.claimed) return { state: 'busy' };
-  const [row] = await tx<{ fingerprint: string; answer_status: number; answer_body: unknown }[]>`
+  const [row] = await tx<ClaimRow[]>`
     select fingerprint, answer_status, answer_body
       from idempotency_keys
-     where tenant_id = ${scope.tenant_id}
-       and environment_id = ${scope.environment_id}
-       and key = ${key}`;
-  if (row === undefined) return { state: 'new' };
+     where ${inScope(tx, scope)} and key = ${key}`;
+  return row === undefined ? { state: 'new' } : stateOf(row, fingerprint);
+}
+
+interface ClaimRow {
+  readonly fingerprint: string;
+  readonly answer_status: number | null;
+  readonly answer_body: unknown;
+}
+
+function stateOf(row: ClaimRow, fingerprint: string): Exclude<KeyState, { state: 'new' }> {
   if (row.fingerprint !== fingerprint) return { state: 'reused' };
+  if (row.answer_status === null) return { state: 'busy' };
   return { state: 'answered', answer: { status: row.answer_status, body: row.answer_body } };
 }
+
+/** How long a claim holds after its last sign of life (ruling 59). */
+const ALIVE_SECONDS = 60;
+
+/** The right to do a command, which every one of its transactions that writes holds. */
+export interface CommandClaim {
+  /** The same for every attempt; rows of the command may carry it. */
+  readonly id: string;
+  /** What an earlier attempt came to before it was lost; undefined if it had no effect. */
+  readonly result: unknown;
+  /**
+   * Notes what the command came to, in the transaction that does it. Refuses with 409 if the claim was
+   * taken over meanwhile, so that two attempts never both have an effect.
+   */
+  note(tx: Transaction, result: unknown): Promise<void>;
+  /** A sign of life. */
+  stayAlive(): Promise<void>;
+  /** Keeps the answer for repeats. */
+  finish(answer: StoredAnswer): Promise<void>;
+  /** Gives the key back: at once if nothing was done, otherwise for the next attempt to answer. */
+  release(): Promise<void>;
+}
+
+/**
+ * Claims a key in a transaction of its own, for a command that then owns its transactions. A claim whose
+ * holder gave no sign of life for 60 s is taken up again, with what it came to.
+ */
+export async function claimCommand(
+  pool: Pool,
+  scope: Scope,
+  key: string,
+  fingerprint: string,
+  ids: { readonly claim_id: string; readonly holder: string },
+): Promise<Exclude<KeyState, { state: 'new' }> | { state: 'claimed'; claim: CommandClaim }> {
+  return await pool.begin(async (tx) => {
+    const { claim_id, holder } = ids;
+    const [made] = await tx`
+      insert into idempotency_keys
+        (tenant_id, environment_id, key, fingerprint, claim_id, holder, alive_at)
+      values
+        (${scope.tenant_id}, ${scope.environment_id}, ${key}, ${fingerprint}, ${claim_id},
+         ${holder}, clock_timestamp())
+      on conflict do nothing
+      returning 1`;
+    if (made !== undefined)
+      return {
+        state: 'claimed',
+        claim: commandClaim(pool, scope, key, { ...ids, result: undefined }),
+      };
+    const [row] = await tx<(ClaimRow & { claim_id: string; is_alive: boolean; result: unknown })[]>`
+      select fingerprint, answer_status, answer_body, claim_id, result,
+             alive_at > clock_timestamp() - make_interval(secs => ${ALIVE_SECONDS}) as is_alive
+        from idempotency_keys
+       where ${inScope(tx, scope)} and key = ${key}
+         for update`;
+    // Given back between the two statements: the next request has it.
+    if (row === undefined) return { state: 'busy' };
+    const known = stateOf(row, fingerprint);
+    if (known.state !== 'busy' || row.is_alive) return known;
+    await tx`
+      update idempotency_keys set holder = ${holder}, alive_at = clock_timestamp()
+       where ${inScope(tx, scope)} and key = ${key}`;
+    const again = { claim_id: row.claim_id, holder, result: row.result ?? undefined };
+    return { state: 'claimed', claim: commandClaim(pool, scope, key, again) };
+  });
+}
+
+function commandClaim(
+  pool: Pool,
+  scope: Scope,
+  key: string,
+  held: { readonly claim_id: string; readonly holder: string; readonly result: unknown },
+): CommandClaim {
+  const mine = (db: Db) =>
+    db`${inScope(db, scope)} and key = ${key} and holder = ${held.holder} and answer_status is null`;
+  return {
+    id: held.claim_id,
+    result: held.result,
+    async note(tx, result) {
+      const noted = await tx`
+        update idempotency_keys
+           set result = ${tx.json(result as Json)}, alive_at = clock_timestamp()
+         where ${mine(tx)}`;
+      if (noted.count === 0) throw claimLost();
+    },
+    async stayAlive() {
+      await pool`update idempotency_keys set alive_at = clock_timestamp() where ${mine(pool)}`;
+    },
+    async finish({ status, body }) {
+      await pool`
+        update idempotency_keys
+           set answer_status = ${status}, answer_body = ${pool.json((body ?? null) as Json)},
+               result = null
+         where ${mine(pool)}`;
+    },
+    async release() {
+      await pool`
+        with given_back as (
+          delete from idempotency_keys where ${mine(pool)} and result is null)
+        update idempotency_keys set alive_at = '-infinity' where ${mine(pool)} and result is not null`;
+    },
+  };
+}
+
+type Json = Parameters<Transaction['json']>[0];
+
+const claimLost = (): BillingError =>
+  new BillingError(
+    'conflict',
+    'idempotency_key_in_use',
+    'The Idempotency-Key was taken up by another request meanwhile. Repeat the request.',
+  );
 
 /** Stores the answer in the transaction that did the work: both are kept, or neither. */
 export async function keepAnswer(

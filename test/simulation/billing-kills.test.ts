@@ -3,6 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startTestApi, type TestApi } from '../support/api.ts';
 import type { ChildTask } from '../support/billing-child.ts';
+import { createPeriodInvoice } from '../../api/billing/invoices/create-invoice.ts';
+import { claimCommand, type CommandClaim } from '../../postgres/tables/idempotency.ts';
 import { catalogOf, type TestCatalog } from '../support/catalog.ts';
 import { WAIT_MS } from '../support/patience.ts';
 import { completeBackfills } from '../support/usage-oracle.ts';
@@ -36,8 +38,14 @@ interface Ended {
 }
 
 /** Runs a task in a process of its own; `killedAt` names the failpoint at which it kills itself. */
-async function run(action: ChildTask['action'], at: string, killedAt = ''): Promise<Ended> {
+async function run(
+  action: ChildTask['action'],
+  at: string,
+  killedAt = '',
+  key?: string,
+): Promise<Ended> {
   const task: ChildTask = {
+    ...(key === undefined ? {} : { key }),
     url,
     at,
     failpoints: killedAt,
@@ -160,6 +168,82 @@ describe('a process that is killed inside a transaction leaves nothing half done
     expect((await run(target, at)).signal).toBeNull();
     expect(await kept(subscription)).not.toEqual(before);
     await assertNumbers();
+  });
+});
+
+describe('a command with an idempotency key whose process is killed', () => {
+  const MARCH_10 = '2026-03-10T00:00:00.000Z';
+  const MARCH_11 = '2026-03-11T00:00:00.000Z';
+  const ownFailpoint: Record<string, string> = {
+    invoice: 'api.create_invoice.before_commit',
+    compute: 'api.compute_invoice.before_commit',
+    finalize: 'api.finalize_invoice.before_commit',
+    cancel: 'api.cancel_subscription.before_commit',
+  };
+
+  test.each(
+    Object.entries(ownFailpoint).flatMap(([action, before]) => [
+      [action, before],
+      [action, 'command.after_commit'],
+      [action, 'idempotency.before_answer'],
+    ]),
+  )('%s, killed at %s: one effect and the first result', async (action, failpoint) => {
+    const { customer, subscription } = await subscribed();
+    const body = invoiceBody(customer, subscription);
+    const target = (
+      action === 'invoice'
+        ? { name: 'invoice', body }
+        : action === 'cancel'
+          ? { name: 'cancel', id: subscription.id }
+          : { name: action, id: (await run({ name: 'invoice', body }, MARCH_10)).answer }
+    ) as ChildTask['action'];
+    const key = `kill-${action}-${failpoint}`;
+    const before = await kept(subscription);
+    expect((await run(target, MARCH_10, failpoint, key)).signal).toBe('SIGKILL');
+    const afterKill = await kept(subscription);
+    const hadEffect = failpoint !== ownFailpoint[action];
+    if (hadEffect) expect(afterKill).not.toEqual(before);
+    else expect(afterKill).toEqual(before);
+
+    // The claim is alive for 60 s after its last sign of life.
+    expect((await run(target, MARCH_11, '', key)).answer).toEqual({ state: 'busy' });
+    await api.pool`
+      update idempotency_keys set alive_at = alive_at - interval '61 seconds' where key = ${key}`;
+    const taken = await run(target, MARCH_11, '', key);
+    expect(taken.signal).toBeNull();
+    if (hadEffect) expect(await kept(subscription)).toEqual(afterKill);
+    else expect(await kept(subscription)).not.toEqual(before);
+    if (action === 'cancel')
+      expect(taken.answer.processed_at).toBe(hadEffect ? MARCH_10 : MARCH_11);
+
+    // Answered once, it is answered alike for ever.
+    const once = await kept(subscription);
+    expect((await run(target, '2026-03-12T00:00:00.000Z', '', key)).answer).toEqual(taken.answer);
+    expect(await kept(subscription)).toEqual(once);
+    await assertNumbers();
+  });
+
+  test('an attempt that was taken for dead writes nothing once another has taken over', async () => {
+    const { customer, subscription } = await subscribed();
+    const key = 'kill-zombie';
+    const claimOf = () =>
+      claimCommand(api.pool, api.scope, key, 'same', { claim_id: 'c', holder: `${Math.random()}` });
+    const zombie = await claimOf();
+    await api.pool`
+      update idempotency_keys set alive_at = alive_at - interval '61 seconds' where key = ${key}`;
+    const heir = await claimOf();
+    if (zombie.state !== 'claimed' || heir.state !== 'claimed') throw new Error('claimed twice');
+    const before = await kept(subscription);
+    const create = (claims: CommandClaim[]) =>
+      createPeriodInvoice(
+        { ...api.deps, claims },
+        { scope: api.scope, user_id: api.user_id },
+        invoiceBody(customer, subscription) as never,
+      );
+    await expect(create([zombie.claim])).rejects.toMatchObject({ code: 'idempotency_key_in_use' });
+    expect(await kept(subscription)).toEqual(before);
+    await create([heir.claim]);
+    expect((await kept(subscription)).invoices).toHaveLength(before.invoices.length + 1);
   });
 });
 

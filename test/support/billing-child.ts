@@ -10,6 +10,7 @@ import { finalizeDraftInvoices } from '../../jobs/finalize-draft-invoices.ts';
 import type { Job, JobReport } from '../../jobs/job.ts';
 import { runJob } from '../../jobs/run-job.ts';
 import { armFailpoints } from '../../platform/failpoint.ts';
+import { doOnce } from '../../platform/http/command-once.ts';
 import { createIds } from '../../platform/ids.ts';
 import { createLogger } from '../../platform/log.ts';
 import { createSecretBox } from '../../platform/secret-box.ts';
@@ -21,6 +22,8 @@ export interface ChildTask {
   /** The time of the process and of the database alike. */
   readonly at: string;
   readonly failpoints: string;
+  /** With it the command is done once, as a request with an Idempotency-Key is. */
+  readonly key?: string;
   readonly caller: {
     readonly scope: { tenant_id: string; environment_id: string };
     readonly user_id: string;
@@ -64,10 +67,21 @@ const deps: BillingDeps = {
     tenant_limits_max: { production: 20, development: 20, max_users: 1000 },
   },
 } as BillingDeps;
-process.stdout.write(`${JSON.stringify((await perform()) ?? null)}\n`);
+process.stdout.write(`${JSON.stringify((await answer()) ?? null)}\n`);
 await pool.end();
 
-async function perform(): Promise<unknown> {
+async function answer(): Promise<unknown> {
+  const { action, caller, key } = task;
+  if (key === undefined) return await perform(deps);
+  const command = { key, fingerprint: JSON.stringify(action), status: 200 };
+  const once = await doOnce(pool, caller.scope, command, (claim) =>
+    perform({ ...deps, claims: [claim] }),
+  );
+  if (once.state === 'done' || once.state === 'answered') return once.answer.body;
+  return once;
+}
+
+async function perform(deps: BillingDeps): Promise<unknown> {
   const { action, caller } = task;
   switch (action.name) {
     case 'create':
@@ -82,7 +96,8 @@ async function perform(): Promise<unknown> {
       return (await voidInvoice(deps, caller, action.id, {})).invoice_status;
     case 'cancel': {
       const body = { cancellation_type: 'immediate' } as const;
-      return (await cancelSubscription(deps, caller, action.id, body)).effective_date;
+      const cancelled = await cancelSubscription(deps, caller, action.id, body);
+      return { effective_date: cancelled.effective_date, processed_at: cancelled.processed_at };
     }
     case 'close-job':
       return await job(closeBillingPeriods, deps, action.tick);

@@ -4,12 +4,13 @@ import { periodContaining } from '../../../domain/time/billing-periods.ts';
 import type { Period } from '../../../domain/time/instant.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import { failpoint } from '../../../platform/failpoint.ts';
-import { violatedConstraint } from '../../../postgres/client.ts';
+import { violatedConstraint, type Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { CreateInvoiceBody } from '../../../schemas/invoice-requests.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { BillingDeps } from '../../deps.ts';
+import { runCommand } from '../../conventions/command.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
 import {
   changeSubscription,
@@ -26,9 +27,6 @@ import {
 import { cycleTarget } from '../computing/targets.ts';
 import { invoiceEvent } from '../computing/write-invoices.ts';
 
-/** How often a computation is begun again because the subscription was changed while usage was read. */
-const ATTEMPTS_MAX = 5;
-
 /**
  * The draft of a billing period, computed from the subscription. A period that has a draft answers that
  * one, so that however many ask at once there is one; 409 once it is finalized (billing-semantics 17.1).
@@ -39,28 +37,19 @@ export async function createPeriodInvoice(
   caller: Caller,
   body: CreateInvoiceBody,
 ): Promise<InvoiceRecord> {
-  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
-    const subscription = await findSubscription(deps.pool, caller.scope, body.subscription_id);
+  const { scope, user_id } = caller;
+  return await runCommand<InvoiceRecord>(deps, 'subscription', async () => {
+    const subscription = await findSubscription(deps.pool, scope, body.subscription_id);
     const at = isoTime(deps.clock.now());
     const period = requestedPeriod(subscription, body, at);
     const existing = await existingInvoice(deps.pool, caller, subscription, period);
-    if (existing !== null) return existing;
-
+    if (existing !== null) return { done: existing };
     const target = cycleTarget(subscription, period, deps.settings);
     const computed = onlyComputed(
-      await computeInvoices(deps, deps.pool, caller.scope, [target], {
-        at,
-        user_id: caller.user_id,
-      }),
+      await computeInvoices(deps, deps.pool, scope, [target], { at, user_id }),
     );
-    const written = await writeDraft(deps, caller, body, computed);
-    if (written !== null) return written;
-  }
-  throw new BillingError(
-    'conflict',
-    'version_conflict',
-    'The subscription was changed again and again meanwhile. Repeat the request.',
-  );
+    return (tx) => writeDraft(tx, deps, caller, body, computed);
+  });
 }
 
 function requestedPeriod(
@@ -114,40 +103,39 @@ const alreadyInvoiced = (invoice: InvoiceRecord): BillingError =>
 
 /** Writes the draft, or answers the one that was there first; null when the subscription has changed. */
 async function writeDraft(
+  tx: Transaction,
   deps: BillingDeps,
   caller: Caller,
   body: CreateInvoiceBody,
   computed: ComputedInvoice,
 ): Promise<InvoiceRecord | null> {
   const { subscription: known, period } = computed.target;
-  return await deps.pool.begin(async (tx) => {
-    const locked = await lockSubscription(tx, caller.scope, known.id);
-    const existing = await existingInvoice(tx, caller, locked, period);
-    if (existing !== null) return existing;
-    if (locked.version !== known.version) return null;
+  const locked = await lockSubscription(tx, caller.scope, known.id);
+  const existing = await existingInvoice(tx, caller, locked, period);
+  if (existing !== null) return existing;
+  if (locked.version !== known.version) return null;
 
-    const subscription = await changeSubscription(tx, caller.scope, locked.id, {
-      last_billing_sequence: locked.last_billing_sequence + 1,
-      ...changed(deps, caller),
-    });
-    const invoice = {
-      ...computed.invoice,
-      billing_sequence: subscription.last_billing_sequence,
-      idempotency_key: body.idempotency_key || null,
-      metadata: body.metadata ?? {},
-    };
-    try {
-      await insertInvoices(tx, [invoice]);
-    } catch (error) {
-      throw violatedConstraint(error) === 'invoices_idempotency_key_key' ? keyReused() : error;
-    }
-    await insertInvoiceLines(tx, computed.lines);
-    const customer = computed.sources.customers.get(subscription.customer_id) ?? null;
-    const concerned = { invoice, lines: computed.lines, customer, subscription };
-    await writeOutboxEvents(tx, [invoiceEvent('invoice.update', caller.scope, concerned)]);
-    failpoint('api.create_invoice.before_commit');
-    return invoice;
+  const subscription = await changeSubscription(tx, caller.scope, locked.id, {
+    last_billing_sequence: locked.last_billing_sequence + 1,
+    ...changed(deps, caller),
   });
+  const invoice = {
+    ...computed.invoice,
+    billing_sequence: subscription.last_billing_sequence,
+    idempotency_key: body.idempotency_key || null,
+    metadata: body.metadata ?? {},
+  };
+  try {
+    await insertInvoices(tx, [invoice]);
+  } catch (error) {
+    throw violatedConstraint(error) === 'invoices_idempotency_key_key' ? keyReused() : error;
+  }
+  await insertInvoiceLines(tx, computed.lines);
+  const customer = computed.sources.customers.get(subscription.customer_id) ?? null;
+  const concerned = { invoice, lines: computed.lines, customer, subscription };
+  await writeOutboxEvents(tx, [invoiceEvent('invoice.update', caller.scope, concerned)]);
+  failpoint('api.create_invoice.before_commit');
+  return invoice;
 }
 
 const keyReused = (): BillingError =>

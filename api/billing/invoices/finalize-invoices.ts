@@ -8,7 +8,7 @@ import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { findCustomers } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { inParts } from '../../in-parts.ts';
+import { inParts } from '../../conventions/in-parts.ts';
 import { isOutage } from '../../outage.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import { findSubscriptions } from '../records/subscription-repository.ts';

@@ -1,4 +1,4 @@
-import { BillingError, invalidOperation, notFound } from '../../../domain/errors.ts';
+import { invalidOperation, notFound } from '../../../domain/errors.ts';
 import { moveInvoice } from '../../../domain/states/invoice.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import { failpoint } from '../../../platform/failpoint.ts';
@@ -8,6 +8,7 @@ import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { findCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
+import { runCommand } from '../../conventions/command.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { findSubscription } from '../records/subscription-repository.ts';
 import { computeInvoices, onlyComputed } from '../computing/compute-invoices.ts';
@@ -21,8 +22,6 @@ import {
 import { targetOf } from '../computing/targets.ts';
 import { invoiceEvent, issueInvoices, type ConcernedInvoice } from '../computing/write-invoices.ts';
 
-const ATTEMPTS_MAX = 5;
-
 /**
  * Computes a draft or skipped invoice again, from the state and the usage of now, and writes it. One
  * that was edited by hand keeps its rows (billing-semantics 17.2).
@@ -32,7 +31,8 @@ export async function computeInvoice(
   caller: Caller,
   id: string,
 ): Promise<InvoiceRecord> {
-  return await recompute(deps, caller, id, async (tx, computed) => {
+  const neverDone = () => false;
+  return await recompute(deps, caller, id, neverDone, async (tx, computed) => {
     await replaceInvoiceLines(tx, caller.scope, [id], computed.lines);
     await updateInvoices(tx, [computed.invoice]);
     await writeOutboxEvents(tx, [invoiceEvent('invoice.update', caller.scope, computed)]);
@@ -49,9 +49,9 @@ export async function finalizeInvoice(
   caller: Caller,
   id: string,
 ): Promise<InvoiceRecord> {
-  const invoice = await findInvoice(deps.pool, caller.scope, id);
-  if (moveInvoice(invoice.invoice_status, 'finalize') === 'SKIPPED') return invoice;
-  return await recompute(deps, caller, id, async (tx, computed) => {
+  const isSkipped = ({ invoice_status }: InvoiceRecord) =>
+    moveInvoice(invoice_status, 'finalize') === 'SKIPPED';
+  return await recompute(deps, caller, id, isSkipped, async (tx, computed) => {
     const isIssued = computed.invoice.invoice_status !== 'SKIPPED';
     const final = isIssued ? await issued(tx, deps, caller, computed) : computed;
     await replaceInvoiceLines(tx, caller.scope, [id], final.lines);
@@ -78,33 +78,28 @@ async function issued(
   return final!;
 }
 
-/** Reads and computes outside the locks, then writes under them if nothing has changed; else again. */
 async function recompute(
   deps: BillingDeps,
   caller: Caller,
   id: string,
+  isDone: (invoice: InvoiceRecord) => boolean,
   write: (tx: Transaction, computed: ConcernedInvoice) => Promise<void>,
 ): Promise<InvoiceRecord> {
-  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
-    const invoice = await findInvoice(deps.pool, caller.scope, id);
+  const { scope } = caller;
+  await runCommand(deps, 'invoice', async () => {
+    const invoice = await findInvoice(deps.pool, scope, id);
+    if (isDone(invoice)) return { done: { id } };
     if (invoice.invoice_status !== 'DRAFT' && invoice.invoice_status !== 'SKIPPED')
       throw invalidOperation(`A ${invoice.invoice_status} invoice is not computed again.`);
     const computed = await computedNow(deps, caller, invoice);
-    const isWritten = await deps.pool.begin(async (tx) => {
-      const unchanged = await lockInvoicesUnchanged(tx, caller.scope, [
-        { invoice, subscription: computed.subscription },
-      ]);
-      if (unchanged.length === 0) return false;
+    return async (tx) => {
+      const read = [{ invoice, subscription: computed.subscription }];
+      if ((await lockInvoicesUnchanged(tx, scope, read)).length === 0) return null;
       await write(tx, computed);
-      return true;
-    });
-    if (isWritten) return await findInvoice(deps.pool, caller.scope, id);
-  }
-  throw new BillingError(
-    'conflict',
-    'version_conflict',
-    'The invoice was changed again and again meanwhile. Repeat the request.',
-  );
+      return { id };
+    };
+  });
+  return await findInvoice(deps.pool, scope, id);
 }
 
 async function computedNow(

@@ -60,6 +60,7 @@ export const invoiceRoutes = [
     path: '/invoices',
     summary: 'Create the draft invoice of a billing period',
     permission: 'invoice:write',
+    ownsTransactions: true,
     body: CreateInvoiceBody,
     status: 201,
     answer: Invoice,
@@ -112,6 +113,7 @@ export const invoiceRoutes = [
     path: '/invoices/{id}/compute',
     summary: 'Compute a draft invoice again',
     permission: 'invoice:write',
+    ownsTransactions: true,
     params: IdParams,
     /** Older clients ask for an answer at once; this one always answers at once. */
     query: z.object({ sync: text().optional() }),
@@ -133,6 +135,7 @@ export const invoiceRoutes = [
     path: '/invoices/{id}/finalize',
     summary: 'Finalize a draft invoice',
     permission: 'invoice:write',
+    ownsTransactions: true,
     params: IdParams,
     status: 200,
     answer: Message,

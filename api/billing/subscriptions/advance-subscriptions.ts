@@ -5,7 +5,7 @@ import type { Customer } from '../../../schemas/customer.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { inParts } from '../../in-parts.ts';
+import { inParts } from '../../conventions/in-parts.ts';
 import { computeInvoices, type Computation } from '../computing/compute-invoices.ts';
 import {
   findInvoicesOfPeriods,

@@ -1,4 +1,4 @@
-import { BillingError, invalidField } from '../../../domain/errors.ts';
+import { invalidField } from '../../../domain/errors.ts';
 import {
   planCancellation,
   type CancellationDecision,
@@ -22,6 +22,7 @@ import {
 } from '../records/invoice-repository.ts';
 import { voidLocked } from '../invoices/void-invoice.ts';
 import { invoiceEvent } from '../computing/write-invoices.ts';
+import { runCommand } from '../../conventions/command.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { subscriptionSnapshot } from '../records/subscription-notification.ts';
 import { cancellation } from './plan-advance.ts';
@@ -45,8 +46,6 @@ interface FinalInvoice {
   readonly lines: readonly InvoiceLineRecord[];
 }
 
-const ATTEMPTS_MAX = 5;
-
 /**
  * Cancels now, at a moment of the running period that has passed, at the period's end, or at a date
  * (billing-semantics 13). Now means: status, end of the lines and the draft of the final invoice in one
@@ -59,20 +58,14 @@ export async function cancelSubscription(
   id: string,
   body: CancelSubscriptionBody,
 ): Promise<Cancelled> {
-  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
+  return await runCommand<Cancelled>(deps, 'subscription', async () => {
     const at = isoTime(deps.clock.now());
     const subscription = await findSubscription(deps.pool, caller.scope, id);
     const decision = decide(subscription, body, at);
     await refuseCredits(deps, caller, subscription, body, decision);
     const final = await finalInvoice(deps, caller, subscription, body, decision, at);
-    const written = await write(deps, caller, { subscription, decision, final, body, at });
-    if (written !== null) return written;
-  }
-  throw new BillingError(
-    'conflict',
-    'version_conflict',
-    'The subscription was changed again and again meanwhile. Repeat the request.',
-  );
+    return (tx) => write(tx, deps, caller, { subscription, decision, final, body, at });
+  });
 }
 
 function decide(
@@ -155,60 +148,59 @@ interface Decided {
 
 /** Null when the subscription was changed while usage was read. */
 async function write(
+  tx: Transaction,
   deps: BillingDeps,
   caller: Caller,
   { subscription: known, decision, final, body, at }: Decided,
 ): Promise<Cancelled | null> {
   const { scope, user_id } = caller;
-  return await deps.pool.begin(async (tx) => {
-    const locked = await lockSubscription(tx, scope, known.id);
-    if (locked.version !== known.version) return null;
-    const { takes_effect, ...fields } = decision;
-    const billing_sequence = locked.last_billing_sequence + 1;
-    const next = { ...locked, ...fields };
-    const subscription = await changeSubscription(tx, scope, locked.id, {
-      ...fields,
-      due_at: takes_effect === 'now' ? null : dueAfter(locked, next),
-      last_billing_sequence: final === null ? locked.last_billing_sequence : billing_sequence,
-      cancel_proration_behavior: body.proration_behavior ?? null,
-      metadata: { ...locked.metadata, ...reasonMetadata(body, decision) },
-      updated_at: at,
-      updated_by: user_id,
-    });
-    if (takes_effect === 'now') await endLineItemsOf(tx, scope, [subscription]);
-    if (locked.subscription_status === 'incomplete')
-      await voidUnpaidOpening(tx, deps, caller, subscription);
-    const customer = await findCustomer(tx, scope, subscription.customer_id);
-    const invoice = final === null ? null : { ...final.invoice, billing_sequence };
-    if (invoice !== null) {
-      await insertInvoices(tx, [invoice]);
-      await insertInvoiceLines(tx, final!.lines);
-    }
-    await writeOutboxEvents(tx, [
-      ...(invoice === null
-        ? []
-        : [
-            invoiceEvent('invoice.update', scope, {
-              invoice,
-              lines: final!.lines,
-              customer,
-              subscription,
-            }),
-          ]),
-      {
-        scope,
-        event_type: takes_effect === 'now' ? 'subscription.cancelled' : 'subscription.updated',
-        payload: { subscription: subscriptionSnapshot(subscription, customer) },
-      },
-    ]);
-    failpoint('api.cancel_subscription.before_commit');
-    return {
-      subscription,
-      effective_date: decision.cancel_at,
-      invoice: invoice === null ? null : { invoice, lines: final!.lines },
-      processed_at: at,
-    };
+  const locked = await lockSubscription(tx, scope, known.id);
+  if (locked.version !== known.version) return null;
+  const { takes_effect, ...fields } = decision;
+  const billing_sequence = locked.last_billing_sequence + 1;
+  const next = { ...locked, ...fields };
+  const subscription = await changeSubscription(tx, scope, locked.id, {
+    ...fields,
+    due_at: takes_effect === 'now' ? null : dueAfter(locked, next),
+    last_billing_sequence: final === null ? locked.last_billing_sequence : billing_sequence,
+    cancel_proration_behavior: body.proration_behavior ?? null,
+    metadata: { ...locked.metadata, ...reasonMetadata(body, decision) },
+    updated_at: at,
+    updated_by: user_id,
   });
+  if (takes_effect === 'now') await endLineItemsOf(tx, scope, [subscription]);
+  if (locked.subscription_status === 'incomplete')
+    await voidUnpaidOpening(tx, deps, caller, subscription);
+  const customer = await findCustomer(tx, scope, subscription.customer_id);
+  const invoice = final === null ? null : { ...final.invoice, billing_sequence };
+  if (invoice !== null) {
+    await insertInvoices(tx, [invoice]);
+    await insertInvoiceLines(tx, final!.lines);
+  }
+  await writeOutboxEvents(tx, [
+    ...(invoice === null
+      ? []
+      : [
+          invoiceEvent('invoice.update', scope, {
+            invoice,
+            lines: final!.lines,
+            customer,
+            subscription,
+          }),
+        ]),
+    {
+      scope,
+      event_type: takes_effect === 'now' ? 'subscription.cancelled' : 'subscription.updated',
+      payload: { subscription: subscriptionSnapshot(subscription, customer) },
+    },
+  ]);
+  failpoint('api.cancel_subscription.before_commit');
+  return {
+    subscription,
+    effective_date: decision.cancel_at,
+    invoice: invoice === null ? null : { invoice, lines: final!.lines },
+    processed_at: at,
+  };
 }
 
 /** What an incomplete subscription waited for is not asked for any more (billing-semantics 13). */

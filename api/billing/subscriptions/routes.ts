@@ -62,6 +62,7 @@ export const subscriptionRoutes = [
     path: '/subscriptions/{id}/cancel',
     summary: 'Cancel a subscription',
     permission: 'subscription:write',
+    ownsTransactions: true,
     params: IdParams,
     body: CancelSubscriptionBody,
     status: 200,

@@ -11,6 +11,7 @@ export const correctionRoutes = [
     path: '/events/corrections',
     summary: 'Take an event back: its copies stay, its usage goes, closed invoices stand',
     permission: 'correction:write',
+    ownsTransactions: true,
     body: CreateCorrectionBody,
     status: 202,
     answer: Correction,

@@ -47,6 +47,7 @@ export const eventRoutes = [
       path: `/events/raw/reprocess/${which}`,
       summary: 'How many events of a time were rejected, and what evaluates them again',
       permission: 'event:write',
+      ownsTransactions: true,
       body: ReprocessBody,
       status: 200,
       answer: ReprocessAnswer,

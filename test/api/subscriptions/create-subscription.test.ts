@@ -436,7 +436,7 @@ describe('400', () => {
     ${'phases'}                    | ${{ phases: [{ start_date: START }] }}                                         | ${'phases'}
     ${'grants'}                    | ${{ credit_grants: {} }}                                                       | ${'credit_grants'}
     ${'a hierarchy'}               | ${{ inheritance: { parent_subscription_id: 'subs_0' } }}                       | ${'inheritance'}
-    ${'taxes'}                     | ${{ tax_rate_overrides: [{ tax_rate_code: 'x' }] }}                            | ${'tax_rate_overrides'}
+    ${'a tax without a currency'}  | ${{ tax_rate_overrides: [{ tax_rate_code: 'x' }] }}                            | ${'tax_rate_overrides[0].currency'}
     ${'a checkout'}                | ${{ checkout: { payment_provider: 'razorpay' } }}                              | ${'checkout'}
     ${'a draft'}                   | ${{ subscription_status: 'draft' }}                                            | ${'subscription_status'}
   `('$name', async ({ more, path }) => {

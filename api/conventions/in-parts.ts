@@ -1,5 +1,5 @@
-import { JobLeaseLost } from '../postgres/tables/job-leases.ts';
-import { isOutage } from './outage.ts';
+import { JobLeaseLost } from '../../postgres/tables/job-leases.ts';
+import { isOutage } from '../outage.ts';
 
 export interface PartsDone<Item, Result> {
   /** What each part came to, in order. */
