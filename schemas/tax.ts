@@ -175,6 +175,6 @@ export const AppliedTaxRecord = z.object({
 export type AppliedTaxRecord = z.infer<typeof AppliedTaxRecord>;
 
 export const TaxApplied = AppliedTaxRecord.extend({
-  /** Null unless the expansion `tax_applied.tax_rate` asks for it. */
+  /** Null unless the expansion `tax_applied.tax_rate` asks for it; a preview has it. */
   tax_rate: TaxRate.nullable(),
 }).meta({ id: 'TaxApplied' });

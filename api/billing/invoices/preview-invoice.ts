@@ -51,6 +51,7 @@ export async function previewInvoice(
   };
   const [answer] = await settledAnswers(deps.pool, caller.scope, [{ invoice, lines }], {
     customer: true,
+    tax_rates: true,
   });
   return answer!;
 }
