@@ -12,7 +12,8 @@ import { SessionPool } from './sessions.ts';
  */
 const DRAIN_MS_MAX = 10_000;
 
-const options = JSON.parse(process.argv[2]!) as EmbeddedProcessOptions;
+// Over the channel to the parent: every local user can read arguments. Kept by Node until it is awaited.
+const [options] = (await once(process, 'message')) as [EmbeddedProcessOptions];
 const open = () => new Session(options.directory);
 const server = createEmbeddedHttpServer({
   reads: new SessionPool(open, options.readSessions),

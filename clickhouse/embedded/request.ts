@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { RawInsertFormat } from 'chdb';
+import { refuseOutside } from './allowed-statement.ts';
 import { badRequest, bodyTooLarge, notServed, readOnly } from './errors.ts';
 import type { RawInsert, Statement } from './sessions.ts';
 
@@ -104,6 +105,7 @@ function statement(
   const text = body.toString('utf8');
   const sql = inUrl === '' ? text : text === '' ? inUrl : `${inUrl}\n${text}`;
   if (sql.trim() === '') throw badRequest('Empty query');
+  refuseOutside(sql);
   const fallback =
     parameters.get('default_format') ?? header(request, 'x-clickhouse-format') ?? 'TabSeparated';
   return { sql, format: fallback, ...given };

@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { extname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -32,7 +32,7 @@ export interface EmbeddedClickHouseOptions {
   readonly execArgv?: readonly string[];
 }
 
-/** What the child is started with, as its one argument. */
+/** What the child is started with: over the channel to its parent, because it holds the password. */
 export interface EmbeddedProcessOptions {
   readonly directory: string;
   readonly port: number;
@@ -66,6 +66,8 @@ export async function startEmbeddedClickHouse(
 ): Promise<EmbeddedClickHouse> {
   const directory = resolve(options.directory);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
+  // Also one that an earlier release, or somebody's umask, left open.
+  chmodSync(directory, 0o700);
   const pidFile = join(directory, 'server.pid');
   await endLeftover(pidFile);
   const password = passwordOf(directory);
@@ -80,12 +82,13 @@ export async function startEmbeddedClickHouse(
   // The extension is .js in the build and .ts in the sources.
   const entry = new URL(`./process${extname(import.meta.url)}`, import.meta.url);
   // A process group of its own: Ctrl-C in the terminal must reach the supervisor alone.
-  const child = fork(fileURLToPath(entry), [JSON.stringify(processOptions)], {
+  const child = fork(fileURLToPath(entry), [], {
     detached: true,
     execArgv: options.execArgv === undefined ? process.execArgv : [...options.execArgv],
     env: { ...process.env, UV_THREADPOOL_SIZE: String(SESSIONS + 4) },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
+  child.send(processOptions);
   writeFileSync(pidFile, String(child.pid));
   const exited = once(child, 'exit').then(() => {});
   const port = await untilReady(child, exited, options.onLog);
@@ -126,6 +129,7 @@ async function untilReady(
   }
 }
 
+/** Read again at every start; the directory is closed to others. */
 function passwordOf(directory: string): string {
   const file = join(directory, 'password');
   if (!existsSync(file)) writeFileSync(file, randomBytes(24).toString('hex'), { mode: 0o600 });
