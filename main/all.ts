@@ -37,7 +37,7 @@ Meterline is ready in ${seconds} s
 
   API and ingest   ${baseUrl}/v1
   Documentation    ${baseUrl}/docs
-  Health, metrics  ${baseUrl}/readyz  ${baseUrl}/metrics
+  Health           ${baseUrl}/readyz
   Data             ${config.DATA_DIR}
   API key          ${key}
 ${isLoopback(config.HOST) ? '' : `\nOther machines reach this port (HOST=${config.HOST}): read docs/security.md before the internet does.\n`}

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from 'prom-client';
 import { httpMetrics } from '../platform/metrics.ts';
+import { serveMetrics } from '../platform/http/serve-metrics.ts';
 import { createServer } from '../platform/http/server.ts';
 import { isReady, type ComponentHealth, type RunningRole } from './role.ts';
 import type { Runtime } from './runtime.ts';
@@ -42,10 +43,11 @@ export async function startHttpRole(
       .code(ready ? 200 : 503)
       .send({ status: ready ? 'ready' : 'not_ready', components });
   });
-  if (config.SERVE_METRICS)
-    app.get('/metrics', async (_request, reply) =>
-      reply.type(registry.contentType).send(await metricsOfMachine(runtime)),
-    );
+  serveMetrics(app, {
+    token: config.METRICS_TOKEN,
+    contentType: registry.contentType,
+    read: () => metricsOfMachine(runtime),
+  });
   await app.listen({ port: config.PORT, host: config.HOST });
   return {
     health,

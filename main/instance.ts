@@ -54,14 +54,18 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
   const claim = InstanceFile.claim(dataDirectory);
   try {
     const mark = new RunningMark(dataDirectory);
-    const [{ url: postgresUrl, apiUrl }, clickhouseUrl] = await Promise.all([
+    const [{ ownerUrl, url: postgresUrl, apiUrl }, clickhouseUrl] = await Promise.all([
       config.POSTGRES_URL === undefined
         ? addPostgres(supervisor, join(dataDirectory, 'postgres'), log)
-        : { url: config.POSTGRES_URL, apiUrl: config.API_POSTGRES_URL },
+        : {
+            ownerUrl: config.POSTGRES_URL,
+            url: config.POSTGRES_URL,
+            apiUrl: config.API_POSTGRES_URL,
+          },
       config.CLICKHOUSE_URL ?? addClickHouse(supervisor, join(dataDirectory, 'clickhouse'), log),
     ]);
 
-    const pool = connectPostgres({ url: postgresUrl, applicationName: 'start', maxConnections: 2 });
+    const pool = connectPostgres({ url: ownerUrl, applicationName: 'start', maxConnections: 2 });
     const apiKey = await (async () => {
       await migrateStores(pool, clickhouseUrl, log);
       if (mark.begin(Date.now() - uptime() * 1000) && config.CLICKHOUSE_URL === undefined) {
@@ -137,15 +141,16 @@ async function addPostgres(
   supervisor: Supervisor,
   directory: string,
   log: Logger,
-): Promise<{ readonly url: string; readonly apiUrl: string }> {
+): Promise<{ readonly ownerUrl: string; readonly url: string; readonly apiUrl: string }> {
   const port = await freePort();
   const onLog = (line: string): void => log.debug({ engine: 'postgres' }, line);
-  let urls = { url: '', apiUrl: '' };
+  let urls = { ownerUrl: '', url: '', apiUrl: '' };
   await supervisor.add({
     name: 'postgres',
     async start() {
       const server = await startEmbeddedPostgres({ directory, port, onLog });
-      urls = { url: server.url, apiUrl: server.apiUrl };
+      // The superuser made these logins and is used no more.
+      urls = { ownerUrl: server.ownerUrl, url: server.workUrl, apiUrl: server.apiUrl };
       return server;
     },
   });

@@ -46,7 +46,8 @@ async function checkPort(host: string, port: number): Promise<void> {
 
 function checkDirectory(directory: string): void {
   try {
-    mkdirSync(directory, { recursive: true });
+    // Keys and passwords lie below. One that is there already keeps its mode: it may be more than ours.
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
   } catch (error) {
     throw directoryNotCreated(directory, codeOf(error));
   }

@@ -46,8 +46,8 @@ const Config = z.object({
   SUPPORT_CHAT_SECRET: z.string().min(16).max(500).optional(),
   /** Whether the main port serves the OpenAPI document and its page. */
   SERVE_DOCS: onOrOff,
-  /** Whether the main port serves /metrics; the operations port always does. */
-  SERVE_METRICS: onOrOff,
+  /** Who sends it as a bearer token may read /metrics of the main port. Unset: the operations ports alone have them. */
+  METRICS_TOKEN: z.string().min(24).max(200).optional(),
   /** Where the embedded engines keep their data. */
   DATA_DIR: z.string().min(1).default('.data'),
   /** Unset: a Postgres server of our own below DATA_DIR. */

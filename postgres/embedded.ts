@@ -1,6 +1,13 @@
-import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  existsSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { basename, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,7 +16,13 @@ import { commandOf } from '../platform/process-command.ts';
 import { placeIn, systemAccount, type Account } from './embedded-account.ts';
 import { platformBinaries } from './embedded-binaries.ts';
 import { initializeOnce } from './embedded-data.ts';
-import { API_ROLE } from './scoped-pool.ts';
+import {
+  embeddedLogins,
+  giveToOwner,
+  makeLogins,
+  type EmbeddedLogins,
+  type Login,
+} from './embedded-logins.ts';
 
 /**
  * A real Postgres server as a child process, from the binaries that npm installs. The wrapper class
@@ -17,8 +30,12 @@ import { API_ROLE } from './scoped-pool.ts';
  * server before the product has drained.
  */
 export interface EmbeddedPostgres {
-  /** Of the superuser: migrations, and work across tenants. */
+  /** Of the superuser, for tests. The product uses the logins below. */
   readonly url: string;
+  /** Of the owner of the database: migrations. */
+  readonly ownerUrl: string;
+  /** Of the login of jobs and stream: work across tenants, no change of tables. */
+  readonly workUrl: string;
   /** Of the API's role itself, which has no other role to go to: requests of callers. */
   readonly apiUrl: string;
   readonly pid: number;
@@ -61,6 +78,8 @@ export async function startEmbeddedPostgres(
   const root = account.executable(binaries.root);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   account.own(directory);
+  // Also one that somebody left open: the password lies in it.
+  chmodSync(directory, 0o700);
 
   const initdb = initializeWith(account, binaries.program(root, 'initdb'));
   const { dataDirectory, password } = initializeOnce({ directory, own: account.own, initdb });
@@ -80,18 +99,20 @@ export async function startEmbeddedPostgres(
     options.onLog?.(lastWords);
   });
 
-  const apiPassword = createHmac('sha256', password).update(API_ROLE).digest('hex');
-  const urlOf = (login: string, secret: string): string =>
-    `postgres://${login}:${secret}@127.0.0.1:${port}/${DATABASE}`;
+  const logins = embeddedLogins(password);
+  const urlOf = ({ name, password: secret }: Login): string =>
+    `postgres://${name}:${secret}@127.0.0.1:${port}/${DATABASE}`;
   await Promise.race([
-    untilReady(port, password, apiPassword),
+    untilReady(port, password, logins),
     exited.then(() =>
       Promise.reject(new Error(`Postgres ended while it was starting: ${lastWords}`)),
     ),
   ]);
   return {
-    url: urlOf(SUPERUSER, password),
-    apiUrl: urlOf(API_ROLE, apiPassword),
+    url: urlOf({ name: SUPERUSER, password }),
+    ownerUrl: urlOf(logins.owner),
+    workUrl: urlOf(logins.work),
+    apiUrl: urlOf(logins.api),
     pid: child.pid!,
     exited,
     async stop() {
@@ -168,22 +189,25 @@ function isServerOf(dataDirectory: string, pid: number): boolean {
   return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(dataDirectory);
 }
 
-async function untilReady(port: number, password: string, apiPassword: string): Promise<void> {
-  for (let waitedMs = 0; ; waitedMs += 50) {
-    const probe = postgres({
+async function untilReady(port: number, password: string, logins: EmbeddedLogins): Promise<void> {
+  const connect = (database: string) =>
+    postgres({
       host: '127.0.0.1',
       port,
       username: SUPERUSER,
       password,
-      database: 'postgres',
+      database,
       max: 1,
       connect_timeout: 5,
       onnotice: () => {},
     });
+  for (let waitedMs = 0; ; waitedMs += 50) {
+    const probe = connect('postgres');
     try {
       const found = await probe`select 1 from pg_database where datname = ${DATABASE}`;
       if (found.length === 0) await probe.unsafe(`create database ${DATABASE}`);
-      return await letApiLogIn(probe, apiPassword);
+      await makeLogins(probe, logins);
+      break;
     } catch (error) {
       if (waitedMs > 60_000) throw error;
       await sleep(50);
@@ -191,16 +215,6 @@ async function untilReady(port: number, password: string, apiPassword: string): 
       await probe.end({ timeout: 1 });
     }
   }
-}
-
-/**
- * The API's role logs in by itself: a connection of its own has nothing to go back to, as one of the
- * superuser that only took the role has. What it may do comes with the migrations.
- */
-async function letApiLogIn(db: postgres.Sql, password: string): Promise<void> {
-  const [known] = await db`select 1 from pg_roles where rolname = ${API_ROLE}`;
-  const verb = known === undefined ? 'create' : 'alter';
-  await db.unsafe(
-    `${verb} role ${API_ROLE} login nosuperuser nobypassrls nocreatedb nocreaterole password '${password}'`,
-  );
+  const database = connect(DATABASE);
+  await giveToOwner(database, DATABASE).finally(() => database.end({ timeout: 1 }));
 }
