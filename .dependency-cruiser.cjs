@@ -69,6 +69,7 @@ module.exports = {
     only('kafkajs', '^platform/event-log/'),
     only('@node-saml/node-saml', '^platform/identity/saml/'),
     only('xml2js', '^platform/identity/saml/'),
+    only('nodemailer', '^platform/mail/'),
     only('ioredis', '^platform/cache/'),
     only('postgres', '^postgres/'),
     only('@clickhouse/client', '^clickhouse/'),

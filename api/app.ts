@@ -9,6 +9,7 @@ import { registerRoutes } from '../platform/http/register-routes.ts';
 import type { Route } from '../platform/http/route.ts';
 import { createPortalSessions } from '../platform/identity/portal-sessions.ts';
 import { createSessions } from '../platform/identity/sessions.ts';
+import { createLoginLimit } from '../platform/identity/login-limit.ts';
 import { logCorrections } from './usage/corrections/log-corrections.ts';
 import type { Pool } from '../postgres/client.ts';
 import type { ApiDeps, BillingDeps } from './deps.ts';
@@ -34,6 +35,7 @@ export interface ApiOptions {
   readonly publicUrl?: string;
   /** False: nobody logs in through an identity provider, whatever tenants have set up. */
   readonly singleSignOn?: boolean;
+  readonly sendsEmail?: boolean;
   /** `invited`: nobody makes a tenant by signing up. */
   readonly signUp?: 'open' | 'invited';
   readonly supportChatSecret?: string | null;
@@ -95,6 +97,8 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
       portalSessions,
       publicUrl,
       singleSignOn: options.singleSignOn ?? true,
+      loginLimit: createLoginLimit(options.deps),
+      sendsEmail: options.sendsEmail ?? false,
       signUp: options.signUp ?? 'open',
       supportChatSecret: options.supportChatSecret ?? null,
       logCorrections: appendCorrections,

@@ -9,6 +9,7 @@ import type { SecretBox } from '../platform/secret-box.ts';
 import type { Pool } from '../postgres/client.ts';
 import type { CommandClaim } from '../postgres/tables/idempotency.ts';
 import type { TenantLimits } from '../schemas/settings/tenancy.ts';
+import type { LoginLimit } from '../platform/identity/login-limit.ts';
 import type { PartitionLag } from '../postgres/tables/stream-lag.ts';
 
 /** What commands and routes need from outside. `main/runtime.ts` builds it; tests build their own. */
@@ -35,6 +36,9 @@ export interface ApiDeps extends BillingDeps {
   readonly publicUrl: string;
   /** Whether tenants may set up single sign-on at all. */
   readonly singleSignOn: boolean;
+  readonly loginLimit: LoginLimit;
+  /** Whether there is a mail server: without it sign-ups are believed, and nobody resets their password. */
+  readonly sendsEmail: boolean;
   /** `invited`: nobody makes a tenant by signing up. */
   readonly signUp: 'open' | 'invited';
   /** Of the support widget; null where there is none. */

@@ -10,6 +10,8 @@ export class BillingError extends Error {
   readonly details: readonly ErrorDetail[];
   /** Problems found, named in `details` or not. */
   readonly error_count: number;
+  /** When it is worth trying again; null where nothing is known. */
+  readonly retryAfterSeconds: number | null;
 
   /** `errorCount`: where the caller counted further than it collected. */
   constructor(
@@ -18,6 +20,7 @@ export class BillingError extends Error {
     message: string,
     details: readonly ErrorDetail[] = [],
     errorCount = details.length,
+    retryAfterSeconds: number | null = null,
   ) {
     super(cut(message, MESSAGE_LENGTH_MAX));
     this.name = 'BillingError';
@@ -29,6 +32,7 @@ export class BillingError extends Error {
       message: cut(detail.message, MESSAGE_LENGTH_MAX),
     }));
     this.error_count = errorCount;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 

@@ -3,6 +3,7 @@ import { readConfig } from '../platform/config.ts';
 import { createLogger } from '../platform/log.ts';
 import { isLoopback } from '../platform/loopback.ts';
 import { whyNotStarted } from './cannot-start.ts';
+import { firstLogin } from './first-login.ts';
 import { startInstance } from './instance.ts';
 
 /**
@@ -26,7 +27,7 @@ const stop = async (signal: string): Promise<void> => {
 process.on('SIGINT', () => void stop('Ctrl-C'));
 process.on('SIGTERM', () => void stop('SIGTERM'));
 
-const { baseUrl, apiKey } = await starting.catch((error: unknown) => {
+const { baseUrl, apiKey, firstPerson } = await starting.catch((error: unknown) => {
   process.stderr.write(`Meterline did not start: ${whyNotStarted(error)}\n`);
   process.exit(1);
 });
@@ -47,5 +48,10 @@ Send an event, then look at what became of it:
     -d '{"event_id":"first-event","event_name":"api.call","external_customer_id":"acme","timestamp":"${new Date(systemClock.now()).toISOString()}","properties":{"tokens":42}}'
   curl ${baseUrl}/v1/events/first-event -H 'x-api-key: ${key}'
 
-Ctrl-C stops everything.
+${
+  firstPerson === null
+    ? ''
+    : `${firstLogin(config.PUBLIC_URL?.replace(/\/+$/, '') ?? baseUrl, firstPerson)}
+`
+}Ctrl-C stops everything.
 `);

@@ -1,7 +1,7 @@
 import { registerApi } from '../api/app.ts';
 import { createEventReader } from '../clickhouse/reading/event-reader.ts';
 import { INGEST_OPERATIONS } from '../ingest/routes.ts';
-import { signUpOf } from '../platform/config.ts';
+import { publicUrlOf, signUpOf } from '../platform/config.ts';
 import type { HttpPart } from './http-role.ts';
 import { analyticsLimits, type Runtime } from './runtime.ts';
 
@@ -22,7 +22,7 @@ export async function apiPart(runtime: Runtime): Promise<HttpPart> {
   const limit = { perSecond, burst: perSecond * BURST_SECONDS };
   const callerLimit =
     perSecond === 0 ? null : { limiter, limit, portal: PORTAL, anonymous: ANONYMOUS };
-  const { PUBLIC_URL, PORT, SINGLE_SIGN_ON, SERVE_DOCS, SUPPORT_CHAT_SECRET } = runtime.config;
+  const { SINGLE_SIGN_ON, SERVE_DOCS, SUPPORT_CHAT_SECRET } = runtime.config;
   const eventReader = createEventReader(runtime.clickhouse(), {
     analytics: analyticsLimits(runtime.config),
     turnsPerTenant: runtime.config.ANALYTICS_PER_TENANT,
@@ -37,8 +37,9 @@ export async function apiPart(runtime: Runtime): Promise<HttpPart> {
     authenticate,
     callerLimit,
     servedElsewhere,
-    publicUrl: PUBLIC_URL ?? `http://127.0.0.1:${PORT}`,
+    publicUrl: publicUrlOf(runtime.config),
     singleSignOn: SINGLE_SIGN_ON,
+    sendsEmail: runtime.config.SMTP_URL !== undefined,
     signUp: signUpOf(runtime.config),
     supportChatSecret: SUPPORT_CHAT_SECRET ?? null,
     serveDocs: SERVE_DOCS,

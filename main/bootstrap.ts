@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makePasswordToken } from '../api/tenancy/auth/one-time-tokens.ts';
 import type { Pool } from '../postgres/client.ts';
 import type { Ids } from '../platform/ids.ts';
 
@@ -9,26 +10,32 @@ const BOOTSTRAP_LOCK = 7_305_812;
 export interface Bootstrap {
   /** The development key, when this machine knows it: made now, or kept in the data directory. */
   readonly apiKey: string | null;
-  readonly created: boolean;
+  /** The first person's address and a token that sets their password; null after the first start. */
+  readonly firstPerson: { readonly email: string; readonly token: string } | null;
 }
 
 /**
- * On an empty database: a tenant with a production and a development environment, a super admin, and
- * an API key bound to the development environment. Any later start finds them and changes nothing, so
+ * On an empty database: a tenant with a production and a development environment, a super admin without a
+ * password and a token that sets it, and an API key bound to the development environment. Any later start finds them and changes nothing, so
  * a key in the configuration counts on the first start only. The database keeps a hash of the key; the
  * key itself goes into a file that only this user may read, so that the next start can print it again.
  */
 export async function bootstrapTenant(
   pool: Pool,
   ids: Ids,
-  options: { dataDirectory: string | null; apiKey: string | undefined },
+  options: {
+    readonly dataDirectory: string | null;
+    readonly apiKey: string | undefined;
+    readonly email: string;
+    readonly nowMs: number;
+  },
 ): Promise<Bootstrap> {
   const keyFile = options.dataDirectory === null ? null : join(options.dataDirectory, 'api-key');
   const apiKey = options.apiKey ?? `sk_test_${randomBytes(32).toString('base64url')}`;
-  const created = await pool.begin(async (tx) => {
+  const firstPerson = await pool.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(${BOOTSTRAP_LOCK})`;
     const [existing] = await tx`select 1 from tenants limit 1`;
-    if (existing !== undefined) return false;
+    if (existing !== undefined) return null;
 
     const tenantId = ids.next('tenant');
     const userId = ids.next('user');
@@ -41,7 +48,7 @@ export async function bootstrapTenant(
     await tx`insert into users ${tx({
       id: userId,
       tenant_id: tenantId,
-      email: 'admin@localhost',
+      email: options.email.toLowerCase(),
       name: 'Administrator',
       type: 'user',
       roles: ['super_admin'],
@@ -60,9 +67,14 @@ export async function bootstrapTenant(
       created_by: userId,
       updated_by: userId,
     })}`;
-    return true;
+    const person = { id: userId, tenant_id: tenantId };
+    const token = await makePasswordToken(tx, person, 'first_start', options.nowMs);
+    return { email: options.email.toLowerCase(), token };
   });
-  if (keyFile === null) return { apiKey: created ? apiKey : null, created };
-  if (created) writeFileSync(keyFile, `${apiKey}\n`, { mode: 0o600 });
-  return { apiKey: existsSync(keyFile) ? readFileSync(keyFile, 'utf8').trim() : null, created };
+  if (keyFile === null) return { apiKey: firstPerson === null ? null : apiKey, firstPerson };
+  if (firstPerson !== null) writeFileSync(keyFile, `${apiKey}\n`, { mode: 0o600 });
+  return {
+    apiKey: existsSync(keyFile) ? readFileSync(keyFile, 'utf8').trim() : null,
+    firstPerson,
+  };
 }

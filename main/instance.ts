@@ -22,6 +22,8 @@ export interface Instance {
   readonly baseUrl: string;
   /** Null when this machine does not know the key of an earlier start. */
   readonly apiKey: string | null;
+  /** The first person and the token that sets their password; null after the first start. */
+  readonly firstPerson: { readonly email: string; readonly token: string } | null;
   readonly postgresUrl: string;
   readonly clickhouseUrl: string;
   readonly operationsPorts: Readonly<Record<Role, number>>;
@@ -66,7 +68,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
     ]);
 
     const pool = connectPostgres({ url: ownerUrl, applicationName: 'start', maxConnections: 2 });
-    const apiKey = await (async () => {
+    const { apiKey, firstPerson } = await (async () => {
       await migrateStores(pool, clickhouseUrl, log);
       if (mark.begin(Date.now() - uptime() * 1000) && config.CLICKHOUSE_URL === undefined) {
         const partitions = await requestReplay(pool);
@@ -76,8 +78,9 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
         );
       }
       const ids = createIds(systemClock);
-      const given = { dataDirectory, apiKey: config.BOOTSTRAP_API_KEY };
-      return (await bootstrapTenant(pool, ids, given)).apiKey;
+      const { BOOTSTRAP_API_KEY: apiKey, BOOTSTRAP_EMAIL: email } = config;
+      const nowMs = systemClock.now();
+      return await bootstrapTenant(pool, ids, { dataDirectory, apiKey, email, nowMs });
     })().finally(() => pool.end({ timeout: 1 }));
 
     const port = config.PORT === 0 ? await freePort() : config.PORT;
@@ -119,6 +122,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
     return {
       baseUrl,
       apiKey,
+      firstPerson,
       postgresUrl,
       clickhouseUrl,
       operationsPorts,

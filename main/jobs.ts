@@ -1,8 +1,11 @@
 import { createEventEraser } from '../clickhouse/writing/event-eraser.ts';
 import { createEventImport } from '../ingest/import-events.ts';
-import { ALL_JOBS, jobDeps } from '../jobs/all-jobs.ts';
+import { ALL_JOBS, jobDeps, type JobDeps } from '../jobs/all-jobs.ts';
 import { jobMetrics } from '../platform/metrics.ts';
+import { sendEmails, type SendEmailsDeps } from '../jobs/send-emails.ts';
 import { startScheduler } from '../jobs/scheduler.ts';
+import { publicUrlOf } from '../platform/config.ts';
+import { smtpMailer } from '../platform/mail/smtp.ts';
 import { STREAM_GROUP } from '../stream/consumer.ts';
 import { runRole, type RunningRole } from './role.ts';
 import { createRuntime, type Runtime } from './runtime.ts';
@@ -26,13 +29,24 @@ async function start(runtime: Runtime): Promise<RunningRole> {
   const eventEraser = createEventEraser(runtime.clickhouse());
   const billing = await runtime.billingDeps();
   const deps = jobDeps(billing, eventLog, STREAM_GROUP, importEvents, eventEraser);
+  const { SMTP_URL, SMTP_FROM } = runtime.config;
+  const mailer = SMTP_URL === undefined ? null : smtpMailer({ url: SMTP_URL, from: SMTP_FROM });
   const onReport = jobMetrics(runtime.registry);
   const runner = { pool, log, holder: instanceId, now, onReport };
-  const scheduler = startScheduler(runner, ALL_JOBS, deps);
+  const publicUrl = publicUrlOf(runtime.config);
+  const scheduler =
+    mailer === null
+      ? startScheduler(runner, ALL_JOBS, deps)
+      : startScheduler<JobDeps & SendEmailsDeps>(runner, [...ALL_JOBS, sendEmails], {
+          ...deps,
+          mailer,
+          publicUrl,
+        });
   return {
     health: async () => ({ jobs: 'up' }),
     async drain() {
       await scheduler.stop();
+      await mailer?.close();
       await runtime.close();
     },
   };

@@ -1,9 +1,10 @@
 import { systemClock } from '../platform/clock.ts';
-import { readConfig } from '../platform/config.ts';
+import { publicUrlOf, readConfig } from '../platform/config.ts';
 import { createIds } from '../platform/ids.ts';
 import { createLogger } from '../platform/log.ts';
 import { connectPostgres } from '../postgres/client.ts';
 import { bootstrapTenant } from './bootstrap.ts';
+import { firstLogin } from './first-login.ts';
 import { migrateStores } from './migrate-stores.ts';
 
 /** Prepares the stores of the distributed profile before its roles start, and makes the first tenant. */
@@ -19,10 +20,14 @@ const pool = connectPostgres({
   maxConnections: 2,
 });
 await migrateStores(pool, config.CLICKHOUSE_URL, log);
-const { apiKey, created } = await bootstrapTenant(pool, createIds(systemClock), {
+const { apiKey, firstPerson } = await bootstrapTenant(pool, createIds(systemClock), {
   dataDirectory: null,
   apiKey: config.BOOTSTRAP_API_KEY,
+  email: config.BOOTSTRAP_EMAIL,
+  nowMs: systemClock.now(),
 });
-if (created)
-  process.stdout.write(`API key of the development environment, shown once: ${apiKey}\n`);
+if (firstPerson !== null) {
+  process.stdout.write(`API key of the development environment, shown once: ${apiKey}\n\n`);
+  process.stdout.write(firstLogin(publicUrlOf(config), firstPerson));
+}
 await pool.end({ timeout: 5 });

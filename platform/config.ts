@@ -76,12 +76,24 @@ const Config = z.object({
   REDIS_URL: url(/^rediss?:\/\//, 'redis://host:6379').optional(),
   /** Partitions of a new event log; an existing one keeps what it has. Unset: 4 embedded, 12 on Kafka. */
   LOG_PARTITIONS: z.coerce.number().int().min(1).max(1024).optional(),
+  /** The address that the first person of the first start logs in with. */
+  BOOTSTRAP_EMAIL: z
+    .string()
+    .regex(/^[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9.-]{1,190}$/, 'is no e-mail address')
+    .default('admin@localhost'),
   /** The API key of the first start, for scripted installs. */
   BOOTSTRAP_API_KEY: z.string().min(24).max(200).optional(),
   /** Whether strangers may make tenants of their own. Unset: `open` on loopback, else `invited`. */
   SIGN_UP: z.enum(['open', 'invited']).optional(),
   /** The largest values that a tenant may give its own limits: `production=5,max_users=50`. */
   TENANT_LIMITS_MAX: tenantLimits,
+  /** The server that sends the product's e-mails. Unset: none are sent. */
+  SMTP_URL: url(/^smtps?:\/\/[^\s]+$/, 'smtps://user:password@mail.example.com:465').optional(),
+  /** Who sends them. */
+  SMTP_FROM: z
+    .string()
+    .regex(/^[^@\s<>]+@[^@\s<>]+$/, 'is no e-mail address; for example billing@example.com')
+    .default('meterline@localhost'),
   /** What secrets at rest are sealed with: `name:base64 of 32 bytes`, comma-separated; the first seals, all open. */
   ENCRYPTION_KEY: z
     .string()
@@ -147,6 +159,10 @@ export function signUpOf({
   const hosts = [HOST, ...(PUBLIC_URL === undefined ? [] : [new URL(PUBLIC_URL).hostname])];
   return SIGN_UP ?? (hosts.every(isLoopback) ? 'open' : 'invited');
 }
+
+/** Where browsers reach the product, without a slash at the end. */
+export const publicUrlOf = ({ PUBLIC_URL, PORT }: Pick<Config, 'PUBLIC_URL' | 'PORT'>): string =>
+  (PUBLIC_URL ?? `http://127.0.0.1:${PORT}`).replace(/\/+$/, '');
 
 /** Reads the environment once. Only `main/` calls this; everything else is handed values. */
 export function readConfig(env: NodeJS.ProcessEnv): Config {

@@ -9,6 +9,7 @@ export const NOT_AUDITED: Readonly<Record<string, string>> = {
   outbox: 'notifications of changes that are audited themselves',
   sessions: 'come and go with logins',
   portal_sessions: 'come and go with visits of end customers',
+  one_time_tokens: 'come and go with forgotten passwords; the new password is audited',
   saml_requests: 'logins that have begun',
   saml_assertions: 'logins that are over',
   record_counts: 'counters that triggers keep',

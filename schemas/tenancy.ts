@@ -31,7 +31,28 @@ export const SignUpBody = z.object({
 });
 export type SignUpBody = z.output<typeof SignUpBody>;
 
-export const LogInBody = z.object({ email: emailAddress, password });
+/** The first person of an installation may have an address of this machine alone. */
+const accountAddress = emailAddress.or(
+  z.string().regex(/^[A-Za-z0-9._-]{1,64}@localhost$/, 'is no e-mail address'),
+);
+
+export const LogInBody = z.object({ email: accountAddress, password });
+
+const oneTimeToken = text(200).min(1);
+
+/** `password`: the one of the sign-up, where it named one, so that nobody finishes what another began. */
+export const VerifyBody = z.object({
+  token: oneTimeToken,
+  password: password.or(z.literal('')).nullish(),
+});
+export type VerifyBody = z.output<typeof VerifyBody>;
+
+export const ForgotPasswordBody = z.object({ email: accountAddress });
+export const ResetPasswordBody = z.object({ token: oneTimeToken, new_password: password });
+export const ChangePasswordBody = z.object({
+  current_password: password,
+  new_password: password,
+});
 
 export const RefreshBody = z.object({ refresh_token: text(200).min(1) });
 

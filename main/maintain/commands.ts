@@ -4,6 +4,7 @@ import { doctor } from './doctor.ts';
 import { rebuildBuckets } from './rebuild-buckets.ts';
 import { replay } from './replay.ts';
 import { resealSecrets } from './reseal-secrets.ts';
+import { resetPassword } from './reset-password.ts';
 import { resizeLog } from './resize-log.ts';
 import { rotateSigningKey } from './rotate-signing-key.ts';
 import { verifyBuckets } from './verify-buckets.ts';
@@ -18,6 +19,7 @@ export const COMMANDS: readonly MaintainCommand[] = [
   audit,
   resealSecrets,
   rotateSigningKey,
+  resetPassword,
 ];
 
 /** The list that an unknown command is answered with: one line for each. */

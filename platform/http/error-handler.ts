@@ -80,6 +80,8 @@ export function handleErrors(app: FastifyInstance): void {
   app.setErrorHandler((error, request, reply) => {
     const answer = isPostgresRace(error) ? RACE : answerOf(error);
     if (answer.status >= 500) request.log.error({ err: error }, 'request failed');
+    if (error instanceof BillingError && error.retryAfterSeconds !== null)
+      void reply.header('retry-after', error.retryAfterSeconds);
     if (answer.status === 429 || answer.status === 503) {
       if (!reply.hasHeader('retry-after')) void reply.header('retry-after', '1');
     }

@@ -104,6 +104,14 @@ function operation(
         }),
     responses: {
       [String(route.status)]: answer,
+      ...(route.acceptedAnswer === undefined
+        ? {}
+        : {
+            202: {
+              description: 'Accepted: the rest is done later',
+              content: json(schemaOf(route.acceptedAnswer, 'output', components)),
+            },
+          }),
       ...errorAnswers(route, routes),
     },
   };

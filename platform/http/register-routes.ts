@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { allows, type Permission } from '../../domain/access/permissions.ts';
 import { BillingError } from '../../domain/errors.ts';
@@ -215,6 +216,7 @@ async function answer<Deps extends RouteDeps>(
   const parsed = parseRequest(route, request, reply);
   const { tenant_id, environment_id } = identity;
   const afterCommit: (() => Promise<void>)[] = [];
+  let { status } = route;
   const condition = conditionOf(route, read as Route | null, request);
   const callOf = (deps: Deps): Call<Deps, unknown, unknown, unknown> => ({
     deps,
@@ -226,6 +228,10 @@ async function answer<Deps extends RouteDeps>(
     headers: request.headers,
     ip: request.ip,
     setHeader: (name, value) => void reply.header(name, value),
+    accepted() {
+      assert(route.acceptedAnswer !== undefined);
+      status = 202;
+    },
     ignore(paths) {
       if (paths.length === 0) return;
       const named = [reply.getHeader('x-ignored-fields') ?? []].flat().join(', ');
@@ -260,7 +266,7 @@ async function answer<Deps extends RouteDeps>(
     return reply.code(304).send();
   if (route.deprecated === true) void reply.header('deprecation', 'true');
   if (route.secretAnswer === true) void reply.header('cache-control', 'no-store');
-  void reply.code(route.status);
+  void reply.code(status);
   // A route with several forms has said which one this is.
   if (route.contentType !== undefined && !reply.hasHeader('content-type'))
     void reply.type(route.contentType);

@@ -44,6 +44,8 @@ export interface RouteSpec<
   readonly status: number;
   /** Null: the answer has no body. */
   readonly answer: Answer | null;
+  /** Of the status 202, which the handler gives by `accepted()`: the rest is done later. */
+  readonly acceptedAnswer?: z.ZodType;
   /** Of an answer that is no JSON; `answer` then describes nothing and is null. */
   readonly contentType?: string;
   readonly bodyLimitBytes?: number;
@@ -83,6 +85,8 @@ export interface Call<Deps, Params, Query, Body> {
   /** The caller's address. */
   readonly ip: string;
   setHeader(name: string, value: string): void;
+  /** Answers 202 with what the handler resolves to; for routes with an `acceptedAnswer`. */
+  accepted(): void;
   /** Names fields of the body that only the handler can know to be none; 400 where the client is strict. */
   ignore(paths: readonly string[]): void;
   /** Runs once the work is committed and before the answer is sent; not when it was refused. */
@@ -106,6 +110,7 @@ export interface Route<Deps = unknown> {
   readonly bodyType?: string;
   readonly status: number;
   readonly answer: z.ZodType | null;
+  readonly acceptedAnswer?: z.ZodType;
   readonly contentType?: string;
   readonly bodyLimitBytes?: number;
   readonly deprecated?: boolean;

@@ -10,13 +10,18 @@ export interface Forgotten {
   readonly login_failures: number;
   readonly sessions: number;
   readonly uploads: number;
+  readonly emails: number;
+  readonly sign_ups: number;
+  readonly one_time_tokens: number;
+  readonly known_networks: number;
 }
 
 /**
  * Deletes one page of each kind of row whose promise is over, on the database's clock: answers kept for
  * repeats after seven days (product 2), failed logins after a day (they slow guessing down for minutes
- * only), sessions with their spent tokens a day after they ended or ran out, and uploaded files after seven
- * days, unless a task is still reading one.
+ * only), sessions with their spent tokens a day after they ended or ran out, uploaded files after seven
+ * days, unless a task is still reading one, e-mails after seven days, sign-ups and one-time tokens when they
+ * have expired, and networks that an account was not opened from for 90 days.
  */
 export async function forgetExpired(db: Db): Promise<Forgotten> {
   const keys = await db`
@@ -44,10 +49,32 @@ export async function forgetExpired(db: Db): Promise<Forgotten> {
         where u.created_at < now() - interval '7 days'
           and (t.id is null or t.task_status in ('COMPLETED', 'FAILED'))
         limit ${UPLOADS_PAGE_ROWS}))`;
+  const emails = await db`
+    delete from emails_outbox
+     where ctid = any(array(
+       select ctid from emails_outbox
+        where created_at < now() - interval '7 days' limit ${PAGE_ROWS}))`;
+  const tokens = await db`
+    delete from one_time_tokens
+     where ctid = any(array(
+       select ctid from one_time_tokens where expires_at < now() limit ${PAGE_ROWS}))`;
+  const signUps = await db`
+    delete from sign_ups
+     where ctid = any(array(
+       select ctid from sign_ups where expires_at < now() limit ${PAGE_ROWS}))`;
+  const networks = await db`
+    delete from known_networks
+     where ctid = any(array(
+       select ctid from known_networks
+        where seen_at < now() - interval '90 days' limit ${PAGE_ROWS}))`;
   return {
     idempotency_keys: keys.count,
     login_failures: failures.count,
     sessions: ids.length,
     uploads: uploads.count,
+    emails: emails.count,
+    sign_ups: signUps.count,
+    one_time_tokens: tokens.count,
+    known_networks: networks.count,
   };
 }

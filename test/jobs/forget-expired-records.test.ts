@@ -57,6 +57,10 @@ describe('what was kept for a while only is forgotten, and nothing else', () => 
       login_failures: 1,
       sessions: 2,
       uploads: 0,
+      emails: 0,
+      sign_ups: 0,
+      one_time_tokens: 0,
+      known_networks: 0,
     });
     const keys = await pool`select key from idempotency_keys`;
     expect(keys.map((row) => row['key'])).toEqual(['young']);
@@ -64,6 +68,40 @@ describe('what was kept for a while only is forgotten, and nothing else', () => 
     expect(kept.map((row) => row['id'])).toEqual(['ended now', 'running']);
     const spent = await pool`select session_id from spent_refresh_tokens order by session_id`;
     expect(spent.map((row) => row['session_id'])).toEqual(['ended now', 'running']);
+  });
+
+  test('e-mails after seven days, sign-ups and tokens when they expire, networks after 90 days', async () => {
+    for (const [id, age] of [
+      ['young', '6 days'],
+      ['old', '8 days'],
+    ])
+      await pool`
+        insert into emails_outbox (id, kind, recipient, due_at, created_at)
+        values (${id!}, 'sign_up', 'a@example.test', now(), now() - ${age!}::interval)`;
+    for (const [id, life] of [
+      ['waiting', '1 hour'],
+      ['expired', '-1 hour'],
+    ]) {
+      await pool`
+        insert into sign_ups (id, email, expires_at, created_at)
+        values (${id!}, 'a@example.test', now() + ${life!}::interval, now())`;
+      await pool`
+        insert into one_time_tokens (token_hash, purpose, origin, tenant_id, user_id, expires_at, created_at)
+        values (${Buffer.from(id!)}, 'password', 'email', 't', 'u', now() + ${life!}::interval, now())`;
+    }
+    for (const age of ['89 days', '91 days'])
+      await pool`
+        insert into known_networks (subject, seen_at)
+        values (${Buffer.from(age)}, now() - ${age}::interval)`;
+    expect(await run()).toMatchObject({
+      emails: 1,
+      sign_ups: 1,
+      one_time_tokens: 1,
+      known_networks: 1,
+    });
+    const kept =
+      await pool`select id from emails_outbox union all select id from sign_ups order by id`;
+    expect(kept.map((row) => row['id'])).toEqual(['waiting', 'young']);
   });
 
   test('uploaded files after seven days, but for one that a task still reads', async () => {

@@ -1,4 +1,4 @@
-import { countLogin, forgiveLogin, loginSubjects } from '../../api/tenancy/auth/login-limit.ts';
+import { createLoginLimit, loginSubjects } from '../../platform/identity/login-limit.ts';
 import { API_ROUTES } from '../../api/routes.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
 
@@ -13,48 +13,92 @@ describe('limits', () => {
   describe('failed logins', () => {
     let people = 0;
     const newEmail = () => `limit-${(people += 1)}@example.test`;
+    const limit = () => createLoginLimit(api.deps);
     const count = (email: string, ip: string): Promise<'counted' | 'refused'> =>
-      countLogin(api.deps as never, loginSubjects(email, ip)).then(
-        () => 'counted',
-        () => 'refused',
-      );
+      limit()
+        .count(loginSubjects(email, ip))
+        .then(
+          () => 'counted',
+          () => 'refused',
+        );
+    /** A failure from each of as many networks that the account was not opened from. */
+    const spread = async (email: string, failures: number) => {
+      for (let place = 0; place < failures; place += 1)
+        expect(await count(email, `192.0.2.${place}`)).toBe('counted');
+    };
 
-    test('of thirty at once from one place, ten are looked at', async () => {
+    test('of thirty at once from one network, ten are looked at', async () => {
       const email = newEmail();
-      const outcomes = await Promise.all(Array.from({ length: 30 }, () => count(email, 'a')));
+      const outcomes = await Promise.all(
+        Array.from({ length: 30 }, () => count(email, '198.51.100.1')),
+      );
       expect(outcomes.filter((outcome) => outcome === 'counted')).toHaveLength(10);
     });
 
-    test('a hundred of one address, wherever from; another address is free, and time forgives', async () => {
+    test('addresses of one IPv6 network are one; of another they are not', async () => {
       const email = newEmail();
-      for (let place = 0; place < 100; place += 1)
-        expect(await count(email, `b${place}`)).toBe('counted');
-      expect(await count(email, 'b-next')).toBe('refused');
-      expect(await count(newEmail(), 'b-next')).toBe('counted');
-      api.clock.advance(15 * 60_000);
-      expect(await count(email, 'b-next')).toBe('counted');
+      for (let host = 1; host <= 10; host += 1)
+        expect(await count(email, `2001:db8:0:1::${host}`)).toBe('counted');
+      expect(await count(email, '2001:db8:0:1:ffff::1')).toBe('refused');
+      expect(await count(email, '2001:db8:0:2::1')).toBe('counted');
+    });
+
+    test('failures from anywhere slow an account down, and do not shut it', async () => {
+      const email = newEmail();
+      await spread(email, 30);
+      expect(await count(email, '198.51.100.2')).toBe('refused');
+      expect(await count(newEmail(), '198.51.100.2')).toBe('counted');
+      api.clock.advance(1_000);
+      expect(await count(email, '198.51.100.3')).toBe('counted');
+      expect(await count(email, '198.51.100.4')).toBe('refused');
+      api.clock.advance(60 * 60_000);
+      expect(await count(email, '198.51.100.4')).toBe('counted');
       const [row] = await api.pool<{ count: number }[]>`
-        select count(*)::int as count from login_failures where subject = ${loginSubjects(email, '').account}`;
+        select count(*)::int as count from login_failures
+         where subject = ${loginSubjects(email, '').account}`;
       expect(row!.count).toBe(1);
     });
 
-    test('five hundred from one place, whomever they try', async () => {
+    test('who has logged in from a network before is not held up by failures from elsewhere', async () => {
+      const email = newEmail();
+      const own = loginSubjects(email, '203.0.113.7');
+      await limit().count(own);
+      await limit().forgive(own);
+      await spread(email, 30);
+      expect(await count(email, '203.0.113.8')).toBe('refused');
+      expect(await count(email, '203.0.113.7')).toBe('counted');
+      api.clock.advance(91 * 24 * 60 * 60_000);
+      await spread(email, 30);
+      expect(await count(email, '203.0.113.7')).toBe('refused');
+    });
+
+    test('five hundred from one network, whomever they try', async () => {
       const rows = Array.from({ length: 500 }, () => ({
-        subject: loginSubjects('', 'c').place,
+        subject: loginSubjects('', '198.51.100.5').place,
         failed_at: new Date(api.clock.now()).toISOString(),
       }));
       await api.pool`insert into login_failures ${api.pool(rows)}`;
-      expect(await count(newEmail(), 'c')).toBe('refused');
-      expect(await count(newEmail(), 'd')).toBe('counted');
+      expect(await count(newEmail(), '198.51.100.5')).toBe('refused');
+      expect(await count(newEmail(), '198.51.100.6')).toBe('counted');
     });
 
-    test('a right password forgives the address, and takes one back of the place', async () => {
+    test('a right password forgives the account there, and takes one back of the network', async () => {
       const email = newEmail();
-      for (let failure = 0; failure < 9; failure += 1) await count(email, 'e');
-      await forgiveLogin(api.deps as never, loginSubjects(email, 'e'));
+      for (let failure = 0; failure < 9; failure += 1) await count(email, '198.51.100.7');
+      await limit().forgive(loginSubjects(email, '198.51.100.7'));
       for (let failure = 0; failure < 10; failure += 1)
-        expect(await count(email, 'e')).toBe('counted');
-      expect(await count(email, 'e')).toBe('refused');
+        expect(await count(email, '198.51.100.7')).toBe('counted');
+      expect(await count(email, '198.51.100.7')).toBe('refused');
+    });
+
+    test('429 says when to try again', async () => {
+      const email = newEmail();
+      const logIn = () =>
+        api.post('/v1/auth/login', { email, password: 'wrong-word' }, { 'x-api-key': '' });
+      for (let failure = 0; failure < 10; failure += 1) expect((await logIn()).status).toBe(401);
+      api.clock.advance(5 * 60_000);
+      const { status, headers } = await logIn();
+      expect([status, headers['retry-after']]).toEqual([429, '600']);
     });
   });
 

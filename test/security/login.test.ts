@@ -1,6 +1,10 @@
 import postgres from 'postgres';
 import type { ApiDeps } from '../../api/deps.ts';
+import { createLoginLimit } from '../../platform/identity/login-limit.ts';
 import { logIn } from '../../api/tenancy/auth/log-in.ts';
+import { forgotPassword } from '../../api/tenancy/auth/password-resets.ts';
+import { signUp } from '../../api/tenancy/auth/sign-up.ts';
+import { createIds } from '../../platform/ids.ts';
 import { hashPassword, NOBODYS_HASH } from '../../api/tenancy/users/passwords.ts';
 import { createTestClock } from '../support/api.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -38,7 +42,9 @@ describe('a refused login does the same work whatever was wrong', () => {
 
   const refusedWork = async (name: string): Promise<{ work: string[]; refusal: unknown }> => {
     statements.length = 0;
-    const deps = { pool, clock: createTestClock() } as unknown as ApiDeps;
+    const clock = createTestClock();
+    const loginLimit = createLoginLimit({ pool, clock });
+    const deps = { pool, clock, loginLimit } as unknown as ApiDeps;
     const credentials = { email: `${name}@example.test`, password: 'password-2' };
     const refusal = await logIn(deps, credentials, '192.0.2.1').catch((error: unknown) => error);
     return { work: [...statements], refusal };
@@ -51,6 +57,29 @@ describe('a refused login does the same work whatever was wrong', () => {
     expect(other.work).toEqual(known.work);
     expect(other.refusal).toEqual(known.refusal);
     expect(known.refusal).toMatchObject({ kind: 'unauthenticated' });
+  });
+
+  test.each([
+    ['sign-up', signUp, { email: '', password: 'password-1' }],
+    [
+      'forgotten password',
+      (deps: ApiDeps, { email }: { email: string }, ip: string) => forgotPassword(deps, email, ip),
+      { email: '' },
+    ],
+  ] as const)('%s by e-mail: a known address as an unknown one', async (_what, ask, body) => {
+    const workFor = async (email: string): Promise<string[]> => {
+      statements.length = 0;
+      const clock = createTestClock();
+      const loginLimit = createLoginLimit({ pool, clock });
+      const rest = { sendsEmail: true, signUp: 'open', ids: createIds(clock) };
+      const deps = { pool, clock, loginLimit, ...rest } as unknown as ApiDeps;
+      await ask(deps, { ...body, email } as never, '192.0.2.9');
+      return [...statements];
+    };
+    await workFor('warm-up@example.test');
+    const [known, unknown] = [await workFor('known@example.test'), await workFor('x@example.test')];
+    expect(known.filter((text) => /emails_outbox/.test(text))).toHaveLength(1);
+    expect(unknown).toEqual(known);
   });
 
   test('the hash that is verified where there is none costs what every hash costs', async () => {

@@ -11,6 +11,7 @@ describe('ways out', () => {
   const KNOWN: Readonly<Record<string, string>> = {
     'main/http-role.ts': 'figures of roles on the same machine, with a time limit',
     'main/demo/api-client.ts': 'the demo, which calls the product',
+    'platform/mail/smtp.ts': 'the mail server of the installation, with time limits',
     'platform/event-log/kafka-client.ts': 'brokers of the installation',
   };
   const WAY_OUT =

@@ -2,7 +2,7 @@ import { BillingError } from '../../../domain/errors.ts';
 import type { OpenedSession } from '../../../platform/identity/sessions.ts';
 import { isPasswordRefused } from '../../../platform/identity/saml/enforced.ts';
 import type { ApiDeps } from '../../deps.ts';
-import { countLogin, forgiveLogin, loginSubjects } from './login-limit.ts';
+import { loginSubjects } from '../../../platform/identity/login-limit.ts';
 import { isPassword } from '../users/passwords.ts';
 
 interface Person {
@@ -24,7 +24,7 @@ export async function logIn(
 ): Promise<OpenedSession> {
   const email = credentials.email.toLowerCase();
   const subjects = loginSubjects(email, ip);
-  await countLogin(deps, subjects);
+  await deps.loginLimit.count(subjects);
   const [person] = await deps.pool<Person[]>`
     select id, tenant_id, password_hash, roles from users
      where lower(email) = ${email} and status = 'published' and type = 'user'`;
@@ -35,12 +35,14 @@ export async function logIn(
       'unauthenticated',
       'The e-mail or the password is wrong.',
     );
-  await forgiveLogin(deps, subjects);
-  if (await isPasswordRefused(deps.pool, person))
-    throw new BillingError(
-      'forbidden',
-      'sso_required',
-      'Your company logs in through its identity provider.',
-    );
+  await deps.loginLimit.forgive(subjects);
+  if (await isPasswordRefused(deps.pool, person)) throw ssoRequired();
   return await deps.sessions.open(person, 'password');
 }
+
+export const ssoRequired = (): BillingError =>
+  new BillingError(
+    'forbidden',
+    'sso_required',
+    'Your company logs in through its identity provider.',
+  );

@@ -1,9 +1,19 @@
-import { LogInBody, RefreshBody, SessionAnswer, SignUpBody } from '../../../schemas/tenancy.ts';
+import {
+  ForgotPasswordBody,
+  LogInBody,
+  RefreshBody,
+  ResetPasswordBody,
+  SessionAnswer,
+  SignUpBody,
+  VerifyBody,
+} from '../../../schemas/tenancy.ts';
 import { Message } from '../../../schemas/primitives.ts';
 import { route } from '../../conventions/route.ts';
 import { logIn } from './log-in.ts';
+import { ownRoutes } from './own-routes.ts';
 import { samlRoutes } from './saml-routes.ts';
-import { signUp } from './sign-up.ts';
+import { forgotPassword, resetPassword } from './password-resets.ts';
+import { signUp, verifySignUp } from './sign-up.ts';
 
 export const authRoutes = [
   route({
@@ -14,7 +24,50 @@ export const authRoutes = [
     body: SignUpBody,
     status: 200,
     answer: SessionAnswer,
-    handler: ({ deps, body }) => signUp(deps, body),
+    // With e-mail: the same for every address.
+    acceptedAnswer: Message,
+    async handler({ deps, body, ip, accepted }) {
+      const answer = await signUp(deps, body, ip);
+      if (!('queued' in answer)) return answer;
+      accepted();
+      return { message: 'Read the e-mail that was sent to this address' } as never;
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/auth/verify',
+    summary: 'Prove the address of a sign-up by the token of its e-mail: the tenant is made',
+    permission: 'public',
+    body: VerifyBody,
+    status: 200,
+    answer: SessionAnswer,
+    handler: ({ deps, body }) => verifySignUp(deps, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/auth/password/forgot',
+    summary: 'Ask for an e-mail with a token that sets a new password',
+    permission: 'public',
+    body: ForgotPasswordBody,
+    status: 202,
+    answer: Message,
+    async handler({ deps, body, ip }) {
+      await forgotPassword(deps, body.email, ip);
+      return { message: 'If the address has an account, an e-mail is on its way' };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/auth/password/reset',
+    summary: 'Set a password by a token; every session of the person ends',
+    permission: 'public',
+    body: ResetPasswordBody,
+    status: 200,
+    answer: Message,
+    async handler({ deps, body }) {
+      await resetPassword(deps, body);
+      return { message: 'The password is set. Log in with it' };
+    },
   }),
   route({
     method: 'POST',
@@ -49,5 +102,6 @@ export const authRoutes = [
       return { message: 'Logged out' };
     },
   }),
+  ...ownRoutes,
   ...samlRoutes,
 ];

@@ -1,43 +1,94 @@
-import { alreadyExists, BillingError } from '../../../domain/errors.ts';
+import { BillingError } from '../../../domain/errors.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import type { OpenedSession } from '../../../platform/identity/sessions.ts';
-import { violatedConstraint } from '../../../postgres/client.ts';
-import type { SignUpBody } from '../../../schemas/tenancy.ts';
+import { queueEmail } from '../../../postgres/tables/email-queue.ts';
+import type { SignUpBody, VerifyBody } from '../../../schemas/tenancy.ts';
 import type { ApiDeps } from '../../deps.ts';
-import { hashPassword } from '../users/passwords.ts';
+import { makeTenant } from './make-tenant.ts';
+import { findToken, SIGN_UP_MS, takeToken, tokenRefused } from './one-time-tokens.ts';
+import { hashPassword, isPassword } from '../users/passwords.ts';
 
-/** A new tenant with its first person, who is super admin, and a development environment. */
-export async function signUp(deps: ApiDeps, body: SignUpBody): Promise<OpenedSession> {
-  if (deps.signUp === 'invited')
+/**
+ * Without e-mail: a new tenant at once, and 409 where the address has an account. With e-mail: nothing but a
+ * message to the address, the same work and the same answer whether or not it has an account; the tenant is
+ * made by whoever reads that message (`verifySignUp`).
+ */
+export async function signUp(
+  deps: ApiDeps,
+  body: SignUpBody,
+  ip: string,
+): Promise<OpenedSession | { readonly queued: true }> {
+  assertOpen(deps);
+  if (!deps.sendsEmail) {
+    const password_hash = body.password ? await hashPassword(body.password) : null;
+    const user = await makeTenant(deps.pool, deps, {
+      email: body.email.toLowerCase(),
+      tenant_name: body.tenant_name ?? null,
+      password_hash,
+    });
+    return await deps.sessions.open(user, 'password');
+  }
+  await deps.loginLimit.countEmailRequest(ip);
+  const password_hash = body.password ? await hashPassword(body.password) : null;
+  const now = deps.clock.now();
+  const sign_up = {
+    id: deps.ids.next('signup'),
+    email: body.email.toLowerCase(),
+    tenant_name: body.tenant_name ?? null,
+    password_hash,
+    expires_at: isoTime(now + SIGN_UP_MS),
+    created_at: isoTime(now),
+  };
+  await deps.pool.begin(async (tx) => {
+    await tx`insert into sign_ups ${tx(sign_up)}`;
+    await queueEmail(tx, {
+      id: deps.ids.next('email'),
+      kind: 'sign_up',
+      recipient: sign_up.email,
+      payload: { sign_up_id: sign_up.id },
+      created_at: sign_up.created_at,
+    });
+  });
+  return { queued: true };
+}
+
+interface SignUp {
+  readonly email: string;
+  readonly tenant_name: string | null;
+  readonly password_hash: string | null;
+}
+
+/**
+ * Makes the tenant of a sign-up whose address is proven. The password of the sign-up is asked for again: who
+ * reads the mail of an address that a stranger signed up must not make the account that the stranger can open.
+ */
+export async function verifySignUp(deps: ApiDeps, body: VerifyBody): Promise<OpenedSession> {
+  assertOpen(deps);
+  const now = deps.clock.now();
+  const found = await findToken(deps.pool, 'sign_up', body.token, now);
+  if (found === null) throw tokenRefused();
+  const [signUp] = await deps.pool<SignUp[]>`
+    select email, tenant_name, password_hash from sign_ups where id = ${found.sign_up_id}`;
+  if (signUp === undefined) throw tokenRefused();
+  const { password_hash } = signUp;
+  if (password_hash !== null && !(await isPassword(password_hash, body.password ?? '')))
+    throw new BillingError(
+      'unauthenticated',
+      'unauthenticated',
+      'password: is not the one of the sign-up. Sign up again if it was not yours.',
+    );
+  const user = await makeTenant(deps.pool, deps, signUp, async (tx) => {
+    if ((await takeToken(tx, 'sign_up', body.token, now)) === null) throw tokenRefused();
+    await tx`delete from sign_ups where id = ${found.sign_up_id}`;
+  });
+  return await deps.sessions.open(user, 'password');
+}
+
+function assertOpen({ signUp }: ApiDeps): void {
+  if (signUp === 'invited')
     throw new BillingError(
       'forbidden',
       'sign_up_closed',
       'Nobody signs up here: ask a super admin of your tenant for an invitation, or the operator (SIGN_UP).',
     );
-  const { ids, clock } = deps;
-  const at = isoTime(clock.now());
-  const times = { created_at: at, updated_at: at };
-  const email = body.email.toLowerCase();
-  const password_hash = body.password ? await hashPassword(body.password) : null;
-  const tenant = { id: ids.next('tenant'), name: body.tenant_name ?? email, ...times };
-  const user = { id: ids.next('user'), tenant_id: tenant.id };
-  const by = { created_by: user.id, updated_by: user.id, ...times };
-  try {
-    await deps.pool.begin(async (tx) => {
-      await tx`insert into tenants ${tx(tenant)}`;
-      await tx`insert into users ${tx({ ...user, ...by, email, type: 'user', roles: ['super_admin'], password_hash })}`;
-      await tx`insert into environments ${tx({
-        id: ids.next('env'),
-        tenant_id: tenant.id,
-        name: 'Sandbox',
-        type: 'development',
-        ...by,
-      })}`;
-    });
-  } catch (error) {
-    throw violatedConstraint(error) === 'users_email_key'
-      ? alreadyExists('account', 'email', body.email)
-      : error;
-  }
-  return await deps.sessions.open(user, 'password');
 }

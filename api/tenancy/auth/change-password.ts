@@ -1,0 +1,46 @@
+import { BillingError, invalidField } from '../../../domain/errors.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import { isPasswordRefused } from '../../../platform/identity/saml/enforced.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { loginSubjects } from '../../../platform/identity/login-limit.ts';
+import { ssoRequired } from './log-in.ts';
+import type { OwnSession } from './own-session.ts';
+import { setPassword, type Person } from './password-resets.ts';
+import { hashPassword, isPassword } from '../users/passwords.ts';
+
+/**
+ * Replaces the caller's own password and ends their other sessions. The current one is demanded, and guesses
+ * at it count as failed logins do: a stolen session must not become the account.
+ */
+export async function changePassword(
+  deps: ApiDeps,
+  own: OwnSession,
+  body: { readonly current_password: string; readonly new_password: string },
+): Promise<void> {
+  const { tenant_id, user_id } = own;
+  const [person] = await deps.pool<Person[]>`
+    select id, tenant_id, email, password_hash, roles from users
+     where tenant_id = ${tenant_id} and id = ${user_id}`;
+  if (await isPasswordRefused(deps.pool, person!)) throw ssoRequired();
+  const subjects = loginSubjects(person!.email, own.ip);
+  await deps.loginLimit.count(subjects);
+  if (!(await isPassword(person!.password_hash, body.current_password)))
+    throw invalidField('current_password', 'is not the password of this account');
+  await deps.loginLimit.forgive(subjects);
+  const password_hash = await hashPassword(body.new_password);
+  const at = isoTime(deps.clock.now());
+  await deps.pool.begin(async (tx) => {
+    const [unchanged] = await tx`
+      select 1 from users
+       where tenant_id = ${tenant_id} and id = ${user_id} and status = 'published'
+         and password_hash = ${person!.password_hash}
+         for update`;
+    if (unchanged === undefined)
+      throw new BillingError('conflict', 'conflict', 'The password was changed at the same time.');
+    await setPassword(tx, person!, password_hash, at);
+    await tx`
+      update sessions set ended_at = ${at}
+       where tenant_id = ${tenant_id} and user_id = ${user_id} and id <> ${own.session_id}
+         and ended_at is null`;
+  });
+}

@@ -1,0 +1,108 @@
+import { isPasswordRefused } from '../../../platform/identity/saml/enforced.ts';
+import type { Message } from '../../../platform/mail/mailer.ts';
+import type { Db } from '../../../postgres/client.ts';
+import type { QueuedEmail } from '../../../postgres/tables/email-queue.ts';
+import { makePasswordToken, makeSignUpToken } from './one-time-tokens.ts';
+import { findPerson, mayHavePassword } from './password-resets.ts';
+
+export interface EmailDeps {
+  readonly pool: Db;
+  /** Where people reach the product, without a slash at the end. */
+  readonly publicUrl: string;
+  /** The instant of sending. */
+  readonly nowMs: number;
+}
+
+/**
+ * The message of a queued e-mail. Whether the address has an account is looked up here and not in the
+ * request, so that the request shows nothing of it; and the token is made here, so that none waits in the
+ * queue. Nothing that a caller has chosen stands in a message: it might be written to a stranger. Null when
+ * there is nothing to be said.
+ */
+export async function composeEmail(deps: EmailDeps, email: QueuedEmail): Promise<Message | null> {
+  const words = await wordsOf(deps, email);
+  return words === null ? null : { id: email.id, to: email.recipient, ...words };
+}
+
+type Words = Pick<Message, 'subject' | 'text'>;
+
+async function wordsOf(deps: EmailDeps, email: QueuedEmail): Promise<Words | null> {
+  switch (email.kind) {
+    case 'sign_up':
+      return await signUpWords(deps, email);
+    case 'password_reset':
+      return await passwordResetWords(deps, email);
+    case 'password_changed':
+      return passwordChangedWords(deps);
+    default:
+      throw new Error(`There is no e-mail of the kind ${email.kind}.`);
+  }
+}
+
+async function signUpWords(deps: EmailDeps, email: QueuedEmail): Promise<Words | null> {
+  const { pool, publicUrl, nowMs } = deps;
+  if ((await findPerson(pool, email.recipient)) !== null)
+    return {
+      subject: 'You have an account already',
+      text: `Somebody, perhaps you, tried to sign up at ${publicUrl} with this address. It has an account
+already, so nothing was changed. Log in with it. If the password is lost, set a new one:
+
+${curl(publicUrl, '/auth/password/forgot', { email: email.recipient })}
+
+If it was not you, there is nothing to do.
+`,
+    };
+  const id = email.payload['sign_up_id']!;
+  const [waiting] = await pool`select 1 from sign_ups where id = ${id}`;
+  if (waiting === undefined) return null;
+  const token = await makeSignUpToken(pool, id, nowMs);
+  return {
+    subject: 'Confirm your address',
+    text: `Somebody, perhaps you, signed up at ${publicUrl} with this address. To confirm it, within 24 hours,
+send this token with the password of the sign-up:
+
+${curl(publicUrl, '/auth/verify', { token, password: 'the password of the sign-up' })}
+
+If it was not you, there is nothing to do: without the token no account is made.
+`,
+  };
+}
+
+async function passwordResetWords(deps: EmailDeps, email: QueuedEmail): Promise<Words | null> {
+  const { pool, publicUrl, nowMs } = deps;
+  const person = await findPerson(pool, email.recipient);
+  if (person === null) return null;
+  if (!mayHavePassword(person) || (await isPasswordRefused(pool, person)))
+    return {
+      subject: 'Log in through your company',
+      text: `Somebody, perhaps you, asked for a new password at ${publicUrl}. Your account has none: log in
+through your company's identity provider.
+
+${publicUrl}/v1/auth/saml/${person.tenant_id}/login
+`,
+    };
+  const token = await makePasswordToken(pool, person, 'email', nowMs);
+  return {
+    subject: 'Set a new password',
+    text: `Somebody, perhaps you, asked for a new password at ${publicUrl}. To set it, within an hour and once:
+
+${curl(publicUrl, '/auth/password/reset', { token, new_password: 'at least 8 characters' })}
+
+All sessions of the account end then. If it was not you, there is nothing to do: the password stays.
+`,
+  };
+}
+
+const passwordChangedWords = ({ publicUrl }: EmailDeps): Words => ({
+  subject: 'Your password was changed',
+  text: `The password of your account at ${publicUrl} was changed. If it was you, there is nothing to do.
+If it was not, set a new one at once and tell a super admin of your tenant:
+
+${curl(publicUrl, '/auth/password/forgot', { email: 'your address' })}
+`,
+});
+
+/** The call that a message asks for, to be pasted into a shell. */
+export const curl = (publicUrl: string, path: string, body: Record<string, string>): string =>
+  `  curl -X POST ${publicUrl}/v1${path} -H 'content-type: application/json' \\
+    -d '${JSON.stringify(body).replaceAll("'", String.raw`'\''`)}'`;

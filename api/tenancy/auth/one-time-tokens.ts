@@ -1,0 +1,91 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { invalidField } from '../../../domain/errors.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import type { Db } from '../../../postgres/client.ts';
+
+const HOUR_MS = 3_600_000;
+/** How long a token is good for, by where it was handed out. */
+const LIFE_MS = { email: HOUR_MS, operator: 24 * HOUR_MS, first_start: 24 * HOUR_MS } as const;
+export type TokenOrigin = keyof typeof LIFE_MS;
+/** An address may be proven as long as the sign-up waits. */
+export const SIGN_UP_MS = 24 * HOUR_MS;
+
+interface TokenRow {
+  readonly origin: TokenOrigin;
+  readonly sign_up_id: string | null;
+  readonly tenant_id: string | null;
+  readonly user_id: string | null;
+}
+
+/** A token that sets the person's password, once. Earlier ones stay good until one of them is used. */
+export function makePasswordToken(
+  db: Db,
+  user: { readonly id: string; readonly tenant_id: string },
+  origin: TokenOrigin,
+  nowMs: number,
+): Promise<string> {
+  const { id: user_id, tenant_id } = user;
+  const row = { purpose: 'password', origin, tenant_id, user_id, sign_up_id: null };
+  return insertToken(db, 'reset', row, nowMs, LIFE_MS[origin]);
+}
+
+/** A token that proves the address of a sign-up. */
+export function makeSignUpToken(db: Db, sign_up_id: string, nowMs: number): Promise<string> {
+  const nobody = { tenant_id: null, user_id: null };
+  const row = { purpose: 'sign_up', origin: 'email', ...nobody, sign_up_id };
+  return insertToken(db, 'verify', row, nowMs, SIGN_UP_MS);
+}
+
+async function insertToken(
+  db: Db,
+  prefix: string,
+  row: object,
+  nowMs: number,
+  lifeMs: number,
+): Promise<string> {
+  const token = `${prefix}_${randomBytes(32).toString('base64url')}`;
+  await db`insert into one_time_tokens ${db({
+    ...row,
+    token_hash: hashOf(token),
+    expires_at: isoTime(nowMs + lifeMs),
+    created_at: isoTime(nowMs),
+  } as never)}`;
+  return token;
+}
+
+/** What the token is for; null when it is unknown, was used or has expired. */
+export async function findToken(
+  db: Db,
+  purpose: 'sign_up' | 'password',
+  token: string,
+  nowMs: number,
+): Promise<TokenRow | null> {
+  const [row] = await db<TokenRow[]>`
+    select origin, sign_up_id, tenant_id, user_id from one_time_tokens
+     where token_hash = ${hashOf(token)} and purpose = ${purpose} and expires_at > ${isoTime(nowMs)}`;
+  return row ?? null;
+}
+
+/** The same, used up: of two callers at once one gets it. */
+export async function takeToken(
+  db: Db,
+  purpose: 'sign_up' | 'password',
+  token: string,
+  nowMs: number,
+): Promise<TokenRow | null> {
+  const [row] = await db<TokenRow[]>`
+    delete from one_time_tokens
+     where token_hash = ${hashOf(token)} and purpose = ${purpose} and expires_at > ${isoTime(nowMs)}
+    returning origin, sign_up_id, tenant_id, user_id`;
+  return row ?? null;
+}
+
+/** After a new password no other token may set one. */
+export async function forgetPasswordTokens(db: Db, userId: string): Promise<void> {
+  await db`delete from one_time_tokens where user_id = ${userId}`;
+}
+
+export const tokenRefused = () =>
+  invalidField('token', 'is unknown, was used or has expired; ask for a new one');
+
+const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();

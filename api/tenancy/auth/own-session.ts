@@ -1,0 +1,28 @@
+import { BillingError } from '../../../domain/errors.ts';
+import type { Identity } from '../../../platform/identity/api-key-auth.ts';
+
+/** Whose session a request is, and where from. */
+export interface OwnSession {
+  readonly tenant_id: string;
+  readonly user_id: string;
+  readonly session_id: string;
+  readonly ip: string;
+}
+
+/** 403 for keys: passwords and sessions are a person's own. */
+export function ownSession({
+  identity,
+  ip,
+}: {
+  readonly identity: Identity;
+  readonly ip: string;
+}): OwnSession {
+  const { session_id, tenant_id, user_id } = identity;
+  if (session_id === undefined)
+    throw new BillingError(
+      'forbidden',
+      'permission_denied',
+      'Only a person who is logged in may do this: send the token of a session, not an API key.',
+    );
+  return { tenant_id, user_id, session_id, ip };
+}

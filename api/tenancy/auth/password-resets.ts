@@ -1,0 +1,88 @@
+import { invalidOperation } from '../../../domain/errors.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import { isPasswordRefused } from '../../../platform/identity/saml/enforced.ts';
+import type { Db, Transaction } from '../../../postgres/client.ts';
+import { queueEmail } from '../../../postgres/tables/email-queue.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { ssoRequired } from './log-in.ts';
+import { forgetPasswordTokens, takeToken, tokenRefused } from './one-time-tokens.ts';
+import { hashPassword } from '../users/passwords.ts';
+
+/** Queues a message to the address: the same work and the same answer whether or not it has an account. */
+export async function forgotPassword(deps: ApiDeps, email: string, ip: string): Promise<void> {
+  if (!deps.sendsEmail)
+    throw invalidOperation(
+      'No e-mail is sent from here (SMTP_URL is not set). The operator resets passwords: npm run maintain -- reset-password EMAIL',
+    );
+  await deps.loginLimit.countEmailRequest(ip);
+  await queueEmail(deps.pool, {
+    id: deps.ids.next('email'),
+    kind: 'password_reset',
+    recipient: email.toLowerCase(),
+    payload: {},
+    created_at: isoTime(deps.clock.now()),
+  });
+}
+
+/** Sets a password by a token, which is used up, and ends every session of the person. */
+export async function resetPassword(
+  deps: ApiDeps,
+  { token, new_password }: { readonly token: string; readonly new_password: string },
+): Promise<void> {
+  const now = deps.clock.now();
+  const password_hash = await hashPassword(new_password);
+  await deps.pool.begin(async (tx) => {
+    const found = await takeToken(tx, 'password', token, now);
+    const person = found === null ? null : await lockPerson(tx, found.user_id!);
+    if (person === null) throw tokenRefused();
+    if (await isPasswordRefused(tx, person)) throw ssoRequired();
+    await setPassword(tx, person, password_hash, isoTime(now));
+    await tx`
+      update sessions set ended_at = ${isoTime(now)}
+       where user_id = ${person.id} and ended_at is null`;
+  });
+}
+
+/** A person as far as passwords are concerned. */
+export interface Person {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly email: string;
+  readonly password_hash: string | null;
+  readonly roles: string[];
+}
+
+async function lockPerson(tx: Transaction, id: string): Promise<Person | null> {
+  const [person] = await tx<Person[]>`
+    select id, tenant_id, email, password_hash, roles from users
+     where id = ${id} and status = 'published' and type = 'user'
+       for update`;
+  return person ?? null;
+}
+
+/** Other tokens that could set the password end with it. */
+export async function setPassword(
+  tx: Transaction,
+  { id }: { readonly id: string },
+  password_hash: string,
+  at: string,
+): Promise<void> {
+  await tx`
+    update users set ${tx({ password_hash, updated_at: at, updated_by: id })} where id = ${id}`;
+  await forgetPasswordTokens(tx, id);
+}
+
+/** Null for an address that nobody has. */
+export async function findPerson(db: Db, email: string): Promise<Person | null> {
+  const [person] = await db<Person[]>`
+    select id, tenant_id, email, password_hash, roles from users
+     where lower(email) = ${email.toLowerCase()} and status = 'published' and type = 'user'`;
+  return person ?? null;
+}
+
+/**
+ * Whether the person may be given a password. Accounts without one were made by an identity provider, which
+ * goes on to be their only way in, or belong to a first person, who is super admin.
+ */
+export const mayHavePassword = ({ password_hash, roles }: Person): boolean =>
+  password_hash !== null || roles.includes('super_admin');

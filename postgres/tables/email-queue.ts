@@ -1,0 +1,73 @@
+import type { Db } from '../client.ts';
+
+/** An e-mail that waits to be sent. What it says is made when it is sent: no secret waits in the queue. */
+export interface QueuedEmail {
+  readonly id: string;
+  /** What it says; who queues it and who makes its text agree on it. */
+  readonly kind: string;
+  readonly recipient: string;
+  readonly payload: Readonly<Record<string, string>>;
+  /** How often it was tried, this time included. */
+  readonly attempts: number;
+  readonly created_at: string;
+}
+
+const MINUTE_MS = 60_000;
+/** Between one attempt and the next; the last failure gives the message up after a little less than a day. */
+const WAITS_MS = [1, 1, 5, 30, 120, 360, 720].map((minutes) => minutes * MINUTE_MS);
+export const ATTEMPTS_MAX = WAITS_MS.length + 1;
+
+/** Puts an e-mail into the transaction that is its reason. */
+export async function queueEmail(
+  db: Db,
+  email: Pick<QueuedEmail, 'id' | 'kind' | 'recipient' | 'payload' | 'created_at'>,
+): Promise<void> {
+  const { created_at, payload } = email;
+  await db`insert into emails_outbox ${db({ ...email, payload: db.json(payload), due_at: created_at })}`;
+}
+
+/**
+ * Takes the next e-mail that is due, and puts its next attempt off first: a process that is killed while it
+ * sends leaves the message to the next attempt. Null when none is due.
+ */
+export async function takeDueEmail(db: Db, at: string): Promise<QueuedEmail | null> {
+  const waits = WAITS_MS.map((ms) => ms / 1000);
+  const [email] = await db<QueuedEmail[]>`
+    update emails_outbox
+       set attempts = attempts + 1,
+           due_at = ${at}::timestamptz
+                  + make_interval(secs => (${waits}::float8[])[least(attempts + 1, ${waits.length})])
+     where id = (select id from emails_outbox
+                  where due_at <= ${at} and sent_at is null and given_up_at is null
+                  order by due_at, id
+                  limit 1
+                    for update skip locked)
+    returning id, kind, recipient, payload, attempts, created_at`;
+  return email ?? null;
+}
+
+/** How many e-mails the address was sent since an instant. */
+export async function countSentTo(db: Db, recipient: string, since: string): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select count(*)::int as count from emails_outbox
+     where recipient = ${recipient} and sent_at > ${since}`;
+  return row!.count;
+}
+
+export async function noteSent(db: Db, id: string, at: string): Promise<void> {
+  await db`update emails_outbox set sent_at = ${at}, last_error = null where id = ${id}`;
+}
+
+/** The attempt failed; the last one, or a reason that no repetition changes, gives the message up. */
+export async function noteNotSent(
+  db: Db,
+  { id, attempts }: Pick<QueuedEmail, 'id' | 'attempts'>,
+  at: string,
+  reason: string,
+  isFinal: boolean,
+): Promise<void> {
+  const given_up_at = isFinal || attempts >= ATTEMPTS_MAX ? at : null;
+  await db`
+    update emails_outbox set last_error = ${reason.slice(0, 500)}, given_up_at = ${given_up_at}
+     where id = ${id}`;
+}
