@@ -14,6 +14,7 @@ import { forgetExpiredRecords } from './forget-expired-records.ts';
 import { importEvents, type ImportEventsDeps } from './import-events.ts';
 import type { Job } from './job.ts';
 import { logMissedCorrections } from './log-corrections.ts';
+import { syncPlanPrices } from './sync-plan-prices.ts';
 import { tellAuditHeads } from './tell-audit-heads.ts';
 
 export type JobDeps = FinalizeDraftInvoicesDeps &
@@ -29,6 +30,7 @@ export const ALL_JOBS: readonly Job<JobDeps>[] = [
   forgetExpiredRecords,
   logMissedCorrections,
   importEvents,
+  syncPlanPrices,
   eraseEvents,
   chainAuditLogRows,
   tellAuditHeads,

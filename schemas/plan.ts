@@ -49,7 +49,12 @@ export const PLAN_EXPANSIONS = [
 
 /** It is done when it is answered: there is no run to look at. */
 export const PriceSync = z
-  .object({ message: z.string(), workflow_id: z.null(), run_id: z.null() })
+  .object({
+    message: z.string(),
+    /** Both are the id of the task. */
+    workflow_id: z.string(),
+    run_id: z.string(),
+  })
   .meta({ id: 'PriceSync' });
 
 export const PlanSearch = searchSchemas({

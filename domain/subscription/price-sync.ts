@@ -49,11 +49,13 @@ export interface PriceSync {
     readonly price_id: string;
     readonly start_date: Instant;
     readonly end_date: Instant | null;
+    /** The newest line of the plan on an earlier version of the price; null if there is none. */
+    readonly follows: string | null;
   }[];
 }
 
 /**
- * What a plan's prices change on one subscription (billing-semantics 2.8): lines on an ended price end with
+ * What a plan's prices change on one subscription, whose lines are given oldest first (billing-semantics 2.8): lines on an ended price end with
  * it; a price that has not ended by `now`, fits, is selected, and that the subscription has no line for and no price
  * of its own, gets a line. A fixed fee that is paid in advance changes at the next boundary, never in
  * mid-period. Run again it changes nothing.
@@ -78,6 +80,7 @@ export function planPriceSync(
       price_id: price.id,
       start_date: startOf(price, subscription),
       end_date: price.end_date ?? subscription.end_date,
+      follows: predecessorOf(price, lines),
     }))
     .filter(({ start_date, end_date }) => end_date === null || start_date < end_date);
   return { ends, creates };
@@ -99,6 +102,11 @@ function isWanted(
   );
   return !known && currencyFits(price, subscription) && isSelected(price, prices, subscription);
 }
+
+const predecessorOf = (price: SyncedPrice, lines: readonly SyncedLine[]): string | null =>
+  lines.findLast(
+    (line) => line.entity_type === 'plan' && line.parent_price_id === price.parent_price_id,
+  )?.id ?? null;
 
 /** A selection names versions; it holds for their whole lineages. */
 function isSelected(

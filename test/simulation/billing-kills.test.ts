@@ -67,7 +67,7 @@ let tick = Date.parse('2000-01-01T00:00:00Z');
 const nextTick = () => new Date((tick += 60_000)).toISOString();
 
 /** Until the lease of the killed process has run out: the database's clock decides. */
-async function untilRun(name: 'close-job' | 'finalize-job', at: string) {
+async function untilRun(name: 'close-job' | 'finalize-job' | 'sync-job', at: string) {
   const until = Date.now() + WAIT_MS;
   for (;;) {
     const ended = await run({ name, tick: nextTick() }, at);
@@ -291,6 +291,35 @@ describe('jobs that are killed are taken up by the next process', () => {
         { invoice_status: 'FINALIZED', numbered: true, total: '103.5', rows: 2 },
       ]);
     await assertNumbers();
+  });
+
+  test.each`
+    failpoint
+    ${'jobs.sync_plan_prices.before_commit'}
+    ${'jobs.sync_plan_prices.after_commit'}
+  `('syncing prices, killed at $failpoint: each line is made once', async ({ failpoint }) => {
+    const made = await plan();
+    const many: { id: string }[] = [];
+    for (let count = 0; count < 4; count += 1)
+      many.push(await catalog.subscribe(await catalog.customer(), made, { start_date: START }));
+    const price = await catalog.usage(made, await catalog.meter());
+    await completeBackfills(api.pool);
+    const { body: asked } = await api.post(`/v1/plans/${made.id}/sync/subscriptions`);
+    const at = '2026-03-10T00:00:00.000Z';
+    expect((await run({ name: 'sync-job', tick: nextTick() }, at, failpoint)).signal).toBe(
+      'SIGKILL',
+    );
+    await untilRun('sync-job', at);
+    const lines = await api.pool`
+      select subscription_id from subscription_line_items where price_id = ${price.id}`;
+    expect(lines.map((row) => row['subscription_id']).sort()).toEqual(
+      many.map(({ id }) => id).sort(),
+    );
+    expect((await api.get(`/v1/tasks/${asked.workflow_id}`)).body).toMatchObject({
+      task_status: 'COMPLETED',
+      processed_records: 4,
+      metadata: { changed_subscriptions: 4 },
+    });
   });
 
   test('two job processes at the same tick: the work is done once', async () => {

@@ -9,6 +9,7 @@ import { closeBillingPeriods } from '../../jobs/close-billing-periods.ts';
 import { finalizeDraftInvoices } from '../../jobs/finalize-draft-invoices.ts';
 import type { Job, JobReport } from '../../jobs/job.ts';
 import { runJob } from '../../jobs/run-job.ts';
+import { syncPlanPrices } from '../../jobs/sync-plan-prices.ts';
 import { armFailpoints } from '../../platform/failpoint.ts';
 import { doOnce } from '../../platform/http/command-once.ts';
 import { createIds } from '../../platform/ids.ts';
@@ -32,7 +33,7 @@ export interface ChildTask {
     | { readonly name: 'create'; readonly body: object }
     | { readonly name: 'invoice'; readonly body: object }
     | { readonly name: 'compute' | 'finalize' | 'void' | 'cancel'; readonly id: string }
-    | { readonly name: 'close-job' | 'finalize-job'; readonly tick: string };
+    | { readonly name: 'close-job' | 'finalize-job' | 'sync-job'; readonly tick: string };
 }
 
 /** Every question has the answer 7: what is tested is how often it is billed, not what it is. */
@@ -101,6 +102,8 @@ async function perform(deps: BillingDeps): Promise<unknown> {
     }
     case 'close-job':
       return await job(closeBillingPeriods, deps, action.tick);
+    case 'sync-job':
+      return await job(syncPlanPrices, deps, action.tick);
     case 'finalize-job':
       return await job(
         finalizeDraftInvoices,

@@ -1,19 +1,31 @@
-import { BillingError } from '../../../domain/errors.ts';
 import { refuseUsageRatedTwice } from '../../../domain/pricing/filter-values.ts';
 import { planPriceSync, type SyncedLine } from '../../../domain/subscription/price-sync.ts';
+import { laterOf } from '../../../domain/time/instant.ts';
 import { isoTime } from '../../../platform/clock.ts';
-import { inScope, type Transaction } from '../../../postgres/client.ts';
+import {
+  inScope,
+  type Db,
+  type Fragment,
+  type Scope,
+  type Transaction,
+} from '../../../postgres/client.ts';
 import { writeOutbox } from '../../../postgres/tables/outbox.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { findCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { withPrices, type BilledLine } from '../computing/billing-sources.ts';
 import { selectorOf } from '../computing/line-questions.ts';
-import { findPlanRow, type PlanRow } from '../../catalog/offers/plan-rows.ts';
-import { findPricesOfEntities } from '../../catalog/prices/repository.ts';
-import { changed, type Caller } from '../../conventions/record.ts';
+import type { PlanRow } from '../../catalog/offers/plan-rows.ts';
+import {
+  findCouponAssociationsOf,
+  insertCouponAssociation,
+  moveCouponAssociation,
+} from '../../catalog/coupons/repository.ts';
+import { findPricesOfEntities, type PriceRow } from '../../catalog/prices/repository.ts';
+import { changed, newRecord, type Caller } from '../../conventions/record.ts';
 import { inheritedCommitment } from './line-commitments.ts';
 import { lineItem, withMeterNames } from './line-items.ts';
+import { couponUses } from '../records/invoice-repository.ts';
 import { subscriptionSnapshot } from '../records/subscription-notification.ts';
 import {
   insertLineItems,
@@ -21,46 +33,45 @@ import {
   lockSubscription,
 } from '../records/subscription-repository.ts';
 
-export interface PriceSyncReport {
-  readonly synced: number;
-  readonly changed: number;
-  /** Left as they are, because the plan's prices can not stand together on them. */
-  readonly refused: readonly string[];
-}
-
 const LIVE = ['active', 'trialing', 'draft', 'incomplete', 'paused'];
 
-/**
- * Brings the plan's prices as they are now to its running subscriptions, one transaction each
- * (billing-semantics 2.8). Interrupted anywhere it can be run again, and run again it changes nothing.
- */
-export async function syncPlanPrices(
-  deps: BillingDeps,
-  caller: Caller,
-  planId: string,
-): Promise<PriceSyncReport> {
-  const plan = await findPlanRow(deps.pool, caller.scope, planId);
-  const rows = await deps.pool<{ id: string }[]>`
-    select id from subscriptions
-     where ${inScope(deps.pool, caller.scope)} and plan_id = ${planId} and status = 'published'
-       and subscription_status = any(${LIVE}) and subscription_type <> 'inherited'
-     order by id`;
-  const refused: string[] = [];
-  let moved = 0;
-  for (const { id } of rows) {
-    try {
-      if (await deps.pool.begin((tx) => syncSubscription(tx, deps, caller, plan, id))) moved += 1;
-    } catch (error) {
-      if (!(error instanceof BillingError) || error.kind !== 'invalid') throw error;
-      deps.log.warn({ subscription_id: id, err: error }, 'prices not synced');
-      refused.push(id);
-    }
-  }
-  return { synced: rows.length - refused.length, changed: moved, refused };
+const syncable = (db: Db, scope: Scope, planId: string): Fragment => db`
+  ${inScope(db, scope)} and plan_id = ${planId} and status = 'published'
+  and subscription_status = any(${LIVE}) and subscription_type <> 'inherited'`;
+
+/** How many running subscriptions the plan has. */
+export async function countSyncable(db: Db, scope: Scope, planId: string): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select count(*)::integer as count from subscriptions where ${syncable(db, scope, planId)}`;
+  return row!.count;
 }
 
-/** Whether anything changed. */
-async function syncSubscription(
+/** Ids of the plan's running subscriptions, in their order, from one on. */
+export async function syncableSubscriptions(
+  db: Db,
+  scope: Scope,
+  page: {
+    readonly plan_id: string;
+    readonly created_until: string;
+    readonly after: string;
+    readonly limit: number;
+  },
+): Promise<string[]> {
+  const rows = await db<{ id: string }[]>`
+    select id from subscriptions
+     where ${syncable(db, scope, page.plan_id)}
+       and id > ${page.after} and created_at <= ${page.created_until}
+     order by id
+     limit ${page.limit}`;
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Brings the plan's prices as they are now to a subscription (billing-semantics 2.8). A line that follows
+ * another version of its price keeps what belongs to the line: quantity, name, metadata, commitment and
+ * coupons. Done again it changes nothing. Answers whether anything changed.
+ */
+export async function syncSubscription(
   tx: Transaction,
   deps: BillingDeps,
   caller: Caller,
@@ -99,16 +110,20 @@ async function syncSubscription(
     },
     paid_from: subscription.trial_end ?? subscription.start_date,
   };
-  const created = sync.creates.map(({ price_id, start_date, end_date }) => {
+  const successions: Succession[] = [];
+  const created = sync.creates.map(({ price_id, start_date, end_date, follows }) => {
     const price = prices.find((known) => known.id === price_id)!;
-    return lineItem(deps, caller, owner, price, {
+    const before = lines.find((line) => line.id === follows) ?? null;
+    const line = lineItem(deps, caller, owner, price, {
+      ...keptOf(before, price),
       entity: { type: 'plan', id: plan.id },
-      quantity: null,
       path: 'quantity',
       start_date,
       end_date,
       commitment: inheritedCommitment(lines, price),
     });
+    if (before !== null) successions.push({ before, line });
+    return line;
   });
   refuseOverlaps(lines, sync.ends, created);
   for (const { line_item_id, end_date } of sync.ends)
@@ -121,10 +136,61 @@ async function syncSubscription(
     tx,
     rows.map(({ price: _, terms: __, ...row }) => row),
   );
+  await passCouponsOn(tx, deps, caller, id, successions);
   return await noteSynced(tx, deps, caller, subscription, {
     sequence: Math.max(0, ...prices.map(({ sequence }) => sequence)),
     isChanged: sync.ends.length > 0 || created.length > 0,
   });
+}
+
+interface Succession {
+  readonly before: BilledLine;
+  readonly line: BilledLine;
+}
+
+/** What belongs to the line and not to the version of its price. */
+function keptOf(before: BilledLine | null, price: PriceRow) {
+  if (before === null) return { quantity: null };
+  const isOwnName = before.display_name !== (before.price.display_name ?? before.plan_display_name);
+  return {
+    quantity: price.type === 'FIXED' ? before.quantity : null,
+    display_name: isOwnName ? before.display_name : null,
+    metadata: before.metadata,
+  };
+}
+
+/**
+ * Coupons of a line go on with the line that follows it. One that counts once goes over, if it has not been
+ * used; any other is in force on both, each for its own time.
+ */
+async function passCouponsOn(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  subscriptionId: string,
+  successions: readonly Succession[],
+): Promise<void> {
+  if (successions.length === 0) return;
+  const { scope } = caller;
+  const associations = await findCouponAssociationsOf(tx, scope, [subscriptionId]);
+  const uses = await couponUses(tx, scope, [subscriptionId]);
+  for (const { before, line } of successions) {
+    for (const { coupon, ...association } of associations) {
+      if (association.subscription_line_item_id !== before.id) continue;
+      if (association.end_date !== null && association.end_date <= line.start_date) continue;
+      if (coupon?.cadence === 'once') {
+        const isUsed = uses.some((use) => use.coupon_association_id === association.id);
+        if (!isUsed) await moveCouponAssociation(tx, scope, association.id, line.id);
+        continue;
+      }
+      await insertCouponAssociation(tx, {
+        ...association,
+        ...newRecord(deps, caller, 'coupon_assoc'),
+        subscription_line_item_id: line.id,
+        start_date: laterOf(association.start_date, line.start_date),
+      });
+    }
+  }
 }
 
 const syncedLine = (line: BilledLine): SyncedLine => ({

@@ -195,3 +195,15 @@ export async function insertCouponAssociation(
 ): Promise<void> {
   await tx`insert into coupon_associations ${tx({ ...row, metadata: tx.json(row.metadata) })}`;
 }
+
+/** Hands an association over to another line of its subscription. */
+export async function moveCouponAssociation(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+  lineItemId: string,
+): Promise<void> {
+  await tx`
+    update coupon_associations set subscription_line_item_id = ${lineItemId}
+     where ${inScope(tx, scope)} and id = ${id}`;
+}

@@ -31,9 +31,9 @@ export async function changeTaskStatus(
     await changeTask(tx, task, { ...change, task_status: to, failed_at: at, error_summary });
     return;
   }
-  if (task.processed_records === task.total_records)
+  if (task.entity_type === 'EVENTS' && task.processed_records === task.total_records)
     throw invalidOperation(`Task ${id} has no rows left to import.`, 'task_status');
-  if ((await readUpload(tx, task)) === null)
+  if (task.entity_type === 'EVENTS' && (await readUpload(tx, task)) === null)
     throw invalidOperation(
       `The file of task ${id} is no longer kept; send it again and make a task of it.`,
       'task_status',

@@ -16,7 +16,7 @@ const uploadColumns = (db: Db) => db`
   id, tenant_id, environment_id, file_name, file_type, size_bytes, sha256, columns, row_count, status,
   created_at, updated_at, created_by, updated_by`;
 
-const taskColumns = (db: Db) => db`
+export const taskColumns = (db: Db) => db`
   id, tenant_id, environment_id, task_type, entity_type, file_provider, upload_id, file_type, file_name,
   task_status, total_records, processed_records, successful_records, failed_records, error_summary,
   metadata, started_at, completed_at, failed_at, status, created_at, updated_at, created_by, updated_by`;
@@ -87,7 +87,7 @@ export type TaskChange = Partial<
   Pick<
     TaskRow,
     | 'task_status' | 'processed_records' | 'successful_records' | 'failed_records'
-    | 'error_summary' | 'started_at' | 'completed_at' | 'failed_at' | 'updated_at' | 'updated_by'
+    | 'total_records' | 'error_summary' | 'metadata' | 'started_at' | 'completed_at' | 'failed_at' | 'updated_at' | 'updated_by'
   >
 >; // prettier-ignore
 
@@ -97,8 +97,11 @@ export async function changeTask(
   task: TaskRow,
   change: TaskChange,
 ): Promise<TaskRow> {
+  const { metadata, ...columns } = change;
+  const values =
+    metadata === undefined ? columns : { ...columns, metadata: tx.json(metadata as never) };
   const [row] = await tx<TaskRow[]>`
-    update tasks set ${tx(change)} where ${inScope(tx, task)} and id = ${task.id}
+    update tasks set ${tx(values as never)} where ${inScope(tx, task)} and id = ${task.id}
     returning ${taskColumns(tx)}`;
   return row!;
 }
@@ -166,7 +169,8 @@ export function openTasks(db: Db, limit: number): Promise<TaskRow[]> {
   return db<TaskRow[]>`
     select * from (
       select distinct on (tenant_id) ${taskColumns(db)} from tasks
-       where task_status in ('PENDING', 'PROCESSING') and status = 'published'
+       where entity_type = 'EVENTS' and task_status in ('PENDING', 'PROCESSING')
+         and status = 'published'
        order by tenant_id, updated_at, id) open
      order by updated_at, id
      limit ${limit}`;

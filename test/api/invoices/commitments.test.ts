@@ -1,5 +1,6 @@
 import { Decimal, sum } from '../../../domain/money.ts';
 import { startPipeline, type PipelineWorld } from '../../support/pipeline-world.ts';
+import { syncPrices } from '../../support/price-sync.ts';
 
 const START = '2026-06-01T00:00:00Z';
 const MONTHS = (count: number) => ({
@@ -271,8 +272,7 @@ describe('commitments of line items', () => {
     });
     world.api.clock.advance(1_000);
     const { body: next } = await world.api.put(`/v1/prices/${catalog.x.id}`, { amount: '4' });
-    const synced = await world.api.post(`/v1/plans/${catalog.plan.id}/sync/subscriptions`);
-    expect(synced.status).toBe(200);
+    await syncPrices(world.api, catalog.plan);
     const { body } = await world.api.get(`/v1/subscriptions/${subscription.id}`);
     expect(body.line_items.find((line: any) => line.price_id === next.id)).toMatchObject({
       commitment_amount: '100',

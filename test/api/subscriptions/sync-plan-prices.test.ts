@@ -1,5 +1,6 @@
 import { startTestApi, type TestApi } from '../../support/api.ts';
 import { catalogOf, type TestCatalog } from '../../support/catalog.ts';
+import { runPriceSyncs, syncPrices } from '../../support/price-sync.ts';
 
 /** Prices of a plan reach running subscriptions when they are synced (billing-semantics 2.8). */
 describe('price sync', () => {
@@ -11,7 +12,8 @@ describe('price sync', () => {
   });
   afterAll(() => api.close());
 
-  const sync = (plan: { id: string }) => api.post(`/v1/plans/${plan.id}/sync/subscriptions`);
+  const sync = (plan: { id: string }) => syncPrices(api, plan);
+  const ask = (plan: { id: string }) => api.post(`/v1/plans/${plan.id}/sync/subscriptions`);
   interface Line {
     id: string;
     price_id: string;
@@ -31,18 +33,24 @@ describe('price sync', () => {
     const price = await catalog.usage(plan, await catalog.meter());
     expect([await unsynced(plan), (await linesOf(subscription)).length]).toEqual([1, 1]);
 
-    const answer = await sync(plan);
-    expect([answer.status, answer.body.message]).toEqual([
-      200,
-      'Prices of 1 subscriptions are in sync, 1 were changed',
-    ]);
+    expect(await sync(plan)).toMatchObject({
+      task_type: 'IMPORT',
+      entity_type: 'PRICES',
+      task_status: 'COMPLETED',
+      total_records: 1,
+      processed_records: 1,
+      successful_records: 1,
+      failed_records: 0,
+      error_summary: null,
+      metadata: { plan_id: plan.id, changed_subscriptions: 1 },
+    });
     const lines = await linesOf(subscription);
     expect(lines.find(({ price_id }) => price_id === price.id)).toMatchObject({
       start_date: subscription.current_period_start,
       end_date: null,
     });
     expect(await unsynced(plan)).toBe(0);
-    expect((await sync(plan)).body.message).toContain('0 were changed');
+    expect((await sync(plan)).metadata.changed_subscriptions).toBe(0);
     expect(await linesOf(subscription)).toEqual(lines);
   });
 
@@ -74,7 +82,7 @@ describe('price sync', () => {
     const ends = async () => (await linesOf(gone)).map(({ end_date }) => end_date);
     const before = await ends();
     await api.delete(`/v1/prices/${usage.id}`, {});
-    expect((await sync(plan)).body.message).toContain('1 were changed');
+    expect((await sync(plan)).metadata.changed_subscriptions).toBe(1);
     const line = (await linesOf(kept)).find(({ price_id }) => price_id === usage.id);
     expect(line!.end_date).not.toBeNull();
     expect(await ends()).toEqual(before);
@@ -88,13 +96,101 @@ describe('price sync', () => {
       await catalog.subscribe(await catalog.customer(), plan),
     ];
     const price = await catalog.usage(plan, await catalog.meter());
-    const answers = await Promise.all([sync(plan), sync(plan), sync(plan)]);
+    const answers = await Promise.all([ask(plan), ask(plan), ask(plan)]);
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(new Set(answers.map(({ body }) => body.workflow_id)).size).toBe(1);
+    await runPriceSyncs(api);
     for (const subscription of subscriptions) {
       const lines = (await linesOf(subscription)).filter(({ price_id }) => price_id === price.id);
       expect(lines).toHaveLength(1);
     }
     expect(await unsynced(plan)).toBe(0);
+  });
+
+  test('a line keeps its quantity, name, metadata and coupons on the next version of its price', async () => {
+    const plan = await catalog.plan();
+    const price = await catalog.fixed(plan, '10', { display_name: 'Seats' });
+    const created = await api.post('/v1/coupons', {
+      name: 'Half', type: 'percentage', percentage_off: '50', cadence: 'forever', currency: 'usd',
+    }); // prettier-ignore
+    expect(created.status).toBe(201);
+    const subscription = await catalog.subscribe(await catalog.customer(), plan, {
+      override_line_items: [{ price_id: price.id, quantity: '10' }],
+      line_item_coupons: { [price.id]: [created.body.id] },
+    });
+    const [before] = await linesOf(subscription);
+    await api.pool`
+      update subscription_line_items
+         set display_name = 'Seats in Berlin', metadata = '{"cost_center": "7"}'
+       where id = ${before!.id}`;
+    const { body: next } = await api.put(`/v1/prices/${price.id}`, { amount: '20' });
+    await sync(plan);
+    const line: any = (await linesOf(subscription)).find(({ price_id }) => price_id === next.id);
+    expect(line).toMatchObject({
+      start_date: subscription.current_period_end,
+      quantity: '10',
+      display_name: 'Seats in Berlin',
+      metadata: { cost_center: '7' },
+    });
+    const preview = await api.post('/v1/invoices/preview', { subscription_id: subscription.id });
+    expect(preview.body).toMatchObject({ subtotal: '200', total_discount: '100', total: '100' });
+  });
+
+  test('a name that is only the price name follows the price', async () => {
+    const plan = await catalog.plan();
+    const price = await catalog.fixed(plan, '10', { display_name: 'Base' });
+    const subscription = await catalog.subscribe(await catalog.customer(), plan);
+    const { body: next } = await api.put(`/v1/prices/${price.id}`, { amount: '20' });
+    await api.pool`update prices set display_name = 'Base 2027' where id = ${next.id}`;
+    await sync(plan);
+    const line: any = (await linesOf(subscription)).find(({ price_id }) => price_id === next.id);
+    expect(line.display_name).toBe('Base 2027');
+  });
+
+  test('many subscriptions go in pages; a task that is stopped goes on where it stopped', async () => {
+    const plan = await catalog.plan();
+    await catalog.fixed(plan, '10');
+    const customer = await catalog.customer();
+    for (let made = 0; made < 60; made += 1) await catalog.subscribe(customer, plan);
+    const price = await catalog.usage(plan, await catalog.meter());
+    const { body: asked } = await ask(plan);
+    const task = async () => (await api.get(`/v1/tasks/${asked.workflow_id}`)).body;
+    expect(await task()).toMatchObject({ task_status: 'PENDING', total_records: 60 });
+    await api.put(`/v1/tasks/${asked.workflow_id}/status`, { task_status: 'FAILED' });
+    await runPriceSyncs(api);
+    expect(await task()).toMatchObject({ task_status: 'FAILED', processed_records: 0 });
+    await api.put(`/v1/tasks/${asked.workflow_id}/status`, { task_status: 'PROCESSING' });
+    expect(await runPriceSyncs(api)).toEqual({ pages: 2 });
+    expect(await task()).toMatchObject({ task_status: 'COMPLETED', processed_records: 60 });
+    const [synced] = await api.pool`
+      select count(*)::integer as count from subscription_line_items where price_id = ${price.id}`;
+    expect(synced!['count']).toBe(60);
+  });
+
+  test('a subscription that cannot be synced is named by the task, and the others are synced', async () => {
+    const plan = await catalog.plan();
+    await catalog.fixed(plan, '10');
+    const [bad, good] = [
+      await catalog.subscribe(await catalog.customer(), plan),
+      await catalog.subscribe(await catalog.customer(), plan),
+    ];
+    const price = await catalog.usage(plan, await catalog.meter());
+    const { pool } = api;
+    await pool.unsafe(
+      `alter table subscription_line_items add constraint refuses check (subscription_id <> '${bad.id}') not valid`,
+    );
+    const task = await sync(plan);
+    await pool`alter table subscription_line_items drop constraint refuses`;
+    expect(task).toMatchObject({
+      task_status: 'COMPLETED',
+      successful_records: 1,
+      failed_records: 1,
+      error_summary: `${bad.id}: an unexpected error of the service`,
+    });
+    const has = async (of: { id: string }) =>
+      (await linesOf(of)).some(({ price_id }) => price_id === price.id);
+    expect([await has(bad), await has(good)]).toEqual([false, true]);
+    expect(await unsynced(plan)).toBe(1);
   });
 
   test('404: an unknown plan, on both names', async () => {

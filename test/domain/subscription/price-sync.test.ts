@@ -143,3 +143,26 @@ describe('a price that is new on the plan (2.8)', () => {
     expect(sync([price('v1')], [line('v1'), line('addon', { entity_type: 'addon' })])).toEqual([]);
   });
 });
+
+test('a new line follows the newest line on an earlier version of its price, and nobody else', () => {
+  const prices = [
+    price('v1', { end_date: at('2026-02-01') }),
+    price('v2', {
+      parent_price_id: 'v1',
+      start_date: at('2026-02-01'),
+      end_date: at('2026-03-20'),
+    }),
+    price('v3', { parent_price_id: 'v1', start_date: at('2026-03-20') }),
+    price('new', { start_date: at('2026-03-20') }),
+  ];
+  const lines = [
+    line('v1', { end_date: at('2026-02-01') }),
+    line('v2', { parent_price_id: 'v1' }),
+    line('own', { parent_price_id: 'new', entity_type: 'addon' }),
+  ];
+  const { creates } = planPriceSync(prices, lines, subscription(), NOW);
+  expect(creates.map(({ price_id, follows }) => [price_id, follows])).toEqual([
+    ['v3', 'line_v2'],
+    ['new', null],
+  ]);
+});

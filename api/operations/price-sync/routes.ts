@@ -1,7 +1,7 @@
 import { PriceSync } from '../../../schemas/plan.ts';
 import { IdParams } from '../../../schemas/primitives.ts';
 import { route } from '../../conventions/route.ts';
-import { syncPlanPrices } from './sync-plan-prices.ts';
+import { requestPriceSync } from './request-price-sync.ts';
 
 /** The older and the newer name of one and the same sync. */
 export const priceSyncRoutes = (['', '/v2'] as const).map((version) =>
@@ -13,16 +13,14 @@ export const priceSyncRoutes = (['', '/v2'] as const).map((version) =>
     params: IdParams,
     status: 200,
     answer: PriceSync,
-    async handler({ deps, params, scope, user_id }) {
-      const report = await syncPlanPrices(deps, { scope, user_id }, params.id);
-      const refused = report.refused.length;
-      return {
-        message:
-          `Prices of ${report.synced} subscriptions are in sync, ${report.changed} were changed` +
-          (refused === 0 ? '' : `, ${refused} were refused: ${report.refused.join(', ')}`),
-        workflow_id: null,
-        run_id: null,
-      };
-    },
+    handler: (call) =>
+      call.deps.pool.begin(async (tx) => {
+        const task = await requestPriceSync(tx, call.deps, call, call.params.id);
+        return {
+          message: `Prices are brought to ${task.total_records} subscriptions; see GET /tasks/${task.id} for progress`,
+          workflow_id: task.id,
+          run_id: task.id,
+        };
+      }),
   }),
 );

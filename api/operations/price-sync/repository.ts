@@ -1,0 +1,25 @@
+import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
+import type { TaskRow } from '../../../schemas/task.ts';
+import { taskColumns } from '../tasks/repository.ts';
+
+/** The open price sync of a plan; null if there is none. */
+export async function findOpenPriceSync(
+  db: Db,
+  scope: Scope,
+  planId: string,
+): Promise<TaskRow | null> {
+  const [row] = await db<TaskRow[]>`
+    select ${taskColumns(db)} from tasks
+     where ${inScope(db, scope)} and entity_type = 'PRICES' and metadata ->> 'plan_id' = ${planId}
+       and task_status in ('PENDING', 'PROCESSING') and status = 'published'`;
+  return row ?? null;
+}
+
+/** The oldest open price sync of each environment. */
+export function openPriceSyncs(db: Db): Promise<TaskRow[]> {
+  return db<TaskRow[]>`
+    select distinct on (tenant_id, environment_id) ${taskColumns(db)} from tasks
+     where entity_type = 'PRICES' and task_status in ('PENDING', 'PROCESSING')
+       and status = 'published'
+     order by tenant_id, environment_id, created_at, id`;
+}

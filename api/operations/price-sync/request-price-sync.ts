@@ -1,0 +1,47 @@
+import { inScope, type Transaction } from '../../../postgres/client.ts';
+import type { TaskRow } from '../../../schemas/task.ts';
+import { countSyncable } from '../../billing/subscriptions/sync-plan-prices.ts';
+import { findPlanRow } from '../../catalog/offers/plan-rows.ts';
+import { newRecord, type Caller } from '../../conventions/record.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { insertTask } from '../tasks/repository.ts';
+import { findOpenPriceSync } from './repository.ts';
+
+/**
+ * Makes the task that brings the plan's prices to its running subscriptions (billing-semantics 2.8), or
+ * answers the one that is under way. 404 for a plan that does not exist.
+ */
+export async function requestPriceSync(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  planId: string,
+): Promise<TaskRow> {
+  const { scope } = caller;
+  await findPlanRow(tx, scope, planId);
+  // One request at a time looks for an open task and makes one.
+  await tx`select 1 from plans where ${inScope(tx, scope)} and id = ${planId} for no key update`;
+  const open = await findOpenPriceSync(tx, scope, planId);
+  if (open !== null) return open;
+  const task: TaskRow = {
+    ...newRecord(deps, caller, 'task'),
+    task_type: 'IMPORT',
+    entity_type: 'PRICES',
+    file_provider: 'plan',
+    upload_id: '',
+    file_type: 'JSON',
+    file_name: null,
+    task_status: 'PENDING',
+    total_records: await countSyncable(tx, scope, planId),
+    processed_records: 0,
+    successful_records: 0,
+    failed_records: 0,
+    error_summary: null,
+    metadata: { plan_id: planId, changed_subscriptions: 0, last_subscription_id: '' },
+    started_at: null,
+    completed_at: null,
+    failed_at: null,
+  };
+  await insertTask(tx, task);
+  return task;
+}
