@@ -76,7 +76,11 @@ async function readRow(store: LogStore): Promise<BenchRow> {
   const finished = new Promise<void>((resolve) => (done = resolve));
   const consumer = await log.consume('bench', {
     epochToRead: (epochs) => Promise.resolve(epochs.at(-1)!.epoch),
-    start: () => Promise.resolve(0n),
+    start: () =>
+      Promise.resolve({
+        offset: 0n,
+        handled: { nextOffset: 0n, lastCrc: null, storedUpTo: null, recordedEnd: null },
+      }),
     handle(batch) {
       for (const record of batch.records) events += decodeEvents(record.value).length;
       records += BigInt(batch.records.length);

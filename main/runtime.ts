@@ -50,7 +50,7 @@ export interface Runtime {
 
 /** What both logs offer beside the port: closing an epoch and opening the next. */
 export interface ResizableEventLog extends EventLog {
-  resize(partitions: number): Promise<number>;
+  resize(partitions: number, atLeast?: number): Promise<number>;
 }
 
 export function createRuntime(role: string, environment: NodeJS.ProcessEnv = process.env): Runtime {

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { crc32 } from 'node:zlib';
 import { epochToRead, type LogEpoch } from '../domain/metering/epochs.ts';
+import { LOG_FAULT_TEXT, type LogFault } from '../domain/metering/log-identity.ts';
+import { packPosition } from '../domain/metering/position.ts';
 import type { Clock } from '../platform/clock.ts';
 import type {
   EventLog,
@@ -7,27 +10,38 @@ import type {
   LogBatch,
   LogConsumer,
   LogReader,
+  LogStart,
 } from '../platform/event-log/event-log.ts';
 import { failpoint } from '../platform/failpoint.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Pool } from '../postgres/client.ts';
-import { moveProgress, takePartition } from '../postgres/tables/stream-progress.ts';
+import {
+  moveProgress,
+  takePartition,
+  type Assignment,
+  type LogPartition,
+} from '../postgres/tables/stream-progress.ts';
+import { noteStop, withNotedEnds } from '../postgres/tables/stream-stops.ts';
 import {
   moveReplay,
   readReaderProgress,
   readReplay,
   readReplayVersions,
 } from '../postgres/tables/stream-replays.ts';
-import type { UsageStore } from '../clickhouse/writing/usage-store.ts';
+import type { StoredCopy, UsageStore } from '../clickhouse/writing/usage-store.ts';
 import type { BatchRows } from './batch-rows.ts';
 import { PartitionIndex } from './event-index.ts';
 import { MeterCatalog, MeterCatalogCache } from './meter-catalog.ts';
 import type { StreamMetrics } from './metrics.ts';
 import type { OutagePatience } from './outage.ts';
+import { StoredCopies } from './stored-copies.ts';
 import { OwnedPartition, PartitionLost } from './owned-partition.ts';
 import { processBatch, type BatchOutcome } from './process-batch.ts';
 import type { RejectionNotices } from './rejection-notices.ts';
 import type { TableWriters } from './table-writers.ts';
+
+/** How many of the stored copies beyond the progress are compared with the log. */
+const STORED_COMPARED = 100;
 
 /** The stream's name among the readers of the log. */
 export const STREAM_GROUP = 'stream';
@@ -48,6 +62,17 @@ export interface ConsumerDeps {
 export interface ConsumerOptions {
   readonly batchEvents: number;
   readonly batchWaitMs: number;
+}
+
+/** The log of the partition is not the one that was read; a person decides how to go on. */
+export class PartitionStopped extends Error {
+  constructor({ epoch, partition }: LogPartition, fault: LogFault) {
+    super(
+      `Partition ${partition} of epoch ${epoch} is stopped: ${LOG_FAULT_TEXT[fault]}. ` +
+        '`npm run maintain -- log` says how to go on.',
+    );
+    this.name = 'PartitionStopped';
+  }
 }
 
 /**
@@ -96,35 +121,54 @@ export class StreamConsumer implements LogReader {
     return [...this.#owned.values()].reduce((sum, owned) => sum + owned.index.filterBytes, 0);
   }
 
-  /** Decided from our own progress and replays, in one look at both. */
+  /** Decided from our own progress, replays and stops, and from where closed epochs were noted to end. */
   async epochToRead(epochs: readonly LogEpoch[]): Promise<number> {
     if (epochs.length === 1) return epochs[0]!.epoch;
-    return epochToRead(epochs, await readReaderProgress(this.#deps.pool));
+    const { pool } = this.#deps;
+    return epochToRead(await withNotedEnds(pool, epochs), await readReaderProgress(pool));
   }
 
-  async start({ epoch, partition, partitions }: LogAssignment): Promise<bigint> {
+  async start(at: LogAssignment): Promise<LogStart | null> {
     const { pool, store, log } = this.#deps;
-    const assignment = await takePartition(pool, { epoch, partition });
+    const { epoch, partition } = at;
+    const assignment = await takePartition(pool, at);
+    if (assignment.stop !== null) throw new PartitionStopped(at, assignment.stop);
     await this.#catalog.atLeast(assignment.catalogFloor);
-    const replay = await readReplay(pool, { epoch, partition });
-    const from = replay?.nextOffset ?? assignment.nextOffset;
-    await this.#refuseGap(partition, epoch, from);
+    const from = (await this.#replayFrom(assignment)) ?? assignment.nextOffset;
+    const isDrained = assignment.end !== null && assignment.nextOffset >= assignment.end;
+    if (isDrained && from >= assignment.nextOffset) return null;
+    const stored = isDrained ? [] : await this.#storedBeyond(assignment);
+    const greatest = StoredCopies.greatest(stored);
+    if (!isDrained && (assignment.laterEpochRead || (greatest !== null && greatest.epoch > epoch)))
+      await this.#stop(at, 'epoch_behind');
 
     this.#forget(partition);
-    const index = new PartitionIndex(store, { partition, partitions });
+    const index = new PartitionIndex(store, at);
     index
       .load()
       .catch((error: unknown) =>
         log.warn({ err: error, partition }, 'ids are looked up one by one'),
       );
-    const owned = new OwnedPartition(assignment, index, from);
+    const owned = new OwnedPartition(assignment, index, from, new StoredCopies(stored));
     this.#owned.set(partition, owned);
     log.info(
       { partition, epoch, generation: assignment.generation, from: String(from) },
       'assigned',
     );
     void this.#noteCatalog(owned);
-    return from;
+    const handled = {
+      nextOffset: assignment.nextOffset,
+      lastCrc: assignment.lastCrc,
+      storedUpTo: greatest?.offset ?? null,
+      recordedEnd: assignment.end,
+    };
+    return { offset: from, handled };
+  }
+
+  /** The log found that it is not the one we have read. */
+  async differs(at: LogAssignment, fault: LogFault): Promise<void> {
+    this.#forget(at.partition);
+    await this.#noteStop(at, fault);
   }
 
   async handle(batch: LogBatch): Promise<void> {
@@ -133,6 +177,7 @@ export class StreamConsumer implements LogReader {
       throw new PartitionLost(batch.partition);
     const first = batch.records[0];
     assert(first !== undefined && first.offset === owned.readFrom, 'a gap in the log');
+    if (!owned.stored.agreeWith(batch.records)) await this.#stop(owned, 'positions_used');
     await owned.exclusive(async () => {
       const { again, anew } = owned.split(batch);
       if (again !== null) await this.#replay(owned, again);
@@ -156,7 +201,9 @@ export class StreamConsumer implements LogReader {
   async #process(owned: OwnedPartition, batch: LogBatch): Promise<void> {
     const catalog = this.#catalog.current();
     const outcome = await processBatch(this.#deps, owned.index, batch, catalog);
-    await this.#move(owned, batch.nextOffset, catalog.catalogVersion);
+    const lastCrc = crc32(batch.records.at(-1)!.value);
+    await this.#move(owned, batch.nextOffset, catalog.catalogVersion, lastCrc);
+    owned.stored.passed(batch.nextOffset);
     failpoint('stream.after_progress');
     this.#observe(batch.partition, outcome);
   }
@@ -177,9 +224,14 @@ export class StreamConsumer implements LogReader {
   }
 
   /** Step 5: one fenced statement. When it is refused, another process owns the partition. */
-  async #move(owned: OwnedPartition, to: bigint, catalogVersion: number): Promise<void> {
+  async #move(
+    owned: OwnedPartition,
+    to: bigint,
+    catalogVersion: number,
+    lastCrc?: number,
+  ): Promise<void> {
     const { epoch, partition, generation, offset } = owned;
-    const move = { epoch, partition, generation, from: offset, to, catalogVersion };
+    const move = { epoch, partition, generation, from: offset, to, catalogVersion, lastCrc };
     const moved = await this.#deps.patience.outlast('move progress', () =>
       moveProgress(this.#deps.pool, [move]),
     );
@@ -205,13 +257,40 @@ export class StreamConsumer implements LogReader {
     for (const owned of this.#owned.values()) void this.#noteCatalog(owned);
   }
 
-  async #refuseGap(partition: number, epoch: number, from: bigint): Promise<void> {
-    const positions = await this.#deps.eventLog.positions(STREAM_GROUP);
+  /** Where a replay that is due begins: what has left the log can not be replayed. Null: none is due. */
+  async #replayFrom(assignment: Assignment): Promise<bigint | null> {
+    const { pool, eventLog, log } = this.#deps;
+    const { epoch, partition } = assignment;
+    const replay = await readReplay(pool, assignment);
+    if (replay === null) return null;
+    const positions = await eventLog.positions(STREAM_GROUP);
     const head = positions.find((at) => at.partition === partition && at.epoch === epoch);
-    if (head !== undefined && head.first > from)
-      throw new Error(
-        `Records ${from} to ${head.first} of partition ${partition} left the log unprocessed.`,
-      );
+    const first = head?.first ?? 0n;
+    if (first <= replay.nextOffset) return replay.nextOffset;
+    log.warn({ partition, epoch, first: String(first) }, 'the log keeps a part of the replay only');
+    await moveReplay(pool, assignment, first);
+    return first >= replay.untilOffset ? null : first;
+  }
+
+  #storedBeyond({ epoch, partition, nextOffset }: Assignment): Promise<StoredCopy[]> {
+    const from = packPosition(epoch, nextOffset, 0);
+    return this.#deps.patience.outlast('read stored positions', () =>
+      this.#deps.store.newestCopies(partition, from, STORED_COMPARED),
+    );
+  }
+
+  async #stop(at: LogPartition, fault: LogFault): Promise<never> {
+    await this.#noteStop(at, fault);
+    throw new PartitionStopped(at, fault);
+  }
+
+  async #noteStop({ epoch, partition }: LogPartition, fault: LogFault): Promise<void> {
+    const { pool, log, patience } = this.#deps;
+    await patience.outlast('note a stop', () => noteStop(pool, { epoch, partition }, fault));
+    log.fatal(
+      { epoch, partition, fault },
+      'the partition is stopped: `maintain log` says how to go on',
+    );
   }
 
   #observe(partition: number, outcome: BatchOutcome): void {

@@ -1,5 +1,6 @@
 import type { LogBatch } from '../platform/event-log/event-log.ts';
 import type { Assignment } from '../postgres/tables/stream-progress.ts';
+import { StoredCopies } from './stored-copies.ts';
 import type { PartitionIndex } from './event-index.ts';
 
 /** Another process owns the partition now: what this one still has of it is void. */
@@ -16,6 +17,8 @@ export class OwnedPartition {
   readonly partition: number;
   readonly generation: string;
   readonly index: PartitionIndex;
+  /** Copies that a batch without an end has stored beyond the progress: the log must have just these there. */
+  readonly stored: StoredCopies;
   /** Where the next batch begins; behind `offset` while a replay is due. */
   readFrom: bigint;
   #offset: bigint;
@@ -23,12 +26,18 @@ export class OwnedPartition {
   #lost = false;
   #tail: Promise<void> = Promise.resolve();
 
-  constructor(assignment: Assignment, index: PartitionIndex, readFrom: bigint) {
+  constructor(
+    assignment: Assignment,
+    index: PartitionIndex,
+    readFrom: bigint,
+    stored: StoredCopies = new StoredCopies([]),
+  ) {
     this.epoch = assignment.epoch;
     this.partition = assignment.partition;
     this.generation = assignment.generation;
     this.index = index;
     this.readFrom = readFrom;
+    this.stored = stored;
     this.#offset = assignment.nextOffset;
     this.#evaluatedWith = assignment.catalogVersion;
   }

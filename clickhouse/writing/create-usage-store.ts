@@ -26,6 +26,7 @@ import {
   recomputeBuckets,
   recomputeUniques,
 } from '../queries/recompute-buckets.ts';
+import { newestRows, rawRowsFrom, removeRowsFrom } from '../queries/newest-rows.ts';
 import { indexedSlots, smallestPositions } from '../queries/smallest-positions.ts';
 import { touchedBucket, touchedBuckets, type TouchedCells } from '../queries/touched-buckets.ts';
 import { meterUsageRow, usageOfEvent, type MeterUsageCells } from '../queries/usage-of-event.ts';
@@ -67,6 +68,29 @@ export function createUsageStore(clickhouse: ClickHouse): UsageStore {
     appendVoids: append(USAGE_VOID_LINES),
     smallestPositions: (slots) => readSmallestPositions(clickhouse, slots),
     indexedSlots: (groups) => readIndexedSlots(clickhouse, groups),
+    async newestCopies(partition, from, limit) {
+      const rows = await clickhouse.rows<[string, string, string, string]>(
+        newestRows({ partition, from }, limit),
+      );
+      return rows.map(([position, tenant_id, environment_id, event_id]) => ({
+        position: BigInt(position),
+        tenant_id,
+        environment_id,
+        event_id,
+      }));
+    },
+    async *copiesFrom(partition, first) {
+      for (let from = first; ;) {
+        const page = rawRowsFrom({ partition, from }, EVENTS_PER_PAGE);
+        const rows = (await clickhouse.rows<RawEventCells>(page)).map(rawEventRow);
+        if (rows.length > 0) yield rows;
+        if (rows.length < EVENTS_PER_PAGE) return;
+        from = rows.at(-1)!.position + 1n;
+      }
+    },
+    async removeFrom(at) {
+      for (const mutation of removeRowsFrom(at)) await clickhouse.command(mutation);
+    },
     async *canonicalEvents(query) {
       let after = query.after;
       for (;;) {

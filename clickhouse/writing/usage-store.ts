@@ -37,6 +37,16 @@ export interface UsageStore {
    */
   indexedSlots(groups: readonly number[]): AsyncIterable<Buffer>;
 
+  /** The copies of a log partition at the greatest positions from `from` on, greatest first. */
+  newestCopies(partition: number, from: Position, limit: number): Promise<StoredCopy[]>;
+  /** All copies of a log partition from `from` on, ascending, in chunks, each at least once. */
+  copiesFrom(partition: number, from: Position): AsyncIterable<RawEventRow[]>;
+  /**
+   * Takes out what the stream has written of a log partition from `from` on: copies, index, usage, voids
+   * and rejections. `partitions`: of the epoch. For rows of a log that is lost, while nobody writes.
+   */
+  removeFrom(at: { partition: number; partitions: number; from: Position }): Promise<void>;
+
   /**
    * Canonical copies of one event name below the bounds (a partition without a bound has none), in
    * chunks by customer and time, each at least once: what is repeated collapses when it is written.
@@ -93,6 +103,14 @@ export interface UsageStore {
     below: RowBounds,
     seal: bigint,
   ): Promise<BucketDifference[]>;
+}
+
+/** Which event stands at a position. */
+export interface StoredCopy {
+  readonly position: Position;
+  readonly tenant_id: string;
+  readonly environment_id: string;
+  readonly event_id: string;
 }
 
 /** What stands under a seal for one bucket, one combination of dimensions and one source. */

@@ -12,12 +12,14 @@ export interface ReaderProgress {
   passed(epoch: number, partition: number): bigint;
   /** Whether records of the partition must be read again. */
   replays(epoch: number, partition: number): boolean;
+  /** Whether the partition was stopped because of its log: what stands in it waits for a person. */
+  stopped(epoch: number, partition: number): boolean;
 }
 
 /**
  * The epoch that a reader reads next: the oldest one that it has not drained (metering 3). A closed
  * epoch is drained when the reader's own progress has reached the end of every partition and nothing
- * of it is to be replayed. What the log remembers of the reader does not decide: a commit may be lost
+ * of it is to be replayed or stopped. What the log remembers of the reader does not decide: a commit may be lost
  * between the reader's progress and the log, or expire. `epochs` ascend; the last one is open.
  */
 export function epochToRead(epochs: readonly LogEpoch[], progress: ReaderProgress): number {
@@ -30,7 +32,9 @@ export function isDrained({ epoch, ends }: LogEpoch, progress: ReaderProgress): 
     ends !== null &&
     ends.every(
       (end, partition) =>
-        progress.passed(epoch, partition) >= end && !progress.replays(epoch, partition),
+        progress.passed(epoch, partition) >= end &&
+        !progress.replays(epoch, partition) &&
+        !progress.stopped(epoch, partition),
     )
   );
 }

@@ -1,6 +1,7 @@
 import { audit } from './audit.ts';
 import type { MaintainCommand } from './command.ts';
 import { doctor } from './doctor.ts';
+import { log } from './log.ts';
 import { rebuildBuckets } from './rebuild-buckets.ts';
 import { replay } from './replay.ts';
 import { resealSecrets } from './reseal-secrets.ts';
@@ -16,6 +17,7 @@ export const COMMANDS: readonly MaintainCommand[] = [
   rebuildBuckets,
   replay,
   resizeLog,
+  log,
   audit,
   resealSecrets,
   rotateSigningKey,

@@ -1,5 +1,10 @@
 import { BillingError } from '../../domain/errors.ts';
 import type { LogEpoch } from '../../domain/metering/epochs.ts';
+import {
+  LOG_FAULT_TEXT,
+  type HandledLog,
+  type LogFault,
+} from '../../domain/metering/log-identity.ts';
 
 /** An ordered, durable, partitioned log of bytes. Partition counts are fixed per epoch. */
 export interface EventLog {
@@ -30,6 +35,8 @@ export interface EventLog {
    * this point".
    */
   positions(group: string): Promise<PartitionPositions[]>;
+  /** The kept records of one partition, ascending, to where it ends now; outside of any group, for repairs. */
+  read(epoch: number, partition: number): AsyncIterable<LogRecord[]>;
   /**
    * Records below `offset` may go. Kept by the port so that a job can drop what all readers have
    * passed. `epoch`: the open one when left out.
@@ -62,10 +69,16 @@ export interface LogReader {
    */
   epochToRead(epochs: readonly LogEpoch[]): Promise<number>;
   /**
-   * Called when a partition is assigned; answers where reading starts. Throws to refuse the
-   * assignment. A partition of epoch n + 1 is assigned only when the group has drained epoch n.
+   * Called when a partition is assigned; answers where reading starts, or null when there is nothing to
+   * read. Throws to refuse the assignment. A partition of epoch n + 1 is assigned only when the group
+   * has drained epoch n.
    */
-  start(assignment: LogAssignment): Promise<bigint>;
+  start(assignment: LogAssignment): Promise<LogStart | null>;
+  /**
+   * The log does not hold what the reader handled (`logFault`). The assignment fails after that; the
+   * reader refuses the next one until somebody has decided how to go on.
+   */
+  differs?(assignment: LogAssignment, fault: LogFault): Promise<void>;
   /**
    * Called with one batch of a partition at a time; the next one comes when it has resolved. A throw
    * makes the log give the partition up and assign it afresh (so `start` is asked again).
@@ -81,6 +94,14 @@ export interface LogAssignment {
   readonly partition: number;
   /** How many partitions the epoch has: which slots are this partition's. */
   readonly partitions: number;
+}
+
+/** Where reading starts. */
+export interface LogStart {
+  /** Below what was handled when records are to be read again. */
+  readonly offset: bigint;
+  /** What the log is compared with before the first batch. */
+  readonly handled: HandledLog;
 }
 
 export interface LogBatch {
@@ -113,6 +134,17 @@ export interface PartitionPositions {
   readonly next: bigint;
   /** What the group has told the log it has handled, for lag tools only; null before the first batch. */
   readonly committed: bigint | null;
+}
+
+/** The log that is there is not the one that was read. */
+export class LogDiffers extends Error {
+  readonly fault: LogFault;
+
+  constructor({ epoch, partition }: LogAssignment, fault: LogFault, facts: string) {
+    super(`Partition ${partition} of epoch ${epoch}: ${LOG_FAULT_TEXT[fault]} (${facts}).`);
+    this.name = 'LogDiffers';
+    this.fault = fault;
+  }
 }
 
 /** The log was resized: the partition must be chosen anew, among the partitions of the open epoch. */

@@ -1,7 +1,15 @@
+import { crc32 } from 'node:zlib';
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
+import { logFault, type HandledLog, type LogFault } from '../../domain/metering/log-identity.ts';
 import type { LogEpoch } from '../../domain/metering/epochs.ts';
 import type { Logger } from '../log.ts';
-import type { LogConsumer, LogReader, LogRecord } from './event-log.ts';
+import {
+  LogDiffers,
+  type LogAssignment,
+  type LogConsumer,
+  type LogReader,
+  type LogRecord,
+} from './event-log.ts';
 import { EVENT_COUNT_HEADER } from './kafka-producer.ts';
 import { groupOf, topicOf } from './kafka-topics.ts';
 
@@ -25,14 +33,28 @@ const RETRY_MS_MAX = 5_000;
 const EPOCH_CHECK_MS = 3_000;
 const MAX_BYTES_PER_PARTITION = 4 * 1024 * 1024;
 const MAX_BYTES = 32 * 1024 * 1024;
+/** A batch that was fetched before a seek may still come; one that comes after several seeks is the log's answer. */
+const STRAYS_MAX = 3;
 /** A fetch is answered when this much is there, or when the wait is over. */
 const MIN_BYTES = 1024 * 1024;
+
+/** A membership of the group of one epoch. */
+interface Session {
+  readonly consumer: Consumer;
+  readonly epoch: number;
+  readonly partitions: number;
+  readonly topic: string;
+}
 
 /** One assignment of one partition: from its start until it is taken away or fails. */
 interface Assignment {
   readonly partition: number;
-  /** The offset the next batch must begin at; null while `start` has not answered. */
+  /** The offset the next batch must begin at; null while `start` has not answered, or nothing is to be read. */
   expected: bigint | null;
+  /** While the record before the progress has not been compared: what it must be, and where reading starts after it. */
+  compare: { readonly handled: HandledLog; readonly then: bigint } | null;
+  /** Batches in a row that began elsewhere. */
+  strays: number;
   /** Set when the assignment is over. A batch in flight may still finish. */
   ended: boolean;
   inFlight: Promise<void>;
@@ -48,7 +70,7 @@ export class KafkaLogConsumer implements LogConsumer {
   readonly #options: KafkaConsumerOptions;
   readonly #assignments = new Map<number, Assignment>();
   readonly #failures = new Map<number, number>();
-  #session: { consumer: Consumer; epoch: number; partitions: number; topic: string } | null = null;
+  #session: Session | null = null;
   #epochTimer: NodeJS.Timeout | undefined;
   #changing: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
@@ -169,6 +191,8 @@ export class KafkaLogConsumer implements LogConsumer {
     const assignment: Assignment = {
       partition,
       expected: null,
+      compare: null,
+      strays: 0,
       ended: false,
       inFlight: Promise.resolve(),
     };
@@ -176,23 +200,36 @@ export class KafkaLogConsumer implements LogConsumer {
     await earlier;
     try {
       if (assignment.ended) return;
-      const offset = await this.#options.reader.start({
-        epoch: session.epoch,
-        partition,
-        partitions: session.partitions,
-      });
-      const { first, next } = await this.#options.bounds(session.epoch, partition);
-      if (offset < first || offset > next)
-        throw new Error(
-          `Partition ${partition} of epoch ${session.epoch} holds offsets ${first} to ${next}; reading can not start at ${offset}.`,
-        );
+      const start = await this.#options.reader.start(at(session, partition));
+      if (start === null) return;
+      const { offset, handled } = start;
+      const kept = await this.#options.bounds(session.epoch, partition);
+      const fault = logFault(handled, { ...kept, lastCrc: null });
+      if (fault !== null) return await this.#differs(session, assignment, fault, handled);
       if (assignment.ended || this.#session !== session) return;
-      assignment.expected = offset;
-      session.consumer.seek({ topic: session.topic, partition, offset: offset.toString() });
+      const last = handled.nextOffset - 1n;
+      if (handled.lastCrc !== null && last >= kept.first) {
+        assignment.compare = { handled, then: offset };
+        assignment.expected = last;
+      } else assignment.expected = offset;
+      const from = assignment.expected.toString();
+      session.consumer.seek({ topic: session.topic, partition, offset: from });
       session.consumer.resume([{ topic: session.topic, partitions: [partition] }]);
     } catch (error) {
       this.#fail(assignment, error);
     }
+  }
+
+  /** Tells the reader that this is not the log it has read, and gives the partition up. */
+  async #differs(
+    session: Session,
+    assignment: Assignment,
+    fault: LogFault,
+    { nextOffset }: Pick<HandledLog, 'nextOffset'>,
+  ): Promise<void> {
+    const where = at(session, assignment.partition);
+    await this.#options.reader.differs?.(where, fault);
+    throw new LogDiffers(where, fault, `${nextOffset} is next`);
   }
 
   /** Gives the partition up and, unless it was taken away, asks for it afresh after a while. */
@@ -233,21 +270,44 @@ export class KafkaLogConsumer implements LogConsumer {
     const assignment = this.#assignments.get(batch.partition);
     if (session === null || assignment === undefined || assignment.expected === null) return;
     if (assignment.ended) return;
-    const { expected } = assignment;
-    if (BigInt(batch.messages[0]!.offset) !== expected) {
-      const { partition } = batch;
-      return session.consumer.seek({
-        topic: session.topic,
-        partition,
-        offset: expected.toString(),
-      });
+    const { partition } = batch;
+    const seek = (offset: bigint): void =>
+      session.consumer.seek({ topic: session.topic, partition, offset: offset.toString() });
+    const begins = BigInt(batch.messages[0]!.offset);
+    if (begins !== assignment.expected) {
+      assignment.strays++;
+      if (assignment.strays <= STRAYS_MAX) return seek(assignment.expected);
+      // The log has answered with something else again and again: the record is not there.
+      const error = new Error(`Asked for record ${assignment.expected}, got ${begins}.`);
+      if (begins < assignment.expected) return this.#fail(assignment, error);
+      const handled = { nextOffset: assignment.expected };
+      return await this.#differs(session, assignment, 'records_missing', handled).catch((fault) =>
+        this.#fail(assignment, fault),
+      );
+    }
+    assignment.strays = 0;
+    let { messages } = batch;
+    if (assignment.compare !== null) {
+      const { handled, then } = assignment.compare;
+      const fault = logFault(
+        { ...handled, storedUpTo: null, recordedEnd: null },
+        { first: begins, next: handled.nextOffset, lastCrc: crc32(messages[0]!.value ?? EMPTY) },
+      );
+      if (fault !== null)
+        return await this.#differs(session, assignment, fault, handled).catch((error) =>
+          this.#fail(assignment, error),
+        );
+      assignment.compare = null;
+      assignment.expected = then;
+      messages = messages.slice(1);
+      if (messages.length === 0 || BigInt(messages[0]!.offset) !== then) return seek(then);
     }
     // A long batch must not look like a dead member. That the group is rebalancing shows at the next fetch.
     const beat = setInterval(() => void heartbeat().catch(() => {}), 1_000);
     let finished!: () => void;
     assignment.inFlight = new Promise((resolve) => (finished = resolve));
     try {
-      for (const records of this.#split(batch.messages)) {
+      for (const records of this.#split(messages)) {
         const nextOffset = records.at(-1)!.offset + 1n;
         await this.#options.reader.handle({
           epoch: session.epoch,
@@ -307,3 +367,9 @@ export class KafkaLogConsumer implements LogConsumer {
 }
 
 const EMPTY = Buffer.alloc(0);
+
+const at = ({ epoch, partitions }: Session, partition: number): LogAssignment => ({
+  epoch,
+  partition,
+  partitions,
+});

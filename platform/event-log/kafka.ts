@@ -11,11 +11,13 @@ import {
   type LogAppend,
   type LogConsumer,
   type LogReader,
+  type LogRecord,
   type PartitionPositions,
 } from './event-log.ts';
 import { kafkaClient, readAgain, type KafkaAddress } from './kafka-client.ts';
 import { isKafkaOutage } from './kafka-outage.ts';
 import { KafkaLogConsumer } from './kafka-consumer.ts';
+import { readPartition } from './kafka-read.ts';
 import { KafkaAppender } from './kafka-producer.ts';
 import { createEpoch, findEpochs, groupOf, sealEpoch, topicOf } from './kafka-topics.ts';
 
@@ -38,8 +40,11 @@ const DEFAULT_PARTITIONS = 12;
 const SEAL_SPREAD_MS = 2_000;
 
 export interface KafkaEventLog extends EventLog {
-  /** Closes the epoch and opens the next one with so many partitions. Answers the new epoch. */
-  resize(partitions: number): Promise<number>;
+  /**
+   * Closes the epoch and opens the next one with so many partitions, under a number of at least `atLeast`.
+   * Answers the new epoch.
+   */
+  resize(partitions: number, atLeast?: number): Promise<number>;
 }
 
 /** The log on Apache Kafka. Records are acknowledged by all in-sync replicas. */
@@ -140,6 +145,13 @@ class Log implements KafkaEventLog {
     return all.flat();
   }
 
+  async *read(epoch: number, partition: number): AsyncIterable<LogRecord[]> {
+    const { first, next } = await this.#bounds(epoch, partition);
+    if (first >= next) return;
+    const place = { topic: topicOf(this.#options.topic, epoch), partition, first, next };
+    yield* readPartition(this.#kafka, place);
+  }
+
   async truncate(partition: number, offset: bigint, epoch = this.epoch): Promise<void> {
     const { next } = await this.#bounds(epoch, partition);
     await this.#admin.deleteTopicRecords({
@@ -148,12 +160,12 @@ class Log implements KafkaEventLog {
     });
   }
 
-  async resize(partitions: number): Promise<number> {
+  async resize(partitions: number, atLeast = 0): Promise<number> {
     const { topic } = this.#options;
     const epoch = (await findEpochs(this.#admin, topic)).at(-1)!.epoch;
     await sealEpoch(this.#admin, topic, epoch);
     await sleep(SEAL_SPREAD_MS);
-    await createEpoch(this.#admin, topic, { epoch: epoch + 1, partitions });
+    await createEpoch(this.#admin, topic, { epoch: Math.max(epoch + 1, atLeast), partitions });
     await this.#reload();
     return this.epoch;
   }

@@ -1,5 +1,7 @@
+import { crc32 } from 'node:zlib';
+import { logFault, type HandledLog } from '../../domain/metering/log-identity.ts';
 import type { Pool } from '../../postgres/client.ts';
-import type { LogAssignment, LogBatch, LogReader } from './event-log.ts';
+import { LogDiffers, type LogAssignment, type LogBatch, type LogReader } from './event-log.ts';
 
 export interface PartitionReaderOptions {
   readonly pool: Pool;
@@ -56,8 +58,10 @@ export class PostgresPartitionReader {
 
   async #run(): Promise<void> {
     const { reader, assignment } = this.#options;
-    let offset = await reader.start(assignment);
-    await this.#assertStart(offset);
+    const start = await reader.start(assignment);
+    if (start === null) return this.#untilStopped();
+    await this.#compare(start.handled);
+    let { offset } = start;
     while (!this.#stopped) {
       const waiting = await this.#lookAhead(offset);
       if (waiting === null) {
@@ -119,7 +123,7 @@ export class PostgresPartitionReader {
     const records = rows.map((row) => ({ offset: BigInt(row.offset), value: row.value }));
     if (records[0]?.offset !== from || BigInt(records.length) !== to - from)
       throw new Error(
-        `Records ${from} to ${to} of partition ${this.partition} are no longer all in the log.`,
+        `Records ${from} to ${to} of partition ${this.partition} are not all in the log.`,
       );
     return { epoch: this.epoch, partition: this.partition, records, nextOffset: to };
   }
@@ -133,20 +137,29 @@ export class PostgresPartitionReader {
           do update set "offset" = greatest(log_commits."offset", excluded."offset")`;
   }
 
-  /** A reader whose progress is not in the log has lost records, or reads the wrong log: it must not start. */
-  async #assertStart(offset: bigint): Promise<void> {
-    const [head] = await this.#options.pool<{ first_offset: string; next_offset: string }[]>`
-      select first_offset, next_offset from log_partitions
+  /** A reader whose progress is not in this log must not start. */
+  async #compare(handled: HandledLog): Promise<void> {
+    const { pool, reader, assignment } = this.#options;
+    const [head] = await pool<{ first_offset: string; next_offset: string; last: Buffer | null }[]>`
+      select first_offset, next_offset,
+             (select value from log_records last
+               where last.epoch = head.epoch and last.partition = head.partition
+                 and last."offset" = ${String(handled.nextOffset - 1n)}::bigint) as last
+        from log_partitions head
        where epoch = ${this.epoch} and partition = ${this.partition}`;
-    if (
-      head === undefined ||
-      offset < BigInt(head.first_offset) ||
-      offset > BigInt(head.next_offset)
-    )
-      throw new Error(
-        `Partition ${this.partition} of epoch ${this.epoch} holds offsets ${head?.first_offset} to ` +
-          `${head?.next_offset}; reading can not start at ${offset}.`,
-      );
+    const first = BigInt(head?.first_offset ?? 0);
+    const next = BigInt(head?.next_offset ?? 0);
+    const last = head?.last ?? null;
+    const fault = logFault(handled, { first, next, lastCrc: last === null ? null : crc32(last) });
+    if (fault === null) return;
+    await reader.differs?.(assignment, fault);
+    const facts = `it holds ${first} to ${next}, ${handled.nextOffset} is next`;
+    throw new LogDiffers(assignment, fault, facts);
+  }
+
+  /** There is nothing to read; the lease is kept, so that nobody else looks. */
+  async #untilStopped(): Promise<void> {
+    while (!this.#stopped) await this.#sleep(60_000);
   }
 
   #sleep(ms: number): Promise<void> {

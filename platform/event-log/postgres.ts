@@ -13,6 +13,7 @@ import {
   type LogAppend,
   type LogConsumer,
   type LogReader,
+  type LogRecord,
   type PartitionPositions,
 } from './event-log.ts';
 import { PostgresLogConsumer } from './postgres-consumer.ts';
@@ -34,10 +35,14 @@ export interface PostgresEventLogOptions {
 
 const DEFAULT_PARTITIONS = 4;
 const RECORDS_PER_DELETE = 500;
+const RECORDS_PER_READ = 20;
 
 export interface PostgresEventLog extends EventLog {
-  /** Closes the epoch and opens the next one with so many partitions. Answers the new epoch. */
-  resize(partitions: number): Promise<number>;
+  /**
+   * Closes the epoch and opens the next one with so many partitions, under a number of at least `atLeast`.
+   * Answers the new epoch.
+   */
+  resize(partitions: number, atLeast?: number): Promise<number>;
 }
 
 /**
@@ -168,6 +173,19 @@ class Log implements PostgresEventLog {
     }));
   }
 
+  async *read(epoch: number, partition: number): AsyncIterable<LogRecord[]> {
+    for (let from = 0n; ;) {
+      const rows = await this.#pool<{ offset: string; value: Buffer }[]>`
+        select "offset", value from log_records
+         where epoch = ${epoch} and partition = ${partition} and "offset" >= ${from.toString()}
+         order by "offset"
+         limit ${RECORDS_PER_READ}`;
+      if (rows.length === 0) return;
+      yield rows.map((row) => ({ offset: BigInt(row.offset), value: row.value }));
+      from = BigInt(rows.at(-1)!.offset) + 1n;
+    }
+  }
+
   async truncate(partition: number, offset: bigint, epoch = this.epoch): Promise<void> {
     // First the bound, so that no consumer starts on records that are about to go.
     const [row] = await this.#pool<{ first_offset: string }[]>`
@@ -190,7 +208,7 @@ class Log implements PostgresEventLog {
     }
   }
 
-  async resize(partitions: number): Promise<number> {
+  async resize(partitions: number, atLeast = 0): Promise<number> {
     await this.#pool.begin(async (tx) => {
       // One resize at a time; appends do not touch this table.
       await tx`lock table log_epochs in share row exclusive mode`;
@@ -201,10 +219,11 @@ class Log implements PostgresEventLog {
       const epoch = heads[0]!.epoch;
       await tx`update log_partitions set closed = true where epoch = ${epoch}`;
       await tx`update log_epochs set closed_at = clock_timestamp() where epoch = ${epoch}`;
-      await tx`insert into log_epochs (epoch, partitions) values (${epoch + 1}, ${partitions})`;
+      const next = Math.max(epoch + 1, atLeast);
+      await tx`insert into log_epochs (epoch, partitions) values (${next}, ${partitions})`;
       await tx`
         insert into log_partitions (epoch, partition)
-        select ${epoch + 1}, partition from generate_series(0, ${partitions - 1}) as partition`;
+        select ${next}, partition from generate_series(0, ${partitions - 1}) as partition`;
       await tx`select pg_notify(${RECORDS_CHANNEL}, '')`;
     });
     await this.#reload();

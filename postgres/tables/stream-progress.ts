@@ -1,3 +1,4 @@
+import type { LogFault } from '../../domain/metering/log-identity.ts';
 import type { Db } from '../client.ts';
 
 /** One partition of one epoch of the event log. */
@@ -10,6 +11,14 @@ export interface Assignment extends LogPartition {
   /** Fences every earlier owner: progress with a smaller generation is refused. */
   readonly generation: string;
   readonly nextOffset: bigint;
+  /** CRC-32 of the record before `nextOffset`; null: not known. */
+  readonly lastCrc: number | null;
+  /** Where a closed epoch is noted to end for this partition; null: not noted. */
+  readonly end: bigint | null;
+  /** Why the partition is stopped; null: it is not. */
+  readonly stop: LogFault | null;
+  /** Whether records of a later epoch have been processed. */
+  readonly laterEpochRead: boolean;
   /** The newest catalog the partition was evaluated with. */
   readonly catalogVersion: number;
   /**
@@ -25,22 +34,41 @@ export async function takePartition(
   db: Db,
   { epoch, partition }: LogPartition,
 ): Promise<Assignment> {
-  const [row] = await db<
-    { generation: string; next_offset: string; catalog_version: string; catalog_floor: string }[]
-  >`
+  const [row] = await db<AssignmentRow[]>`
     insert into stream_progress as p (epoch, partition, generation, next_offset, catalog_version)
     values (${epoch}, ${partition}, 1, 0, 0)
     on conflict (epoch, partition) do update set generation = p.generation + 1
-    returning generation, next_offset, catalog_version,
+    returning generation, next_offset, catalog_version, last_crc,
+              (select end_offset from stream_epoch_ends e
+                where e.epoch = p.epoch and e.partition = p.partition) as end_offset,
+              (select fault from stream_stops s
+                where s.epoch = p.epoch and s.partition = p.partition) as stop,
+              exists (select from stream_progress later
+                       where later.epoch > p.epoch and later.next_offset > 0) as later_epoch_read,
               (select coalesce(max(catalog_version), 0) from stream_progress) as catalog_floor`;
   return {
     epoch,
     partition,
     generation: row!.generation,
     nextOffset: BigInt(row!.next_offset),
+    lastCrc: row!.last_crc === null ? null : Number(row!.last_crc),
+    end: row!.end_offset === null ? null : BigInt(row!.end_offset),
+    stop: row!.stop,
+    laterEpochRead: row!.later_epoch_read,
     catalogVersion: Number(row!.catalog_version),
     catalogFloor: Number(row!.catalog_floor),
   };
+}
+
+interface AssignmentRow {
+  readonly generation: string;
+  readonly next_offset: string;
+  readonly last_crc: string | null;
+  readonly end_offset: string | null;
+  readonly stop: LogFault | null;
+  readonly later_epoch_read: boolean;
+  readonly catalog_version: string;
+  readonly catalog_floor: string;
 }
 
 export interface ProgressMove extends LogPartition {
@@ -48,6 +76,8 @@ export interface ProgressMove extends LogPartition {
   /** Where the batch began; the same as `to` when an idle partition only notes a new catalog. */
   readonly from: bigint;
   readonly to: bigint;
+  /** CRC-32 of the record before `to`; left out when nothing was read. */
+  readonly lastCrc?: number;
   /** What the batch was evaluated with. */
   readonly catalogVersion: number;
 }
@@ -66,8 +96,9 @@ export async function moveProgress(db: Db, moves: readonly ProgressMove[]): Prom
         ${moves.map((move) => move.generation)}::bigint[],
         ${moves.map((move) => String(move.from))}::bigint[],
         ${moves.map((move) => String(move.to))}::bigint[],
-        ${moves.map((move) => move.catalogVersion)}::bigint[]
-      ) as m (epoch, partition, generation, from_offset, to_offset, catalog_version)
+        ${moves.map((move) => move.catalogVersion)}::bigint[],
+        ${moves.map((move) => move.lastCrc ?? null)}::bigint[]
+      ) as m (epoch, partition, generation, from_offset, to_offset, catalog_version, last_crc)
     ), owned as (
       select m.*, p.catalog_version as evaluated_with, p.updated_at as moved_at
         from stream_progress p
@@ -78,6 +109,7 @@ export async function moveProgress(db: Db, moves: readonly ProgressMove[]): Prom
       update stream_progress p
          set next_offset = o.to_offset,
              catalog_version = greatest(p.catalog_version, o.catalog_version),
+             last_crc = coalesce(o.last_crc, p.last_crc),
              updated_at = now()
         from owned o
        where p.epoch = o.epoch and p.partition = o.partition
@@ -140,4 +172,11 @@ export async function noteIdleProgress(db: Db): Promise<void> {
                         where h.epoch = p.epoch and h.partition = p.partition
                           and h.minute >= p.updated_at + interval '25 hours')
     on conflict do nothing`;
+}
+
+/** Whoever owns the partition moves nothing any more. */
+export async function fencePartition(db: Db, { epoch, partition }: LogPartition): Promise<void> {
+  await db`
+    update stream_progress set generation = generation + 1
+     where epoch = ${epoch} and partition = ${partition}`;
 }

@@ -27,6 +27,7 @@ function truncatingLog(epochs: readonly number[]) {
     consume: unused,
     epochs: async () => epochs.map((epoch) => ({ epoch, partitions: 4, ends: null })),
     positions: unused,
+    async *read() {},
     close: unused,
     async truncate(partition, offset, epoch) {
       dropped.push([epoch!, partition, offset]);

@@ -114,7 +114,11 @@ describe('202', () => {
     const seen = new Set<string>();
     const consumer = await ingest.log.consume('bulk-test', {
       epochToRead: (epochs) => Promise.resolve(epochs.at(-1)!.epoch),
-      start: () => Promise.resolve(0n),
+      start: () =>
+        Promise.resolve({
+          offset: 0n,
+          handled: { nextOffset: 0n, lastCrc: null, storedUpTo: null, recordedEnd: null },
+        }),
       handle(batch) {
         for (const record of batch.records)
           for (const event of decodeEvents(record.value)) {

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { crc32 } from 'node:zlib';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -10,8 +11,10 @@ import {
   type LogBatch,
   type LogConsumer,
   type LogReader,
+  type LogStart,
 } from '../../../platform/event-log/event-log.ts';
 import { epochToRead, type LogEpoch } from '../../../domain/metering/epochs.ts';
+import type { HandledLog, LogFault } from '../../../domain/metering/log-identity.ts';
 import { BillingError } from '../../../domain/errors.ts';
 import type { FaultProxy } from '../../support/fault-proxy.ts';
 import { WAIT_MS } from '../../support/patience.ts';
@@ -231,6 +234,38 @@ export function eventLogContract(create: (partitions: number) => Promise<LogUnde
       expect(reading.values(1)).toEqual(['2', '3', '4']);
     });
 
+    test('the last handled record is looked at: another one is another log', async () => {
+      for (let n = 0; n < 5; n++) await log.append([record(0, `${n}`), record(1, `${n}`)]);
+      const reading = read(log, 'g', {
+        start: (partition) => (partition < 2 ? 4n : 0n),
+        handled: (partition) =>
+          partition < 2 ? { lastCrc: crc32(partition === 0 ? '3' : 'three') } : {},
+      });
+      await reading.until(() => reading.values(0).length === 1 && reading.faults.length > 0);
+      await reading.stop();
+      expect(reading.values(0)).toEqual(['4']);
+      expect(reading.values(1)).toEqual([]);
+      expect(reading.faults[0]).toEqual([1, 'another_record']);
+    });
+
+    test('a log that ends before what was handled is not waited for', async () => {
+      await log.append([record(0, 'a')]);
+      const reading = read(log, 'g', { start: (partition) => (partition === 0 ? 4n : 0n) });
+      await reading.until(() => reading.faults.length > 0);
+      for (let n = 0; n < 6; n++) await log.append([record(0, `later-${n}`)]);
+      expect(reading.faults[0]).toEqual([0, 'log_too_short']);
+      await reading.stop();
+    });
+
+    test('all kept records of a partition can be read outside of any group', async () => {
+      for (let n = 0; n < 50; n++) await log.append([record(n % 2, `${n}`)]);
+      await log.truncate(1, 5n);
+      const found: string[] = [];
+      for await (const records of log.read(0, 1))
+        found.push(...records.map(({ offset, value }) => `${offset}:${value}`));
+      expect(found).toEqual(Array.from({ length: 20 }, (_, n) => `${n + 5}:${2 * (n + 5) + 1}`));
+    });
+
     test('never below what was truncated', async () => {
       for (let n = 0; n < 10; n++) await log.append([record(0, `${n}`)]);
       await log.truncate(0, 6n);
@@ -423,6 +458,8 @@ export async function poll(
 
 interface Behaviour {
   start?(partition: number, epoch: number): bigint;
+  /** What an earlier reader knows of the log. */
+  handled?(partition: number): Partial<HandledLog>;
   /** How far an earlier reader came in the partitions of an epoch. */
   passed?(epoch: number): bigint;
   handle?(batch: LogBatch): void;
@@ -433,6 +470,7 @@ interface Behaviour {
 export class Reading implements LogReader {
   readonly batches: LogBatch[] = [];
   readonly takenAway: number[] = [];
+  readonly faults: [partition: number, fault: LogFault][] = [];
   readonly #starts = new Map<number, number>();
   readonly #passed = new Map<string, bigint>();
   readonly #behaviour: Behaviour;
@@ -453,13 +491,21 @@ export class Reading implements LogReader {
       passed: (epoch: number, partition: number) =>
         this.#passed.get(`${epoch}/${partition}`) ?? this.#behaviour.passed?.(epoch) ?? 0n,
       replays: () => false,
+      stopped: () => false,
     };
     return Promise.resolve(epochToRead(epochs, progress));
   }
 
-  start({ epoch, partition }: LogAssignment): Promise<bigint> {
+  async start({ epoch, partition }: LogAssignment): Promise<LogStart | null> {
     this.#starts.set(partition, this.starts(partition) + 1);
-    return new Promise((resolve) => resolve(this.#behaviour.start?.(partition, epoch) ?? 0n));
+    const offset = this.#behaviour.start?.(partition, epoch) ?? 0n;
+    const handled = this.#behaviour.handled?.(partition) ?? {};
+    return startAt(offset, handled);
+  }
+
+  differs({ partition }: LogAssignment, fault: LogFault): Promise<void> {
+    this.faults.push([partition, fault]);
+    return Promise.resolve();
   }
 
   handle(batch: LogBatch): Promise<void> {
@@ -513,6 +559,12 @@ export class Reading implements LogReader {
     return this.batches.filter((b) => b.partition === partition).flatMap((b) => b.records);
   }
 }
+
+/** A start of a reader that knows nothing but its offset, unless more is given. */
+export const startAt = (offset: bigint, handled: Partial<HandledLog> = {}): LogStart => ({
+  offset,
+  handled: { nextOffset: offset, lastCrc: null, storedUpTo: null, recordedEnd: null, ...handled },
+});
 
 /** Progress that consumers of one group share, as the stream keeps it in Postgres. */
 function sharedProgress(): Behaviour {

@@ -37,7 +37,11 @@ await log.consume(
   'paused',
   {
     epochToRead: (epochs) => Promise.resolve(epochs.at(-1)!.epoch),
-    start: () => Promise.resolve(0n),
+    start: () =>
+      Promise.resolve({
+        offset: 0n,
+        handled: { nextOffset: 0n, lastCrc: null, storedUpTo: null, recordedEnd: null },
+      }),
     handle(batch) {
       for (const record of batch.records)
         process.stdout.write(`${batch.partition}:${record.offset}\n`);

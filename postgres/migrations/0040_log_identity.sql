@@ -1,0 +1,26 @@
+-- The identity of the log (metering 3): a log that lost its tail, or a database that was put back to an
+-- earlier state, must not give out positions a second time. Locks stream_progress for a moment; it has a
+-- row for each partition.
+
+-- CRC-32 of the last processed record, the one before next_offset. Null: not known.
+alter table stream_progress add column last_crc bigint;
+
+-- Partitions that are not read any further until a person has chosen how to go on.
+create table stream_stops (
+  epoch integer not null,
+  partition integer not null,
+  fault text not null constraint stream_stops_fault_check check (fault in
+    ('records_missing', 'log_too_short', 'another_record', 'positions_used', 'epoch_behind')),
+  next_offset bigint not null,
+  stopped_at timestamptz not null default now(),
+  primary key (epoch, partition)
+);
+
+-- Where the partitions of closed epochs end, noted when the stream first saw the epoch closed. What stands
+-- in the log beyond is not read under its old position.
+create table stream_epoch_ends (
+  epoch integer not null,
+  partition integer not null,
+  end_offset bigint not null,
+  primary key (epoch, partition)
+);
