@@ -1,4 +1,3 @@
-import { uptime } from 'node:os';
 import { join, resolve } from 'node:path';
 import { startEmbeddedClickHouse } from '../clickhouse/embedded/server.ts';
 import { systemClock } from '../platform/clock.ts';
@@ -13,6 +12,7 @@ import { encryptionKeyIn } from './encryption-key.ts';
 import { alreadyRunning, InstanceFile, readRunning, SHARED_SETTINGS } from './instance-file.ts';
 import { migrateStores } from './migrate-stores.ts';
 import { checkMachine } from './preflight.ts';
+import { bootId } from './process-mark.ts';
 import { roleProcess } from './role-process.ts';
 import { RunningMark } from './running-mark.ts';
 import { Supervisor } from './supervisor.ts';
@@ -70,13 +70,15 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
     const pool = connectPostgres({ url: ownerUrl, applicationName: 'start', maxConnections: 2 });
     const { apiKey, firstPerson } = await (async () => {
       await migrateStores(pool, clickhouseUrl, log);
-      if (mark.begin(Date.now() - uptime() * 1000) && config.CLICKHOUSE_URL === undefined) {
+      const boot = bootId();
+      if (mark.isOfAnotherBoot(boot) && config.CLICKHOUSE_URL === undefined) {
         const partitions = await requestReplay(pool);
         log.warn(
           { partitions },
           'the machine went down under the engines: the last day is replayed',
         );
       }
+      mark.set(boot);
       const ids = createIds(systemClock);
       const { BOOTSTRAP_API_KEY: apiKey, BOOTSTRAP_EMAIL: email } = config;
       const nowMs = systemClock.now();

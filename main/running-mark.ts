@@ -1,14 +1,12 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-
-/** Clocks are set, and the uptime of a machine is rounded: boots this close together are one. */
-const SAME_BOOT_MS = 60_000;
+import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 /**
- * A file that stands in the data directory while the engines run. When a start finds one from before
- * the machine's last boot, the machine went down under them, and what ClickHouse had not forced to disk
- * may be gone: the log has to be replayed (metering 3). A killed process alone loses nothing, because
- * the operating system keeps what was written.
+ * A file that stands in the data directory while the engines run, with the id of the machine's boot. When
+ * a start finds one of another boot, the machine went down under the engines, and what ClickHouse had not
+ * forced to disk may be gone: the log has to be replayed (metering 3). A killed process alone loses
+ * nothing, because the operating system keeps what was written. Boots are told apart by their ids, never
+ * by times: clocks are set, and a machine may be up again within a minute.
  */
 export class RunningMark {
   readonly #file: string;
@@ -17,15 +15,35 @@ export class RunningMark {
     this.#file = join(dataDirectory, 'running');
   }
 
-  /** Sets the mark, and answers whether the machine went down while an earlier one stood. `bootedAt`: epoch milliseconds. */
-  begin(bootedAt: number): boolean {
-    const earlier = existsSync(this.#file) ? Number(readFileSync(this.#file, 'utf8')) : null;
-    writeFileSync(this.#file, String(Math.round(bootedAt)));
-    return earlier !== null && bootedAt - earlier > SAME_BOOT_MS;
+  /** Whether an earlier mark is of another boot. An unknown boot (empty) counts as another one. */
+  isOfAnotherBoot(bootId: string): boolean {
+    const earlier = this.#read();
+    return earlier !== null && (bootId === '' || earlier !== bootId);
+  }
+
+  /** Sets the mark. To be called when the replay that an earlier mark asks for has been committed. */
+  set(bootId: string): void {
+    const file = openSync(this.#file, 'w');
+    writeSync(file, bootId);
+    fsyncSync(file);
+    closeSync(file);
+    // So that the name, too, survives the loss of power that the mark is there for.
+    const directory = openSync(dirname(this.#file), 'r');
+    fsyncSync(directory);
+    closeSync(directory);
   }
 
   /** All processes have ended in order. */
   end(): void {
     rmSync(this.#file, { force: true });
+  }
+
+  #read(): string | null {
+    try {
+      return readFileSync(this.#file, 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      throw error;
+    }
   }
 }

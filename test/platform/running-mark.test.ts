@@ -1,33 +1,46 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RunningMark } from '../../main/running-mark.ts';
 
 describe('whether the machine went down under the engines', () => {
   let directory: string;
+  let mark: RunningMark;
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), 'meterline-mark-'));
+    mark = new RunningMark(directory);
   });
   afterEach(() => rmSync(directory, { recursive: true }));
-  const BOOT = 1_800_000_000_000;
 
-  test('a first start: no', () => expect(new RunningMark(directory).begin(BOOT)).toBe(false));
+  test('a first start: no', () => expect(mark.isOfAnotherBoot('boot-1')).toBe(false));
 
   test('killed and started again on the same boot: no', () => {
-    new RunningMark(directory).begin(BOOT);
-    expect(new RunningMark(directory).begin(BOOT + 900)).toBe(false);
+    mark.set('boot-1');
+    expect(new RunningMark(directory).isOfAnotherBoot('boot-1')).toBe(false);
   });
 
-  test('started again after another boot: yes, once', () => {
-    new RunningMark(directory).begin(BOOT);
-    expect(new RunningMark(directory).begin(BOOT + 3_600_000)).toBe(true);
-    expect(new RunningMark(directory).begin(BOOT + 3_600_500)).toBe(false);
+  test('started again after another boot, however soon: yes, until the mark is set again', () => {
+    mark.set('boot-1');
+    expect(mark.isOfAnotherBoot('boot-2')).toBe(true);
+    // The replay was not committed: the next start asks for it again.
+    expect(new RunningMark(directory).isOfAnotherBoot('boot-2')).toBe(true);
+    mark.set('boot-2');
+    expect(mark.isOfAnotherBoot('boot-2')).toBe(false);
   });
 
   test('stopped in order before the boot: no', () => {
-    const mark = new RunningMark(directory);
-    mark.begin(BOOT);
+    mark.set('boot-1');
     mark.end();
-    expect(new RunningMark(directory).begin(BOOT + 3_600_000)).toBe(false);
+    expect(mark.isOfAnotherBoot('boot-2')).toBe(false);
+  });
+
+  test.each(['', '1800000000000'])('a mark that is no boot id (%j): yes', (text) => {
+    writeFileSync(join(directory, 'running'), text);
+    expect(mark.isOfAnotherBoot('boot-1')).toBe(true);
+  });
+
+  test('a system that tells no boot id: every earlier mark asks for a replay', () => {
+    mark.set('');
+    expect(mark.isOfAnotherBoot('')).toBe(true);
   });
 });
