@@ -22,7 +22,7 @@ async function start({
     { batchEvents: config.STREAM_BATCH_EVENTS, batchWaitMs: config.STREAM_BATCH_WAIT_MS },
   );
   return {
-    health: async () => ({ stream: stream.isFlowing() ? 'up' : 'degraded' }),
+    health: async () => ({ stream: await stream.health() }),
     async drain() {
       await stream.close();
       await rest.close();

@@ -29,15 +29,17 @@ import {
   readReplayVersions,
 } from '../postgres/tables/stream-replays.ts';
 import type { StoredCopy, UsageStore } from '../clickhouse/writing/usage-store.ts';
+import { isOfNewerSchema } from '../schemas/events/usage-event.ts';
 import type { BatchRows } from './batch-rows.ts';
 import { PartitionIndex } from './event-index.ts';
 import { MeterCatalog, MeterCatalogCache } from './meter-catalog.ts';
 import type { StreamMetrics } from './metrics.ts';
-import type { OutagePatience } from './outage.ts';
+import { Draining, type OutagePatience } from './outage.ts';
 import { StoredCopies } from './stored-copies.ts';
 import { OwnedPartition, PartitionLost } from './owned-partition.ts';
 import { processBatch, type BatchOutcome } from './process-batch.ts';
 import type { RejectionNotices } from './rejection-notices.ts';
+import { Troubles } from './troubles.ts';
 import type { TableWriters } from './table-writers.ts';
 
 /** How many of the stored copies beyond the progress are compared with the log. */
@@ -64,6 +66,21 @@ export interface ConsumerOptions {
   readonly batchWaitMs: number;
 }
 
+/** The partition waits for a process that can read the record; it is given up and tried again. */
+export class RecordOfNewerSchema extends Error {
+  constructor({ partition, records }: LogBatch, index: number) {
+    super(
+      `Record ${records[index]!.offset} of partition ${partition} was written by a newer version; it waits for one.`,
+    );
+    this.name = 'RecordOfNewerSchema';
+  }
+}
+
+function firstRecords(batch: LogBatch, count: number): LogBatch {
+  const nextOffset = batch.records[count]!.offset;
+  return { ...batch, records: batch.records.slice(0, count), nextOffset };
+}
+
 /** The log of the partition is not the one that was read; a person decides how to go on. */
 export class PartitionStopped extends Error {
   constructor({ epoch, partition }: LogPartition, fault: LogFault) {
@@ -84,11 +101,13 @@ export class StreamConsumer implements LogReader {
   readonly #deps: ConsumerDeps;
   readonly #catalog: MeterCatalogCache;
   readonly #owned = new Map<number, OwnedPartition>();
+  readonly #troubles: Troubles;
   #consumer: LogConsumer | undefined;
 
   constructor(deps: ConsumerDeps) {
     this.#deps = deps;
-    const { pool, log } = deps;
+    const { pool, log, clock } = deps;
+    this.#troubles = new Troubles(() => clock.now());
     this.#catalog = new MeterCatalogCache({ pool, log }, () => this.#noteCatalogEverywhere());
   }
 
@@ -128,7 +147,20 @@ export class StreamConsumer implements LogReader {
     return epochToRead(await withNotedEnds(pool, epochs), await readReaderProgress(pool));
   }
 
+  /** Partitions that this process refuses now. */
+  troubles(): { readonly partition: number; readonly reason: string }[] {
+    return this.#troubles.current();
+  }
+
   async start(at: LogAssignment): Promise<LogStart | null> {
+    try {
+      return await this.#start(at);
+    } catch (error) {
+      throw this.#troubled(at.partition, error);
+    }
+  }
+
+  async #start(at: LogAssignment): Promise<LogStart | null> {
     const { pool, store, log } = this.#deps;
     const { epoch, partition } = at;
     const assignment = await takePartition(pool, at);
@@ -172,19 +204,40 @@ export class StreamConsumer implements LogReader {
   }
 
   async handle(batch: LogBatch): Promise<void> {
+    try {
+      await this.#handle(batch);
+      this.#troubles.solved(batch.partition);
+    } catch (error) {
+      throw this.#troubled(batch.partition, error);
+    }
+  }
+
+  /** That another process has the partition, or that this one ends, is no trouble. */
+  #troubled(partition: number, error: unknown): unknown {
+    const isUsual = error instanceof PartitionLost || error instanceof Draining;
+    if (!isUsual && error instanceof Error) this.#troubles.note(partition, error);
+    return error;
+  }
+
+  async #handle(batch: LogBatch): Promise<void> {
     const owned = this.#owned.get(batch.partition);
     if (owned === undefined || owned.epoch !== batch.epoch || owned.isLost)
       throw new PartitionLost(batch.partition);
     const first = batch.records[0];
     assert(first !== undefined && first.offset === owned.readFrom, 'a gap in the log');
     if (!owned.stored.agreeWith(batch.records)) await this.#stop(owned, 'positions_used');
-    await owned.exclusive(async () => {
-      const { again, anew } = owned.split(batch);
-      if (again !== null) await this.#replay(owned, again);
-      if (anew !== null) await this.#process(owned, anew);
-      owned.readFrom = batch.nextOffset;
-    });
+    const newer = batch.records.findIndex(({ value }) => isOfNewerSchema(value));
+    const readable = newer < 0 ? batch : firstRecords(batch, newer);
+    if (readable.records.length > 0)
+      await owned.exclusive(async () => {
+        const { again, anew } = owned.split(readable);
+        if (again !== null) await this.#replay(owned, again);
+        if (anew !== null) await this.#process(owned, anew);
+        owned.readFrom = readable.nextOffset;
+      });
     await this.#noteCatalog(owned);
+    // Not set aside: after a rollback of the product it waits for the version that wrote it.
+    if (newer >= 0) throw new RecordOfNewerSchema(batch, newer);
   }
 
   async revoked(partition: number, epoch: number): Promise<void> {
@@ -299,6 +352,12 @@ export class StreamConsumer implements LogReader {
     const ageMs = oldestIngestedAt === null ? 0 : Math.max(0, clock.now() - oldestIngestedAt);
     metrics.processed(partition, copies, duplicates, ageMs / 1000);
     for (const { reason } of rejections) metrics.rejected(reason);
+    for (const { tenant_id, event_id, position, reason, message } of rejections) {
+      if (reason !== 'undecodable_record' && reason !== 'malformed_event') continue;
+      metrics.setAside(tenant_id, reason);
+      const where = { partition, position: String(position), tenant_id, event_id };
+      this.#deps.log.error({ ...where, reason, detail: message }, 'set aside');
+    }
     notices.note(rejections);
   }
 }

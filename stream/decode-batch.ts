@@ -88,7 +88,7 @@ const TIMES_END = 10_382_256_000_000;
 const isStorableTime = (ms: number): boolean => Number.isInteger(ms) && ms >= 0 && ms < TIMES_END;
 
 /** The edge lets none of these in; another producer, or a fault of the edge, might. */
-function whyNotStorable(event: UsageEvent): string | null {
+export function whyNotStorable(event: UsageEvent): string | null {
   if (event.tenant_id === '' || event.environment_id === '') return 'without tenant or environment';
   if (event.event_id === '') return 'without event_id';
   if (!isStorableTime(event.ingested_at)) return `ingested_at ${event.ingested_at} is out of range`;

@@ -6,6 +6,8 @@ export interface StreamMetrics {
   /** Events of a batch whose progress has moved, and how old the oldest of them had become by then. */
   processed(partition: number, events: number, duplicates: number, oldestSeconds: number): void;
   rejected(reason: string): void;
+  /** Whole records and events that no meter version saw. */
+  setAside(tenantId: string, reason: string): void;
   sealed(buckets: number, seconds: number): void;
 }
 
@@ -41,6 +43,12 @@ export function createStreamMetrics(registry: Registry): StreamMetrics {
     labelNames: ['reason'],
     registers,
   });
+  const setAside = new Counter({
+    name: 'meterline_stream_set_aside_total',
+    help: 'Records that could not be read (no tenant) and events that could not be stored.',
+    labelNames: ['tenant', 'reason'],
+    registers,
+  });
   const sealedBuckets = new Counter({
     name: 'meterline_sealed_buckets_total',
     help: 'Usage buckets recomputed under a seal.',
@@ -60,6 +68,7 @@ export function createStreamMetrics(registry: Registry): StreamMetrics {
       freshness.observe(oldestSeconds);
     },
     rejected: (reason) => rejects.labels(reason).inc(),
+    setAside: (tenantId, reason) => setAside.labels(tenantId, reason).inc(),
     sealed(buckets, seconds) {
       sealedBuckets.inc(buckets);
       sealSeconds.observe(seconds);

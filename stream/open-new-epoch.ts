@@ -88,7 +88,7 @@ async function appendAll(log: EventLog, events: readonly UsageEvent[]): Promise<
   return events.length;
 }
 
-/** Records that can not be read were set aside under their old positions already, or will never be. */
+/** Damaged records were set aside under their old positions already, or will never be. */
 function eventsOf(record: Buffer): UsageEvent[] {
   try {
     return decodeEvents(record);

@@ -1,8 +1,11 @@
 import { Gauge, type Registry } from 'prom-client';
+import type { LogHead } from '../domain/metering/log-heads.ts';
+import { streamHealth } from '../domain/metering/stream-health.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { EventLog } from '../platform/event-log/event-log.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Pool } from '../postgres/client.ts';
+import { readEnds, readStops } from '../postgres/tables/stream-stops.ts';
 import { readProgress } from '../postgres/tables/stream-progress.ts';
 import type { UsageStore } from '../clickhouse/writing/usage-store.ts';
 import { BatchRows } from './batch-rows.ts';
@@ -11,6 +14,7 @@ import { createStreamMetrics } from './metrics.ts';
 import { OutagePatience } from './outage.ts';
 import { RejectionNotices } from './rejection-notices.ts';
 import { Sealer, type SealerOptions } from './sealer.ts';
+import { StuckWatch } from './stuck-watch.ts';
 import { createTableWriters } from './table-writers.ts';
 
 export interface StreamDeps {
@@ -35,6 +39,7 @@ export interface RunningStream {
   filtersCover(): boolean;
   /** False while some batch waits for a store to come back. */
   isFlowing(): boolean;
+  health(): Promise<'up' | 'degraded' | 'down'>;
   /** Finishes what is in flight as far as the stores answer; nothing is lost that is not finished. */
   close(): Promise<void>;
 }
@@ -60,6 +65,7 @@ export async function startStream(
     notices: new RejectionNotices({ pool, clock, log }),
   });
   const sealer = new Sealer({ pool, store, eventLog, metrics, log }, options.sealer);
+  const watch = new StuckWatch();
   registerGauges(deps, consumer);
   await consumer.open(options);
   sealer.start();
@@ -67,10 +73,29 @@ export async function startStream(
     assigned: () => consumer.assigned(),
     filtersCover: () => consumer.filtersCover,
     isFlowing: () => !patience.isWaiting,
+    health: async () =>
+      streamHealth({
+        stopped: (await readStops(pool)).length,
+        refused: consumer.troubles().length,
+        waitsForStore: patience.isWaiting,
+        waitingMs: watch.look(await headsToRead(deps), await readProgress(pool), clock.now()),
+      }),
     async close() {
       await Promise.all([consumer.close(), sealer.stop()]);
     },
   };
+}
+
+/** The heads of all epochs; what a closed epoch holds beyond its noted end is not the stream's to read. */
+async function headsToRead({
+  pool,
+  eventLog,
+}: Pick<StreamDeps, 'pool' | 'eventLog'>): Promise<LogHead[]> {
+  const [heads, ends] = await Promise.all([eventLog.positions(STREAM_GROUP), readEnds(pool)]);
+  return heads.map((head) => {
+    const end = ends.get(`${head.epoch}/${head.partition}`);
+    return end !== undefined && end < head.next ? { ...head, next: end } : head;
+  });
 }
 
 /** Read when they are asked for, so that they cost nothing between two scrapes. */
@@ -82,7 +107,7 @@ function registerGauges({ pool, eventLog, registry }: StreamDeps, consumer: Stre
     registers: [registry],
     async collect() {
       const [heads, progress] = await Promise.all([
-        eventLog.positions(STREAM_GROUP),
+        headsToRead({ pool, eventLog }),
         readProgress(pool),
       ]);
       this.reset();
@@ -93,6 +118,24 @@ function registerGauges({ pool, eventLog, registry }: StreamDeps, consumer: Stre
         const lag = head.next - (passed?.nextOffset ?? 0n);
         this.labels(String(head.partition)).inc(Number(lag));
       }
+    },
+  });
+  new Gauge({
+    name: 'meterline_stream_stopped_partitions',
+    help: 'Partitions that are not read because the log is not the one that was read, by fault.',
+    labelNames: ['fault'],
+    registers: [registry],
+    async collect() {
+      this.reset();
+      for (const { fault } of await readStops(pool)) this.labels(fault).inc();
+    },
+  });
+  new Gauge({
+    name: 'meterline_stream_refused_partitions',
+    help: 'Partitions that this process was given and cannot read now.',
+    registers: [registry],
+    collect() {
+      this.set(consumer.troubles().length);
     },
   });
   new Gauge({

@@ -8,6 +8,7 @@ import { resealSecrets } from './reseal-secrets.ts';
 import { resetPassword } from './reset-password.ts';
 import { resizeLog } from './resize-log.ts';
 import { rotateSigningKey } from './rotate-signing-key.ts';
+import { setAsideRecords } from './set-aside-records.ts';
 import { verifyBuckets } from './verify-buckets.ts';
 
 /** All commands, in the order of the list. */
@@ -18,6 +19,7 @@ export const COMMANDS: readonly MaintainCommand[] = [
   replay,
   resizeLog,
   log,
+  setAsideRecords,
   audit,
   resealSecrets,
   rotateSigningKey,

@@ -59,6 +59,13 @@ export async function withNotedEnds(db: Db, epochs: readonly LogEpoch[]): Promis
   }));
 }
 
+/** Noted ends of closed epochs by `epoch/partition`. */
+export async function readEnds(db: Db): Promise<ReadonlyMap<string, bigint>> {
+  const rows = await db<{ epoch: number; partition: number; end_offset: string }[]>`
+    select epoch, partition, end_offset from stream_epoch_ends`;
+  return new Map(rows.map((row) => [`${row.epoch}/${row.partition}`, BigInt(row.end_offset)]));
+}
+
 /** Where the stream stops reading a partition of an epoch, whatever the log holds beyond. */
 export async function setEnd(
   db: Db,

@@ -34,6 +34,14 @@ export class UndecodableRecord extends Error {
   }
 }
 
+/** A whole record in a schema that this process does not know: a newer version of the product wrote it. */
+export class NewerSchema extends Error {
+  constructor(fingerprint: string) {
+    super(`The record has schema ${fingerprint}, which is newer than this process.`);
+    this.name = 'NewerSchema';
+  }
+}
+
 interface WireRecord {
   readonly scopes: {
     readonly tenant_id: string;
@@ -82,16 +90,15 @@ export function encodeEvents(events: readonly UsageEvent[]): Buffer {
 }
 
 /**
- * The events of one log record; the place of each is the index of its position. Throws `UndecodableRecord` for bytes of another schema and
- * for damaged ones.
+ * The events of one log record; the place of each is the index of its position. Throws `UndecodableRecord`
+ * for bytes that are no record of ours and for damaged ones, `NewerSchema` for those of a schema to come.
  */
 export function decodeEvents(record: Buffer): UsageEvent[] {
   const end = record.length - CHECKSUM_BYTES;
   if (end < PLAIN.length) throw new UndecodableRecord(`${record.length} bytes are too few`);
   const header = record.subarray(0, PLAIN.length);
   const isDeflated = header.equals(DEFLATED);
-  if (!isDeflated && !header.equals(PLAIN))
-    throw new UndecodableRecord(`unknown schema ${header.toString('hex')}`);
+  if (!isDeflated && !header.equals(PLAIN)) throw unknownHeader(record, header);
   if (record.readUInt32LE(end) !== crc32(record.subarray(0, end)))
     throw new UndecodableRecord('wrong checksum');
   try {
@@ -101,6 +108,27 @@ export function decodeEvents(record: Buffer): UsageEvent[] {
   } catch (error) {
     throw new UndecodableRecord(String(error), { cause: error });
   }
+}
+
+/**
+ * Whether the record must wait for a newer version of the product. Its checksum tells it from damaged bytes,
+ * which no version can read. One comparison of ten bytes for records of today.
+ */
+export function isOfNewerSchema(record: Buffer): boolean {
+  if (record.length < PLAIN.length + CHECKSUM_BYTES) return false;
+  if (startsWith(record, PLAIN) || startsWith(record, DEFLATED)) return false;
+  const end = record.length - CHECKSUM_BYTES;
+  return record[0] === PLAIN[0] && record.readUInt32LE(end) === crc32(record.subarray(0, end));
+}
+
+const startsWith = (record: Buffer, header: Buffer): boolean =>
+  record.compare(header, 0, header.length, 0, header.length) === 0;
+
+function unknownHeader(record: Buffer, header: Buffer): Error {
+  const text = header.toString('hex');
+  return isOfNewerSchema(record)
+    ? new NewerSchema(text)
+    : new UndecodableRecord(`unknown schema ${text}`);
 }
 
 /** The Avro body, in memory that the next call uses again. */
