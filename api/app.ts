@@ -13,6 +13,7 @@ import { createLoginLimit } from '../platform/identity/login-limit.ts';
 import { logCorrections } from './usage/corrections/log-corrections.ts';
 import type { Pool } from '../postgres/client.ts';
 import type { ApiDeps, BillingDeps } from './deps.ts';
+import { isUsageUnderRepair } from '../postgres/tables/stream-replays.ts';
 import { readStreamLag } from '../postgres/tables/stream-lag.ts';
 import { EXAMPLES } from './conventions/examples.ts';
 import { API_ROUTES } from './routes.ts';
@@ -102,6 +103,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
       signUp: options.signUp ?? 'open',
       supportChatSecret: options.supportChatSecret ?? null,
       logCorrections: appendCorrections,
+      isUsageUnderRepair: () => isUsageUnderRepair(pool),
       streamLag: async () => {
         const eventLog = await options.openEventLog();
         return await readStreamLag(pool, await eventLog.positions(STREAM_GROUP));

@@ -46,6 +46,8 @@ export interface ApiDeps extends BillingDeps {
   readonly eventReader: EventReader;
   /** How far the stream is behind the log. Rejects while the log can not be reached. */
   streamLag(): Promise<readonly PartitionLag[]>;
+  /** Whether events are being replayed into the usage store: what it answers may be partial. */
+  isUsageUnderRepair(): Promise<boolean>;
   /** Appends what corrections are waiting for the event log. Never throws: a job tries again. */
   logCorrections(): Promise<void>;
 }

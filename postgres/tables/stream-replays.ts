@@ -110,3 +110,9 @@ export function readReplayVersions(
                       and (l.live_until is null or l.live_until > ${String(fromOffset)}::bigint))
      order by id`;
 }
+
+/** Whether a replay is due somewhere: the usage store may lack rows. The stream's own table; no tenant's. */
+export async function isUsageUnderRepair(db: Db): Promise<boolean> {
+  const [row] = await db<{ due: boolean }[]>`select exists (select from stream_replays) as due`;
+  return row!.due;
+}

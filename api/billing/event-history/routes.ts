@@ -1,6 +1,7 @@
 import { EventHistory, EventLookup, EventParams } from '../../../schemas/event.ts';
 import { EventCosts, EventCostsBody } from '../../../schemas/event-monitoring.ts';
 import { route } from '../../conventions/route.ts';
+import { tellRepair } from '../../usage/events/under-repair.ts';
 import { debugEvent } from './debug-event.ts';
 import { eventCosts } from './event-costs.ts';
 import { MeterTest, TestMeterBody, TestMeterDefinitionBody } from '../../../schemas/meter.ts';
@@ -17,7 +18,10 @@ export const eventHistoryRoutes = [
     query: EventLookup,
     status: 200,
     answer: EventHistory,
-    handler: ({ deps, scope, query }) => debugEvent(deps, scope, query.id),
+    async handler(call) {
+      await tellRepair(call);
+      return await debugEvent(call.deps, call.scope, call.query.id);
+    },
   }),
   route({
     method: 'POST',
@@ -38,7 +42,10 @@ export const eventHistoryRoutes = [
     params: EventParams,
     status: 200,
     answer: EventHistory,
-    handler: ({ deps, scope, params }) => debugEvent(deps, scope, params.id),
+    async handler(call) {
+      await tellRepair(call);
+      return await debugEvent(call.deps, call.scope, call.params.id);
+    },
   }),
   route({
     method: 'POST',

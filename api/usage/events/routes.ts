@@ -9,6 +9,7 @@ import { route } from '../../conventions/route.ts';
 import { eventsBodyOf, listEvents } from './list-events.ts';
 import { monitorEvents } from './monitoring.ts';
 import { reprocessEvents } from './reprocess-events.ts';
+import { tellRepair } from './under-repair.ts';
 
 export const eventRoutes = [
   route({
@@ -19,7 +20,10 @@ export const eventRoutes = [
     query: EventsQuery,
     status: 200,
     answer: EventList,
-    handler: ({ deps, scope, query }) => listEvents(deps, scope, eventsBodyOf(query)),
+    async handler(call) {
+      await tellRepair(call);
+      return await listEvents(call.deps, call.scope, eventsBodyOf(call.query));
+    },
   }),
   route({
     method: 'POST',
@@ -29,7 +33,10 @@ export const eventRoutes = [
     body: EventsBody,
     status: 200,
     answer: EventList,
-    handler: ({ deps, scope, body }) => listEvents(deps, scope, body),
+    async handler(call) {
+      await tellRepair(call);
+      return await listEvents(call.deps, call.scope, call.body);
+    },
   }),
   route({
     method: 'GET',

@@ -234,6 +234,35 @@ describe('event routes', () => {
       );
     });
 
+    test('while events are replayed into the store, lists and look-ups say that copies may be missing', async () => {
+      const { app, key, pool } = world.api;
+      const marks = async () => {
+        const headers = { 'x-api-key': key };
+        const [list, found, missing] = await Promise.all([
+          app.inject({ method: 'GET', url: '/v1/events', headers }),
+          app.inject({ method: 'GET', url: '/v1/events/l0', headers }),
+          app.inject({ method: 'GET', url: '/v1/events/lookup?id=nowhere', headers }),
+        ]);
+        return [list, found, missing].map(({ statusCode, headers: answered }) => [
+          statusCode,
+          answered['x-under-repair'],
+        ]);
+      };
+      await pool`
+        insert into stream_replays (epoch, partition, next_offset, until_offset) values (99, 0, 0, 1)`;
+      expect(await marks()).toEqual([
+        [200, 'events'],
+        [200, 'events'],
+        [404, 'events'],
+      ]);
+      await pool`delete from stream_replays where epoch = 99`;
+      expect(await marks()).toEqual([
+        [200, undefined],
+        [200, undefined],
+        [404, undefined],
+      ]);
+    });
+
     test('200: pages by offset and by key', async () => {
       const { body: first } = await post('/events/query', { ...range, page_size: 3 });
       expect(ids(first)).toEqual(['l6', 'l5', 'l4']);
