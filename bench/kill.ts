@@ -41,6 +41,7 @@ const seconds = (): string => ((performance.now() - startedAt) / 1000).toFixed(0
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 say(`kill: ${kills} kills, profile ${options.profile}, seed ${options.seed}`);
+const REPLICATION = String(Math.min(3, Number(options.brokers)));
 const kafka =
   options.profile === 'kafka'
     ? startKafka({ tool: options['kafka-tool'], brokers: Number(options.brokers), directory, say })
@@ -53,6 +54,7 @@ const config = readConfig({
   POSTGRES_URL: undefined,
   CLICKHOUSE_URL: undefined,
   KAFKA_BROKERS: kafka?.brokers,
+  KAFKA_REPLICATION_FACTOR: REPLICATION,
 });
 const instance = await startInstance({
   config,
@@ -60,6 +62,7 @@ const instance = await startInstance({
   env: {
     FAILPOINTS: options.failpoints,
     KAFKA_BROKERS: kafka?.brokers ?? '',
+    KAFKA_REPLICATION_FACTOR: REPLICATION,
     KAFKA_TOPIC: `kill-${process.pid}-${Date.now()}`,
   },
 });

@@ -10,6 +10,7 @@ export const SHARED_SETTINGS = [
   'CLICKHOUSE_URL',
   'KAFKA_BROKERS',
   'KAFKA_TOPIC',
+  'KAFKA_REPLICATION_FACTOR',
   'REDIS_URL',
 ] as const;
 

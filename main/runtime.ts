@@ -154,9 +154,10 @@ function openEventLog(
   logger: Logger,
 ): Promise<ResizableEventLog> {
   const { KAFKA_BROKERS: brokers, KAFKA_TOPIC: topic, LOG_PARTITIONS: partitions } = config;
+  const replicationFactor = config.KAFKA_REPLICATION_FACTOR;
   return brokers === undefined
     ? openPostgresEventLog({ url: postgresUrl, logger, partitions })
-    : openKafkaEventLog({ brokers, topic, logger, partitions });
+    : openKafkaEventLog({ brokers, topic, replicationFactor, logger, partitions });
 }
 
 async function openCache({ REDIS_URL: url }: Config, clock: Clock, logger: Logger): Promise<Cache> {

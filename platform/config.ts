@@ -72,6 +72,8 @@ const Config = z.object({
     .string()
     .regex(/^[A-Za-z0-9._-]{1,200}$/)
     .default('meterline-events'),
+  /** Brokers that keep a copy of each event. 1 is for trials: with its disk, that broker loses acknowledged events. */
+  KAFKA_REPLICATION_FACTOR: z.coerce.number().int().min(1).max(9).default(3),
   /** Unset: caches and rate limits live in the process. */
   REDIS_URL: url(/^rediss?:\/\//, 'redis://host:6379').optional(),
   /** Partitions of a new event log; an existing one keeps what it has. Unset: 4 embedded, 12 on Kafka. */

@@ -39,7 +39,11 @@ export function openLog({ postgresUrl, kafka }: LogAddress, logger?: Logger): Pr
   const log = logger ?? createLogger('warn', 'bench');
   return kafka === null
     ? openPostgresEventLog({ url: postgresUrl, logger: log })
-    : openKafkaEventLog({ ...kafka, logger: log });
+    : openKafkaEventLog({
+        ...kafka,
+        replicationFactor: kafka.brokers.length >= 3 ? 3 : 1,
+        logger: log,
+      });
 }
 
 async function kafkaStore(brokers: string[]): Promise<LogStore> {

@@ -19,12 +19,21 @@ import { isKafkaOutage } from './kafka-outage.ts';
 import { KafkaLogConsumer } from './kafka-consumer.ts';
 import { readPartition } from './kafka-read.ts';
 import { KafkaAppender } from './kafka-producer.ts';
-import { createEpoch, findEpochs, groupOf, sealEpoch, topicOf } from './kafka-topics.ts';
+import {
+  checkTopic,
+  createEpoch,
+  findEpochs,
+  groupOf,
+  sealEpoch,
+  topicOf,
+} from './kafka-topics.ts';
 
 export interface KafkaEventLogOptions extends KafkaAddress {
   /** Name of the log; its topics are `<topic>-e<epoch>`. */
   readonly topic: string;
   readonly logger: Logger;
+  /** Brokers that keep a copy of each record. Left out: 3. */
+  readonly replicationFactor?: number;
   /** Partitions of a new log; an existing one keeps what it has. */
   readonly partitions?: number;
   /** An append is answered in this time or refused. */
@@ -36,6 +45,7 @@ export interface KafkaEventLogOptions extends KafkaAddress {
 }
 
 const DEFAULT_PARTITIONS = 12;
+const DEFAULT_REPLICATION_FACTOR = 3;
 /** Brokers apply a topic's settings when the controller's word reaches them. */
 const SEAL_SPREAD_MS = 2_000;
 
@@ -64,9 +74,11 @@ class Log implements KafkaEventLog {
   readonly #queue: AppendQueue;
   readonly #consumers = new Set<KafkaLogConsumer>();
   #failing = false;
+  readonly #replicas: number;
 
   constructor(options: KafkaEventLogOptions) {
     this.#options = options;
+    this.#replicas = options.replicationFactor ?? DEFAULT_REPLICATION_FACTOR;
     const deadlineMs = options.appendDeadlineMs ?? 2_000;
     const { logger } = options;
     // Reading and administration may take their time, and a new broker refuses first requests.
@@ -92,8 +104,13 @@ class Log implements KafkaEventLog {
     await this.#admin.connect();
     const found = await findEpochs(this.#admin, this.#options.topic);
     if (found.length === 0)
-      await createEpoch(this.#admin, this.#options.topic, { epoch: 0, partitions });
+      await createEpoch(this.#admin, this.#options.topic, { epoch: 0, partitions }, this.#replicas);
     await this.#reload();
+    const { topic, brokers } = this.#options;
+    await checkTopic(this.#admin, topic, this.epoch, {
+      brokers,
+      replicationFactor: this.#replicas,
+    });
   }
 
   append(records: readonly LogAppend[]): Promise<void> {
@@ -163,9 +180,10 @@ class Log implements KafkaEventLog {
   async resize(partitions: number, atLeast = 0): Promise<number> {
     const { topic } = this.#options;
     const epoch = (await findEpochs(this.#admin, topic)).at(-1)!.epoch;
-    await sealEpoch(this.#admin, topic, epoch);
+    await sealEpoch(this.#admin, topic, epoch, this.#replicas);
     await sleep(SEAL_SPREAD_MS);
-    await createEpoch(this.#admin, topic, { epoch: Math.max(epoch + 1, atLeast), partitions });
+    const next = { epoch: Math.max(epoch + 1, atLeast), partitions };
+    await createEpoch(this.#admin, topic, next, this.#replicas);
     await this.#reload();
     return this.epoch;
   }

@@ -42,7 +42,7 @@ describeWith('KAFKA_BROKERS', 'event log on Kafka', (list) => {
     const topic = `contract-${randomBytes(6).toString('hex')}`;
     // A member that stands still for a while is none that has vanished; the one that does is another process.
     const common = {
-      brokers, topic, partitions, logger, sessionTimeoutMs: 20_000, appendDeadlineMs: WAIT_MS,
+      brokers, topic, partitions, logger, replicationFactor: brokers.length >= 3 ? 3 : 1, sessionTimeoutMs: 20_000, appendDeadlineMs: WAIT_MS,
     }; // prettier-ignore
     const proxies: FaultProxy[] = [];
     return {
@@ -104,6 +104,58 @@ describeWith('KAFKA_BROKERS', 'event log on Kafka', (list) => {
     expect(later.batches.map((batch) => batch.epoch)).not.toContain(0);
     await later.stop();
     await Promise.all([log.close(), edge.close()]);
+    await subject.close();
+  });
+
+  test('a topic that could lose acknowledged events is refused with the command that mends it', async () => {
+    const subject = await kafkaLog(1);
+    const { topic } = JSON.parse(subject.address) as { topic: string };
+    await (await subject.open()).close();
+    const admin = new Kafka({ brokers, logLevel: 0 }).admin();
+    await admin.connect();
+    const set = (entries: Record<string, string>) =>
+      admin.alterConfigs({
+        validateOnly: false,
+        resources: [
+          {
+            type: 2,
+            name: `${topic}-e0`,
+            configEntries: Object.entries(entries).map(([name, value]) => ({ name, value })),
+          },
+        ],
+      });
+    await set({ 'unclean.leader.election.enable': 'true', 'retention.ms': '86400000' });
+    const refusal = await subject.open().then(
+      () => '',
+      (error: Error) => error.message,
+    );
+    expect(refusal).toContain('unclean.leader.election.enable is true, and must be false');
+    expect(refusal).toContain('retention.ms is 86400000, and must be -1');
+    const [, mend] = /--add-config (\S+)/.exec(refusal)!;
+    await set(
+      Object.fromEntries(mend!.split(',').map((entry) => entry.split('=') as [string, string])),
+    );
+    await poll(() =>
+      subject.open().then(
+        (log) => log.close().then(() => true),
+        () => false,
+      ),
+    );
+    await admin.disconnect();
+    await subject.close();
+  });
+
+  test('more copies than there are brokers are refused with what to do', async () => {
+    const subject = await kafkaLog(1);
+    await expect(subject.open({ replicationFactor: 9 })).rejects.toThrow(
+      /KAFKA_REPLICATION_FACTOR is 9.*the cluster has \d+ broker/s,
+    );
+    const log = await subject.open();
+    if (brokers.length < 3)
+      await expect(subject.open({ replicationFactor: 2 })).rejects.toThrow(
+        'KAFKA_REPLICATION_FACTOR',
+      );
+    await log.close();
     await subject.close();
   });
 

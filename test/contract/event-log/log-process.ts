@@ -19,6 +19,7 @@ async function open(): Promise<EventLog> {
     ? openPostgresEventLog({ ...target, logger, leaseMs: 1_000, appendDeadlineMs: WAIT_MS })
     : openKafkaEventLog({
         ...target,
+        replicationFactor: target.brokers.length >= 3 ? 3 : 1,
         logger,
         sessionTimeoutMs: 6_000,
         appendDeadlineMs: WAIT_MS,
