@@ -21,7 +21,7 @@ import {
   type Assignment,
   type LogPartition,
 } from '../postgres/tables/stream-progress.ts';
-import { noteStop, withNotedEnds } from '../postgres/tables/stream-stops.ts';
+import { noteEnd, noteStop, withNotedEnds } from '../postgres/tables/stream-stops.ts';
 import {
   moveReplay,
   readReaderProgress,
@@ -140,7 +140,7 @@ export class StreamConsumer implements LogReader {
     return [...this.#owned.values()].reduce((sum, owned) => sum + owned.index.filterBytes, 0);
   }
 
-  /** Decided from our own progress, replays and stops, and from where closed epochs were noted to end. */
+  /** Decided from our own progress and replays, and from where closed epochs were noted to end. */
   async epochToRead(epochs: readonly LogEpoch[]): Promise<number> {
     if (epochs.length === 1) return epochs[0]!.epoch;
     const { pool } = this.#deps;
@@ -195,6 +195,11 @@ export class StreamConsumer implements LogReader {
       recordedEnd: assignment.end,
     };
     return { offset: from, handled };
+  }
+
+  /** From here on a closed partition is drained when the progress has reached its end. */
+  async agrees(at: LogAssignment, next: bigint): Promise<void> {
+    if (at.closed) await noteEnd(this.#deps.pool, at, next);
   }
 
   /** The log found that it is not the one we have read. */

@@ -3,8 +3,11 @@ export interface LogEpoch {
   readonly epoch: number;
   /** How many partitions it has; fixed for its life. */
   readonly partitions: number;
-  /** Where each partition ends, by partition number; null while the epoch takes records. */
-  readonly ends: readonly bigint[] | null;
+  /**
+   * Where each partition ends, by partition number; null while the epoch takes records. The end of a
+   * partition is null while the reader has not compared what it holds with what it has handled of it.
+   */
+  readonly ends: readonly (bigint | null)[] | null;
 }
 
 /** How far a reader has come. Missing partitions stand at 0. */
@@ -12,14 +15,12 @@ export interface ReaderProgress {
   passed(epoch: number, partition: number): bigint;
   /** Whether records of the partition must be read again. */
   replays(epoch: number, partition: number): boolean;
-  /** Whether the partition was stopped because of its log: what stands in it waits for a person. */
-  stopped(epoch: number, partition: number): boolean;
 }
 
 /**
  * The epoch that a reader reads next: the oldest one that it has not drained (metering 3). A closed
- * epoch is drained when the reader's own progress has reached the end of every partition and nothing
- * of it is to be replayed or stopped. What the log remembers of the reader does not decide: a commit may be lost
+ * epoch is drained when the reader's own progress has reached the noted end of every partition and nothing
+ * of it is to be replayed. What the log remembers of the reader does not decide: a commit may be lost
  * between the reader's progress and the log, or expire. `epochs` ascend; the last one is open.
  */
 export function epochToRead(epochs: readonly LogEpoch[], progress: ReaderProgress): number {
@@ -32,9 +33,9 @@ export function isDrained({ epoch, ends }: LogEpoch, progress: ReaderProgress): 
     ends !== null &&
     ends.every(
       (end, partition) =>
+        end !== null &&
         progress.passed(epoch, partition) >= end &&
-        !progress.replays(epoch, partition) &&
-        !progress.stopped(epoch, partition),
+        !progress.replays(epoch, partition),
     )
   );
 }

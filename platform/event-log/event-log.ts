@@ -79,6 +79,8 @@ export interface LogReader {
    * reader refuses the next one until somebody has decided how to go on.
    */
   differs?(assignment: LogAssignment, fault: LogFault): Promise<void>;
+  /** The log holds what the reader handled, and the offset `next` comes next. Called before the first batch. */
+  agrees?(assignment: LogAssignment, next: bigint): Promise<void>;
   /**
    * Called with one batch of a partition at a time; the next one comes when it has resolved. A throw
    * makes the log give the partition up and assign it afresh (so `start` is asked again).
@@ -94,6 +96,8 @@ export interface LogAssignment {
   readonly partition: number;
   /** How many partitions the epoch has: which slots are this partition's. */
   readonly partitions: number;
+  /** Whether the epoch takes no more records. */
+  readonly closed: boolean;
 }
 
 /** Where reading starts. */

@@ -43,6 +43,7 @@ interface Session {
   readonly consumer: Consumer;
   readonly epoch: number;
   readonly partitions: number;
+  readonly closed: boolean;
   readonly topic: string;
 }
 
@@ -52,7 +53,7 @@ interface Assignment {
   /** The offset the next batch must begin at; null while `start` has not answered, or nothing is to be read. */
   expected: bigint | null;
   /** While the record before the progress has not been compared: what it must be, and where reading starts after it. */
-  compare: { readonly handled: HandledLog; readonly then: bigint } | null;
+  compare: { readonly handled: HandledLog; readonly then: bigint; readonly next: bigint } | null;
   /** Batches in a row that began elsewhere. */
   strays: number;
   /** Set when the assignment is over. A batch in flight may still finish. */
@@ -100,7 +101,7 @@ export class KafkaLogConsumer implements LogConsumer {
 
   async #join(): Promise<void> {
     const { kafka, group, sessionTimeoutMs, maxBatchWaitMs } = this.#options;
-    const { epoch, partitions } = await this.#epochToRead();
+    const { epoch, partitions, ends } = await this.#epochToRead();
     const topic = topicOf(this.#options.topic, epoch);
     const consumer = kafka.consumer({
       groupId: groupOf(this.#options.topic, epoch, group),
@@ -112,7 +113,7 @@ export class KafkaLogConsumer implements LogConsumer {
       maxWaitTimeInMs: maxBatchWaitMs,
       retry: { retries: 5, restartOnFailure: () => Promise.resolve(true) },
     });
-    const session = { consumer, epoch, partitions, topic };
+    const session = { consumer, epoch, partitions, closed: ends !== null, topic };
     this.#session = session;
     consumer.on('consumer.group_join', ({ payload }) => {
       if (this.#session === session) this.#assign(payload.memberAssignment[topic] ?? []);
@@ -164,9 +165,12 @@ export class KafkaLogConsumer implements LogConsumer {
   #watchEpoch(): void {
     this.#epochTimer = setTimeout(() => {
       this.#change(async () => {
-        const { epoch } = await this.#epochToRead();
+        const { epoch, ends } = await this.#epochToRead();
+        const isClosed = ends !== null;
         if (this.#session === null) await this.#join();
-        else if (epoch !== this.#session.epoch) await this.#rejoin(this.#session);
+        // A partition of an epoch that was closed meanwhile is assigned anew: its end is to be compared.
+        else if (epoch !== this.#session.epoch || isClosed !== this.#session.closed)
+          await this.#rejoin(this.#session);
       });
       this.#watchEpoch();
     }, EPOCH_CHECK_MS);
@@ -209,9 +213,12 @@ export class KafkaLogConsumer implements LogConsumer {
       if (assignment.ended || this.#session !== session) return;
       const last = handled.nextOffset - 1n;
       if (handled.lastCrc !== null && last >= kept.first) {
-        assignment.compare = { handled, then: offset };
+        assignment.compare = { handled, then: offset, next: kept.next };
         assignment.expected = last;
-      } else assignment.expected = offset;
+      } else {
+        await this.#options.reader.agrees?.(at(session, partition), kept.next);
+        assignment.expected = offset;
+      }
       const from = assignment.expected.toString();
       session.consumer.seek({ topic: session.topic, partition, offset: from });
       session.consumer.resume([{ topic: session.topic, partitions: [partition] }]);
@@ -297,6 +304,7 @@ export class KafkaLogConsumer implements LogConsumer {
         return await this.#differs(session, assignment, fault, handled).catch((error) =>
           this.#fail(assignment, error),
         );
+      await this.#options.reader.agrees?.(at(session, partition), assignment.compare.next);
       assignment.compare = null;
       assignment.expected = then;
       messages = messages.slice(1);
@@ -368,8 +376,9 @@ export class KafkaLogConsumer implements LogConsumer {
 
 const EMPTY = Buffer.alloc(0);
 
-const at = ({ epoch, partitions }: Session, partition: number): LogAssignment => ({
+const at = ({ epoch, partitions, closed }: Session, partition: number): LogAssignment => ({
   epoch,
   partition,
   partitions,
+  closed,
 });

@@ -37,6 +37,7 @@ export class PostgresLogConsumer implements LogConsumer {
   readonly #failures = new Map<number, { count: number; retryAt: number }>();
   #epoch = -1;
   #epochPartitions = 0;
+  #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
   #ticking: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
@@ -98,8 +99,14 @@ export class PostgresLogConsumer implements LogConsumer {
       for (const reader of this.#readers.values()) void this.#leave(reader);
       this.#failures.clear();
       this.#epoch = epoch;
-      this.#epochPartitions = epochs.find((each) => each.epoch === epoch)!.partitions;
     }
+    const reading = epochs.find((each) => each.epoch === epoch)!;
+    const isClosed = reading.ends !== null;
+    // A partition of an epoch that was closed meanwhile is assigned anew: its end is to be compared.
+    if (isClosed !== this.#isClosed)
+      for (const reader of this.#readers.values()) void this.#leave(reader);
+    this.#isClosed = isClosed;
+    this.#epochPartitions = reading.partitions;
     const unwanted = this.#unwanted();
     const held = await renewLeases(pool, { group, member: this.#member, leaseMs, epoch, unwanted });
     for (const [partition, reader] of this.#readers)
@@ -130,7 +137,12 @@ export class PostgresLogConsumer implements LogConsumer {
       pool,
       group,
       reader,
-      assignment: { epoch: this.#epoch, partition, partitions: this.#epochPartitions },
+      assignment: {
+        epoch: this.#epoch,
+        partition,
+        partitions: this.#epochPartitions,
+        closed: this.#isClosed,
+      },
       maxBatchEvents,
       maxBatchWaitMs,
       onBatch: () => this.#failures.delete(partition),

@@ -151,7 +151,7 @@ export class PostgresPartitionReader {
     const next = BigInt(head?.next_offset ?? 0);
     const last = head?.last ?? null;
     const fault = logFault(handled, { first, next, lastCrc: last === null ? null : crc32(last) });
-    if (fault === null) return;
+    if (fault === null) return await reader.agrees?.(assignment, next);
     await reader.differs?.(assignment, fault);
     const facts = `it holds ${first} to ${next}, ${handled.nextOffset} is next`;
     throw new LogDiffers(assignment, fault, facts);

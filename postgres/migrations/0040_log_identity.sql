@@ -16,11 +16,17 @@ create table stream_stops (
   primary key (epoch, partition)
 );
 
--- Where the partitions of closed epochs end, noted when the stream first saw the epoch closed. What stands
--- in the log beyond is not read under its old position.
+-- Where the partitions of closed epochs end, noted when the stream had compared what the closed partition
+-- holds with what it had processed. What stands in the log beyond is not read under its old position.
 create table stream_epoch_ends (
   epoch integer not null,
   partition integer not null,
   end_offset bigint not null,
   primary key (epoch, partition)
 );
+-- Epochs before one that was processed were drained by the rules of their time.
+insert into stream_epoch_ends (epoch, partition, end_offset)
+select epoch, partition, next_offset
+  from stream_progress p
+ where exists (select from stream_progress later
+                where later.epoch > p.epoch and later.next_offset > 0);

@@ -34,22 +34,19 @@ export async function requestReplay(db: Db, hours = 24): Promise<number> {
   return requested.count;
 }
 
-/** How far the stream has come everywhere, what is to be replayed and what is stopped, in one statement. */
+/** How far the stream has come everywhere and what is to be replayed, in one statement. */
 export async function readReaderProgress(db: Db): Promise<ReaderProgress> {
   const rows = await db<
-    { epoch: number; partition: number; next_offset: string; replays: boolean; stopped: boolean }[]
+    { epoch: number; partition: number; next_offset: string; replays: boolean }[]
   >`
     select p.epoch, p.partition, p.next_offset,
            exists (select from stream_replays r
-                    where r.epoch = p.epoch and r.partition = p.partition) as replays,
-           exists (select from stream_stops s
-                    where s.epoch = p.epoch and s.partition = p.partition) as stopped
+                    where r.epoch = p.epoch and r.partition = p.partition) as replays
       from stream_progress p`;
   const known = new Map(rows.map((row) => [`${row.epoch}/${row.partition}`, row]));
   return {
     passed: (epoch, partition) => BigInt(known.get(`${epoch}/${partition}`)?.next_offset ?? 0),
     replays: (epoch, partition) => known.get(`${epoch}/${partition}`)?.replays ?? false,
-    stopped: (epoch, partition) => known.get(`${epoch}/${partition}`)?.stopped ?? false,
   };
 }
 

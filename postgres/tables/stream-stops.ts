@@ -35,28 +35,30 @@ export async function endStop(db: Db, { epoch, partition }: LogPartition): Promi
   await db`delete from stream_stops where epoch = ${epoch} and partition = ${partition}`;
 }
 
-/** Notes where closed epochs end, unless it is noted already, and answers the epochs with the noted ends. */
+/**
+ * The epochs with the ends that were noted, null where none was. The log's own word does not count before
+ * the stream has compared the partition: it may have lost its tail, and got other records, before it was
+ * closed.
+ */
 export async function withNotedEnds(db: Db, epochs: readonly LogEpoch[]): Promise<LogEpoch[]> {
-  const found = epochs.flatMap(({ epoch, ends }) =>
-    (ends ?? []).map((end, partition) => ({ epoch, partition, end: String(end) })),
-  );
-  const rows = await db<{ epoch: number; partition: number; end_offset: string }[]>`
-    with noted as (
-      insert into stream_epoch_ends (epoch, partition, end_offset)
-      select * from unnest(
-        ${found.map(({ epoch }) => epoch)}::int[], ${found.map(({ partition }) => partition)}::int[],
-        ${found.map(({ end }) => end)}::bigint[])
-      on conflict do nothing
-      returning epoch, partition, end_offset)
-    select * from noted union select epoch, partition, end_offset from stream_epoch_ends`;
-  const noted = new Map(
-    rows.map((row) => [`${row.epoch}/${row.partition}`, BigInt(row.end_offset)]),
-  );
-  return epochs.map((epoch) => ({
-    ...epoch,
-    ends:
-      epoch.ends?.map((end, partition) => noted.get(`${epoch.epoch}/${partition}`) ?? end) ?? null,
+  const noted = await readEnds(db);
+  return epochs.map(({ epoch, partitions, ends }) => ({
+    epoch,
+    partitions,
+    ends: ends?.map((_, partition) => noted.get(`${epoch}/${partition}`) ?? null) ?? null,
   }));
+}
+
+/** Notes where a partition of a closed epoch ends; an end that is noted stays. */
+export async function noteEnd(
+  db: Db,
+  { epoch, partition }: LogPartition,
+  end: bigint,
+): Promise<void> {
+  await db`
+    insert into stream_epoch_ends (epoch, partition, end_offset)
+    values (${epoch}, ${partition}, ${String(end)}::bigint)
+    on conflict do nothing`;
 }
 
 /** Noted ends of closed epochs by `epoch/partition`. */

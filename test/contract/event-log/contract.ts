@@ -491,7 +491,6 @@ export class Reading implements LogReader {
       passed: (epoch: number, partition: number) =>
         this.#passed.get(`${epoch}/${partition}`) ?? this.#behaviour.passed?.(epoch) ?? 0n,
       replays: () => false,
-      stopped: () => false,
     };
     return Promise.resolve(epochToRead(epochs, progress));
   }
