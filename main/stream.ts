@@ -22,7 +22,8 @@ async function start({
     { batchEvents: config.STREAM_BATCH_EVENTS, batchWaitMs: config.STREAM_BATCH_WAIT_MS },
   );
   return {
-    health: async () => ({ stream: await stream.health() }),
+    // Without an answer of the database nothing is known, and nothing flows.
+    health: async () => ({ stream: await stream.health().catch(() => 'down' as const) }),
     async drain() {
       await stream.close();
       await rest.close();

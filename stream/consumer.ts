@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
-import { epochToRead, type LogEpoch } from '../domain/metering/epochs.ts';
+import { epochToRead, withNotedEnds, type LogEpoch } from '../domain/metering/epochs.ts';
 import { LOG_FAULT_TEXT, type LogFault } from '../domain/metering/log-identity.ts';
 import { packPosition } from '../domain/metering/position.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -21,7 +21,7 @@ import {
   type Assignment,
   type LogPartition,
 } from '../postgres/tables/stream-progress.ts';
-import { noteEnd, noteStop, withNotedEnds } from '../postgres/tables/stream-stops.ts';
+import { noteEnd, noteForwarded, noteStop, readEnds } from '../postgres/tables/stream-stops.ts';
 import {
   moveReplay,
   readReaderProgress,
@@ -31,6 +31,7 @@ import {
 import type { StoredCopy, UsageStore } from '../clickhouse/writing/usage-store.ts';
 import { isOfNewerSchema } from '../schemas/events/usage-event.ts';
 import type { BatchRows } from './batch-rows.ts';
+import { forwardRecords, lateRecords, type LateRecords } from './forward-records.ts';
 import { PartitionIndex } from './event-index.ts';
 import { MeterCatalog, MeterCatalogCache } from './meter-catalog.ts';
 import type { StreamMetrics } from './metrics.ts';
@@ -102,6 +103,7 @@ export class StreamConsumer implements LogReader {
   readonly #catalog: MeterCatalogCache;
   readonly #owned = new Map<number, OwnedPartition>();
   readonly #troubles: Troubles;
+  #forwarding: Promise<void> | null = null;
   #consumer: LogConsumer | undefined;
 
   constructor(deps: ConsumerDeps) {
@@ -123,6 +125,7 @@ export class StreamConsumer implements LogReader {
   async close(): Promise<void> {
     this.#deps.patience.drain();
     await this.#consumer?.close();
+    await this.#forwarding;
     await this.#catalog.close();
   }
 
@@ -144,7 +147,25 @@ export class StreamConsumer implements LogReader {
   async epochToRead(epochs: readonly LogEpoch[]): Promise<number> {
     if (epochs.length === 1) return epochs[0]!.epoch;
     const { pool } = this.#deps;
-    return epochToRead(await withNotedEnds(pool, epochs), await readReaderProgress(pool));
+    const noted = await readEnds(pool);
+    const late = lateRecords(epochs, noted);
+    if (late.length > 0) this.#forwardLate(late);
+    return epochToRead(withNotedEnds(epochs, noted), await readReaderProgress(pool));
+  }
+
+  /** One run at a time; what fails is found again by the next look. */
+  #forwardLate(late: readonly LateRecords[]): void {
+    const { pool, eventLog, log } = this.#deps;
+    this.#forwarding ??= (async () => {
+      for (const records of late) {
+        const events = await forwardRecords(eventLog, records);
+        await noteForwarded(pool, records, records.to);
+        const { epoch, partition } = records;
+        log.warn({ epoch, partition, events }, 'late records of a closed epoch were forwarded');
+      }
+    })()
+      .catch((error: unknown) => log.error({ err: error }, 'late records wait'))
+      .finally(() => (this.#forwarding = null));
   }
 
   /** Partitions that this process refuses now. */

@@ -1,12 +1,19 @@
 import { packPosition } from '../domain/metering/position.ts';
-import { appendEvents } from '../platform/event-log/append-events.ts';
 import type { EventLog } from '../platform/event-log/event-log.ts';
 import type { Pool } from '../postgres/client.ts';
 import { fencePartition, readProgress } from '../postgres/tables/stream-progress.ts';
-import { endStop, readStops, setEnd, type StreamStop } from '../postgres/tables/stream-stops.ts';
+import {
+  endStop,
+  noteForwarded,
+  readStops,
+  setEnd,
+  type StreamStop,
+} from '../postgres/tables/stream-stops.ts';
 import type { UsageStore } from '../clickhouse/writing/usage-store.ts';
 import type { RawEventRow } from '../clickhouse/rows.ts';
-import { decodeEvents, UndecodableRecord, type UsageEvent } from '../schemas/events/usage-event.ts';
+import type { UsageEvent } from '../schemas/events/usage-event.ts';
+import { STREAM_GROUP } from './consumer.ts';
+import { forwardEvents, forwardRecords } from './forward-records.ts';
 
 export interface NewEpochDeps {
   readonly pool: Pool;
@@ -14,8 +21,6 @@ export interface NewEpochDeps {
   readonly store: UsageStore;
   readonly say: (line: string) => void;
 }
-
-const EVENTS_AT_ONCE = 1_000;
 
 /**
  * Goes on after the log of some partitions was lost or put back to an earlier state. The epoch is closed, so
@@ -25,7 +30,7 @@ const EVENTS_AT_ONCE = 1_000;
  * May be run again after a failure anywhere: the stop goes last.
  */
 export async function openNewEpoch(deps: NewEpochDeps): Promise<{ epoch: number; events: number }> {
-  const { pool, eventLog } = deps;
+  const { pool, eventLog, say } = deps;
   const stops = await readStops(pool);
   await closeStoppedEpochs(deps, stops);
   const epochs = await eventLog.epochs();
@@ -34,12 +39,23 @@ export async function openNewEpoch(deps: NewEpochDeps): Promise<{ epoch: number;
     const partitions = epochs.find(({ epoch }) => epoch === stop.epoch)?.partitions;
     // From here on an owner that still works on it moves nothing.
     await fencePartition(pool, stop);
-    events += await forwardRecords(deps, stop);
+    const next = await nextOffset(eventLog, stop);
+    const found = await forwardRecords(eventLog, { ...stop, from: 0n, to: next });
+    say(
+      `partition ${stop.partition} of epoch ${stop.epoch}: ${found} events of the log are appended again`,
+    );
+    events += found;
     if (partitions !== undefined) events += await forwardStored(deps, stop, partitions);
     await setEnd(pool, stop, BigInt(stop.next_offset));
+    await noteForwarded(pool, stop, next);
     await endStop(pool, stop);
   }
   return { epoch: epochs.at(-1)!.epoch, events };
+}
+
+async function nextOffset(log: EventLog, { epoch, partition }: StreamStop): Promise<bigint> {
+  const positions = await log.positions(STREAM_GROUP);
+  return positions.find((at) => at.epoch === epoch && at.partition === partition)?.next ?? 0n;
 }
 
 /** The open epoch is closed when a stop is in it, or when a later one was read already. */
@@ -54,19 +70,6 @@ async function closeStoppedEpochs(
   say(`epoch ${open.epoch} is closed, epoch ${epoch} is open`);
 }
 
-async function forwardRecords(
-  { eventLog, say }: NewEpochDeps,
-  { epoch, partition }: StreamStop,
-): Promise<number> {
-  let count = 0;
-  for await (const records of eventLog.read(epoch, partition)) {
-    const events = records.flatMap(({ value }) => eventsOf(value));
-    count += await appendAll(eventLog, events);
-  }
-  say(`partition ${partition} of epoch ${epoch}: ${count} events of the log are appended again`);
-  return count;
-}
-
 /** What stands in the usage store beyond the progress: appended again, then taken out. */
 async function forwardStored(
   { eventLog, store, say }: NewEpochDeps,
@@ -76,26 +79,10 @@ async function forwardStored(
   const from = packPosition(epoch, BigInt(next_offset), 0);
   let count = 0;
   for await (const rows of store.copiesFrom(partition, from))
-    count += await appendAll(eventLog, rows.map(eventOf));
+    count += await forwardEvents(eventLog, rows.map(eventOf));
   await store.removeFrom({ partition, partitions, from });
   say(`partition ${partition} of epoch ${epoch}: ${count} stored events are appended again`);
   return count;
-}
-
-async function appendAll(log: EventLog, events: readonly UsageEvent[]): Promise<number> {
-  for (let at = 0; at < events.length; at += EVENTS_AT_ONCE)
-    await appendEvents(log, events.slice(at, at + EVENTS_AT_ONCE));
-  return events.length;
-}
-
-/** Damaged records were set aside under their old positions already, or will never be. */
-function eventsOf(record: Buffer): UsageEvent[] {
-  try {
-    return decodeEvents(record);
-  } catch (error) {
-    if (error instanceof UndecodableRecord) return [];
-    throw error;
-  }
 }
 
 const eventOf = (row: RawEventRow): UsageEvent => ({

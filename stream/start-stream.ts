@@ -93,7 +93,7 @@ async function headsToRead({
 }: Pick<StreamDeps, 'pool' | 'eventLog'>): Promise<LogHead[]> {
   const [heads, ends] = await Promise.all([eventLog.positions(STREAM_GROUP), readEnds(pool)]);
   return heads.map((head) => {
-    const end = ends.get(`${head.epoch}/${head.partition}`);
+    const end = ends.get(`${head.epoch}/${head.partition}`)?.end;
     return end !== undefined && end < head.next ? { ...head, next: end } : head;
   });
 }

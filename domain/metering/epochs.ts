@@ -39,3 +39,19 @@ export function isDrained({ epoch, ends }: LogEpoch, progress: ReaderProgress): 
     )
   );
 }
+
+/**
+ * The epochs with the ends that the reader has noted, by `epoch/partition`, and null where it has noted none.
+ * The log's own word does not count before that: it may have lost its tail, and got other records, before
+ * the epoch was closed.
+ */
+export function withNotedEnds(
+  epochs: readonly LogEpoch[],
+  noted: ReadonlyMap<string, { readonly end: bigint }>,
+): LogEpoch[] {
+  return epochs.map(({ epoch, partitions, ends }) => ({
+    epoch,
+    partitions,
+    ends: ends?.map((_, partition) => noted.get(`${epoch}/${partition}`)?.end ?? null) ?? null,
+  }));
+}

@@ -22,6 +22,8 @@ create table stream_epoch_ends (
   epoch integer not null,
   partition integer not null,
   end_offset bigint not null,
+  -- Records from the end to here were appended again to a later epoch.
+  forwarded_offset bigint not null default 0,
   primary key (epoch, partition)
 );
 -- Epochs before one that was processed were drained by the rules of their time.

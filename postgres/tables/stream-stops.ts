@@ -1,4 +1,3 @@
-import type { LogEpoch } from '../../domain/metering/epochs.ts';
 import type { LogFault } from '../../domain/metering/log-identity.ts';
 import type { Db } from '../client.ts';
 import type { LogPartition } from './stream-progress.ts';
@@ -35,18 +34,24 @@ export async function endStop(db: Db, { epoch, partition }: LogPartition): Promi
   await db`delete from stream_stops where epoch = ${epoch} and partition = ${partition}`;
 }
 
-/**
- * The epochs with the ends that were noted, null where none was. The log's own word does not count before
- * the stream has compared the partition: it may have lost its tail, and got other records, before it was
- * closed.
- */
-export async function withNotedEnds(db: Db, epochs: readonly LogEpoch[]): Promise<LogEpoch[]> {
-  const noted = await readEnds(db);
-  return epochs.map(({ epoch, partitions, ends }) => ({
-    epoch,
-    partitions,
-    ends: ends?.map((_, partition) => noted.get(`${epoch}/${partition}`) ?? null) ?? null,
-  }));
+/** Where a partition of a closed epoch ends, and up to where what the log holds beyond was forwarded. */
+export interface NotedEnd {
+  readonly end: bigint;
+  readonly forwarded: bigint;
+}
+
+/** Noted ends of closed epochs by `epoch/partition`. */
+export async function readEnds(db: Db): Promise<ReadonlyMap<string, NotedEnd>> {
+  const rows = await db<
+    { epoch: number; partition: number; end_offset: string; forwarded_offset: string }[]
+  >`
+    select epoch, partition, end_offset, forwarded_offset from stream_epoch_ends`;
+  return new Map(
+    rows.map((row) => [
+      `${row.epoch}/${row.partition}`,
+      { end: BigInt(row.end_offset), forwarded: BigInt(row.forwarded_offset) },
+    ]),
+  );
 }
 
 /** Notes where a partition of a closed epoch ends; an end that is noted stays. */
@@ -61,13 +66,6 @@ export async function noteEnd(
     on conflict do nothing`;
 }
 
-/** Noted ends of closed epochs by `epoch/partition`. */
-export async function readEnds(db: Db): Promise<ReadonlyMap<string, bigint>> {
-  const rows = await db<{ epoch: number; partition: number; end_offset: string }[]>`
-    select epoch, partition, end_offset from stream_epoch_ends`;
-  return new Map(rows.map((row) => [`${row.epoch}/${row.partition}`, BigInt(row.end_offset)]));
-}
-
 /** Where the stream stops reading a partition of an epoch, whatever the log holds beyond. */
 export async function setEnd(
   db: Db,
@@ -78,4 +76,16 @@ export async function setEnd(
     insert into stream_epoch_ends (epoch, partition, end_offset)
     values (${epoch}, ${partition}, ${String(end)}::bigint)
     on conflict (epoch, partition) do update set end_offset = excluded.end_offset`;
+}
+
+/** Records of the closed partition below `offset` were appended again to a later epoch. */
+export async function noteForwarded(
+  db: Db,
+  { epoch, partition }: LogPartition,
+  offset: bigint,
+): Promise<void> {
+  await db`
+    update stream_epoch_ends
+       set forwarded_offset = greatest(forwarded_offset, ${String(offset)}::bigint)
+     where epoch = ${epoch} and partition = ${partition}`;
 }
