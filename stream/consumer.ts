@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { crc32 } from 'node:zlib';
+import { recordCrc } from '../platform/event-log/record-crc.ts';
 import { epochToRead, withNotedEnds, type LogEpoch } from '../domain/metering/epochs.ts';
 import { LOG_FAULT_TEXT, type LogFault } from '../domain/metering/log-identity.ts';
 import { packPosition } from '../domain/metering/position.ts';
@@ -280,7 +280,7 @@ export class StreamConsumer implements LogReader {
   async #process(owned: OwnedPartition, batch: LogBatch): Promise<void> {
     const catalog = this.#catalog.current();
     const outcome = await processBatch(this.#deps, owned.index, batch, catalog);
-    const lastCrc = crc32(batch.records.at(-1)!.value);
+    const lastCrc = recordCrc(batch.records.at(-1)!.value);
     await this.#move(owned, batch.nextOffset, catalog.catalogVersion, lastCrc);
     owned.stored.passed(batch.nextOffset);
     failpoint('stream.after_progress');

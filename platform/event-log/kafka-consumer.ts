@@ -1,4 +1,4 @@
-import { crc32 } from 'node:zlib';
+import { recordCrc } from './record-crc.ts';
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import { logFault, type HandledLog, type LogFault } from '../../domain/metering/log-identity.ts';
 import type { LogEpoch } from '../../domain/metering/epochs.ts';
@@ -298,7 +298,11 @@ export class KafkaLogConsumer implements LogConsumer {
       const { handled, then } = assignment.compare;
       const fault = logFault(
         { ...handled, storedUpTo: null, recordedEnd: null },
-        { first: begins, next: handled.nextOffset, lastCrc: crc32(messages[0]!.value ?? EMPTY) },
+        {
+          first: begins,
+          next: handled.nextOffset,
+          lastCrc: recordCrc(messages[0]!.value ?? EMPTY),
+        },
       );
       if (fault !== null)
         return await this.#differs(session, assignment, fault, handled).catch((error) =>

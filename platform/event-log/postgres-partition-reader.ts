@@ -1,4 +1,4 @@
-import { crc32 } from 'node:zlib';
+import { recordCrc } from './record-crc.ts';
 import { logFault, type HandledLog } from '../../domain/metering/log-identity.ts';
 import type { Pool } from '../../postgres/client.ts';
 import { LogDiffers, type LogAssignment, type LogBatch, type LogReader } from './event-log.ts';
@@ -150,7 +150,11 @@ export class PostgresPartitionReader {
     const first = BigInt(head?.first_offset ?? 0);
     const next = BigInt(head?.next_offset ?? 0);
     const last = head?.last ?? null;
-    const fault = logFault(handled, { first, next, lastCrc: last === null ? null : crc32(last) });
+    const fault = logFault(handled, {
+      first,
+      next,
+      lastCrc: last === null ? null : recordCrc(last),
+    });
     if (fault === null) return await reader.agrees?.(assignment, next);
     await reader.differs?.(assignment, fault);
     const facts = `it holds ${first} to ${next}, ${handled.nextOffset} is next`;

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { crc32 } from 'node:zlib';
+import { recordCrc } from '../../../platform/event-log/record-crc.ts';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -239,7 +239,7 @@ export function eventLogContract(create: (partitions: number) => Promise<LogUnde
       const reading = read(log, 'g', {
         start: (partition) => (partition < 2 ? 4n : 0n),
         handled: (partition) =>
-          partition < 2 ? { lastCrc: crc32(partition === 0 ? '3' : 'three') } : {},
+          partition < 2 ? { lastCrc: recordCrc(Buffer.from(partition === 0 ? '3' : 'three')) } : {},
       });
       await reading.until(() => reading.values(0).length === 1 && reading.faults.length > 0);
       await reading.stop();
