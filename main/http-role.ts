@@ -3,12 +3,12 @@ import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } fro
 import { httpMetrics } from '../platform/metrics.ts';
 import { serveMetrics } from '../platform/http/serve-metrics.ts';
 import { createServer } from '../platform/http/server.ts';
-import { readStops } from '../postgres/tables/stream-stops.ts';
 import { isReady, type ComponentHealth, type RunningRole } from './role.ts';
 import type { Runtime } from './runtime.ts';
+import { streamOnMainPort } from './stream-on-main-port.ts';
+import { withinTime } from './within-time.ts';
 
 const PEER_MS_MAX = 2_000;
-const PING_MS_MAX = 2_000;
 
 /** One thing that a server of this process offers: the ingest edge, the API. */
 export interface HttpPart {
@@ -36,7 +36,7 @@ export async function startHttpRole(
   }
   const health = async (): Promise<Record<string, ComponentHealth>> => ({
     ...(await storesHealth(runtime)),
-    ...(await streamHealth(runtime)),
+    ...(await streamOnMainPort(runtime.pool, config.OPERATIONS_PEERS)),
   });
   for (const url of ['/healthz', '/health']) app.get(url, async () => ({ status: 'ok' }));
   app.post('/health', async () => ({ status: 'ok' }));
@@ -76,38 +76,6 @@ async function storesHealth(runtime: Runtime): Promise<Record<string, ComponentH
     postgres: postgres === null ? 'down' : 'up',
     clickhouse: clickhouse === true ? 'up' : 'degraded',
   };
-}
-
-/**
- * The stream as this port tells of it: never `down`, because answers here do not need it. Stopped partitions
- * stand in the database; a role on this machine is asked for what it alone knows.
- */
-async function streamHealth({ pool, config }: Runtime): Promise<{ stream?: ComponentHealth }> {
-  const stops = await withinTime(readStops(pool));
-  if (stops !== null && stops.length > 0) return { stream: 'degraded' };
-  const answers = await Promise.all(
-    config.OPERATIONS_PEERS.map(async (port) =>
-      withinTime(
-        fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(PING_MS_MAX) }).then(
-          async (response) =>
-            (await response.json()) as { components?: Record<string, ComponentHealth> | null },
-        ),
-      ),
-    ),
-  );
-  const found = answers.flatMap((answer) => answer?.components?.['stream'] ?? []);
-  if (found.length === 0) return {};
-  return { stream: found.every((state) => state === 'up') ? 'up' : 'degraded' };
-}
-
-async function withinTime<Value>(work: PromiseLike<Value>): Promise<Value | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), PING_MS_MAX);
-  });
-  return Promise.race([Promise.resolve(work).catch(() => null), limit]).finally(() =>
-    clearTimeout(timer),
-  );
 }
 
 /** This process's figures and those of the other roles on the machine; a peer that is away is left out. */
