@@ -28,7 +28,7 @@ export function epochToRead(epochs: readonly LogEpoch[], progress: ReaderProgres
   return (undrained ?? epochs.at(-1)!).epoch;
 }
 
-export function isDrained({ epoch, ends }: LogEpoch, progress: ReaderProgress): boolean {
+function isDrained({ epoch, ends }: LogEpoch, progress: ReaderProgress): boolean {
   return (
     ends !== null &&
     ends.every(
