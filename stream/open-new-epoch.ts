@@ -1,4 +1,4 @@
-import { packPosition } from '../domain/metering/position.ts';
+import { packPosition, unpackPosition } from '../domain/metering/position.ts';
 import type { EventLog } from '../platform/event-log/event-log.ts';
 import type { Pool } from '../postgres/client.ts';
 import { fencePartition, readProgress } from '../postgres/tables/stream-progress.ts';
@@ -58,13 +58,21 @@ async function nextOffset(log: EventLog, { epoch, partition }: StreamStop): Prom
   return positions.find((at) => at.epoch === epoch && at.partition === partition)?.next ?? 0n;
 }
 
-/** The open epoch is closed when a stop is in it, or when a later one was read already. */
+/** The open epoch is closed when a stop is in it, or when a later one was read or stored already. */
 async function closeStoppedEpochs(
-  { pool, eventLog, say }: NewEpochDeps,
+  { pool, eventLog, store, say }: NewEpochDeps,
   stops: readonly StreamStop[],
 ): Promise<void> {
   const open = (await eventLog.epochs()).at(-1)!;
-  const known = Math.max(...(await readProgress(pool)).map(({ epoch }) => epoch));
+  const read = (await readProgress(pool)).map(({ epoch }) => epoch);
+  const stored = await Promise.all(
+    stops.map(async ({ epoch, partition, next_offset }) => {
+      const from = packPosition(epoch, BigInt(next_offset), 0);
+      const [newest] = await store.newestCopies(partition, from, 1);
+      return newest === undefined ? 0 : unpackPosition(newest.position).epoch;
+    }),
+  );
+  const known = Math.max(0, ...read, ...stored);
   if (open.epoch >= known && !stops.some(({ epoch }) => epoch === open.epoch)) return;
   const epoch = await eventLog.resize(open.partitions, known + 1);
   say(`epoch ${open.epoch} is closed, epoch ${epoch} is open`);
