@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { recordCrc } from '../platform/event-log/record-crc.ts';
 import { epochToRead, withNotedEnds, type LogEpoch } from '../domain/metering/epochs.ts';
-import { LOG_FAULT_TEXT, type LogFault } from '../domain/metering/log-identity.ts';
+import type { LogFault } from '../domain/metering/log-identity.ts';
 import { packPosition } from '../domain/metering/position.ts';
 import type { Clock } from '../platform/clock.ts';
 import type {
@@ -36,6 +36,7 @@ import { PartitionIndex } from './event-index.ts';
 import { MeterCatalog, MeterCatalogCache } from './meter-catalog.ts';
 import type { StreamMetrics } from './metrics.ts';
 import { Draining, type OutagePatience } from './outage.ts';
+import { PartitionStopped, RecordOfNewerSchema } from './refusals.ts';
 import { StoredCopies } from './stored-copies.ts';
 import { OwnedPartition, PartitionLost } from './owned-partition.ts';
 import { processBatch, type BatchOutcome } from './process-batch.ts';
@@ -65,32 +66,6 @@ export interface ConsumerDeps {
 export interface ConsumerOptions {
   readonly batchEvents: number;
   readonly batchWaitMs: number;
-}
-
-/** The partition waits for a process that can read the record; it is given up and tried again. */
-export class RecordOfNewerSchema extends Error {
-  constructor({ partition, records }: LogBatch, index: number) {
-    super(
-      `Record ${records[index]!.offset} of partition ${partition} was written by a newer version; it waits for one.`,
-    );
-    this.name = 'RecordOfNewerSchema';
-  }
-}
-
-function firstRecords(batch: LogBatch, count: number): LogBatch {
-  const nextOffset = batch.records[count]!.offset;
-  return { ...batch, records: batch.records.slice(0, count), nextOffset };
-}
-
-/** The log of the partition is not the one that was read; a person decides how to go on. */
-export class PartitionStopped extends Error {
-  constructor({ epoch, partition }: LogPartition, fault: LogFault) {
-    super(
-      `Partition ${partition} of epoch ${epoch} is stopped: ${LOG_FAULT_TEXT[fault]}. ` +
-        '`npm run maintain -- log` says how to go on.',
-    );
-    this.name = 'PartitionStopped';
-  }
 }
 
 /**
@@ -386,4 +361,9 @@ export class StreamConsumer implements LogReader {
     }
     notices.note(rejections);
   }
+}
+
+function firstRecords(batch: LogBatch, count: number): LogBatch {
+  const nextOffset = batch.records[count]!.offset;
+  return { ...batch, records: batch.records.slice(0, count), nextOffset };
 }
