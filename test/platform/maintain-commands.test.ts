@@ -28,6 +28,9 @@ describe('commands of `npm run maintain`', () => {
     ['resize-log', [], 'takes the new number of partitions, 1 to 1024'],
     ['resize-log', ['0'], 'takes the new number of partitions, 1 to 1024'],
     ['resize-log', ['2000'], 'takes at most 1024 partitions, but got 2000'],
+    ['log', ['resume'], 'takes nothing (lists stopped partitions), replay or new-epoch'],
+    ['log', ['replay', 'all'], 'takes nothing (lists stopped partitions), replay or new-epoch'],
+    ['set-aside-records', ['all'], 'takes nothing (lists what was set aside) or retake'],
     ['audit', [], 'takes the word verify, then kept heads if any'],
     ['audit', ['verify', 'x'], 'takes heads as the log prints them'],
   ])('%s %j is refused before anything is done', (name, words, message) => {
