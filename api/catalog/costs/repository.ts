@@ -1,13 +1,8 @@
 import type { z } from 'zod';
 import { alreadyExists, notFound } from '../../../domain/errors.ts';
-import {
-  inScope,
-  violatedConstraint,
-  type Db,
-  type Scope,
-  type Transaction,
-} from '../../../postgres/client.ts';
+import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
 import { findPage } from '../../../postgres/search.ts';
+import { tableOf } from '../../../postgres/table.ts';
 import type { Costsheet, costsheetFields } from '../../../schemas/costsheet.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 import { findPricesOfEntities, priceAnswers } from '../prices/repository.ts';
@@ -15,39 +10,34 @@ import { findPricesOfEntities, priceAnswers } from '../prices/repository.ts';
 /** A costsheet as stored, without its prices. */
 export type CostsheetRow = z.infer<z.ZodObject<typeof costsheetFields>>;
 
-const columns = (db: Db) => db`
+const costsheets = tableOf<CostsheetRow>({
+  name: 'costsheets',
+  noun: 'Costsheet',
+  columns: (db) => db`
   id, tenant_id, environment_id, name, lookup_key, description, metadata, status,
-  created_at, updated_at, created_by, updated_by`;
+  created_at, updated_at, created_by, updated_by`,
+  json: ['metadata'],
+  taken: {
+    costsheets_name_key: ({ name }) => alreadyExists('costsheet', 'name', name ?? ''),
+    costsheets_lookup_key_key: ({ lookup_key }) =>
+      alreadyExists('costsheet', 'lookup_key', lookup_key ?? ''),
+  },
+});
 
-/** The costsheet, deleted ones included. 404 for a missing and for another scope's. */
-export async function findCostsheet(db: Db, scope: Scope, id: string): Promise<CostsheetRow> {
-  const [row] = await db<CostsheetRow[]>`
-    select ${columns(db)} from costsheets where ${inScope(db, scope)} and id = ${id}`;
-  if (row === undefined) throw notFound('Costsheet', id);
-  return row;
-}
+/** The costsheet, archived ones included. 404 for an unknown one and for that of another scope. */
+export const findCostsheet = costsheets.get;
+export const lockCostsheet = costsheets.lock;
+export const insertCostsheet = costsheets.insert;
+export const updateCostsheetRow = costsheets.change;
 
 /** The newest published costsheet (money-semantics 13.1). 404 when there is none. */
 export async function findActiveCostsheet(db: Db, scope: Scope): Promise<CostsheetRow> {
   const [row] = await db<CostsheetRow[]>`
-    select ${columns(db)} from costsheets
+    select ${costsheets.columns(db)} from costsheets
      where ${inScope(db, scope)} and status = 'published'
      order by created_at desc, id desc
      limit 1`;
   if (row === undefined) throw notFound('Costsheet', 'active');
-  return row;
-}
-
-export async function lockCostsheet(
-  tx: Transaction,
-  scope: Scope,
-  id: string,
-): Promise<CostsheetRow> {
-  const [row] = await tx<CostsheetRow[]>`
-    select ${columns(tx)} from costsheets
-     where ${inScope(tx, scope)} and id = ${id}
-       for update`;
-  if (row === undefined) throw notFound('Costsheet', id);
   return row;
 }
 
@@ -71,7 +61,7 @@ export async function searchCostsheets(
   const ids = filter.costsheet_ids?.length ? filter.costsheet_ids : filter.costsheetIDs;
   const lookupKey = filter.lookup_key || filter.lookupKey;
   const page = await findPage<CostsheetRow>(db, {
-    columns: columns(db),
+    columns: costsheets.columns(db),
     from: db`costsheets`,
     where: db`${inScope(db, scope)}
       ${search.status === null ? db`` : db`and status = ${search.status}`}
@@ -98,41 +88,4 @@ export async function withPrices(
     ...row,
     prices: prices.filter((price) => price.entity_id === row.id),
   }));
-}
-
-export async function insertCostsheet(tx: Transaction, row: CostsheetRow): Promise<void> {
-  try {
-    await tx`insert into costsheets ${tx({ ...row, metadata: tx.json(row.metadata) })}`;
-  } catch (error) {
-    throw taken(error, row);
-  }
-}
-
-export async function updateCostsheetRow(
-  tx: Transaction,
-  scope: Scope,
-  id: string,
-  changes: Partial<CostsheetRow>,
-): Promise<CostsheetRow> {
-  const { metadata, ...rest } = changes;
-  try {
-    const [row] = await tx<CostsheetRow[]>`
-      update costsheets
-         set ${tx({ ...rest, ...(metadata ? { metadata: tx.json(metadata) } : {}) } as never)}
-       where ${inScope(tx, scope)} and id = ${id}
-      returning ${columns(tx)}`;
-    if (row === undefined) throw notFound('Costsheet', id);
-    return row;
-  } catch (error) {
-    throw taken(error, changes);
-  }
-}
-
-function taken(error: unknown, row: Partial<CostsheetRow>): unknown {
-  const constraint = violatedConstraint(error);
-  if (constraint === 'costsheets_name_key')
-    return alreadyExists('costsheet', 'name', row.name ?? '');
-  if (constraint === 'costsheets_lookup_key_key')
-    return alreadyExists('costsheet', 'lookup_key', row.lookup_key ?? '');
-  return error;
 }

@@ -1,34 +1,30 @@
 import { alreadyExists, notFound } from '../../../domain/errors.ts';
-import {
-  inScope,
-  oneOf,
-  violatedConstraint,
-  type Db,
-  type Scope,
-  type Transaction,
-} from '../../../postgres/client.ts';
+import { inScope, oneOf, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 import { findPage } from '../../../postgres/search.ts';
+import { byId, tableOf } from '../../../postgres/table.ts';
 import type { Coupon, CouponAssociation } from '../../../schemas/coupon.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 
-const columns = (db: Db) => db`
+const coupons = tableOf<Coupon>({
+  name: 'coupons',
+  noun: 'Coupon',
+  columns: (db) => db`
   id, tenant_id, environment_id, name, type, amount_off, percentage_off, currency, cadence,
   duration_in_periods, max_redemptions, total_redemptions, redeem_after, redeem_before, coupon_code,
-  rules, metadata, status, created_at, updated_at, created_by, updated_by`;
+  rules, metadata, status, created_at, updated_at, created_by, updated_by`,
+  json: ['rules', 'metadata'],
+  taken: {
+    coupons_coupon_code_key: ({ coupon_code }) =>
+      alreadyExists('coupon', 'coupon_code', coupon_code ?? ''),
+  },
+});
 
-/** The coupon, archived ones included. 404 for a missing and for another scope's. */
-export async function findCoupon(db: Db, scope: Scope, id: string): Promise<Coupon> {
-  const [row] = await findCoupons(db, scope, [id]);
-  if (row === undefined) throw notFound('Coupon', id);
-  return row;
-}
-
-/** Those of the coupons that exist in the scope, in no order. */
-export async function findCoupons(db: Db, scope: Scope, ids: readonly string[]): Promise<Coupon[]> {
-  if (ids.length === 0) return [];
-  return await db<Coupon[]>`
-    select ${columns(db)} from coupons where ${inScope(db, scope)} and id ${oneOf(db, ids)}`;
-}
+/** The coupon, archived ones included. 404 for an unknown one and for that of another scope. */
+export const findCoupon = coupons.get;
+/** The coupons with these ids, in no order. */
+export const findCoupons = coupons.find;
+export const insertCoupon = coupons.insert;
+export const updateCouponRow = coupons.change;
 
 /** The coupons, locked in id order until the transaction ends: redemptions are counted one by one. */
 export async function lockCoupons(
@@ -38,7 +34,7 @@ export async function lockCoupons(
 ): Promise<Coupon[]> {
   if (ids.length === 0) return [];
   return await tx<Coupon[]>`
-    select ${columns(tx)} from coupons
+    select ${coupons.columns(tx)} from coupons
      where ${inScope(tx, scope)} and id ${oneOf(tx, ids)}
      order by id
        for update`;
@@ -47,7 +43,7 @@ export async function lockCoupons(
 /** The published coupon with the code, in any case. 404 when there is none. */
 export async function findCouponByCode(db: Db, scope: Scope, code: string): Promise<Coupon> {
   const [row] = await db<Coupon[]>`
-    select ${columns(db)} from coupons
+    select ${coupons.columns(db)} from coupons
      where ${inScope(db, scope)}
        and coupon_code = ${code.trim().toLowerCase()} and status = 'published'`;
   if (row === undefined) throw notFound('Coupon', code);
@@ -63,7 +59,7 @@ export function searchCoupons(
   const { coupon_ids, search } = filter;
   const codes = filter.coupon_codes?.map((code) => code.trim().toLowerCase());
   return findPage<Coupon>(db, {
-    columns: columns(db),
+    columns: coupons.columns(db),
     from: db`coupons`,
     where: db`${inScope(db, scope)} and status = ${search.status ?? 'published'}
       ${coupon_ids?.length ? db`and id = any(${coupon_ids})` : db``}
@@ -72,56 +68,27 @@ export function searchCoupons(
   });
 }
 
-export async function insertCoupon(tx: Transaction, coupon: Coupon): Promise<Coupon> {
-  try {
-    await tx`insert into coupons ${tx({
-      ...coupon,
-      rules: coupon.rules && tx.json(coupon.rules as never),
-      metadata: tx.json(coupon.metadata),
-    })}`;
-    return coupon;
-  } catch (error) {
-    throw violatedConstraint(error) === 'coupons_coupon_code_key'
-      ? alreadyExists('coupon', 'coupon_code', coupon.coupon_code ?? '')
-      : error;
-  }
-}
-
-export async function updateCouponRow(
-  tx: Transaction,
-  scope: Scope,
-  id: string,
-  changes: Partial<
-    Pick<Coupon, 'name' | 'metadata' | 'status' | 'total_redemptions' | 'updated_at' | 'updated_by'>
-  >,
-): Promise<Coupon> {
-  const { metadata, ...rest } = changes;
-  const [row] = await tx<Coupon[]>`
-    update coupons
-       set ${tx({ ...rest, ...(metadata ? { metadata: tx.json(metadata) } : {}) } as never)}
-     where ${inScope(tx, scope)} and id = ${id}
-    returning ${columns(tx)}`;
-  if (row === undefined) throw notFound('Coupon', id);
-  return row;
-}
-
 /** An association as stored, without its coupon. */
 export type CouponAssociationRow = Omit<CouponAssociation, 'coupon'>;
 
-const associationColumns = (db: Db) => db`
+const associations = tableOf<CouponAssociationRow>({
+  name: 'coupon_associations',
+  noun: 'Coupon association',
+  columns: (db) => db`
   id, tenant_id, environment_id, coupon_id, subscription_id, subscription_line_item_id,
   subscription_phase_id, start_date, end_date, metadata, status,
-  created_at, updated_at, created_by, updated_by`;
+  created_at, updated_at, created_by, updated_by`,
+  json: ['metadata'],
+});
+
+export const insertCouponAssociation = associations.insert;
 
 export async function findCouponAssociation(
   db: Db,
   scope: Scope,
   id: string,
 ): Promise<CouponAssociation> {
-  const [row] = await db<CouponAssociationRow[]>`
-    select ${associationColumns(db)} from coupon_associations
-     where ${inScope(db, scope)} and id = ${id}`;
-  if (row === undefined) throw notFound('Coupon association', id);
+  const row = await associations.get(db, scope, id);
   const [association] = await withCoupons(db, scope, [row]);
   return association!;
 }
@@ -134,7 +101,7 @@ export async function findCouponAssociationsOf(
 ): Promise<CouponAssociation[]> {
   if (subscriptionIds.length === 0) return [];
   const rows = await db<CouponAssociationRow[]>`
-    select ${associationColumns(db)} from coupon_associations
+    select ${associations.columns(db)} from coupon_associations
      where ${inScope(db, scope)}
        and subscription_id = any(${subscriptionIds as string[]}) and status = 'published'
      order by start_date, id`;
@@ -163,7 +130,7 @@ export async function searchCouponAssociations(
   const from = filter.period_start ?? now;
   const until = filter.period_end ?? null;
   const page = await findPage<CouponAssociationRow>(db, {
-    columns: associationColumns(db),
+    columns: associations.columns(db),
     from: db`coupon_associations`,
     where: db`${inScope(db, scope)} and status = ${search.status ?? 'published'}
       ${filter.association_ids?.length ? db`and id = any(${filter.association_ids})` : db``}
@@ -184,16 +151,9 @@ async function withCoupons(
   scope: Scope,
   rows: readonly CouponAssociationRow[],
 ): Promise<CouponAssociation[]> {
-  const coupons = await findCoupons(db, scope, [...new Set(rows.map((row) => row.coupon_id))]);
-  const couponOf = new Map(coupons.map((coupon) => [coupon.id, coupon]));
+  const ids = [...new Set(rows.map((row) => row.coupon_id))];
+  const couponOf = byId(await findCoupons(db, scope, ids));
   return rows.map((row) => ({ ...row, coupon: couponOf.get(row.coupon_id) ?? null }));
-}
-
-export async function insertCouponAssociation(
-  tx: Transaction,
-  row: CouponAssociationRow,
-): Promise<void> {
-  await tx`insert into coupon_associations ${tx({ ...row, metadata: tx.json(row.metadata) })}`;
 }
 
 /** Hands an association over to another line of its subscription. */

@@ -1,36 +1,26 @@
-import { notFound } from '../../../domain/errors.ts';
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { tableOf } from '../../../postgres/table.ts';
 import { insertRows } from '../../../postgres/insert-rows.ts';
 import { findPage } from '../../../postgres/search.ts';
 import type { CreditGrant } from '../../../schemas/credit-grant.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 
-const columns = (db: Db) => db`
+const creditGrants = tableOf<CreditGrant>({
+  name: 'credit_grants',
+  noun: 'Credit grant',
+  columns: (db) => db`
   id, tenant_id, environment_id, name, scope, plan_id, addon_id, subscription_id, credits,
   conversion_rate, topup_conversion_rate, cadence, period, period_count, expiration_type,
   expiration_duration, expiration_duration_unit, priority, credit_grant_anchor, start_date, end_date,
-  metadata, status, created_at, updated_at, created_by, updated_by`;
+  metadata, status, created_at, updated_at, created_by, updated_by`,
+  json: ['metadata'],
+});
 
-/** The grant, archived ones included. 404 for a missing and for another scope's. */
-export async function findCreditGrant(db: Db, scope: Scope, id: string): Promise<CreditGrant> {
-  const [row] = await db<CreditGrant[]>`
-    select ${columns(db)} from credit_grants where ${inScope(db, scope)} and id = ${id}`;
-  if (row === undefined) throw notFound('Credit grant', id);
-  return row;
-}
-
-export async function lockCreditGrant(
-  tx: Transaction,
-  scope: Scope,
-  id: string,
-): Promise<CreditGrant> {
-  const [row] = await tx<CreditGrant[]>`
-    select ${columns(tx)} from credit_grants
-     where ${inScope(tx, scope)} and id = ${id}
-       for update`;
-  if (row === undefined) throw notFound('Credit grant', id);
-  return row;
-}
+/** The credit grant, archived ones included. 404 for an unknown one and for that of another scope. */
+export const findCreditGrant = creditGrants.get;
+export const lockCreditGrant = creditGrants.lock;
+export const insertCreditGrant = creditGrants.insert;
+export const updateCreditGrantRow = creditGrants.change;
 
 /** Published grants of plans, addons or subscriptions, newest first. */
 export async function findCreditGrantsOf(
@@ -41,7 +31,7 @@ export async function findCreditGrantsOf(
 ): Promise<CreditGrant[]> {
   if (ids.length === 0) return [];
   return await db<CreditGrant[]>`
-    select ${columns(db)} from credit_grants
+    select ${creditGrants.columns(db)} from credit_grants
      where ${inScope(db, scope)} and ${db(owner)} = any(${ids as string[]}) and status = 'published'
        ${owner === 'subscription_id' ? db`` : db`and subscription_id is null`}
      order by created_at desc, id desc`;
@@ -67,7 +57,7 @@ export function searchCreditGrants(
 ): Promise<Page<CreditGrant>> {
   const { search } = filter;
   return findPage<CreditGrant>(db, {
-    columns: columns(db),
+    columns: creditGrants.columns(db),
     from: db`credit_grants`,
     where: db`${inScope(db, scope)}
       ${search.status === null ? db`` : db`and status = ${search.status}`}
@@ -80,31 +70,10 @@ export function searchCreditGrants(
   });
 }
 
-export async function insertCreditGrant(tx: Transaction, row: CreditGrant): Promise<CreditGrant> {
-  await tx`insert into credit_grants ${tx({ ...row, metadata: tx.json(row.metadata) })}`;
-  return row;
-}
-
 /** In the order given. */
 export async function insertCreditGrants(
   tx: Transaction,
   grants: readonly CreditGrant[],
 ): Promise<void> {
   await insertRows(tx, 'credit_grants', grants);
-}
-
-export async function updateCreditGrantRow(
-  tx: Transaction,
-  scope: Scope,
-  id: string,
-  changes: Partial<CreditGrant>,
-): Promise<CreditGrant> {
-  const { metadata, ...rest } = changes;
-  const [row] = await tx<CreditGrant[]>`
-    update credit_grants
-       set ${tx({ ...rest, ...(metadata ? { metadata: tx.json(metadata) } : {}) } as never)}
-     where ${inScope(tx, scope)} and id = ${id}
-    returning ${columns(tx)}`;
-  if (row === undefined) throw notFound('Credit grant', id);
-  return row;
 }

@@ -1,13 +1,8 @@
 import type { z } from 'zod';
-import { alreadyExists, notFound } from '../../../domain/errors.ts';
-import {
-  inScope,
-  violatedConstraint,
-  type Db,
-  type Scope,
-  type Transaction,
-} from '../../../postgres/client.ts';
+import { alreadyExists } from '../../../domain/errors.ts';
+import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
 import { findPage } from '../../../postgres/search.ts';
+import { tableOf } from '../../../postgres/table.ts';
 import type { Entitlement, entitlementFields } from '../../../schemas/entitlement.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 import { findEmbeddedAddons } from '../offers/addon-rows.ts';
@@ -17,33 +12,27 @@ import { findEmbeddedPlans } from '../offers/plan-rows.ts';
 /** An entitlement as stored, without what is embedded in answers. */
 export type EntitlementRow = z.infer<z.ZodObject<typeof entitlementFields>>;
 
-const columns = (db: Db) => db`
+const entitlements = tableOf<EntitlementRow>({
+  name: 'entitlements',
+  noun: 'Entitlement',
+  columns: (db) => db`
   id, tenant_id, environment_id, entity_type, entity_id, feature_id, feature_type, is_enabled,
   is_soft_limit, usage_limit::float8 as usage_limit, usage_reset_period, static_value, config_value,
   aggregation_mode, grant_quota, grant_measure, grant_duration_unit, grant_duration_value,
   grant_allocation_behavior, parent_entitlement_id, display_order, start_date, end_date, status,
-  created_at, updated_at, created_by, updated_by`;
+  created_at, updated_at, created_by, updated_by`,
+  json: ['config_value'],
+  taken: {
+    entitlements_entity_id_feature_id_key: ({ feature_id }) =>
+      alreadyExists('entitlement of this entity', 'feature_id', feature_id ?? ''),
+  },
+});
 
-/** The entitlement, archived ones included. 404 for a missing and for another scope's. */
-export async function findEntitlement(db: Db, scope: Scope, id: string): Promise<EntitlementRow> {
-  const [row] = await db<EntitlementRow[]>`
-    select ${columns(db)} from entitlements where ${inScope(db, scope)} and id = ${id}`;
-  if (row === undefined) throw notFound('Entitlement', id);
-  return row;
-}
-
-export async function lockEntitlement(
-  tx: Transaction,
-  scope: Scope,
-  id: string,
-): Promise<EntitlementRow> {
-  const [row] = await tx<EntitlementRow[]>`
-    select ${columns(tx)} from entitlements
-     where ${inScope(tx, scope)} and id = ${id}
-       for update`;
-  if (row === undefined) throw notFound('Entitlement', id);
-  return row;
-}
+/** The entitlement, archived ones included. 404 for an unknown one and for that of another scope. */
+export const findEntitlement = entitlements.get;
+export const lockEntitlement = entitlements.lock;
+export const insertEntitlement = entitlements.insert;
+export const updateEntitlementRow = entitlements.change;
 
 /** Published entitlements of the entities, newest first. */
 export async function findEntitlementsOf(
@@ -54,7 +43,7 @@ export async function findEntitlementsOf(
 ): Promise<EntitlementRow[]> {
   if (entityIds.length === 0) return [];
   return await db<EntitlementRow[]>`
-    select ${columns(db)} from entitlements
+    select ${entitlements.columns(db)} from entitlements
      where ${inScope(db, scope)}
        and entity_type = ${entityType}
        and entity_id = any(${entityIds as string[]})
@@ -81,7 +70,7 @@ export async function searchEntitlements(
 ): Promise<Page<Entitlement>> {
   const { search } = filter;
   const page = await findPage<EntitlementRow>(db, {
-    columns: columns(db),
+    columns: entitlements.columns(db),
     from: db`entitlements`,
     where: db`${inScope(db, scope)} and status = ${search.status ?? 'published'}
       ${filter.entity_ids?.length ? db`and entity_id = any(${filter.entity_ids})` : db``}
@@ -139,33 +128,4 @@ export async function entitlementAnswers(
     plan: planOf.get(row.entity_id) ?? null,
     addon: addonOf.get(row.entity_id) ?? null,
   }));
-}
-
-const written = (tx: Transaction, row: Partial<EntitlementRow>) => ({
-  ...row,
-  ...(row.config_value ? { config_value: tx.json(row.config_value as never) } : {}),
-});
-
-export async function insertEntitlement(tx: Transaction, row: EntitlementRow): Promise<void> {
-  try {
-    await tx`insert into entitlements ${tx(written(tx, row) as never)}`;
-  } catch (error) {
-    throw violatedConstraint(error) === 'entitlements_entity_id_feature_id_key'
-      ? alreadyExists('entitlement of this entity', 'feature_id', row.feature_id)
-      : error;
-  }
-}
-
-export async function updateEntitlementRow(
-  tx: Transaction,
-  scope: Scope,
-  id: string,
-  changes: Partial<EntitlementRow>,
-): Promise<EntitlementRow> {
-  const [row] = await tx<EntitlementRow[]>`
-    update entitlements set ${tx(written(tx, changes) as never)}
-     where ${inScope(tx, scope)} and id = ${id}
-    returning ${columns(tx)}`;
-  if (row === undefined) throw notFound('Entitlement', id);
-  return row;
 }

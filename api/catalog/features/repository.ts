@@ -1,13 +1,7 @@
-import { alreadyExists, notFound } from '../../../domain/errors.ts';
-import {
-  inScope,
-  oneOf,
-  violatedConstraint,
-  type Db,
-  type Scope,
-  type Transaction,
-} from '../../../postgres/client.ts';
+import { alreadyExists } from '../../../domain/errors.ts';
+import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
 import { findPage } from '../../../postgres/search.ts';
+import { tableOf } from '../../../postgres/table.ts';
 import type { Feature } from '../../../schemas/feature.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 import { findGroups } from '../groups/repository.ts';
@@ -16,35 +10,27 @@ import { findMeters } from '../meters/repository.ts';
 /** A feature without what is embedded in answers. */
 export type FeatureRow = Omit<Feature, 'meter' | 'group'>;
 
-const columns = (db: Db) => db`
+const features = tableOf<FeatureRow>({
+  name: 'features',
+  noun: 'Feature',
+  columns: (db) => db`
   id, tenant_id, environment_id, name, lookup_key, description, type, meter_id, group_id,
   unit_singular, unit_plural, reporting_unit, alert_settings, metadata, status,
-  created_at, updated_at, created_by, updated_by`;
+  created_at, updated_at, created_by, updated_by`,
+  json: ['reporting_unit', 'alert_settings', 'metadata'],
+  taken: {
+    features_lookup_key_key: ({ lookup_key }) =>
+      alreadyExists('feature', 'lookup_key', lookup_key ?? ''),
+  },
+});
 
-/** The feature, archived ones included. 404 for a missing and for another scope's. */
-export async function findFeature(db: Db, scope: Scope, id: string): Promise<FeatureRow> {
-  const [row] = await findFeatures(db, scope, [id]);
-  if (row === undefined) throw notFound('Feature', id);
-  return row;
-}
-
-/** Those of the features that exist in the scope, in no order. */
-export async function findFeatures(
-  db: Db,
-  scope: Scope,
-  ids: readonly string[],
-): Promise<FeatureRow[]> {
-  if (ids.length === 0) return [];
-  return await db<FeatureRow[]>`
-    select ${columns(db)} from features where ${inScope(db, scope)} and id ${oneOf(db, ids)}`;
-}
-
-export async function lockFeature(tx: Transaction, scope: Scope, id: string): Promise<FeatureRow> {
-  const [row] = await tx<FeatureRow[]>`
-    select ${columns(tx)} from features where ${inScope(tx, scope)} and id = ${id} for update`;
-  if (row === undefined) throw notFound('Feature', id);
-  return row;
-}
+/** The feature, archived ones included. 404 for an unknown one and for that of another scope. */
+export const findFeature = features.get;
+/** The features with these ids, in no order. */
+export const findFeatures = features.find;
+export const lockFeature = features.lock;
+export const insertFeature = features.insert;
+export const updateFeatureRow = features.change;
 
 /** Published features that read one of the meters, in no order. */
 export async function findFeaturesOfMeters(
@@ -54,7 +40,7 @@ export async function findFeaturesOfMeters(
 ): Promise<FeatureRow[]> {
   if (meterIds.length === 0) return [];
   return await db<FeatureRow[]>`
-    select ${columns(db)}
+    select ${features.columns(db)}
       from features
      where ${inScope(db, scope)} and meter_id = any(${meterIds as string[]}) and status = 'published'`;
 }
@@ -77,7 +63,7 @@ export async function searchFeatures(
 ): Promise<Page<Feature>> {
   const { search } = filter;
   const page = await findPage<FeatureRow>(db, {
-    columns: columns(db),
+    columns: features.columns(db),
     from: db`features`,
     where: db`${inScope(db, scope)}
       ${search.status === null ? db`` : db`and status = ${search.status}`}
@@ -117,41 +103,3 @@ export async function withEmbedded(
     group: groupOf.get(row.group_id ?? '') ?? null,
   }));
 }
-
-const written = (tx: Transaction, row: Partial<FeatureRow>) => ({
-  ...row,
-  ...('reporting_unit' in row
-    ? { reporting_unit: row.reporting_unit && tx.json(row.reporting_unit) }
-    : {}),
-  ...('alert_settings' in row
-    ? { alert_settings: row.alert_settings && tx.json(row.alert_settings as never) }
-    : {}),
-  ...('metadata' in row ? { metadata: tx.json(row.metadata ?? {}) } : {}),
-});
-
-export async function insertFeature(tx: Transaction, row: FeatureRow): Promise<void> {
-  try {
-    await tx`insert into features ${tx(written(tx, row) as never)}`;
-  } catch (error) {
-    throw keyTaken(error, row.lookup_key);
-  }
-}
-
-export async function updateFeatureRow(
-  tx: Transaction,
-  scope: Scope,
-  id: string,
-  changes: Partial<FeatureRow>,
-): Promise<FeatureRow> {
-  const [row] = await tx<FeatureRow[]>`
-    update features set ${tx(written(tx, changes) as never)}
-     where ${inScope(tx, scope)} and id = ${id}
-    returning ${columns(tx)}`;
-  if (row === undefined) throw notFound('Feature', id);
-  return row;
-}
-
-const keyTaken = (error: unknown, lookupKey: string): unknown =>
-  violatedConstraint(error) === 'features_lookup_key_key'
-    ? alreadyExists('feature', 'lookup_key', lookupKey)
-    : error;

@@ -1,19 +1,16 @@
 import { alreadyExists, invalidField, notFound } from '../../../domain/errors.ts';
-import {
-  inScope,
-  oneOf,
-  violatedConstraint,
-  type Db,
-  type Scope,
-  type Transaction,
-} from '../../../postgres/client.ts';
+import { inScope, oneOf, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 import { findPage } from '../../../postgres/search.ts';
+import { tableOf } from '../../../postgres/table.ts';
 import type { Group } from '../../../schemas/group.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
 
-const columns = (db: Db) => db`
+const groups = tableOf<Group, Omit<Group, 'entity_ids'>>({
+  name: 'groups',
+  noun: 'Group',
+  columns: (db) => db`
   id, tenant_id, environment_id, name, lookup_key, entity_type, metadata, status,
   created_at, updated_at, created_by, updated_by,
   case entity_type
@@ -23,21 +20,19 @@ const columns = (db: Db) => db`
     else coalesce(
       (select array_agg(m.id order by m.created_at, m.id) from features m
         where m.group_id = groups.id and m.status = 'published'), '{}')
-  end as entity_ids`;
+  end as entity_ids`,
+  json: ['metadata'],
+  taken: {
+    groups_lookup_key_key: ({ lookup_key }) =>
+      alreadyExists('group', 'lookup_key', lookup_key ?? ''),
+  },
+});
 
-/** The group with its members, archived ones included. 404 for a missing and for another scope's. */
-export async function findGroup(db: Db, scope: Scope, id: string): Promise<Group> {
-  const [row] = await findGroups(db, scope, [id]);
-  if (row === undefined) throw notFound('Group', id);
-  return row;
-}
-
-/** Those of the groups that exist in the scope, in no order. */
-export async function findGroups(db: Db, scope: Scope, ids: readonly string[]): Promise<Group[]> {
-  if (ids.length === 0) return [];
-  return await db<Group[]>`
-    select ${columns(db)} from groups where ${inScope(db, scope)} and id ${oneOf(db, ids)}`;
-}
+/** The group, archived ones included. 404 for an unknown one and for that of another scope. */
+export const findGroup = groups.get;
+/** The groups with these ids, in no order. */
+export const findGroups = groups.find;
+export const insertGroup = groups.insert;
 
 /**
  * Throws unless the id names a published group for that kind of record: 404 unknown, 400 another kind.
@@ -107,7 +102,7 @@ export interface GroupFilter {
 export function searchGroups(db: Db, scope: Scope, filter: GroupFilter): Promise<Page<Group>> {
   const { search } = filter;
   return findPage<Group>(db, {
-    columns: columns(db),
+    columns: groups.columns(db),
     from: db`groups`,
     where: db`${inScope(db, scope)} and status = ${search.status ?? 'published'}
       ${filter.group_ids?.length ? db`and id = any(${filter.group_ids})` : db``}
@@ -116,20 +111,6 @@ export function searchGroups(db: Db, scope: Scope, filter: GroupFilter): Promise
       ${filter.lookup_key ? db`and lookup_key = ${filter.lookup_key}` : db``}`,
     search,
   });
-}
-
-export async function insertGroup(
-  tx: Transaction,
-  group: Omit<Group, 'entity_ids'>,
-): Promise<Group> {
-  try {
-    await tx`insert into groups ${tx({ ...group, metadata: tx.json(group.metadata) })}`;
-  } catch (error) {
-    throw violatedConstraint(error) === 'groups_lookup_key_key'
-      ? alreadyExists('group', 'lookup_key', group.lookup_key)
-      : error;
-  }
-  return { ...group, entity_ids: [] };
 }
 
 /**

@@ -1,46 +1,38 @@
 import type { z } from 'zod';
 import { alreadyExists, notFound } from '../../../domain/errors.ts';
-import {
-  inScope,
-  oneOf,
-  violatedConstraint,
-  type Db,
-  type Scope,
-  type Transaction,
-} from '../../../postgres/client.ts';
+import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 import { findPage } from '../../../postgres/search.ts';
+import { tableOf } from '../../../postgres/table.ts';
 import type { addonFields, AddonStatus, EmbeddedAddon } from '../../../schemas/addon-record.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 
 /** An addon as stored, without its children. */
 export type AddonRow = z.infer<z.ZodObject<typeof addonFields>>;
 
-const columns = (db: Db) => db`
+const addons = tableOf<AddonRow>({
+  name: 'addons',
+  noun: 'Addon',
+  columns: (db) => db`
   id, tenant_id, environment_id, name, description, lookup_key, type, metadata, status,
-  created_at, updated_at, created_by, updated_by`;
+  created_at, updated_at, created_by, updated_by`,
+  json: ['metadata'],
+  taken: {
+    addons_lookup_key_key: ({ lookup_key }) =>
+      alreadyExists('addon', 'lookup_key', lookup_key ?? ''),
+  },
+});
 
-/** The addon, archived ones included. 404 for a missing and for another scope's. */
-export async function findAddonRow(db: Db, scope: Scope, id: string): Promise<AddonRow> {
-  const [row] = await findAddonRows(db, scope, [id]);
-  if (row === undefined) throw notFound('Addon', id);
-  return row;
-}
-
-/** Those of the addons that exist in the scope, in no order. */
-export async function findAddonRows(
-  db: Db,
-  scope: Scope,
-  ids: readonly string[],
-): Promise<AddonRow[]> {
-  if (ids.length === 0) return [];
-  return await db<AddonRow[]>`
-    select ${columns(db)} from addons where ${inScope(db, scope)} and id ${oneOf(db, ids)}`;
-}
+/** The addon, archived ones included. 404 for an unknown one and for that of another scope. */
+export const findAddonRow = addons.get;
+/** The addons with these ids, in no order. */
+export const findAddonRows = addons.find;
+export const insertAddon = addons.insert;
+export const updateAddonRow = addons.change;
 
 /** The published addon with the key. 404 when there is none. */
 export async function findAddonByLookupKey(db: Db, scope: Scope, key: string): Promise<AddonRow> {
   const [row] = await db<AddonRow[]>`
-    select ${columns(db)} from addons
+    select ${addons.columns(db)} from addons
      where ${inScope(db, scope)} and lookup_key = ${key} and status = 'published'`;
   if (row === undefined) throw notFound('Addon', key);
   return row;
@@ -58,7 +50,7 @@ export async function findEmbeddedAddons(
 
 export async function lockAddon(tx: Transaction, scope: Scope, id: string): Promise<AddonRow> {
   const [row] = await tx<AddonRow[]>`
-    select ${columns(tx)} from addons where ${inScope(tx, scope)} and id = ${id} for update`;
+    select ${addons.columns(tx)} from addons where ${inScope(tx, scope)} and id = ${id} for update`;
   if (row === undefined) throw notFound('Addon', id);
   return row;
 }
@@ -89,7 +81,7 @@ export function searchAddonRows(
   const statuses = filter.addon_statuses?.flatMap((each) => RECORD_STATUS[each] ?? []);
   const status = search.status ?? (statuses?.length ? null : 'published');
   return findPage<AddonRow>(db, {
-    columns: columns(db),
+    columns: addons.columns(db),
     from: db`addons`,
     where: db`${inScope(db, scope)}
       ${status === null ? db`` : db`and status = ${status}`}
@@ -99,30 +91,4 @@ export function searchAddonRows(
       ${lookup_keys?.length ? db`and lookup_key = any(${lookup_keys})` : db``}`,
     search,
   });
-}
-
-export async function insertAddon(tx: Transaction, row: AddonRow): Promise<void> {
-  try {
-    await tx`insert into addons ${tx({ ...row, metadata: tx.json(row.metadata as never) })}`;
-  } catch (error) {
-    throw violatedConstraint(error) === 'addons_lookup_key_key'
-      ? alreadyExists('addon', 'lookup_key', row.lookup_key)
-      : error;
-  }
-}
-
-export async function updateAddonRow(
-  tx: Transaction,
-  scope: Scope,
-  id: string,
-  changes: Partial<AddonRow>,
-): Promise<AddonRow> {
-  const { metadata, ...rest } = changes;
-  const [row] = await tx<AddonRow[]>`
-    update addons
-       set ${tx({ ...rest, ...(metadata ? { metadata: tx.json(metadata as never) } : {}) } as never)}
-     where ${inScope(tx, scope)} and id = ${id}
-    returning ${columns(tx)}`;
-  if (row === undefined) throw notFound('Addon', id);
-  return row;
 }

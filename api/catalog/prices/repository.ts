@@ -1,14 +1,8 @@
 import { z } from 'zod';
 import { alreadyExists, notFound } from '../../../domain/errors.ts';
-import {
-  inScope,
-  oneOf,
-  violatedConstraint,
-  type Db,
-  type Scope,
-  type Transaction,
-} from '../../../postgres/client.ts';
+import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 import { findPage } from '../../../postgres/search.ts';
+import { byId, tableOf } from '../../../postgres/table.ts';
 import { priceFields, type Price } from '../../../schemas/price.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 import { findEmbeddedAddons } from '../offers/addon-rows.ts';
@@ -21,39 +15,33 @@ import { findPriceUnits } from '../price-units/repository.ts';
 /** A price as stored, without what is embedded in answers. */
 export type PriceRow = z.infer<z.ZodObject<typeof priceFields>>;
 
-const columns = (db: Db) => db`
+/** What is inserted: everything but what the database numbers and what is a second name. */
+export type NewPriceRow = Omit<PriceRow, 'sequence' | 'trial_period_days'>;
+
+const prices = tableOf<PriceRow, NewPriceRow>({
+  name: 'prices',
+  noun: 'Price',
+  columns: (db) => db`
   id, tenant_id, environment_id, type, billing_model, billing_period, billing_period_count,
   billing_cadence, invoice_cadence, currency, amount, display_amount, display_name, description,
   entity_type, entity_id, meter_id, filter_values, group_id, lookup_key, metadata, min_quantity,
   price_unit_type, price_unit, price_unit_id, price_unit_amount, price_unit_tiers,
   display_price_unit_amount, conversion_rate, tier_mode, tiers, transform_quantity, trial_period,
   trial_period as trial_period_days, bucket_size, start_date, end_date, parent_price_id,
-  sequence::float8 as sequence, status, created_at, updated_at, created_by, updated_by`;
+  sequence::float8 as sequence, status, created_at, updated_at, created_by, updated_by`,
+  json: ['filter_values', 'metadata', 'tiers', 'price_unit_tiers', 'transform_quantity'],
+  taken: {
+    prices_lookup_key_key: ({ lookup_key }) =>
+      alreadyExists('price', 'lookup_key', lookup_key ?? ''),
+  },
+});
 
-/** The price, ended ones included. 404 for a missing and for another scope's. */
-export async function findPrice(db: Db, scope: Scope, id: string): Promise<PriceRow> {
-  const [row] = await findPrices(db, scope, [id]);
-  if (row === undefined) throw notFound('Price', id);
-  return row;
-}
-
-/** Those of the prices that exist in the scope, in no order. */
-export async function findPrices(
-  db: Db,
-  scope: Scope,
-  ids: readonly string[],
-): Promise<PriceRow[]> {
-  if (ids.length === 0) return [];
-  return await db<PriceRow[]>`
-    select ${columns(db)} from prices where ${inScope(db, scope)} and id ${oneOf(db, ids)}`;
-}
-
-export async function lockPrice(tx: Transaction, scope: Scope, id: string): Promise<PriceRow> {
-  const [row] = await tx<PriceRow[]>`
-    select ${columns(tx)} from prices where ${inScope(tx, scope)} and id = ${id} for update`;
-  if (row === undefined) throw notFound('Price', id);
-  return row;
-}
+/** The price, ended ones included. 404 for an unknown one and for that of another scope. */
+export const findPrice = prices.get;
+/** The prices with these ids, in no order. */
+export const findPrices = prices.find;
+export const lockPrice = prices.lock;
+export const insertPrice = prices.insert;
 
 /**
  * Published prices of the entities, newest first: every version, or without those whose end has come
@@ -68,7 +56,7 @@ export async function findPricesOfEntities(
 ): Promise<PriceRow[]> {
   if (entityIds.length === 0) return [];
   return await db<PriceRow[]>`
-    select ${columns(db)} from prices
+    select ${prices.columns(db)} from prices
      where ${inScope(db, scope)}
        and entity_type = ${entityType}
        and entity_id = any(${entityIds as string[]})
@@ -80,7 +68,7 @@ export async function findPricesOfEntities(
 /** The published price with the key that has no end. 404 when there is none. */
 export async function findPriceByLookupKey(db: Db, scope: Scope, key: string): Promise<PriceRow> {
   const [row] = await db<PriceRow[]>`
-    select ${columns(db)} from prices
+    select ${prices.columns(db)} from prices
      where ${inScope(db, scope)}
        and lookup_key = ${key} and status = 'published' and end_date is null`;
   if (row === undefined) throw notFound('Price', key);
@@ -112,7 +100,7 @@ export async function searchPrices(
 ): Promise<Page<Price>> {
   const { search } = filter;
   const page = await findPage<PriceRow>(db, {
-    columns: columns(db),
+    columns: prices.columns(db),
     from: db`prices`,
     where: db`${inScope(db, scope)} and status = ${search.status ?? 'published'}
       ${filter.allow_expired_prices ? db`` : db`and (end_date is null or end_date > ${now})`}
@@ -197,30 +185,6 @@ export async function priceAnswers(
   }));
 }
 
-const byId = <Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row> =>
-  new Map(rows.map((row) => [row.id, row]));
-
-/** What is inserted: everything but what the database numbers and what is a second name. */
-export type NewPriceRow = Omit<PriceRow, 'sequence' | 'trial_period_days'>;
-
-export async function insertPrice(tx: Transaction, row: NewPriceRow): Promise<PriceRow> {
-  try {
-    const [inserted] = await tx<PriceRow[]>`
-      insert into prices ${tx({
-        ...row,
-        filter_values: tx.json(row.filter_values),
-        metadata: tx.json(row.metadata),
-        tiers: row.tiers && tx.json(row.tiers as never),
-        price_unit_tiers: row.price_unit_tiers && tx.json(row.price_unit_tiers as never),
-        transform_quantity: tx.json(row.transform_quantity),
-      })}
-      returning ${columns(tx)}`;
-    return inserted!;
-  } catch (error) {
-    throw keyTaken(error, row.lookup_key);
-  }
-}
-
 /**
  * Changes text, or sets the end. Terms never change: that is what versions are for. An end takes the next
  * sequence number, because subscriptions have to hear of it.
@@ -243,22 +207,6 @@ export async function updatePriceRow(
     >
   >,
 ): Promise<PriceRow> {
-  const { metadata, ...rest } = changes;
-  try {
-    const [row] = await tx<PriceRow[]>`
-      update prices
-         set ${tx({ ...rest, ...(metadata ? { metadata: tx.json(metadata) } : {}) } as never)}
-             ${changes.end_date === undefined ? tx`` : tx`, sequence = default`}
-       where ${inScope(tx, scope)} and id = ${id}
-      returning ${columns(tx)}`;
-    if (row === undefined) throw notFound('Price', id);
-    return row;
-  } catch (error) {
-    throw keyTaken(error, changes.lookup_key ?? null);
-  }
+  const isEnd = changes.end_date !== undefined;
+  return await prices.change(tx, scope, id, changes, isEnd ? tx`, sequence = default` : tx``);
 }
-
-const keyTaken = (error: unknown, lookupKey: string | null): unknown =>
-  violatedConstraint(error) === 'prices_lookup_key_key'
-    ? alreadyExists('price', 'lookup_key', lookupKey ?? '')
-    : error;

@@ -2,39 +2,37 @@ import { alreadyExists, notFound } from '../../../domain/errors.ts';
 import type { TaxAssociation as ResolvableTax } from '../../../domain/invoicing/tax-resolution.ts';
 import {
   inScope,
-  oneOf,
   violatedConstraint,
   type Db,
   type Scope,
   type Transaction,
 } from '../../../postgres/client.ts';
 import { findPage } from '../../../postgres/search.ts';
+import { byId, tableOf } from '../../../postgres/table.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 import type { TaxAssociation, TaxRate } from '../../../schemas/tax.ts';
 
-const rateColumns = (db: Db) => db`
+/** A rate as it is written: it has no fixed amount. */
+type NewTaxRate = Omit<TaxRate, 'fixed_value'>;
+
+const rates = tableOf<TaxRate, NewTaxRate>({
+  name: 'tax_rates',
+  noun: 'Tax rate',
+  columns: (db) => db`
   id, tenant_id, environment_id, name, code, description, tax_rate_type, percentage_value,
   null as fixed_value, scope, tax_rate_status, metadata, status,
-  created_at, updated_at, created_by, updated_by`;
+  created_at, updated_at, created_by, updated_by`,
+  json: ['metadata'],
+  taken: { tax_rates_code_key: ({ code }) => alreadyExists('tax rate', 'code', code ?? '') },
+});
 
-/** The rate, archived ones included. 404 for a missing and for another scope's. */
-export async function findTaxRate(db: Db, scope: Scope, id: string): Promise<TaxRate> {
-  const [row] = await findTaxRates(db, scope, [id]);
-  if (row === undefined) throw notFound('Tax rate', id);
-  return row;
-}
-
-/** Those of the rates that exist in the scope, in no order. */
-export async function findTaxRates(
-  db: Db,
-  scope: Scope,
-  ids: readonly string[],
-): Promise<TaxRate[]> {
-  if (ids.length === 0) return [];
-  return await db<TaxRate[]>`
-    select ${rateColumns(db)} from tax_rates
-     where ${inScope(db, scope)} and id ${oneOf(db, ids)}`;
-}
+/** The rate, archived ones included. 404 for an unknown one and for that of another scope. */
+export const findTaxRate = rates.get;
+/** The rates with these ids, in no order. */
+export const findTaxRates = rates.find;
+export const lockTaxRate = rates.lock;
+export const insertTaxRate = rates.insert;
+export const updateTaxRateRow = rates.change;
 
 /** The published rate with the code, which stays until the transaction ends. 404 when there is none. */
 export async function shareTaxRateByCode(
@@ -43,19 +41,10 @@ export async function shareTaxRateByCode(
   code: string,
 ): Promise<TaxRate> {
   const [row] = await tx<TaxRate[]>`
-    select ${rateColumns(tx)} from tax_rates
+    select ${rates.columns(tx)} from tax_rates
      where ${inScope(tx, scope)} and code = ${code} and status = 'published'
        for share`;
   if (row === undefined) throw notFound('Tax rate', code);
-  return row;
-}
-
-export async function lockTaxRate(tx: Transaction, scope: Scope, id: string): Promise<TaxRate> {
-  const [row] = await tx<TaxRate[]>`
-    select ${rateColumns(tx)} from tax_rates
-     where ${inScope(tx, scope)} and id = ${id}
-       for update`;
-  if (row === undefined) throw notFound('Tax rate', id);
   return row;
 }
 
@@ -74,7 +63,7 @@ export function searchTaxRates(
 ): Promise<Page<TaxRate>> {
   const { search } = filter;
   return findPage<TaxRate>(db, {
-    columns: rateColumns(db),
+    columns: rates.columns(db),
     from: db`tax_rates`,
     where: db`${inScope(db, scope)} and status = ${search.status ?? 'published'}
       ${filter.taxrate_ids?.length ? db`and id = any(${filter.taxrate_ids})` : db``}
@@ -83,41 +72,6 @@ export function searchTaxRates(
     search,
   });
 }
-
-export async function insertTaxRate(tx: Transaction, rate: TaxRate): Promise<TaxRate> {
-  const { fixed_value: _, ...row } = rate;
-  try {
-    await tx`insert into tax_rates ${tx({ ...row, metadata: tx.json(row.metadata) })}`;
-    return rate;
-  } catch (error) {
-    throw codeTaken(error, rate.code);
-  }
-}
-
-export async function updateTaxRateRow(
-  tx: Transaction,
-  scope: Scope,
-  id: string,
-  changes: Partial<Omit<TaxRate, 'fixed_value'>>,
-): Promise<TaxRate> {
-  const { metadata, ...rest } = changes;
-  try {
-    const [row] = await tx<TaxRate[]>`
-      update tax_rates
-         set ${tx({ ...rest, ...(metadata ? { metadata: tx.json(metadata) } : {}) } as never)}
-       where ${inScope(tx, scope)} and id = ${id}
-      returning ${rateColumns(tx)}`;
-    if (row === undefined) throw notFound('Tax rate', id);
-    return row;
-  } catch (error) {
-    throw codeTaken(error, changes.code ?? '');
-  }
-}
-
-const codeTaken = (error: unknown, code: string): unknown =>
-  violatedConstraint(error) === 'tax_rates_code_key'
-    ? alreadyExists('tax rate', 'code', code)
-    : error;
 
 /** Whether a published association names the rate. */
 export async function isTaxRateUsed(db: Db, scope: Scope, id: string): Promise<boolean> {
@@ -131,20 +85,24 @@ export async function isTaxRateUsed(db: Db, scope: Scope, id: string): Promise<b
 /** An association as stored, without its rate. */
 export type TaxAssociationRow = Omit<TaxAssociation, 'tax_rate'>;
 
-const associationColumns = (db: Db) => db`
+const associations = tableOf<TaxAssociationRow>({
+  name: 'tax_associations',
+  noun: 'Tax association',
+  columns: (db) => db`
   id, tenant_id, environment_id, tax_rate_id, entity_type, entity_id, priority, auto_apply, currency,
   tax_behavior, start_date, end_date, metadata, status,
-  created_at, updated_at, created_by, updated_by`;
+  created_at, updated_at, created_by, updated_by`,
+  json: ['metadata'],
+});
+
+export const updateTaxAssociationRow = associations.change;
 
 export async function findTaxAssociation(
   db: Db,
   scope: Scope,
   id: string,
 ): Promise<TaxAssociation> {
-  const [row] = await db<TaxAssociationRow[]>`
-    select ${associationColumns(db)} from tax_associations
-     where ${inScope(db, scope)} and id = ${id}`;
-  if (row === undefined) throw notFound('Tax association', id);
+  const row = await associations.get(db, scope, id);
   const [association] = await withTaxRates(db, scope, [row]);
   return association!;
 }
@@ -158,7 +116,7 @@ export async function findTaxAssociationsOf(
 ): Promise<TaxAssociation[]> {
   if (entityIds.length === 0) return [];
   const rows = await db<TaxAssociationRow[]>`
-    select ${associationColumns(db)} from tax_associations
+    select ${associations.columns(db)} from tax_associations
      where ${inScope(db, scope)}
        and entity_type = ${entityType} and entity_id = any(${entityIds as string[]})
        and status = 'published'
@@ -214,7 +172,7 @@ export async function searchTaxAssociations(
 ): Promise<Page<TaxAssociation>> {
   const { search } = filter;
   const page = await findPage<TaxAssociationRow>(db, {
-    columns: associationColumns(db),
+    columns: associations.columns(db),
     from: db`tax_associations`,
     where: db`${inScope(db, scope)} and status = ${search.status ?? 'published'}
       ${filter.tax_association_ids?.length ? db`and id = any(${filter.tax_association_ids})` : db``}
@@ -237,8 +195,8 @@ async function withTaxRates(
   scope: Scope,
   rows: readonly TaxAssociationRow[],
 ): Promise<TaxAssociation[]> {
-  const rates = await findTaxRates(db, scope, [...new Set(rows.map((row) => row.tax_rate_id))]);
-  const rateOf = new Map(rates.map((rate) => [rate.id, rate]));
+  const ids = [...new Set(rows.map((row) => row.tax_rate_id))];
+  const rateOf = byId(await findTaxRates(db, scope, ids));
   return rows.map((row) => ({ ...row, tax_rate: rateOf.get(row.tax_rate_id) ?? null }));
 }
 
@@ -248,27 +206,10 @@ export async function insertTaxAssociation(
   rateCode: string,
 ): Promise<TaxAssociationRow> {
   try {
-    await tx`insert into tax_associations ${tx({ ...row, metadata: tx.json(row.metadata) })}`;
-    return row;
+    return await associations.insert(tx, row);
   } catch (error) {
     throw violatedConstraint(error) === 'tax_associations_entity_key'
       ? alreadyExists('tax association of this entity and currency', 'tax_rate_code', rateCode)
       : error;
   }
-}
-
-export async function updateTaxAssociationRow(
-  tx: Transaction,
-  scope: Scope,
-  id: string,
-  changes: Partial<TaxAssociationRow>,
-): Promise<TaxAssociationRow> {
-  const { metadata, ...rest } = changes;
-  const [row] = await tx<TaxAssociationRow[]>`
-    update tax_associations
-       set ${tx({ ...rest, ...(metadata ? { metadata: tx.json(metadata) } : {}) } as never)}
-     where ${inScope(tx, scope)} and id = ${id}
-    returning ${associationColumns(tx)}`;
-  if (row === undefined) throw notFound('Tax association', id);
-  return row;
 }

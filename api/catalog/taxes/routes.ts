@@ -38,7 +38,6 @@ export const taxRoutes = [
           description: call.body.description ?? null,
           tax_rate_type: 'percentage',
           percentage_value: call.body.percentage_value,
-          fixed_value: null,
           scope: call.body.scope ?? 'INTERNAL',
           tax_rate_status: call.body.tax_rate_status ?? 'ACTIVE',
           metadata: call.body.metadata ?? {},

@@ -15,8 +15,9 @@ export async function createTaxAssociation(
 ): Promise<TaxAssociation> {
   const type = entityTypeOf(body);
   const id = await entityIdOf(tx, caller.scope, type, body);
+  const association = await associateTaxRate(tx, deps, caller, { type, id }, body);
   await assertEntity(tx, caller.scope, type, id);
-  return await associateTaxRate(tx, deps, caller, { type, id }, body);
+  return association;
 }
 
 /** An `external_customer_id` can only be a customer's. */

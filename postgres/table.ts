@@ -1,0 +1,123 @@
+import { notFound } from '../domain/errors.ts';
+import {
+  inScope,
+  oneOf,
+  violatedConstraint,
+  type Db,
+  type Fragment,
+  type Scope,
+  type Transaction,
+} from './client.ts';
+
+/** What a repository says once of its table. */
+export interface TableDefinition<Row> {
+  readonly name: string;
+  /** What one row is called in a refusal, for example `Coupon`. */
+  readonly noun: string;
+  /** The columns of a row, as they are read. */
+  columns(db: Db): Fragment;
+  /** Columns of type jsonb. Their values are given and read as they are. */
+  readonly json: readonly (keyof Row & string)[];
+  /** The refusal of a row that violates a unique constraint, by the constraint's name. */
+  readonly taken?: Readonly<Record<string, (row: Partial<Row>) => Error>>;
+}
+
+/** The statements that every table of tenant data needs. Each is kept to the scope that it is given. */
+export interface Table<Row, New = Row> {
+  readonly columns: TableDefinition<Row>['columns'];
+  /** The rows with these ids, archived ones included, in no order. Unknown ids and those of other scopes are left out. */
+  find(db: Db, scope: Scope, ids: readonly string[]): Promise<Row[]>;
+  /** The row, archived or not. 404 for an unknown id and for that of another scope. */
+  get(db: Db, scope: Scope, id: string): Promise<Row>;
+  /** The row under its lock, until the transaction ends. 404 as for `get`. */
+  lock(tx: Transaction, scope: Scope, id: string): Promise<Row>;
+  /** Writes the row and answers it as it is read. 409 as the definition says. */
+  insert(tx: Transaction, row: New): Promise<Row>;
+  /**
+   * Changes the given columns; undefined ones, and metadata of null, stay as they are. `also` is a further
+   * assignment, with its comma. 404 as for `get`, 409 as for `insert`.
+   */
+  change(
+    tx: Transaction,
+    scope: Scope,
+    id: string,
+    changes: Partial<Row>,
+    also?: Fragment,
+  ): Promise<Row>;
+}
+
+export function tableOf<Row extends object, New extends Partial<Row> = Row>(
+  definition: TableDefinition<Row>,
+): Table<Row, New> {
+  const { name, noun, columns, json, taken = {} } = definition;
+
+  const refused = (error: unknown, row: Partial<Row>): unknown =>
+    taken[violatedConstraint(error) ?? '']?.(row) ?? error;
+
+  const find = async (db: Db, scope: Scope, ids: readonly string[]): Promise<Row[]> =>
+    ids.length === 0
+      ? []
+      : await db<Row[]>`
+          select ${columns(db)} from ${db(name)}
+           where ${inScope(db, scope)} and id ${oneOf(db, ids)}`;
+
+  const one = (rows: readonly Row[], id: string): Row => {
+    const [row] = rows;
+    if (row === undefined) throw notFound(noun, id);
+    return row;
+  };
+
+  return {
+    columns,
+    find,
+    get: async (db, scope, id) => one(await find(db, scope, [id]), id),
+    async lock(tx, scope, id) {
+      const rows = await tx<Row[]>`
+        select ${columns(tx)} from ${tx(name)}
+         where ${inScope(tx, scope)} and id = ${id}
+           for update`;
+      return one(rows, id);
+    },
+    async insert(tx, row) {
+      try {
+        const [inserted] = await tx<Row[]>`
+          insert into ${tx(name)} ${tx(asWritten(tx, row, json) as never)}
+          returning ${columns(tx)}`;
+        return inserted!;
+      } catch (error) {
+        throw refused(error, row);
+      }
+    },
+    async change(tx, scope, id, changes, also = tx``) {
+      try {
+        const rows = await tx<Row[]>`
+          update ${tx(name)} set ${tx(asWritten(tx, changes, json) as never)} ${also}
+           where ${inScope(tx, scope)} and id = ${id}
+          returning ${columns(tx)}`;
+        return one(rows, id);
+      } catch (error) {
+        throw refused(error, changes);
+      }
+    },
+  };
+}
+
+/** Values of jsonb columns as parameters of that type; a null is the SQL null. */
+function asWritten<Row extends object>(
+  tx: Transaction,
+  row: Partial<Row>,
+  json: readonly (keyof Row & string)[],
+): Record<string, unknown> {
+  const written: Record<string, unknown> = {};
+  for (const [column, value] of Object.entries(row)) {
+    if (value === undefined || (column === 'metadata' && value === null)) continue;
+    const isJson = value !== null && json.includes(column as keyof Row & string);
+    written[column] = isJson ? tx.json(value as never) : value;
+  }
+  return written;
+}
+
+/** Rows by their id. */
+export const byId = <Row extends { readonly id: string }>(
+  rows: readonly Row[],
+): ReadonlyMap<string, Row> => new Map(rows.map((row) => [row.id, row]));
