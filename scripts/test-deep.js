@@ -18,6 +18,8 @@ const { status } = spawnSync(
   [
     ...arguments_,
     'node_modules/jest/bin/jest.js',
+    '--config',
+    'jest.domain.config.js', // no database is started
     '--testMatch',
     '**/test/domain/**/*.properties.test.ts',
     '--',
