@@ -13,7 +13,7 @@ export const TEMPLATE_DATABASE = 'meterline_template';
 /** Node flags with which a child process of a test runs from sources. */
 export const SOURCE_EXEC_ARGV: readonly string[] = [
   '--import',
-  new URL('./typescript-loader.js', import.meta.url).href,
+  new URL('../../scripts/typescript.js', import.meta.url).href,
 ];
 
 /**

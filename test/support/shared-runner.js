@@ -8,7 +8,7 @@ import circus from 'jest-circus/runner';
  * modules, so a test must not depend on module state.
  */
 const require = createRequire(import.meta.url);
-register('./typescript-loader.js', import.meta.url);
+register('../../scripts/typescript-loader.js', import.meta.url);
 
 export default async function run(globalConfig, config, environment, runtime, path, send) {
   // Jest keeps the tests of a file in module state of its framework, the one module to load for each file.

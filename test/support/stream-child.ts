@@ -46,7 +46,7 @@ export async function startStreamChild(
     logLevel: process.env['TEST_LOG_LEVEL'] ?? 'silent',
     ...given,
   };
-  const loader = fileURLToPath(new URL('./typescript-loader.js', import.meta.url));
+  const loader = fileURLToPath(new URL('../../scripts/typescript.js', import.meta.url));
   const script = fileURLToPath(new URL('./stream-process.ts', import.meta.url));
   const child = fork(script, [JSON.stringify(settings)], { execArgv: ['--import', loader] });
   const exited = once(child, 'exit').then(([, signal]) => signal as string | null);
