@@ -1,8 +1,11 @@
+import { CLIENT_WORDS } from '../domain/client-words.ts';
 import { DETAILS_MAX, type ErrorDetail } from '../domain/errors.ts';
+import { nearMiss } from '../domain/near-miss.ts';
 import {
   EVENT_ID_LENGTH_MAX,
   EVENT_TEXT_LENGTH_MAX,
   EVENTS_PER_CALL_MAX,
+  IngestEventBody,
 } from '../schemas/events/event-bodies.ts';
 import type { UsageEvent } from '../schemas/events/usage-event.ts';
 import { JsonScanner } from './json-scanner.ts';
@@ -41,6 +44,7 @@ export class EventReader {
   misshapen = false;
   readonly #context: ReadContext;
   readonly #shape: EventShape;
+  readonly #compared = new Map<string, string | null>();
 
   constructor(context: ReadContext, shape: EventShape) {
     this.#context = context;
@@ -64,7 +68,7 @@ export class EventReader {
       let lists = 0;
       scanner.object((key) => {
         if (key !== 'events') {
-          this.#ignore(key);
+          this.#ignore('', key, BULK_KEYS);
           scanner.skip();
         } else if (++lists > 1) {
           this.#problem('events', 'duplicate_key', 'stands twice');
@@ -142,11 +146,12 @@ export class EventReader {
     let properties = '{}';
     let specVersion = '';
     let seen = 0;
+    const isNative = this.#shape === 'native';
 
     for (let key = scanner.firstKey(); key !== null; key = scanner.nextKey()) {
-      const field = this.#shape === 'native' ? nativeField(key) : cloudEventField(key);
+      const field = isNative ? nativeField(key) : cloudEventField(key);
       if (field === NOTHING) {
-        this.#ignore(under(path, key));
+        this.#ignore(path, key, isNative ? NATIVE_KEYS : NO_KEYS);
         scanner.skip();
       } else if ((seen & field) !== 0) {
         this.#problem(under(path, key), 'duplicate_key', 'stands twice');
@@ -186,7 +191,6 @@ export class EventReader {
     }
 
     if (this.problemCount === problemsBefore) {
-      const isNative = this.#shape === 'native';
       if (eventName === '') this.#required(path, isNative ? 'event_name' : 'type');
       if (externalCustomerId === '')
         this.#required(path, isNative ? 'external_customer_id' : 'subject');
@@ -278,10 +282,35 @@ export class EventReader {
       this.problems.push({ path: path === '' ? 'body' : path, code, message });
   }
 
-  #ignore(path: string): void {
-    if (this.ignored.length < IGNORED_NAMED_MAX) this.ignored.push(path);
+  /** A misspelling is a problem; another key is named and ignored. */
+  #ignore(path: string, key: string, siblings: readonly string[]): void {
+    const meant = this.#meant(key, siblings);
+    if (meant !== null)
+      this.#problem(
+        under(path, key),
+        'unknown_field',
+        `is not a field of an event; did you mean "${meant}"?`,
+      );
+    else if (this.ignored.length < IGNORED_NAMED_MAX) this.ignored.push(under(path, key));
+  }
+
+  /** Each unknown key is compared once for a body: a thousand events have the same ones. */
+  #meant(key: string, siblings: readonly string[]): string | null {
+    const known = this.#compared.get(key);
+    if (known !== undefined) return known;
+    if (this.#compared.size >= COMPARED_MAX || CLIENT_WORDS.has(key)) return null;
+    const meant = nearMiss(key, siblings);
+    this.#compared.set(key, meant);
+    return meant;
   }
 }
+
+/** A hostile body has any number of unknown keys, and each comparison takes time. */
+const COMPARED_MAX = 1_000;
+const BULK_KEYS = ['events'];
+const NATIVE_KEYS = Object.keys(IngestEventBody.shape);
+/** CloudEvents may be extended by attributes of any name. */
+const NO_KEYS: readonly string[] = [];
 
 /** Fields as bits, so that one number remembers which were there. */
 const NOTHING = 0;

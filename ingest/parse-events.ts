@@ -62,8 +62,14 @@ const malformed = (message: string): ErrorDetail => ({
   message,
 });
 
-const invalid = (
+/** The message begins as clients know it, and names the first field; the details name all. */
+function invalid(
   message: string,
   details: readonly ErrorDetail[],
-  errorCount?: number,
-): BillingError => new BillingError('invalid', 'validation_error', message, details, errorCount);
+  errorCount: number = details.length,
+): BillingError {
+  const first = details[0]!;
+  const more = errorCount === 1 ? '' : ` (and ${errorCount - 1} more)`;
+  const text = `${message}: ${first.path}: ${first.message}${more}`;
+  return new BillingError('invalid', 'validation_error', text, details, errorCount);
+}

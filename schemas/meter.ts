@@ -23,11 +23,22 @@ export const MeterFilter = z
   })
   .meta({ id: 'MeterFilter' });
 
+/** The name of a property. Analytics name properties as `properties.x`; a meter would never find one of that name. */
+const propertyName = () =>
+  optionalText().superRefine((name, context) => {
+    const bare = /^properties\.(.+)$/s.exec(name ?? '')?.[1];
+    if (bare !== undefined)
+      context.addIssue({
+        code: 'custom',
+        message: `is the name of a property alone: write "${bare}", not "${name}"`,
+      });
+  });
+
 const AggregationBody = z.object({
   type: z.enum(AGGREGATION_TYPES),
-  field: optionalText(),
+  field: propertyName(),
   expression: optionalText(1024),
-  group_by: optionalText(),
+  group_by: propertyName(),
   multiplier: positiveDecimal.nullish(),
   bucket_size: optionalOneOf(BUCKET_SIZES),
 });

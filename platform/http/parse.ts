@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { BillingError, DETAILS_MAX, type ErrorDetail } from '../../domain/errors.ts';
+import type { UnknownKey } from './near-misses.ts';
 
 /**
  * A problem costs about a microsecond to find and ten to describe. Requests of more values than this are
@@ -110,25 +111,39 @@ export function fieldPath(path: readonly PropertyKey[]): string {
  * lost without a word. At most 1,000: the answer has room for fewer.
  */
 export function unknownFields(schema: z.ZodType, value: unknown): string[] {
-  const found: string[] = [];
+  return unknownKeys(schema, value).map(({ path }) => path);
+}
+
+/** The same with the keys that the schema has in the place of each. */
+export function unknownKeys(schema: z.ZodType, value: unknown): UnknownKey[] {
+  const found: UnknownKey[] = [];
   collect(schema, value, [], found);
   return found;
 }
 
 const UNKNOWN_FIELDS_MAX = 1_000;
 
-function collect(schema: z.ZodType, value: unknown, path: PropertyKey[], found: string[]): void {
+function collect(
+  schema: z.ZodType,
+  value: unknown,
+  path: PropertyKey[],
+  found: UnknownKey[],
+): void {
   if (found.length >= UNKNOWN_FIELDS_MAX) return;
   const inner = unwrap(schema);
   if (inner instanceof z.ZodUnion) {
     const perOption = inner.options.map((option) => {
-      const unknown: string[] = [];
+      const unknown: UnknownKey[] = [];
       collect(option as z.ZodType, value, path, unknown);
-      return unknown;
+      return new Map(unknown.map((each) => [each.path, each]));
     });
-    const [first = [], ...rest] = perOption;
-    const others = rest.map((names) => new Set(names));
-    found.push(...first.filter((name) => others.every((names) => names.has(name))));
+    const [first, ...rest] = perOption;
+    for (const each of first?.values() ?? []) {
+      const others = rest.map((option) => option.get(each.path));
+      if (others.includes(undefined)) continue;
+      const siblings = [each, ...others].flatMap((other) => other!.siblings);
+      found.push({ ...each, siblings });
+    }
   } else if (inner instanceof z.ZodArray && Array.isArray(value)) {
     value.forEach((item, index) =>
       collect(inner.element as z.ZodType, item, [...path, index], found),
@@ -136,12 +151,14 @@ function collect(schema: z.ZodType, value: unknown, path: PropertyKey[], found: 
   } else if (inner instanceof z.ZodObject && isPlainObject(value)) {
     const shape = inner.shape as Record<string, z.ZodType>;
     const catchall = inner.def.catchall;
+    let siblings: readonly string[] | null = null;
     for (const [key, item] of Object.entries(value)) {
       const known = Object.hasOwn(shape, key) ? shape[key] : undefined;
       if (known !== undefined) collect(known, item, [...path, key], found);
       else if (catchall === undefined || catchall instanceof z.ZodNever) {
         if (found.length >= UNKNOWN_FIELDS_MAX) return;
-        found.push(fieldPath([...path, key]));
+        siblings ??= Object.keys(shape);
+        found.push({ path: fieldPath([...path, key]), key, siblings });
       }
     }
   } else if (inner instanceof z.ZodRecord && isPlainObject(value)) {

@@ -30,7 +30,8 @@ import {
 import { doOnce } from './command-once.ts';
 import { ignoredFields } from './ignored-fields.ts';
 import { assertStorable, hasTextAfterBody } from './json-body.ts';
-import { parse, unknownFields } from './parse.ts';
+import { refuseNearMisses, wordsOf } from './near-misses.ts';
+import { parse, unknownFields, unknownKeys } from './parse.ts';
 import type { RateLimit } from '../cache/rate-limiter.ts';
 import { refuseBeyond, type CallerLimit } from './rate-limit.ts';
 import { assertRoutes, type Call, type Route, type RouteDeps } from './route.ts';
@@ -63,6 +64,8 @@ export function registerRoutes<Deps extends RouteDeps>(
 ): void {
   assertRoutes(routes as readonly Route<never>[]);
   readFiles(app, routes, options.prefix);
+  let words: ReadonlySet<string> | null = null;
+  const isWord = (key: string): boolean => (words ??= wordsOf(routes)).has(key);
   for (const route of routes) {
     const read = routes[readerOf(route, routes)] ?? null;
     app.route({
@@ -75,7 +78,7 @@ export function registerRoutes<Deps extends RouteDeps>(
         await takeRequest(options.callerLimit ?? null, identity, request, reply);
         identities.set(request, identity);
       },
-      handler: (request, reply) => answer(route, read, request, reply, options),
+      handler: (request, reply) => answer(route, read, request, reply, { ...options, isWord }),
     });
   }
 }
@@ -205,15 +208,20 @@ export function assertAllowed(
     throw forbidden('Only a person who is super admin may do this.');
 }
 
+interface IsWord {
+  /** Whether a request or an answer of any route has a key of this name. */
+  readonly isWord: (key: string) => boolean;
+}
+
 async function answer<Deps extends RouteDeps>(
   route: Route<Deps>,
   read: Route<Deps> | null,
   request: FastifyRequest,
   reply: FastifyReply,
-  options: RegisterOptions<Deps>,
+  options: RegisterOptions<Deps> & IsWord,
 ): Promise<FastifyReply> {
   const identity = identities.get(request) ?? NOBODY;
-  const parsed = parseRequest(route, request, reply);
+  const parsed = parseRequest(route, request, reply, options);
   const { tenant_id, environment_id } = identity;
   const afterCommit: (() => Promise<void>)[] = [];
   let { status } = route;
@@ -278,14 +286,17 @@ function parseRequest<Deps>(
   route: Route<Deps>,
   request: FastifyRequest,
   reply: FastifyReply,
+  { isWord }: IsWord,
 ): { params: unknown; query: unknown; body: unknown } {
   assertStorable(request.params, 'path');
   assertStorable(request.query, 'query');
+  const unknown = route.body === undefined ? [] : unknownKeys(route.body, request.body);
+  refuseNearMisses(unknown, isWord);
   const ignored = [
     ...(route.query === undefined
       ? Object.keys(request.query as object)
       : unknownFields(route.query, request.query)),
-    ...(route.body === undefined ? [] : unknownFields(route.body, request.body)),
+    ...unknown.map(({ path }) => path),
     ...(hasTextAfterBody(request) ? ['text after the body'] : []),
   ];
   if (ignored.length > 0)

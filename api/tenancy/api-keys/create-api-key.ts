@@ -5,6 +5,7 @@ import {
   permissionsOfKey,
   type Permission,
 } from '../../../domain/access/permissions.ts';
+import { assertPermissionNames } from '../../../domain/access/permission-names.ts';
 import { BillingError, invalidField, invalidOperation } from '../../../domain/errors.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import type { Identity } from '../../../platform/identity/api-key-auth.ts';
@@ -51,6 +52,7 @@ export async function createApiKey(
     throw forbidden('Only a person who is super admin makes keys for another account.');
   const { name, type } = body;
   const permissions = isConsolePermissions(body.permissions ?? []) ? [] : (body.permissions ?? []);
+  assertPermissionNames(permissions);
   const rights = { type, roles: owner.roles, permissions };
   assertWithin(rights);
   assertHeld(identity, rights);

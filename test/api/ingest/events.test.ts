@@ -69,10 +69,10 @@ describe('202', () => {
       customer_id: null,
       source: null,
       properties: null,
-      propertys: { typo: 1 },
+      region: { of: 1 },
     });
     expect(answer.status).toBe(202);
-    expect(answer.headers['x-ignored-fields']).toBe('propertys');
+    expect(answer.headers['x-ignored-fields']).toBe('region');
     const [event] = await storedAs('trim-1');
     expect(event).toMatchObject({
       event_name: 'padded',
@@ -242,9 +242,11 @@ describe('400', () => {
       success: false,
       code: 'validation_error',
       http_status_code: 400,
-      message: 'Invalid request payload',
-      error: { message: 'Invalid request payload', internal_error: null },
+      error: { message: answer.body.message, internal_error: null },
     });
+    expect(answer.body.message).toBe(
+      `Invalid request payload: ${field}: ${answer.body.details[0].message}`,
+    );
     expect(path(answer)).toEqual([field]);
     expect(answer.body.details[0].message).not.toBe('');
     expect(answer.body.request_id).toBeTruthy();
@@ -348,15 +350,29 @@ describe('400', () => {
     const before = (await ingest.stored()).length;
     const answer = await bulk(body);
     expect(answer.status).toBe(400);
-    expect(answer.body.message).toBe(message);
+    expect(answer.body.message).toContain(`${message}: ${paths[0]}: `);
     expect(path(answer)).toEqual(paths);
     expect((await ingest.stored()).length).toBe(before);
+  });
+
+  test('a misspelled field is refused with the right one, in one event and in a list', async () => {
+    const message = 'is not a field of an event; did you mean "properties"?';
+    const one = await post({ ...EVENT, proprties: { n: 1 } });
+    expect([one.status, one.body.details]).toEqual([
+      400,
+      [{ path: 'proprties', code: 'unknown_field', message }],
+    ]);
+    const list = await bulk({ events: [EVENT, { ...EVENT, propertys: {} }, { ...EVENT, id: 1 }] });
+    expect([list.status, list.body.details]).toEqual([
+      400,
+      [{ path: 'events[1].propertys', code: 'unknown_field', message }],
+    ]);
   });
 
   test('bulk: 1,001 events', async () => {
     const answer = await bulk({ events: Array.from({ length: 1001 }, () => EVENT) });
     expect(answer.status).toBe(400);
-    expect(answer.body.message).toBe('Request validation failed');
+    expect(answer.body.message).toMatch(/^Request validation failed: events: has 1001 events/);
     expect(path(answer)).toEqual(['events']);
   });
 
@@ -410,12 +426,12 @@ describe('400', () => {
 
   test('unknown keys, when the client asks for strict handling', async () => {
     const answer = await bulk(
-      { events: [EVENT, { ...EVENT, propertys: {} }] },
+      { events: [EVENT, { ...EVENT, region: {} }] },
       { prefer: 'handling=strict' },
     );
     expect(answer.status).toBe(400);
     expect(answer.body.code).toBe('unknown_field');
-    expect(path(answer)).toEqual(['events[1].propertys']);
+    expect(path(answer)).toEqual(['events[1].region']);
   });
 });
 

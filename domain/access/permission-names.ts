@@ -1,0 +1,48 @@
+import { invalidField } from '../errors.ts';
+import { nearMiss } from '../near-miss.ts';
+
+/** The nouns that permissions of routes begin with. */
+export const ENTITIES = [
+  'addon',
+  'alert_settings',
+  'audit_log',
+  'connection',
+  'correction',
+  'costsheet',
+  'coupon',
+  'creditgrant',
+  'customer',
+  'entitlement',
+  'environment',
+  'erasure',
+  'event',
+  'feature',
+  'group',
+  'integration',
+  'invoice',
+  'meter',
+  'plan',
+  'price',
+  'secret',
+  'setting',
+  'subscription',
+  'task',
+  'tax',
+  'tenant',
+  'user',
+  'webhook',
+  'workflow',
+] as const;
+
+/** Refuses a misspelled entity: its permission would be kept and allow nothing. */
+export function assertPermissionNames(permissions: readonly string[]): void {
+  const names = ENTITIES.flatMap((entity) => [`${entity}:read`, `${entity}:write`]);
+  for (const [index, permission] of permissions.entries()) {
+    const meant = nearMiss(permission, names);
+    if (meant !== null)
+      throw invalidField(
+        `permissions[${index}]`,
+        `"${permission}" is not a permission; did you mean "${meant}"?`,
+      );
+  }
+}

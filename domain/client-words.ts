@@ -1,0 +1,139 @@
+/**
+ * Names of keys that existing clients may send and that a request may not know: they are ignored, and
+ * never taken for a misspelling. Written by `node scripts/client-words.js`; not to be changed by hand.
+ */
+export const CLIENT_WORDS: ReadonlySet<string> = new Set(
+  `
+  account_id action active_at active_filter active_pause_id add_addon_params add_on_id addon
+  addon_association_id addon_association_ids addon_id addon_ids addon_params addon_status addons
+  address address_city address_country address_line1 address_line2 address_postal_code
+  address_state adjusted_entitlement_quantity adjustment_amount aggregation aggregation_mode
+  aggregation_type agreement_id alert alert_enabled alert_info alert_settings alert_state
+  alert_status alert_type allow_expired_prices allowed_external_customer_ids allowed_price_types
+  amount amount_due amount_due_gt amount_off amount_paid amount_remaining amount_remaining_gt
+  api_key application_reason application_status applied_at apply_discount archived_at array
+  association_id attempt_number attempts attributed_to_customer auto_apply
+  auto_cancellation_enabled auto_invoice_threshold auto_topup aws_access_key_id aws_marketplace
+  aws_secret_access_key azure balance balance_updated_at base_charge base_config base_currency
+  behaviour beneficiary_account_id billing_anchor billing_cadence billing_cycle billing_details
+  billing_model billing_period billing_period_count billing_periods billing_reason
+  billing_sequence bonus_credits_expiry_date_utc bonus_credits_to_add boolean breakdown_bucket
+  bucket bucket_id bucket_size bucket_summaries buckets cadence can_be_cancelled cancel_at
+  cancel_at_period_end cancel_immediately_inovice_policy cancel_url cancellation_reason
+  cancellation_type cancelled_at change_action change_at change_type changed_resources
+  charge_amount charge_description charges checkout checkout_invoice_id checkout_payment_id
+  checkout_session checkout_status child_subscription_ids clear_grant_config close_time
+  collection_method column_name commitment_amount commitment_duration commitment_info
+  commitment_overage_factor commitment_quantity commitment_time_buckets
+  commitment_true_up_enabled commitment_type commitment_utilized commitment_value
+  commitment_windowed completed_at compression computed_commitment_utilized_amount
+  computed_overage computed_overage_amount computed_true_up computed_true_up_amount
+  computed_utilized concurrent_agreements condition config config_value config_values
+  configuration connection_id connection_ids contact conversion_rate cooldown cost_analytics
+  cost_by_period costsheet costsheet_id count coupon coupon_applications coupon_association_id
+  coupon_associations coupon_code coupon_codes coupon_id coupon_ids coupon_params coupon_snapshot
+  coupons create_subscription_params create_subscription_result created_at created_by
+  created_by_user credit_amount credit_balance credit_balance_after credit_balance_before
+  credit_description credit_grant_anchor credit_grant_id credit_grants credit_note credit_note_id
+  credit_note_number credit_note_status credit_note_type credits credits_available
+  credits_available_breakdown credits_available_gt credits_to_add critical currencies currency
+  current_balance current_config current_period_end current_period_start current_period_usage
+  current_plan current_spend current_usage custom_analytics customer customer_aws_account_id
+  customer_external_id customer_id customer_ids customer_lookup customer_mapping_id
+  customer_timezone data_type days_remaining days_until_execution days_used debug_tracker default
+  default_behaviour default_currency description destination_id destination_type development
+  dimension direction discount discount_percentage discount_type discounted_amount display_amount
+  display_id display_name display_order display_price_unit_amount divide_by due_date
+  due_date_days duration duration_in_periods duration_ms effective_at effective_date
+  effective_date_for_update effective_from email enable_true_up enabled encrypted_secret_data
+  encryption end_date end_field_id end_time endpoint_url entitlement entitlement_id entitlements
+  entity entity_changes entity_id entity_ids entity_name entity_policies entity_type
+  environment_id error error_message error_summary event event_count event_id event_name
+  event_type events executed_at execution_result expand expiration_duration
+  expiration_duration_unit expiration_type expires_at expiry_date expiry_date_after
+  expiry_date_before expiry_date_utc export_metadata_fields expression external_customer_id
+  external_customer_ids_to_inherit_subscription external_customer_ids_to_remove external_id
+  external_ids failed_at failed_records failure_point failure_point_type failure_reason
+  failure_url feature feature_id feature_ids feature_name feature_type features field field_key
+  file_name file_type file_url filter_values filters final_price finalization_delay_seconds
+  finalized_at fixed_value flat_amount force_sync_invoice format from_plan gateway_metadata
+  gateway_options gateway_payment_id gateway_payment_method_id gateway_tracking_id
+  grace_period_days grant_allocation_behavior grant_duration_unit grant_duration_value
+  grant_measure grant_quota group group_by group_by_property group_id group_ids grouped_by
+  grouped_invoicing_children_to_create grouped_invoicing_params has_grant_config has_more
+  has_overage help_email hide_zero_charges_line_items http_status_code idempotency_key inbound
+  include_children inheritance inheritance_params initial_credits_expiry_date_utc
+  initial_credits_to_load initial_credits_to_load_expiry_date integration_entity_mapping
+  integrations internal_error interval invoice invoice_cadence invoice_coupons invoice_id
+  invoice_ids invoice_level_discount invoice_line_item_id invoice_number invoice_pdf_url
+  invoice_status invoice_sync_settings invoice_type invoices invoicing
+  invoicing_customer_external_id invoicing_customer_id invoicing_customer_ids is_active_for_event
+  is_cached_fallback is_enabled is_flexprice_managed is_manually_edited is_overage is_proration
+  is_scheduled is_soft_limit is_unlimited is_window_commitment is_windowed issue_date items
+  iter_first_key iter_last_key job_config key_prefix last_computed_at last_used_at latest_invoice
+  license_arn lifetime_usage limit line_item_commitments line_item_coupons line_item_discount
+  line_item_id line_item_modifications line_items lookup_key lookup_keys mapping margin
+  margin_percent matched_line_items matched_meters matched_prices max_mandate_limit
+  max_redemptions max_users maximum message metadata metadata_custom_fields metadata_key meter
+  meter_display_name meter_id meter_ids meter_matching meter_name meter_usage metric_name
+  min_quantity minimum minute modify_subscription_params multiplier name_contains net_amount
+  new_billing_cycle new_subscription new_trial_end next_action next_invoice_preview
+  next_usage_reset_at normalize_fixed_to nullable number offset old_subscription
+  onboarding_workflow_name operator order original_amount original_period_end
+  original_period_start original_price outbound overage_amount overage_factor
+  overdue_invoice_count overpaid_amount override_entitlements override_line_items overrides
+  page_size pagination paid_at parent_customer parent_customer_id parent_entitlement_id
+  parent_entity_id parent_entity_ids parent_entity_type parent_line_item_id parent_price_id
+  parent_subscription_id parent_subscription_ids parent_transaction_id password pause_end
+  pause_mode pause_start pause_status pauses payment payment_action payment_behavior
+  payment_gateway payment_id payment_method payment_method_id payment_method_type
+  payment_provider payment_provider_config payment_status payment_terms payment_url percentage
+  percentage_off percentage_value period period_count period_end period_end_gte period_end_lte
+  period_start period_start_gte period_start_lte phase phases phone plan_display_name plan_id
+  plan_ids plan_mapping_id plan_name plan_prices_out_of_sync points prefix
+  prepaid_credits_applied prepared_tax_rates price price_id price_ids price_lookup price_type
+  price_unit price_unit_amount price_unit_config price_unit_id price_unit_ids price_unit_tiers
+  price_unit_type prices pricing_unit priority process_credit_note process_payment processed_at
+  processed_events processed_records product_code properties property_filters property_name
+  proration_applied proration_behavior proration_date proration_days proration_details
+  proration_invoice provider provider_entity_id provider_metadata provider_payment_intent_id
+  provider_result provider_session_id provider_type providers purchased qty_total quantity
+  quantity_change_params quote real_time_balance real_time_credit_balance reason
+  recalculated_invoice_id redeem_after redeem_before reference_id reference_type refund_status
+  refunded_amount refunded_at region remove reporting_id reporting_unit requests reset_usage
+  resource_id result results resume_mode resumed_at retry_count revenue_trend roi_percent roles
+  round rules run_id save_card_and_make_default schedule_id schedule_type scheduled_at
+  scheduled_for scheduled_task_id schedules scope secret separator sequence service_account_id
+  service_account_name service_name service_period_custom_fields skip_line_items
+  skip_onboarding_workflow skip_reason skipped source source_entity_id sources start start_date
+  start_date_lt start_field_id start_sequence start_time started_at state static_value
+  static_values status string stripe sub_line_item_id subscription subscription_coupons
+  subscription_customer_id subscription_id subscription_ids subscription_line_item
+  subscription_line_item_id subscription_line_item_ids subscription_line_item_lookup
+  subscription_mapping_id subscription_phase_id subscription_status
+  subscription_status_at_application subscription_type subscriptions
+  subscriptions_ids_for_grouped_invoicing subtotal succeeded_at success success_url
+  successful_records suffix_length summaries symbol synced synced_at synced_price_sequence syncs
+  system_event_id target_environment_id target_plan target_plan_id task_queue task_status
+  task_type tax_amount tax_association_id tax_id_collection_enabled tax_params tax_rate
+  tax_rate_code tax_rate_id tax_rate_overrides tax_rate_status tax_rate_type tax_rates
+  taxable_amount taxes template_name tenant tenant_id tenant_name threshold tier_mode tiers
+  timestamp timestamp_within_range timezone to_plan topup_conversion_rate total total_amount
+  total_cost total_count total_credit_amount total_discount total_duration total_events
+  total_invoice_count total_limit total_overdue_amount total_prepaid_applied
+  total_prepaid_credits_applied total_quantity total_records total_redemptions total_revenue
+  total_revenue_amount total_tax total_unpaid_amount total_usage total_usage_display
+  track_attempts transaction transaction_reason transaction_status transform_quantity trial_end
+  trial_end_due_lte trial_end_params trial_period trial_period_days trial_start triggered_at
+  true_up_enabled unit_amount unit_plural unit_price unit_singular unknown_field unknown_key
+  unpaid_fixed_charges unpaid_invoice_count unpaid_invoices_amount unpaid_usage_charges up_to
+  updated_at updated_by updated_transaction usage usage_analytics usage_breakdown usage_limit
+  usage_percent usage_reporting_id usage_reset_period use_path_style user_id user_ids user_type
+  value value_at_time values version voided_at wallet wallet_id wallet_ids wallet_status
+  wallet_topup_params wallet_transaction wallet_transaction_id wallet_type warning warnings
+  window_count window_size with_coupon_associations with_line_items workflow_id workflow_status
+  workflow_type workflows
+`
+    .trim()
+    .split(/\s+/),
+);

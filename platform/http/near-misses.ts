@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { CLIENT_WORDS } from '../../domain/client-words.ts';
+import { BillingError, DETAILS_MAX } from '../../domain/errors.ts';
+import { nearMiss } from '../../domain/near-miss.ts';
+
+/** A key that a request does not know, with the keys that stand in its place. */
+export interface UnknownKey {
+  readonly path: string;
+  readonly key: string;
+  readonly siblings: readonly string[];
+}
+
+/**
+ * Throws 400 if a key is a misspelling of one that the body knows. A key that has a meaning elsewhere in
+ * the API, or that existing clients send, is not (rulings 38 and 57).
+ */
+export function refuseNearMisses(
+  unknown: readonly UnknownKey[],
+  isWord: (key: string) => boolean = () => false,
+): void {
+  const details = unknown.flatMap(({ path, key, siblings }) => {
+    if (CLIENT_WORDS.has(key) || isWord(key)) return [];
+    const meant = nearMiss(key, siblings);
+    if (meant === null) return [];
+    const message = `is not a field of this request; did you mean "${meant}"?`;
+    return [{ path, code: 'unknown_field', message }];
+  });
+  const first = details[0];
+  if (first === undefined) return;
+  const more = details.length === 1 ? '' : ` (and ${details.length - 1} more)`;
+  throw new BillingError(
+    'invalid',
+    'validation_error',
+    `${first.path}: ${first.message}${more}`,
+    details.slice(0, DETAILS_MAX),
+    details.length,
+  );
+}
+
+interface Described {
+  readonly body?: z.ZodType;
+  readonly query?: z.ZodType;
+  readonly answer: z.ZodType | null;
+}
+
+/** The names of all keys that requests and answers of the routes have, at any depth. */
+export function wordsOf(routes: readonly Described[]): ReadonlySet<string> {
+  const words = new Set<string>();
+  const seen = new Set<unknown>();
+  const visit = (schema: unknown): void => {
+    if (!(schema instanceof z.ZodType) || seen.has(schema)) return;
+    seen.add(schema);
+    if (schema instanceof z.ZodObject)
+      for (const [key, inner] of Object.entries(schema.shape as Record<string, z.ZodType>)) {
+        words.add(key);
+        visit(inner);
+      }
+    else if (schema instanceof z.ZodLazy) visit(schema.unwrap());
+    else
+      // Whatever a schema is made of stands in its definition: element, options, in and out, value type …
+      for (const part of Object.values(schema.def)) [part].flat().forEach(visit);
+  };
+  for (const { body, query, answer } of routes) [body, query, answer].forEach(visit);
+  return words;
+}

@@ -1,0 +1,1 @@
+export function clientWords(directory: string): string[];
