@@ -7,8 +7,8 @@ export function firstLogin(
 ): string {
   return `The first person is ${email}. Set the password, once and within 24 hours, and log in:
 
-${curl(baseUrl, '/auth/password/reset', { token, new_password: 'at least 8 characters' })}
-${curl(baseUrl, '/auth/login', { email, password: 'at least 8 characters' })}
+${curl(baseUrl, '/auth/password/reset', { token, new_password: '...' })}
+${curl(baseUrl, '/auth/login', { email, password: '...' })}
 
 Later: npm run maintain -- reset-password ${email}
 `;

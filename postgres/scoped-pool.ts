@@ -50,6 +50,7 @@ export interface Actor {
   readonly job?: string;
   readonly request_id?: string;
   readonly ip?: string;
+  readonly user_agent?: string;
 }
 
 /**

@@ -2,7 +2,20 @@ import { z } from 'zod';
 import { instant } from './primitives.ts';
 import { searchSchemas } from './search.ts';
 
-export const AUDIT_ACTIONS = ['created', 'updated', 'deleted'] as const;
+/** What people do to get in; `entity_type` is `user`, and `after` has the details. */
+const ACCESS_ACTIONS = [
+  'logged_in',
+  'login_failed',
+  'locked_out',
+  'logged_out',
+  'session_ended',
+  'refresh_reused',
+  'password_changed',
+  'password_reset_requested',
+  'password_reset',
+] as const;
+export type AccessAction = (typeof ACCESS_ACTIONS)[number];
+export const AUDIT_ACTIONS = ['created', 'updated', 'deleted', ...ACCESS_ACTIONS] as const;
 export const ACTOR_KINDS = ['user', 'service_account', 'customer', 'public', 'system'] as const;
 
 const fields = z.record(z.string(), z.unknown()).nullable();
@@ -31,6 +44,8 @@ export const AuditLog = z
     job: nullableText,
     request_id: nullableText,
     ip: nullableText,
+    /** The program of the caller, as it calls itself. */
+    user_agent: nullableText,
     created_at: instant,
   })
   .meta({ id: 'AuditLog' });

@@ -67,6 +67,29 @@ export const SessionAnswer = z
   })
   .meta({ id: 'Session' });
 
+/** Where a person is logged in. */
+export const PersonSession = z
+  .object({
+    id: z.string(),
+    created_at: instant,
+    /** When it was opened or its refresh token was last exchanged, which is every 15 minutes of use. */
+    last_used_at: instant,
+    expires_at: instant,
+    opened_by: z.enum(['password', 'identity_provider']),
+    ip: nullableText,
+    user_agent: nullableText,
+    /** The one that asks. */
+    is_current: z.boolean(),
+  })
+  .meta({ id: 'PersonSession' });
+export type PersonSession = z.infer<typeof PersonSession>;
+export const PersonSessionSearch = searchSchemas({
+  fields: { created_at: 'time' },
+  filters: () => ({}),
+});
+/** `true`: the session that asks goes on. */
+export const EndSessionsQuery = z.object({ keep_current: z.enum(['true', 'false']).optional() });
+
 export const Address = z
   .object({
     address_line1: z.string(),

@@ -1,6 +1,7 @@
 import { curl } from '../../api/tenancy/auth/compose-email.ts';
 import { makePasswordToken } from '../../api/tenancy/auth/one-time-tokens.ts';
 import { findPerson, mayHavePassword } from '../../api/tenancy/auth/password-resets.ts';
+import { noteAccess } from '../../postgres/tables/access-audit.ts';
 import { Misused, type MaintainCommand } from './command.ts';
 
 function emailOf(words: readonly string[]): string {
@@ -26,9 +27,13 @@ export const resetPassword: MaintainCommand = {
       return { line, ok: false };
     }
     const token = await makePasswordToken(pool, person, 'operator', clock.now());
+    await noteAccess(pool, person, {
+      action: 'password_reset_requested',
+      details: { reason: 'operator' },
+    });
     const base = config.PUBLIC_URL ?? instance?.base_url ?? `http://127.0.0.1:${config.PORT}`;
     say(
-      `\n${curl(base, '/auth/password/reset', { token, new_password: 'at least 8 characters' })}\n`,
+      `\n${curl(base, '/auth/password/reset', { token, new_password: '...' })}\n`,
     );
     return {
       line: `tenant=${person.tenant_id} user=${person.id}: good once, within 24 hours`,

@@ -9,7 +9,12 @@ import type { Identity } from './api-key-auth.ts';
 export function requestSession(
   route: { readonly permission: string; readonly withoutEnvironment?: boolean },
   identity: Identity,
-  request: { readonly id: string; readonly ip: string },
+  request: {
+    readonly id: string;
+    readonly ip: string;
+    readonly method: string;
+    readonly headers: { readonly 'user-agent'?: string };
+  },
 ): Session {
   const isPublic = route.permission === 'public';
   const actor: Actor = {
@@ -18,6 +23,8 @@ export function requestSession(
     ...(identity.key_id === null ? {} : { key_id: identity.key_id }),
     request_id: request.id,
     ip: request.ip,
+    // Reads leave nothing in the audit log.
+    ...(request.method === 'GET' ? {} : userAgentOf(request.headers)),
   };
   if (isPublic) return { scope: null, actor };
   const { tenant_id, environment_id } = identity;
@@ -28,4 +35,14 @@ export function requestSession(
     },
     actor,
   };
+}
+
+const USER_AGENT_LENGTH_MAX = 200;
+
+/** Bounded, and without what a terminal would obey: it is shown to people. */
+export function userAgentOf(headers: { readonly 'user-agent'?: string }): {
+  readonly user_agent?: string;
+} {
+  const text = headers['user-agent']?.slice(0, USER_AGENT_LENGTH_MAX).replace(/[^\x20-\x7e]/g, '?');
+  return text === undefined || text === '' ? {} : { user_agent: text };
 }

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
 import { permissionsOf } from '../../domain/access/permissions.ts';
 import { BillingError } from '../../domain/errors.ts';
-import type { Pool } from '../../postgres/client.ts';
+import type { Db, Pool } from '../../postgres/client.ts';
 import { isoTime, type Clock } from '../clock.ts';
 import { isPasswordRefused } from './saml/enforced.ts';
 import type { Identity } from './api-key-auth.ts';
@@ -22,6 +22,12 @@ export interface OpenedSession {
   readonly tenant_id: string;
 }
 
+/** Where a session is opened. */
+export interface Device {
+  readonly ip: string;
+  readonly user_agent?: string;
+}
+
 /** What a person showed to be let in. */
 export type SessionOpener = 'password' | 'identity_provider';
 
@@ -32,12 +38,13 @@ export type SessionOpener = 'password' | 'identity_provider';
  */
 export interface Sessions {
   open(
+    db: Db,
     user: { readonly id: string; readonly tenant_id: string },
     openedBy: SessionOpener,
+    device: Device,
   ): Promise<OpenedSession>;
   /** Throws 401 for a token that is unknown, too old, or was exchanged before; the last one ends the session. */
-  refresh(refreshToken: string): Promise<OpenedSession>;
-  end(sessionId: string): Promise<void>;
+  refresh(db: Db, refreshToken: string): Promise<OpenedSession>;
   /**
    * Null for a token that does not hold. `environmentId` is what the caller named: throws 403 when it is
    * missing, not the tenant's, or not one of the person's. A route that needs none is answered whatever was named: a browser that
@@ -69,32 +76,33 @@ export async function createSessions(options: { pool: Pool; clock: Clock }): Pro
     return { token, expires_at: isoTime(expiresAt * 1000) };
   };
 
-  const end = async (id: string): Promise<void> => {
-    await pool`
-      update sessions set ended_at = ${isoTime(clock.now())}
-       where id = ${id} and ended_at is null`;
-  };
-
   /** Ends the session where the tenant takes no password of the person who opened it by one. */
   const isShut = async (session: SessionUser): Promise<boolean> => {
     if (session.opened_by !== 'password' || !(await isPasswordRefused(pool, session))) return false;
-    await end(session.session_id);
+    await pool`
+      update sessions set ended_at = ${isoTime(clock.now())}
+       where id = ${session.session_id} and ended_at is null`;
     return true;
   };
 
   return {
-    async open(user, openedBy) {
+    async open(db, user, openedBy, { ip, user_agent }) {
       const sid = randomBytes(32).toString('base64url');
       const refreshToken = newRefreshToken(sid);
-      await pool`insert into sessions ${pool({
+      await db`with opened as (insert into sessions ${db({
         id: sessionId(sid),
         tenant_id: user.tenant_id,
         user_id: user.id,
         refresh_hash: hashOf(refreshToken),
         opened_by: openedBy,
+        ip,
+        user_agent: user_agent ?? null,
         expires_at: isoTime(clock.now() + SESSION_SECONDS * 1000),
         created_at: isoTime(clock.now()),
-      })}`;
+      })} returning id, tenant_id, user_id, opened_by)
+      select audit_access(tenant_id, user_id, 'logged_in',
+                          jsonb_build_object('reason', opened_by, 'session_id', id), null)
+        from opened`;
       const signed = await sign(user, sid);
       return {
         ...signed,
@@ -104,17 +112,15 @@ export async function createSessions(options: { pool: Pool; clock: Clock }): Pro
       };
     },
 
-    async refresh(refreshToken) {
+    async refresh(db, refreshToken) {
       const sid = refreshToken.slice(0, refreshToken.indexOf('.'));
       const next = newRefreshToken(sid);
-      const exchanged = await exchange(pool, refreshToken, next, isoTime(clock.now()));
+      const exchanged = await exchange(db, refreshToken, next, isoTime(clock.now()));
       if (exchanged === null || (await isShut(exchanged))) throw sessionEnded();
       const signed = await sign(exchanged, sid);
       const { id: user_id, tenant_id } = exchanged;
       return { ...signed, refresh_token: next, user_id, tenant_id };
     },
-
-    end,
 
     async authenticate(token, environmentId, needsEnvironment) {
       const claims = await verified(token, keys, clock);
@@ -238,16 +244,16 @@ async function ownEnvironment(
 
 /** Puts the next refresh token in the place of the one that is shown; ends the session when that was spent before. */
 async function exchange(
-  pool: Pool,
+  db: Db,
   refreshToken: string,
   next: string,
   now: string,
 ): Promise<SessionUser | null> {
   const hash = hashOf(refreshToken);
-  const [session] = await pool<SessionUser[]>`
+  const [session] = await db<SessionUser[]>`
     with exchanged as (
       update sessions s
-         set refresh_hash = ${hashOf(next)}
+         set refresh_hash = ${hashOf(next)}, last_used_at = ${now}
         from users u
        where s.refresh_hash = ${hash}
          and s.ended_at is null and s.expires_at > ${now}
@@ -259,9 +265,15 @@ async function exchange(
     )
     select * from exchanged`;
   if (session !== undefined) return session;
-  await pool`
-    update sessions set ended_at = ${now}
-     where ended_at is null
-       and id = (select session_id from spent_refresh_tokens where refresh_hash = ${hash})`;
+  await db`
+    with ended as (
+      update sessions set ended_at = ${now}
+       where ended_at is null
+         and id = (select session_id from spent_refresh_tokens where refresh_hash = ${hash})
+      returning id, tenant_id, user_id
+    )
+    select audit_access(tenant_id, user_id, 'refresh_reused',
+                        jsonb_build_object('reason', 'spent_token', 'session_id', id), null)
+      from ended`;
   return null;
 }

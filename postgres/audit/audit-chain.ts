@@ -14,10 +14,12 @@ const CHAINED_ROWS = 200;
 
 /** A row as it is hashed: every column as text, in this order, times in UTC with microseconds. */
 const hashedColumns = (db: Db): Fragment => db`
-  jsonb_build_array(
+  (jsonb_build_array(
     l.sequence::text, l.id, l.tenant_id, l.environment_id, l.entity_type, l.entity_id, l.action,
     l.before, l.after, l.actor_kind, l.user_id, l.key_id, l.job, l.request_id, l.ip,
-    to_char(l.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text as hashed`;
+    to_char(l.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))
+    -- Rows from before there was the column are hashed as they were.
+    || case when l.user_agent is null then '[]' else jsonb_build_array(l.user_agent) end)::text as hashed`;
 
 /** sha256(hash of the row before, this row): who changes a row has to change every hash behind it. */
 export function chainHash(previous: Buffer, hashed: string): Buffer {

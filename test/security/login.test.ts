@@ -4,6 +4,7 @@ import { createLoginLimit } from '../../platform/identity/login-limit.ts';
 import { logIn } from '../../api/tenancy/auth/log-in.ts';
 import { forgotPassword } from '../../api/tenancy/auth/password-resets.ts';
 import { signUp } from '../../api/tenancy/auth/sign-up.ts';
+import type { Device } from '../../platform/identity/sessions.ts';
 import { createIds } from '../../platform/ids.ts';
 import { hashPassword, NOBODYS_HASH } from '../../api/tenancy/users/passwords.ts';
 import { createTestClock } from '../support/api.ts';
@@ -46,7 +47,9 @@ describe('a refused login does the same work whatever was wrong', () => {
     const loginLimit = createLoginLimit({ pool, clock });
     const deps = { pool, clock, loginLimit } as unknown as ApiDeps;
     const credentials = { email: `${name}@example.test`, password: 'password-2' };
-    const refusal = await logIn(deps, credentials, '192.0.2.1').catch((error: unknown) => error);
+    const refusal = await logIn(deps, credentials, { ip: '192.0.2.1' }).catch(
+      (error: unknown) => error,
+    );
     return { work: [...statements], refusal };
   };
 
@@ -63,7 +66,8 @@ describe('a refused login does the same work whatever was wrong', () => {
     ['sign-up', signUp, { email: '', password: 'password-1' }],
     [
       'forgotten password',
-      (deps: ApiDeps, { email }: { email: string }, ip: string) => forgotPassword(deps, email, ip),
+      (deps: ApiDeps, { email }: { email: string }, device: Device) =>
+        forgotPassword(deps, email, device),
       { email: '' },
     ],
   ] as const)('%s by e-mail: a known address as an unknown one', async (_what, ask, body) => {
@@ -73,7 +77,7 @@ describe('a refused login does the same work whatever was wrong', () => {
       const loginLimit = createLoginLimit({ pool, clock });
       const rest = { sendsEmail: true, signUp: 'open', ids: createIds(clock) };
       const deps = { pool, clock, loginLimit, ...rest } as unknown as ApiDeps;
-      await ask(deps, { ...body, email } as never, '192.0.2.9');
+      await ask(deps, { ...body, email } as never, { ip: '192.0.2.9' });
       return [...statements];
     };
     await workFor('warm-up@example.test');

@@ -212,7 +212,9 @@ export async function startTestApi(
     newCaller,
     async sessionOf({ user_id: id, scope: { tenant_id } }, environmentId) {
       const sessions = await createSessions({ pool, clock });
-      const { token } = await sessions.open({ id, tenant_id }, 'password');
+      const { token } = await sessions.open(pool, { id, tenant_id }, 'password', {
+        ip: '127.0.0.1',
+      });
       return {
         'x-api-key': '',
         authorization: `Bearer ${token}`,

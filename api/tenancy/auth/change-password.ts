@@ -1,9 +1,11 @@
 import { BillingError, invalidField } from '../../../domain/errors.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import { isPasswordRefused } from '../../../platform/identity/saml/enforced.ts';
+import { noteAccess } from '../../../postgres/tables/access-audit.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { loginSubjects } from '../../../platform/identity/login-limit.ts';
 import { ssoRequired } from './log-in.ts';
+import { endSessions } from './own-sessions.ts';
 import type { OwnSession } from './own-session.ts';
 import { setPassword, type Person } from './password-resets.ts';
 import { hashPassword, isPassword } from '../users/passwords.ts';
@@ -23,9 +25,14 @@ export async function changePassword(
      where tenant_id = ${tenant_id} and id = ${user_id}`;
   if (await isPasswordRefused(deps.pool, person!)) throw ssoRequired();
   const subjects = loginSubjects(person!.email, own.ip);
-  await deps.loginLimit.count(subjects);
-  if (!(await isPassword(person!.password_hash, body.current_password)))
+  const reached = await deps.loginLimit.count(subjects);
+  if (!(await isPassword(person!.password_hash, body.current_password))) {
+    const details = { reason: 'wrong_current_password' };
+    await noteAccess(deps.pool, person!, { action: 'login_failed', details });
+    if (reached !== null)
+      await noteAccess(deps.pool, person!, { action: 'locked_out', details: { reason: reached } });
     throw invalidField('current_password', 'is not the password of this account');
+  }
   await deps.loginLimit.forgive(subjects);
   const password_hash = await hashPassword(body.new_password);
   const at = isoTime(deps.clock.now());
@@ -38,9 +45,10 @@ export async function changePassword(
     if (unchanged === undefined)
       throw new BillingError('conflict', 'conflict', 'The password was changed at the same time.');
     await setPassword(tx, person!, password_hash, at);
-    await tx`
-      update sessions set ended_at = ${at}
-       where tenant_id = ${tenant_id} and user_id = ${user_id} and id <> ${own.session_id}
-         and ended_at is null`;
+    const ended = await endSessions({ ...deps, pool: tx }, own, null, { but: own.session_id });
+    await noteAccess(tx, person!, {
+      action: 'password_changed',
+      details: { reason: 'own', session_id: own.session_id, sessions_ended: ended },
+    });
   });
 }

@@ -1,6 +1,7 @@
 import { isPasswordRefused } from '../../../platform/identity/saml/enforced.ts';
 import type { Message } from '../../../platform/mail/mailer.ts';
 import type { Db } from '../../../postgres/client.ts';
+import { noteAccess } from '../../../postgres/tables/access-audit.ts';
 import type { QueuedEmail } from '../../../postgres/tables/email-queue.ts';
 import { makePasswordToken, makeSignUpToken } from './one-time-tokens.ts';
 import { findPerson, mayHavePassword } from './password-resets.ts';
@@ -61,7 +62,7 @@ If it was not you, there is nothing to do.
     text: `Somebody, perhaps you, signed up at ${publicUrl} with this address. To confirm it, within 24 hours,
 send this token with the password of the sign-up:
 
-${curl(publicUrl, '/auth/verify', { token, password: 'the password of the sign-up' })}
+${curl(publicUrl, '/auth/verify', { token, password: '...' })}
 
 If it was not you, there is nothing to do: without the token no account is made.
 `,
@@ -82,11 +83,16 @@ ${publicUrl}/v1/auth/saml/${person.tenant_id}/login
 `,
     };
   const token = await makePasswordToken(pool, person, 'email', nowMs);
+  await noteAccess(pool, person, {
+    action: 'password_reset_requested',
+    details: { reason: 'email' },
+    actor: { kind: 'public', ...email.payload },
+  });
   return {
     subject: 'Set a new password',
     text: `Somebody, perhaps you, asked for a new password at ${publicUrl}. To set it, within an hour and once:
 
-${curl(publicUrl, '/auth/password/reset', { token, new_password: 'at least 8 characters' })}
+${curl(publicUrl, '/auth/password/reset', { token, new_password: '...' })}
 
 All sessions of the account end then. If it was not you, there is nothing to do: the password stays.
 `,

@@ -1,8 +1,13 @@
 import { BillingError } from '../../../domain/errors.ts';
-import type { OpenedSession } from '../../../platform/identity/sessions.ts';
+import type { Device, OpenedSession } from '../../../platform/identity/sessions.ts';
 import { isPasswordRefused } from '../../../platform/identity/saml/enforced.ts';
+import { noteAccess, noteAccessOf } from '../../../postgres/tables/access-audit.ts';
 import type { ApiDeps } from '../../deps.ts';
-import { loginSubjects } from '../../../platform/identity/login-limit.ts';
+import {
+  loginSubjects,
+  type LimitReached,
+  type LoginSubjects,
+} from '../../../platform/identity/login-limit.ts';
 import { isPassword } from '../users/passwords.ts';
 
 interface Person {
@@ -20,24 +25,52 @@ interface Person {
 export async function logIn(
   deps: ApiDeps,
   credentials: { readonly email: string; readonly password: string },
-  ip: string,
+  device: Device,
 ): Promise<OpenedSession> {
   const email = credentials.email.toLowerCase();
-  const subjects = loginSubjects(email, ip);
-  await deps.loginLimit.count(subjects);
+  const subjects = loginSubjects(email, device.ip);
+  const reached = await deps.loginLimit.count(subjects);
   const [person] = await deps.pool<Person[]>`
     select id, tenant_id, password_hash, roles from users
      where lower(email) = ${email} and status = 'published' and type = 'user'`;
   const isRight = await isPassword(person?.password_hash ?? null, credentials.password);
-  if (person === undefined || !isRight)
+  if (person === undefined || !isRight) {
+    await noteFailedLogin(deps, email, subjects, reached);
     throw new BillingError(
       'unauthenticated',
       'unauthenticated',
       'The e-mail or the password is wrong.',
     );
+  }
   await deps.loginLimit.forgive(subjects);
-  if (await isPasswordRefused(deps.pool, person)) throw ssoRequired();
-  return await deps.sessions.open(person, 'password');
+  if (await isPasswordRefused(deps.pool, person)) {
+    await noteAccess(deps.pool, person, {
+      action: 'login_failed',
+      details: { reason: 'sso_required' },
+    });
+    throw ssoRequired();
+  }
+  return await deps.sessions.open(deps.pool, person, 'password', device);
+}
+
+/**
+ * Into the audit log of the person's tenant, where the address has an account. Either way the transaction
+ * changes a row, so that its commit waits for the disk: the time tells nothing. What is refused by the limit
+ * is not noted; the log of a tenant grows by some hundred rows an hour for an account at most.
+ */
+async function noteFailedLogin(
+  { pool }: Pick<ApiDeps, 'pool'>,
+  email: string,
+  { pair }: LoginSubjects,
+  reached: LimitReached,
+): Promise<void> {
+  await pool.begin(async (tx) => {
+    await tx`update login_failures set failed_at = failed_at where subject = ${pair}`;
+    const details = { reason: 'wrong_password' };
+    await noteAccessOf(tx, email, { action: 'login_failed', details });
+    if (reached !== null)
+      await noteAccessOf(tx, email, { action: 'locked_out', details: { reason: reached } });
+  });
 }
 
 export const ssoRequired = (): BillingError =>

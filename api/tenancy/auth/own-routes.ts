@@ -1,8 +1,17 @@
-import { Message } from '../../../schemas/primitives.ts';
-import { ChangePasswordBody } from '../../../schemas/tenancy.ts';
+import { notFound } from '../../../domain/errors.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import { IdParams, Message } from '../../../schemas/primitives.ts';
+import { pageOf } from '../../../schemas/search.ts';
+import {
+  ChangePasswordBody,
+  EndSessionsQuery,
+  PersonSession,
+  PersonSessionSearch,
+} from '../../../schemas/tenancy.ts';
 import { route } from '../../conventions/route.ts';
 import { changePassword } from './change-password.ts';
 import { ownSession } from './own-session.ts';
+import { endSessions, openSessions } from './own-sessions.ts';
 
 /** What a person who is logged in does with their own password and sessions. */
 export const ownRoutes = [
@@ -19,6 +28,58 @@ export const ownRoutes = [
     async handler(call) {
       await changePassword(call.deps, ownSession(call), call.body);
       return { message: 'Password changed' };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/users/me/sessions',
+    summary: 'Where the caller is logged in',
+    permission: 'authenticated',
+    withoutEnvironment: true,
+    query: PersonSessionSearch.query,
+    status: 200,
+    answer: pageOf(PersonSession),
+    handler(call) {
+      const own = ownSession(call);
+      const now = isoTime(call.deps.clock.now());
+      return openSessions(call.deps.pool, own, own.session_id, now, call.query);
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/users/me/sessions/{id}',
+    summary: 'End one session of the caller',
+    permission: 'authenticated',
+    withoutEnvironment: true,
+    params: IdParams,
+    status: 204,
+    answer: null,
+    async handler(call) {
+      const { id } = call.params;
+      const own = ownSession(call);
+      await call.deps.pool.begin(async (tx) => {
+        const deps = { pool: tx, clock: call.deps.clock };
+        if ((await endSessions(deps, own, 'session_ended', { only: id })) === 0)
+          throw notFound('Session', id);
+      });
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/users/me/sessions',
+    summary: 'End every session of the caller, or every other one',
+    permission: 'authenticated',
+    withoutEnvironment: true,
+    query: EndSessionsQuery,
+    status: 204,
+    answer: null,
+    async handler(call) {
+      const own = ownSession(call);
+      const which = call.query.keep_current === 'true' ? { but: own.session_id } : ('all' as const);
+      await call.deps.pool.begin(async (tx) => {
+        const deps = { pool: tx, clock: call.deps.clock };
+        await endSessions(deps, own, 'session_ended', which);
+      });
     },
   }),
 ];

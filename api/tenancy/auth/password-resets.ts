@@ -1,15 +1,22 @@
 import { invalidOperation } from '../../../domain/errors.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import { isPasswordRefused } from '../../../platform/identity/saml/enforced.ts';
+import { loginSubjects } from '../../../platform/identity/login-limit.ts';
+import type { Device } from '../../../platform/identity/sessions.ts';
 import type { Db, Transaction } from '../../../postgres/client.ts';
 import { queueEmail } from '../../../postgres/tables/email-queue.ts';
+import { noteAccess } from '../../../postgres/tables/access-audit.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { ssoRequired } from './log-in.ts';
 import { forgetPasswordTokens, takeToken, tokenRefused } from './one-time-tokens.ts';
 import { hashPassword } from '../users/passwords.ts';
 
 /** Queues a message to the address: the same work and the same answer whether or not it has an account. */
-export async function forgotPassword(deps: ApiDeps, email: string, ip: string): Promise<void> {
+export async function forgotPassword(
+  deps: ApiDeps,
+  email: string,
+  { ip, user_agent }: Device,
+): Promise<void> {
   if (!deps.sendsEmail)
     throw invalidOperation(
       'No e-mail is sent from here (SMTP_URL is not set). The operator resets passwords: npm run maintain -- reset-password EMAIL',
@@ -19,7 +26,8 @@ export async function forgotPassword(deps: ApiDeps, email: string, ip: string): 
     id: deps.ids.next('email'),
     kind: 'password_reset',
     recipient: email.toLowerCase(),
-    payload: {},
+    // For the audit log, should somebody have the address.
+    payload: { ip, ...(user_agent === undefined ? {} : { user_agent }) },
     created_at: isoTime(deps.clock.now()),
   });
 }
@@ -28,10 +36,11 @@ export async function forgotPassword(deps: ApiDeps, email: string, ip: string): 
 export async function resetPassword(
   deps: ApiDeps,
   { token, new_password }: { readonly token: string; readonly new_password: string },
+  { ip }: Device,
 ): Promise<void> {
   const now = deps.clock.now();
   const password_hash = await hashPassword(new_password);
-  await deps.pool.begin(async (tx) => {
+  const email = await deps.pool.begin(async (tx) => {
     const found = await takeToken(tx, 'password', token, now);
     const person = found === null ? null : await lockPerson(tx, found.user_id!);
     if (person === null) throw tokenRefused();
@@ -40,7 +49,11 @@ export async function resetPassword(
     await tx`
       update sessions set ended_at = ${isoTime(now)}
        where user_id = ${person.id} and ended_at is null`;
+    await noteAccess(tx, person, { action: 'password_reset', details: { reason: found!.origin } });
+    return person.email;
   });
+  // Whoever was locked out while they guessed at it logs in at once.
+  await deps.loginLimit.forgive(loginSubjects(email, ip));
 }
 
 /** A person as far as passwords are concerned. */

@@ -9,7 +9,9 @@ import {
 } from '../../../schemas/tenancy.ts';
 import { Message } from '../../../schemas/primitives.ts';
 import { route } from '../../conventions/route.ts';
+import { deviceOf } from './device.ts';
 import { logIn } from './log-in.ts';
+import { endSessions } from './own-sessions.ts';
 import { ownRoutes } from './own-routes.ts';
 import { samlRoutes } from './saml-routes.ts';
 import { forgotPassword, resetPassword } from './password-resets.ts';
@@ -26,8 +28,9 @@ export const authRoutes = [
     answer: SessionAnswer,
     // With e-mail: the same for every address.
     acceptedAnswer: Message,
-    async handler({ deps, body, ip, accepted }) {
-      const answer = await signUp(deps, body, ip);
+    async handler(call) {
+      const { deps, body, accepted } = call;
+      const answer = await signUp(deps, body, deviceOf(call));
       if (!('queued' in answer)) return answer;
       accepted();
       return { message: 'Read the e-mail that was sent to this address' } as never;
@@ -41,7 +44,7 @@ export const authRoutes = [
     body: VerifyBody,
     status: 200,
     answer: SessionAnswer,
-    handler: ({ deps, body }) => verifySignUp(deps, body),
+    handler: (call) => verifySignUp(call.deps, call.body, deviceOf(call)),
   }),
   route({
     method: 'POST',
@@ -51,8 +54,8 @@ export const authRoutes = [
     body: ForgotPasswordBody,
     status: 202,
     answer: Message,
-    async handler({ deps, body, ip }) {
-      await forgotPassword(deps, body.email, ip);
+    async handler(call) {
+      await forgotPassword(call.deps, call.body.email, deviceOf(call));
       return { message: 'If the address has an account, an e-mail is on its way' };
     },
   }),
@@ -64,8 +67,8 @@ export const authRoutes = [
     body: ResetPasswordBody,
     status: 200,
     answer: Message,
-    async handler({ deps, body }) {
-      await resetPassword(deps, body);
+    async handler(call) {
+      await resetPassword(call.deps, call.body, deviceOf(call));
       return { message: 'The password is set. Log in with it' };
     },
   }),
@@ -77,7 +80,7 @@ export const authRoutes = [
     body: LogInBody,
     status: 200,
     answer: SessionAnswer,
-    handler: ({ deps, body, ip }) => logIn(deps, body, ip),
+    handler: (call) => logIn(call.deps, call.body, deviceOf(call)),
   }),
   route({
     method: 'POST',
@@ -87,7 +90,7 @@ export const authRoutes = [
     body: RefreshBody,
     status: 200,
     answer: SessionAnswer,
-    handler: ({ deps, body }) => deps.sessions.refresh(body.refresh_token),
+    handler: ({ deps, body }) => deps.sessions.refresh(deps.pool, body.refresh_token),
   }),
   route({
     method: 'POST',
@@ -98,7 +101,8 @@ export const authRoutes = [
     status: 200,
     answer: Message,
     async handler({ deps, identity }) {
-      if (identity.session_id !== undefined) await deps.sessions.end(identity.session_id);
+      if (identity.session_id !== undefined)
+        await endSessions(deps, identity, 'logged_out', { only: identity.session_id });
       return { message: 'Logged out' };
     },
   }),

@@ -1,6 +1,7 @@
 import { RESPONSE_BYTES_MAX } from '../../../platform/identity/saml/response.ts';
 import { SamlLoginQuery, SamlParams, SamlResponseBody } from '../../../schemas/saml.ts';
 import { route } from '../../conventions/route.ts';
+import { deviceOf } from './device.ts';
 import { beginSamlLogin, finishSamlLogin, samlMetadata } from './saml.ts';
 
 export const samlRoutes = [
@@ -44,10 +45,17 @@ export const samlRoutes = [
     secretAnswer: true,
     status: 302,
     answer: null,
-    async handler({ deps, params, body, headers, setHeader }) {
+    async handler(call) {
+      const { deps, params, body, headers, setHeader } = call;
       const { tenant } = params;
       const cookies = [headers['cookie'] ?? []].flat().join(';');
-      const { location, cookie } = await finishSamlLogin(deps, tenant, body, cookies);
+      const { location, cookie } = await finishSamlLogin(
+        deps,
+        tenant,
+        body,
+        cookies,
+        deviceOf(call),
+      );
       setHeader('set-cookie', cookie);
       setHeader('location', location);
     },

@@ -20,6 +20,7 @@ import {
   type SsoEnds,
 } from '../../../platform/identity/saml/service-provider.ts';
 import type { Transaction } from '../../../postgres/client.ts';
+import type { Device } from '../../../platform/identity/sessions.ts';
 import type { SamlResponseBody } from '../../../schemas/saml.ts';
 import { certificatesOf } from '../../../schemas/settings/certificates.ts';
 import type { ApiDeps } from '../../deps.ts';
@@ -73,6 +74,7 @@ export async function finishSamlLogin(
   tenantId: string,
   form: SamlResponseBody,
   cookies: string | undefined,
+  device: Device,
 ): Promise<Redirect> {
   const { ends, config } = await singleSignOn(deps, tenantId);
   const assertion = await verifiedAssertion(ends, form.SAMLResponse, deps.clock.now());
@@ -86,10 +88,8 @@ export async function finishSamlLogin(
     const user = await findPerson(tx, tenantId, email);
     return { id: user ?? (await admitPerson(tx, deps, tenantId, email, config)), state };
   });
-  const session = await deps.sessions.open(
-    { id: account.id, tenant_id: tenantId },
-    'identity_provider',
-  );
+  const person = { id: account.id, tenant_id: tenantId };
+  const session = await deps.sessions.open(deps.pool, person, 'identity_provider', device);
   const { token, refresh_token, expires_at } = session;
   const told = { token, refresh_token, expires_at, user_id: account.id, tenant_id: tenantId };
   return {

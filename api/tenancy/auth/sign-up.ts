@@ -1,6 +1,6 @@
 import { BillingError } from '../../../domain/errors.ts';
 import { isoTime } from '../../../platform/clock.ts';
-import type { OpenedSession } from '../../../platform/identity/sessions.ts';
+import type { Device, OpenedSession } from '../../../platform/identity/sessions.ts';
 import { queueEmail } from '../../../postgres/tables/email-queue.ts';
 import type { SignUpBody, VerifyBody } from '../../../schemas/tenancy.ts';
 import type { ApiDeps } from '../../deps.ts';
@@ -16,7 +16,7 @@ import { hashPassword, isPassword } from '../users/passwords.ts';
 export async function signUp(
   deps: ApiDeps,
   body: SignUpBody,
-  ip: string,
+  device: Device,
 ): Promise<OpenedSession | { readonly queued: true }> {
   assertOpen(deps);
   if (!deps.sendsEmail) {
@@ -26,9 +26,9 @@ export async function signUp(
       tenant_name: body.tenant_name ?? null,
       password_hash,
     });
-    return await deps.sessions.open(user, 'password');
+    return await deps.sessions.open(deps.pool, user, 'password', device);
   }
-  await deps.loginLimit.countEmailRequest(ip);
+  await deps.loginLimit.countEmailRequest(device.ip);
   const password_hash = body.password ? await hashPassword(body.password) : null;
   const now = deps.clock.now();
   const sign_up = {
@@ -62,7 +62,11 @@ interface SignUp {
  * Makes the tenant of a sign-up whose address is proven. The password of the sign-up is asked for again: who
  * reads the mail of an address that a stranger signed up must not make the account that the stranger can open.
  */
-export async function verifySignUp(deps: ApiDeps, body: VerifyBody): Promise<OpenedSession> {
+export async function verifySignUp(
+  deps: ApiDeps,
+  body: VerifyBody,
+  device: Device,
+): Promise<OpenedSession> {
   assertOpen(deps);
   const now = deps.clock.now();
   const found = await findToken(deps.pool, 'sign_up', body.token, now);
@@ -81,7 +85,7 @@ export async function verifySignUp(deps: ApiDeps, body: VerifyBody): Promise<Ope
     if ((await takeToken(tx, 'sign_up', body.token, now)) === null) throw tokenRefused();
     await tx`delete from sign_ups where id = ${found.sign_up_id}`;
   });
-  return await deps.sessions.open(user, 'password');
+  return await deps.sessions.open(deps.pool, user, 'password', device);
 }
 
 function assertOpen({ signUp }: ApiDeps): void {

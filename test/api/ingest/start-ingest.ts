@@ -30,6 +30,7 @@ export interface TestIngest {
   readonly clock: { now(): number; advance(ms: number): void };
   newKey(options?: NewKey): Promise<string>;
   readonly sessions: Sessions;
+  readonly pool: Pool;
   /** A person of a new tenant with one environment, logged in. */
   newPerson(roles?: string[]): Promise<TestPerson>;
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
@@ -112,11 +113,14 @@ export async function startIngest(
     clock,
     newKey,
     sessions,
+    pool,
     async newPerson(roles = ['super_admin']) {
       const user = await createUser(pool, ids.next, 'user', roles);
       const session = await sessions.open(
+        pool,
         { id: user.user_id, tenant_id: user.tenant_id },
         'password',
+        { ip: '127.0.0.1' },
       );
       return { ...user, token: session.token, refresh_token: session.refresh_token };
     },

@@ -106,6 +106,15 @@ describe('passwords', () => {
       expect([again.status, again.body.details[0].path]).toEqual([400, 'token']);
     });
 
+    test('who was locked out while guessing logs in after the reset', async () => {
+      const person = await invite();
+      for (let guess = 0; guess < 10; guess += 1) await logIn(person.email, 'wrong-word');
+      const token = await mailedToken(person.email);
+      expect((await logIn(person.email, person.password)).status).toBe(429);
+      expect((await reset(token, 'after the reset')).status).toBe(200);
+      expect((await logIn(person.email, 'after the reset')).status).toBe(200);
+    });
+
     test('of two who use a token at once, one sets the password', async () => {
       const person = await invite();
       const token = await mailedToken(person.email);

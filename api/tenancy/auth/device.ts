@@ -1,0 +1,14 @@
+import { userAgentOf } from '../../../platform/identity/request-session.ts';
+import type { Device } from '../../../platform/identity/sessions.ts';
+
+/** Where a request comes from. */
+export function deviceOf({
+  ip,
+  headers,
+}: {
+  readonly ip: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}): Device {
+  const [agent] = [headers['user-agent'] ?? []].flat();
+  return { ip, ...userAgentOf(agent === undefined ? {} : { 'user-agent': agent }) };
+}

@@ -1,0 +1,35 @@
+import type { AccessAction } from '../../schemas/audit-log.ts';
+import type { Db } from '../client.ts';
+import type { Actor } from '../scoped-pool.ts';
+
+/** What a person did, or failed to do, to get in. Never a password or a token. */
+export interface Access {
+  readonly action: AccessAction;
+  readonly details: Readonly<Record<string, string | number>>;
+  /** The caller, where that is not the caller of the request. */
+  readonly actor?: Actor;
+}
+
+/** Writes it into the audit log of the person's tenant. */
+export async function noteAccess(
+  db: Db,
+  person: { readonly id: string; readonly tenant_id: string },
+  { action, details, actor }: Access,
+): Promise<void> {
+  await db`
+    select audit_access(${person.tenant_id}, ${person.id}, ${action}, ${db.json(details)},
+                        ${actor === undefined ? null : db.json(actor as never)}::jsonb)`;
+}
+
+/** The same for whoever has the address. Nothing is written for an address that nobody has. */
+export async function noteAccessOf(
+  db: Db,
+  email: string,
+  { action, details, actor }: Access,
+): Promise<void> {
+  await db`
+    select audit_access(tenant_id, id, ${action}, ${db.json(details)},
+                        ${actor === undefined ? null : db.json(actor as never)}::jsonb)
+      from users
+     where lower(email) = ${email.toLowerCase()} and status = 'published' and type = 'user'`;
+}
