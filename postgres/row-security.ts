@@ -21,6 +21,8 @@ const ON_OTHER_TABLES: Readonly<Record<string, readonly Privilege[]>> = {
   meter_catalog: ['select', 'update'],
   // Where in the log a version counts: offsets, read for versions of the caller's own meters.
   meter_live: ['select'],
+  // A person who changes their password is written to.
+  emails_outbox: ['insert'],
 };
 const ON_TENANT_TABLES: Readonly<Record<string, readonly Privilege[]>> = {
   // Written by triggers only.

@@ -44,7 +44,7 @@ export async function changePassword(
          for update`;
     if (unchanged === undefined)
       throw new BillingError('conflict', 'conflict', 'The password was changed at the same time.');
-    await setPassword(tx, person!, password_hash, at);
+    await setPassword(tx, deps, person!, password_hash, at);
     const ended = await endSessions({ ...deps, pool: tx }, own, null, { but: own.session_id });
     await noteAccess(tx, person!, {
       action: 'password_changed',

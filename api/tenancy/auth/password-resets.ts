@@ -45,7 +45,7 @@ export async function resetPassword(
     const person = found === null ? null : await lockPerson(tx, found.user_id!);
     if (person === null) throw tokenRefused();
     if (await isPasswordRefused(tx, person)) throw ssoRequired();
-    await setPassword(tx, person, password_hash, isoTime(now));
+    await setPassword(tx, deps, person, password_hash, isoTime(now));
     await tx`
       update sessions set ended_at = ${isoTime(now)}
        where user_id = ${person.id} and ended_at is null`;
@@ -73,16 +73,25 @@ async function lockPerson(tx: Transaction, id: string): Promise<Person | null> {
   return person ?? null;
 }
 
-/** Other tokens that could set the password end with it. */
+/** Other tokens that could set the password end with it, and the person is written to. */
 export async function setPassword(
   tx: Transaction,
-  { id }: { readonly id: string },
+  deps: Pick<ApiDeps, 'ids' | 'sendsEmail'>,
+  { id, email }: Pick<Person, 'id' | 'email'>,
   password_hash: string,
   at: string,
 ): Promise<void> {
   await tx`
     update users set ${tx({ password_hash, updated_at: at, updated_by: id })} where id = ${id}`;
   await forgetPasswordTokens(tx, id);
+  if (!deps.sendsEmail || email.endsWith('@localhost')) return;
+  await queueEmail(tx, {
+    id: deps.ids.next('email'),
+    kind: 'password_changed',
+    recipient: email,
+    payload: {},
+    created_at: at,
+  });
 }
 
 /** Null for an address that nobody has. */

@@ -1,6 +1,11 @@
 import { makePasswordToken } from '../../../api/tenancy/auth/one-time-tokens.ts';
 import { startTestApi, type TestApi } from '../../support/api.ts';
-import { startMailCatcher, tokenIn, type MailCatcher } from '../../support/mail-catcher.ts';
+import {
+  startMailCatcher,
+  tokenIn,
+  type CaughtMail,
+  type MailCatcher,
+} from '../../support/mail-catcher.ts';
 import { sendDueEmails } from '../../support/send-emails.ts';
 
 const anonymous = { 'x-api-key': '' };
@@ -54,6 +59,17 @@ describe('passwords', () => {
       expect((await refreshed(own)).status).toBe(200);
     });
 
+    test('the person is written to, and the message has no token', async () => {
+      const person = await invite();
+      const { token } = (await logIn(person.email, person.password)).body;
+      const change = { current_password: person.password, new_password: 'a new password' };
+      await api.put('/v1/users/me/password', change, bearer(token));
+      await sendDueEmails(api, catcher);
+      const mail = catcher.mails.find(({ to }) => to.includes(person.email))!;
+      expect(mail.headers['subject']).toBe('Your password was changed');
+      expect(mail.text).not.toMatch(/reset_|verify_/);
+    });
+
     test('400 and then 429: guesses at the current one count as failed logins', async () => {
       const person = await invite();
       const { token } = (await logIn(person.email, person.password)).body;
@@ -91,7 +107,9 @@ describe('passwords', () => {
     const mailedToken = async (email: string) => {
       await forgot(email);
       await sendDueEmails(api, catcher);
-      return tokenIn(catcher.mails.find(({ to }) => to.includes(email))!);
+      const isReset = ({ to, headers }: CaughtMail) =>
+        to.includes(email) && headers['subject'] === 'Set a new password';
+      return tokenIn(catcher.mails.findLast(isReset)!);
     };
 
     test('the token of the mail sets a password, once, and every session ends', async () => {
@@ -142,6 +160,8 @@ describe('passwords', () => {
     });
 
     test('one answer for every address, and no mail to those that nobody has', async () => {
+      await sendDueEmails(api, catcher);
+      catcher.mails.length = 0;
       const person = await invite();
       const known = await forgot(person.email);
       const unknown = await forgot('nobody@example.test');
@@ -154,6 +174,8 @@ describe('passwords', () => {
     test('a person of an identity provider is told to log in there, and gets no token', async () => {
       const person = await invite();
       await api.pool`update users set password_hash = null where id = ${person.id}`;
+      await sendDueEmails(api, catcher);
+      catcher.mails.length = 0;
       await forgot(person.email);
       await sendDueEmails(api, catcher);
       expect(catcher.mails[0]!.text).toContain('/v1/auth/saml/');
