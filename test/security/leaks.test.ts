@@ -122,6 +122,7 @@ describe('secrets stay where they are', () => {
       error: { message: expect.any(String), internal_error: null },
       message: expect.any(String),
       details: [],
+      error_count: 0,
       request_id: 'r-1',
     });
     await app.close();

@@ -183,6 +183,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/customers/external/{external_id}': 'acme',
       '/customers/lookup/{lookup_key}': 'acme',
       '/customers/portal/{external_id}': 'acme',
+      '/users/me/sessions/{id}': 'none',
       '/portal/sessions/{id}': portalSession.id,
       '/subscriptions/{id}': subscription.id,
       '/invoices/{id}': invoice.id,
@@ -295,6 +296,8 @@ export async function createWorld(api: TestApi): Promise<World> {
       'DELETE /users/{id}',
     ],
     withoutRecord: [
+      // A person's own: keys are 403, and another person's is 404 (test/api/tenancy/access-audit.test.ts).
+      'DELETE /users/me/sessions/{id}',
       'POST /secrets/integrations/create/{provider}',
       'GET /rbac/roles/{id}',
       'GET /settings/{key}',
