@@ -32,9 +32,7 @@ export const resetPassword: MaintainCommand = {
       details: { reason: 'operator' },
     });
     const base = config.PUBLIC_URL ?? instance?.base_url ?? `http://127.0.0.1:${config.PORT}`;
-    say(
-      `\n${curl(base, '/auth/password/reset', { token, new_password: '...' })}\n`,
-    );
+    say(`\n${curl(base, '/auth/password/reset', { token, new_password: '...' })}\n`);
     return {
       line: `tenant=${person.tenant_id} user=${person.id}: good once, within 24 hours`,
       ok: true,
