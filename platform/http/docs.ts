@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
+import { DOCS_CONTENT_SECURITY_POLICY } from './security-headers.ts';
 
 /** Serves an OpenAPI document at `path` and a page to read and try it at `page`. */
 export async function serveDocs(
@@ -13,6 +14,8 @@ export async function serveDocs(
   await app.register(swagger, { mode: 'static', specification: { document: document as never } });
   await app.register(swaggerUi, {
     routePrefix: options.page,
-    uiConfig: { docExpansion: 'none', deepLinking: true, persistAuthorization: true },
+    // A key that was tried is forgotten with the page: storage of a browser outlives it and its reader.
+    uiConfig: { docExpansion: 'none', deepLinking: true, persistAuthorization: false },
+    staticCSP: DOCS_CONTENT_SECURITY_POLICY,
   });
 }

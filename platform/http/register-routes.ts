@@ -278,9 +278,15 @@ async function answer<Deps extends RouteDeps>(
   // A route with several forms has said which one this is.
   if (route.contentType !== undefined && !reply.hasHeader('content-type'))
     void reply.type(route.contentType);
+  if (isFile(reply.getHeader('content-type')))
+    void reply.header('content-disposition', 'attachment');
   // An empty answer must not carry a content type that promises a body.
   return route.answer === null && route.contentType === undefined ? reply.send() : reply.send(body);
 }
+
+/** Tables of what tenants wrote: to be saved, never to be shown by a browser as a page of this origin. */
+const isFile = (contentType: unknown): boolean =>
+  typeof contentType === 'string' && /^(text\/csv|application\/x-ndjson)/.test(contentType);
 
 function parseRequest<Deps>(
   route: Route<Deps>,

@@ -6,6 +6,7 @@ import { errorBody } from './error-body.ts';
 import { answerOf, handleErrors } from './error-handler.ts';
 import { readJsonBodies } from './json-body.ts';
 import { refuseConnection } from './refuse-connection.ts';
+import { secureAnswers, SECURITY_HEADERS } from './security-headers.ts';
 
 export interface ServerOptions {
   readonly log: Logger;
@@ -55,10 +56,11 @@ export function createServer(options: ServerOptions): FastifyInstance {
     frameworkErrors(error, request, reply) {
       const { status, code, message, details, errorCount } = answerOf(error);
       const body = errorBody(status, code, message, details, request.id, errorCount);
-      void (reply as unknown as FastifyReply).code(status).send(body);
+      void (reply as unknown as FastifyReply).code(status).headers(SECURITY_HEADERS).send(body);
     },
   }) as unknown as FastifyInstance;
 
+  secureAnswers(app);
   readJsonBodies(app);
   handleErrors(app);
 
