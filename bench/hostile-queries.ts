@@ -111,7 +111,10 @@ function questionsOf(world: ScaleWorld) {
   const asked = (deps: ApiDeps, queries: readonly UsageQuery[]) =>
     askUsage(
       deps,
-      queries.map((query) => ({ query, version: { ...version, backfill_state: 'complete' } })),
+      queries.map((query) => ({
+        query,
+        version: { ...version, backfill_state: 'complete', set_aside_reason: null },
+      })),
     );
   const wide: UsageQuery = {
     ...month(world, 0),

@@ -127,7 +127,7 @@ async function measureReads(world: ScaleWorld, set: Set): Promise<void> {
       deps as ApiDeps,
       queries.map((query) => ({
         query,
-        version: { ...world.version, backfill_state: 'complete' },
+        version: { ...world.version, backfill_state: 'complete', set_aside_reason: null },
       })),
     );
   const questions = questionsOf(world);

@@ -126,7 +126,9 @@ export const MeterVersion = z
     /** False: what comes in now is no longer counted by it. */
     is_active: z.boolean(),
     backfill: z.object({
-      state: z.enum(['waiting', 'replaying', 'sealing', 'verifying', 'complete', 'mismatched']),
+      state: z.enum([
+        'waiting', 'replaying', 'sealing', 'verifying', 'complete', 'mismatched', 'set_aside',
+      ]), // prettier-ignore
       /** Events that were there before the version; null until they were counted. */
       events_total: z.int().nullable(),
       events_done: z.int(),
@@ -151,6 +153,8 @@ export const MeterVersion = z
         mismatches: z.array(z.string()),
       })
       .nullable(),
+    /** Why the version can not be evaluated, and since when nothing is counted by it; null of all others. */
+    set_aside: z.object({ at: instant, reason: z.string() }).nullable(),
     /** In which part of each log partition incoming events are counted: offsets from, and below until. */
     live: z.array(
       z.object({

@@ -14,8 +14,9 @@ import {
   versionsInBackfill,
   type VersionInBackfill,
 } from '../postgres/tables/meter-backfills.ts';
+import { setVersionsAside } from '../postgres/tables/meter-versions.ts';
 import type { CanonicalEventsQuery, UsageStore } from '../clickhouse/writing/usage-store.ts';
-import { compileActiveMeter } from './meter-catalog.ts';
+import { compileOrFail, MetersFailed } from './meter-catalog.ts';
 import { BatchRows } from './batch-rows.ts';
 import { meterEvent } from './meter-events.ts';
 import { verifyVersion } from './verify-version.ts';
@@ -93,6 +94,11 @@ export class Backfill {
     const work =
       state === 'replaying' ? this.#replay(version, ended) : this.#verify(version, ended);
     const running = work
+      .catch(async (error: unknown) => {
+        if (!(error instanceof MetersFailed)) throw error;
+        await setVersionsAside(this.#deps.pool, error.failed);
+        this.#deps.log.error({ failed: error.failed }, 'backfill: meter is set aside');
+      })
       .catch((error: unknown) => {
         this.#failure ??= { error };
         failed.abort();
@@ -121,7 +127,7 @@ export class Backfill {
 
   async #replay(version: VersionInBackfill, ended: AbortSignal): Promise<void> {
     const { pool, store, generation, log } = this.#deps;
-    const meter = compileActiveMeter(version, log);
+    const meter = compileOrFail(version);
     const cursor = version.backfill_cursor;
     const after = cursor === null ? undefined : { ...cursor, position: BigInt(cursor.position) };
     const rows = new BatchRows();

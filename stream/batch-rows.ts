@@ -8,6 +8,7 @@ import {
   type Written,
 } from '../clickhouse/writing/encode-rows.ts';
 import type { EventIndexRow, MeterUsageRow, RawEventRow, RejectedRow } from '../clickhouse/rows.ts';
+import { MetersFailed, whyItFailed } from './meter-catalog.ts';
 import type { MeteredRows } from './meter-events.ts';
 
 /** Whom a rejection is about, for metrics and notices; the row itself is encoded. */
@@ -32,6 +33,7 @@ export class BatchRows implements MeteredRows {
   readonly #usage = new RowEncoder(METER_USAGE_LINES);
   readonly #rejected = new RowEncoder(REJECTED_LINES);
   #rejections: Rejection[] = [];
+  readonly #failed = new Map<string, string>();
 
   raw(row: Written<RawEventRow>): void {
     this.#raw.add(row);
@@ -51,15 +53,24 @@ export class BatchRows implements MeteredRows {
     this.#rejections.push(rejection);
   }
 
+  failed(meterVersionId: string, error: unknown): void {
+    if (!this.#failed.has(meterVersionId)) this.#failed.set(meterVersionId, whyItFailed(error));
+  }
+
+  /** Throws `MetersFailed`, with nothing to write, when a version failed: the batch is done again without it. */
   take(): EncodedBatch {
     const rejections = this.#rejections;
     this.#rejections = [];
-    return {
+    const failed = [...this.#failed].map(([id, reason]) => ({ id, reason }));
+    this.#failed.clear();
+    const batch = {
       raw: this.#raw.take(),
       index: this.#index.take(),
       usage: this.#usage.take(),
       rejected: this.#rejected.take(),
       rejections,
     };
+    if (failed.length > 0) throw new MetersFailed(failed);
+    return batch;
   }
 }

@@ -33,7 +33,7 @@ import { isOfNewerSchema } from '../schemas/events/usage-event.ts';
 import type { BatchRows } from './batch-rows.ts';
 import { forwardRecords, lateRecords, type LateRecords } from './forward-records.ts';
 import { PartitionIndex } from './event-index.ts';
-import { MeterCatalog, MeterCatalogCache } from './meter-catalog.ts';
+import { MeterCatalog, MeterCatalogCache, MetersFailed } from './meter-catalog.ts';
 import type { StreamMetrics } from './metrics.ts';
 import { Draining, type OutagePatience } from './outage.ts';
 import { PartitionStopped, RecordOfNewerSchema } from './refusals.ts';
@@ -253,13 +253,38 @@ export class StreamConsumer implements LogReader {
   }
 
   async #process(owned: OwnedPartition, batch: LogBatch): Promise<void> {
-    const catalog = this.#catalog.current();
-    const outcome = await processBatch(this.#deps, owned.index, batch, catalog);
+    const { catalog, outcome } = await this.#evaluate(owned, batch, () => this.#catalog.current());
     const lastCrc = recordCrc(batch.records.at(-1)!.value);
     await this.#move(owned, batch.nextOffset, catalog.catalogVersion, lastCrc);
     owned.stored.passed(batch.nextOffset);
     failpoint('stream.after_progress');
     this.#observe(batch.partition, outcome);
+  }
+
+  /**
+   * A version that fails is set aside, durably, and the batch is done again without it: its neighbours
+   * count, and nothing of the batch counts for the version that failed.
+   */
+  async #evaluate(
+    owned: OwnedPartition,
+    batch: LogBatch,
+    catalogWithout: (failed: ReadonlySet<string>) => MeterCatalog,
+  ) {
+    const failed = new Set<string>();
+    for (;;) {
+      const catalog = catalogWithout(failed);
+      try {
+        const outcome = await processBatch(this.#deps, owned.index, batch, catalog);
+        return { catalog, outcome };
+      } catch (error) {
+        if (!(error instanceof MetersFailed)) throw error;
+        for (const { id } of error.failed) failed.add(id);
+        await this.#deps.patience.outlast('set meters aside', () =>
+          this.#catalog.setAside(error.failed),
+        );
+        failpoint('stream.after_set_aside');
+      }
+    }
   }
 
   /** Writes rows of the past again, without moving the watermark, which is beyond them already. */
@@ -268,8 +293,10 @@ export class StreamConsumer implements LogReader {
     const versions = await patience.outlast('read meter versions', () =>
       readReplayVersions(pool, owned, batch.records[0]!.offset),
     );
-    const catalog = new MeterCatalog(0, this.#catalog.compile(versions));
-    await processBatch(this.#deps, owned.index, batch, catalog);
+    const replayed = this.#catalog.compile(versions);
+    const without = (failed: ReadonlySet<string>) =>
+      replayed.filter(({ version }) => !failed.has(version.id));
+    await this.#evaluate(owned, batch, (failed) => new MeterCatalog(0, without(failed)));
     const moved = await patience.outlast('move replay', () =>
       moveReplay(pool, owned, batch.nextOffset),
     );

@@ -1,4 +1,5 @@
-import { compileMeter, type CompiledMeter, type Metering } from '../domain/metering/meter-event.ts';
+import { BillingError } from '../domain/errors.ts';
+import { compileMeter, type CompiledMeter } from '../domain/metering/meter-event.ts';
 import type { MeterVersion } from '../domain/metering/usage.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Pool } from '../postgres/client.ts';
@@ -6,6 +7,8 @@ import {
   listenForCatalogChanges,
   readCatalogVersion,
   readMeterCatalog,
+  setVersionsAside,
+  type FailedVersion,
   type MeterCatalogSnapshot,
 } from '../postgres/tables/meter-versions.ts';
 
@@ -94,11 +97,37 @@ export class MeterCatalogCache {
     return this.#current;
   }
 
-  /** Meters of these versions, for replays and backfills of versions that the catalog may have ended. */
+  /**
+   * Meters of these versions, for replays of versions that the catalog may have ended. Without those that
+   * do not compile: they are set aside, and nobody reads what they would write.
+   */
   compile(versions: readonly MeterVersion[]): ActiveMeter[] {
-    return versions.map(
-      (version) => this.#compiled.get(version.id) ?? compileActiveMeter(version, this.#deps.log),
-    );
+    return this.#compileAll(versions).active;
+  }
+
+  /**
+   * Sets versions aside that could not be evaluated, tells their tenants, and takes the catalog without
+   * them. When this resolves they are marked for good, so progress may move past what they did not count.
+   */
+  async setAside(failed: readonly FailedVersion[]): Promise<void> {
+    const aside = await setVersionsAside(this.#deps.pool, failed);
+    for (const { id, reason } of failed)
+      if (aside.includes(id))
+        this.#deps.log.error({ meter_version_id: id, reason }, 'meter is set aside');
+    await this.#refresh();
+  }
+
+  #compileAll(versions: readonly MeterVersion[]) {
+    const active: ActiveMeter[] = [];
+    const failed: FailedVersion[] = [];
+    for (const version of versions) {
+      try {
+        active.push(this.#compiled.get(version.id) ?? compileActiveMeter(version));
+      } catch (error) {
+        failed.push({ id: version.id, reason: whyItFailed(error) });
+      }
+    }
+    return { active, failed };
   }
 
   async #poll(): Promise<void> {
@@ -118,16 +147,25 @@ export class MeterCatalogCache {
 
   /** One at a time: answers that overtake each other must not bring an older catalog back. */
   #refresh(): Promise<void> {
-    const refreshed = this.#refreshing
-      .catch(() => {})
-      .then(async () => this.#take(await readMeterCatalog(this.#deps.pool)));
+    const refreshed = this.#refreshing.catch(() => {}).then(() => this.#readCatalog());
     this.#refreshing = refreshed;
     return refreshed;
   }
 
-  #take(snapshot: MeterCatalogSnapshot): void {
-    if (snapshot.catalog_version <= this.#current.catalogVersion) return;
-    const active = this.compile(snapshot.versions);
+  /** Versions that do not compile are set aside before any batch is evaluated without them. */
+  async #readCatalog(): Promise<void> {
+    for (;;) {
+      const snapshot = await readMeterCatalog(this.#deps.pool);
+      if (snapshot.catalog_version <= this.#current.catalogVersion) return;
+      const { active, failed } = this.#compileAll(snapshot.versions);
+      if (failed.length === 0) return this.#take(snapshot, active);
+      for (const { id, reason } of failed)
+        this.#deps.log.error({ meter_version_id: id, reason }, 'meter does not compile');
+      await setVersionsAside(this.#deps.pool, failed);
+    }
+  }
+
+  #take(snapshot: MeterCatalogSnapshot, active: readonly ActiveMeter[]): void {
     this.#compiled.clear();
     for (const meter of active) this.#compiled.set(meter.version.id, meter);
     this.#current = new MeterCatalog(snapshot.catalog_version, active);
@@ -135,20 +173,39 @@ export class MeterCatalogCache {
   }
 }
 
-/** One version that does not compile is a bug of its creation; it must not stop everybody's stream. */
-export function compileActiveMeter(version: MeterVersion, log: Logger): ActiveMeter {
+/** Throws for a version that does not compile: one that was accepted by a rule that is gone, or damaged. */
+export function compileActiveMeter(version: MeterVersion): ActiveMeter {
   const { aggregation, filters } = version.spec;
   const needsProperties =
     aggregation.type !== 'COUNT' || filters.length > 0 || version.dimensions.length > 0;
-  try {
-    return { version, needsProperties, evaluate: compileMeter(version) };
-  } catch (error) {
-    log.error({ err: error, meter_version_id: version.id }, 'meter does not compile');
-    return { version, needsProperties, evaluate: () => EXPRESSION_FAILED };
+  return { version, needsProperties, evaluate: compileMeter(version) };
+}
+
+/** Versions that threw while they were evaluated: a bug or a damaged version. No event alone does that. */
+export class MetersFailed extends Error {
+  readonly failed: readonly FailedVersion[];
+
+  constructor(failed: readonly FailedVersion[]) {
+    super(`Meter versions failed: ${failed.map(({ id, reason }) => `${id}: ${reason}`).join(' ')}`);
+    this.name = 'MetersFailed';
+    this.failed = failed;
   }
 }
 
-const EXPRESSION_FAILED: Metering = { outcome: 'unmetered', reason: 'expression_failed' };
+/** As `compileActiveMeter`; throws `MetersFailed`. */
+export function compileOrFail(version: MeterVersion): ActiveMeter {
+  try {
+    return compileActiveMeter(version);
+  } catch (error) {
+    throw new MetersFailed([{ id: version.id, reason: whyItFailed(error) }]);
+  }
+}
+
+/** What its tenant is told: the refusal of what is written in the meter, and nothing of our own errors. */
+export function whyItFailed(error: unknown): string {
+  if (error instanceof BillingError) return `${error.message}.`;
+  return 'The meter could not be evaluated because of an internal error.';
+}
 
 function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
   let value = map.get(key);

@@ -8,6 +8,7 @@ import {
 import type { Written } from '../clickhouse/writing/encode-rows.ts';
 import { uniqueHash } from '../schemas/events/unique-hash.ts';
 import type { ActiveMeter } from './meter-catalog.ts';
+import type { Metering } from '../domain/metering/meter-event.ts';
 
 /** What the meters need of an event, whether it comes from the log or, in a backfill, from the raw copies. */
 export interface MeteredEvent {
@@ -27,6 +28,8 @@ export interface MeteredEvent {
 export interface MeteredRows {
   usage(row: Written<MeterUsageRow>): void;
   rejected(row: Written<RejectedRow>): void;
+  /** The version threw instead of giving a value or a reason: it is to be set aside, and the batch done without it. */
+  failed(meterVersionId: string, error: unknown): void;
 }
 
 interface EventPlace {
@@ -49,10 +52,16 @@ export function meterEvent(
       into.rejected(unmetered(event, at, version.id, reason));
       continue;
     }
-    const metering = evaluate({
-      event_name: event.event_name,
-      properties: properties ?? NO_PROPERTIES,
-    });
+    let metering: Metering;
+    try {
+      metering = evaluate({
+        event_name: event.event_name,
+        properties: properties ?? NO_PROPERTIES,
+      });
+    } catch (error) {
+      into.failed(version.id, error);
+      continue;
+    }
     if (metering.outcome === 'unmatched') continue;
     if (metering.outcome === 'unmetered') {
       into.rejected(unmetered(event, at, version.id, metering.reason));

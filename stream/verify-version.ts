@@ -12,7 +12,7 @@ import type { Written } from '../clickhouse/writing/encode-rows.ts';
 import type { Pool } from '../postgres/client.ts';
 import type { Verification, VersionInBackfill } from '../postgres/tables/meter-backfills.ts';
 import { readUsageBounds } from '../postgres/tables/seals.ts';
-import { compileActiveMeter } from './meter-catalog.ts';
+import { compileOrFail, MetersFailed, whyItFailed } from './meter-catalog.ts';
 import { meterEvent } from './meter-events.ts';
 
 const BUCKET_MS: Readonly<Record<StoredBucketSize, number>> = { '15MIN': 900_000, DAY: 86_400_000 };
@@ -38,7 +38,7 @@ export async function verifyVersion(
   const watermarks = (await bounds.vectorsOf([seal])).get(seal);
   if (watermarks === undefined) return null;
 
-  const meter = compileActiveMeter(version, log);
+  const meter = compileOrFail(version);
   const recount = new Recount(store, version, seal);
   const { tenant_id, environment_id, spec } = version;
   const events = store.canonicalEvents({
@@ -62,6 +62,9 @@ export async function verifyVersion(
       meterEvent(event, event, [meter], {
         usage: (row) => recount.add(row),
         rejected: () => {},
+        failed: (id, error) => {
+          throw new MetersFailed([{ id, reason: whyItFailed(error) }]);
+        },
       });
     }
     await recount.compareFinished();

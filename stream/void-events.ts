@@ -70,6 +70,7 @@ function meteredNow(
   meterEvent(event, { partition, position }, meters, {
     usage: (row) => rows.push(row),
     rejected: () => {},
+    failed: () => {},
   });
   return rows;
 }

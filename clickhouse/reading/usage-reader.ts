@@ -1,4 +1,5 @@
 import type { WatermarkVector } from '../../domain/metering/position.ts';
+import { meterSetAside, type SetAside } from '../../domain/metering/set-aside.ts';
 import type { UsageAnswer, UsageQuery, UsageReader } from '../../domain/metering/usage.ts';
 import type { ClickHouse } from '../client.ts';
 import { ANALYTICS, LOOK_UP, READING, type QueryLimits } from '../query-limits.ts';
@@ -13,6 +14,8 @@ export interface UsageBounds {
   readonly watermarks: WatermarkVector;
   /** Rows of an ended version at or beyond its vector do not count. */
   readonly liveUntil: ReadonlyMap<string, WatermarkVector>;
+  /** Versions of which nothing is counted any more: below the watermarks their usage is not whole. */
+  readonly setAside: readonly SetAside[];
   /** Vectors of those seals that had been recorded when the watermarks were read. */
   vectorsOf(seals: readonly bigint[]): Promise<ReadonlyMap<bigint, WatermarkVector>>;
 }
@@ -73,6 +76,9 @@ async function readOnce(
 ) {
   const bounds = await options.readBounds(versions);
   const at = typeof bound === 'object' ? bound.at : null;
+  // What an invoice was computed from stood before the version was set aside, and can be read again.
+  const [setAside] = bounds.setAside;
+  if (at === null && setAside !== undefined) throw meterSetAside(setAside);
   const deps: Omit<ReadUsageDeps, 'options'> = {
     clickhouse: options.clickhouse,
     bounds: {

@@ -13,7 +13,8 @@ import { vectorOf } from './watermarks.ts';
  */
 export function versionsInBackfill(db: Db): Promise<VersionInBackfill[]> {
   return db<VersionInBackfill[]>`
-    select * from meter_versions where backfill_state <> 'complete' order by created_catalog_version`;
+    select * from meter_versions
+     where backfill_state not in ('complete', 'set_aside') order by created_catalog_version`;
 }
 
 /** waiting → replaying for versions with a `live_from` in every partition of the log's open epoch. */

@@ -1,11 +1,12 @@
 import type { MeterSpec, MeterVersion } from '../../domain/metering/usage.ts';
 import { inScope, type Db, type Pool, type Scope, type Transaction } from '../client.ts';
+import { writeOutboxEvents } from './outbox.ts';
 
 /** The channel on which changes of the meter catalog are announced; the payload is its new number. */
 const CATALOG_CHANNEL = 'meter_catalog';
 
 export const BACKFILL_STATES = [
-  'waiting', 'replaying', 'sealing', 'verifying', 'complete', 'mismatched',
+  'waiting', 'replaying', 'sealing', 'verifying', 'complete', 'mismatched', 'set_aside',
 ] as const; // prettier-ignore
 export type BackfillState = (typeof BACKFILL_STATES)[number];
 
@@ -35,6 +36,9 @@ export interface MeterVersionRecord extends MeterVersion {
   readonly mismatched_buckets: string | null;
   readonly mismatches: readonly string[] | null;
   readonly verifications: number;
+  /** Set with the state `set_aside`: since when nothing is counted by it, and why. */
+  readonly set_aside_at: string | null;
+  readonly set_aside_reason: string | null;
   readonly status: string;
   readonly created_at: string;
   readonly updated_at: string;
@@ -97,6 +101,77 @@ export async function endMeterVersion(
      where ${inScope(db, scope)} and id = ${id} and ended_catalog_version is null`;
   return ended.count === 1;
 }
+
+/** A version that can not be evaluated, and what a person may be told of it. */
+export interface FailedVersion {
+  readonly id: string;
+  readonly reason: string;
+}
+
+/**
+ * Sets versions aside that can not be evaluated, and tells their tenants (`meter.set_aside`): they end, so
+ * that every stream process drops them, and their usage is refused from here on. To be committed before
+ * any progress of a batch that such a version should have counted. Those that are set aside already stay
+ * as they are. Across tenants: the stream's own. Answers those that it set aside.
+ */
+export async function setVersionsAside(
+  pool: Pool,
+  failed: readonly FailedVersion[],
+): Promise<string[]> {
+  return await pool.begin(async (tx) => {
+    const [open] = await tx`
+      select from meter_versions
+       where id = any(${failed.map(({ id }) => id)}::text[]) and backfill_state <> 'set_aside'
+       limit 1`;
+    if (open === undefined) return [];
+    // The catalog's lock before those of versions, as everybody takes them.
+    const catalogVersion = await nextCatalogVersion(tx);
+    const changed = await tx<SetAsideRow[]>`
+      with failed as (
+        select * from unnest(
+          ${failed.map(({ id }) => id)}::text[], ${failed.map(({ reason }) => reason)}::text[]
+        ) as f (id, reason)
+      ), changed as (
+        update meter_versions v
+           set backfill_state = 'set_aside', set_aside_at = now(), set_aside_reason = f.reason,
+               ended_catalog_version = coalesce(v.ended_catalog_version, ${catalogVersion}::bigint),
+               updated_at = now()
+          from failed f
+         where v.id = f.id and v.backfill_state <> 'set_aside'
+        returning v.*
+      )
+      select c.id, c.meter_id, c.version, c.tenant_id, c.environment_id, c.set_aside_at,
+             c.set_aside_reason, m.name
+        from changed c left join meters m on m.id = c.meter_id
+       order by c.id`;
+    await writeOutboxEvents(tx, changed.map(setAsideNotice));
+    return changed.map(({ id }) => id);
+  });
+}
+
+interface SetAsideRow extends Scope {
+  readonly id: string;
+  readonly meter_id: string;
+  readonly version: number;
+  readonly set_aside_at: string;
+  readonly set_aside_reason: string;
+  readonly name: string | null;
+}
+
+const setAsideNotice = ({ tenant_id, environment_id, ...version }: SetAsideRow) => ({
+  scope: { tenant_id, environment_id },
+  event_type: 'meter.set_aside' as const,
+  payload: {
+    meter: {
+      id: version.meter_id,
+      name: version.name,
+      meter_version_id: version.id,
+      version: version.version,
+      reason: version.set_aside_reason,
+      set_aside_at: version.set_aside_at,
+    },
+  },
+});
 
 /** From which billing periods on a version is to be used; false for another scope's. */
 export async function setEffectiveFrom(

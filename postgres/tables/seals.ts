@@ -1,4 +1,5 @@
 import type { WatermarkVector } from '../../domain/metering/position.ts';
+import type { SetAside } from '../../domain/metering/set-aside.ts';
 import type { Db } from '../client.ts';
 import { vectorOf } from './watermarks.ts';
 
@@ -17,6 +18,8 @@ export interface UsageBounds {
   readonly watermarks: WatermarkVector;
   /** Rows of an ended version at or beyond its `live_until` do not count, though they may exist. */
   readonly liveUntil: ReadonlyMap<string, WatermarkVector>;
+  /** Those of the versions that are set aside: below these watermarks their usage is not whole. */
+  readonly setAside: readonly SetAside[];
   /**
    * The vectors of those of `seals` that had been recorded when the watermarks were read. A seal is
    * never changed once recorded, so looking its vector up later answers what stood there then.
@@ -44,14 +47,19 @@ export async function readUsageBounds(
               from meter_live
              where meter_version_id = any(${meterVersionIds as string[]}::text[])
                and live_until is not null) as ended,
+           (select coalesce(json_agg(json_build_object('meter_id', meter_id, 'reason', set_aside_reason)), '[]')
+              from meter_versions
+             where id = any(${meterVersionIds as string[]}::text[])
+               and backfill_state = 'set_aside') as set_aside,
            (select last_number from sealer) as last_number,
            exists (select from stream_replays) as under_repair`;
-  const { progress, ended, last_number, under_repair } = row!;
+  const { progress, ended, set_aside, last_number, under_repair } = row!;
   if (under_repair) throw new UsageUnderRepair();
   const lastNumber = BigInt(last_number);
   return {
     watermarks: vectorOf(progress),
     liveUntil: liveUntilOf(ended),
+    setAside: set_aside,
     vectorsOf: (seals) => recordedVectors(db, seals, lastNumber),
   };
 }
@@ -168,6 +176,7 @@ export async function endRebuild(db: Db, generation: bigint, requestedAt: string
 interface BoundsRow {
   progress: [epoch: number, partition: number, nextOffset: string][];
   ended: [versionId: string, epoch: number, partition: number, liveUntil: string][];
+  set_aside: SetAside[];
   last_number: string;
   under_repair: boolean;
 }

@@ -21,6 +21,6 @@ export const WEBHOOK_EVENT_TYPES = [
   'credit_note.created', 'credit_note.updated',
   'checkout.session.initiated', 'checkout.session.completed', 'checkout.session.failed',
   'checkout.session.expired',
-  'event.rejected',
+  'event.rejected', 'meter.set_aside',
 ] as const; // prettier-ignore
 export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];

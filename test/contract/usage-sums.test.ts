@@ -54,6 +54,7 @@ describe('usage of everybody by windows that no whole day fits into', () => {
       readBounds: async () => ({
         watermarks,
         liveUntil: new Map(),
+        setAside: [],
         vectorsOf: async () => new Map([[SEAL, sealedBelow]]),
       }),
       readDimensions: async (versions) => new Map(versions.map((version) => [version, []])),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { BillingError } from '../../../domain/errors.ts';
 import type { UsageQuery } from '../../../domain/metering/usage.ts';
+import { refuseSetAside } from '../../../domain/metering/set-aside.ts';
 import type { UsageWindow } from '../../../domain/time/usage-windows.ts';
 import { versionForPeriod } from '../../../domain/metering/version-for-period.ts';
 import {
@@ -79,6 +80,7 @@ function wholeVersion(usage: UsageLine, stretch: SelectedUsage): MeterVersionRec
   const dimensions = [...new Set(filters.flatMap((filter) => Object.keys(filter)))];
   const version = versionForPeriod(usage.versions, dimensions, usage.period_start);
   if (version === null) throw usageNotWhole(usage.line.meter_id!);
+  refuseSetAside(version);
   return version;
 }
 

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { RawEventRow } from '../../../clickhouse/rows.ts';
 import { compileMeter, multipliedValue } from '../../../domain/metering/meter-event.ts';
+import { refuseSetAside } from '../../../domain/metering/set-aside.ts';
 import { versionForPeriod } from '../../../domain/metering/version-for-period.ts';
 import { Decimal, ZERO } from '../../../domain/money.ts';
 import { rate } from '../../../domain/pricing/rate.ts';
@@ -91,6 +92,7 @@ async function costsBy(
       .reduce((sum, line) => {
         const version = versionForPeriod(versions.get(line.meter_id!) ?? [], [], at);
         if (version === null) return sum;
+        refuseSetAside(version);
         const metering = compileMeter(version)({ event_name: event.event_name, properties });
         if (metering.outcome !== 'metered') return sum;
         const quantity = new Decimal(multipliedValue(version.spec, metering.value));

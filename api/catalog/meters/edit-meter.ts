@@ -2,6 +2,7 @@ import { invalidField } from '../../../domain/errors.ts';
 import { assertMeterSpec, mergeFilters } from '../../../domain/metering/meter-rules.ts';
 import type { Scope, Transaction } from '../../../postgres/client.ts';
 import { inScope } from '../../../postgres/client.ts';
+import { meterVersionsOf } from '../../../postgres/tables/meter-versions.ts';
 import type { Meter, UpdateMeterBody } from '../../../schemas/meter.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
@@ -18,7 +19,8 @@ import {
 /**
  * Changes a meter. What changes what it counts makes its next version, which is backfilled and rates
  * billing periods that begin after now, or from `effective_from` on; until it is complete the version
- * before it goes on (metering 6). The name alone, or what the meter says already, makes none. 400 for a
+ * before it goes on (metering 6). The name alone, or what the meter says already, makes none, unless the
+ * newest version is set aside: then any edit takes the meter in again. 400 for a
  * meter that has been archived, and for a change that prices of the meter contradict.
  */
 export async function editMeter(
@@ -42,13 +44,18 @@ export async function editMeter(
     reset_usage: body.reset_usage ?? meter.reset_usage,
   };
   assertMeterSpec(meterSpec(next));
-  if (countsAlike(meter, next)) {
+  if (countsAlike(meter, next) && !(await isSetAside(tx, caller.scope, meter.id))) {
     if (next.name === meter.name) return answerOf(meter);
     return answerOf(await updateMeterRow(tx, deps, caller, meter, { name: next.name }));
   }
   if (meter.status !== 'published') throw noNextVersion(meter);
   await assertPricesAgree(tx, caller.scope, next);
   return answerOf(await updateMeter(tx, deps, caller, meter, next, body.effective_from ?? null));
+}
+
+async function isSetAside(tx: Transaction, scope: Scope, meterId: string): Promise<boolean> {
+  const [newest] = await meterVersionsOf(tx, scope, [meterId]);
+  return newest?.backfill_state === 'set_aside';
 }
 
 const answerOf = ({ filtered_properties: _, ...meter }: MeterRow): Meter => meter;

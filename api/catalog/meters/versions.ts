@@ -68,6 +68,7 @@ function versionAnswer(version: MeterVersionRecord, live: readonly LiveRange[]):
       finished_at: version.backfill_completed_at,
     },
     verification: verificationOf(version),
+    set_aside: setAsideOf(version),
     live: live.map(({ epoch, partition, live_from, live_until }) => ({
       epoch,
       partition,
@@ -75,6 +76,10 @@ function versionAnswer(version: MeterVersionRecord, live: readonly LiveRange[]):
       live_until,
     })),
   };
+}
+
+function setAsideOf({ set_aside_at, set_aside_reason }: MeterVersionRecord) {
+  return set_aside_at === null ? null : { at: set_aside_at, reason: set_aside_reason! };
 }
 
 function verificationOf(version: MeterVersionRecord): MeterVersion['verification'] {

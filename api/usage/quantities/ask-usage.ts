@@ -2,6 +2,7 @@ import { GROUPS_MAX, tooManyGroups } from '../../../clickhouse/reading/usage-err
 import { BillingError } from '../../../domain/errors.ts';
 import { aggregate, type MeteredUsage } from '../../../domain/metering/aggregate.ts';
 import { compileMeter } from '../../../domain/metering/meter-event.ts';
+import { refuseSetAside } from '../../../domain/metering/set-aside.ts';
 import type { WatermarkVector } from '../../../domain/metering/position.ts';
 import type { MeterVersion, UsageQuery, UsageRow } from '../../../domain/metering/usage.ts';
 import { epochMs } from '../../../domain/time/instant.ts';
@@ -17,7 +18,7 @@ import { usageQuestionTooLarge } from './too-large.ts';
  */
 export interface UsageAsk {
   readonly query: UsageQuery;
-  readonly version: MeterVersion & Pick<MeterVersionRecord, 'backfill_state'>;
+  readonly version: MeterVersion & Pick<MeterVersionRecord, 'backfill_state' | 'set_aside_reason'>;
 }
 
 export const usageStillCounted = (): BillingError =>
@@ -33,7 +34,7 @@ const EVENTS_MAX = 200_000;
 /**
  * Rows of each question by its key. Usage keeps the properties that prices and meters name; questions
  * about others are answered from the raw events, by the same rules. 400 `too_many_groups` where
- * `group_by` tells more than 10,000 of them apart.
+ * `group_by` tells more than 10,000 of them apart. 503 `meter_set_aside` for a version of which nothing is counted.
  */
 export async function askUsage(
   deps: ApiDeps,
@@ -41,6 +42,7 @@ export async function askUsage(
 ): Promise<ReadonlyMap<string, readonly UsageRow[]>> {
   const [first] = asks;
   if (first === undefined) return new Map();
+  for (const { version } of asks) refuseSetAside(version);
   const kept = asks.filter(keepsAll);
   // Each question has a turn of its own: one that held a turn and waited for another could wait for ever.
   const { answers } = await deps.eventReader.inTurn(first.query.tenant_id, () =>

@@ -23,6 +23,7 @@ export class SealModel {
     return {
       watermarks: { ...this.watermarks },
       liveUntil: this.liveUntil,
+      setAside: [],
       vectorsOf: async (seals) =>
         new Map(
           seals.filter((seal) => recorded.has(seal)).map((seal) => [seal, recorded.get(seal)!]),

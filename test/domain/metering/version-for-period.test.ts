@@ -43,6 +43,17 @@ describe('the meter version that rates a period', () => {
   test('while none is whole there is none', () => {
     expect(chosen([version(1, '01-01', { backfill_state: 'waiting' })], '05-01')).toBeNull();
   });
+  test('a version that is set aside is answered by the next one that is whole, and never by an older one', () => {
+    const aside = version(3, '03-10', { backfill_state: 'set_aside' });
+    const older = versions.filter((one) => one.version !== 3);
+    expect(chosen([...older, aside], '03-09')).toBe(2);
+    expect(chosen([...older, aside], '05-01')).toBe(3);
+    const running = version(4, '06-01', { backfill_state: 'replaying' });
+    expect(chosen([...older, aside, running], '05-01')).toBe(3);
+    const whole = version(5, '07-01');
+    expect(chosen([...older, aside, running, whole], '05-01')).toBe(5);
+    expect(chosen([version(1, '01-01', { backfill_state: 'set_aside' })], '05-01')).toBe(1);
+  });
   test('a question that names a dimension needs a version that keeps it, whenever it was made', () => {
     const wide = version(4, '06-01', { dimensions: ['model', 'region'] });
     expect(chosen([...versions, wide], '05-01', ['region'])).toBe(4);
