@@ -92,7 +92,8 @@ describe('headers of answers', () => {
   });
 
   test('tables of what tenants wrote are files, and never shown as a page', async () => {
-    const csv = 'event_name,external_customer_id,event_id\n=cmd|x,<script>,1\n';
+    const columns = 'event_name,external_customer_id,timestamp,event_id,properties.tokens';
+    const csv = `${columns}\n=cmd|x,<script>,2026-11-01T00:00:00Z,,5\n`;
     const uploaded = await api.call('POST', '/v1/tasks/uploads?file_name=x.csv', csv, {
       'content-type': 'text/csv',
     });

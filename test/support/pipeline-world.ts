@@ -115,7 +115,7 @@ export async function startPipeline(): Promise<PipelineWorld> {
       for (;;) {
         const heads = headsVector(await eventLog.positions('stream'));
         const [waiting] = await pool`
-          select count(*)::int as count from meter_versions where backfill_state <> 'complete'`;
+          select count(*)::int as count from meter_versions where backfill_state not in ('complete', 'set_aside')`;
         if (hasPassed(await readWatermarks(pool), heads) && waiting!['count'] === 0) return;
         if (Date.now() > until) throw new Error(`not settled: ${await whereItStands(pool)}`);
         await new Promise((resolve) => setTimeout(resolve, 50));

@@ -30,17 +30,26 @@ export async function readRepairs(db: Db): Promise<RepairFacts> {
   return row!;
 }
 
-/** Meter versions that do not count yet: of one environment, or of all (null). */
-export async function readIncompleteMeters(
-  db: Db,
-  scope: Scope | null,
-): Promise<{ readonly waiting: number; readonly mismatched: number }> {
-  const [row] = await db<{ waiting: number; mismatched: number }[]>`
-    select count(*) filter (where backfill_state <> 'mismatched')::int as waiting,
-           count(*) filter (where backfill_state = 'mismatched')::int as mismatched
-      from meter_versions
-     where backfill_state <> 'complete' and ended_catalog_version is null
-       and ${scope === null ? db`true` : inScope(db, scope)}`;
+export interface IncompleteMeters {
+  readonly waiting: number;
+  readonly mismatched: number;
+  readonly set_aside: number;
+}
+
+/** Meter versions that do not count, or do not count yet: of one environment, or of all (null). */
+export async function readIncompleteMeters(db: Db, scope: Scope | null): Promise<IncompleteMeters> {
+  const own = scope === null ? db`true` : inScope(db, scope);
+  const [row] = await db<IncompleteMeters[]>`
+    select count(*) filter (where backfill_state not in ('mismatched', 'set_aside'))::int as waiting,
+           count(*) filter (where backfill_state = 'mismatched')::int as mismatched,
+           count(*) filter (where backfill_state = 'set_aside')::int as set_aside
+      from meter_versions v
+     where backfill_state <> 'complete' and ${own}
+       -- One that is set aside has ended; it counts until the meter has a next version.
+       and (ended_catalog_version is null
+            or backfill_state = 'set_aside'
+               and not exists (select from meter_versions n
+                                where n.meter_id = v.meter_id and n.version > v.version))`;
   return row!;
 }
 

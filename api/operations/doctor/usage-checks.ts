@@ -21,7 +21,8 @@ export async function checkUsage(deps: UsageCheckDeps, scope: Scope | null): Pro
     readIncompleteMeters(db, scope),
   ]);
   const { replays, sealer_away_seconds: away, rebuild_requested: rebuild } = repairs;
-  const meterWords = `${meters.waiting} not complete, ${meters.mismatched} mismatched`;
+  const { waiting, mismatched, set_aside: aside } = meters;
+  const meterWords = `${waiting} not complete, ${mismatched} mismatched, ${aside} set aside`;
   return [
     lag,
     check(
@@ -41,7 +42,7 @@ export async function checkUsage(deps: UsageCheckDeps, scope: Scope | null): Pro
     check(
       'meters',
       meterWords,
-      meters.mismatched > 0,
+      mismatched + aside > 0,
       'docs/operations.md, "Meters that do not become complete"',
     ),
   ];

@@ -3,6 +3,7 @@ import type { UsageQuery, UsageRow } from '../../../domain/metering/usage.ts';
 import { epochMs } from '../../../domain/time/instant.ts';
 import type { Scope } from '../../../postgres/client.ts';
 import type { UsageExportQuery } from '../../../schemas/export.ts';
+import { refuseSetAside } from '../../../domain/metering/set-aside.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { findMeter } from '../../catalog/meters/repository.ts';
 import { askUsage, usageStillCounted } from '../../usage/quantities/ask-usage.ts';
@@ -42,6 +43,7 @@ export async function exportUsage(
   const meter = await findMeter(deps.pool, scope, query.meter_id);
   const { start, end } = rangeOf(deps.clock, query);
   const version = await askedVersion(deps, scope, meter.id, [], start);
+  refuseSetAside(version);
   if (version.backfill_state !== 'complete') throw usageStillCounted();
   const { type, multiplier, bucket_size, group_by } = version.spec.aggregation;
   const size = bucket_size ?? query.window_size ?? null;

@@ -63,7 +63,7 @@ describe('whether usage is current', () => {
     const deps = { db: database.pool, positions: async () => [], pause: async () => {} };
     const checks = await checkUsage(deps, scope);
     expect(checks.find(({ name }) => name === 'meters')!.found).toBe(
-      '0 not complete, 0 mismatched',
+      '0 not complete, 0 mismatched, 0 set aside',
     );
   });
 });
