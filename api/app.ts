@@ -13,7 +13,9 @@ import { createLoginLimit } from '../platform/identity/login-limit.ts';
 import { logCorrections } from './usage/corrections/log-corrections.ts';
 import type { Pool } from '../postgres/client.ts';
 import type { ApiDeps, BillingDeps } from './deps.ts';
+import { headsToRead } from '../domain/metering/log-heads.ts';
 import { isUsageUnderRepair } from '../postgres/tables/stream-replays.ts';
+import { readEnds } from '../postgres/tables/stream-stops.ts';
 import { readStreamLag } from '../postgres/tables/stream-lag.ts';
 import { EXAMPLES } from './conventions/examples.ts';
 import { API_ROUTES } from './routes.ts';
@@ -106,7 +108,11 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
       isUsageUnderRepair: () => isUsageUnderRepair(pool),
       streamLag: async () => {
         const eventLog = await options.openEventLog();
-        return await readStreamLag(pool, await eventLog.positions(STREAM_GROUP));
+        const [heads, noted] = await Promise.all([
+          eventLog.positions(STREAM_GROUP),
+          readEnds(pool),
+        ]);
+        return await readStreamLag(pool, headsToRead(heads, noted));
       },
       eventReader: options.eventReader,
     },

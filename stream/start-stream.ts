@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { LogHead } from '../domain/metering/log-heads.ts';
+import { headsToRead, type LogHead } from '../domain/metering/log-heads.ts';
 import { streamHealth } from '../domain/metering/stream-health.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { EventLog } from '../platform/event-log/event-log.ts';
@@ -78,7 +78,7 @@ export async function startStream(
         stopped: (await readStops(pool)).length,
         refused: consumer.troubles().length,
         waitsForStore: patience.isWaiting,
-        waitingMs: watch.look(await headsToRead(deps), await readProgress(pool), clock.now()),
+        waitingMs: watch.look(await readHeads(deps), await readProgress(pool), clock.now()),
       }),
     async close() {
       await Promise.all([consumer.close(), sealer.stop()]);
@@ -86,16 +86,12 @@ export async function startStream(
   };
 }
 
-/** The heads of all epochs; what a closed epoch holds beyond its noted end is not the stream's to read. */
-async function headsToRead({
+async function readHeads({
   pool,
   eventLog,
 }: Pick<StreamDeps, 'pool' | 'eventLog'>): Promise<LogHead[]> {
-  const [heads, ends] = await Promise.all([eventLog.positions(STREAM_GROUP), readEnds(pool)]);
-  return heads.map((head) => {
-    const end = ends.get(`${head.epoch}/${head.partition}`)?.end;
-    return end !== undefined && end < head.next ? { ...head, next: end } : head;
-  });
+  const [heads, noted] = await Promise.all([eventLog.positions(STREAM_GROUP), readEnds(pool)]);
+  return headsToRead(heads, noted);
 }
 
 /** Read when they are asked for, so that they cost nothing between two scrapes. */
@@ -107,7 +103,7 @@ function registerGauges({ pool, eventLog, registry }: StreamDeps, consumer: Stre
     registers: [registry],
     async collect() {
       const [heads, progress] = await Promise.all([
-        headsToRead({ pool, eventLog }),
+        readHeads({ pool, eventLog }),
         readProgress(pool),
       ]);
       this.reset();

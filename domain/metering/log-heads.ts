@@ -22,6 +22,20 @@ export function headsVector(heads: readonly LogHead[]): WatermarkVector {
   return vector;
 }
 
+/**
+ * The heads as far as the stream reads: what a closed partition holds beyond its noted end, by
+ * `epoch/partition`, was forwarded to a later epoch and waits for nobody.
+ */
+export function headsToRead<Head extends LogHead>(
+  heads: readonly Head[],
+  noted: ReadonlyMap<string, { readonly end: bigint }>,
+): Head[] {
+  return heads.map((head) => {
+    const end = noted.get(`${head.epoch}/${head.partition}`)?.end;
+    return end !== undefined && end < head.next ? { ...head, next: end } : head;
+  });
+}
+
 /** Whether everything below the heads has been processed (metering 5, "the stream has passed period end"). */
 export function hasPassed(watermarks: WatermarkVector, heads: WatermarkVector): boolean {
   return Object.entries(heads).every(

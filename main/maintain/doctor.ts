@@ -3,6 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Check } from '../../api/operations/doctor/check.ts';
 import { checkStores } from '../../api/operations/doctor/store-checks.ts';
 import { checkUsage } from '../../api/operations/doctor/usage-checks.ts';
+import { headsToRead } from '../../domain/metering/log-heads.ts';
+import { readEnds } from '../../postgres/tables/stream-stops.ts';
 import { STREAM_GROUP } from '../../stream/consumer.ts';
 import { noWords, type MaintainCommand } from './command.ts';
 import { checkDisk, checkEventLoops, checkRoles } from './machine-checks.ts';
@@ -22,7 +24,8 @@ export const doctor: MaintainCommand = {
     const eventLog = await runtime.eventLog();
     const deps = {
       db: runtime.pool,
-      positions: () => eventLog.positions(STREAM_GROUP),
+      positions: async () =>
+        headsToRead(await eventLog.positions(STREAM_GROUP), await readEnds(runtime.pool)),
       pause: () => sleep(PAUSE_MS),
     };
     const checks = [

@@ -1,4 +1,4 @@
-import { hasPassed, headsVector } from '../../../domain/metering/log-heads.ts';
+import { hasPassed, headsToRead, headsVector } from '../../../domain/metering/log-heads.ts';
 import { packPosition } from '../../../domain/metering/position.ts';
 
 const at = (epoch: number, offset: number) => packPosition(epoch, BigInt(offset), 0);
@@ -15,6 +15,18 @@ describe('the heads of the log as one vector', () => {
   test('of one partition number the later epoch stands for both', () => {
     expect(headsVector([head(1, 0, 2), head(0, 0, 900)])).toEqual({ 0: at(1, 2) });
   });
+});
+
+test('what a closed partition holds beyond its noted end is not waited for', () => {
+  const noted = new Map([
+    ['0/0', { end: 5n }],
+    ['0/1', { end: 9n }],
+  ]);
+  expect(headsToRead([head(0, 0, 7), head(0, 1, 9), head(1, 0, 3)], noted)).toEqual([
+    head(0, 0, 5),
+    head(0, 1, 9),
+    head(1, 0, 3),
+  ]);
 });
 
 describe('whether the stream has passed the heads', () => {
