@@ -1,6 +1,5 @@
 import type { LogCorrectionsDeps } from '../api/usage/corrections/log-corrections.ts';
 import type { BillingDeps } from '../api/deps.ts';
-import { headsVector } from '../domain/metering/log-heads.ts';
 import type { EventLog } from '../platform/event-log/event-log.ts';
 import { chainAuditLogRows } from './chain-audit-log.ts';
 import { closeBillingPeriods } from './close-billing-periods.ts';
@@ -15,6 +14,7 @@ import { importEvents, type ImportEventsDeps } from './import-events.ts';
 import type { Job } from './job.ts';
 import { logMissedCorrections } from './log-corrections.ts';
 import { syncPlanPrices } from './sync-plan-prices.ts';
+import { readLogHeads } from './read-log-heads.ts';
 import { tellAuditHeads } from './tell-audit-heads.ts';
 
 export type JobDeps = FinalizeDraftInvoicesDeps &
@@ -53,6 +53,6 @@ export function jobDeps(
     importEvents,
     eventEraser,
     openEventLog: async () => eventLog,
-    readLogHeads: async () => headsVector(await eventLog.positions(streamGroup)),
+    readLogHeads: () => readLogHeads(deps.pool, eventLog, streamGroup),
   };
 }

@@ -1,0 +1,26 @@
+import { BillingError } from '../domain/errors.ts';
+import { headsVector } from '../domain/metering/log-heads.ts';
+import type { WatermarkVector } from '../domain/metering/position.ts';
+import type { EventLog } from '../platform/event-log/event-log.ts';
+import type { Pool } from '../postgres/client.ts';
+import { readStops } from '../postgres/tables/stream-stops.ts';
+
+/**
+ * Where the event log ends now: every event that has been accepted lies below. Refused while a partition is
+ * stopped: its log may have given out offsets a second time, so that its end says nothing of what is left
+ * to be counted, and no invoice may be finalized on it.
+ */
+export async function readLogHeads(
+  pool: Pool,
+  eventLog: Pick<EventLog, 'positions'>,
+  group: string,
+): Promise<WatermarkVector> {
+  const stops = await readStops(pool);
+  if (stops.length > 0)
+    throw new BillingError(
+      'unavailable',
+      'event_log_stopped',
+      `${stops.length} partitions of the event log are stopped: \`npm run maintain -- log\` says how to go on.`,
+    );
+  return headsVector(await eventLog.positions(group));
+}
