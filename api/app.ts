@@ -19,6 +19,7 @@ import { readEnds } from '../postgres/tables/stream-stops.ts';
 import { readStreamLag } from '../postgres/tables/stream-lag.ts';
 import { EXAMPLES } from './conventions/examples.ts';
 import { API_ROUTES } from './routes.ts';
+import { withoutTrailing } from '../schemas/digits.ts';
 
 export const API_PREFIX = '/v1';
 
@@ -90,7 +91,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
     );
   };
   const portalSessions = createPortalSessions(options.deps);
-  const publicUrl = (options.publicUrl ?? 'http://127.0.0.1:8080').replace(/\/+$/, '');
+  const publicUrl = withoutTrailing(options.publicUrl ?? 'http://127.0.0.1:8080', '/');
   registerRoutes(app, API_ROUTES, {
     prefix: API_PREFIX,
     ...options,

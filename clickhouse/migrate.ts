@@ -50,7 +50,9 @@ export async function migrateClickHouse(clickhouse: ClickHouse): Promise<string[
 /** Statements end with a semicolon at a line's end; comments have lines of their own. */
 function statementsOf(text: string): string[] {
   return text
-    .replace(/^\s*--.*$/gm, '')
+    .split('\n')
+    .filter((line) => !line.trimStart().startsWith('--'))
+    .join('\n')
     .split(/;\s*$/m)
     .map((statement) => statement.trim())
     .filter((statement) => statement !== '');

@@ -1,4 +1,5 @@
 import { isAscii } from 'node:buffer';
+import { withoutTrailing } from '../schemas/digits.ts';
 import { PROPERTY_DEPTH_MAX, PROPERTY_KEYS_MAX } from '../schemas/events/event-bodies.ts';
 
 /** The text is no JSON, or nests deeper than is read. */
@@ -380,8 +381,7 @@ export function numberProblem(text: string): string | null {
   const exponent = Number(match[3] ?? 0);
   if (Math.abs(exponent) > DIGITS_MAX) return TOO_LARGE;
   if (first < 0) return null;
-  let last = digits.length - 1;
-  while (digits[last] === '0') last -= 1;
+  const last = withoutTrailing(digits, '0').length - 1;
   if (last - first + 1 > SIGNIFICANT_DIGITS_MAX)
     return `has more than ${SIGNIFICANT_DIGITS_MAX} significant digits: send it as a string`;
   // Powers of ten of the first and the last digit that is not zero.

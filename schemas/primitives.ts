@@ -1,5 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
+import { withoutTrailing } from './digits.ts';
 import { BILLING_PERIODS } from './words.ts';
 
 /**
@@ -49,8 +50,10 @@ export const pairs = <Value extends z.ZodType>(
 /** An integer that Postgres keeps in four bytes. */
 export const integer = z.int32();
 
-const DECIMAL = /^([+-]?)0*(\d{1,20})(?:\.(\d{1,18})0{0,40})?$/;
+const DECIMAL = /^([+-]?)(\d+)(?:\.(\d+))?$/;
 const DECIMAL_LENGTH_MAX = 100;
+const INTEGER_DIGITS_MAX = 20;
+const FRACTION_DIGITS_MAX = 18;
 const NO_DECIMAL = 'is no decimal of at most 20 digits before the point and 18 after it';
 const NUMBER_DIGITS_MAX = 15;
 
@@ -81,8 +84,8 @@ export const positiveDecimalText = text(DECIMAL_LENGTH_MAX, NO_DECIMAL)
 
 function canonicalDecimal(value: string | number, context: z.core.$RefinementCtx): string {
   const written = typeof value === 'number' ? numberText(value) : value.trim();
-  const match = written === null ? null : DECIMAL.exec(written);
-  if (match === null) {
+  const digits = written === null ? null : canonicalDigits(written);
+  if (digits === null) {
     const message =
       typeof value === 'number'
         ? 'a number may have at most 15 digits; send the decimal as text'
@@ -90,15 +93,18 @@ function canonicalDecimal(value: string | number, context: z.core.$RefinementCtx
     context.issues.push({ code: 'custom', message, input: value });
     return z.NEVER;
   }
-  const fraction = withoutTrailingZeros(match[3] ?? '');
-  const digits = fraction === '' ? match[2]! : `${match[2]}.${fraction}`;
-  return match[1] === '-' && /[1-9]/.test(digits) ? `-${digits}` : digits;
+  return digits;
 }
 
-function withoutTrailingZeros(digits: string): string {
-  let end = digits.length;
-  while (digits[end - 1] === '0') end -= 1;
-  return digits.slice(0, end);
+/** Null for what is no decimal, or has more digits than are kept. */
+function canonicalDigits(written: string): string | null {
+  const [, sign, whole, decimals = ''] = DECIMAL.exec(written) ?? [];
+  if (whole === undefined) return null;
+  const integer = whole.replace(/^0+/, '') || '0';
+  const fraction = withoutTrailing(decimals, '0');
+  if (integer.length > INTEGER_DIGITS_MAX || fraction.length > FRACTION_DIGITS_MAX) return null;
+  const digits = fraction === '' ? integer : `${integer}.${fraction}`;
+  return sign === '-' && /[1-9]/.test(digits) ? `-${digits}` : digits;
 }
 
 function numberText(value: number): string | null {

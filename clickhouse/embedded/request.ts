@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { RawInsertFormat } from 'chdb';
+import { withoutTrailing } from '../../schemas/digits.ts';
 import { refuseOutside } from './allowed-statement.ts';
 import { badRequest, bodyTooLarge, notServed, readOnly } from './errors.ts';
 import type { RawInsert, Statement } from './sessions.ts';
@@ -29,7 +30,7 @@ const RESERVED = new Set([
 ]); // prettier-ignore
 
 const RAW_INSERT =
-  /^\s*insert\s+into\s+(?:table\s+)?([\w.]+)\s*(?:\(([\w\s,]*)\))?\s*format\s+(\w+)\s*;?\s*$/i;
+  /^insert\s+into\s+(?:table\s+)?([\w.]+)\s*(?:\(([\w\s,]*)\)\s*)?format\s+(\w+)$/i;
 const RAW_FORMATS: ReadonlySet<string> = new Set<RawInsertFormat>([
   'JSONEachRow', 'JSONCompactEachRow', 'TabSeparated', 'TSV', 'CSV', 'CSVWithNames',
   'TabSeparatedWithNames', 'TSVWithNames',
@@ -73,8 +74,18 @@ export async function readRequest(request: IncomingMessage): Promise<EmbeddedReq
 
 /** Format of the answer: what the query ends with, else what the request asks for. */
 export function formatOf(sql: string, fallback: string): string {
-  return /\bformat\s+(\w+)\s*(?:settings\b[^']*)?;?\s*$/i.exec(sql)?.[1] ?? fallback;
+  const statement = withoutEnd(sql);
+  const settings = statement.toLowerCase().lastIndexOf('settings');
+  const hasSettings = settings >= 0 && !statement.includes("'", settings);
+  const query = hasSettings ? statement.slice(0, settings).trimEnd() : statement;
+  return formatAtEnd(statement) ?? formatAtEnd(query) ?? fallback;
 }
+
+/** The name of a format is short: the pattern is not tried at each place of a long statement. */
+const formatAtEnd = (sql: string): string | undefined =>
+  /\bformat\s+(\w+)$/i.exec(sql.slice(-200))?.[1];
+
+const withoutEnd = (sql: string): string => withoutTrailing(sql.trim(), ';').trimEnd();
 
 interface Given {
   readonly database: string;
@@ -83,7 +94,7 @@ interface Given {
 }
 
 function rawInsert(sql: string, values: Buffer, given: Given): RawInsert | null {
-  const [, table, columns, format] = RAW_INSERT.exec(sql) ?? [];
+  const [, table, columns, format] = RAW_INSERT.exec(withoutEnd(sql)) ?? [];
   if (table === undefined || !RAW_FORMATS.has(format!) || given.params.size > 0) return null;
   return {
     table,

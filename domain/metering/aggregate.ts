@@ -4,6 +4,7 @@ import { windowGrid } from '../time/usage-windows.ts';
 import { matchesFilterValues } from './match.ts';
 import type { Position, WatermarkVector } from './position.ts';
 import type { AggregationType, UsageAnswer, UsageAnswers, UsageQuery, UsageRow } from './usage.ts';
+import { withoutTrailing } from '../../schemas/digits.ts';
 
 /** One event that one meter version counts. */
 export interface MeteredUsage {
@@ -205,7 +206,7 @@ function rounded(numerator: bigint, denominator: bigint): bigint {
 
 function text(value: bigint): string {
   const digits = (value < 0n ? -value : value).toString().padStart(DECIMALS + 1, '0');
-  const decimals = digits.slice(-DECIMALS).replace(/0+$/, '');
+  const decimals = withoutTrailing(digits.slice(-DECIMALS), '0');
   const whole = digits.slice(0, -DECIMALS);
   return `${value < 0n ? '-' : ''}${whole}${decimals === '' ? '' : `.${decimals}`}`;
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { AggregationType } from './usage.ts';
+import { withoutTrailing } from '../../schemas/digits.ts';
 
 /**
  * What is kept of a set of events so that sets can be merged and every aggregation but COUNT_UNIQUE
@@ -91,7 +92,7 @@ export function scaledText(amount: bigint): string {
   const sign = amount < 0n ? '-' : '';
   const digits = String(amount < 0n ? -amount : amount).padStart(SCALE_DIGITS + 1, '0');
   const whole = digits.slice(0, -SCALE_DIGITS);
-  const fraction = digits.slice(-SCALE_DIGITS).replace(/0+$/, '');
+  const fraction = withoutTrailing(digits.slice(-SCALE_DIGITS), '0');
   return sign + whole + (fraction === '' ? '' : `.${fraction}`);
 }
 

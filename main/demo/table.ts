@@ -20,7 +20,7 @@ export function table(
 /** 18059974 → "18,059,974"; decimals are kept. */
 export function grouped(number: string): string {
   const [whole, fraction] = number.split('.');
-  const digits = whole!.replace(/\B(?=(\d{3})+(?!\d))/g, ',');
+  const digits = BigInt(whole!).toLocaleString('en-US');
   return fraction === undefined ? digits : `${digits}.${fraction}`;
 }
 

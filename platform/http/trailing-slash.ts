@@ -1,11 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { withoutTrailing } from '../../schemas/digits.ts';
 
 /** Sends a caller on, by 307, to the address without slashes at the end of its path; false where there are none. */
 export function redirectWithoutSlash(request: FastifyRequest, reply: FastifyReply): boolean {
   const { url } = request;
   const path = url.split('?', 1)[0]!;
   if (!path.endsWith('/')) return false;
-  const location = path.replace(/\/+$/, '') + url.slice(path.length);
+  const location = withoutTrailing(path, '/') + url.slice(path.length);
   void reply.code(307).header('location', location).send();
   return true;
 }

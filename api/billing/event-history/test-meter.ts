@@ -23,6 +23,7 @@ import { textsOf } from '../../usage/events/answers.ts';
 import { fedLines } from './fed-lines.ts';
 import { aggregationOf } from '../../catalog/meters/create-meter.ts';
 import { findMeterRow, meterSpec } from '../../catalog/meters/repository.ts';
+import { significantDigits } from '../../../schemas/digits.ts';
 
 type Deps = Pick<ApiDeps, 'pool' | 'clock'>;
 
@@ -181,11 +182,7 @@ const DIGITS_MAX = 15;
 /** The edge sees the digits as they were sent; here a number with more than 15 may have lost some. */
 function assertExact(value: unknown, path: string): void {
   if (typeof value === 'number') {
-    const digits = String(value)
-      .replace(/e.*$/, '')
-      .replace(/[-.]/g, '')
-      .replace(/^0+|0+$/g, '');
-    if (digits.length > DIGITS_MAX)
+    if (significantDigits(String(value)) > DIGITS_MAX)
       throw invalidField(path, `has more than ${DIGITS_MAX} digits: send it as a string`);
   } else if (typeof value === 'object' && value !== null) {
     for (const [key, inner] of Object.entries(value)) assertExact(inner, `${path}.${key}`);
