@@ -8,7 +8,7 @@ import type { Authenticate, Identity } from '../platform/identity/api-key-auth.t
 import { credentialOf, environmentOf } from '../platform/identity/credential.ts';
 import { failpoint } from '../platform/failpoint.ts';
 import { ignoredFields } from '../platform/http/ignored-fields.ts';
-import { refuseBeyond } from '../platform/http/rate-limit.ts';
+import { countRefusedCredential, refuseBeyond } from '../platform/http/rate-limit.ts';
 import { assertAllowed } from '../platform/http/register-routes.ts';
 import type { Sessions } from '../platform/identity/sessions.ts';
 import type { Ids } from '../platform/ids.ts';
@@ -29,6 +29,8 @@ export interface IngestDeps {
   readonly sessions?: Pick<Sessions, 'authenticate'>;
   /** Null: no limit. Counted in events, per tenant. */
   readonly limits: { readonly limiter: RateLimiter; readonly perTenant: RateLimit } | null;
+  /** What one address may send of credentials that are refused; null or left out: no limit. */
+  readonly failures?: { readonly limiter: RateLimiter; readonly limit: RateLimit } | null;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly metrics: Registry;
@@ -66,7 +68,11 @@ export class EventIntake {
     reply: FastifyReply,
     format: 'event' | 'events',
   ): Promise<FastifyReply> {
-    const identity = await this.#admit(request);
+    const identity = await this.#admit(request).catch(async (error: unknown) => {
+      const isRefused = error instanceof BillingError && error.kind === 'unauthenticated';
+      if (isRefused) await countRefusedCredential(this.#deps.failures ?? null, request, reply);
+      throw error;
+    });
     const { limits } = this.#deps;
     if (limits !== null) {
       const refusal = limits.limiter.refusal(identity.tenant_id, limits.perTenant);

@@ -6,6 +6,9 @@ import type { Runtime } from './runtime.ts';
 /** A pause of this length lets a tenant send this many seconds' worth at once. */
 const BURST_SECONDS = 2;
 
+/** Of one address. */
+const REFUSED_CREDENTIALS = { perSecond: 50, burst: 200 };
+
 /** The ingest edge as a part of a server. */
 export async function ingestPart(runtime: Runtime): Promise<HttpPart> {
   const { clock, ids, log, registry, config } = runtime;
@@ -17,6 +20,7 @@ export async function ingestPart(runtime: Runtime): Promise<HttpPart> {
           limiter: (await runtime.cache()).limiter,
           perTenant: { perSecond, burst: perSecond * BURST_SECONDS },
         };
+  const failures = { limiter: (await runtime.cache()).limiter, limit: REFUSED_CREDENTIALS };
   const { authenticate } = await runtime.apiKeyAuth();
   const sessions = await createSessions(runtime);
   const eventLog = await runtime.eventLog();
@@ -25,6 +29,7 @@ export async function ingestPart(runtime: Runtime): Promise<HttpPart> {
     authenticate,
     sessions,
     limits,
+    failures,
     clock,
     ids,
     metrics: registry,

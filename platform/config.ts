@@ -119,6 +119,8 @@ const Config = z.object({
   INGEST_EVENTS_PER_SECOND: z.coerce.number().int().min(0).default(0),
   /** Events a second that the imports of one tenant put into the log; 0 = no limit. */
   IMPORT_EVENTS_PER_SECOND: z.coerce.number().int().min(0).default(5000),
+  /** Connections that one process serves at a time; a request on a further one is answered 503. */
+  MAX_CONNECTIONS: z.coerce.number().int().min(10).max(100_000).default(5_000),
   /** Requests a second that one API key may make to one API process; 0 = no limit. */
   API_REQUESTS_PER_SECOND: z.coerce.number().int().min(0).default(1000),
   /** What one question about usage or events may take; beyond it the question is refused. */

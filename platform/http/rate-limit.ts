@@ -1,6 +1,7 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { BillingError } from '../../domain/errors.ts';
 import type { RateAnswer, RateLimit, RateLimiter } from '../cache/rate-limiter.ts';
+import { networkOf } from '../network.ts';
 
 /** Who limits, and how much of what one caller may spend. */
 export interface CallerLimit {
@@ -9,7 +10,7 @@ export interface CallerLimit {
   readonly limit: RateLimit;
   /** Of one portal session; `limit` where it is left out. */
   readonly portal?: RateLimit;
-  /** Of one address without a credential: sign-up, login, single sign-on. */
+  /** Of one address without a credential: sign-up, login, single sign-on; and of those whose credential is refused. */
   readonly anonymous?: RateLimit;
 }
 
@@ -43,4 +44,21 @@ export function refuseBeyond(
     'rate_limited',
     `More than ${perSecond} ${spent} a second. Send again after the time in Retry-After.`,
   );
+}
+
+/**
+ * Counts a credential that was refused against the address that sent it, apart from its other requests: 429
+ * in place of 401 when it sends too many. Whoever shares the address and has a good credential is not
+ * concerned.
+ */
+export async function countRefusedCredential(
+  failures: Pick<CallerLimit, 'limiter' | 'limit' | 'anonymous'> | null,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  if (failures === null) return;
+  const { limiter, limit, anonymous = limit } = failures;
+  const bucket = `refused:${networkOf(request.ip)}`;
+  const answer = await limiter.take(bucket, 1, anonymous);
+  if (!answer.allowed) refuseBeyond(answer, anonymous, 'refused credentials', reply);
 }

@@ -33,7 +33,8 @@ import { assertStorable, hasTextAfterBody } from './json-body.ts';
 import { refuseNearMisses, wordsOf } from './near-misses.ts';
 import { parse, unknownFields, unknownKeys } from './parse.ts';
 import type { RateLimit } from '../cache/rate-limiter.ts';
-import { refuseBeyond, type CallerLimit } from './rate-limit.ts';
+import { networkOf } from '../network.ts';
+import { countRefusedCredential, refuseBeyond, type CallerLimit } from './rate-limit.ts';
 import { assertRoutes, type Call, type Route, type RouteDeps } from './route.ts';
 import { redirectWithoutSlash } from './trailing-slash.ts';
 
@@ -74,8 +75,12 @@ export function registerRoutes<Deps extends RouteDeps>(
       ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
       onRequest: async (request, reply) => {
         if (redirectWithoutSlash(request, reply)) return reply;
-        const identity = await admit(route, request, options);
-        await takeRequest(options.callerLimit ?? null, identity, request, reply);
+        const callerLimit = options.callerLimit ?? null;
+        const identity = await admit(route, request, options).catch(async (error: unknown) => {
+          if (isRefusedCredential(error)) await countRefusedCredential(callerLimit, request, reply);
+          throw error;
+        });
+        await takeRequest(callerLimit, identity, request, reply);
         identities.set(request, identity);
       },
       handler: (request, reply) => answer(route, read, request, reply, { ...options, isWord }),
@@ -123,6 +128,8 @@ const identities = new WeakMap<FastifyRequest, Identity>();
 
 const unauthenticated = (message: string): BillingError =>
   new BillingError('unauthenticated', 'unauthenticated', message);
+const isRefusedCredential = (error: unknown): boolean =>
+  error instanceof BillingError && error.kind === 'unauthenticated';
 const forbidden = (message: string): BillingError =>
   new BillingError('forbidden', 'permission_denied', message);
 
@@ -188,7 +195,7 @@ function limitedAs(
 ): [caller: string, limit: RateLimit] {
   if (customer_id !== undefined) return [`portal ${session_id}`, portal];
   const caller = key_id ?? user_id;
-  return caller === '' ? [`address ${request.ip}`, anonymous] : [caller, limit];
+  return caller === '' ? [`address ${networkOf(request.ip)}`, anonymous] : [caller, limit];
 }
 
 /** Deny by default: 403 unless the caller holds just what the route asks for. */

@@ -5,6 +5,7 @@ import type { AnswerFacts } from '../metrics.ts';
 import { errorBody } from './error-body.ts';
 import { answerOf, handleErrors } from './error-handler.ts';
 import { readJsonBodies } from './json-body.ts';
+import { limitConnections } from './limit-connections.ts';
 import { refuseConnection } from './refuse-connection.ts';
 import { secureAnswers, SECURITY_HEADERS } from './security-headers.ts';
 
@@ -14,6 +15,10 @@ export interface ServerOptions {
   readonly bodyLimitBytes?: number;
   /** Addresses or CIDR of proxies whose `X-Forwarded-For` says who calls. */
   readonly trustedProxies?: readonly string[];
+  /** Connections that are served at a time; 5,000 when left out. */
+  readonly maxConnections?: number;
+  /** In which a request's headers, and its body, have to be there; 30 s when left out. */
+  readonly requestTimeoutMs?: number;
   /** Called after each answer; `route` is the declared path, so that its values are few. */
   readonly onAnswer?: (answer: AnswerFacts) => void;
 }
@@ -24,6 +29,10 @@ export const EVENT_BODY_BYTES_MAX = 32 * 1024 * 1024;
 /** Node's bound of a request's line and headers. */
 const REQUEST_LINE_BYTES_MAX = 16 * 1024;
 
+const REQUEST_TIMEOUT_MS = 30_000;
+const TIMEOUT_CHECK_MS = 1_000;
+const CONNECTIONS_MAX = 5_000;
+
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 /**
@@ -32,6 +41,7 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
  * and body caps. It has no routes yet and does not listen.
  */
 export function createServer(options: ServerOptions): FastifyInstance {
+  const requestTimeout = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
   const app = fastify({
     loggerInstance: options.log,
     logController: new LogController({
@@ -41,7 +51,13 @@ export function createServer(options: ServerOptions): FastifyInstance {
     bodyLimit: options.bodyLimitBytes ?? API_BODY_BYTES_MAX,
     trustProxy: options.trustedProxies?.length ? [...options.trustedProxies] : false,
     connectionTimeout: 60_000,
-    requestTimeout: 30_000,
+    requestTimeout,
+    http: {
+      requestTimeout,
+      headersTimeout: requestTimeout,
+      // By default node looks every 30 seconds: a request of 30 seconds then ends after up to 60.
+      connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, requestTimeout),
+    },
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
@@ -63,6 +79,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   secureAnswers(app);
   readJsonBodies(app);
   handleErrors(app);
+  limitConnections(app, options.maxConnections ?? CONNECTIONS_MAX);
 
   app.addHook('onRequest', async (request, reply) => {
     void reply.header('x-request-id', request.id);

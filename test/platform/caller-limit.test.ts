@@ -44,7 +44,7 @@ describe('requests are limited', () => {
     registerRoutes(app, routes, {
       prefix: '/v1',
       deps: { pool: database.pool },
-      authenticate: async (key) => identity(key),
+      authenticate: async (key) => (key.startsWith('unknown') ? null : identity(key)),
       portalSessions: {
         authenticate: async (token) => ({ ...identity(''), customer_id: 'c', session_id: token }),
       },
@@ -63,6 +63,23 @@ describe('requests are limited', () => {
 
   const get = (path: string, headers: Record<string, string>, remoteAddress = '10.0.0.1') =>
     app.inject({ method: 'GET', url: `/v1/${path}`, headers, remoteAddress });
+
+  test('401 becomes 429 for an address that sends unknown keys, however many; good ones go on', async () => {
+    const where = '2001:db8:7:7::';
+    const statuses: number[] = [];
+    for (let count = 0; count < 4; count += 1) {
+      const key = `unknown-${count}`;
+      statuses.push((await get('ping', { 'x-api-key': key }, `${where}${count}`)).statusCode);
+    }
+    expect(statuses).toEqual([401, 401, 429, 429]);
+    const refused = await get('ping', { 'x-api-key': 'unknown' }, `${where}a`);
+    expect([refused.statusCode, refused.headers['retry-after']]).toEqual([429, '1']);
+    expect((await get('ping', {}, `${where}b`)).statusCode).toBe(429);
+    expect((await get('ping', { 'x-api-key': 'good' }, `${where}c`)).statusCode).toBe(200);
+    expect((await get('ping', { 'x-api-key': 'unknown' }, '2001:db8:7:8::1')).statusCode).toBe(401);
+    now += 10_000;
+    expect((await get('ping', { 'x-api-key': 'unknown' }, `${where}d`)).statusCode).toBe(401);
+  });
 
   test.each<[string, number, (who: string) => ReturnType<typeof get>]>([
     ['of a key', 4, (who) => get('ping', { 'x-api-key': who })],

@@ -1,0 +1,34 @@
+import type { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { BillingError } from '../../domain/errors.ts';
+
+/** Connections beyond the limit that are told so; those beyond them are closed without a word. */
+const TOLD_SHARE = 0.1;
+
+/**
+ * Serves at most `max` connections at a time. A request on a further one is answered 503 with
+ * `Retry-After`, before its credential is looked at, and its connection is closed. Connections that are
+ * there go on.
+ */
+export function limitConnections(app: FastifyInstance, max: number): void {
+  const refused = new WeakSet<Socket>();
+  let served = 0;
+  app.server.maxConnections = max + Math.ceil(max * TOLD_SHARE);
+  app.server.on('connection', (socket: Socket) => {
+    if (served >= max) {
+      refused.add(socket);
+      return;
+    }
+    served += 1;
+    socket.once('close', () => (served -= 1));
+  });
+  app.addHook('onRequest', async (request, reply) => {
+    if (!refused.has(request.raw.socket)) return;
+    void reply.header('connection', 'close');
+    throw new BillingError(
+      'unavailable',
+      'too_many_connections',
+      'More connections are open than are served at a time. Send again after the time in Retry-After.',
+    );
+  });
+}
