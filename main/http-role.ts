@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from 'prom-client';
 import { httpMetrics } from '../platform/metrics.ts';
 import { serveMetrics } from '../platform/http/serve-metrics.ts';
+import { LoopWatch } from '../platform/http/loop-watch.ts';
 import { createServer } from '../platform/http/server.ts';
 import { isReady, type ComponentHealth, type RunningRole } from './role.ts';
 import type { Runtime } from './runtime.ts';
@@ -26,8 +27,10 @@ export async function startHttpRole(
   const app = createServer({
     log,
     trustedProxies: config.TRUSTED_PROXIES,
+    maxConnections: config.MAX_CONNECTIONS,
     onAnswer: httpMetrics(registry),
   });
+  new LoopWatch({ registry, log }).watch(app);
   const started: HttpPart[] = [];
   for (const part of parts) {
     const ready = await part(runtime);

@@ -22,10 +22,13 @@ export function networkOf(ip: string): string {
 /** The eight words of a valid IPv6 address. */
 function wordsOf(address: string): number[] {
   // A tail in IPv4 form is two words.
-  const text = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_tail, ...bytes: string[]) => {
-    const [a, b, c, d] = bytes.map(Number) as [number, number, number, number];
-    return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
-  });
+  const text = address.replace(
+    /(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/,
+    (_tail, ...bytes: string[]) => {
+      const [a, b, c, d] = bytes.map(Number) as [number, number, number, number];
+      return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
+    },
+  );
   const [head, tail] = text.split('::').map((part) => (part === '' ? [] : part.split(':')));
   const right = tail ?? [];
   const zeros = tail === undefined ? [] : Array<string>(8 - head!.length - right.length).fill('0');
