@@ -2,6 +2,7 @@ import { systemClock } from '../platform/clock.ts';
 import { readConfig } from '../platform/config.ts';
 import { createLogger } from '../platform/log.ts';
 import { isLoopback } from '../platform/loopback.ts';
+import { withoutTrailing } from '../schemas/digits.ts';
 import { whyNotStarted } from './cannot-start.ts';
 import { firstLogin } from './first-login.ts';
 import { startInstance } from './instance.ts';
@@ -51,7 +52,7 @@ Send an event, then look at what became of it:
 ${
   firstPerson === null
     ? ''
-    : `${firstLogin(config.PUBLIC_URL?.replace(/\/+$/, '') ?? baseUrl, firstPerson)}
+    : `${firstLogin(withoutTrailing(config.PUBLIC_URL ?? baseUrl, '/'), firstPerson)}
 `
 }Ctrl-C stops everything.
 `);

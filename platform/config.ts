@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { withoutTrailing } from '../schemas/digits.ts';
 import { isLoopback } from './loopback.ts';
 
 const url = (protocols: RegExp, example: string) =>
@@ -166,7 +167,7 @@ export function signUpOf({
 
 /** Where browsers reach the product, without a slash at the end. */
 export const publicUrlOf = ({ PUBLIC_URL, PORT }: Pick<Config, 'PUBLIC_URL' | 'PORT'>): string =>
-  (PUBLIC_URL ?? `http://127.0.0.1:${PORT}`).replace(/\/+$/, '');
+  withoutTrailing(PUBLIC_URL ?? `http://127.0.0.1:${PORT}`, '/');
 
 /** Reads the environment once. Only `main/` calls this; everything else is handed values. */
 export function readConfig(env: NodeJS.ProcessEnv): Config {

@@ -33,7 +33,7 @@ export type SignUpBody = z.output<typeof SignUpBody>;
 
 /** The first person of an installation may have an address of this machine alone. */
 const accountAddress = emailAddress.or(
-  z.string().regex(/^[A-Za-z0-9._-]{1,64}@localhost$/, 'is no e-mail address'),
+  matching(/^[A-Za-z0-9._-]{1,64}@localhost$/, 74, 'is no e-mail address'),
 );
 
 export const LogInBody = z.object({ email: accountAddress, password });
