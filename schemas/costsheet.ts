@@ -6,6 +6,7 @@ import {
   optionalMetadata,
   optionalText,
   recordFields,
+  textOrEmpty,
 } from './primitives.ts';
 import { expandQuery, nestedFields, searchSchemas } from './search.ts';
 
@@ -22,7 +23,7 @@ export type UpdateCostsheetBody = z.output<typeof UpdateCostsheetBody>;
 export const costsheetFields = {
   ...recordFields,
   name: z.string(),
-  lookup_key: z.string().nullable(),
+  lookup_key: textOrEmpty,
   description: z.string().nullable(),
   metadata: z.record(z.string(), z.string()),
 };

@@ -11,6 +11,7 @@ import {
   pairs,
   recordFields,
   text,
+  textOrEmpty,
   time,
 } from './primitives.ts';
 import { RECORD_SEARCH_FIELDS } from './record-search.ts';
@@ -46,7 +47,7 @@ export const Coupon = z
     amount_off: decimalText,
     percentage_off: decimalText,
     /** Of a fixed coupon. */
-    currency: z.string().nullable(),
+    currency: textOrEmpty,
     cadence: z.enum(COUPON_CADENCES),
     duration_in_periods: z.int().nullable(),
     max_redemptions: z.int().nullable(),

@@ -4,6 +4,7 @@ import { Feature } from './feature.ts';
 import { EmbeddedPlan } from './plan-record.ts';
 import {
   decimalText,
+  emptyWhenUnset,
   id,
   instant,
   integer,
@@ -13,6 +14,7 @@ import {
   pairs,
   positiveDecimal,
   recordFields,
+  textOrEmpty,
   time,
 } from './primitives.ts';
 import { searchSchemas } from './search.ts';
@@ -78,8 +80,8 @@ export const entitlementFields = {
   is_enabled: z.boolean(),
   is_soft_limit: z.boolean(),
   usage_limit: z.number().nullable(),
-  usage_reset_period: z.enum(USAGE_RESET_PERIODS).nullable(),
-  static_value: z.string().nullable(),
+  usage_reset_period: emptyWhenUnset(z.enum(USAGE_RESET_PERIODS)),
+  static_value: textOrEmpty,
   config_value: z.record(z.string(), z.unknown()).nullable(),
   aggregation_mode: z.enum(ENTITLEMENT_AGGREGATION_MODES),
   grant_quota: decimalText.nullable(),

@@ -10,6 +10,7 @@ import {
   optionalText,
   positiveDecimal,
   recordFields,
+  textOrEmpty,
 } from './primitives.ts';
 import { searchSchemas } from './search.ts';
 import { ALERT_CONDITIONS, FEATURE_TYPES } from './words.ts';
@@ -84,13 +85,13 @@ export const Feature = z
     lookup_key: z.string(),
     description: z.string().nullable(),
     type: z.enum(FEATURE_TYPES),
-    meter_id: z.string().nullable(),
+    meter_id: textOrEmpty,
     /** Null unless the route embeds it. */
     meter: Meter.nullable(),
     group_id: z.string().nullable(),
     group: Group.nullable(),
-    unit_singular: z.string().nullable(),
-    unit_plural: z.string().nullable(),
+    unit_singular: textOrEmpty,
+    unit_plural: textOrEmpty,
     reporting_unit: z
       .object({
         conversion_rate: z.number(),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { emptyWhenUnset, textOrEmpty } from './primitives.ts';
 import { Feature } from './feature.ts';
 import { commaSeparated } from './search.ts';
 import { EmbeddedSubscription } from './subscription.ts';
@@ -16,8 +17,8 @@ export const GrantedSource = z
     quantity: z.number(),
     is_enabled: z.boolean(),
     usage_limit: z.number().nullable(),
-    usage_reset_period: z.enum(USAGE_RESET_PERIODS).nullable(),
-    static_value: z.string().nullable(),
+    usage_reset_period: emptyWhenUnset(z.enum(USAGE_RESET_PERIODS)),
+    static_value: textOrEmpty,
     config_value: z.unknown(),
   })
   .meta({ id: 'GrantedSource' });

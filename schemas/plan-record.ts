@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { recordFields } from './primitives.ts';
+import { recordFields, textOrEmpty } from './primitives.ts';
 
 export const planFields = {
   ...recordFields,
   name: z.string(),
   description: z.string().nullable(),
-  lookup_key: z.string().nullable(),
+  lookup_key: textOrEmpty,
   display_order: z.int(),
   metadata: z.record(z.string(), z.string()),
 };

@@ -21,6 +21,7 @@ import {
   pairs,
   recordFields,
   text,
+  textOrEmpty,
   time,
 } from './primitives.ts';
 import { RECORD_SEARCH_FIELDS } from './record-search.ts';
@@ -144,10 +145,10 @@ export const priceFields = {
   description: z.string().nullable(),
   entity_type: z.enum(PRICE_ENTITY_TYPES),
   entity_id: z.string(),
-  meter_id: z.string().nullable(),
+  meter_id: textOrEmpty,
   filter_values: z.record(z.string(), z.array(z.string())),
   group_id: z.string().nullable(),
-  lookup_key: z.string().nullable(),
+  lookup_key: textOrEmpty,
   metadata: z.record(z.string(), z.string()),
   min_quantity: decimalText.nullable(),
   price_unit_type: z.enum(PRICE_UNIT_TYPES),

@@ -223,3 +223,23 @@ export const IdParams = z.object({ id });
 
 /** The answer to an action that has nothing else to say. */
 export const Message = z.object({ message: z.string() });
+
+const emptyWhenUnsetSchemas = new WeakSet<z.ZodType>();
+
+/**
+ * A text of an answer that is "" when it is unset (ruling 37). Rows and code hold null; what sends the
+ * answer replaces it (`platform/http/empty-texts.ts`).
+ */
+export function emptyWhenUnset<Text extends z.ZodString | z.ZodEnum>(
+  text: Text,
+): z.ZodNullable<Text> {
+  const filled = text instanceof z.ZodEnum ? z.enum([...(text.options as string[]), '']) : text;
+  const schema = filled.nullable();
+  emptyWhenUnsetSchemas.add(schema);
+  return schema as unknown as z.ZodNullable<Text>;
+}
+
+export const isEmptyWhenUnset = (schema: z.ZodType): boolean => emptyWhenUnsetSchemas.has(schema);
+
+/** A plain one. */
+export const textOrEmpty = emptyWhenUnset(z.string());

@@ -12,6 +12,7 @@ import {
   instant,
   recordFields,
   recurringPeriod,
+  textOrEmpty,
 } from './primitives.ts';
 import { searchSchemas } from './search.ts';
 import {
@@ -57,7 +58,7 @@ export const subscriptionFields = {
   payment_terms: z.string().nullable(),
   proration_behavior: z.enum(SUBSCRIPTION_PRORATION_BEHAVIORS),
   line_item_grouping: z.enum(LINE_ITEM_GROUPINGS),
-  gateway_payment_method_id: z.string().nullable(),
+  gateway_payment_method_id: textOrEmpty,
   commitment_amount: decimalText.nullable(),
   commitment_duration: billingPeriod.nullable(),
   enable_true_up: z.boolean(),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isEmptyWhenUnset } from '../../schemas/primitives.ts';
 import { DETAILS_MAX } from '../../domain/errors.ts';
 import { readerOf } from './conditional.ts';
 import type { Route } from './route.ts';
@@ -211,13 +212,22 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output', components: Compone
     io,
     unrepresentable: 'any',
     // The generated patterns of dates and ids are longer than everything else together.
-    override: ({ jsonSchema }) => {
+    override: ({ zodSchema, jsonSchema }) => {
+      if (isEmptyWhenUnset(zodSchema as unknown as z.ZodType)) neverNull(jsonSchema as Json);
       if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
     },
   }) as Json & { definitions?: Json; $defs?: Json };
   for (const [name, definition] of Object.entries(definitions ?? $defs ?? {}))
     components.schemas[name] = pointToComponents(definition);
   return pointToComponents(own) as Json;
+}
+
+/** Answers have "" in the place of null there. */
+function neverNull(schema: Json): void {
+  const [text] = (schema['anyOf'] ?? []) as Json[];
+  delete schema['nullable'];
+  delete schema['anyOf'];
+  Object.assign(schema, text);
 }
 
 /** The same schema with `#/definitions/X` or `#/$defs/X` as `#/components/schemas/X`. */

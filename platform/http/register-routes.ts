@@ -28,6 +28,7 @@ import {
   type Condition,
 } from './conditional.ts';
 import { doOnce } from './command-once.ts';
+import { emptyTextsOf } from './empty-texts.ts';
 import { ignoredFields } from './ignored-fields.ts';
 import { assertStorable, hasTextAfterBody } from './json-body.ts';
 import { refuseNearMisses, wordsOf } from './near-misses.ts';
@@ -60,10 +61,11 @@ export interface RegisterOptions<Deps extends RouteDeps> {
  */
 export function registerRoutes<Deps extends RouteDeps>(
   app: FastifyInstance,
-  routes: readonly Route<Deps>[],
+  declared: readonly Route<Deps>[],
   options: RegisterOptions<Deps>,
 ): void {
-  assertRoutes(routes as readonly Route<never>[]);
+  assertRoutes(declared as readonly Route<never>[]);
+  const routes = declared.map(withEmptyTexts);
   readFiles(app, routes, options.prefix);
   let words: ReadonlySet<string> | null = null;
   const isWord = (key: string): boolean => (words ??= wordsOf(routes)).has(key);
@@ -86,6 +88,13 @@ export function registerRoutes<Deps extends RouteDeps>(
       handler: (request, reply) => answer(route, read, request, reply, { ...options, isWord }),
     });
   }
+}
+
+/** The route with "" for null where its answer says so. */
+function withEmptyTexts<Deps extends RouteDeps>(route: Route<Deps>): Route<Deps> {
+  const fill = route.answer === null ? null : emptyTextsOf(route.answer);
+  if (fill === null) return route;
+  return { ...route, handler: async (call) => fill(await route.handler(call)) as never };
 }
 
 /** The path as Fastify writes it: `/v1/plans/:id`. */

@@ -31,6 +31,10 @@ export const aggregationOf = (sent: CreateMeterBody['aggregation']): Meter['aggr
   field: sent.field ?? null,
   expression: sent.expression ?? null,
   group_by: sent.group_by ?? null,
-  multiplier: sent.multiplier ?? null,
+  // Existing clients send 1 with every type: it changes nothing (ruling 33).
+  multiplier:
+    sent.type !== 'SUM_WITH_MULTIPLIER' && sent.multiplier === '1'
+      ? null
+      : (sent.multiplier ?? null),
   bucket_size: sent.bucket_size ?? null,
 });

@@ -35,7 +35,7 @@ describe('coupons', () => {
     expect(body).toMatchObject({
       amount_off: '0',
       percentage_off: '25.5',
-      currency: null,
+      currency: '',
       coupon_code: 'save',
       rules: { any: [1] },
     });

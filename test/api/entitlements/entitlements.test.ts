@@ -48,18 +48,18 @@ describe('entitlements', () => {
         { is_enabled: false, usage_limit: 0, usage_reset_period: 'MONTHLY' },
         { is_enabled: true, usage_limit: 0 },
       ],
-      ['metered', { usage_limit: null }, { usage_limit: null, usage_reset_period: null }],
+      ['metered', { usage_limit: null }, { usage_limit: null, usage_reset_period: '' }],
       ['metered', { usage_limit: 10_000_000_000 }, { usage_limit: 10_000_000_000 }],
       ['boolean', { usage_limit: 5 }, { is_enabled: false, usage_limit: null }],
       [
         'boolean',
         { usage_reset_period: 'DAILY', is_soft_limit: true, static_value: 'x' },
-        { usage_reset_period: null, is_soft_limit: false, static_value: null },
+        { usage_reset_period: '', is_soft_limit: false, static_value: '' },
       ],
       [
         'metered',
         { static_value: 'x', is_soft_limit: true },
-        { static_value: null, is_soft_limit: true },
+        { static_value: '', is_soft_limit: true },
       ],
       ['boolean', { is_enabled: true }, { is_enabled: true }],
       ['static', { static_value: 'gold' }, { is_enabled: true, static_value: 'gold' }],
@@ -124,7 +124,7 @@ describe('entitlements', () => {
     expect(updated).toMatchObject({
       static_value: 'silver',
       usage_limit: null,
-      usage_reset_period: null,
+      usage_reset_period: '',
       is_soft_limit: false,
     });
   });

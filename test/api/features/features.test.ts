@@ -105,8 +105,8 @@ describe('features', () => {
       expect(updated).toMatchObject({
         name: 'F',
         description: null,
-        unit_singular: null,
-        unit_plural: null,
+        unit_singular: '',
+        unit_plural: '',
         metadata: { b: '2' },
         type: 'boolean',
         lookup_key: feature.lookup_key,

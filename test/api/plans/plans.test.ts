@@ -107,7 +107,7 @@ describe('plans', () => {
       metadata: { a: '1', b: '2', source_plan_id: source.id },
     });
     expect(copy.prices).toMatchObject([
-      { amount: '10', lookup_key: null, start_date: price.start_date, entity_id: copy.id },
+      { amount: '10', lookup_key: '', start_date: price.start_date, entity_id: copy.id },
     ]);
     expect(copy.prices[0].parent_price_id).toBe(copy.prices[0].id);
     expect(
