@@ -354,6 +354,19 @@ function comparable(kind: FieldKind, value: string | number | boolean): string |
   return parsed.success ? parsed.data : null;
 }
 
+/**
+ * Names that some search of the API, or of existing clients, expands. Where one does not apply it is
+ * ignored (ruling 38): clients send one list of names everywhere.
+ */
+export const EXPAND_WORDS: ReadonlySet<string> = new Set(
+  `addon addons coupon coupons credit_grant credit_grants credits_available_breakdown customer customers
+  entitlement entitlements feature features group groups invoice invoices line_items meter meters parent
+  plan plans price price_sync_status prices price_unit priceunit schedule subscription
+  subscription_line_item subscription_line_items subscriptions tax_applied tax_rate tax_rates wallet wallets`.split(
+    /\s+/,
+  ),
+);
+
 /** `prices.meters` is the meters of the prices: both are expanded. */
 function expansions(
   spec: SearchSpec<z.core.$ZodLooseShape>,
@@ -366,13 +379,14 @@ function expansions(
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '');
   const names = (path: string): string[] => (known.includes(path) ? [path] : path.split('.'));
+  const isName = (name: string): boolean => known.includes(name) || EXPAND_WORDS.has(name);
   for (const path of paths)
-    if (!names(path).every((name) => known.includes(name)))
+    if (!names(path).every(isName))
       complain(
         ['expand'],
         `"${path}" can not be expanded; ${known.length === 0 ? 'nothing can' : `one of: ${namesOf(known)}`}`,
       );
-  return new Set(paths.flatMap(names));
+  return new Set(paths.flatMap(names).filter((name) => known.includes(name)));
 }
 
 /** `pagination.offset` is where the next page begins (specification, endpoint rule 4). */

@@ -48,6 +48,10 @@ describe('a search body and a query string mean the same', () => {
     expect([fromQuery.ids, fromQuery.flag]).toEqual([fromBody.ids, fromBody.flag]);
   });
 
+  test('a name that only other searches expand is ignored', () => {
+    expect(query.parse({ expand: 'plan,wallets' }).search.expand).toEqual(new Set(['plan']));
+  });
+
   test('a path expands every name on it', () => {
     expect(query.parse({ expand: 'plan.meters' }).search.expand).toEqual(
       new Set(['plan', 'meters']),

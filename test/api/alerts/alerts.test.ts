@@ -213,7 +213,7 @@ describe('alert logs', () => {
     ['alert_type', { alert_type: 'nothing' }],
     ['alert_status', { alert_status: 'nothing' }],
     ['limit', { limit: 1001 }],
-    ['expand', { expand: 'plan' }],
+    ['expand', { expand: 'shoe' }],
   ])('400: %s', async (path, filter) => {
     const answer = await api.post('/v1/alerts/search', filter);
     expect([answer.status, answer.body.details[0].path]).toEqual([400, path]);

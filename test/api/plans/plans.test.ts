@@ -80,7 +80,7 @@ describe('plans', () => {
     });
     expect(await put({ description: '', lookup_key: null, metadata: { b: '2' } })).toMatchObject({
       description: null,
-      lookup_key: null,
+      lookup_key: '',
       metadata: { b: '2' },
     });
   });
