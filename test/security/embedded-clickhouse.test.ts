@@ -19,7 +19,7 @@ describe('the embedded ClickHouse', () => {
   let secret: string;
   let password: string;
   beforeAll(async () => {
-    const loader = fileURLToPath(new URL('../support/typescript-loader.js', import.meta.url));
+    const loader = fileURLToPath(new URL('../../scripts/typescript.js', import.meta.url));
     directory = mkdtempSync(join(tmpdir(), 'meterline-engine-'));
     secret = join(directory, 'secret.txt');
     writeFileSync(secret, 'canary-of-a-file');
