@@ -360,7 +360,7 @@ function comparable(kind: FieldKind, value: string | number | boolean): string |
  */
 export const EXPAND_WORDS: ReadonlySet<string> = new Set(
   `addon addons coupon coupons credit_grant credit_grants credits_available_breakdown customer customers
-  entitlement entitlements feature features group groups invoice invoices line_items meter meters parent
+  entitlement entitlements feature features group groups invoice line_items meter meters parent
   plan plans price price_sync_status prices price_unit priceunit schedule subscription
   subscription_line_item subscription_line_items subscriptions tax_applied tax_rate tax_rates wallet wallets`.split(
     /\s+/,
