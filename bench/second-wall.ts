@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findCustomer } from '../api/customers/customers/repository.ts';
+import { getCustomer } from '../api/customers/customers/repository.ts';
 import { insertInvoiceLines, insertInvoices } from '../api/billing/records/invoice-repository.ts';
 import { replaceSubscriptions } from '../api/billing/records/subscription-repository.ts';
 import { connectPostgres, type Pool } from '../postgres/client.ts';
@@ -75,8 +75,8 @@ async function reads(url: string): Promise<BenchRow[]> {
       scope: SCOPE,
       actor: { kind: 'user', user_id: 'user_bench' },
     });
-    const plainly: Find = (index) => findCustomer(pool, SCOPE, `cust_${1 + (index % CUSTOMERS)}`);
-    const walled: Find = (index) => findCustomer(scoped, SCOPE, `cust_${1 + (index % CUSTOMERS)}`);
+    const plainly: Find = (index) => getCustomer(pool, SCOPE, `cust_${1 + (index % CUSTOMERS)}`);
+    const walled: Find = (index) => getCustomer(scoped, SCOPE, `cust_${1 + (index % CUSTOMERS)}`);
     const measure = connections === 1 ? oneByOne : atRate;
     await measure(plainly, 200);
     await measure(walled, 200);

@@ -1,5 +1,5 @@
 /**
- * What one statement may take (reliability S13). Every statement has all of them: the client adds those
+ * What one statement may take (tenancy S13). Every statement has all of them: the client adds those
  * of `SERVICE` to one that says nothing else. A statement that reaches a limit fails whole; none ever
  * answers a part.
  */

@@ -103,7 +103,7 @@ export interface TouchedBucket extends BucketKey {
 }
 
 /**
- * The properties of an event after its customer was erased (reliability S31). No event has it from its
+ * The properties of an event after its customer was erased (tenancy S31). No event has it from its
  * sender: properties are a JSON object.
  */
 export const ERASED_PROPERTIES = 'erased';

@@ -4,7 +4,7 @@ const LETTERS_FOR_TWO = 8;
 
 /**
  * The known word that an unknown one is a misspelling of, or null: at most one letter is wrong in words of
- * 5 to 7 letters, two from 8 on (ruling 57). Two letters that changed places count as one.
+ * 5 to 7 letters, two from 8 on (api 57). Two letters that changed places count as one.
  */
 export function nearMiss(word: string, known: Iterable<string>): string | null {
   if (word.length < LETTERS_MIN) return null;

@@ -345,7 +345,7 @@ function nativeField(key: string): number {
   }
 }
 
-/** CloudEvents name → ours: id, type, subject, time, source, data (product 2). */
+/** CloudEvents name → ours: id, type, subject, time, source, data (api 2). */
 function cloudEventField(key: string): number {
   switch (key) {
     case 'id':

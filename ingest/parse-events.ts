@@ -17,7 +17,7 @@ export interface ParsedEvents {
 /**
  * The events of a body, or 400 `validation_error` with the first 100 bad fields under the paths the
  * client wrote and the number of all; nothing of such a body is accepted (metering 2). The two messages are those that existing
- * clients know (observed-usage).
+ * clients know (recorded of the reference).
  */
 export function parseEvents(body: Buffer, format: EventFormat, context: ReadContext): ParsedEvents {
   if (!isUtf8(body)) throw invalid(MISSHAPEN, [malformed('The body is not UTF-8')]);

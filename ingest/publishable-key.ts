@@ -7,7 +7,7 @@ import type { EventFormat } from './parse-events.ts';
 /**
  * Events as the key may send them. Whoever reads a page has its publishable key, so the ids of its events
  * begin with the key's id: they take no id that somebody else's event will have. A key that is held to
- * some event names or to one customer sends nothing else: 400 with every field that differs (ruling 52).
+ * some event names or to one customer sends nothing else: 400 with every field that differs (tenancy 52).
  */
 export function asKeySends(
   { key_id, publishable }: Pick<Identity, 'key_id' | 'publishable'>,

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { BillingError } from '../domain/errors.ts';
 import { bodyDecoder, bodyTooLarge } from '../platform/http/decode-body.ts';
 
-/** What a body may weigh once it is decoded (rulings 9). */
+/** What a body may weigh once it is decoded (metering 2). */
 export const BODY_BYTES_MAX = 32 * 1024 * 1024;
 
 /**

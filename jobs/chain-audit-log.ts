@@ -8,7 +8,7 @@ import type { Job } from './job.ts';
 const PAUSE = 3;
 
 /**
- * Appends what was written to the audit log since the last run to the tenants' chains (reliability, S25).
+ * Appends what was written to the audit log since the last run to the tenants' chains (tenancy S25).
  * Behind the writers and not among them, so that no two requests of a tenant wait for each other.
  * It ends with the first page that is not full: what is written meanwhile waits for the next run, where a
  * run that went on until nothing was left never ended, with pages of a few rows, at 500 creates a second.

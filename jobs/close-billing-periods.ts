@@ -20,7 +20,7 @@ const PAGE_SUBSCRIPTIONS = 500;
 /**
  * Does what is due: drafts the invoice of each period that is over and begins the next one, opens
  * subscriptions whose start has come, ends trials, and lets scheduled cancellations take effect
- * (billing-semantics 3.4). A subscription that is several periods behind is taken one period at a time,
+ * (billing 3.4). A subscription that is several periods behind is taken one period at a time,
  * in as many passes. Environments take turns, a page each. A subscription that cannot be billed says so
  * to its tenant and holds up nobody.
  */

@@ -33,7 +33,7 @@ const POLL_MS = 200;
  * Finalizes drafts whose period and grace are over, after the stream has passed the heads that the log
  * had then (metering 5): a usage event that was accepted in time is on the invoice. One that the stream
  * has not reached yet waits for the next run; one that is refused says so to its tenant and is left to a
- * person, as trying again cannot change the answer (billing-semantics 17.4). Environments take turns.
+ * person, as trying again cannot change the answer (billing 17.4). Environments take turns.
  */
 export const finalizeDraftInvoices: Job<FinalizeDraftInvoicesDeps> = {
   name: 'finalize-draft-invoices',

@@ -52,7 +52,7 @@ const SUMMARY_ROWS = 10;
 const REASON_LENGTH_MAX = 300;
 
 /**
- * Imports the files of open tasks (money-semantics 19.1). A batch of rows is appended to the log first;
+ * Imports the files of open tasks (money 19.1). A batch of rows is appended to the log first;
  * then their results are kept and the cursor moves past them, in one transaction. A crash in between
  * appends them again, under the same ids: an event that names none is called by its task and row
  * (metering 3), so it counts once. A row that is refused is reported and left out.
@@ -232,7 +232,7 @@ function refused(problems: readonly ErrorDetail[]): RowResult {
   return [null, first!.path.slice(0, 100), reason.slice(0, REASON_LENGTH_MAX)];
 }
 
-/** Counts, cursor and status after a batch. A task whose every row failed has failed (money-semantics 19.1). */
+/** Counts, cursor and status after a batch. A task whose every row failed has failed (money 19.1). */
 function progress(task: TaskRow, rows: number, failures: readonly string[], clock: Clock) {
   const at = isoTime(clock.now());
   const processed_records = task.processed_records + rows;

@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 /**
  * Once a day says in the product's log how far the chains of the audit log reach, for each tenant of whom
  * something was written since the day before. The log is kept elsewhere, so that an end that was cut off
- * is missed there (reliability, S25): `maintain.js audit verify HEAD…` compares.
+ * is missed there (tenancy S25): `maintain.js audit verify HEAD…` compares.
  */
 export const tellAuditHeads: Job<{ readonly pool: Pool; readonly log: Logger }> = {
   name: 'tell-audit-heads',

@@ -8,7 +8,7 @@ import { analyticsLimits, type Runtime } from './runtime.ts';
 /** A pause of this length lets a caller make this many seconds' worth of requests at once. */
 const BURST_SECONDS = 2;
 
-/** One browser with a portal page open (money-semantics 14.6). */
+/** One browser with a portal page open (tenancy 14.6). */
 const PORTAL = { perSecond: 20, burst: 60 };
 /** One address without a credential; each login costs it, and us, a password's hash. */
 const ANONYMOUS = { perSecond: 50, burst: 200 };

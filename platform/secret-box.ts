@@ -14,7 +14,7 @@ export interface SecretPlace {
   readonly column: string;
 }
 
-/** Seals what has to be read again but must not lie in a database dump (reliability, S24). */
+/** Seals what has to be read again but must not lie in a database dump (tenancy S24). */
 export interface SecretBox {
   /** Throws 503 `encryption_not_configured` without a key. */
   seal(secret: string, place: SecretPlace): string;

@@ -33,7 +33,7 @@ const NOT_NOTED: Readonly<Record<string, readonly string[]>> = {
 const NEVER_NOTED = ['updated_at', 'updated_by', 'version', 'sequence'];
 
 /**
- * Data of people who may ask to be forgotten (reliability, S31): the log, which forgets nothing, says
+ * Data of people who may ask to be forgotten (tenancy S31): the log, which forgets nothing, says
  * that it changed and not what it was.
  */
 const PERSONAL: Readonly<Record<string, readonly string[]>> = {

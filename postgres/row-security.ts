@@ -40,7 +40,7 @@ interface TableState {
 }
 
 /**
- * The second wall (reliability, S1): on every table of a tenant row-level security is on, forced for the
+ * The second wall (tenancy S1): on every table of a tenant row-level security is on, forced for the
  * owner too, with one policy for each of the two roles. Runs after every migration, looks at what the
  * database has, and changes what is missing: a table of a later migration is protected without being
  * named anywhere. When nothing is missing it takes no lock. Answers the tables that were changed.

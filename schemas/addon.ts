@@ -47,7 +47,7 @@ export const AddonSearch = searchSchemas({
     description: 'text',
     ...RECORD_SEARCH_FIELDS,
   },
-  // `credit_grant` is what clients of plans call it (observed-catalog, Plans).
+  // `credit_grant` is what clients of plans call it (recorded of the reference: Plans).
   expand: ['prices', 'meters', 'entitlements', 'features', 'credit_grants', 'credit_grant'],
   filters: (kind) => ({
     addon_ids: kind.list(),

@@ -35,7 +35,7 @@ export const CustomerInvoiceSummary = z
   .meta({ id: 'CustomerInvoiceSummary' });
 export type CustomerInvoiceSummary = z.infer<typeof CustomerInvoiceSummary>;
 
-/** One period's credits of one grant (money-semantics 5.3.1). */
+/** One period's credits of one grant (money 5.3.1). */
 export const CreditGrantApplication = z
   .object({
     ...recordFields,

@@ -16,7 +16,7 @@ export type BillingReason = (typeof BILLING_REASONS)[number];
 
 /**
  * An invoice of a subscription for one of its billing periods, computed from the subscription.
- * Amounts that clients of this API send along are read over: they are computed (billing-semantics 17.2).
+ * Amounts that clients of this API send along are read over: they are computed (billing 17.2).
  */
 export const CreateInvoiceBody = z
   .object({

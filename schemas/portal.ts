@@ -36,7 +36,7 @@ export const PortalPageBody = z
     message: `leads beyond the first ${OFFSET_MAX} records`,
   });
 
-/** How customers are reached is theirs to change, and nothing else (money-semantics 15.6). */
+/** How customers are reached is theirs to change, and nothing else (tenancy 15.6). */
 export const UpdatePortalInfoBody = z.object({ ...contactFields, name: name().optional() });
 
 /** The customer is the session's: a body that names one is not heard. */

@@ -55,7 +55,7 @@ export const TransformQuantityBody = z.object({
 const tiers = z.array(PriceTierBody).max(500).nullish();
 const bucketSize = optionalOneOf([...BUCKET_SIZES, 'none']);
 
-/** Which property values the price is for: property → values (billing-semantics 2.5). */
+/** Which property values the price is for: property → values (billing 2.5). */
 const filterValues = pairs(z.array(text(1000)).max(1000), 20).nullish();
 
 /** What `POST /prices` takes. That the fields make sense together is for the rules of pricing to say. */

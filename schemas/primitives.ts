@@ -227,7 +227,7 @@ export const Message = z.object({ message: z.string() });
 const emptyWhenUnsetSchemas = new WeakSet<z.ZodType>();
 
 /**
- * A text of an answer that is "" when it is unset (ruling 37). Rows and code hold null; what sends the
+ * A text of an answer that is "" when it is unset (api 37). Rows and code hold null; what sends the
  * answer replaces it (`platform/http/empty-texts.ts`).
  */
 export function emptyWhenUnset<Text extends z.ZodString | z.ZodEnum>(

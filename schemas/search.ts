@@ -76,7 +76,7 @@ export interface FieldFilter {
 
 export const LIMIT_DEFAULT = 50;
 export const LIMIT_MAX = 1000;
-/** Skipping rows costs as much as reading them (reliability, S18). */
+/** Skipping rows costs as much as reading them (tenancy S18). */
 export const OFFSET_MAX = 100_000;
 
 const DIRECTIONS = ['asc', 'desc'] as const;
@@ -356,7 +356,7 @@ function comparable(kind: FieldKind, value: string | number | boolean): string |
 
 /**
  * Names that some search of the API, or of existing clients, expands. Where one does not apply it is
- * ignored (ruling 38): clients send one list of names everywhere.
+ * ignored (api 38): clients send one list of names everywhere.
  */
 export const EXPAND_WORDS: ReadonlySet<string> = new Set(
   `addon addons coupon coupons credit_grant credit_grants credits_available_breakdown customer customers

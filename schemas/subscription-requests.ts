@@ -39,10 +39,10 @@ export const CANCELLATION_TYPES = ['immediate', 'end_of_period', 'scheduled_date
 
 const quantity = nonNegativeDecimal;
 
-/** `30 NET`: days from the issue of an invoice to its due date, any number (billing-semantics 17.5). */
+/** `30 NET`: days from the issue of an invoice to its due date, any number (billing 17.5). */
 const paymentTerms = matching(/^\d{1,4} NET$/, 8, 'expected days and NET, for example "30 NET"');
 
-/** 1 is no premium; below it overage would cost less than usage (billing-semantics 6.1). */
+/** 1 is no premium; below it overage would cost less than usage (billing 6.1). */
 const overageFactor = decimal.refine((value) => !/^(0|-)/.test(value), {
   message: 'must be at least 1',
 });
@@ -59,7 +59,7 @@ const commitmentFields = {
   commitment_time_buckets: notOffered('a commitment by time of day'),
 };
 
-/** What is promised to be used of one price, in each of its charge periods (billing-semantics 6.2). */
+/** What is promised to be used of one price, in each of its charge periods (billing 6.2). */
 export const LineItemCommitment = z
   .object({
     ...commitmentFields,
@@ -88,7 +88,7 @@ export const LineItemRequest = z
   .meta({ id: 'SubscriptionLineItemRequest' });
 export type LineItemRequest = z.output<typeof LineItemRequest>;
 
-/** Other terms for one of the plan's prices, on this subscription only (billing-semantics 10.1). */
+/** Other terms for one of the plan's prices, on this subscription only (billing 10.1). */
 export const OverrideLineItemRequest = z
   .object({
     price_id: id,

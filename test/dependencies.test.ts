@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Every package that runs beside ours is one to trust and to keep up with (reliability, S29). */
+/** Every package that runs beside ours is one to trust and to keep up with (tenancy S29). */
 const PACKAGES_MAX = 200;
 
 interface LockedPackage {

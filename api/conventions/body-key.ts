@@ -8,7 +8,7 @@ type Asked = Caller & { setHeader(name: string, value: string): void };
 
 /**
  * The command once for the `idempotency_key` of a body: the same key with the same body answers what was
- * answered first, with another body it is 409 (product 2, Idempotency). Keys of bodies are apart for each
+ * answered first, with another body it is 409 (api 2). Keys of bodies are apart for each
  * `kind` of record, and from those of headers, which have no spaces. Nothing is kept of a refusal. Without a
  * key the work is just done.
  */

@@ -15,7 +15,7 @@ export const usageUnavailable = (): BillingError =>
 export const usageQueryTooLarge = (message: string): BillingError =>
   new BillingError('invalid', 'usage_query_too_large', message);
 
-/** `group_by` of one answer may have this many groups (reliability S13). */
+/** `group_by` of one answer may have this many groups (tenancy S13). */
 export const GROUPS_MAX = 10_000;
 
 export const tooManyGroups = (): BillingError =>

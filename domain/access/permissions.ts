@@ -3,7 +3,7 @@ import { invalidField } from '../errors.ts';
 /**
  * What a caller may do: `<entity>:<action>`, for example `plan:write`. `*` stands for every entity.
  * The entity is the noun of the resource; reads are GET, searches and previews, the rest is a write
- * (money-semantics 14.3).
+ * (tenancy 14.3).
  */
 export type Permission = `${string}:${Action}`;
 export type Action = 'read' | 'write';
@@ -130,7 +130,7 @@ export function assertRoles(type: UserType, roles: readonly string[]): void {
 }
 
 /**
- * Nobody grants more than they hold; `super_admin` is granted by a super admin only (money-semantics 14.2.2).
+ * Nobody grants more than they hold; `super_admin` is granted by a super admin only (tenancy 14.2.2).
  * What is held is what the credential allows: a key that is narrower than its owner's roles grants no more
  * than itself.
  */

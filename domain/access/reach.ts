@@ -1,4 +1,4 @@
-/** Which environments of its tenant a caller reaches beyond the one that it works in (ruling 52). */
+/** Which environments of its tenant a caller reaches beyond the one that it works in (tenancy 52). */
 export interface Reach {
   /** Null: all environments. A list: these, for a person who was invited by a key and for keys of service accounts. */
   readonly environment_ids: readonly string[] | null;

@@ -12,7 +12,7 @@ export interface UsageSummary {
   readonly has_access: boolean;
 }
 
-/** Usage of the running reset window against the limit (money-semantics 6.12, 6.15). */
+/** Usage of the running reset window against the limit (money 6.12, 6.15). */
 export function summarizeUsage(
   entitlement: Pick<EffectiveEntitlement, 'usage_limit' | 'is_soft_limit' | 'is_enabled'>,
   currentUsage: Decimal,
@@ -29,7 +29,7 @@ export function summarizeUsage(
 
 /**
  * Whether a feature may be used now. A hard limit closes when it is reached, a soft one never; neither
- * changes the bill, nor the intake of events (billing-semantics 4.3, money-semantics 6.15).
+ * changes the bill, nor the intake of events (billing 4.3, money 6.15).
  */
 export function hasAccess(
   entitlement: Pick<EffectiveEntitlement, 'usage_limit' | 'is_soft_limit' | 'is_enabled'>,

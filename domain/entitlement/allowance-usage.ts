@@ -26,7 +26,7 @@ export interface AllowanceLine {
   readonly line_id: string;
   /**
    * Lines with the same filters are one stream: versions of a line that follow each other. What was
-   * used before the first of them counts once (billing-semantics 4.6).
+   * used before the first of them counts once (billing 4.6).
    */
   readonly stream: string;
   readonly service: Period;
@@ -38,7 +38,7 @@ export interface AllowanceLine {
   readonly bucket: UsageWindow | null;
 }
 
-/** Totals that never fall as time goes on, for which a window's usage up to now can be split (billing-semantics 4). */
+/** Totals that never fall as time goes on, for which a window's usage up to now can be split (billing 4). */
 const CUMULATIVE: ReadonlySet<AggregationType> = new Set([
   'COUNT', 'SUM', 'SUM_WITH_MULTIPLIER', 'COUNT_UNIQUE', 'MAX',
 ]); // prettier-ignore
@@ -73,7 +73,7 @@ export function allowanceQuestions(
 }
 
 /**
- * Shares the allowance among the lines of the meter in one charge cell (billing-semantics 4). Free units of a
+ * Shares the allowance among the lines of the meter in one charge cell (billing 4). Free units of a
  * line without a bucket come one for each reset window, those of a line with a bucket one for each of
  * its rows.
  */

@@ -55,7 +55,7 @@ export interface EffectiveEntitlement {
   readonly sources: readonly EntitlementSource[];
 }
 
-/** Sources that hold at an instant: what an access check asks (money-semantics 6.7). */
+/** Sources that hold at an instant: what an access check asks (money 6.7). */
 export function sourcesAt(
   sources: readonly EntitlementSource[],
   at: Instant,
@@ -63,7 +63,7 @@ export function sourcesAt(
   return sources.filter(({ start_date, end_date }) => isWithin(at, start_date ?? at, end_date));
 }
 
-/** Sources that hold at any moment of a billed window (money-semantics 6.7). */
+/** Sources that hold at any moment of a billed window (money 6.7). */
 export function sourcesDuring(
   sources: readonly EntitlementSource[],
   window: Period,
@@ -77,7 +77,7 @@ export function sourcesDuring(
 
 /**
  * The effective entitlements, one for each feature, in the order in which features first occur
- * (billing-semantics 4.2 to 4.4, money-semantics 6.5, 6.8). A subscription's own entitlement replaces its
+ * (billing 4.2 to 4.4, money 6.5, 6.8). A subscription's own entitlement replaces its
  * parent; limits of all sources add up, an addon's once for each unit of each association; one unlimited
  * source makes the sum unlimited; disabled and unpublished ones do not exist.
  */
@@ -138,7 +138,7 @@ function limitOf({ entitlement, quantity }: EntitlementSource): DecimalType | nu
 
 /**
  * The limit of a stub under `create_prorations`: the sources' share of the period in whole units. A
- * subscription's own entitlement is the value that was asked for and is not scaled (billing-semantics 4, 10.1).
+ * subscription's own entitlement is the value that was asked for and is not scaled (billing 4, 10.1).
  */
 export function stubLimit(entitlement: EffectiveEntitlement, share: TimeShare): DecimalType | null {
   if (entitlement.usage_limit === null) return null;
@@ -148,7 +148,7 @@ export function stubLimit(entitlement: EffectiveEntitlement, share: TimeShare): 
   return prorate(granted, share).toDecimalPlaces(0).plus(own);
 }
 
-/** The most frequent reset period, a tie to the shortest (money-semantics 6.8). */
+/** The most frequent reset period, a tie to the shortest (money 6.8). */
 function prevailingReset(records: readonly EntitlementRecord[]): UsageResetPeriod | null {
   const count = (period: UsageResetPeriod) =>
     records.filter((record) => record.usage_reset_period === period).length;
@@ -161,7 +161,7 @@ function prevailingReset(records: readonly EntitlementRecord[]): UsageResetPerio
 
 /**
  * Refuses sources that would put two reset periods on one metered feature: the allowance of a window
- * could not be told (billing-semantics 4.4, money-semantics 6.11). Pending addons count as well.
+ * could not be told (billing 4.4, money 6.11). Pending addons count as well.
  */
 export function refuseResetConflict(sources: readonly EntitlementSource[]): void {
   for (const { sources: of, feature_id } of effectiveEntitlements(sources)) {

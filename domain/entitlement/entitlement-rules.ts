@@ -8,7 +8,7 @@ export type FeatureType = 'metered' | 'boolean' | 'static' | 'config';
 export interface EntitlementTerms {
   readonly is_enabled: boolean;
   readonly is_soft_limit: boolean;
-  /** Null is no limit, 0 is nothing (money-semantics 6.3). */
+  /** Null is no limit, 0 is nothing (money 6.3). */
   readonly usage_limit: number | null;
   readonly usage_reset_period: string | null;
   readonly static_value: string | null;
@@ -33,7 +33,7 @@ export interface EntitledFeature {
 
 /**
  * Refuses an entitlement whose fields do not go with its feature: 400 `validation_error` at the field
- * (money-semantics 6.2, 6.4, 7.1, 7.2).
+ * (money 6.2, 6.4, 7.1, 7.2).
  */
 export function assertEntitlement(terms: EntitlementTerms, feature: EntitledFeature): void {
   if (feature.type === 'static' && !terms.static_value)
@@ -51,7 +51,7 @@ export function assertEntitlement(terms: EntitlementTerms, feature: EntitledFeat
   assertGrantConfig(terms, feature);
 }
 
-/** Fields that say nothing of a feature of this type, and what they are kept as (money-semantics 6.2). */
+/** Fields that say nothing of a feature of this type, and what they are kept as (money 6.2). */
 export const fieldsOfOtherTypes = (type: FeatureType) => ({
   ...(type === 'metered'
     ? {}

@@ -10,7 +10,7 @@ import { zoneOf } from '../time/zone.ts';
 
 export type QuotaUnit = 'hour' | 'day' | 'week' | 'subscription_period';
 
-/** A time-boxed quota on a metered entitlement (money-semantics 7.1). */
+/** A time-boxed quota on a metered entitlement (money 7.1). */
 export interface QuotaConfig {
   readonly entitlement_id: string;
   readonly grant_measure: 'quantity' | 'amount';
@@ -22,7 +22,7 @@ export interface QuotaConfig {
   readonly aggregation_mode: 'additive' | 'parallel';
 }
 
-/** Refuses quotas that could not be told apart or counted, among the configs of one feature (money-semantics 7.2). */
+/** Refuses quotas that could not be told apart or counted, among the configs of one feature (money 7.2). */
 export function validateQuotas(
   configs: readonly QuotaConfig[],
   feature: {
@@ -62,7 +62,7 @@ export function validateQuotas(
   found.refuse();
 }
 
-/** One slot of quotas: additive configs share one, on the lowest id; parallel ones have one each (money-semantics 7.5). */
+/** One slot of quotas: additive configs share one, on the lowest id; parallel ones have one each (money 7.5). */
 export interface QuotaSlot {
   readonly config: QuotaConfig;
   readonly quota: Decimal;
@@ -88,7 +88,7 @@ export interface QuotaCycle {
 }
 
 /**
- * The window that the first uncovered usage opens (money-semantics 7.6, 7.7): from the usage, or from the
+ * The window that the first uncovered usage opens (money 7.6, 7.7): from the usage, or from the
  * beginning of its unit on the subscription's clock but not before `covered_until`; over after the
  * duration and with the cycle at the latest. A rest of the cycle of less than an hour is added to it.
  * Null for usage that is covered, outside the cycle, or when the quota would outlast the cycle (7.3).
@@ -158,12 +158,12 @@ function stepOf(
   };
 }
 
-/** Only ever towards `exhausted`; that a window is over is told by the clock (money-semantics 7.4, 7.10). */
+/** Only ever towards `exhausted`; that a window is over is told by the clock (money 7.4, 7.10). */
 export function quotaStatus(quota: Decimal, usage: Decimal): 'active' | 'exhausted' {
   return usage.gte(quota) ? 'exhausted' : 'active';
 }
 
-/** What one slot's windows leave to bill: in each, usage beyond its quota (money-semantics 7.10). */
+/** What one slot's windows leave to bill: in each, usage beyond its quota (money 7.10). */
 export function quotaOverage(
   windows: readonly { readonly quota: Decimal; readonly usage: Decimal }[],
 ): Decimal {
@@ -172,7 +172,7 @@ export function quotaOverage(
 
 /**
  * Usage to bill under parallel quotas: what falls in the union of the times in which some window was
- * exhausted, each unit once (money-semantics 7.10). `exhausted_at` is the true crossing, null when the
+ * exhausted, each unit once (money 7.10). `exhausted_at` is the true crossing, null when the
  * quota was not reached.
  */
 export function parallelQuotaOverage(

@@ -27,7 +27,7 @@ export interface InvoiceInput<Line extends InvoiceRow> {
   readonly taxes: ResolvedTaxes;
   /**
    * In order of use (`prepaidWalletOrder`), at finalization and for a projection that is not written; none
-   * for a draft, which applies no credits (billing-semantics 9.2).
+   * for a draft, which applies no credits (billing 9.2).
    */
   readonly wallets: readonly PrepaidWallet[];
   /** Rows that moved money on this invoice before; `EMPTY_LEDGER` for a new one. */
@@ -46,7 +46,7 @@ export interface BuiltInvoice<Line extends InvoiceRow> extends InvoiceTotals, In
 }
 
 /**
- * An invoice from its rated rows, in one order (billing-semantics 9.1): line coupons, subscription
+ * An invoice from its rated rows, in one order (billing 9.1): line coupons, subscription
  * coupons, tax base, prepaid credits, exclusive tax, amount due, payments. Every figure is computed
  * from rows, so that the same input gives the same invoice however often it is computed. Pure: what
  * it answers is written by the caller, or thrown away by a preview.

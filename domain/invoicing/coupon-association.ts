@@ -24,7 +24,7 @@ export interface EarlierApplication {
 const END_OF_TIME = '9998-12-31T00:00:00.000Z';
 
 /**
- * The window [a, z) of a coupon that is attached from `startDate` on (billing-semantics 7.2). A given
+ * The window [a, z) of a coupon that is attached from `startDate` on (billing 7.2). A given
  * end wins. A repeated coupon ends with the n-th billing period, the one that holds its start being
  * the first; a period without an invoice counts. The others are open: `once` is spent by its first use.
  */
@@ -44,7 +44,7 @@ export function associationWindow(
 
 /**
  * The associations that stand on an invoice: all but the `once` coupons that another invoice has used.
- * Voiding that invoice makes them available again (billing-semantics 7.2). Whether a row is
+ * Voiding that invoice makes them available again (billing 7.2). Whether a row is
  * discounted is decided by its own dates, in `applyCoupons`.
  */
 export const couponsInForce = (
@@ -65,7 +65,7 @@ export const couponsInForce = (
 
 /**
  * What coupons take off rated rows in usage analytics, one figure for each row: percentages that are not
- * `once`, applied as an invoice of these rows would (money-semantics 19.10, billing-semantics 7.3).
+ * `once`, applied as an invoice of these rows would (money 19.10, billing 7.3).
  */
 export function analyticsDiscounts(
   rows: readonly InvoiceRow[],

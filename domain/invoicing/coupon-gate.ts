@@ -5,7 +5,7 @@ import { epochMs } from '../time/instant.ts';
 
 export type CouponCadence = (typeof COUPON_CADENCES)[number];
 
-/** More redemptions than this are no limit that anybody means (billing-semantics 7.1). */
+/** More redemptions than this are no limit that anybody means (billing 7.1). */
 export const MAX_REDEMPTIONS_CAP = 1_000_000;
 
 /** A coupon as it is stored; amounts as decimal text. */
@@ -25,7 +25,7 @@ export interface Coupon {
   readonly redeem_before: string | null;
 }
 
-/** Refuses terms that contradict each other, naming the field (billing-semantics 7.1). */
+/** Refuses terms that contradict each other, naming the field (billing 7.1). */
 export function validateCoupon(coupon: Omit<Coupon, 'id' | 'status' | 'total_redemptions'>): void {
   if (coupon.type === 'percentage') {
     const percentage = required(coupon.percentage_off, 'percentage_off');
@@ -74,7 +74,7 @@ function validateRedemption(
 
 /**
  * The gate of a coupon, when it is attached to a subscription or named by a one-off invoice
- * (billing-semantics 7.1); `at` is now, `currency` the target's. Answers the redemptions after this
+ * (billing 7.1); `at` is now, `currency` the target's. Answers the redemptions after this
  * one, which the caller writes with `where total_redemptions < max_redemptions`. Nothing of it is
  * asked again: a coupon that is attached keeps working. `path` is where the request names the coupon.
  */
@@ -99,7 +99,7 @@ export function redeem(coupon: Coupon, at: string, currency: string, path = 'cou
   return coupon.total_redemptions + 1;
 }
 
-/** The redemptions after one is given back, because a checkout expired (billing-semantics 7.1). */
+/** The redemptions after one is given back, because a checkout expired (billing 7.1). */
 export const unredeem = (coupon: Pick<Coupon, 'total_redemptions'>): number =>
   Math.max(coupon.total_redemptions - 1, 0);
 

@@ -72,7 +72,7 @@ export interface Discounts {
   readonly invoiceLevelDiscounts: readonly Decimal[];
 }
 
-/** What a coupon takes off a base: rounded, never more than the base (billing-semantics 7.3 step 2). */
+/** What a coupon takes off a base: rounded, never more than the base (billing 7.3 step 2). */
 export function couponDiscount(
   coupon: Pick<InvoiceCoupon, 'type' | 'percentage_off' | 'amount_off' | 'kept'>,
   base: Decimal,
@@ -85,7 +85,7 @@ export function couponDiscount(
 }
 
 /**
- * Discounts of an invoice (billing-semantics 7.3): line-level coupons first, then the others, each
+ * Discounts of an invoice (billing 7.3): line-level coupons first, then the others, each
  * by (start_date, association id), each on what its predecessors left. A row is discounted when its
  * own service window overlaps the association's (7.2); credit rows never are. Together they never
  * take more than the subtotal, and a coupon that finds nothing to discount is not applied.
@@ -135,7 +135,7 @@ const isLineLevel = (coupon: InvoiceCoupon) =>
     : coupon.kept.level === 'line_item';
 
 /**
- * Line-level before the rest; then the older association, which ids break ties of (billing-semantics
+ * Line-level before the rest; then the older association, which ids break ties of (billing
  * 7.3 step 1). Coupons without an association keep the order in which they were named.
  */
 function inOrder(coupons: readonly InvoiceCoupon[]): InvoiceCoupon[] {
@@ -160,7 +160,7 @@ function isDiscounted(line: InvoiceRow, coupon: InvoiceCoupon): boolean {
     : isOf(line, coupon);
 }
 
-/** A child's coupon discounts the child's rows only (billing-semantics 7.3). */
+/** A child's coupon discounts the child's rows only (billing 7.3). */
 const isOf = (line: InvoiceRow, coupon: InvoiceCoupon) =>
   coupon.subscription_id === null || line.subscription_id === coupon.subscription_id;
 

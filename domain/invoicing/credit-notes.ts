@@ -11,7 +11,7 @@ export type CreditNoteReason = (typeof CREDIT_NOTE_REASONS)[number];
 
 export type RefundTarget = (typeof REFUND_TARGETS)[number];
 
-/** Names the exclusive tax of the credited rows in place of a row (money-semantics 10.6). */
+/** Names the exclusive tax of the credited rows in place of a row (money 10.6). */
 export const TAX_LINE = 'tax';
 
 /** What of an invoice limits its credit notes; amounts as decimal text, read under the invoice lock. */
@@ -46,7 +46,7 @@ export interface StoredCreditNote {
   readonly line_items: readonly CreditNoteLine[];
 }
 
-/** REFUND gives back what was paid, ADJUSTMENT lowers what is owed; the invoice says which (money-semantics 10.2). */
+/** REFUND gives back what was paid, ADJUSTMENT lowers what is owed; the invoice says which (money 10.2). */
 export function creditNoteType(
   status: PaymentStatus,
   requested: CreditNoteType | null = null,
@@ -73,7 +73,7 @@ const TYPE_BY_STATUS: Readonly<Record<PaymentStatus, CreditNoteType | null>> = {
   VOIDED: null,
 };
 
-/** Where a refund goes: to the prepaid wallet unless said otherwise; an adjustment goes nowhere (money-semantics 10.8). */
+/** Where a refund goes: to the prepaid wallet unless said otherwise; an adjustment goes nowhere (money 10.8). */
 export function refundTarget(
   type: CreditNoteType,
   requested: RefundTarget | null,
@@ -83,7 +83,7 @@ export function refundTarget(
   return null;
 }
 
-/** How much may still be credited in all (billing-semantics 18, money-semantics 10.5). */
+/** How much may still be credited in all (billing 18, money 10.5). */
 export function creditCapacity(invoice: CreditableInvoice, type: CreditNoteType): Decimal {
   const left =
     type === 'REFUND'
@@ -98,8 +98,8 @@ export function creditCapacity(invoice: CreditableInvoice, type: CreditNoteType)
 
 /**
  * Checks a credit note and answers its total. The same check stands at creation and, with the note's
- * own type, again at finalization, because a draft reserves nothing (money-semantics 10.5). Limits
- * count finalized notes only (rulings 17): each row up to its net, all together up to
+ * own type, again at finalization, because a draft reserves nothing (money 10.5). Limits
+ * count finalized notes only (money 8.4.4): each row up to its net, all together up to
  * `creditCapacity`.
  */
 export function checkCreditNote(
@@ -143,7 +143,7 @@ export function checkCreditNote(
 }
 
 /**
- * The request's content, by which a repeated creation is recognised (money-semantics 10.12): canonical
+ * The request's content, by which a repeated creation is recognised (money 10.12): canonical
  * JSON, amounts canonical, lines sorted. The caller hashes it. The note's number is not part of it.
  */
 export function creditNoteContent(request: {
@@ -185,7 +185,7 @@ function netOf(invoice: CreditableInvoice, id: string): Decimal {
     .minus(decimal(line.invoice_level_discount));
 }
 
-/** The exclusive tax that belongs to what is credited of the rows, this note included (money-semantics 10.6). */
+/** The exclusive tax that belongs to what is credited of the rows, this note included (money 10.6). */
 function taxCap(invoice: CreditableInvoice, credited: readonly CreditNoteLine[]): Decimal {
   const taxable = sum(invoice.lines.map((line) => netOf(invoice, line.id)));
   if (taxable.lte(0)) return ZERO;

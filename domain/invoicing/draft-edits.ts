@@ -5,7 +5,7 @@ import type { InvoiceRow } from './invoice-row.ts';
 /**
  * One edit of a draft's rows, in the order of the request. `update` gives the row a new id and keeps
  * what it does not name; the amount is the row's amount, which the quantity does not multiply
- * (billing-semantics 17.6, interface note 8).
+ * (billing 17.6, interface note 8).
  */
 export type LineEdit<Line extends InvoiceRow> =
   | { readonly action: 'add'; readonly line: Line }
@@ -58,7 +58,7 @@ export function editLines<Line extends InvoiceRow>(
 
 /**
  * The discounts of a draft as they stand, for a draft whose rows were edited: each takes again what
- * it took, from the rows it took it from, as far as these still allow (billing-semantics 17.6). A
+ * it took, from the rows it took it from, as far as these still allow (billing 17.6). A
  * discount follows its rows to their new ids and goes when the last of them goes; it never moves to
  * a row that it did not discount, so that an unedited draft keeps every share.
  */
@@ -95,7 +95,7 @@ function latestId(id: string, renamed: ReadonlyMap<string, string>): string {
 
 /**
  * A finalized invoice, or a voided one without a replacement, can be recalculated: it is voided and a
- * linked draft takes its place (billing-semantics 17.6). Refuses drafts, skipped ones, one-off
+ * linked draft takes its place (billing 17.6). Refuses drafts, skipped ones, one-off
  * invoices, and what was replaced before.
  */
 export function assertRecalculable(invoice: {

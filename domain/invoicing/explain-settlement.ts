@@ -43,7 +43,7 @@ const discountSteps = (row: number, { uses }: Discounts): SettlementStep[] =>
       .filter((share) => share.row === row)
       .map(({ before, amount }) => ({
         step: 'discount' as const,
-        rule: 'billing-semantics 7.3',
+        rule: 'billing 7.3',
         level,
         coupon_id: coupon.coupon_id,
         coupon_association_id: coupon.coupon_association_id,
@@ -67,7 +67,7 @@ function creditSteps(row: number, net: Decimal, { steps }: PrepaidCredits): Sett
       const after = before.minus(amount);
       const step: SettlementStep = {
         step: 'prepaid_credit',
-        rule: 'billing-semantics 9.2',
+        rule: 'billing 9.2',
         wallet_id,
         wallet_left: decimalText(walletLeft),
         invoice_left: decimalText(invoiceLeft),
@@ -83,7 +83,7 @@ function creditSteps(row: number, net: Decimal, { steps }: PrepaidCredits): Sett
 const taxSteps = (net: Decimal, { rows, base }: Taxes): SettlementStep[] =>
   rows.map((tax) => ({
     step: 'tax',
-    rule: 'billing-semantics 8.2',
+    rule: 'billing 8.2',
     tax_rate_id: tax.tax_rate_id,
     tax_behavior: tax.tax_behavior,
     percentage_value: tax.percentage_value,

@@ -11,12 +11,12 @@ import type { LineKind } from '../pricing/rated-line.ts';
  */
 export interface InvoiceRow {
   readonly id: string;
-  /** `credit` rows give back what an earlier row charged; they are outside every discount (billing-semantics 5.3). */
+  /** `credit` rows give back what an earlier row charged; they are outside every discount (billing 5.3). */
   readonly kind: LineKind;
   /** Whose row it is on an invoice that merges several subscriptions; null on a one-off invoice. */
   readonly subscription_id: string | null;
   readonly subscription_line_item_id: string | null;
-  /** Null counts as FIXED (money-semantics 2.6.3). */
+  /** Null counts as FIXED (money 2.6.3). */
   readonly price_type: PriceType | null;
   /** Decimal text in the invoice's currency, already rounded to it; may be negative. */
   readonly amount: string;
@@ -34,7 +34,7 @@ export interface LineSettlement {
   readonly prepaid_credits_applied: string;
 }
 
-/** The row's amount; a row that is not in whole minor units is a bug of the rating (billing-semantics 0.2). */
+/** The row's amount; a row that is not in whole minor units is a bug of the rating (billing 0.2). */
 export function lineAmount(line: Pick<InvoiceRow, 'amount'>, currency: Currency): Decimal {
   const amount = decimal(line.amount);
   assert(isRounded(amount, currency), `line amount ${line.amount} is not rounded`);

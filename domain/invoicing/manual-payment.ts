@@ -16,12 +16,12 @@ export interface KnownPayment extends LedgerPayment {
 }
 
 /**
- * The payments of an invoice after its payment status was set by hand (money-semantics 8.4.4). The
- * report becomes one OFFLINE row that takes the place of earlier reports (rulings 17); the invoice's
+ * The payments of an invoice after its payment status was set by hand (money 8.4.4). The
+ * report becomes one OFFLINE row that takes the place of earlier reports (money 8.4.4); the invoice's
  * figures then follow from the rows. `amount` is all that was paid so far; absent it is what is due
  * for SUCCEEDED and nothing otherwise.
  *
- * Refuses drafts, voided and skipped invoices, targets that the table of billing-semantics 19.4 does
+ * Refuses drafts, voided and skipped invoices, targets that the table of billing 19.4 does
  * not have, and every report once a real payment has brought money.
  */
 export function reportPayment(

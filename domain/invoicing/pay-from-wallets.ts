@@ -26,7 +26,7 @@ export interface WalletPayment {
 }
 
 /**
- * Payments out of POST_PAID wallets (money-semantics 2.6.8): those for usage only first, then those
+ * Payments out of POST_PAID wallets (money 2.6.8): those for usage only first, then those
  * for fixed fees only, then the unrestricted, the fuller first among equals. Each pays what it has,
  * at most the rows it may pay for and what is still owed; an unrestricted one pays tax as well. What
  * it paid comes off usage first, then off fixed fees.
@@ -60,7 +60,7 @@ export function payFromWallets(
 export const leftAfter = (open: OpenAmounts, payments: readonly WalletPayment[]): Decimal =>
   open.remaining.minus(sum(payments.map((payment) => payment.amount)));
 
-/** Refuses to collect on an invoice that is not finalized or has nothing open (money-semantics 8.1.4). */
+/** Refuses to collect on an invoice that is not finalized or has nothing open (money 8.1.4). */
 export function assertCollectable(invoice: {
   readonly invoice_status: InvoiceStatus;
   readonly payment_status: PaymentStatus;

@@ -36,7 +36,7 @@ export interface InvoicePayment {
   readonly payment_status: PaymentStatus;
 }
 
-/** Whether the payment has brought money, whatever was returned of it since (money-semantics 8.4.1). */
+/** Whether the payment has brought money, whatever was returned of it since (money 8.4.1). */
 export const broughtMoney = (payment: { readonly payment_status: PaymentStatus }): boolean =>
   SETTLED.has(payment.payment_status);
 
@@ -48,7 +48,7 @@ const SETTLED: ReadonlySet<PaymentStatus> = new Set([
 ]);
 
 /**
- * Every payment field of an invoice from its rows (money-semantics 8.4, billing-semantics 9.3, 19.4).
+ * Every payment field of an invoice from its rows (money 8.4, billing 9.3, 19.4).
  * Nothing is ever added to a stored figure: all of them are computed here, whatever changed.
  */
 export function deriveInvoicePayment(
@@ -81,7 +81,7 @@ export function deriveInvoicePayment(
   };
 }
 
-/** When the invoice was paid: the first time it is, and for good (money-semantics 8.4.3). */
+/** When the invoice was paid: the first time it is, and for good (money 8.4.3). */
 export const paidAt = (previous: string | null, status: PaymentStatus, at: string): string | null =>
   previous ?? (status === 'SUCCEEDED' || status === 'OVERPAID' ? at : null);
 
@@ -98,7 +98,7 @@ function paymentStatus(
   return openStatus(paid, payments);
 }
 
-/** Something is still owed: what the attempts say (money-semantics 8.4.2). */
+/** Something is still owed: what the attempts say (money 8.4.2). */
 function openStatus(paid: Decimal, payments: readonly LedgerPayment[]): PaymentStatus {
   const inFlight = payments.findLast(
     ({ payment_status: status }) =>

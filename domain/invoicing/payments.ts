@@ -11,7 +11,7 @@ export const isDeletable = (status: PaymentStatus): boolean =>
   status === 'INITIATED' || status === 'PENDING' || status === 'FAILED';
 
 /**
- * The status in which a payment is made (money-semantics 8.1.3): a link is set up first, OFFLINE and
+ * The status in which a payment is made (money 8.1.3): a link is set up first, OFFLINE and
  * CREDITS wait for what settles them, and the others are processed at once unless the caller holds
  * them back.
  */
@@ -24,12 +24,12 @@ export function initialPaymentStatus(
   return isProcessed ? 'PENDING' : 'INITIATED';
 }
 
-/** Money that has moved already may exceed what is due; money that we ask for may not (money-semantics 8.1.6). */
+/** Money that has moved already may exceed what is due; money that we ask for may not (money 8.1.6). */
 const mayOverpay = (method: PaymentMethodType): boolean => method === 'OFFLINE';
 
 /**
  * Refuses an amount that is not above zero, is finer than the currency, or asks for more than is
- * open and not being paid by others (money-semantics 8.1.2, 8.1.6). `isReported`: a gateway says
+ * open and not being paid by others (money 8.1.2, 8.1.6). `isReported`: a gateway says
  * that the money has moved.
  */
 export function assertPaymentAmount(

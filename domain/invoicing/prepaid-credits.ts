@@ -7,7 +7,7 @@ export type AllowedPriceType = 'ALL' | PriceType;
 /** A wallet that may pay rows up front, with what its blocks hold for this invoice. */
 export interface PrepaidWallet {
   readonly id: string;
-  /** Credits of the blocks that this invoice may use, decimal text (money-semantics 2.5 step 4). */
+  /** Credits of the blocks that this invoice may use, decimal text (money 2.5 step 4). */
   readonly credits_available: string;
   /** Price of one credit in the invoice's currency; greater than 0. */
   readonly conversion_rate: string;
@@ -45,7 +45,7 @@ export interface PrepaidStep {
 }
 
 /**
- * Prepaid credits of an invoice (billing-semantics 9.2, money-semantics 2.6). Wallets come in order
+ * Prepaid credits of an invoice (billing 9.2, money 2.6). Wallets come in order
  * of use (`prepaidWalletOrder`); rows are paid in their own order, each as far as its net goes,
  * negative ones never. `cap` is the invoice's subtotal less its discounts, so that negative rows can
  * not make credits exceed what is asked for. What is less than a minor unit stays in the wallet.
@@ -86,7 +86,7 @@ export function applyPrepaidCredits(
   return { applied, debits, steps };
 }
 
-/** Nothing listed, `ALL`, and both kinds together all mean every row (money-semantics 2.1.6). */
+/** Nothing listed, `ALL`, and both kinds together all mean every row (money 2.1.6). */
 export function paysFor(
   allowed: readonly AllowedPriceType[],
   priceType: PriceType | null,
@@ -97,11 +97,11 @@ export function paysFor(
 /** What prepaid credits paid in all. */
 export const totalApplied = (credits: PrepaidCredits): Decimal => sum(credits.applied);
 
-/** The whole minor units in an amount (money-semantics 2.6.4). */
+/** The whole minor units in an amount (money 2.6.4). */
 const wholeUnits = (amount: Decimal, currency: Currency): Decimal =>
   amount.toDecimalPlaces(minorDigits(currency), Decimal.ROUND_DOWN);
 
-/** The quotient can be inexact; it keeps 18 decimals and never asks for more than there is (money-semantics 2.2.6). */
+/** The quotient can be inexact; it keeps 18 decimals and never asks for more than there is (money 2.2.6). */
 function debit(
   wallet: PrepaidWallet,
   amount: Decimal,

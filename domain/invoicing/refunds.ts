@@ -26,17 +26,17 @@ export type RefundDestination = RefundTarget | 'SOURCE_WALLET';
 export interface RefundPart {
   readonly payment_id: string;
   readonly amount: Decimal;
-  /** `SOURCE_WALLET`: the wallet that the CREDITS payment came from, into the very blocks (money-semantics 9.7). */
+  /** `SOURCE_WALLET`: the wallet that the CREDITS payment came from, into the very blocks (money 9.7). */
   readonly destination: RefundDestination;
 }
 
-/** Refunds that hold capacity: those under way and those that arrived (money-semantics 9.2). */
+/** Refunds that hold capacity: those under way and those that arrived (money 9.2). */
 const reserves = (refund: Refund): boolean =>
   refund.refund_status === 'PENDING' ||
   refund.refund_status === 'PROCESSING' ||
   refund.refund_status === 'SUCCEEDED';
 
-/** What of a payment can still be given back (money-semantics 9.2). Zero unless it brought money. */
+/** What of a payment can still be given back (money 9.2). Zero unless it brought money. */
 export function refundCapacity(payment: RefundablePayment, refunds: readonly Refund[]): Decimal {
   if (!broughtMoney(payment)) return ZERO;
   const reserved = sum(
@@ -57,7 +57,7 @@ export const refundsInFlight = (refunds: readonly Refund[]): Decimal =>
 
 /**
  * Splits a refund over the payments of an invoice, newest first, each up to its capacity
- * (money-semantics 9.7). A payment with credits goes back to the wallet it came from whatever the
+ * (money 9.7). A payment with credits goes back to the wallet it came from whatever the
  * target; an OFFLINE one can not go back to its source. Refuses more than all of them hold.
  */
 export function allocateRefund(
@@ -88,7 +88,7 @@ function destinationOf(payment: RefundablePayment, target: RefundTarget): Refund
   return target;
 }
 
-/** Status of a payment that brought money, from its refunds (money-semantics 9.5). */
+/** Status of a payment that brought money, from its refunds (money 9.5). */
 export function refundedPaymentStatus(
   payment: RefundablePayment,
   refunds: readonly Refund[],
@@ -103,7 +103,7 @@ export function refundedPaymentStatus(
   return returned.gte(decimal(payment.amount)) ? 'REFUNDED' : 'PARTIALLY_REFUNDED';
 }
 
-/** A failed gateway refund may be paid into the wallet instead, once (money-semantics 9.6). */
+/** A failed gateway refund may be paid into the wallet instead, once (money 9.6). */
 export function assertRetryable(refund: {
   readonly refund_status: RefundStatus;
   readonly was_retried: boolean;

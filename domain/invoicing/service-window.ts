@@ -3,7 +3,7 @@ import { epochMs } from '../time/instant.ts';
 /**
  * Whether a row's service window overlaps `[from, to)`. A one-time charge (start = end) is inside
  * when its instant is; a row without dates always is. A null bound of the window is open, and an empty
- * window holds nothing (billing-semantics 7.2, 3.1).
+ * window holds nothing (billing 7.2, 3.1).
  */
 export function overlaps(
   serviceStart: string | null,

@@ -4,7 +4,7 @@ import { epochMs } from '../time/instant.ts';
 import { overlaps } from './service-window.ts';
 import type { InvoiceTaxRate, TaxBehavior, TaxExemption } from './taxes.ts';
 
-/** Most specific first: the first level that has a rate decides alone (billing-semantics 8.1). */
+/** Most specific first: the first level that has a rate decides alone (billing 8.1). */
 export const TAX_LEVELS = ['invoice', 'subscription', 'plan', 'customer', 'tenant'] as const;
 export type TaxLevel = (typeof TAX_LEVELS)[number];
 
@@ -31,7 +31,7 @@ export interface ResolvedTaxes {
 }
 
 /**
- * Which rates an invoice has, at the moment of its computation (billing-semantics 8.1): those of the
+ * Which rates an invoice has, at the moment of its computation (billing 8.1): those of the
  * most specific level that has any, of an active rate, applied automatically, in the invoice's
  * currency, in force during its period. Levels replace each other and never add up. An exempt
  * customer has none.
@@ -85,7 +85,7 @@ const NO_TAX_CONFIGURED: TaxExemption = {
   reason_code: 'no_tax_configured',
 };
 
-/** Refuses a percentage outside 0 to 100 (money-semantics 13.4). */
+/** Refuses a percentage outside 0 to 100 (money 13.4). */
 export function validateTaxPercentage(percentage: string): void {
   const value = decimal(percentage);
   if (value.lt(0) || value.gt(100)) {
@@ -95,8 +95,8 @@ export function validateTaxPercentage(percentage: string): void {
 
 /**
  * The window of a rate that is added to a subscription: from the effective date (default now) on
- * (billing-semantics 8.1). Refuses a rate that is in force or to come on the same currency
- * (money-semantics 13.5).
+ * (billing 8.1). Refuses a rate that is in force or to come on the same currency
+ * (money 13.5).
  */
 export function addedTaxWindow(
   associations: readonly TaxAssociation[],

@@ -44,10 +44,10 @@ export interface Taxes {
 }
 
 /**
- * Taxes on a base (billing-semantics 8.2). Inclusive ones are carved out of it, each `base * r / (100
+ * Taxes on a base (billing 8.2). Inclusive ones are carved out of it, each `base * r / (100
  * + all inclusive rates)`; every exclusive one falls on the net that is left; no rate on another.
  * Each is rounded once. What is carved out never exceeds the base, however the roundings fall. Rows
- * are listed highest priority first (rulings 16), equal ones in the order given.
+ * are listed highest priority first (billing 8.1), equal ones in the order given.
  */
 export function computeTaxes(
   base: Decimal,

@@ -18,18 +18,18 @@ export interface InvoiceTotals {
   readonly total: string;
 }
 
-/** The base of taxes: what discounts left of the subtotal; prepaid credits do not lower it (billing-semantics 8.2). */
+/** The base of taxes: what discounts left of the subtotal; prepaid credits do not lower it (billing 8.2). */
 export const taxBase = (subtotal: Decimal, totalDiscount: Decimal): Decimal =>
   Decimal.max(subtotal.minus(totalDiscount), ZERO);
 
-/** What the customer is asked for before the floor at zero: inclusive tax is inside the rows already (billing-semantics 9.3). */
+/** What the customer is asked for before the floor at zero: inclusive tax is inside the rows already (billing 9.3). */
 export const netOfInvoice = (parts: TotalParts): Decimal =>
   parts.subtotal
     .minus(parts.totalDiscount)
     .minus(parts.totalPrepaidCredits)
     .plus(parts.exclusiveTax);
 
-/** The total fields of an invoice (billing-semantics 9.3). */
+/** The total fields of an invoice (billing 9.3). */
 export function invoiceTotals(parts: TotalParts): InvoiceTotals {
   return {
     subtotal: decimalText(parts.subtotal),
@@ -42,7 +42,7 @@ export function invoiceTotals(parts: TotalParts): InvoiceTotals {
 
 /**
  * What an invoice whose rows sum below zero owes the customer: a wallet credit at finalization, once
- * (billing-semantics 9.3). Zero for every other invoice.
+ * (billing 9.3). Zero for every other invoice.
  */
 export const negativeNet = (parts: TotalParts): Decimal =>
   Decimal.max(netOfInvoice(parts).neg(), ZERO);

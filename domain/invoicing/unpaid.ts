@@ -27,7 +27,7 @@ export interface UnpaidSummary {
   readonly total_paid_invoice_amount: string;
 }
 
-/** Whether something is still owed on it (money-semantics 2.8.5, 23.62). */
+/** Whether something is still owed on it (money 2.8.5, 23.62). */
 export const isUnpaid = (invoice: OpenInvoice): boolean =>
   (invoice.invoice_status === 'FINALIZED' || invoice.invoice_status === 'DRAFT') &&
   invoice.payment_status !== 'SUCCEEDED' &&
@@ -35,7 +35,7 @@ export const isUnpaid = (invoice: OpenInvoice): boolean =>
 
 /**
  * The usage part of what is open on one invoice: its usage rows less their discounts and credits,
- * never more than the open amount (money-semantics 2.8.5).
+ * never more than the open amount (money 2.8.5).
  */
 export function unpaidUsage(invoice: OpenInvoice): Decimal {
   const usage = sum(

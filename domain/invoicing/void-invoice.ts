@@ -12,7 +12,7 @@ export interface VoidableInvoice {
   readonly refunded_amount: string;
   /** Refunds that are under way. */
   readonly refunds_in_flight: string;
-  /** A replacement takes the payments over, so that nothing is refunded and charged again (money-semantics 9.15). */
+  /** A replacement takes the payments over, so that nothing is refunded and charged again (money 9.15). */
   readonly recalculated_invoice_id: string | null;
 }
 
@@ -25,7 +25,7 @@ export interface VoidDecision {
 }
 
 /**
- * What voiding an invoice does to its money (money-semantics 9.10 to 9.15). `amount` null refunds all
+ * What voiding an invoice does to its money (money 9.10 to 9.15). `amount` null refunds all
  * that was paid and not yet returned; more than that is refused. Prepaid credits are no part of it:
  * they go back to their own blocks (`reverseDebit`). A payment being processed refuses with 409,
  * because its outcome is not known.

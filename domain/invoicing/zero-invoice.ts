@@ -8,7 +8,7 @@ export type InvoiceType = (typeof INVOICE_TYPES)[number];
 
 /**
  * Whether a computed invoice becomes SKIPPED: of a subscription, and every row is zero or there is
- * none (billing-semantics 17.3). Rows that cancel each other out, a full discount or credits that
+ * none (billing 17.3). Rows that cancel each other out, a full discount or credits that
  * cover everything do not skip it, nor does a trial's opening preview or an edit by hand.
  */
 export function skipsAsZero(
@@ -26,7 +26,7 @@ export function skipsAsZero(
 
 /**
  * Whether a full payment of the invoice makes an incomplete subscription active: it is the first one
- * that asked for money (billing-semantics 10.3).
+ * that asked for money (billing 10.3).
  */
 export const activatesSubscription = (reason: BillingReason | null): boolean =>
   reason === 'SUBSCRIPTION_CREATE' ||

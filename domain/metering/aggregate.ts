@@ -28,7 +28,7 @@ export interface MeteredUsage {
 
 /**
  * The pure aggregator (metering 6): the plainest reading of the rules, and therefore the oracle of
- * every usage test and of what ClickHouse answers (rulings 21). It looks at every row for every
+ * every usage test and of what ClickHouse answers (metering 6). It looks at every row for every
  * question. `usage` holds each event once (`canonicalUsage`), in any order; with `below`, rows at or
  * beyond a partition's watermark do not exist.
  */

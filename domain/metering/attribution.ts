@@ -2,7 +2,7 @@ import { epochMs, type Instant, type Period } from '../time/instant.ts';
 
 /**
  * The subscriptions that own usage of a range: those that were running at some moment of it. One that
- * was cancelled or had ended before the range owns nothing in it (billing-semantics 13).
+ * was cancelled or had ended before the range owns nothing in it (billing 13).
  */
 export function subscriptionsOwning<
   Subscription extends {

@@ -15,7 +15,7 @@ import type { Properties } from '../json-scalar.ts';
  * The result is rounded once, to 18 decimals half away from zero. An event without a property that is
  * read, or for which the expression fails, is not metered, with the reason. Evaluation is a pure
  * function of the event: there is no time limit that could make a replay differ. The cost is bounded
- * when the expression is accepted and by a budget of steps and bytes (reliability S14).
+ * when the expression is accepted and by a budget of steps and bytes (tenancy S14).
  *
  * Refuses with `validation_error` at `path`: malformed, over 1,024 characters, 200 parts or 20 levels,
  * an unknown function, a pattern that is not written out or repeats too much, a number beyond 1e38 or

@@ -56,7 +56,7 @@ export interface UsageQuery {
   readonly filter_values: FilterValues;
   /**
    * Events that match any of these are left out, because a more specific price of the same
-   * subscription rates them (billing-semantics 2.5). Absent = none.
+   * subscription rates them (billing 2.5). Absent = none.
    */
   readonly excluded_filter_values?: readonly FilterValues[];
   /** Dimensions, or `source`: one answer row for each combination of values. */

@@ -32,7 +32,7 @@ export interface AllowanceClaim {
   /** Below zero (corrections) it asks for nothing and lowers the counter. */
   readonly usage: Decimal;
   /**
-   * The summed limit of all sources in force at the claim; null = unlimited (billing-semantics 4.2,
+   * The summed limit of all sources in force at the claim; null = unlimited (billing 4.2,
    * 4.4). After a change in mid-window later claims have another one; the counter goes on.
    */
   readonly limit: Decimal | null;
@@ -50,7 +50,7 @@ export interface AllowanceWindow {
 /**
  * Shares a metered allowance among all lines of one meter: in each reset window the limit is consumed
  * in the order of time, then of line ids, so that it is granted once and not once for each line
- * (billing-semantics 4.1, 4.6). What is billable is `usage − free`; over the periods of one window it
+ * (billing 4.1, 4.6). What is billable is `usage − free`; over the periods of one window it
  * sums to max(0, total − limit). A limit of 0 frees nothing; null frees everything.
  */
 export function shareAllowance(
@@ -104,7 +104,7 @@ export function explainAllowance(
   const rest = share.entries.slice(maxEntries);
   return {
     step: 'allowance',
-    rule: 'billing-semantics 4',
+    rule: 'billing 4',
     usage_reset_period: share.usageResetPeriod,
     windows: shown.map((entry) => ({
       start: entry.start,

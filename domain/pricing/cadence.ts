@@ -9,7 +9,7 @@ export interface Cadence {
 
 export type BillingPeriod = (typeof BILLING_PERIODS)[number];
 
-/** Months of the cadence; null for DAILY, WEEKLY and ONETIME, which have none (billing-semantics 1.1). */
+/** Months of the cadence; null for DAILY, WEEKLY and ONETIME, which have none (billing 1.1). */
 export function effectiveMonths(cadence: Cadence): number | null {
   if (cadence.billing_period === 'ONETIME') return null;
   const months = monthsOf(cadence.billing_period);
@@ -31,7 +31,7 @@ export function equallyLong(left: Cadence, right: Cadence): boolean {
 
 /**
  * Whether whole periods of `shorter` fill one of `longer`: the same unit and count, or months that
- * divide. DAILY and WEEKLY divide nothing but themselves (billing-semantics 3.2).
+ * divide. DAILY and WEEKLY divide nothing but themselves (billing 3.2).
  */
 export function dividesEvenly(shorter: Cadence, longer: Cadence): boolean {
   if (sameCadence(shorter, longer)) return true;

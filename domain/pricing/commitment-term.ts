@@ -22,7 +22,7 @@ export type TermSchedule = Pick<
 /**
  * The commitment term that holds an instant: the first runs from the subscription's start to one term
  * after the anchor, so that an opening stub belongs to it; then one term after the other
- * (billing-semantics 6.4). A billing period belongs to the term that holds its start.
+ * (billing 6.4). A billing period belongs to the term that holds its start.
  */
 export function termAt(
   schedule: TermSchedule,
@@ -48,7 +48,7 @@ export function termAt(
 /**
  * Where a billing period stands in its term. Earlier periods count by their ledger entries, drafts and
  * skipped invoices included; entries of other terms and of later periods do not. The term's last period
- * is the one after which none starts in it (billing-semantics 6.4).
+ * is the one after which none starts in it (billing 6.4).
  *
  * `commitment` is C as money. When the subscription ends before the term does, `create_prorations` scales
  * it to the time that passed and `none` keeps it whole.

@@ -31,7 +31,7 @@ export interface CommitmentTerms {
   readonly duration: BillingPeriod | null;
 }
 
-/** The terms of a line item, or null without a commitment. A factor of 1 is a commitment (billing-semantics 6.1). */
+/** The terms of a line item, or null without a commitment. A factor of 1 is a commitment (billing 6.1). */
 export function commitmentTerms(line: CommitmentFields): CommitmentTerms | null {
   const amount = positiveOrNull(line.commitment_amount);
   const quantity = positiveOrNull(line.commitment_quantity);
@@ -63,7 +63,7 @@ export interface CommitmentOutcome {
 
 /**
  * Usage U against commitment C with factor f: from C on, C + (U − C) × f; below it C with true-up
- * and U without (billing-semantics 6.1). At U = C there is neither overage nor true-up.
+ * and U without (billing 6.1). At U = C there is neither overage nor true-up.
  */
 export function applyCommitment(
   usage: Decimal,
@@ -86,7 +86,7 @@ export function applyCommitment(
   };
 }
 
-/** Outcomes of several windows as one: every figure is the total (billing-semantics 6.5). */
+/** Outcomes of several windows as one: every figure is the total (billing 6.5). */
 export function addOutcomes(outcomes: readonly CommitmentOutcome[]): CommitmentOutcome {
   const total: Mutable<CommitmentOutcome> = { ...NOTHING };
   for (const outcome of outcomes) {
@@ -119,7 +119,7 @@ export interface RoundedCommitment {
 
 /**
  * Rounds the charge, the overage and the true-up; utilized is what is left, so that the three still sum
- * to the charge (billing-semantics 6.1). Where windows bring both an overage and a true-up and both round
+ * to the charge (billing 6.1). Where windows bring both an overage and a true-up and both round
  * up, the true-up gives way rather than utilized going below zero.
  */
 export function roundCommitment(outcome: CommitmentOutcome, currency: Currency): RoundedCommitment {
@@ -152,7 +152,7 @@ export function partOf(
   return part === 'true_up' ? parts.trueUp : parts[part];
 }
 
-/** The rounding of a committed charge, and the part of it that a row bills (billing-semantics 6.1). */
+/** The rounding of a committed charge, and the part of it that a row bills (billing 6.1). */
 export function explainCommitmentRounding(
   outcome: CommitmentOutcome,
   parts: RoundedCommitment,
@@ -161,7 +161,7 @@ export function explainCommitmentRounding(
 ): ExplanationStepOf<'rounding'> {
   return {
     ...explainRounding(outcome.charge, partOf(parts, bills), currency),
-    rule: 'billing-semantics 6.1',
+    rule: 'billing 6.1',
     parts: {
       charge: decimalText(parts.charge),
       utilized: decimalText(parts.utilized),
@@ -187,7 +187,7 @@ export interface CommitmentInfo {
   readonly computed_true_up_amount: string;
 }
 
-/** billing-semantics 6.5. `amount` is C as money: the price of the quantity for a commitment of quantity. */
+/** billing 6.5. `amount` is C as money: the price of the quantity for a commitment of quantity. */
 export function commitmentInfo(
   terms: CommitmentTerms,
   amount: Decimal,

@@ -10,7 +10,7 @@ export interface BilledWindow {
   readonly gross: Decimal;
   /**
    * Net: row amount − line discount − invoice discount, plus charge rows of earlier changes in the same
-   * window. Rows of a voided invoice count as nothing (billing-semantics 5.3).
+   * window. Rows of a voided invoice count as nothing (billing 5.3).
    */
   readonly billed: Decimal;
   readonly credited: Decimal;
@@ -28,7 +28,7 @@ export interface BilledRow {
 /**
  * What the rows of one service window come to: charges net of their discounts, and credits. Neither
  * the list price nor the gross amount caps a credit, so that nobody gets back what a coupon paid, and
- * rows of voided invoices count as nothing (billing-semantics 5.3).
+ * rows of voided invoices count as nothing (billing 5.3).
  */
 export function billedWindow(rows: readonly BilledRow[]): BilledWindow {
   const live = rows.filter((row) => row.invoice_status !== 'VOIDED');
@@ -48,7 +48,7 @@ const netAmount = (row: BilledRow): Decimal =>
 
 /**
  * What a price's share of a window was worth after the window's discounts: half of a fee of 100.00 under a
- * coupon of 50% is 25.00. Unrounded; null when no discount took anything (billing-semantics 5.3).
+ * coupon of 50% is 25.00. Unrounded; null when no discount took anything (billing 5.3).
  */
 export function netOfDiscounts(
   amount: Decimal,
@@ -60,7 +60,7 @@ export function netOfDiscounts(
     amount: net,
     step: {
       step: 'net',
-      rule: 'billing-semantics 5.3',
+      rule: 'billing 5.3',
       of: decimalText(amount),
       gross: decimalText(gross),
       billed: decimalText(billed),
@@ -69,7 +69,7 @@ export function netOfDiscounts(
   };
 }
 
-/** At most what was billed and is not given back yet, never below zero (billing-semantics 5.3). */
+/** At most what was billed and is not given back yet, never below zero (billing 5.3). */
 export function capCredit(
   potential: Decimal,
   { billed, credited }: Pick<BilledWindow, 'billed' | 'credited'>,
@@ -85,7 +85,7 @@ export function explainCredit(
 ): ExplanationStepOf<'credit'> {
   return {
     step: 'credit',
-    rule: 'billing-semantics 5.3',
+    rule: 'billing 5.3',
     potential: decimalText(potential),
     billed: decimalText(window.billed),
     credited_before: decimalText(window.credited),
@@ -96,7 +96,7 @@ export function explainCredit(
 /**
  * Exclusive tax that goes back with a credit: the share of the tax that was charged on the window, never
  * more than is left of it. A credit that empties the window takes the rest of the tax, so that no cent
- * stays behind (billing-semantics 5.3).
+ * stays behind (billing 5.3).
  */
 export function creditedTax(
   credit: Decimal,

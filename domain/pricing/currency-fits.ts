@@ -1,7 +1,7 @@
 /**
  * Whether a price may be on a subscription by its currency: the same, or, on a subscription in a
- * custom currency, the default fiat currency; never a second custom one (billing-semantics 3.2,
- * money-semantics 12.4). Codes compare without regard to case.
+ * custom currency, the default fiat currency; never a second custom one (billing 3.2,
+ * money 12.4). Codes compare without regard to case.
  */
 export function currencyFits(
   price: { readonly currency: string },

@@ -14,7 +14,7 @@ export interface ConvertedLine {
 
 /**
  * A row that was rated in a custom currency as money of the invoice: rounded amount × factor, rounded,
- * row by row, and the subtotal is the sum of what results (billing-semantics 2.6, money-semantics 12.5).
+ * row by row, and the subtotal is the sum of what results (billing 2.6, money 12.5).
  * The factor is live while the invoice is a draft and frozen afterwards; which one that is, the caller knows.
  */
 export function convertLine(
@@ -29,7 +29,7 @@ export function convertLine(
   const amount = roundToCurrency(unrounded, to);
   const step: ExplanationStepOf<'conversion'> = {
     step: 'conversion',
-    rule: 'money-semantics 12.5',
+    rule: 'money 12.5',
     from_currency: currencyCode(from),
     from_amount: decimalText(line.amount),
     factor: decimalText(rate),
@@ -57,7 +57,7 @@ export function convertLine(
   };
 }
 
-/** The parts are rounded like those of any committed row, so that they still sum to its amount (billing-semantics 6.1). */
+/** The parts are rounded like those of any committed row, so that they still sum to its amount (billing 6.1). */
 function convertInfo(
   info: CommitmentInfo,
   amount: Decimal,

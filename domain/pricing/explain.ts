@@ -65,24 +65,24 @@ function explainTier(share: TierShare): ExplainedTier {
   };
 }
 
-/** The quantity of a fixed line (billing-semantics 2.3). */
+/** The quantity of a fixed line (billing 2.3). */
 export function explainQuantity(
   { minQuantity }: Pick<PriceTerms, 'minQuantity'>,
   quantity: Decimal,
 ): ExplanationStepOf<'quantity'> {
   return {
     step: 'quantity',
-    rule: 'billing-semantics 2.3',
+    rule: 'billing 2.3',
     quantity: decimalText(quantity),
     min_quantity: textOrNull(minQuantity),
   };
 }
 
-/** One quantity priced by itself (billing-semantics 2.2). */
+/** One quantity priced by itself (billing 2.2). */
 export function explainRate(model: ChargeModel, rating: Rating): ExplanationStepOf<'rate'> {
   return {
     step: 'rate',
-    rule: 'billing-semantics 2.2',
+    rule: 'billing 2.2',
     model: explainModel(model),
     ratings: [explainRating(rating)],
     omitted: null,
@@ -96,7 +96,7 @@ export interface Rounded {
   readonly step: ExplanationStepOf<'rounding'>;
 }
 
-/** The one rounding of a line, together with its account (billing-semantics 0.2, 0.3). */
+/** The one rounding of a line, together with its account (billing 0.2, 0.3). */
 export function roundLine(unrounded: Decimal, currency: Currency): Rounded {
   const amount = roundToCurrency(unrounded, currency);
   return { amount, step: explainRounding(unrounded, amount, currency) };
@@ -109,7 +109,7 @@ export function explainRounding(
 ): ExplanationStepOf<'rounding'> {
   return {
     step: 'rounding',
-    rule: 'billing-semantics 0.2',
+    rule: 'billing 0.2',
     unrounded: decimalText(unrounded),
     currency: currencyCode(currency),
     decimals: minorDigits(currency),

@@ -40,14 +40,14 @@ export function filtersOverlap(left: FilterValues, right: FilterValues): boolean
   });
 }
 
-/** More keys win; a price without any is the catch-all (billing-semantics 2.5). */
+/** More keys win; a price without any is the catch-all (billing 2.5). */
 export function specificity(filter: FilterValues): number {
   return Object.keys(filter).length;
 }
 
 /**
  * The events of `[start, end)` that the line rates: those it matches and no line with more keys does
- * (billing-semantics 2.5). Cut where such a line begins or ends, so that within a stretch the question
+ * (billing 2.5). Cut where such a line begins or ends, so that within a stretch the question
  * is one; usually there is one stretch. `others` are the subscription's other USAGE lines.
  */
 export function selectUsage(
@@ -80,7 +80,7 @@ export function selectUsage(
 
 /**
  * Refuses lines of which two would rate the same event: the same meter at the same time, filters that
- * overlap, and neither more specific than the other (billing-semantics 2.5, ruling 14).
+ * overlap, and neither more specific than the other (billing 2.5, money 12.1).
  */
 export function refuseUsageRatedTwice(lines: readonly UsageSelector[], path = 'line_items'): void {
   for (const [index, line] of lines.entries()) {

@@ -42,7 +42,7 @@ export interface LineChange {
 /**
  * The rows that a change of a fixed line makes now: for each cell that was billed in advance, a credit of
  * c × rate(old) for what is left of it, net of the discounts it had and capped by what was billed, and a
- * charge of c × rate(new). Each row is rounded by itself (billing-semantics 5.1 to 5.3, 14.1).
+ * charge of c × rate(new). Each row is rounded by itself (billing 5.1 to 5.3, 14.1).
  *
  * No rows for `none` (the new amount is billed from the next period), for ARREAR (each version pays its
  * own slice at the period's end), and for USAGE and one-time prices, which are never prorated.
@@ -165,7 +165,7 @@ export interface Settlement {
 /**
  * All rows of one operation are netted: above zero they go on one invoice, below zero the absolute net is
  * a free credit to the wallet without expiry and there is no invoice, at zero there is neither
- * (billing-semantics 5.3).
+ * (billing 5.3).
  */
 export function settleRows(rows: readonly Pick<RatedLine, 'amount'>[]): Settlement {
   const net = sum(rows.map(({ amount }) => amount));
@@ -181,7 +181,7 @@ export interface ChangeAction {
 
 /**
  * What makes a change the same change: the subscription and its sorted actions, beside the caller's own
- * key. Not the period: two changes at one instant on different line items both bill (billing-semantics 5.3).
+ * key. Not the period: two changes at one instant on different line items both bill (billing 5.3).
  */
 export function changeKey(subscriptionId: string, actions: readonly ChangeAction[]): string {
   const parts = actions

@@ -33,7 +33,7 @@ export interface LineCommitment {
   readonly step: ExplanationStepOf<'commitment'>;
 }
 
-/** C as money: the amount, or the price of the promised quantity (billing-semantics 6.1). */
+/** C as money: the amount, or the price of the promised quantity (billing 6.1). */
 export function commitmentAsMoney(
   terms: CommitmentTerms,
   model: ChargeModel,
@@ -44,7 +44,7 @@ export function commitmentAsMoney(
 }
 
 /**
- * A commitment that applies once for the charge period (billing-semantics 6.2). `share` scales it on
+ * A commitment that applies once for the charge period (billing 6.2). `share` scales it on
  * a stub; null = the whole of it.
  */
 export function commitForPeriod(
@@ -61,7 +61,7 @@ export function commitForPeriod(
     terms.trueUpEnabled,
   );
   const step = explainCommitment(terms, rating, outcome, {
-    rule: 'billing-semantics 6.1',
+    rule: 'billing 6.1',
     share,
     windows: null,
     omitted: null,
@@ -72,7 +72,7 @@ export function commitForPeriod(
 /**
  * A commitment that applies to each window by itself, also to those without usage: the windows are the
  * grid of the service period, not the rows of an answer. A window that the service cuts asks for its
- * part with `prorated`, else for all of it (billing-semantics 6.2).
+ * part with `prorated`, else for all of it (billing 6.2).
  */
 export function commitPerWindow(
   terms: CommitmentTerms,
@@ -97,7 +97,7 @@ export function commitPerWindow(
   const shown = outcomes.slice(0, MAX_EXPLAINED_ENTRIES);
   const rest = outcomes.slice(MAX_EXPLAINED_ENTRIES);
   const step = explainCommitment(terms, rating, outcome, {
-    rule: 'billing-semantics 6.2',
+    rule: 'billing 6.2',
     share: null,
     windows: shown.map((entry) => ({
       start: entry.start,

@@ -11,7 +11,7 @@ export type LineItemGrouping = (typeof LINE_ITEM_GROUPINGS)[number];
 /**
  * The rows of one subscription line item in one billing period: one for each charge cell, or one whose
  * quantity and amount are the sums of the rounded cells, so that the total is the same either way. Only
- * base rows are merged; the overage and true-up of a term stay rows of their own (billing-semantics 3.3).
+ * base rows are merged; the overage and true-up of a term stay rows of their own (billing 3.3).
  */
 export function groupLines(
   lines: readonly RatedLine[],
@@ -85,7 +85,7 @@ function explainSum(
 ): ExplanationStepOf<'sum'> {
   return {
     step: 'sum',
-    rule: 'billing-semantics 3.3',
+    rule: 'billing 3.3',
     parts: lines.map((line) => ({
       period: line.period,
       quantity: decimalText(line.quantity),

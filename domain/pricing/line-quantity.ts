@@ -5,7 +5,7 @@ import { refusal } from './problems.ts';
 /**
  * The quantity a new line item bills. USAGE measures its own, so that a given one is refused and 0 is
  * stored. FIXED: omitted means the price's minimum, else 1; an explicit 0 is a quantity and bills 0;
- * between 0 and the minimum is refused (billing-semantics 2.3, 0.9).
+ * between 0 and the minimum is refused (billing 2.3, 0.9).
  */
 export function lineQuantity(
   price: Pick<PriceTerms, 'type' | 'minQuantity'>,

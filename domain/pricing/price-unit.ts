@@ -19,7 +19,7 @@ export interface ConvertedTier {
 /**
  * Terms in a pricing unit as money: every amount times the unit's rate, tier by tier, and nothing
  * rounded to minor units, because rounding belongs to the line. The rate is stored with the price and
- * frozen there (billing-semantics 2.6, money-semantics 12.1, 12.2). Refuses what no price can hold.
+ * frozen there (billing 2.6, money 12.1, 12.2). Refuses what no price can hold.
  */
 export function convertPriceUnit(config: PriceUnitConfig, conversionRate: Decimal): ConvertedTerms {
   assert(conversionRate.gt(0), 'a conversion rate of 0 or less');

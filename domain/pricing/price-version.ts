@@ -15,7 +15,7 @@ import type { PriceDefinition, TierDefinition } from './validate-price.ts';
 
 /** The stored price as far as its versions are concerned. Dates are ISO 8601 UTC, half-open. */
 export interface VersionedPrice extends PriceRecord {
-  /** Root of the lineage; a root names itself (billing-semantics 2.7). */
+  /** Root of the lineage; a root names itself (billing 2.7). */
   readonly parent_price_id: string;
   readonly status: string;
   readonly entity_type: string;
@@ -70,7 +70,7 @@ export type PriceEditPlan =
 /**
  * What an update of a price does: text is changed in place; a change of the terms ends the price at
  * `effective_from` (default `now`, not before its start) and begins its next version there, whose root
- * is the old one's (billing-semantics 2.7). Terms that the price has already are no change, so that a
+ * is the old one's (billing 2.7). Terms that the price has already are no change, so that a
  * client may send a whole price back; beside an `effective_from` they make a version all the same, as
  * observed. Refuses changes of what is immutable, terms of the other unit kind, and new terms for a
  * price that has an end already.
@@ -106,7 +106,7 @@ export function planPriceEdit(price: VersionedPrice, sent: PriceEdit, now: strin
 
 /**
  * The end date that a delete sets: the given one, else `now`. Equal to the start is allowed (never
- * valid), before it or on a price that has an end already is refused (billing-semantics 2.7).
+ * valid), before it or on a price that has an end already is refused (billing 2.7).
  */
 export function endPrice(
   price: Pick<VersionedPrice, 'id' | 'start_date' | 'end_date'>,

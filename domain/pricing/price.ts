@@ -93,7 +93,7 @@ export function priceTerms(price: PriceRecord): PriceTerms {
   };
 }
 
-/** The part of a price that rates (billing-semantics 2.2). */
+/** The part of a price that rates (billing 2.2). */
 export function chargeModel(
   price: Pick<
     PriceRecord,
@@ -123,7 +123,7 @@ export function chargeModel(
 
 /**
  * Tiers in rising order with the last one open. When every tier is bounded the last counts as open in
- * both modes: nothing is given away beyond it (billing-semantics 2.2).
+ * both modes: nothing is given away beyond it (billing 2.2).
  */
 function ladder(records: readonly TierRecord[]): readonly Tier[] {
   const tiers = records

@@ -17,7 +17,7 @@ export interface TimeShare {
 /**
  * The coefficient of a slice of its reference period: a ratio of instants, so that the slices of one
  * period sum to exactly 1 and daylight saving needs no special case. A first period that is some hours
- * longer than its cell counts as full, never as more (billing-semantics 5.1, 1.4).
+ * longer than its cell counts as full, never as more (billing 5.1, 1.4).
  */
 export function timeShare(slice: Period, reference: Period): TimeShare {
   const whole = lengthMs(reference);
@@ -44,7 +44,7 @@ export interface ChargeCell {
  * The part of the cell that is paid for. A line item that begins or ends inside the cell pays its own
  * slice, whatever the behaviour, for otherwise two versions would pay the period twice. Where the
  * subscription itself cuts the cell (a stub, a cancellation) the time that is missing is left out
- * with `create_prorations` and charged with `none` (billing-semantics 5.2, 11).
+ * with `create_prorations` and charged with `none` (billing 5.2, 11).
  */
 export function chargedSlice(
   { reference, cell, service }: ChargeCell,
@@ -76,7 +76,7 @@ export function explainProration(
   const { part_ms, whole_ms } = timeShare(slice, reference);
   return {
     step: 'proration',
-    rule: 'billing-semantics 5.1',
+    rule: 'billing 5.1',
     of: decimalText(of),
     slice,
     reference,

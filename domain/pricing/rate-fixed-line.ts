@@ -30,7 +30,7 @@ export interface FixedLineInput {
 
 /**
  * A fixed fee for one charge cell: c × rate(price, quantity), so that tiers and packages apply to seat
- * counts as well and are prorated as a whole (billing-semantics 2.3, 5.1, 5.2). Rounded once.
+ * counts as well and are prorated as a whole (billing 2.3, 5.1, 5.2). Rounded once.
  */
 export function rateFixedLine(input: FixedLineInput): RatedLine {
   const { price } = input;

@@ -46,7 +46,7 @@ import {
 } from './term-commitment.ts';
 import { usageUnits, type UsageUnit } from './usage-units.ts';
 
-/** How a commitment of a line meets its charge periods (billing-semantics 6.2). */
+/** How a commitment of a line meets its charge periods (billing 6.2). */
 export type CommitmentScope =
   | { readonly scope: 'period' }
   | { readonly scope: 'windows'; readonly windows: readonly CommitmentWindow[] }
@@ -72,7 +72,7 @@ export interface UsageLineInput {
 
 /**
  * The rows of one USAGE line item for one charge cell: measure → allowance → rate → commitment → round
- * (billing-semantics 2.4, 4.5, 6.1). Usage is never prorated (5.2). One row of kind base; under a
+ * (billing 2.4, 4.5, 6.1). Usage is never prorated (5.2). One row of kind base; under a
  * cumulative commitment the overage and the true-up of the term follow as rows of their own (6.4).
  */
 export function rateUsageLine(input: UsageLineInput): readonly RatedLine[] {
@@ -124,7 +124,7 @@ interface Rated {
 /**
  * What is left to charge for of each unit. A windowed price consumes its allowance along its windows,
  * one claim each; without windows the claims are the reset windows and what is left of all of them is
- * rated as one quantity (billing-semantics 4.5, 4).
+ * rated as one quantity (billing 4.5, 4).
  */
 function billableQuantities(
   units: readonly UsageUnit[],
@@ -167,7 +167,7 @@ function lineCommitment(
   return commitForPeriod(terms, input.price.model, ratedUnits, isWhole(share) ? null : share);
 }
 
-/** One row for the whole charge, its parts in `commitment_info` (billing-semantics 6.5). */
+/** One row for the whole charge, its parts in `commitment_info` (billing 6.5). */
 function committedLine(
   rated: Rated,
   terms: CommitmentTerms,
@@ -187,7 +187,7 @@ function committedLine(
 
 /**
  * The usage within the commitment, then, where they are above zero, the overage and the true-up, as
- * rows of their own that are never merged with others (billing-semantics 6.3, 6.4).
+ * rows of their own that are never merged with others (billing 6.3, 6.4).
  */
 function termLines(
   rated: Rated,
@@ -263,7 +263,7 @@ function explainUsage(
 ): ExplanationStepOf<'usage'> {
   return {
     step: 'usage',
-    rule: input.bucket_size === null ? 'metering 6' : 'billing-semantics 2.4',
+    rule: input.bucket_size === null ? 'metering 6' : 'billing 2.4',
     aggregation: input.aggregation,
     quantity: decimalText(measured),
     event_count: units.reduce((total, unit) => total + unit.eventCount, 0),
@@ -283,7 +283,7 @@ function explainRatings(rated: Rated, windowed: boolean): ExplanationStepOf<'rat
   const rest = rated.ratings.slice(MAX_EXPLAINED_ENTRIES);
   return {
     step: 'rate',
-    rule: windowed ? 'billing-semantics 2.4' : 'billing-semantics 2.2',
+    rule: windowed ? 'billing 2.4' : 'billing 2.2',
     model: explainModel(rated.input.price.model),
     ratings: shown.map((rating, index) => {
       const unit = rated.units[index]!;

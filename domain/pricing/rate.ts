@@ -29,7 +29,7 @@ export interface TierShare {
 /**
  * Money for a quantity, unrounded: a line is rounded once, by `roundToCurrency`, so that parts never
  * add up to something else than the customer sees. Nothing or less costs nothing in every model, flat
- * amounts included: an empty window and an unused meter are free (billing-semantics 2.2).
+ * amounts included: an empty window and an unused meter are free (billing 2.2).
  */
 export function rate(model: ChargeModel, quantity: Decimal): Rating {
   assert(quantity.isFinite(), 'a quantity that is not finite');
@@ -67,7 +67,7 @@ function rateNothing(model: ChargeModel): Rating {
 }
 
 /**
- * A package begun is a package charged, or with `down` only whole packages are (billing-semantics 2.2).
+ * A package begun is a package charged, or with `down` only whole packages are (billing 2.2).
  * By whole division and remainder, because a quotient cut at 40 digits may look whole when it is not.
  */
 function packagesFor(quantity: Decimal, divideBy: Decimal, round: PackageRound): Decimal {
@@ -78,7 +78,7 @@ function packagesFor(quantity: Decimal, divideBy: Decimal, round: PackageRound):
 
 /**
  * SLAB: every unit at the rate of the tier it falls in; a tier's flat amount is owed once its first
- * unit is used (billing-semantics 2.2).
+ * unit is used (billing 2.2).
  */
 function slab(tiers: readonly Tier[], quantity: Decimal): TierShare[] {
   const shares: TierShare[] = [];
@@ -92,7 +92,7 @@ function slab(tiers: readonly Tier[], quantity: Decimal): TierShare[] {
   return shares;
 }
 
-/** VOLUME: all units at the rate of the one tier that holds the quantity (billing-semantics 2.2). */
+/** VOLUME: all units at the rate of the one tier that holds the quantity (billing 2.2). */
 function volume(tiers: readonly Tier[], quantity: Decimal): TierShare[] {
   const index = tiers.findIndex((tier) => tier.upTo === null || tier.upTo.gte(quantity));
   const tier = tiers[index];

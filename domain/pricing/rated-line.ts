@@ -5,7 +5,7 @@ import type { Period } from '../time/instant.ts';
 
 /**
  * What a row charges for. With the subscription line item and the start of the service it is the
- * row's identity (billing-semantics 3.1).
+ * row's identity (billing 3.1).
  */
 export const LINE_KINDS = ['base', 'overage', 'true_up', 'credit'] as const;
 export type LineKind = (typeof LINE_KINDS)[number];
@@ -20,7 +20,7 @@ export interface RatedLine {
   /** Rounded to the currency. */
   readonly amount: Decimal;
   readonly unrounded: Decimal;
-  /** Free units of an entitlement; null where no entitlement applies (billing-semantics 4.1). */
+  /** Free units of an entitlement; null where no entitlement applies (billing 4.1). */
   readonly adjusted_entitlement_quantity: Decimal | null;
   readonly commitment_info: CommitmentInfo | null;
   readonly explanation: Explanation;

@@ -20,7 +20,7 @@ import type { RatedLine } from './rated-line.ts';
 /**
  * One row for a charge period whose usage was rated in several stretches, because the lines that share
  * the meter changed meanwhile: one commitment for all of it, held against the sum of what the stretches
- * come to unrounded (billing-semantics 6.2: one computation for each line item).
+ * come to unrounded (billing 6.2: one computation for each line item).
  *
  * `stretches`: the base rows, rated without the commitment; at least one. `cell`: the whole charge period.
  */
@@ -44,7 +44,7 @@ export function commitStretches(
   const parts = roundCommitment(outcome, currency);
   const pool = {
     step: 'pool' as const,
-    rule: 'billing-semantics 6.2',
+    rule: 'billing 6.2',
     amounts: stretches.map((row) => decimalText(row.unrounded)),
     index: null,
     amount: decimalText(merged.unrounded),

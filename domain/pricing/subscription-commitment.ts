@@ -36,7 +36,7 @@ export interface SubscriptionCommitmentTerms {
   readonly trueUpEnabled: boolean;
 }
 
-/** Null without a commitment; active with any factor, 1 included, from an amount above 0 (billing-semantics 6.1). */
+/** Null without a commitment; active with any factor, 1 included, from an amount above 0 (billing 6.1). */
 export function subscriptionCommitmentTerms(
   subscription: SubscriptionCommitmentFields,
 ): SubscriptionCommitmentTerms | null {
@@ -57,7 +57,7 @@ export type SubscriptionCommitmentScope =
 export interface CommittedSubscription {
   /** The usage rows with their shares of what is within the commitment, in the given order. */
   readonly rows: readonly RatedLine[];
-  /** Rows of the plan, above zero only; they have no price (billing-semantics 6.3). */
+  /** Rows of the plan, above zero only; they have no price (billing 6.3). */
   readonly overage: RatedLine | null;
   readonly trueUp: RatedLine | null;
   /** What the period adds to a term's ledger: usage money before the factor, unrounded (6.4). */
@@ -65,7 +65,7 @@ export interface CommittedSubscription {
 }
 
 /**
- * Puts the usage rows of one billing period under the subscription's commitment (billing-semantics 6.3,
+ * Puts the usage rows of one billing period under the subscription's commitment (billing 6.3,
  * 6.4). The rows pool their unrounded amounts; what is within the commitment is shared among them by
  * these amounts, and the overage and the true-up are two rows of the plan. Quantities stay whole. Without
  * any usage row the pool is 0, and a true-up bills the whole commitment.
@@ -93,7 +93,7 @@ export function commitSubscription(
 
   const pool = (index: number | null): ExplanationStepOf<'pool'> => ({
     step: 'pool',
-    rule: 'billing-semantics 6.3',
+    rule: 'billing 6.3',
     amounts: weights.map(decimalText),
     index,
     amount: decimalText(usage),
@@ -159,7 +159,7 @@ function explainPeriod(
 ): ExplanationStepOf<'commitment'> {
   return {
     step: 'commitment',
-    rule: 'billing-semantics 6.3',
+    rule: 'billing 6.3',
     type: 'amount',
     promised: decimalText(terms.amount),
     quantity_rating: null,
@@ -181,7 +181,7 @@ function explainShare(
 ): ExplanationStepOf<'share'> {
   return {
     step: 'share',
-    rule: 'billing-semantics 0.6',
+    rule: 'billing 0.6',
     of: decimalText(of),
     weights: weights.map(decimalText),
     index,

@@ -7,7 +7,7 @@ import type { Period } from '../time/instant.ts';
 /** Where a billing period stands in a commitment term of several periods. */
 export interface TermPosition {
   readonly term: Period;
-  /** The term's commitment as money; scaled by the caller when the term ends early (billing-semantics 6.4). */
+  /** The term's commitment as money; scaled by the caller when the term ends early (billing 6.4). */
   readonly commitment: Decimal;
   /** Base usage money, before the factor, of earlier periods of the same term. */
   readonly priorUsage: Decimal;
@@ -19,7 +19,7 @@ type TermRates = Pick<CommitmentTerms, 'overageFactor' | 'trueUpEnabled'>;
 
 /**
  * One period of a cumulative commitment: what is left of it covers usage at its own price, the rest
- * costs the factor, and the term's last period pays what was never used (billing-semantics 6.4). The
+ * costs the factor, and the term's last period pays what was never used (billing 6.4). The
  * periods of a term sum to C + (U − C) × f from C on, and with true-up to C below it.
  */
 export function applyTermCommitment(
@@ -44,7 +44,7 @@ export function explainTermCommitment(
 ): ExplanationStepOf<'term_commitment'> {
   return {
     step: 'term_commitment',
-    rule: 'billing-semantics 6.4',
+    rule: 'billing 6.4',
     term: position.term,
     prior_usage: decimalText(position.priorUsage),
     overage_factor: decimalText(overageFactor),

@@ -23,7 +23,7 @@ export interface MeasuredLine {
 }
 
 /**
- * The questions whose answers are the line's own usage (billing-semantics 2.4, 6.2): one for the service,
+ * The questions whose answers are the line's own usage (billing 2.4, 6.2): one for the service,
  * in the windows of the bucket where there is one. A commitment for a shorter time than the charge
  * period, without a bucket, is held window by window, so that each of its windows is a question.
  */
@@ -65,7 +65,7 @@ export function isWindowed(line: MeasuredLine): boolean {
 /**
  * The windows that a commitment applies to one by one, empty ones included; null when it applies to the
  * charge period or to a longer term. In a preview or a draft in mid-period only windows that have begun
- * before `until` count (billing-semantics 6.2).
+ * before `until` count (billing 6.2).
  */
 export function commitmentWindows(
   line: MeasuredLine,

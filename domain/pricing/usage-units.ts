@@ -13,7 +13,7 @@ export interface UsageUnit {
 
 /**
  * The units of a line from the rows of its usage answer, in the order of time, then of groups
- * (billing-semantics 2.4). Without windows the charge period is one unit, also when nothing was used.
+ * (billing 2.4). Without windows the charge period is one unit, also when nothing was used.
  * With windows each is a unit, and with MAX each (window, group); windowed SUM adds its groups up.
  */
 export function usageUnits(

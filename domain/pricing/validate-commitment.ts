@@ -25,7 +25,7 @@ export interface CommittedLine {
 
 /**
  * Refuses a commitment that a line could not be held to, with every problem's path below `path`
- * (billing-semantics 6.1, 6.2). The factor defaults to 1 and may be 1.
+ * (billing 6.1, 6.2). The factor defaults to 1 and may be 1.
  */
 export function validateLineCommitment(
   commitment: LineCommitmentDefinition,
@@ -95,7 +95,7 @@ export interface SubscriptionCommitmentDefinition {
 
 /**
  * Refuses a subscription's commitment that can not be billed: below zero, a factor below 1, or a term
- * that is shorter than the billing period (billing-semantics 6.1, 6.4).
+ * that is shorter than the billing period (billing 6.1, 6.4).
  */
 export function validateSubscriptionCommitment(
   subscription: SubscriptionCommitmentDefinition,
@@ -114,7 +114,7 @@ export function validateSubscriptionCommitment(
   found.refuse();
 }
 
-/** How a commitment's duration meets the charge period of its line (billing-semantics 6.2, 6.3). */
+/** How a commitment's duration meets the charge period of its line (billing 6.2, 6.3). */
 export type CommitmentReach = 'period' | 'windows' | 'term';
 
 /**
@@ -132,7 +132,7 @@ export function commitmentReach(
   return difference < 0 ? 'windows' : 'term';
 }
 
-/** A duration is a bare unit: its count is 1 (billing-semantics 6.4). */
+/** A duration is a bare unit: its count is 1 (billing 6.4). */
 const term = (duration: BillingPeriod): Cadence => ({
   billing_period: duration,
   billing_period_count: 1,

@@ -63,7 +63,7 @@ export interface PriceReferences {
 
 /**
  * Refuses a price that contradicts itself or could not be rated: one 400 `validation_error` with every
- * problem, each with the field's path and a stable code (billing-semantics 2.1). Rating relies on it.
+ * problem, each with the field's path and a stable code (billing 2.1). Rating relies on it.
  */
 export function validatePrice(price: PriceDefinition, references: PriceReferences): void {
   const found = problems();
@@ -188,7 +188,7 @@ function checkNoAmount(amount: PriceDefinition['amount'], path: string, found: P
   }
 }
 
-/** Tiers may come in any order; they are sorted when they are rated (billing-semantics 2.2). */
+/** Tiers may come in any order; they are sorted when they are rated (billing 2.2). */
 function checkTiers(
   price: PriceDefinition,
   tiers: readonly TierDefinition[],

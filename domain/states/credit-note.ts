@@ -26,7 +26,7 @@ export const creditNoteMachine: StateMachine<CreditNoteStatus, CreditNoteTrigger
 
 /**
  * The status after `trigger`; refuses with `invalid_operation`. A refund that is finalized has moved
- * money and can not be voided (money-semantics 10.11).
+ * money and can not be voided (money 10.11).
  */
 export function moveCreditNote(
   type: CreditNoteType,

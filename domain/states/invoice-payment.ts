@@ -5,7 +5,7 @@ import type { PaymentStatus } from './payment-status.ts';
 /**
  * Billing-semantics 19.4: which payment statuses of an invoice a caller may set by hand. The status
  * itself is derived from rows (`deriveInvoicePayment`); a manual update is checked against this
- * table, records a payment row and derives again (money-semantics 8.4.4).
+ * table, records a payment row and derives again (money 8.4.4).
  */
 export const invoicePaymentMachine = targetMachine<PaymentStatus>({
   noun: 'invoice payment',

@@ -31,6 +31,6 @@ export const movePause = (
   trigger: PauseTrigger,
 ): PauseRecordStatus => move(pauseMachine, from, trigger);
 
-/** What the subscription shows of its latest pause: live ones only (billing-semantics 19.2, 12.5). */
+/** What the subscription shows of its latest pause: live ones only (billing 19.2, 12.5). */
 export const mirroredPauseStatus = (pause: PauseRecordStatus | null): PauseStatus =>
   pause === 'scheduled' || pause === 'active' ? pause : 'none';

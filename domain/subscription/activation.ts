@@ -18,7 +18,7 @@ export interface CollectionTerms {
   readonly collection_method: CollectionMethod;
 }
 
-/** Refuses behaviours that want an answer from a payment that nobody makes (billing-semantics 10.3). */
+/** Refuses behaviours that want an answer from a payment that nobody makes (billing 10.3). */
 export function validateCollection(terms: CollectionTerms): void {
   const needsAttempt =
     terms.payment_behavior === 'allow_incomplete' ||
@@ -31,14 +31,14 @@ export function validateCollection(terms: CollectionTerms): void {
   }
 }
 
-/** Whether the opening invoice is collected at once (billing-semantics 10.3). */
+/** Whether the opening invoice is collected at once (billing 10.3). */
 export const attemptsPayment = (terms: CollectionTerms, due: Decimal): boolean =>
   terms.collection_method === 'charge_automatically' &&
   terms.payment_behavior !== 'default_incomplete' &&
   due.gt(0);
 
 /**
- * Active or incomplete, once the first invoice that asks for money is known (billing-semantics 10.3,
+ * Active or incomplete, once the first invoice that asks for money is known (billing 10.3,
  * 19.1): at creation, at activation, and when a trial ends. `isPaid`: an attempt was made and covered
  * all of it. Nothing due is active at once.
  */
@@ -53,7 +53,7 @@ export function openingStatus(
 
 /**
  * `error_if_incomplete` at creation: the failed payment refuses the whole request, and nothing of it
- * is kept (billing-semantics 10.3). At the end of a trial it is like `allow_incomplete`.
+ * is kept (billing 10.3). At the end of a trial it is like `allow_incomplete`.
  */
 export function assertOpeningPaid(terms: CollectionTerms, status: 'active' | 'incomplete'): void {
   if (terms.payment_behavior !== 'error_if_incomplete' || status === 'active') return;
@@ -66,7 +66,7 @@ export function assertOpeningPaid(terms: CollectionTerms, status: 'active' | 'in
 /**
  * The status after a payment or a credit note of one of its invoices: an incomplete subscription
  * becomes active once its first invoice asks for nothing more; no other status moves, whichever old
- * invoice is paid (billing-semantics 10.3).
+ * invoice is paid (billing 10.3).
  */
 export function statusAfterSettlement(
   status: SubscriptionStatus,

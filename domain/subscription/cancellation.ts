@@ -33,7 +33,7 @@ export interface CancellationDecision {
 }
 
 /**
- * A cancellation as asked for at `at` (billing-semantics 13). One that takes effect now ends the
+ * A cancellation as asked for at `at` (billing 13). One that takes effect now ends the
  * subscription at `cancel_at`, which the final invoice charges up to; a later one changes no period.
  * The running period is never shortened by the request.
  */
@@ -64,7 +64,7 @@ export function planCancellation(
 
 /**
  * The moment at which a subscription is over, null while it goes on: its scheduled cancellation or its
- * end, whichever comes first and has come by `at` (billing-semantics 13, 3.4).
+ * end, whichever comes first and has come by `at` (billing 13, 3.4).
  */
 export function dueEnd(
   subscription: { readonly cancel_at: Instant | null; readonly end_date: Instant | null },

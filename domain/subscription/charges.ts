@@ -23,7 +23,7 @@ export interface Charge<Line extends ChargedLine> {
   readonly cell: ChargeCell | { readonly at: string };
 }
 
-/** What an invoice covers (billing-semantics 3.1). */
+/** What an invoice covers (billing 3.1). */
 export interface InvoiceScope {
   /** The period that is over: its usage and what is paid afterwards. Null on an opening invoice. */
   readonly closing: Period | null;
@@ -33,7 +33,7 @@ export interface InvoiceScope {
 
 /**
  * Which charges stand on an invoice: usage and arrears of the closing period, advances of the opening
- * one, one-time charges by their date (billing-semantics 3.1, 3.3). Fixed charges come before usage,
+ * one, one-time charges by their date (billing 3.1, 3.3). Fixed charges come before usage,
  * each in the order of the lines, the cells of a line in the order of time.
  */
 export function chargesOnInvoice<Line extends ChargedLine>(

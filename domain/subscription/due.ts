@@ -13,7 +13,7 @@ export interface ClockedSubscription {
 
 /**
  * When the clock next changes a subscription whose running period has been opened: its period or trial
- * ends, or before that a scheduled cancellation takes effect (billing-semantics 3.4, 13). Nothing by
+ * ends, or before that a scheduled cancellation takes effect (billing 3.4, 13). Nothing by
  * itself happens to one that is incomplete (its cycles are caught up after activation), paused, draft
  * or cancelled (10.3, 12.3).
  */

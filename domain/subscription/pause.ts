@@ -53,7 +53,7 @@ export interface PauseDecision {
 }
 
 /**
- * A pause as asked for at `at` (billing-semantics 12.1, 12.2). Only an immediate one changes the
+ * A pause as asked for at `at` (billing 12.1, 12.2). Only an immediate one changes the
  * subscription now. Refuses a subscription that can not be paused, and dates that contradict each
  * other.
  */
@@ -157,7 +157,7 @@ export interface ResumedPeriod {
 }
 
 /**
- * The period after a pause that really lasted from `pause_start` to `resumedAt` (billing-semantics
+ * The period after a pause that really lasted from `pause_start` to `resumedAt` (billing
  * 12.4). Anniversary: the running period is longer by the pause, so that paid time is kept, and the
  * next ones count from its new end. Calendar: the grid stays. A pause that began at a period's end
  * starts a new period where it ends, anniversary ones with a new anchor.
@@ -203,7 +203,7 @@ export interface ResumeDecision {
   readonly active_pause_id: null;
 }
 
-/** The states after a resumption; refuses a subscription that is not paused (billing-semantics 19.1, 19.2). */
+/** The states after a resumption; refuses a subscription that is not paused (billing 19.1, 19.2). */
 export function resume(
   subscriptionStatus: SubscriptionStatus,
   pauseStatus: PauseRecordStatus,

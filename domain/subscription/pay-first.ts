@@ -1,8 +1,8 @@
 import type { Decimal } from '../money.ts';
 
 /**
- * Whether a change that was asked for with a checkout waits for its payment (billing-semantics 14.1,
- * 15; money-semantics 11.7). When nothing is due, or the customer is owed money, the checkout is
+ * Whether a change that was asked for with a checkout waits for its payment (billing 14.1,
+ * 15; money 11.7). When nothing is due, or the customer is owed money, the checkout is
  * ignored and the change applies at once.
  */
 export const waitsForPayment = (hasCheckout: boolean, due: Decimal): boolean =>

@@ -17,7 +17,7 @@ export interface ChangeableSubscription {
   readonly has_pending_checkout: boolean;
 }
 
-/** Refuses a subscription that can not change its plan in place (billing-semantics 14.2). */
+/** Refuses a subscription that can not change its plan in place (billing 14.2). */
 export function assertPlanChangeable(
   subscription: ChangeableSubscription,
   targetPlanId: string,
@@ -71,7 +71,7 @@ export interface PlanLine {
   readonly price: ServicePrice;
 }
 
-/** What becomes of a line, or of a price of the target plan (billing-semantics 14.2, line pairing). */
+/** What becomes of a line, or of a price of the target plan (billing 14.2, line pairing). */
 export type LinePairing =
   | { readonly action: 'keep'; readonly line_id: string; readonly price_id: string }
   | { readonly action: 'replace'; readonly line_id: string; readonly price_id: string }
@@ -156,7 +156,7 @@ export interface RecurringCharge {
 
 /**
  * Whether a change raises, lowers or keeps what the customer pays for fixed fees in a month
- * (billing-semantics 14.2). For information; it decides nothing.
+ * (billing 14.2). For information; it decides nothing.
  */
 export function changeType(
   closing: readonly RecurringCharge[],

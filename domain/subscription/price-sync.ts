@@ -55,7 +55,7 @@ export interface PriceSync {
 }
 
 /**
- * What a plan's prices change on one subscription, whose lines are given oldest first (billing-semantics 2.8): lines on an ended price end with
+ * What a plan's prices change on one subscription, whose lines are given oldest first (billing 2.8): lines on an ended price end with
  * it; a price that has not ended by `now`, fits, is selected, and that the subscription has no line for and no price
  * of its own, gets a line. A fixed fee that is paid in advance changes at the next boundary, never in
  * mid-period. Run again it changes nothing.

@@ -10,7 +10,7 @@ export interface ScheduledSubscription extends BillingSchedule {
 
 /**
  * The periods that are paid for: from the start, or from the end of a trial that is over, because the
- * time of a trial is never billed (billing-semantics 1.6, 10.4).
+ * time of a trial is never billed (billing 1.6, 10.4).
  */
 export function paidSchedule(subscription: ScheduledSubscription): BillingSchedule {
   const { trial_end, current_period_start } = subscription;

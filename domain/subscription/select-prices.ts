@@ -32,13 +32,13 @@ export interface PriceSelection {
 
 /**
  * Whether a price may stand on a subscription: the same period and count, months that divide the
- * subscription's, or a one-time price (billing-semantics 3.2).
+ * subscription's, or a one-time price (billing 3.2).
  */
 export const isCompatible = (price: Cadence, subscription: Cadence): boolean =>
   price.billing_period === 'ONETIME' || dividesEvenly(price, subscription);
 
 /**
- * The plan's prices that a new subscription takes (billing-semantics 3.2, 10.1). Without a list those of
+ * The plan's prices that a new subscription takes (billing 3.2, 10.1). Without a list those of
  * its currency that are as long as its period, and one-time ones; a shorter one must be named. A named
  * price that the plan does not have, that has ended by the start, or that does not fit is refused. No
  * price at all is refused too, unless the empty list asked for it. Order is the plan's.
@@ -67,7 +67,7 @@ export function selectPlanPrices<Price extends SelectablePrice>(
   return live.filter((price) => named.includes(price.id));
 }
 
-/** Refuses a price of another currency, or whose period does not fit (billing-semantics 3.2). */
+/** Refuses a price of another currency, or whose period does not fit (billing 3.2). */
 export function assertFits(
   price: SelectablePrice,
   selection: Pick<PriceSelection, 'currency' | 'default_currency' | 'cadence'>,

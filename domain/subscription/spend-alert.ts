@@ -2,7 +2,7 @@ import { invalidField } from '../errors.ts';
 import { decimal, type Decimal } from '../money.ts';
 import type { AlertLevel, AlertState } from '../wallet/balance-alert.ts';
 
-/** Thresholds on what usage of a period costs so far, in the subscription's currency (money-semantics 20). */
+/** Thresholds on what usage of a period costs so far, in the subscription's currency (money 20). */
 export interface SpendAlertSettings {
   readonly alert_enabled: boolean;
   readonly critical: AlertLevel | null;
@@ -14,7 +14,7 @@ const FALLING = ['critical', 'warning', 'info'] as const;
 
 /**
  * Refuses anything but `above`, a warning without a critical level, and levels that do not fall strictly
- * from critical to info (money-semantics 20.2); each under the level that is wrong.
+ * from critical to info (money 20.2); each under the level that is wrong.
  */
 export function validateSpendAlert(settings: SpendAlertSettings, path = 'alert_settings'): void {
   const levels = FALLING.flatMap((name) => {
@@ -40,7 +40,7 @@ export function validateSpendAlert(settings: SpendAlertSettings, path = 'alert_s
 
 /**
  * The most severe threshold that the spend has reached; at it counts. `tenantEnabled` is the setting
- * `subscription_alert_config.alert_enabled`: both must be on (money-semantics 20.2). The state of a
+ * `subscription_alert_config.alert_enabled`: both must be on (money 20.2). The state of a
  * new period begins at `ok` without a recovery (20.3): a period's log is its own.
  */
 export function spendAlertState(

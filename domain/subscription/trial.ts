@@ -20,7 +20,7 @@ export interface TrialPrice {
 }
 
 /**
- * The trial of a new subscription, null for none (billing-semantics 10.4). Dates of the request win,
+ * The trial of a new subscription, null for none (billing 10.4). Dates of the request win,
  * then its days, then the days that all recurring fixed prices agree on; days are calendar days in
  * the customer's zone. Prices that differ and a request that says nothing are refused.
  */
@@ -75,7 +75,7 @@ export interface TrialEnd {
 }
 
 /**
- * Moves the end of a running trial to another moment from now on (billing-semantics 10.4). To `at`
+ * Moves the end of a running trial to another moment from now on (billing 10.4). To `at`
  * itself means that the caller ends the trial now. Refuses a subscription that is not trialing and
  * a moment that has passed.
  */

@@ -11,7 +11,7 @@ import { epochMs, isoText, type Instant } from './instant.ts';
 import { zoneOf } from './zone.ts';
 
 /**
- * The anchor of a new subscription (billing-semantics 1.2). Anniversary: its start, or the anchor that
+ * The anchor of a new subscription (billing 1.2). Anniversary: its start, or the anchor that
  * was asked for. Calendar: the start itself when it stands on a boundary of the unit, so that there is
  * no stub; else the next boundary, at 00:00 in the customer's zone.
  */
@@ -30,7 +30,7 @@ export function billingAnchor(subscription: {
 }
 
 /**
- * The anchor of the paid periods after a trial (billing-semantics 1.6): an anniversary subscription
+ * The anchor of the paid periods after a trial (billing 1.6): an anniversary subscription
  * begins anew at the end of its trial, so that its first paid period is a full one; a calendar
  * subscription keeps its grid and has a stub from there.
  */

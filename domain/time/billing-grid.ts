@@ -20,7 +20,7 @@ export interface BillingRhythm {
 }
 
 /**
- * The boundary function B(k) (billing-semantics 1.3). Periods are never made by stepping from the
+ * The boundary function B(k) (billing 1.3). Periods are never made by stepping from the
  * previous boundary, which would lose the day: 31 January, 28 February, 28 March.
  */
 export interface BillingGrid {
@@ -66,7 +66,7 @@ export function billingGrid(rhythm: BillingRhythm): BillingGrid {
   };
 }
 
-/** Months of the unit, null for DAILY and WEEKLY (billing-semantics 1.1). */
+/** Months of the unit, null for DAILY and WEEKLY (billing 1.1). */
 export function monthsOf(period: RecurringPeriod): number | null {
   switch (period) {
     case 'MONTHLY':

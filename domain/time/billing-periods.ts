@@ -28,7 +28,7 @@ export function firstPeriod(schedule: BillingSchedule): BillingPeriodCell | null
 }
 
 /**
- * The period that holds an instant (billing-semantics 1.4); null before the subscription's start and
+ * The period that holds an instant (billing 1.4); null before the subscription's start and
  * at or after its end. There is no limit on how many periods away it may be.
  */
 export function periodContaining(schedule: BillingSchedule, at: Instant): BillingPeriodCell | null {
@@ -142,7 +142,7 @@ function clippedGrid(schedule: BillingSchedule): {
 /**
  * k0: the boundary at which the second period begins. The smallest k with B(k) > start, but the next
  * one when B(k) is on the start's own local date: an anchor later that day must not make a period of
- * hours (billing-semantics 1.4).
+ * hours (billing 1.4).
  */
 function secondBoundary(grid: BillingGrid, start: number, timezone: string): number {
   const k = grid.indexAtMs(start);

@@ -11,7 +11,7 @@ export interface Cell {
 }
 
 /**
- * Cuts a billing period by the grid of a price (billing-semantics 3.3): the subscription's anchor and
+ * Cuts a billing period by the grid of a price (billing 3.3): the subscription's anchor and
  * first-period rule with the price's own unit and count. A price that is as long as the subscription
  * gives one cell; a shorter one gives several, each rated on its own. Oldest first.
  */

@@ -1,7 +1,7 @@
 import { epochMs, type Instant, type Period } from './instant.ts';
 
 /**
- * Which invoice carries a charge (billing-semantics 3.1). An ADVANCE charge belongs to the period in
+ * Which invoice carries a charge (billing 3.1). An ADVANCE charge belongs to the period in
  * which its service starts, `[start, end)`; an ARREAR charge to the one in which it ends, `(start,
  * end]`, so that what ends on a boundary is on the invoice cut there.
  */

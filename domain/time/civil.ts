@@ -68,7 +68,7 @@ export function daysInMonth(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-/** The same day and wall clock `months` later, the day clamped to the month's last (billing-semantics 1.3). */
+/** The same day and wall clock `months` later, the day clamped to the month's last (billing 1.3). */
 export function addMonths(local: LocalMs, months: number): LocalMs {
   assert(Number.isInteger(months), `${months} months`);
   const days = dayNumber(local);
@@ -92,7 +92,7 @@ export function startOfMonth(monthIndex: number): LocalMs {
   return daysOfDate(year, monthIndex - year * 12 + 1, 1) * DAY_MS;
 }
 
-/** 00:00 on the Monday of the week (rulings 20). */
+/** 00:00 on the Monday of the week (billing 2.4). */
 export function startOfWeek(local: LocalMs): LocalMs {
   const days = dayNumber(local);
   // 1970-01-01 was a Thursday.

@@ -12,7 +12,7 @@ const LENGTH_MS: Readonly<Record<(typeof EXPORT_INTERVALS)[number], number>> = {
 
 /**
  * The last whole window of an export at `at`, half-open: windows are counted from the epoch in UTC, so
- * that they join without gap or overlap (money-semantics 19.4).
+ * that they join without gap or overlap (money 19.4).
  */
 export function exportWindow(interval: (typeof EXPORT_INTERVALS)[number], at: Instant): Period {
   const length = LENGTH_MS[interval];

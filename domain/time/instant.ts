@@ -9,7 +9,7 @@ import { civilDate, DAY_MS, dayNumber, daysInMonth, daysOfDate } from './civil.t
  */
 export type Instant = string;
 
-/** Half-open `[start, end)` (billing-semantics 0.7). */
+/** Half-open `[start, end)` (billing 0.7). */
 export interface Period {
   readonly start: Instant;
   readonly end: Instant;

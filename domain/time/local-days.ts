@@ -14,7 +14,7 @@ export function floorToDay(at: Instant, timezone: string): Instant {
   return floorTo('DAY', at, timezone);
 }
 
-/** Back to the local midnight of Monday (rulings 20). */
+/** Back to the local midnight of Monday (billing 2.4). */
 export function floorToWeek(at: Instant, timezone: string): Instant {
   return floorTo('WEEK', at, timezone);
 }

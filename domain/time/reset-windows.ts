@@ -19,7 +19,7 @@ export interface ResetWindow {
 }
 
 /**
- * The window that holds an instant (billing-semantics 4): DAILY the local calendar day, WEEKLY steps of
+ * The window that holds an instant (billing 4): DAILY the local calendar day, WEEKLY steps of
  * seven days and the longer ones steps of the boundary function from the subscription's anchor, NEVER
  * one window from its start. The first one begins with the subscription. `at` is not before it.
  */

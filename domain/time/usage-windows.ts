@@ -30,7 +30,7 @@ export interface WindowCell extends Period {
 }
 
 /**
- * A grid of windows that tile all time (billing-semantics 2.4), in milliseconds. Windows up to an hour
+ * A grid of windows that tile all time (billing 2.4), in milliseconds. Windows up to an hour
  * follow the clock on the wall, so a day of 23 or 25 hours has as many hourly windows; 3, 6 and 12
  * hours, days and weeks begin at their wall-clock time, so on such a day one of them is shorter or
  * longer; MONTH follows the boundary function from the billing anchor, or the first of the month.

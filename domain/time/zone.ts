@@ -13,7 +13,7 @@ export interface Zone {
   toLocal(ms: number): LocalMs;
   /**
    * The instant at which the clock shows `local`. A clock time that is skipped (spring forward) moves
-   * forward by the gap; one that comes twice (fall back) is the earlier instant (billing-semantics 1.3).
+   * forward by the gap; one that comes twice (fall back) is the earlier instant (billing 1.3).
    */
   toInstant(local: LocalMs): number;
   /** The latest change of offset in `(after, upTo]`, null when there is none. */
@@ -37,7 +37,7 @@ export function zoneOf(name: string): Zone {
 
 /**
  * The IANA name that a client sent, in any letter case; empty = UTC. Refuses everything else, offsets
- * such as `+05:30` too, with `validation_error` (billing-semantics 1.1).
+ * such as `+05:30` too, with `validation_error` (billing 1.1).
  */
 export function parseTimezone(name: string, path: string): string {
   const canonical = ianaName(name.trim());

@@ -5,7 +5,7 @@ import { epochMs } from '../time/instant.ts';
 import { assertMinimum, type TopUpConfig } from './top-up.ts';
 import type { Wallet } from './wallet.ts';
 
-/** A wallet's automatic top-up; credits as decimal text (money-semantics 3.3). */
+/** A wallet's automatic top-up; credits as decimal text (money 3.3). */
 export interface AutoTopUp {
   readonly enabled: boolean;
   /** True: an invoice is raised and its payment brings the credits. */
@@ -41,13 +41,13 @@ export type AutoTopUpObstacle =
   | 'pending_credits_suffice'
   | 'cooldown';
 
-/** Between two direct top-ups, when no cooldown is set (money-semantics 3.6). */
+/** Between two direct top-ups, when no cooldown is set (money 3.6). */
 export const DIRECT_PAUSE_MS = 60 * 1000;
-/** Between two collections without the customer, when no cooldown is set (interface, wallet; money-semantics 3.8). */
+/** Between two collections without the customer, when no cooldown is set (interface, wallet; money 3.8). */
 export const OFF_SESSION_COOLDOWN_MS = 60 * 60 * 1000;
 
 /**
- * Whether one evaluation tops the wallet up, once (money-semantics 3.4 to 3.8). `realTimeCredits` is
+ * Whether one evaluation tops the wallet up, once (money 3.4 to 3.8). `realTimeCredits` is
  * the ongoing balance in credits; at the threshold counts. The alert switch has no say in it (3.11).
  */
 export function decideAutoTopUp(
@@ -82,7 +82,7 @@ function isCooling(config: AutoTopUp, last: string | null, at: string): boolean 
   return epochMs(at) - epochMs(last) < (config.cooldown_ms ?? fallback);
 }
 
-/** Refuses a configuration that could not top up (money-semantics 3.2, 2.11.2). */
+/** Refuses a configuration that could not top up (money 3.2, 2.11.2). */
 export function validateAutoTopUp(
   wallet: Pick<Wallet, 'currency' | 'topup_conversion_rate'>,
   config: AutoTopUp,
@@ -102,7 +102,7 @@ const COOLDOWN_MAX_MS = 366 * UNIT_MS.DAY;
 
 /**
  * A cooldown in milliseconds: ISO 8601 (`PT90M`, `P1D`), the short form (`1h30m`, `0s` for none), or
- * `{value, unit}` (money-semantics 3.1). At most 366 days. Refuses anything else.
+ * `{value, unit}` (money 3.1). At most 366 days. Refuses anything else.
  */
 export function cooldownMs(
   input: string | { readonly value: number; readonly unit: CooldownUnit },

@@ -6,10 +6,10 @@ import type { WalletTransaction } from './transaction.ts';
 
 export type AlertState = (typeof ALERT_STATES)[number];
 
-/** Thresholds as decimal text: credits, or percent with `percentage` (rulings 18, money-semantics 4.5). */
+/** Thresholds as decimal text: credits, or percent with `percentage` (money 4.5, money 4.5). */
 export interface AlertLevel {
   readonly threshold: string;
-  /** Stored and answered; a balance alert is about a falling balance whatever it says (money-semantics 4.3). */
+  /** Stored and answered; a balance alert is about a falling balance whatever it says (money 4.3). */
   readonly condition: 'above' | 'below';
 }
 
@@ -21,7 +21,7 @@ export interface AlertSettings {
   readonly info: AlertLevel | null;
 }
 
-/** Refuses settings that can not be evaluated (money-semantics 4.2, 4.3; interface, percentage alerts). */
+/** Refuses settings that can not be evaluated (money 4.2, 4.3; interface, percentage alerts). */
 export function validateAlertSettings(settings: AlertSettings, path = 'alert_settings'): void {
   const { critical, warning, info } = settings;
   const levels = [critical, warning, info].filter((level) => level !== null);
@@ -48,7 +48,7 @@ export function validateAlertSettings(settings: AlertSettings, path = 'alert_set
 
 /**
  * The most severe level that a falling value has reached; `ok` when none is, or alerts are off; null
- * on a wallet without settings (money-semantics 4.4, 4.9).
+ * on a wallet without settings (money 4.4, 4.9).
  */
 export function alertState(settings: AlertSettings | null, value: Decimal): AlertState | null {
   if (settings === null) return null;
@@ -70,7 +70,7 @@ export interface AlertTransition {
 /**
  * What a new state means for the log: null when nothing is to be written. Every change is logged and
  * announced, to `ok` as a recovery; a first evaluation that finds all well is no change
- * (money-semantics 4.7, 4.8; interface, webhook notes 4). `previous` null: nothing was logged yet.
+ * (money 4.7, 4.8; interface, webhook notes 4). `previous` null: nothing was logged yet.
  */
 export function alertTransition(
   previous: AlertState | null,
@@ -89,7 +89,7 @@ export interface RunningPeriod {
 
 /**
  * The value of a percentage alert: 100 × ongoing credits ÷ the credits that came in since the
- * earliest start of a running period, or ever when nothing runs (interface, wallet; money-semantics
+ * earliest start of a running period, or ever when nothing runs (interface, wallet; money
  * 4.6). Null: the base is zero, so the evaluation is skipped and the state stays.
  */
 export function percentageAlertValue(

@@ -4,7 +4,7 @@ import { epochMs } from '../time/instant.ts';
 import { CREDIT_BUCKETS, type Consumption, type CreditReason } from './transaction.ts';
 
 /**
- * What is left of a completed credit row (money-semantics 2.3.1). Credits are decimal text; a null
+ * What is left of a completed credit row (money 2.3.1). Credits are decimal text; a null
  * priority is used last; `expiry_date` is exclusive: the block is dead at that instant.
  */
 export interface CreditBlock {
@@ -16,13 +16,13 @@ export interface CreditBlock {
   readonly created_at: string;
 }
 
-/** A block whose credits wait for a late invoice is held at most this long after its expiry (money-semantics 2.7.4). */
+/** A block whose credits wait for a late invoice is held at most this long after its expiry (money 2.7.4). */
 export const HOLD_LIMIT_MS = 72 * 60 * 60 * 1000;
 
 /**
  * Whether the block can be spent at `at`. An invoice for a period that ended while the block was
  * alive may still use it for 72 hours after its expiry: `arrearsPeriodEnd` is that end, null for
- * every other purpose (money-semantics 2.5 step 4, 2.7.4).
+ * every other purpose (money 2.5 step 4, 2.7.4).
  */
 export function isSpendable(
   block: CreditBlock,
@@ -38,7 +38,7 @@ export function isSpendable(
   );
 }
 
-/** The order of use: priority, then the sooner expiry, then the older; ids settle what is left (money-semantics 2.5 step 5). */
+/** The order of use: priority, then the sooner expiry, then the older; ids settle what is left (money 2.5 step 5). */
 export function inOrderOfUse(blocks: readonly CreditBlock[]): CreditBlock[] {
   return [...blocks].sort(
     (left, right) =>
@@ -88,7 +88,7 @@ export function takeInOrder(blocks: readonly CreditBlock[], credits: Decimal): T
   return { breakdown, blocks: touched, uncovered };
 }
 
-/** Credits that can be spent at `at` (money-semantics 2.7.5). */
+/** Credits that can be spent at `at` (money 2.7.5). */
 export const spendableCredits = (
   blocks: readonly CreditBlock[],
   at: string,
@@ -100,13 +100,13 @@ export const availableCredits = (blocks: readonly CreditBlock[]): Decimal =>
   sum(blocks.map((block) => decimal(block.credits_available)));
 
 /**
- * What a credit leaves for its block once it has filled the overdraft (money-semantics 2.4.2). With
+ * What a credit leaves for its block once it has filled the overdraft (money 2.4.2). With
  * no block left in an overdrawn wallet this is max(0, balance after).
  */
 export const availableAfterOverdraft = (overdrawn: Decimal, credits: Decimal): Decimal =>
   Decimal.max(credits.minus(overdrawn), ZERO);
 
-/** Granted and bought credits; the two sum to what is available (money-semantics 2.3.7). */
+/** Granted and bought credits; the two sum to what is available (money 2.3.7). */
 export function creditsAvailableBreakdown(blocks: readonly CreditBlock[]): {
   readonly free: string;
   readonly purchased: string;

@@ -19,7 +19,7 @@ export type ExpirationType = (typeof CREDIT_GRANT_EXPIRATION_TYPES)[number];
 
 export type ExpirationUnit = (typeof CREDIT_GRANT_EXPIRATION_UNITS)[number];
 
-/** A grant of credits; decimals as text (money-semantics 5.1). */
+/** A grant of credits; decimals as text (money 5.1). */
 export interface CreditGrant {
   readonly scope: GrantScope;
   readonly credits: string;
@@ -39,7 +39,7 @@ export interface CreditGrant {
 }
 
 /**
- * Refuses a grant whose fields contradict each other, naming the field (money-semantics 5.1). `within`
+ * Refuses a grant whose fields contradict each other, naming the field (money 5.1). `within`
  * are the dates of the subscription that runs it, null for a template.
  */
 export function validateGrant(
@@ -60,7 +60,7 @@ export function validateGrant(
   else validateTemplate(grant);
 }
 
-/** All grants of one plan, addon or request have the same rates, absent ones included (money-semantics 5.1.4). */
+/** All grants of one plan, addon or request have the same rates, absent ones included (money 5.1.4). */
 export function assertSameRates(
   grants: readonly Pick<CreditGrant, 'conversion_rate' | 'topup_conversion_rate'>[],
 ): void {
@@ -78,7 +78,7 @@ export function assertSameRates(
 
 /**
  * Refuses grants that no wallet could take: the customer's active PRE_PAID wallet in the currency has
- * other rates (money-semantics 5.1.5). A rate that the grant leaves open matches every wallet.
+ * other rates (money 5.1.5). A rate that the grant leaves open matches every wallet.
  */
 export function assertWalletAccepts(
   wallet: { readonly conversion_rate: string; readonly topup_conversion_rate: string } | null,

@@ -21,7 +21,7 @@ export interface OpenPeriod {
 
 /**
  * Whether a block that has expired still waits for the invoice of a period that ended while it was
- * alive, at most 72 hours (money-semantics 2.7.4).
+ * alive, at most 72 hours (money 2.7.4).
  */
 export function isHeld(block: CreditBlock, periods: readonly OpenPeriod[], at: string): boolean {
   if (block.expiry_date === null) return false;
@@ -31,7 +31,7 @@ export function isHeld(block: CreditBlock, periods: readonly OpenPeriod[], at: s
   return periods.some((period) => !period.is_invoiced && epochMs(period.period_end) <= expiry);
 }
 
-/** Whether the sweep writes the block off: expired, something left, and not held (money-semantics 2.7). */
+/** Whether the sweep writes the block off: expired, something left, and not held (money 2.7). */
 export const isDueToExpire = (
   block: CreditBlock,
   periods: readonly OpenPeriod[],
@@ -42,7 +42,7 @@ export const isDueToExpire = (
   decimal(block.credits_available).gt(0) &&
   !isHeld(block, periods, at);
 
-/** Writes off what is left of one block, on a wallet of any status (money-semantics 2.7.2, 2.5 step 8). */
+/** Writes off what is left of one block, on a wallet of any status (money 2.7.2, 2.5 step 8). */
 export function expireBlock(wallet: Wallet, block: CreditBlock, rowId: string): WalletDecision {
   const taken = takeInOrder([block], decimal(block.credits_available));
   const before = decimal(wallet.credit_balance);
@@ -62,7 +62,7 @@ export function expireBlock(wallet: Wallet, block: CreditBlock, rowId: string): 
 }
 
 /**
- * Closes the wallet and writes off what its blocks hold, expired ones too (money-semantics 2.12.1).
+ * Closes the wallet and writes off what its blocks hold, expired ones too (money 2.12.1).
  * An overdraft stays on record as a balance below zero. Pending purchases fail and auto top-up is
  * switched off by the caller. Refuses a closed wallet, and one with a checkout under way (2.12.2).
  */
@@ -101,7 +101,7 @@ export interface Conversion {
 /**
  * Turns a PRE_PAID wallet into a POST_PAID one: the old one is closed, the new one has the same rates
  * and the same blocks, each with its reason, priority and expiry, and its old row as parent
- * (money-semantics 2.12.3). Refuses a wallet of another type, one that is not active, and one that
+ * (money 2.12.3). Refuses a wallet of another type, one that is not active, and one that
  * is overdrawn, because a debt is no credit to carry over.
  */
 export function convertToPostpaid(

@@ -2,7 +2,7 @@ import { invalidField } from '../errors.ts';
 import { decimal, type Decimal } from '../money.ts';
 import type { AlertLevel, AlertState } from './balance-alert.ts';
 
-/** Levels of a feature, evaluated against the ongoing credits of each wallet (money-semantics 4.12). */
+/** Levels of a feature, evaluated against the ongoing credits of each wallet (money 4.12). */
 export interface FeatureAlertSettings {
   readonly alert_enabled: boolean;
   readonly critical: AlertLevel | null;
@@ -11,7 +11,7 @@ export interface FeatureAlertSettings {
 }
 
 /**
- * Refuses levels that can not be told apart (money-semantics 4.2): one condition for all, a warning
+ * Refuses levels that can not be told apart (money 4.2): one condition for all, a warning
  * only with a critical level, and the more severe the further in the direction of the condition.
  */
 export function validateFeatureAlert(

@@ -7,7 +7,7 @@ import { billingGrid } from '../time/billing-grid.ts';
 import { epochMs, isoText } from '../time/instant.ts';
 import { validateExpiration, type CreditGrant } from './credit-grant.ts';
 
-/** One period's credits of one grant, due at the period's start (money-semantics 5.3.1). */
+/** One period's credits of one grant, due at the period's start (money 5.3.1). */
 export interface GrantApplication {
   readonly scheduled_for: string;
   readonly period_start: string;
@@ -28,7 +28,7 @@ export type ApplicationDecision =
   | { readonly action: 'cancel' };
 
 /**
- * The outcome of a due application by the state of its subscription (money-semantics 5.4).
+ * The outcome of a due application by the state of its subscription (money 5.4).
  * `scheduled_for` never moves: what waits is tried again at `next_attempt_at`, which is no failure.
  * Credits that would be expired already are skipped (5.5.5).
  */
@@ -60,21 +60,21 @@ export function decideApplication(
   }
 }
 
-/** 30 minutes, doubled with each of the first four deferrals (money-semantics 5.4). */
+/** 30 minutes, doubled with each of the first four deferrals (money 5.4). */
 const laterBy = (at: string, deferrals: number): string =>
   isoText(epochMs(at) + 30 * MINUTE_MS * 2 ** Math.min(deferrals, 4));
 
-/** When a failed application is tried again: 15 minutes, doubled with each failure, at most a day (money-semantics 5.3.6). */
+/** When a failed application is tried again: 15 minutes, doubled with each failure, at most a day (money 5.3.6). */
 export const retryAt = (failures: number, at: string): string =>
   isoText(epochMs(at) + Math.min(15 * MINUTE_MS * 2 ** (failures - 1), 24 * 60 * MINUTE_MS));
 
-/** Failures after which somebody is told (money-semantics 5.3.6). */
+/** Failures after which somebody is told (money 5.3.6). */
 export const FAILURES_TO_ALERT = 10;
 
 const MINUTE_MS = 60_000;
 
 /**
- * When the credits of an application expire, null for never (money-semantics 5.5.3, 5.5.4). A
+ * When the credits of an application expire, null for never (money 5.5.3, 5.5.4). A
  * duration counts from the period's start by the calendar of the subscription's zone: days keep the
  * local clock, months and years clamp to the month's end. BILLING_CYCLE is the end of the billing
  * period that holds the start; without one it refuses rather than give credits that never expire.
@@ -120,7 +120,7 @@ const DURATION_PERIODS = {
 } as const;
 
 /**
- * The first period's credits of a grant that is attached inside a billing period (money-semantics
+ * The first period's credits of a grant that is attached inside a billing period (money
  * 5.2.6): with create_prorations, and a recurring grant of the billing period's own length, the part
  * of the period that is left; else all of them. Full precision (5.2.7).
  */

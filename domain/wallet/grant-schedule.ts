@@ -35,7 +35,7 @@ export type FirstPeriodProration = Parameters<typeof firstPeriodCredits>[1];
 
 /**
  * The start of a grant that a subscription is created with: at the end of its trial, with which it
- * moves, else at its start (money-semantics 5.2.1).
+ * moves, else at its start (money 5.2.1).
  */
 export const grantStart = (subscription: {
   readonly start_date: string;
@@ -47,7 +47,7 @@ export const grantStart = (subscription: {
 
 /**
  * The start of a grant that is attached later, with an addon or by itself. A prorated one counts its
- * periods from the end of the running billing period, so that the later ones align (money-semantics
+ * periods from the end of the running billing period, so that the later ones align (money
  * 5.2.6).
  */
 export const attachedGrantStart = (
@@ -61,7 +61,7 @@ export const attachedGrantStart = (
 });
 
 /**
- * The first application of a grant, null when its end leaves no whole period (money-semantics 5.3), or comes
+ * The first application of a grant, null when its end leaves no whole period (money 5.3), or comes
  * no later than a one-time grant's only moment (5.1.7).
  */
 export function firstApplication(
@@ -79,7 +79,7 @@ export function firstApplication(
 
 /**
  * The application that follows one that is applied or skipped, made in the same transaction, so that
- * a recurring grant always has one open (money-semantics 5.3.2). Null at the grant's end, and for a
+ * a recurring grant always has one open (money 5.3.2). Null at the grant's end, and for a
  * one-time grant. The tail that is shorter than a period gives nothing (5.3.4).
  */
 export function nextApplication(
@@ -93,12 +93,12 @@ export function nextApplication(
 /** The end of the years that an instant can be written in. */
 const LAST_MS = epochMs('9999-12-31T23:59:59.999Z');
 
-/** States in which nothing is applied: what is due stays open (money-semantics 5.4). */
+/** States in which nothing is applied: what is due stays open (money 5.4). */
 const WAITING: readonly SubscriptionStatus[] = ['draft', 'incomplete', 'trialing'];
 
 /**
  * The application of a grant that is open at `at`: the one that is due next, or the first one as long as the
- * subscription's state defers it (money-semantics 5.3.2, 5.4, 5.6.4). Null when the subscription is cancelled
+ * subscription's state defers it (money 5.3.2, 5.4, 5.6.4). Null when the subscription is cancelled
  * or the grant has nothing more to give.
  */
 export function upcomingApplication(
@@ -121,7 +121,7 @@ export function upcomingApplication(
 
 /**
  * The applications after a grant has ended or its subscription was cancelled at `from`: open ones due
- * at or after it are cancelled, because a boundary belongs to the next period (money-semantics 5.1.7,
+ * at or after it are cancelled, because a boundary belongs to the next period (money 5.1.7,
  * 5.6.3).
  */
 export function cancelApplications(
@@ -163,7 +163,7 @@ const application = (
   application_reason: reason,
 });
 
-/** Boundaries on the wall clock of the subscription's zone, counted from the anchor (money-semantics 5.3.3). */
+/** Boundaries on the wall clock of the subscription's zone, counted from the anchor (money 5.3.3). */
 function grantGrid(grant: RunningGrant): BillingGrid {
   assert(grant.period !== null && grant.period_count !== null, 'a recurring grant has a period');
   return billingGrid({

@@ -21,7 +21,7 @@ import {
   type WalletDecision,
 } from './wallet.ts';
 
-/** A purchase and its bonus, in this order: the purchase fills an overdraft first (money-semantics 2.4.3). */
+/** A purchase and its bonus, in this order: the purchase fills an overdraft first (money 2.4.3). */
 export function requestPurchase(
   wallet: Wallet,
   commands: readonly CreditCommand[],
@@ -31,7 +31,7 @@ export function requestPurchase(
 }
 
 /**
- * Completes the pending rows of a purchase (money-semantics 2.11.6): balances before and after are
+ * Completes the pending rows of a purchase (money 2.11.6): balances before and after are
  * rewritten to what the wallet has now, and only now credits become available. `expiry_date` of a
  * bonus counts from here, so the caller sets it on the row first (2.11.10). A row that is completed
  * already is left alone. Refuses a failed row, and a closed wallet: such money is refunded (2.11.9).
@@ -69,7 +69,7 @@ export function completePurchase(
   return { wallet: current, rows, blocks: opened };
 }
 
-/** Pending rows fail together, when their checkout or invoice ends without money (money-semantics 2.11.8). */
+/** Pending rows fail together, when their checkout or invoice ends without money (money 2.11.8). */
 export const failPurchase = (pending: readonly WalletTransaction[]): WalletTransaction[] =>
   pending.map((row) => ({
     ...row,
@@ -78,7 +78,7 @@ export const failPurchase = (pending: readonly WalletTransaction[]): WalletTrans
 
 /**
  * Takes back what is left of credits whose invoice is voided, before the money is refunded
- * (money-semantics 9.16). `bought` are the blocks of the purchase and its bonus, with the credits that
+ * (money 9.16). `bought` are the blocks of the purchase and its bonus, with the credits that
  * each brought. When some are spent already it refuses with 409, unless the caller insists.
  */
 export function recallPurchase(
@@ -116,7 +116,7 @@ export interface BonusSlab {
 
 /**
  * Credits given on top of bought ones: an explicit bonus, else that of the highest slab reached, else
- * none (money-semantics 2.11.10). A percentage is of the credits bought.
+ * none (money 2.11.10). A percentage is of the credits bought.
  */
 export function bonusCredits(
   bought: Decimal,

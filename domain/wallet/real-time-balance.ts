@@ -8,7 +8,7 @@ import { overdraft, type Wallet } from './wallet.ts';
 /** An open invoice as a claim on credits. */
 export interface ClaimingInvoice extends OpenInvoice {
   readonly period_end: string | null;
-  /** It sells credits, which is no claim on them (money-semantics 2.8.7). */
+  /** It sells credits, which is no claim on them (money 2.8.7). */
   readonly is_top_up: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface RealTimeBalance {
 }
 
 /**
- * What a wallet has left once everything is counted that is used and not settled (money-semantics
+ * What a wallet has left once everything is counted that is used and not settled (money
  * 2.8). `usage` is priced usage of the running periods, with entitlements, commitments and overage.
  * A PRE_PAID wallet may go below zero; a POST_PAID one shows its settled balance, a wallet that is
  * not active shows zero. Credits that have expired, held ones too, no longer count (2.7.5).
@@ -49,7 +49,7 @@ export function realTimeBalance(
 
 /**
  * What open invoices will ask of the wallet: all that is open on them where it may pay fixed fees,
- * else the usage part (money-semantics 2.8.5). The draft of a running period is left out, because
+ * else the usage part (money 2.8.5). The draft of a running period is left out, because
  * its usage is counted already.
  */
 function unpaidClaims(

@@ -12,12 +12,12 @@ import {
   type WalletDecision,
 } from './wallet.ts';
 
-/** Credits that come back after their block has expired live this much longer (money-semantics 9.11). */
+/** Credits that come back after their block has expired live this much longer (money 9.11). */
 export const RETURNED_CREDITS_DAYS = 30;
 
 /**
  * Undoes a debit: exactly its credits go back to exactly the blocks they came from, as one
- * INVOICE_VOID_REFUND row for each block, with the block as parent (money-semantics 2.6.6, 9.11). No
+ * INVOICE_VOID_REFUND row for each block, with the block as parent (money 2.6.6, 9.11). No
  * rate is involved. A block that has expired by `at` stays dead; what it gave becomes a block of its
  * own with the same priority that expires 30 days later.
  *

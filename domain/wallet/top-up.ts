@@ -7,7 +7,7 @@ import { assertClientKey } from './transaction-key.ts';
 import type { CreditReason } from './transaction.ts';
 import type { Wallet } from './wallet.ts';
 
-/** Reasons that a client may top up with (money-semantics 2.11). */
+/** Reasons that a client may top up with (money 2.11). */
 export const TOP_UP_REASONS = [
   'FREE_CREDIT_GRANT', 'PURCHASED_CREDIT_DIRECT', 'PURCHASED_CREDIT_INVOICED',
   'SUBSCRIPTION_CREDIT_GRANT',
@@ -15,7 +15,7 @@ export const TOP_UP_REASONS = [
 export type TopUpReason = (typeof TOP_UP_REASONS)[number];
 
 export interface TopUpRequest {
-  /** Wins over `amount` when both are sent (money-semantics 2.2.7). */
+  /** Wins over `amount` when both are sent (money 2.2.7). */
   readonly credits_to_add: Decimal | null;
   /** Money; becomes credits at the top-up rate. */
   readonly amount: Decimal | null;
@@ -43,7 +43,7 @@ export interface TopUp {
 }
 
 /**
- * Checks a top-up and turns it into credits and money (money-semantics 2.2.6, 2.11.1 to 2.11.3). The
+ * Checks a top-up and turns it into credits and money (money 2.2.6, 2.11.1 to 2.11.3). The
  * quotient of an amount can be inexact; the money stays what was asked for.
  */
 export function checkTopUp(
@@ -78,7 +78,7 @@ export function checkTopUp(
   return topUp;
 }
 
-/** Refuses a purchase below the currency's minimum (interface, limits; money-semantics 2.11.2). */
+/** Refuses a purchase below the currency's minimum (interface, limits; money 2.11.2). */
 export function assertMinimum(amount: Decimal, currency: string, config: TopUpConfig): void {
   const minimum = config.min_topup_amount_per_currency[currency.toLowerCase()];
   if (minimum !== undefined && amount.lt(decimal(minimum))) {
@@ -86,7 +86,7 @@ export function assertMinimum(amount: Decimal, currency: string, config: TopUpCo
   }
 }
 
-/** Refuses more free credits than one transaction may give (interface, limits; money-semantics 2.11.3). */
+/** Refuses more free credits than one transaction may give (interface, limits; money 2.11.3). */
 export function assertFreeLimit(credits: Decimal, config: TopUpConfig, path: string): void {
   const limit = decimal(config.free_credit_limit_per_transaction);
   if (limit.gt(0) && credits.gt(limit)) {
@@ -95,7 +95,7 @@ export function assertFreeLimit(credits: Decimal, config: TopUpConfig, path: str
 }
 
 /**
- * The status of a purchase's rows when they are made (money-semantics 2.11.4). An invoiced one waits
+ * The status of a purchase's rows when they are made (money 2.11.4). An invoiced one waits
  * for its invoice unless the tenant completes such purchases at once; with a checkout, and for an end
  * customer, it always waits.
  */
@@ -112,7 +112,7 @@ export function purchaseTrigger(
   return options.auto_complete && !options.has_checkout ? 'record' : 'request';
 }
 
-/** An expiry written as the integer YYYYMMDD: midnight UTC of that date, exclusive (money-semantics 2.1.9). */
+/** An expiry written as the integer YYYYMMDD: midnight UTC of that date, exclusive (money 2.1.9). */
 export function expiryFromDateNumber(date: number, path = 'expiry_date'): string {
   const digits = /^(\d{4})(\d{2})(\d{2})$/.exec(String(date));
   try {
@@ -143,7 +143,7 @@ function creditsAndAmount(wallet: Wallet, request: TopUpRequest): TopUp {
   return { credits, amount: request.amount };
 }
 
-/** Refuses rates that are not above zero (money-semantics 2.1.3). */
+/** Refuses rates that are not above zero (money 2.1.3). */
 export function assertRate(rate: Decimal, path: string): void {
   if (rate.gt(0)) return;
   throw new BillingError('invalid', 'validation_error', `${path}: must be above 0`, [

@@ -3,7 +3,7 @@ import { decimal, type Decimal } from '../money.ts';
 
 /**
  * Idempotency keys that the system gives its own rows: each says the cause, so that one cause writes
- * one row, however often it is retried; no clock reading and no random part (money-semantics 1.7,
+ * one row, however often it is retried; no clock reading and no random part (money 1.7,
  * 2.10.4). They share a prefix that no client may use.
  */
 export const transactionKey = {
@@ -14,7 +14,7 @@ export const transactionKey = {
   /** `number` counts the voids of the invoice's applications; `consumedId` is the block that is refilled. */
   voidRefund: (invoiceId: string, number: number, consumedId: string) =>
     `system:void:${invoiceId}:${number}:${consumedId}`,
-  /** `applyVersion` rises only when an earlier application was reversed (money-semantics 2.6.5). */
+  /** `applyVersion` rises only when an earlier application was reversed (money 2.6.5). */
   prepaid: (invoiceId: string, applyVersion: number, walletId: string) =>
     `system:prepaid:${invoiceId}:${applyVersion}:${walletId}`,
   negativeNet: (invoiceId: string) => `system:negative-net:${invoiceId}`,
@@ -23,14 +23,14 @@ export const transactionKey = {
     `system:autotopup:${walletId}:${evaluationId}`,
 } as const;
 
-/** Refuses a client's key that could be taken for one of ours (money-semantics 2.10.4). */
+/** Refuses a client's key that could be taken for one of ours (money 2.10.4). */
 export function assertClientKey(key: string): void {
   if (key.startsWith('system:')) {
     throw invalidField('idempotency_key', 'must not begin with "system:"');
   }
 }
 
-/** What makes two requests with one key the same request (money-semantics 2.10.2). */
+/** What makes two requests with one key the same request (money 2.10.2). */
 export interface TransactionFingerprint {
   readonly wallet_id: string;
   readonly type: 'credit' | 'debit';
@@ -40,7 +40,7 @@ export interface TransactionFingerprint {
 
 /**
  * Whether a request repeats the row that holds its key: then the row is answered again and nothing
- * is written. A row of another request refuses with 409 (money-semantics 2.10.2, rulings 2).
+ * is written. A row of another request refuses with 409 (money 2.10.2, money 2.10.2).
  */
 export function isReplay(
   stored: {

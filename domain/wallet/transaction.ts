@@ -4,7 +4,7 @@ import type { TransactionStatus } from '../states/wallet-transaction.ts';
 /** What brings credits. */
 export type CreditReason = (typeof CREDIT_REASONS)[number];
 
-/** Whether credits were given or paid for (money-semantics 2.3.7). */
+/** Whether credits were given or paid for (money 2.3.7). */
 export const CREDIT_BUCKETS: Readonly<Record<CreditReason, 'free' | 'purchased'>> = {
   FREE_CREDIT_GRANT: 'free',
   SUBSCRIPTION_CREDIT_GRANT: 'free',
@@ -37,7 +37,7 @@ export interface WalletTransaction {
   readonly credit_balance_after: string;
   /** Of a credit: what is left of it. Zero on debits and on everything that is not completed. */
   readonly credits_available: string;
-  /** Rate of a debit, and of a credit, at the time (money-semantics 2.2.3). */
+  /** Rate of a debit, and of a credit, at the time (money 2.2.3). */
   readonly conversion_rate: string | null;
   readonly topup_conversion_rate: string | null;
   readonly priority: number | null;

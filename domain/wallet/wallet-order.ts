@@ -14,7 +14,7 @@ export interface CandidateWallet {
 }
 
 /**
- * The wallets that pay an invoice up front, in order of use (money-semantics 2.6.2): active, PRE_PAID,
+ * The wallets that pay an invoice up front, in order of use (money 2.6.2): active, PRE_PAID,
  * in the invoice's currency, with credits that it may use; the fuller first, then the older.
  * `arrearsPeriodEnd` is the end of the period that the invoice bills, null for one without.
  */
@@ -55,11 +55,11 @@ export function prepaidWalletOrder(
     }));
 }
 
-/** What a wallet pays for when its config says nothing (money-semantics 2.1.6). */
+/** What a wallet pays for when its config says nothing (money 2.1.6). */
 export const defaultPriceTypes = (type: Wallet['wallet_type']): AllowedPriceType[] =>
   type === 'PRE_PAID' ? ['USAGE'] : ['ALL'];
 
-/** Nothing, `ALL` among others, and both kinds together are all written as `ALL` (money-semantics 2.1.6). */
+/** Nothing, `ALL` among others, and both kinds together are all written as `ALL` (money 2.1.6). */
 export function canonicalPriceTypes(types: readonly AllowedPriceType[] | null): AllowedPriceType[] {
   const all = types === null || types.length === 0 || types.includes('ALL');
   if (all || (types.includes('USAGE') && types.includes('FIXED'))) return ['ALL'];

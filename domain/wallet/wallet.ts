@@ -13,7 +13,7 @@ import type { CreditReason, DebitReason, WalletTransaction } from './transaction
 
 export type WalletType = (typeof WALLET_TYPES)[number];
 
-/** A wallet under its lock; decimals as text. `balance` is credits × conversion rate, always (money-semantics 2.2.4). */
+/** A wallet under its lock; decimals as text. `balance` is credits × conversion rate, always (money 2.2.4). */
 export interface Wallet {
   readonly id: string;
   readonly wallet_type: WalletType;
@@ -32,7 +32,7 @@ export interface CreditCommand {
   /** Of the new row. */
   readonly id: string;
   readonly credits: Decimal;
-  /** Money that the credits stand for, where it is known better than credits × rate (money-semantics 2.2.6). */
+  /** Money that the credits stand for, where it is known better than credits × rate (money 2.2.6). */
   readonly amount?: Decimal;
   readonly transaction_reason: CreditReason;
   readonly priority: number | null;
@@ -46,7 +46,7 @@ export interface DebitCommand {
   readonly credits: Decimal;
   readonly amount?: Decimal;
   readonly transaction_reason: Exclude<DebitReason, 'CREDIT_EXPIRED' | 'WALLET_TERMINATION'>;
-  /** End of the period whose usage the debit settles; null for every other purpose (money-semantics 2.7.4). */
+  /** End of the period whose usage the debit settles; null for every other purpose (money 2.7.4). */
   readonly arrears_period_end: string | null;
 }
 
@@ -69,14 +69,14 @@ export function withCreditBalance(wallet: Wallet, credits: Decimal): Wallet {
 /**
  * Credits that are worth an amount of money in this wallet: what a payment with credits takes, and what
  * a refund or a negative invoice gives back, both at the conversion rate, so that the value stays what
- * it was (money-semantics 10.9, 9.13). The quotient keeps 18 decimals.
+ * it was (money 10.9, 9.13). The quotient keeps 18 decimals.
  */
 export const creditsWorth = (wallet: Pick<Wallet, 'conversion_rate'>, amount: Decimal): Decimal =>
   roundToStorage(amount.div(decimal(wallet.conversion_rate)));
 
 /**
  * A completed credit and its block. `blocks` are all that have credits left, as with every command. A
- * closed wallet refuses (money-semantics 2.1.2).
+ * closed wallet refuses (money 2.1.2).
  */
 export function creditWallet(
   wallet: Wallet,
@@ -94,7 +94,7 @@ export function creditWallet(
 }
 
 /**
- * A completed debit, out of the blocks in their order (money-semantics 2.5). Only a manual balance
+ * A completed debit, out of the blocks in their order (money 2.5). Only a manual balance
  * debit may take more than there is; the wallet then goes below zero (2.4.1). Every other debit is
  * all or nothing: it refuses with `insufficient balance` and changes nothing.
  */
@@ -116,7 +116,7 @@ export function debitWallet(
   return { wallet: withCreditBalance(wallet, after), rows: [row], blocks: taken.blocks };
 }
 
-/** The one place that says which debits may go below zero (money-semantics 2.4.1). */
+/** The one place that says which debits may go below zero (money 2.4.1). */
 const mayOverdraw = (reason: DebitReason): boolean => reason === 'MANUAL_BALANCE_DEBIT';
 
 /** A credit row as completed on the wallet as it stands. */
@@ -136,7 +136,7 @@ export function completedCredit(
   };
 }
 
-/** A credit row that waits: balances are a snapshot, nothing is available (money-semantics 2.3.3, 2.3.4). */
+/** A credit row that waits: balances are a snapshot, nothing is available (money 2.3.3, 2.3.4). */
 export function creditRow(wallet: Wallet, command: CreditCommand): WalletTransaction {
   const rate = decimal(wallet.topup_conversion_rate);
   return {
@@ -210,7 +210,7 @@ export function debitRow(
 }
 
 /**
- * What the wallet owes: credit_balance = Σ credits_available − overdraft, always (money-semantics
+ * What the wallet owes: credit_balance = Σ credits_available − overdraft, always (money
  * 2.4.4). Beside an overdraft only blocks can stand that a manual debit may not touch, such as held
  * ones; the next credit fills it first.
  */

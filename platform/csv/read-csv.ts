@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { BillingError } from '../../domain/errors.ts';
 
-/** A row may not be larger (money-semantics 19.2): a cell that never closes must not eat the file. */
+/** A row may not be larger (money 19.2): a cell that never closes must not eat the file. */
 export const CSV_ROW_BYTES_MAX = 32 * 1024;
 /** A short piece of work at a time: requests that come meanwhile wait no longer than for one. */
 const CHUNK_BYTES = 8 * 1024;

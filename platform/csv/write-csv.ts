@@ -4,7 +4,7 @@ export type CsvCell = string | number | boolean | null;
 
 /**
  * Rows as CSV (RFC 4180, lines end in LF). Text that begins with `=`, `+`, `-`, `@`, a tab or a carriage
- * return gets a `'` in front, because a spreadsheet would run it (reliability S22). Columns in `decimals`
+ * return gets a `'` in front, because a spreadsheet would run it (tenancy S22). Columns in `decimals`
  * hold numbers of ours as text, which keep their sign.
  */
 export function writeCsv(

@@ -24,7 +24,7 @@ export interface KeyedCommand {
 /**
  * Does a command once for its idempotency key: claims first, lets the command own its transactions, and
  * keeps the answer last. After a crash in between, a repeat takes the claim up again 60 s after its last
- * sign of life (ruling 59): if the command had its effect, the work finds its result in the claim and only
+ * sign of life (money 2.10.2): if the command had its effect, the work finds its result in the claim and only
  * answers. Nothing is kept of a refusal or a failure without effect, so a repeat after one really runs.
  */
 export async function doOnce(

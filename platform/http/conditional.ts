@@ -4,7 +4,7 @@ import { BillingError } from '../../domain/errors.ts';
 import type { Route } from './route.ts';
 
 /**
- * Conditional requests (product 2, Concurrency): answers that are one record carry an `ETag`; a PUT or
+ * Conditional requests (api 2): answers that are one record carry an `ETag`; a PUT or
  * DELETE with `If-Match` happens only to the version that the caller has seen, and is 412 otherwise.
  */
 export interface Condition {

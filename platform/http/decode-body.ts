@@ -21,7 +21,7 @@ export type BodyDecoder = (bytes: Buffer) => Promise<Buffer>;
 /**
  * The decoder of a `Content-Encoding`, null for one that changes nothing. Throws 400 for a coding that
  * is unknown. The decoder throws `too_large` beyond `bytesMax`, and for a bomb before that; 400 for
- * bytes that are damaged (reliability S16).
+ * bytes that are damaged (tenancy S16).
  */
 export function bodyDecoder(encoding: string | undefined, bytesMax: number): BodyDecoder | null {
   const coding = encoding?.trim().toLowerCase() ?? 'identity';

@@ -4,7 +4,7 @@ import { isEmptyWhenUnset } from '../../schemas/primitives.ts';
 type Filler = (value: unknown) => unknown;
 
 /**
- * Puts "" in the place of null where the schema of an answer says so (ruling 37), at any depth: browsers
+ * Puts "" in the place of null where the schema of an answer says so (api 37), at any depth: browsers
  * that exist print "null". Rows keep null, so that the database and the code have one word for unset. Null
  * if the schema has no such text. Copies what it changes: a handler may answer what it keeps.
  */

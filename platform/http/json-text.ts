@@ -43,7 +43,7 @@ export function endOfFirstValue(text: string): number {
 /**
  * Throws 400 for what `JSON.parse` takes in silence, so that two readers of one text may differ: a key
  * that stands twice in its object, and a number of more than 15 digits, which would be rounded
- * (reliability, S17). `text` is valid JSON; the path is that of the value.
+ * (tenancy S17). `text` is valid JSON; the path is that of the value.
  */
 export function assertOneReading(text: string): void {
   const levels: Level[] = [];

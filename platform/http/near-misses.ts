@@ -12,7 +12,7 @@ export interface UnknownKey {
 
 /**
  * Throws 400 if a key is a misspelling of one that the body knows. A key that has a meaning elsewhere in
- * the API, or that existing clients send, is not (rulings 38 and 57).
+ * the API, or that existing clients send, is not (api 38, api 57).
  */
 export function refuseNearMisses(
   unknown: readonly UnknownKey[],

@@ -41,7 +41,7 @@ export type LimitReached = 'network' | 'account' | null;
 export interface LoginLimit {
   /**
    * Counts a login as failed before its password is looked at, so that a hundred at once are a hundred; 429
-   * when that would be one too many (money-semantics 14.5.4). `forgive` takes it back.
+   * when that would be one too many (tenancy 14.5.4). `forgive` takes it back.
    */
   count(subjects: LoginSubjects): Promise<LimitReached>;
   /** After a right password: the network starts again with this account, and is known from now on. */

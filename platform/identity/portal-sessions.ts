@@ -20,7 +20,7 @@ interface Opener {
 
 /**
  * Sessions of end customers. The token is 256 random bits with no meaning, kept as its SHA-256; it
- * belongs to one customer of one environment and is believed on portal routes only (reliability, S8).
+ * belongs to one customer of one environment and is believed on portal routes only (tenancy S8).
  */
 export interface PortalSessions {
   /** `customerId` is a published customer of the scope; the caller has checked that. */

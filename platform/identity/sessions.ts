@@ -34,7 +34,7 @@ export type SessionOpener = 'password' | 'identity_provider';
 /**
  * Sessions of people: a token of 15 minutes, and a refresh token that is exchanged at every use. The
  * session row is looked at on every request, so whoever is removed, or logs out, is out at once. So is,
- * for good, whoever came in by a password that the tenant has ceased to take (money-semantics 14.5.7).
+ * for good, whoever came in by a password that the tenant has ceased to take (tenancy 14.5.7).
  */
 export interface Sessions {
   open(

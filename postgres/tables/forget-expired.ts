@@ -18,7 +18,7 @@ export interface Forgotten {
 
 /**
  * Deletes one page of each kind of row whose promise is over, on the database's clock: answers kept for
- * repeats after seven days (product 2), failed logins after a day (they slow guessing down for minutes
+ * repeats after seven days (api 2), failed logins after a day (they slow guessing down for minutes
  * only), sessions with their spent tokens a day after they ended or ran out, uploaded files after seven
  * days, unless a task is still reading one, e-mails after seven days, sign-ups and one-time tokens when they
  * have expired, and networks that an account was not opened from for 90 days.

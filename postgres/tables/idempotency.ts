@@ -51,7 +51,7 @@ function stateOf(row: ClaimRow, fingerprint: string): Exclude<KeyState, { state:
   return { state: 'answered', answer: { status: row.answer_status, body: row.answer_body } };
 }
 
-/** How long a claim holds after its last sign of life (ruling 59). */
+/** How long a claim holds after its last sign of life (money 2.10.2). */
 const ALIVE_SECONDS = 60;
 
 /** The right to do a command, which every one of its transactions that writes holds. */

@@ -3,7 +3,7 @@ import type { WebhookEventType } from '../../schemas/webhooks/event-types.ts';
 import type { Db, Fragment, Scope, Transaction } from '../client.ts';
 import { insertOf } from '../insert-rows.ts';
 
-/** One notification. `payload` is `{<section>: <snapshot>}`, sections as money-semantics 17.3 names them. */
+/** One notification. `payload` is `{<section>: <snapshot>}`, sections as money 17.3 names them. */
 export interface OutboxEvent {
   readonly event_type: WebhookEventType;
   readonly payload: OutboxPayload;

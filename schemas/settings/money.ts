@@ -58,7 +58,7 @@ function scaled(text: string): bigint {
 
 /**
  * A balance falls whatever the condition says, so it meets info before warning before critical
- * (money-semantics 4.2 and 4.3).
+ * (money 4.2 and 4.3).
  */
 export const WalletBalanceAlertConfig = z.object(levels).superRefine((value, context) => {
   refuseLevels(value, context);
@@ -71,7 +71,7 @@ export const WalletBalanceAlertConfig = z.object(levels).superRefine((value, con
     });
 });
 
-/** The switch of alerts on what grows, and the levels where nothing else says any (money-semantics 20.2). */
+/** The switch of alerts on what grows, and the levels where nothing else says any (money 20.2). */
 export const SpendAlertConfig = z.object(levels).superRefine((value, context) => {
   refuseLevels(value, context);
   refuseOrder(value, context, (before, threshold) => before > threshold);
@@ -110,7 +110,7 @@ const BonusSlab = z.object({
   expiration_duration: z.int32().min(1).nullish(),
   expiration_duration_unit: z.enum(CREDIT_GRANT_EXPIRATION_UNITS).nullish(),
 });
-/** The first slab that a purchase reaches decides, so the highest stands first (money-semantics 2.11.10). */
+/** The first slab that a purchase reaches decides, so the highest stands first (money 2.11.10). */
 export const BonusCreditsTopupConfig = z
   .object({ enabled: z.boolean().optional(), slabs: z.array(BonusSlab).max(100).optional() })
   .superRefine(({ enabled, slabs = [] }, context) => {

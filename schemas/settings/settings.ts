@@ -18,7 +18,7 @@ interface SettingKind {
   readonly readBySuperAdmins?: true;
 }
 
-/** Every setting there is (money-semantics 16). */
+/** Every setting there is (tenancy 16). */
 export const SETTINGS = {
   invoice_config: {
     schema: invoicing.InvoiceConfig,
@@ -128,7 +128,7 @@ export function takesNull(key: SettingKey, field: string): boolean {
   return kind.nullable?.includes(field) === true;
 }
 
-/** Whether only a person who is super admin may read it (money-semantics 14.3.2). */
+/** Whether only a person who is super admin may read it (tenancy 14.3.2). */
 export function isReadBySuperAdmins(key: SettingKey): boolean {
   const kind: SettingKind = SETTINGS[key];
   return kind.readBySuperAdmins === true;

@@ -7,7 +7,7 @@ import { createWorld, WORLD_EVENT_ID, type World } from '../support/world.ts';
 
 /**
  * Tenants and environments never see each other. Every route of the list that names a record is asked for
- * a record of somebody else, and answers just as for one that does not exist: 404 (ruling 8).
+ * a record of somebody else, and answers just as for one that does not exist: 404 (api 8).
  */
 describe('isolation', () => {
   let api: TestApi;

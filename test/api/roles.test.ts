@@ -21,7 +21,7 @@ const ACCOUNTS = ['super_admin', 'event_ingestor', 'event_reader'];
 /**
  * The matrix of role, operation and environment, for keys and for persons, made from the route list: whoever
  * adds a route is in it. A refusal comes before the body is read, so nothing has to exist for the question
- * (reliability, S6).
+ * (tenancy S6).
  */
 describe('role × operation × environment', () => {
   let api: TestApi;

@@ -13,7 +13,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/metering-world.ts';
 
 /**
- * The second wall (reliability, S1): the isolation matrix with the repositories' own conditions out of
+ * The second wall (tenancy S1): the isolation matrix with the repositories' own conditions out of
  * the way. Statements without any condition run as the API's role; the database alone decides what they
  * meet. The tables are those that the database has, so a table of a later migration is in the matrix.
  */

@@ -10,7 +10,7 @@ import type { Pool, Transaction } from '../../postgres/client.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/metering-world.ts';
 
-/** A change of the audit log behind the product's back is found, and the row named (reliability, S25). */
+/** A change of the audit log behind the product's back is found, and the row named (tenancy S25). */
 describe('audit chain', () => {
   let database: TestDatabase;
   let admin: Pool;

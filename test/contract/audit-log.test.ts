@@ -13,7 +13,7 @@ const ACTOR: Actor = {
   ip: '127.0.0.9',
 };
 
-/** Every write of a tenant's record leaves a row, in the transaction of the write (reliability, S25). */
+/** Every write of a tenant's record leaves a row, in the transaction of the write (tenancy S25). */
 describe('audit log', () => {
   let database: TestDatabase;
   let admin: Pool;

@@ -16,7 +16,7 @@ const GROUPS = new Set([
 /** Money that hangs below a customer; its own suites walk it. */
 const ELSEWHERE = /wallets|invoices/;
 
-/** The specified form of this answer is one that the client does not know (ruling 26). */
+/** The specified form of this answer is one that the client does not know (api 26). */
 const UNDECODABLE = 'GET /taxes/rates';
 
 /** Path parameters have names of each side's own. */

@@ -22,7 +22,7 @@ const START = Date.UTC(2026, 9, 1);
 
 /**
  * Events, copies, voids, voids of what never came or comes later, in any order and any batches, read by
- * the production reader after restarts: always what the pure aggregator makes of the log (ruling 21).
+ * the production reader after restarts: always what the pure aggregator makes of the log (metering 6).
  */
 describe(`random corrections against the aggregator (seed ${SEED})`, () => {
   const random = seededRandom(SEED);

@@ -20,7 +20,7 @@ import { storedUsage } from '../support/usage-recount.ts';
 const POISON = 'size(string(1e-30000000))';
 const OTHER = { tenant_id: 'tenant_b', environment_id: 'env_b' };
 
-/** One tenant's meter that can not be evaluated stops nobody's stream (reliability S14; metering 6). */
+/** One tenant's meter that can not be evaluated stops nobody's stream (tenancy S14; metering 6). */
 describe('a meter that can not be evaluated', () => {
   let world: MeteringWorld;
   beforeEach(async () => {

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { startTestApi, type TestApi } from '../support/api.ts';
 import { brotli } from '../support/brotli.ts';
 
-/** Bodies that are too deep, too long, or mean two things, are refused with the one error body (reliability, S17). */
+/** Bodies that are too deep, too long, or mean two things, are refused with the one error body (tenancy S17). */
 describe('bodies', () => {
   let api: TestApi;
   beforeAll(async () => {

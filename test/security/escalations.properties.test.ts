@@ -86,7 +86,7 @@ const SCOPES: readonly (readonly string[] | undefined)[] = [
 
 /**
  * No sequence of three permitted calls gives a caller a permission or an environment that it did not have
- * (ruling 52). What a caller has is asked of the product, before and after, with every credential that the
+ * (tenancy 52). What a caller has is asked of the product, before and after, with every credential that the
  * sequence showed it; what an environment holds is looked up in the others afterwards.
  */
 describe('escalations', () => {

@@ -48,7 +48,7 @@ const attempt = (scan: (input: string) => unknown, input: string) => () => {
 };
 
 /**
- * An input that is 64 times as long costs about 64 times as many steps (reliability, S15). Patterns are
+ * An input that is 64 times as long costs about 64 times as many steps (tenancy S15). Patterns are
  * checked by `patterns.test.ts`.
  */
 describe('scanners read input of any length in linear time', () => {

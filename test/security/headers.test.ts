@@ -5,7 +5,7 @@ import { startTestApi, type TestApi } from '../support/api.ts';
 
 /**
  * What browsers and caches are told about every answer: it is one caller's, of the type that it says, framed
- * nowhere (reliability, S22, S23).
+ * nowhere (tenancy S22, S23).
  */
 describe('headers of answers', () => {
   let api: TestApi;

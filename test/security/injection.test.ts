@@ -11,7 +11,7 @@ import { databaseUrl, patiently, TEMPLATE_DATABASE } from '../support/global-set
 import { eventually } from '../support/metering-world.ts';
 import { createWorld, type World } from '../support/world.ts';
 
-/** Statements are templates with values apart from their text (reliability, S11). */
+/** Statements are templates with values apart from their text (tenancy S11). */
 describe('SQL is never put together from text', () => {
   /** Files that may send text as a statement, and why. */
   const MAY: Readonly<Record<string, string>> = {

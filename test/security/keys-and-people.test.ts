@@ -1,6 +1,6 @@
 import { startTestApi, type TestApi, type TestCaller } from '../support/api.ts';
 
-/** What a key may do with people and environments (ruling 52). */
+/** What a key may do with people and environments (tenancy 52). */
 describe('keys, people and environments', () => {
   let api: TestApi;
   /** A key of a human super admin in a development environment. */

@@ -7,7 +7,7 @@ import { startTestApi, type TestApi } from '../support/api.ts';
 
 const CANARY = 'canary-7f3a91';
 
-/** Secrets are in nobody's database, logs and errors (reliability, S3, S4, S26). */
+/** Secrets are in nobody's database, logs and errors (tenancy S3, S4, S26). */
 describe('secrets stay where they are', () => {
   let api: TestApi;
   const lines: string[] = [];

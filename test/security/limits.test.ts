@@ -2,7 +2,7 @@ import { createLoginLimit, loginSubjects } from '../../platform/identity/login-l
 import { API_ROUTES } from '../../api/routes.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
 
-/** What one caller may cost (reliability, S4 and S18), and what can be switched off (S27). */
+/** What one caller may cost (tenancy S4 and S18), and what can be switched off (S27). */
 describe('limits', () => {
   let api: TestApi;
   beforeAll(async () => {

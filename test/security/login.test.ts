@@ -11,7 +11,7 @@ import { createTestClock } from '../support/api.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 /**
- * Nobody learns from the time of a refused login whether its address is known (reliability, S4). Held by
+ * Nobody learns from the time of a refused login whether its address is known (tenancy S4). Held by
  * what is done and not by a clock: the same statements in the same order, and one verification of the same
  * cost.
  */

@@ -2,7 +2,7 @@ import { createLogger } from '../../platform/log.ts';
 import { serveMetrics } from '../../platform/http/serve-metrics.ts';
 import { createServer } from '../../platform/http/server.ts';
 
-/** Figures of the product are for those who run it (reliability, S27). */
+/** Figures of the product are for those who run it (tenancy S27). */
 describe('metrics of the main port', () => {
   const TOKEN = 'a-token-of-the-operator-0001';
   const ask = async (token: string | undefined, headers: object) => {

@@ -2,7 +2,7 @@ import { startTestApi, type TestApi, type TestCaller } from '../support/api.ts';
 
 const MINUTES = 60_000;
 
-/** A key never makes one that may more, lives longer, or survives it (ruling 52). */
+/** A key never makes one that may more, lives longer, or survives it (tenancy 52). */
 describe('keys that keys make', () => {
   let api: TestApi;
   let admin: TestCaller;

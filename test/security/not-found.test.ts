@@ -4,7 +4,7 @@ import { createWorld, type World } from '../support/world.ts';
 
 /**
  * Somebody else's record and one that does not exist are told apart by nothing: not by the answer, not
- * by the time that it takes (reliability, S30).
+ * by the time that it takes (tenancy S30).
  */
 describe('foreign and missing records', () => {
   let api: TestApi;

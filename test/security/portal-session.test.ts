@@ -5,7 +5,7 @@ import { fixedPriceBody } from '../support/price-body.ts';
 
 const MINUTES = 60_000;
 
-/** A portal session is one customer's, for an hour, on portal routes (reliability, S8). */
+/** A portal session is one customer's, for an hour, on portal routes (tenancy S8). */
 describe('portal sessions', () => {
   let api: TestApi;
   beforeAll(async () => {

@@ -19,7 +19,7 @@ const CONFIG = {
   verified_domains: ['example.test'],
 };
 
-/** A tenant's people log in through its identity provider, and nobody else does (reliability, S19). */
+/** A tenant's people log in through its identity provider, and nobody else does (tenancy S19). */
 describe('single sign-on', () => {
   let api: TestApi;
   beforeAll(async () => {

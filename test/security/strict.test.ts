@@ -5,7 +5,7 @@ import { createWorld, type World } from '../support/world.ts';
 /**
  * What is answered can not be written: under `Prefer: handling=strict` a body with every answered field is
  * refused with the names of those that are not the caller's to set; without it they change nothing
- * (reliability, S7; ruling 9).
+ * (tenancy S7; metering 2).
  */
 describe('mass assignment', () => {
   let api: TestApi;

@@ -5,12 +5,12 @@ import type { AlertSetting, CreateAlertSettingBody } from '../../../schemas/aler
 import type { BillingDeps } from '../../deps.ts';
 import { assertGroupOf } from '../../catalog/groups/repository.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
-import { findSubscription } from '../records/subscription-repository.ts';
+import { getSubscription } from '../records/subscription-repository.ts';
 import { insertAlertSetting } from './repository.ts';
 
 /**
  * Sets the spend thresholds of a subscription, of one of its line items, or of a price group on it
- * (money-semantics 20.1). 404 when the entity or its parent is missing, 409 when it has a setting.
+ * (money 20.1). 404 when the entity or its parent is missing, 409 when it has a setting.
  */
 export async function createAlertSetting(
   tx: Transaction,
@@ -36,7 +36,7 @@ async function assertEntityExists(
   { scope }: Caller,
   { entity_type, entity_id, parent_entity_id }: CreateAlertSettingBody,
 ): Promise<void> {
-  await findSubscription(tx, scope, parent_entity_id || entity_id);
+  await getSubscription(tx, scope, parent_entity_id || entity_id);
   if (entity_type === 'group') await assertGroupOf(tx, scope, entity_id, 'price');
   if (entity_type !== 'subscription_line_item') return;
   const [line] = await tx`

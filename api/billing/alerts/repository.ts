@@ -18,7 +18,7 @@ const columns = (db: Db) => db`
   enabled, config, status, created_at, updated_at, created_by, updated_by`;
 
 /** The published setting. 404 for a missing, a deleted and another scope's. */
-export async function findAlertSetting(db: Db, scope: Scope, id: string): Promise<AlertSetting> {
+export async function getAlertSetting(db: Db, scope: Scope, id: string): Promise<AlertSetting> {
   const [row] = await db<AlertSetting[]>`
     select ${columns(db)} from alert_settings
      where ${inScope(db, scope)} and id = ${id} and status = 'published'`;

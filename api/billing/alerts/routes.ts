@@ -13,7 +13,7 @@ import { changed } from '../../conventions/record.ts';
 import { route } from '../../conventions/route.ts';
 import { createAlertSetting } from './create-alert-setting.ts';
 import {
-  findAlertSetting,
+  getAlertSetting,
   searchAlertLogs,
   searchAlertSettings,
   updateAlertSettingRow,
@@ -59,7 +59,7 @@ export const alertRoutes = [
     params: IdParams,
     status: 200,
     answer: AlertSetting,
-    handler: ({ deps, scope, params }) => findAlertSetting(deps.pool, scope, params.id),
+    handler: ({ deps, scope, params }) => getAlertSetting(deps.pool, scope, params.id),
   }),
   route({
     method: 'PUT',

@@ -109,7 +109,7 @@ export const ratingAsks = ({ charges }: AnalyticsSubject): UsageAsk[] =>
 const needsWhole = ({ line }: AnalyticsSubject, { filter_values }: AnalyticsQuestion): boolean =>
   line !== null && Object.keys(filter_values).length > 0;
 
-/** Groups of a bucketed MAX are rated apart (billing-semantics 2.4). */
+/** Groups of a bucketed MAX are rated apart (billing 2.4). */
 function ratedApart({ bucket }: AnalyticsSubject, { version }: SubjectStretch): string[] {
   const { type, group_by } = version.spec.aggregation;
   return bucket !== null && type === 'MAX' && group_by !== null ? [group_by] : [];

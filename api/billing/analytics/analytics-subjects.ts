@@ -102,7 +102,7 @@ export async function bareMeters(
 
 /**
  * The usage lines of the subscriptions in the range, each with what an invoice would ask about it:
- * billing period by billing period, cut to the range (billing-semantics 3.3). Time before a line's
+ * billing period by billing period, cut to the range (billing 3.3). Time before a line's
  * start, after its end and in a trial is not charged, so it is not the line's. `meterIds` narrows what
  * is answered, but not what rivals for events or an allowance. A line whose usage is still being
  * counted is left out.

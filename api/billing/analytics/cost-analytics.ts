@@ -10,7 +10,7 @@ import type {
   CostAnalyticsBody,
   CostAnalyticsItem,
 } from '../../../schemas/cost-analytics.ts';
-import { findActiveCostsheet } from '../../catalog/costs/repository.ts';
+import { getActiveCostsheet } from '../../catalog/costs/repository.ts';
 import { findCustomers } from '../../customers/customers/repository.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { groupBy } from '../../conventions/group-by.ts';
@@ -38,7 +38,7 @@ interface PricedSubject {
 /**
  * Cost of usage by the prices of the active costsheet, over the part of the range in which each price
  * is in force, and the revenue of the same usage as usage analytics has it, after discounts
- * (money-semantics 13.2).
+ * (money 13.2).
  * Currencies are never added up: the costsheet's decides, and revenue in another one is left out.
  */
 export async function costAnalytics(
@@ -154,7 +154,7 @@ async function pricedMeters(
   meterIds: readonly string[] | null,
   timezone: string,
 ): Promise<PricedSubject[]> {
-  const sheet = await findActiveCostsheet(deps.pool, scope).catch((error: unknown) => {
+  const sheet = await getActiveCostsheet(deps.pool, scope).catch((error: unknown) => {
     if (error instanceof BillingError && error.kind === 'not_found') return null;
     throw error;
   });

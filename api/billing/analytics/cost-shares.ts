@@ -5,7 +5,7 @@ import type { DiscountedCharge } from './rate-subjects.ts';
 export interface LineCost {
   /** Of all rows of the line, before each is rounded to the currency and before discounts. */
   readonly cost: Decimal;
-  /** What percentages take off the cost; never more than it (money-semantics 19.10). */
+  /** What percentages take off the cost; never more than it (money 19.10). */
   readonly discount: Decimal;
   readonly utilized: Decimal;
   readonly overage: Decimal;
@@ -23,7 +23,7 @@ export const NO_COST: LineCost = {
 /** What is left to pay. */
 export const netCost = ({ cost, discount }: LineCost): Decimal => cost.minus(discount);
 
-/** What the rated rows of one line come to: base, overage and true-up together (billing-semantics 6.3). */
+/** What the rated rows of one line come to: base, overage and true-up together (billing 6.3). */
 export function lineCost(rated: readonly DiscountedCharge[]): LineCost {
   const rows = rated.map((charge) => charge.rated);
   const part = (key: `computed_${string}_amount`) =>

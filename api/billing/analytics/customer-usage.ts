@@ -19,7 +19,7 @@ import type {
 } from '../../../schemas/customer-usage.ts';
 import type { Feature } from '../../../schemas/feature.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
-import { findCustomer, findCustomerByExternalId } from '../../customers/customers/repository.ts';
+import { getCustomer, getCustomerByExternalId } from '../../customers/customers/repository.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { entitlementSources, isGranting } from '../../catalog/entitlements/entitlement-sources.ts';
 import { sourceAnswer } from '../granted-entitlements/granted-features.ts';
@@ -38,19 +38,19 @@ export async function usageCustomer(
 ): Promise<Customer> {
   const { customer_id, customer_lookup_key } = named;
   if (customer_id) {
-    const customer = await findCustomer(deps.pool, scope, customer_id);
+    const customer = await getCustomer(deps.pool, scope, customer_id);
     if (customer_lookup_key && customer.external_id !== customer_lookup_key)
       throw invalidField('customer_lookup_key', 'names another customer than customer_id');
     return customer;
   }
   if (customer_lookup_key)
-    return await findCustomerByExternalId(deps.pool, scope, customer_lookup_key);
+    return await getCustomerByExternalId(deps.pool, scope, customer_lookup_key);
   throw invalidField('customer_id', 'or customer_lookup_key is required');
 }
 
 /**
  * Every feature that the customer's running subscriptions entitle to, with its limit over all sources
- * and its usage in the running reset window (money-semantics 6.12, 6.13), metered features first. Others
+ * and its usage in the running reset window (money 6.12, 6.13), metered features first. Others
  * have no usage. Filters that match nothing answer an empty list.
  */
 export async function customerUsage(
@@ -155,7 +155,7 @@ function windowOf(
   return { start: laterOf(window.start, start_date), until, end: window.end };
 }
 
-/** An allowance of a year or for ever has no next reset to wait for (observed-usage, customers usage). */
+/** An allowance of a year or for ever has no next reset to wait for (recorded of the reference: customers usage). */
 function nextReset(
   entitlement: EffectiveEntitlement,
   subscriptions: ReadonlyMap<string, SubscriptionRow>,

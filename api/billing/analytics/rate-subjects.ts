@@ -14,7 +14,7 @@ export interface DiscountedCharge extends RatedCharge {
 /**
  * The rows that invoices would have for the subjects' charges, by subject: the same functions, over
  * answers that were read together. Lines of a subscription are rated together, billing period by billing
- * period, because those of one meter share its allowance (billing-semantics 4.6), and because the rows of
+ * period, because those of one meter share its allowance (billing 4.6), and because the rows of
  * one invoice share its coupons (7.3).
  */
 export function rateSubjects(

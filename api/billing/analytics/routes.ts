@@ -19,7 +19,7 @@ import {
 } from '../../../schemas/usage-analytics.ts';
 import { pageOf } from '../../../schemas/search.ts';
 import { UsageRecord, UsageRecordSearch } from '../../../schemas/usage-record.ts';
-import { findCustomer } from '../../customers/customers/repository.ts';
+import { getCustomer } from '../../customers/customers/repository.ts';
 import { route } from '../../conventions/route.ts';
 import { costAnalytics } from './cost-analytics.ts';
 import { customerUsage, usageCustomer } from './customer-usage.ts';
@@ -91,7 +91,7 @@ export const analyticsRoutes = [
     status: 200,
     answer: CustomerUsage,
     handler: async ({ deps, scope, params, query }) =>
-      customerUsage(deps, scope, await findCustomer(deps.pool, scope, params.id), query),
+      customerUsage(deps, scope, await getCustomer(deps.pool, scope, params.id), query),
   }),
   route({
     method: 'POST',

@@ -14,14 +14,14 @@ import type {
 } from '../../../schemas/subscription-usage.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { priceAnswers } from '../../catalog/prices/repository.ts';
-import { findSubscription } from '../records/subscription-repository.ts';
+import { getSubscription } from '../records/subscription-repository.ts';
 import { ratingAsks } from './analytics-figures.ts';
 import { usageLines, type AnalyticsSubject } from './analytics-subjects.ts';
 import { askUsage } from '../../usage/quantities/ask-usage.ts';
 
 /**
  * What a subscription used, and what its prices make of it: the quantities of its invoices, before
- * allowances, commitments of lines and coupons (observed-subscriptions, Usage and preview). A
+ * allowances, commitments of lines and coupons (recorded of the reference: Usage and preview). A
  * commitment of the subscription divides the charges into those within it and those beyond. Each
  * amount is rounded by itself; the whole rounds the unrounded sum.
  */
@@ -30,7 +30,7 @@ export async function subscriptionUsage(
   scope: Scope,
   body: SubscriptionUsageBody,
 ): Promise<SubscriptionUsage> {
-  const subscription = await findSubscription(deps.pool, scope, body.subscription_id);
+  const subscription = await getSubscription(deps.pool, scope, body.subscription_id);
   const { start, end } = rangeOf(subscription, body, isoTime(deps.clock.now()));
   const subjects = await usageLines(deps, scope, [subscription], { start, end }, null);
   const rows = await askUsage(deps, subjects.flatMap(ratingAsks));
@@ -141,7 +141,7 @@ function measure(
   };
 }
 
-/** Charges in their order use the commitment up; the one that crosses it becomes two (billing-semantics 6). */
+/** Charges in their order use the commitment up; the one that crosses it becomes two (billing 6). */
 function divide(measured: readonly Measured[], commitment: Decimal, factor: Decimal) {
   const charges: (Measured & { readonly is_overage: boolean })[] = [];
   let left = commitment;

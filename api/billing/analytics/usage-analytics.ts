@@ -30,7 +30,7 @@ import { subscriptionsInRange } from '../../usage/quantities/repository.ts';
  * filtered and in windows as asked. The cost of a line is what its invoice would charge for the range,
  * by the same rating: allowances, tiers, commitments and true-ups in, taxes out, before rounding to the
  * currency. Of its coupons percentages that are not `once` are taken off, in whole minor units for each
- * row of the invoice (money-semantics 19.10). Groups, filtered parts and points have their share of all
+ * row of the invoice (money 19.10). Groups, filtered parts and points have their share of all
  * of it in proportion to their usage. Items without events are left out.
  */
 export async function usageAnalytics(
@@ -77,7 +77,7 @@ export async function usageAnalytics(
       asked,
       embeds,
       sources: body.sources?.length ? body.sources : null,
-      // Groups have their share of the cost, but the promise is the whole line's (money-semantics 19.10).
+      // Groups have their share of the cost, but the promise is the whole line's (money 19.10).
       commitment_info: names.length === 0 ? commitmentOf(rated.get(subject) ?? []) : null,
     }),
   );

@@ -43,7 +43,7 @@ export interface AllowanceFacts {
   readonly entitlements: readonly EntitlementRecord[];
 }
 
-/** Null where nobody grants the line's meter anything in the stretch (billing-semantics 4.1). */
+/** Null where nobody grants the line's meter anything in the stretch (billing 4.1). */
 export function stretchAllowance(
   facts: AllowanceFacts,
   cell: ChargeCell,
@@ -95,7 +95,7 @@ function entitlementDuring(
   return effectiveEntitlements(sourcesDuring(sources, service))[0] ?? null;
 }
 
-/** A stub has its share of a limit that is granted for the period or longer, with prorations (billing-semantics 4). */
+/** A stub has its share of a limit that is granted for the period or longer, with prorations (billing 4). */
 function limitIn(
   { proration_behavior, line }: AllowanceFacts,
   granted: EffectiveEntitlement,
@@ -118,7 +118,7 @@ interface Claimant {
 
 /**
  * The free usage of each stretch, by the key of its question: lines of one meter share one allowance in
- * each charge cell, in the order of time (billing-semantics 4.6).
+ * each charge cell, in the order of time (billing 4.6).
  */
 export function shareAllowances(
   claimants: readonly (Claimant & { readonly meter_id: string })[],

@@ -55,7 +55,7 @@ type ComputeDeps = Pick<BillingDeps, 'ids' | 'usageReader'>;
 /**
  * Computes a page of invoices: reads what they are billed from, asks for all their usage in one call,
  * rates, and builds. Writes nothing, and the same input gives the same rows with the same ids
- * (billing-semantics 17.2). When usage can not be read whole nothing is computed at all.
+ * (billing 17.2). When usage can not be read whole nothing is computed at all.
  */
 export async function computeInvoices(
   deps: ComputeDeps,
@@ -174,7 +174,7 @@ export function usageLineOf(
   };
 }
 
-/** Whether another living invoice charges the service already (billing-semantics 3.1). */
+/** Whether another living invoice charges the service already (billing 3.1). */
 function isBilledElsewhere(
   target: InvoiceTarget,
   sources: BillingSources,
@@ -238,7 +238,7 @@ function computeInvoice(
     },
   );
   const { applications, invoice, lines: settledLines } = settled;
-  // An invoice that is skipped has no tax (billing-semantics 17.3).
+  // An invoice that is skipped has no tax (billing 17.3).
   const taxes = isZero ? [] : taxRecords(deps, invoice, settled.taxes);
   const coupon_applications = applicationRecords(deps, invoice, applications, {
     coupons: sources.coupons.get(subscription.id) ?? [],

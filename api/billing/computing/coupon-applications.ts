@@ -17,7 +17,7 @@ import type { BillingDeps } from '../../deps.ts';
 import type { BillingSources } from './billing-sources.ts';
 import type { InvoiceTarget } from './invoice-target.ts';
 
-/** The coupons that stand on an invoice that is computed (billing-semantics 7.2). */
+/** The coupons that stand on an invoice that is computed (billing 7.2). */
 export function couponsOf(target: InvoiceTarget, sources: BillingSources): InvoiceCoupon[] {
   const { id } = target.subscription;
   const associations = attachedCoupons(sources, id);
@@ -92,7 +92,7 @@ export function applicationRecords(
 }
 
 /**
- * The discounts of an invoice that is issued as it stands: each takes what it took (billing-semantics
+ * The discounts of an invoice that is issued as it stands: each takes what it took (billing
  * 17.6), and is explained by the terms that its coupon had.
  */
 export const standingDiscounts = ({ coupon_applications }: InvoiceRecord): InvoiceCoupon[] =>

@@ -97,7 +97,7 @@ export function invoiceLine(deps: Pick<BillingDeps, 'ids'>, facts: LineFacts): I
   const { target, charge, computing } = facts;
   const { subscription } = target;
   const { line, rated, questions } = charge;
-  // A row is the same row when it bills the same service of the same line item (billing-semantics 3.1).
+  // A row is the same row when it bills the same service of the same line item (billing 3.1).
   const known = facts.rows.find(
     (row) =>
       row.subscription_line_item_id === line.id &&

@@ -29,7 +29,7 @@ export interface LineQuestion {
 export interface UsageLine {
   readonly subscription: SubscriptionRow;
   readonly line: BilledLine;
-  /** All lines of the subscription: a more specific one takes events away (billing-semantics 2.5). */
+  /** All lines of the subscription: a more specific one takes events away (billing 2.5). */
   readonly siblings: readonly BilledLine[];
   readonly external_customer_id: string;
   readonly versions: readonly MeterVersionRecord[];
@@ -98,7 +98,7 @@ function usageQuery(
 ): UsageQuery {
   const { aggregation, reset_usage } = version.spec;
   const window = usageWindow(subscription, line, version);
-  // Groups are rated apart in each window of a MAX, and added up otherwise (billing-semantics 2.4).
+  // Groups are rated apart in each window of a MAX, and added up otherwise (billing 2.4).
   const isGrouped = window !== null && aggregation.type === 'MAX' && aggregation.group_by !== null;
   return {
     key: `${line.id}/${stretch.start}`,
@@ -118,7 +118,7 @@ function usageQuery(
   };
 }
 
-/** The price's bucket, else the meter's; MONTH windows follow the billing anchor (billing-semantics 2.4). */
+/** The price's bucket, else the meter's; MONTH windows follow the billing anchor (billing 2.4). */
 function usageWindow(
   subscription: SubscriptionRow,
   line: BilledLine,

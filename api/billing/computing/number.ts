@@ -6,7 +6,7 @@ const DIGITS_MIN = 5;
 
 /**
  * The next `count` numbers of the month in which the invoices are finalized, for example
- * `INV-202611-00042` (billing-semantics 17.5). The sequence's row stays locked until the transaction
+ * `INV-202611-00042` (billing 17.5). The sequence's row stays locked until the transaction
  * ends, so that numbers have no gaps: a rollback gives them back before anybody sees the next one.
  * Wider sequences than the padding just grow.
  */

@@ -33,7 +33,7 @@ export type RatedFor = Pick<InvoiceTarget, 'subscription' | 'proration_behavior'
 
 /**
  * Rates the charges of one invoice, in their order. With per_billing_period the cells of a line become
- * one row, which sums what was rounded (billing-semantics 3.3).
+ * one row, which sums what was rounded (billing 3.3).
  */
 export function rateCharges(
   { subscription, proration_behavior }: RatedFor,
@@ -93,7 +93,7 @@ function rateCharge(
 
 /**
  * The rows of a trial's opening preview: what will be charged for, at 0, with the trial as the service,
- * one row for each line (billing-semantics 10.4).
+ * one row for each line (billing 10.4).
  */
 export function waiveForTrial(rated: readonly RatedCharge[], trial: Period): RatedCharge[] {
   const first = new Map(rated.toReversed().map((charge) => [charge.line, charge]));
@@ -111,7 +111,7 @@ export function waiveForTrial(rated: readonly RatedCharge[], trial: Period): Rat
         ...row.explanation,
         period: trial,
         amount: '0',
-        steps: [{ step: 'trial', rule: 'billing-semantics 10.4', trial, amount: '0' }],
+        steps: [{ step: 'trial', rule: 'billing 10.4', trial, amount: '0' }],
       },
     },
   }));

@@ -9,7 +9,7 @@ import type { TaxRow } from '../../../domain/invoicing/taxes.ts';
 import { moveInvoice } from '../../../domain/states/invoice.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
 
-/** Days until an invoice is due where the subscription has no terms (billing-semantics 17.5). */
+/** Days until an invoice is due where the subscription has no terms (billing 17.5). */
 const DUE_DAYS = 1;
 
 /** How the customer is asked to pay. */
@@ -41,7 +41,7 @@ export type Settlement = Pick<
   'coupons' | 'taxes' | 'wallets' | 'ledger'
 >;
 
-/** The invoice with every amount computed from its rows, none patched (billing-semantics 9.3). */
+/** The invoice with every amount computed from its rows, none patched (billing 9.3). */
 export function settle(
   invoice: InvoiceRecord,
   lines: readonly InvoiceLineRecord[],
@@ -75,7 +75,7 @@ export function settle(
 
 /**
  * The computed draft as it is issued at `at`: its number, its due date from the issue on, and paid at
- * once when it asks for nothing (billing-semantics 17.4, 17.5, 9.3).
+ * once when it asks for nothing (billing 17.4, 17.5, 9.3).
  */
 export function issue(
   draft: Settled,

@@ -8,7 +8,7 @@ import type { InvoiceTarget } from './invoice-target.ts';
 
 /**
  * The invoice that closes a billing period: its usage and arrears, and what is paid in advance for the
- * period after it, unless the subscription ends with it (billing-semantics 3.1).
+ * period after it, unless the subscription ends with it (billing 3.1).
  */
 export function cycleTarget(
   subscription: SubscriptionRow,
@@ -34,7 +34,7 @@ export function periodAfter(subscription: SubscriptionRow, period: Period): Peri
 
 /**
  * When late usage has had its time: the grace runs from the end of the period, and for periods that
- * were over before the subscription was made, from then on (billing-semantics 17.4).
+ * were over before the subscription was made, from then on (billing 17.4).
  */
 export function graceEnd(
   subscription: Pick<SubscriptionRow, 'created_at'>,

@@ -6,7 +6,7 @@ import type { BillingDeps } from '../../deps.ts';
 import type { BillingSources } from './billing-sources.ts';
 import type { InvoiceTarget } from './invoice-target.ts';
 
-/** The taxes that a computed invoice has (billing-semantics 8.1). */
+/** The taxes that a computed invoice has (billing 8.1). */
 export function taxesOf(
   { subscription, period }: Pick<InvoiceTarget, 'subscription' | 'period'>,
   sources: Pick<BillingSources, 'customers' | 'taxes'>,
@@ -26,7 +26,7 @@ export function taxesOf(
 
 /**
  * The taxes of an invoice that is issued as it was computed: a rate that was changed since does not change
- * it (billing-semantics 8.2). They are stored highest priority first.
+ * it (billing 8.2). They are stored highest priority first.
  */
 export const standingTaxes = ({
   taxes,

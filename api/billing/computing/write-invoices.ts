@@ -16,7 +16,7 @@ export interface ConcernedInvoice extends Settled {
 
 /**
  * Issues computed drafts: numbers in their order, one sequence row locked for all of them. Invoices that
- * every row of is zero are skipped and get none (billing-semantics 17.3, 17.5).
+ * every row of is zero are skipped and get none (billing 17.3, 17.5).
  */
 export async function issueInvoices<Draft extends Settled & { readonly terms: DueTerms }>(
   tx: Transaction,

@@ -4,12 +4,12 @@ import { isoTime } from '../../../platform/clock.ts';
 import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
 import type { CustomerInvoiceSummary, InvoiceSummary } from '../../../schemas/customer-view.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { findCustomer } from '../../customers/customers/repository.ts';
+import { getCustomer } from '../../customers/customers/repository.ts';
 
 /**
  * What a customer was billed and owes, by currency: those of the finalized invoices and of the
  * subscriptions. The open part of an invoice is split into usage and fixed charges, so that the two add
- * up to what is unpaid, whatever was discounted, credited or paid (money-semantics 2.8.5). 404 when unknown.
+ * up to what is unpaid, whatever was discounted, credited or paid (money 2.8.5). 404 when unknown.
  */
 export async function customerInvoiceSummary(
   deps: Pick<BillingDeps, 'pool' | 'clock'>,
@@ -17,7 +17,7 @@ export async function customerInvoiceSummary(
   customerId: string,
 ): Promise<CustomerInvoiceSummary> {
   const at = isoTime(deps.clock.now());
-  const customer = await findCustomer(deps.pool, scope, customerId);
+  const customer = await getCustomer(deps.pool, scope, customerId);
   const [billed, open, subscribed] = await Promise.all([
     billedByCurrency(deps.pool, scope, customerId),
     openInvoices(deps.pool, scope, customerId),

@@ -20,7 +20,7 @@ import { route } from '../../conventions/route.ts';
 import { listSubscriptions } from '../subscriptions/read-subscriptions.ts';
 import { wholeList } from '../../conventions/whole-list.ts';
 import { customerInvoiceSummary } from './invoice-summary.ts';
-import { findCustomer, findCustomerByExternalId } from '../../customers/customers/repository.ts';
+import { getCustomer, getCustomerByExternalId } from '../../customers/customers/repository.ts';
 
 /** A bare list: no customer has a wallet. */
 const Wallets = z.array(z.unknown()).max(0);
@@ -37,7 +37,7 @@ export const customerViewRoutes = [
     status: 200,
     answer: CustomerEntitlements,
     async handler({ deps, scope, params, query }) {
-      const { id } = await findCustomer(deps.pool, scope, params.id);
+      const { id } = await getCustomer(deps.pool, scope, params.id);
       return await customerEntitlements(deps, scope, id, query);
     },
   }),
@@ -51,7 +51,7 @@ export const customerViewRoutes = [
     status: 200,
     answer: CustomerEntitlements,
     async handler({ deps, scope, params, query }) {
-      const { id } = await findCustomerByExternalId(deps.pool, scope, params.external_id);
+      const { id } = await getCustomerByExternalId(deps.pool, scope, params.external_id);
       return await customerEntitlements(deps, scope, id, query);
     },
   }),
@@ -65,7 +65,7 @@ export const customerViewRoutes = [
     status: 200,
     answer: pageOf(Subscription),
     async handler({ deps, scope, params, query }) {
-      const { id } = await findCustomerByExternalId(deps.pool, scope, params.external_id);
+      const { id } = await getCustomerByExternalId(deps.pool, scope, params.external_id);
       const page = await listSubscriptions(deps, scope, { ...query, customer_id: id });
       if (query.search.expand.has('plan')) return page;
       return { ...page, items: page.items.map((item) => ({ ...item, plan: null })) };
@@ -81,7 +81,7 @@ export const customerViewRoutes = [
     status: 200,
     answer: pageOf(CreditGrantApplication),
     async handler({ deps, scope, params }) {
-      const { id } = await findCustomer(deps.pool, scope, params.id);
+      const { id } = await getCustomer(deps.pool, scope, params.id);
       return wholeList(await upcomingApplications(deps, scope, { customer_id: id }));
     },
   }),
@@ -105,7 +105,7 @@ export const customerViewRoutes = [
     status: 200,
     answer: Wallets,
     async handler({ deps, scope, params }) {
-      await findCustomer(deps.pool, scope, params.id);
+      await getCustomer(deps.pool, scope, params.id);
       return [];
     },
   }),
@@ -119,8 +119,8 @@ export const customerViewRoutes = [
     answer: Wallets,
     async handler({ deps, scope, query }) {
       await (query.id === undefined
-        ? findCustomerByExternalId(deps.pool, scope, query.lookup_key!)
-        : findCustomer(deps.pool, scope, query.id));
+        ? getCustomerByExternalId(deps.pool, scope, query.lookup_key!)
+        : getCustomer(deps.pool, scope, query.id));
       return [];
     },
   }),

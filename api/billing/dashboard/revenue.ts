@@ -11,7 +11,7 @@ import { groupBy } from '../../conventions/group-by.ts';
 
 /**
  * Rows of invoices that were issued in the period and stand: purchases of credits are no revenue yet,
- * voided and skipped invoices none at all (money-semantics 19.12). `net` is what the row is worth after
+ * voided and skipped invoices none at all (money 19.12). `net` is what the row is worth after
  * its discounts. A null end is now: nothing is issued later.
  */
 const issuedRows = (db: Db, scope: Scope, start: Instant, end: Instant | null): Fragment => db`

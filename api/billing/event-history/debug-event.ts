@@ -17,7 +17,7 @@ import type {
 } from '../../../schemas/event.ts';
 import type { Meter } from '../../../schemas/meter.ts';
 import type { LineItemRow } from '../../../schemas/subscription.ts';
-import { findCustomerByExternalId } from '../../customers/customers/repository.ts';
+import { getCustomerByExternalId } from '../../customers/customers/repository.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { findFeaturesOfMeters } from '../../catalog/features/repository.ts';
 import { findPrices, priceAnswers, type PriceRow } from '../../catalog/prices/repository.ts';
@@ -74,7 +74,7 @@ interface Way {
 
 async function followToCharge(deps: ApiDeps, scope: Scope, event: RawEventRow): Promise<Way> {
   const { pool } = deps;
-  const customer = await findCustomerByExternalId(pool, scope, event.external_customer_id).catch(
+  const customer = await getCustomerByExternalId(pool, scope, event.external_customer_id).catch(
     (error: unknown) => {
       if (error instanceof BillingError) return error;
       throw error;

@@ -17,12 +17,12 @@ import type { IngestEventBody } from '../../../schemas/events/event-bodies.ts';
 import { parseTimestamp } from '../../../schemas/events/timestamp.ts';
 import { uniqueHash } from '../../../schemas/events/unique-hash.ts';
 import type { CreateMeterBody, MeterTest } from '../../../schemas/meter.ts';
-import { findCustomerByExternalId } from '../../customers/customers/repository.ts';
+import { getCustomerByExternalId } from '../../customers/customers/repository.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { textsOf } from '../../usage/events/answers.ts';
 import { fedLines } from './fed-lines.ts';
 import { aggregationOf } from '../../catalog/meters/create-meter.ts';
-import { findMeterRow, meterSpec } from '../../catalog/meters/repository.ts';
+import { getMeterRow, meterSpec } from '../../catalog/meters/repository.ts';
 import { significantDigits } from '../../../schemas/digits.ts';
 
 type Deps = Pick<ApiDeps, 'pool' | 'clock'>;
@@ -34,7 +34,7 @@ export async function testMeter(
   meterId: string,
   event: IngestEventBody,
 ): Promise<MeterTest> {
-  const meter = await findMeterRow(deps.pool, scope, meterId);
+  const meter = await getMeterRow(deps.pool, scope, meterId);
   const names = meterDimensions(meter.aggregation.group_by, meter.filtered_properties);
   const tested = await testSpec(deps, scope, meterSpec(meter), names, event);
   if (!tested.is_metered || tested.customer_id === null) return tested;
@@ -154,7 +154,7 @@ const MESSAGES = {
 } as const;
 
 async function customerOf(db: Db, scope: Scope, externalId: string): Promise<Customer | null> {
-  return await findCustomerByExternalId(db, scope, externalId).catch((error: unknown) => {
+  return await getCustomerByExternalId(db, scope, externalId).catch((error: unknown) => {
     if (error instanceof BillingError && error.kind === 'not_found') return null;
     throw error;
   });

@@ -17,7 +17,7 @@ import type { BillingDeps } from '../../deps.ts';
 import { findFeatures, withEmbedded } from '../../catalog/features/repository.ts';
 import { findPlanRows } from '../../catalog/offers/plan-rows.ts';
 import { subscriptionAnswers } from '../records/subscription-answers.ts';
-import { findSubscription } from '../records/subscription-repository.ts';
+import { getSubscription } from '../records/subscription-repository.ts';
 import { runningSubscriptions } from '../../usage/quantities/repository.ts';
 import { entitlementSources, isGranting } from '../../catalog/entitlements/entitlement-sources.ts';
 
@@ -30,7 +30,7 @@ interface Filter {
 
 /**
  * What a customer may use now, over all running subscriptions: per feature the limits of all sources in
- * one, and the sources with the subscription of each (money-semantics 6.8, 6.10). Filters that match nothing
+ * one, and the sources with the subscription of each (money 6.8, 6.10). Filters that match nothing
  * leave an empty list.
  */
 export async function customerEntitlements(
@@ -59,7 +59,7 @@ export async function subscriptionEntitlements(
   filter: Pick<Filter, 'feature_ids'>,
 ): Promise<SubscriptionEntitlements> {
   const at = isoTime(deps.clock.now());
-  const subscription = await findSubscription(deps.pool, scope, id);
+  const subscription = await getSubscription(deps.pool, scope, id);
   const granting = isGranting(subscription, at) ? [subscription] : [];
   return {
     subscription_id: id,

@@ -108,7 +108,7 @@ export const usageSnapshot = ({
 }: Pick<InvoiceRecord, 'meter_version_ids' | 'usage_watermarks'>) =>
   usage_watermarks === null ? null : { meter_version_ids, watermarks: usage_watermarks };
 
-/** Decimals of a quantity as printed (ruling 3). */
+/** Decimals of a quantity as printed (billing 0.2). */
 const QUANTITY_DECIMALS = 15;
 const quantityText = (text: string): string =>
   decimalText(decimal(text).toDecimalPlaces(QUANTITY_DECIMALS));

@@ -4,20 +4,20 @@ import type { UsageAnswers, UsageQuery } from '../../../domain/metering/usage.ts
 import type { Scope } from '../../../postgres/client.ts';
 import type { InvoiceLineRecord, UsageCheck } from '../../../schemas/invoice.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { findInvoice, linesOfInvoices } from '../records/invoice-repository.ts';
+import { getInvoice, linesOfInvoices } from '../records/invoice-repository.ts';
 import { readStoredWatermarks, storeWatermarks } from '../computing/stored-watermarks.ts';
 
 /**
  * Asks the questions behind an invoice again: below the vector it was computed from, which gives the
  * numbers that it billed for as long as the rows exist (metering 5), and now, which shows what came too
- * late. Nothing is changed: a person decides what to do with a difference (billing-semantics 17.6).
+ * late. Nothing is changed: a person decides what to do with a difference (billing 17.6).
  */
 export async function checkUsage(
   deps: Pick<BillingDeps, 'pool' | 'usageReader'>,
   scope: Scope,
   invoiceId: string,
 ): Promise<z.infer<typeof UsageCheck>> {
-  const invoice = await findInvoice(deps.pool, scope, invoiceId);
+  const invoice = await getInvoice(deps.pool, scope, invoiceId);
   const lines = await linesOfInvoices(deps.pool, scope, [invoiceId]);
   const asked = lines.filter(({ usage_queries }) => usage_queries.length > 0);
   if (invoice.usage_watermarks === null || asked.length === 0)
@@ -51,7 +51,7 @@ export async function checkUsage(
 
 const queriesOf = (line: InvoiceLineRecord) => line.usage_queries as readonly UsageQuery[];
 
-/** Of a windowed question the sum over its windows, as on the row (billing-semantics 2.4). */
+/** Of a windowed question the sum over its windows, as on the row (billing 2.4). */
 const measured = (line: InvoiceLineRecord, { answers }: UsageAnswers) =>
   sum(
     queriesOf(line).flatMap(({ key }) =>

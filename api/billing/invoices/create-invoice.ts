@@ -14,7 +14,7 @@ import { runCommand } from '../../conventions/command.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
 import {
   changeSubscription,
-  findSubscription,
+  getSubscription,
   lockSubscription,
 } from '../records/subscription-repository.ts';
 import { computeInvoices, onlyComputed } from '../computing/compute-invoices.ts';
@@ -29,7 +29,7 @@ import { invoiceEvent } from '../computing/write-invoices.ts';
 
 /**
  * The draft of a billing period, computed from the subscription. A period that has a draft answers that
- * one, so that however many ask at once there is one; 409 once it is finalized (billing-semantics 17.1).
+ * one, so that however many ask at once there is one; 409 once it is finalized (billing 17.1).
  * Usage is read outside the lock, and what was computed counts only if nothing changed meanwhile.
  */
 export async function createPeriodInvoice(
@@ -39,7 +39,7 @@ export async function createPeriodInvoice(
 ): Promise<InvoiceRecord> {
   const { scope, user_id } = caller;
   return await runCommand<InvoiceRecord>(deps, 'subscription', async () => {
-    const subscription = await findSubscription(deps.pool, scope, body.subscription_id);
+    const subscription = await getSubscription(deps.pool, scope, body.subscription_id);
     const at = isoTime(deps.clock.now());
     const period = requestedPeriod(subscription, body, at);
     const existing = await existingInvoice(deps.pool, caller, subscription, period);

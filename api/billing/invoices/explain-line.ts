@@ -4,7 +4,7 @@ import { explainText } from '../../../domain/pricing/explain-text.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
 import type { LineExplanation } from '../../../schemas/invoice.ts';
 import { usageSnapshot } from './answers.ts';
-import { findInvoice, findInvoiceLine } from '../records/invoice-repository.ts';
+import { getInvoice, getInvoiceLine } from '../records/invoice-repository.ts';
 
 /** The account that was written with the row: nothing is computed here. */
 export async function explainLine(
@@ -13,8 +13,8 @@ export async function explainLine(
   invoiceId: string,
   lineId: string,
 ): Promise<z.infer<typeof LineExplanation>> {
-  const invoice = await findInvoice(db, scope, invoiceId);
-  const line = await findInvoiceLine(db, scope, invoiceId, lineId);
+  const invoice = await getInvoice(db, scope, invoiceId);
+  const line = await getInvoiceLine(db, scope, invoiceId, lineId);
   return {
     invoice_id: invoiceId,
     line_item_id: lineId,
@@ -32,7 +32,7 @@ export async function explainLineAsText(
   invoiceId: string,
   lineId: string,
 ): Promise<string> {
-  const line = await findInvoiceLine(db, scope, invoiceId, lineId);
+  const line = await getInvoiceLine(db, scope, invoiceId, lineId);
   if (line.explanation === null) throw notFound('Explanation of row', lineId);
   return `${line.display_name ?? 'Row'}\n${explainText(line.explanation)}`;
 }

@@ -51,7 +51,7 @@ interface Final {
 /**
  * Finalizes a page of drafts whose grace is over: usage of all of them is read once more in one call,
  * and those for which the stream has passed the log's noted heads are issued in one transaction
- * (billing-semantics 17.4, metering 5). A page that fails is done in halves, down to the invoices at
+ * (billing 17.4, metering 5). A page that fails is done in halves, down to the invoices at
  * fault. An invoice that is refused keeps the reason and is not tried again; any other failure is kept
  * too, and tried by the next run. Throws during an outage.
  */
@@ -138,7 +138,7 @@ async function computeFinals(
 
 const isEdited = ({ invoice }: { readonly invoice: InvoiceRecord }) => invoice.is_manually_edited;
 
-/** Rows that a person edited are issued as they are (billing-semantics 17.2). */
+/** Rows that a person edited are issued as they are (billing 17.2). */
 async function editedFinals(
   deps: BillingDeps,
   scope: Scope,

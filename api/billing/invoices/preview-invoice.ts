@@ -13,7 +13,7 @@ import type { Invoice } from '../../../schemas/invoice.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
-import { findSubscription } from '../records/subscription-repository.ts';
+import { getSubscription } from '../records/subscription-repository.ts';
 import { settledAnswers } from './answers.ts';
 import { computeInvoices, onlyComputed } from '../computing/compute-invoices.ts';
 import type { InvoiceTarget } from '../computing/invoice-target.ts';
@@ -22,14 +22,14 @@ import { cycleTarget } from '../computing/targets.ts';
 /**
  * What the invoice of a window would be if the window ended now: its usage and arrears, and the advances
  * of the billing period after it. By the same functions as the real one, and it writes nothing
- * (billing-semantics 17.7). What other invoices have billed already is shown all the same.
+ * (billing 17.7). What other invoices have billed already is shown all the same.
  */
 export async function previewInvoice(
   deps: BillingDeps,
   caller: Caller,
   body: PreviewInvoiceBody,
 ): Promise<Invoice> {
-  const subscription = await findSubscription(deps.pool, caller.scope, body.subscription_id);
+  const subscription = await getSubscription(deps.pool, caller.scope, body.subscription_id);
   const at = isoTime(deps.clock.now());
   const target = previewTarget(subscription, requestedWindow(subscription, body), deps.settings);
   const computed = onlyComputed(

@@ -6,14 +6,14 @@ import type { Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
-import { findCustomer } from '../../customers/customers/repository.ts';
+import { getCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { runCommand } from '../../conventions/command.ts';
 import type { Caller } from '../../conventions/record.ts';
-import { findSubscription } from '../records/subscription-repository.ts';
+import { getSubscription } from '../records/subscription-repository.ts';
 import { computeInvoices, onlyComputed } from '../computing/compute-invoices.ts';
 import {
-  findInvoice,
+  getInvoice,
   linesOfInvoices,
   lockInvoicesUnchanged,
   replaceInvoiceLines,
@@ -24,7 +24,7 @@ import { invoiceEvent, issueInvoices, type ConcernedInvoice } from '../computing
 
 /**
  * Computes a draft or skipped invoice again, from the state and the usage of now, and writes it. One
- * that was edited by hand keeps its rows (billing-semantics 17.2).
+ * that was edited by hand keeps its rows (billing 17.2).
  */
 export async function computeInvoice(
   deps: BillingDeps,
@@ -42,7 +42,7 @@ export async function computeInvoice(
 
 /**
  * Computes a draft a last time and issues it: number, due date, paid at once when nothing is due, all in
- * one transaction (billing-semantics 17.4). One whose every row turns out to be zero is skipped instead.
+ * one transaction (billing 17.4). One whose every row turns out to be zero is skipped instead.
  */
 export async function finalizeInvoice(
   deps: BillingDeps,
@@ -87,7 +87,7 @@ async function recompute(
 ): Promise<InvoiceRecord> {
   const { scope } = caller;
   await runCommand(deps, 'invoice', async () => {
-    const invoice = await findInvoice(deps.pool, scope, id);
+    const invoice = await getInvoice(deps.pool, scope, id);
     if (isDone(invoice)) return { done: { id } };
     if (invoice.invoice_status !== 'DRAFT' && invoice.invoice_status !== 'SKIPPED')
       throw invalidOperation(`A ${invoice.invoice_status} invoice is not computed again.`);
@@ -99,7 +99,7 @@ async function recompute(
       return { id };
     };
   });
-  return await findInvoice(deps.pool, scope, id);
+  return await getInvoice(deps.pool, scope, id);
 }
 
 async function computedNow(
@@ -109,14 +109,14 @@ async function computedNow(
 ): Promise<ConcernedInvoice> {
   const { pool } = deps;
   if (invoice.subscription_id === null) throw notFound('Subscription', '');
-  const subscription: SubscriptionRow = await findSubscription(
+  const subscription: SubscriptionRow = await getSubscription(
     pool,
     caller.scope,
     invoice.subscription_id,
   );
   if (invoice.is_manually_edited) {
     const lines = await linesOfInvoices(pool, caller.scope, [invoice.id]);
-    const customer = await findCustomer(pool, caller.scope, invoice.customer_id);
+    const customer = await getCustomer(pool, caller.scope, invoice.customer_id);
     return { invoice, lines, subscription, customer };
   }
   const computed = onlyComputed(

@@ -24,21 +24,21 @@ import { explainLine, explainLineAsText } from './explain-line.ts';
 import { listInvoices } from './list-invoices.ts';
 import { previewInvoice } from './preview-invoice.ts';
 import { computeInvoice, finalizeInvoice } from './recompute.ts';
-import { findInvoice } from '../records/invoice-repository.ts';
+import { getInvoice } from '../records/invoice-repository.ts';
 import { voidInvoice } from './void-invoice.ts';
 
 const LineParams = z.object({ id, line_id: id });
 
 const answered = async (
   { pool }: Pick<BillingDeps, 'pool'>,
-  scope: Parameters<typeof findInvoice>[1],
+  scope: Parameters<typeof getInvoice>[1],
   invoiceId: string,
   embed: InvoiceEmbeds,
 ): Promise<Invoice> => {
   const [answer] = await invoiceAnswers(
     pool,
     scope,
-    [await findInvoice(pool, scope, invoiceId)],
+    [await getInvoice(pool, scope, invoiceId)],
     embed,
   );
   return answer!;

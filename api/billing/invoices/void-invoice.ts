@@ -6,12 +6,12 @@ import { failpoint } from '../../../platform/failpoint.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
-import { findCustomer } from '../../customers/customers/repository.ts';
+import { getCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
-import { findSubscription, lockSubscription } from '../records/subscription-repository.ts';
+import { getSubscription, lockSubscription } from '../records/subscription-repository.ts';
 import {
-  findInvoice,
+  getInvoice,
   linesOfInvoices,
   lockInvoice,
   releaseLines,
@@ -21,7 +21,7 @@ import { invoiceEvent } from '../computing/write-invoices.ts';
 
 /**
  * Voids an invoice: what its rows billed may be billed again, and its number stays used
- * (billing-semantics 17.6). Nothing has been paid on any invoice of this version, so nothing goes back.
+ * (billing 17.6). Nothing has been paid on any invoice of this version, so nothing goes back.
  */
 export async function voidInvoice(
   deps: BillingDeps,
@@ -29,7 +29,7 @@ export async function voidInvoice(
   id: string,
   metadata: Record<string, string>,
 ): Promise<InvoiceRecord> {
-  const { subscription_id } = await findInvoice(deps.pool, caller.scope, id);
+  const { subscription_id } = await getInvoice(deps.pool, caller.scope, id);
   return await deps.pool.begin(async (tx) => {
     // The subscription first, as everywhere: who computes its invoices waits here.
     if (subscription_id !== null) await lockSubscription(tx, caller.scope, subscription_id);
@@ -68,11 +68,11 @@ export async function voidLocked(
   await updateInvoices(tx, [voided]);
   await releaseLines(tx, scope, [invoice.id]);
   const lines = await linesOfInvoices(tx, scope, [invoice.id]);
-  const customer = await findCustomer(tx, scope, invoice.customer_id);
+  const customer = await getCustomer(tx, scope, invoice.customer_id);
   const subscription =
     invoice.subscription_id === null
       ? null
-      : await findSubscription(tx, scope, invoice.subscription_id);
+      : await getSubscription(tx, scope, invoice.subscription_id);
   const concerned = { invoice: voided, lines, customer, subscription };
   await writeOutboxEvents(tx, [invoiceEvent('invoice.update.voided', scope, concerned)]);
   return voided;

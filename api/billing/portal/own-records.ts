@@ -7,9 +7,9 @@ import { SubscriptionSearch } from '../../../schemas/subscription.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { invoiceAnswers } from '../invoices/answers.ts';
 import { listInvoices } from '../invoices/list-invoices.ts';
-import { findInvoice } from '../records/invoice-repository.ts';
+import { getInvoice } from '../records/invoice-repository.ts';
 import { listSubscriptions, readSubscription } from '../subscriptions/read-subscriptions.ts';
-import { findSubscription } from '../records/subscription-repository.ts';
+import { getSubscription } from '../records/subscription-repository.ts';
 
 /** An end customer and where they are: taken from the session, never from the request. */
 export interface PortalCustomer {
@@ -24,7 +24,7 @@ interface PageOf {
 
 type Deps = Pick<BillingDeps, 'pool' | 'clock'>;
 
-/** Drafts are the tenant's own; everything later is shown (money-semantics 15.4). */
+/** Drafts are the tenant's own; everything later is shown (tenancy 15.4). */
 const SHOWN_SUBSCRIPTIONS = ['active', 'trialing', 'paused', 'incomplete', 'cancelled'] as const;
 const SHOWN_INVOICES = ['FINALIZED', 'VOIDED'] as const;
 
@@ -48,7 +48,7 @@ export async function readOwnSubscription(
   { scope, customer_id }: PortalCustomer,
   id: string,
 ): Promise<Subscription> {
-  const row = await findSubscription(deps.pool, scope, id);
+  const row = await getSubscription(deps.pool, scope, id);
   if (row.customer_id !== customer_id || row.subscription_status === 'draft')
     throw notFound('Subscription', id);
   return withoutMetadata(withoutDraft(await readSubscription(deps, scope, id)));
@@ -70,7 +70,7 @@ export async function readOwnInvoice(
   { scope, customer_id }: PortalCustomer,
   id: string,
 ): Promise<Invoice> {
-  const row = await findInvoice(deps.pool, scope, id);
+  const row = await getInvoice(deps.pool, scope, id);
   if (row.customer_id !== customer_id || !isShown(row)) throw notFound('Invoice', id);
   const embed = { line_items: true, customer: true };
   const [invoice] = await invoiceAnswers(deps.pool, scope, [row], embed);

@@ -19,7 +19,7 @@ import { Setting } from '../../../schemas/settings/settings.ts';
 import { Subscription } from '../../../schemas/subscription-answers.ts';
 import { UsageAnalytics } from '../../../schemas/usage-analytics.ts';
 import { findSetting } from '../../../postgres/tables/settings.ts';
-import { findCustomer, findCustomerByExternalId } from '../../customers/customers/repository.ts';
+import { getCustomer, getCustomerByExternalId } from '../../customers/customers/repository.ts';
 import { updateCustomer } from '../../customers/customers/update-customer.ts';
 import { route } from '../../conventions/route.ts';
 import { settingAnswer } from '../../tenancy/settings/setting-answer.ts';
@@ -56,9 +56,9 @@ export const portalRoutes = [
     handler: (call) =>
       call.deps.pool.begin(async (tx) => {
         const { external_id } = call.params;
-        const customer = await findCustomerByExternalId(tx, call.scope, external_id);
+        const customer = await getCustomerByExternalId(tx, call.scope, external_id);
         const session = await call.deps.portalSessions.open(tx, call, customer.id);
-        // Behind the #, where no server and no log sees it (money-semantics 15.1).
+        // Behind the #, where no server and no log sees it (tenancy 15.1).
         return { url: `${call.deps.publicUrl}/portal#token=${session.token}`, ...session };
       }),
   }),
@@ -94,7 +94,7 @@ export const portalRoutes = [
     answer: null,
     handler: (call) =>
       call.deps.pool.begin(async (tx) => {
-        const { id } = await findCustomer(tx, call.scope, call.params.id);
+        const { id } = await getCustomer(tx, call.scope, call.params.id);
         await endSessionsOf(tx, call.deps, call, id);
       }),
   }),
@@ -121,7 +121,7 @@ export const portalRoutes = [
     answer: Customer,
     async handler(call) {
       const { scope, customer_id } = own(call);
-      return withoutMetadata(await findCustomer(call.deps.pool, scope, customer_id));
+      return withoutMetadata(await getCustomer(call.deps.pool, scope, customer_id));
     },
   }),
   route({
@@ -203,7 +203,7 @@ export const portalRoutes = [
     answer: CustomerUsage,
     async handler(call) {
       const { scope, customer_id } = own(call);
-      const customer = await findCustomer(call.deps.pool, scope, customer_id);
+      const customer = await getCustomer(call.deps.pool, scope, customer_id);
       return withoutMetadata(await customerUsage(call.deps, scope, customer, call.query));
     },
   }),
@@ -218,7 +218,7 @@ export const portalRoutes = [
     answer: UsageAnalytics,
     async handler(call) {
       const { scope, customer_id } = own(call);
-      const { external_id } = await findCustomer(call.deps.pool, scope, customer_id);
+      const { external_id } = await getCustomer(call.deps.pool, scope, customer_id);
       const asked = { ...call.body, external_customer_id: external_id };
       return withoutMetadata(await usageAnalytics(call.deps, scope, asked));
     },
@@ -235,7 +235,7 @@ export const portalRoutes = [
     async handler(call) {
       const { scope, customer_id } = own(call);
       await assertCostsShown(call.deps.pool, scope);
-      const { external_id } = await findCustomer(call.deps.pool, scope, customer_id);
+      const { external_id } = await getCustomer(call.deps.pool, scope, customer_id);
       const asked = { ...call.body, external_customer_id: external_id };
       return withoutMetadata(await costAnalytics(call.deps, scope, asked));
     },

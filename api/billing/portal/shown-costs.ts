@@ -6,7 +6,7 @@ import { settingAnswer } from '../../tenancy/settings/setting-answer.ts';
 
 /**
  * Refuses what usage costs the tenant, unless a part of the portal that is shown has cost metrics
- * (money-semantics 15.4): by default no customer learns the margin.
+ * (tenancy 15.4): by default no customer learns the margin.
  */
 export async function assertCostsShown(db: Db, scope: Scope): Promise<void> {
   const row = await findSetting(db, scope, 'customer_portal_config');

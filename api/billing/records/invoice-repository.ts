@@ -103,7 +103,7 @@ function joined(db: Db, parts: readonly Fragment[]): Fragment {
 }
 
 /** The invoice. 404 for a missing and for another scope's. */
-export async function findInvoice(db: Db, scope: Scope, id: string): Promise<InvoiceRecord> {
+export async function getInvoice(db: Db, scope: Scope, id: string): Promise<InvoiceRecord> {
   const [row] = await db<InvoiceRecord[]>`
     select * from invoices where ${inScope(db, scope)} and id = ${id} and status = 'published'`;
   if (row === undefined) throw notFound('Invoice', id);
@@ -250,7 +250,7 @@ export function linesOfInvoices(
 }
 
 /** One row. 404 when the invoice has none such. */
-export async function findInvoiceLine(
+export async function getInvoiceLine(
   db: Db,
   scope: Scope,
   invoiceId: string,
@@ -265,7 +265,7 @@ export async function findInvoiceLine(
   return row;
 }
 
-/** Who bills which service already: identities of living rows (billing-semantics 3.1). */
+/** Who bills which service already: identities of living rows (billing 3.1). */
 export interface BilledService {
   readonly invoice_id: string;
   readonly subscription_line_item_id: string;

@@ -7,7 +7,7 @@ type NotifiedCustomer = Pick<
   | 'address_city' | 'address_state' | 'address_postal_code' | 'address_country' | 'timezone' | 'metadata'
 >; // prettier-ignore
 
-/** A customer as notifications carry it (money-semantics 17.3). */
+/** A customer as notifications carry it (money 17.3). */
 export function customerSnapshot(customer: Customer): NotifiedCustomer {
   return {
     id: customer.id,
@@ -26,7 +26,7 @@ export function customerSnapshot(customer: Customer): NotifiedCustomer {
   };
 }
 
-/** A subscription as notifications carry it: small, and as it was at that moment (money-semantics 17.3). */
+/** A subscription as notifications carry it: small, and as it was at that moment (money 17.3). */
 export function subscriptionSnapshot(row: SubscriptionRow, customer: Customer | null) {
   return {
     id: row.id,

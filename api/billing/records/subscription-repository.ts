@@ -29,7 +29,7 @@ export async function insertLineItems(
 }
 
 /** The subscription. 404 for a missing and for another scope's. */
-export async function findSubscription(db: Db, scope: Scope, id: string): Promise<SubscriptionRow> {
+export async function getSubscription(db: Db, scope: Scope, id: string): Promise<SubscriptionRow> {
   const [row] = await findSubscriptions(db, scope, [id]);
   if (row === undefined) throw notFound('Subscription', id);
   return row;

@@ -42,7 +42,7 @@ export interface AdvanceReport {
 /**
  * Moves a page of due subscriptions one step: usage of all of them is read in one call outside any
  * transaction, then one transaction writes invoices, periods and notifications of those that have not
- * changed meanwhile (billing-semantics 3.4). A page that fails is done in halves, down to the subscriptions
+ * changed meanwhile (billing 3.4). A page that fails is done in halves, down to the subscriptions
  * at fault; each of those keeps the reason, where its tenant reads it, and is due again after a while.
  * Throws during an outage.
  */

@@ -7,7 +7,7 @@ import type { Transaction } from '../../../postgres/client.ts';
 import type { Coupon, CouponAssociation } from '../../../schemas/coupon.ts';
 import type { CreateSubscriptionBody } from '../../../schemas/subscription-requests.ts';
 import {
-  findCouponByCode,
+  getCouponByCode,
   insertCouponAssociation,
   lockCoupons,
   updateCouponRow,
@@ -30,7 +30,7 @@ interface Wanted {
 
 /**
  * The coupons of a new subscription as associations, redeemed under the coupons' locks: each association
- * counts once, and never more than the coupon allows (billing-semantics 7.1). Nothing but the locks is
+ * counts once, and never more than the coupon allows (billing 7.1). Nothing but the locks is
  * taken yet; `writeAssociations` writes, after the subscription.
  */
 export async function newAssociations(
@@ -111,7 +111,7 @@ async function wantedCoupons(
   );
   const byCode: Wanted[] = [];
   for (const [index, request] of (body.subscription_coupons ?? []).entries()) {
-    const { id } = await findCouponByCode(tx, scope, request.coupon_code);
+    const { id } = await getCouponByCode(tx, scope, request.coupon_code);
     byCode.push({
       coupon_id: id,
       path: `subscription_coupons[${index}]`,

@@ -11,7 +11,7 @@ import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { CancelSubscriptionBody } from '../../../schemas/subscription-requests.ts';
 import type { LineItemRow, SubscriptionRow } from '../../../schemas/subscription.ts';
-import { findCustomer } from '../../customers/customers/repository.ts';
+import { getCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { computeInvoices, onlyComputed } from '../computing/compute-invoices.ts';
 import {
@@ -29,7 +29,7 @@ import { cancellation } from './plan-advance.ts';
 import {
   changeSubscription,
   endLineItemsOf,
-  findSubscription,
+  getSubscription,
   lineItemsOf,
   lockSubscription,
 } from '../records/subscription-repository.ts';
@@ -48,7 +48,7 @@ interface FinalInvoice {
 
 /**
  * Cancels now, at a moment of the running period that has passed, at the period's end, or at a date
- * (billing-semantics 13). Now means: status, end of the lines and the draft of the final invoice in one
+ * (billing 13). Now means: status, end of the lines and the draft of the final invoice in one
  * transaction; usage for it is read before, and what was computed counts only if nothing changed
  * meanwhile. Later means: the date is noted, and the billing run does the rest.
  */
@@ -60,7 +60,7 @@ export async function cancelSubscription(
 ): Promise<Cancelled> {
   return await runCommand<Cancelled>(deps, 'subscription', async () => {
     const at = isoTime(deps.clock.now());
-    const subscription = await findSubscription(deps.pool, caller.scope, id);
+    const subscription = await getSubscription(deps.pool, caller.scope, id);
     const decision = decide(subscription, body, at);
     await refuseCredits(deps, caller, subscription, body, decision);
     const final = await finalInvoice(deps, caller, subscription, body, decision, at);
@@ -171,7 +171,7 @@ async function write(
   if (takes_effect === 'now') await endLineItemsOf(tx, scope, [subscription]);
   if (locked.subscription_status === 'incomplete')
     await voidUnpaidOpening(tx, deps, caller, subscription);
-  const customer = await findCustomer(tx, scope, subscription.customer_id);
+  const customer = await getCustomer(tx, scope, subscription.customer_id);
   const invoice = final === null ? null : { ...final.invoice, billing_sequence };
   if (invoice !== null) {
     await insertInvoices(tx, [invoice]);
@@ -203,7 +203,7 @@ async function write(
   };
 }
 
-/** What an incomplete subscription waited for is not asked for any more (billing-semantics 13). */
+/** What an incomplete subscription waited for is not asked for any more (billing 13). */
 async function voidUnpaidOpening(
   tx: Transaction,
   deps: BillingDeps,

@@ -37,7 +37,7 @@ import { refuseContradictions, subscriptionTerms } from './terms.ts';
 
 /**
  * Makes a subscription with its line items and, when it has begun, its opening invoice, all in one
- * transaction (billing-semantics 10.1, 3.1). Periods that are over already are invoiced by the billing
+ * transaction (billing 10.1, 3.1). Periods that are over already are invoiced by the billing
  * run, oldest first, one transaction each (1.6). Answers the id.
  */
 export async function createSubscription(
@@ -156,7 +156,7 @@ async function planOf(
   return plan;
 }
 
-/** Asking for `active` is asking for no trial (billing-semantics 10.4). */
+/** Asking for `active` is asking for no trial (billing 10.4). */
 function trialOf(
   body: CreateSubscriptionBody,
   terms: BillingSchedule,
@@ -190,7 +190,7 @@ function runningPeriod(terms: BillingSchedule, trial: Period | null) {
   };
 }
 
-/** The subscription with what its opening invoice makes of it (billing-semantics 10.3, 19.1). */
+/** The subscription with what its opening invoice makes of it (billing 10.3, 19.1). */
 function opened(
   draft: NewSubscription,
   opening: ConcernedInvoice | null,

@@ -12,7 +12,7 @@ import type { NewSubscription } from '../records/subscription-repository.ts';
 
 /**
  * The credit grants that a new subscription runs: those of the request, else copies of the plan's
- * (money-semantics 5.2.1, 5.2.2). They start with it, after a trial if it has one, and end with it. Nothing is
+ * (money 5.2.1, 5.2.2). They start with it, after a trial if it has one, and end with it. Nothing is
  * written. 400 with the place in the request for one that contradicts itself or the subscription.
  */
 export async function newCreditGrants(

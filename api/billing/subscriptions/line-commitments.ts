@@ -52,7 +52,7 @@ export function refuseCommitmentContradictions(body: CreateSubscriptionBody): vo
     validateLineCommitment(commitment, { type: 'USAGE', windowed: true }, path);
 }
 
-/** The lines with the commitments that `line_item_commitments` sets by price (billing-semantics 6.2). */
+/** The lines with the commitments that `line_item_commitments` sets by price (billing 6.2). */
 export function withCommitments(
   lines: readonly BilledLine[],
   body: CreateSubscriptionBody,
@@ -96,7 +96,7 @@ export function commitmentColumns(
 
 /**
  * The commitment of the line that a newer version of its price follows: a promise is about the line, so
- * it outlives the version (billing-semantics 2.8, 6.2). Each line is held to its share of the period in
+ * it outlives the version (billing 2.8, 6.2). Each line is held to its share of the period in
  * which one follows the other.
  */
 export function inheritedCommitment(

@@ -23,7 +23,7 @@ import { selectorOf } from '../computing/line-questions.ts';
 import type { BilledLine } from '../computing/billing-sources.ts';
 import { groupOfCopy } from '../../catalog/groups/repository.ts';
 import { findMeters } from '../../catalog/meters/repository.ts';
-import { findReferences, keptUnit, priceTerms } from '../../catalog/prices/create-prices.ts';
+import { getReferences, keptUnit, priceTerms } from '../../catalog/prices/create-prices.ts';
 import {
   findPrices,
   findPricesOfEntities,
@@ -46,7 +46,7 @@ export interface LineItemOwner {
 
 /**
  * The line items of a new subscription: the plan's prices that it selected, with other terms where they
- * are overridden, then the prices of its own (billing-semantics 10.1). In that order they are listed and
+ * are overridden, then the prices of its own (billing 10.1). In that order they are listed and
  * invoiced. Overridden terms become a price of the subscription; the plan's price does not also apply.
  */
 export async function newLineItems(
@@ -135,7 +135,7 @@ async function overriddenPrice(
   if (plan.kind === 'in_place') return planPrice;
   const definition = { ...plan.definition, end_date: planPrice.end_date };
   const kept = await keptUnit(tx, caller.scope, planPrice);
-  const { unit } = await findReferences(tx, caller.scope, definition, null, kept);
+  const { unit } = await getReferences(tx, caller.scope, definition, null, kept);
   const { display_name, description, group_id, metadata } = planPrice;
   return await insertPrice(tx, {
     ...newRecord(deps, caller, 'price'),

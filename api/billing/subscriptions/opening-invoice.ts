@@ -25,7 +25,7 @@ export interface NewlyOpened {
 
 /**
  * The invoice that opens a new subscription: what is paid in advance for its first period, or a trial's
- * preview at 0, issued at once (billing-semantics 3.1, 10.4). Null when nothing is paid in advance or
+ * preview at 0, issued at once (billing 3.1, 10.4). Null when nothing is paid in advance or
  * the start is yet to come (19.1). Reads no usage and writes nothing but the number that it takes.
  */
 export async function openingInvoice(

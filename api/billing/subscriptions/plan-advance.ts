@@ -16,13 +16,13 @@ export interface Advance {
   readonly target: InvoiceTarget | null;
   /** Issued with the step, not a draft that waits for late usage. */
   readonly isIssuedAtOnce: boolean;
-  /** An invoice without rows is still written: it holds the slot of its period (billing-semantics 17.3). */
+  /** An invoice without rows is still written: it holds the slot of its period (billing 17.3). */
   readonly isWrittenEmpty: boolean;
   /** The subscription after the step, given what its invoice asks for. */
   after(amountDue: string): SubscriptionRow;
 }
 
-/** What is due next by `at`; null when nothing is (billing-semantics 3.4). Pure. */
+/** What is due next by `at`; null when nothing is (billing 3.4). Pure. */
 export function planAdvance(
   subscription: SubscriptionRow,
   at: string,
@@ -60,7 +60,7 @@ function runningPeriod({ current_period_start, current_period_end }: Subscriptio
   return { start: current_period_start, end: current_period_end };
 }
 
-/** A start that was in the future has come: the opening invoice (billing-semantics 19.1). */
+/** A start that was in the future has come: the opening invoice (billing 19.1). */
 function opening(subscription: SubscriptionRow): Advance {
   const period = runningPeriod(subscription);
   return {
@@ -143,7 +143,7 @@ function trialEnd(subscription: SubscriptionRow): Advance {
 
 /**
  * The subscription ends at `end`, inside its running period: usage and arrears up to there
- * (billing-semantics 13). A trial that is cut is not charged.
+ * (billing 13). A trial that is cut is not charged.
  */
 export function cancellation(
   subscription: SubscriptionRow,

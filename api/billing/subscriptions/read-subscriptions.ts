@@ -8,11 +8,11 @@ import type { BillingDeps } from '../../deps.ts';
 import { invoiceAnswers } from '../invoices/answers.ts';
 import { findLatestInvoice } from '../records/invoice-repository.ts';
 import { subscriptionAnswers } from '../records/subscription-answers.ts';
-import { findSubscription, searchSubscriptions } from '../records/subscription-repository.ts';
+import { getSubscription, searchSubscriptions } from '../records/subscription-repository.ts';
 
 /** A new subscription as its creation answers it: with its line items and its opening invoice. */
 export async function createdSubscription(db: Db, scope: Scope, id: string): Promise<Subscription> {
-  const row = await findSubscription(db, scope, id);
+  const row = await getSubscription(db, scope, id);
   const [subscription] = await subscriptionAnswers(db, scope, [row], { line_items: true });
   return { ...subscription!, latest_invoice: await latestInvoice(db, scope, row) };
 }
@@ -23,7 +23,7 @@ export async function readSubscription(
   scope: Scope,
   id: string,
 ): Promise<Subscription> {
-  const row = await findSubscription(deps.pool, scope, id);
+  const row = await getSubscription(deps.pool, scope, id);
   const [subscription] = await subscriptionAnswers(deps.pool, scope, [row], {
     line_items: true,
     prices: true,
@@ -40,7 +40,7 @@ export async function readSubscriptionV2(
   id: string,
   expand: ReadonlySet<string>,
 ): Promise<SubscriptionV2> {
-  const row = await findSubscription(deps.pool, scope, id);
+  const row = await getSubscription(deps.pool, scope, id);
   const embed = {
     line_items: expand.has('subscription_line_items'),
     prices: expand.has('prices'),
@@ -54,7 +54,7 @@ export async function readSubscriptionV2(
   return { ...subscription!, latest_invoice: null, plan_prices_out_of_sync: unsynced };
 }
 
-/** Prices of the plan that came after the subscription last took them over (billing-semantics 2.8). */
+/** Prices of the plan that came after the subscription last took them over (billing 2.8). */
 async function isBehindPlan(db: Db, scope: Scope, row: SubscriptionRow): Promise<boolean> {
   const [found] = await db`
     select 1 from prices

@@ -11,7 +11,7 @@ import {
 } from '../../../postgres/client.ts';
 import { writeOutbox } from '../../../postgres/tables/outbox.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
-import { findCustomer } from '../../customers/customers/repository.ts';
+import { getCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { withPrices, type BilledLine } from '../computing/billing-sources.ts';
 import { selectorOf } from '../computing/line-questions.ts';
@@ -67,7 +67,7 @@ export async function syncableSubscriptions(
 }
 
 /**
- * Brings the plan's prices as they are now to a subscription (billing-semantics 2.8). A line that follows
+ * Brings the plan's prices as they are now to a subscription (billing 2.8). A line that follows
  * another version of its price keeps what belongs to the line: quantity, name, metadata, commitment and
  * coupons. Done again it changes nothing. Answers whether anything changed.
  */
@@ -215,7 +215,7 @@ async function openFrom(
   return start < current_period_start ? start : current_period_start;
 }
 
-/** No two lines may rate the same usage at the same time (billing-semantics 3.2). */
+/** No two lines may rate the same usage at the same time (billing 3.2). */
 function refuseOverlaps(
   lines: readonly BilledLine[],
   ends: readonly { readonly line_item_id: string; readonly end_date: string }[],
@@ -255,7 +255,7 @@ async function noteSynced(
        set ${tx(changed(deps, caller))}, synced_price_sequence = ${sequence}, version = version + 1
      where ${inScope(tx, scope)} and id = ${id}
     returning *`;
-  const customer = await findCustomer(tx, scope, customer_id);
+  const customer = await getCustomer(tx, scope, customer_id);
   await writeOutbox(tx, scope, 'subscription.updated', {
     subscription: subscriptionSnapshot(row!, customer),
   });

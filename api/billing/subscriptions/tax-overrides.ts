@@ -18,7 +18,7 @@ export interface NewTaxOverride {
 }
 
 /**
- * The taxes that a new subscription has in place of its customer's, from its start on (billing-semantics
+ * The taxes that a new subscription has in place of its customer's, from its start on (billing
  * 8.1). A customer who is exempt has none.
  */
 export async function newTaxOverrides(

@@ -6,7 +6,7 @@ import type { BillingSchedule } from '../../../domain/time/billing-periods.ts';
 import type { CreateSubscriptionBody } from '../../../schemas/subscription-requests.ts';
 import { refuseCommitmentContradictions } from './line-commitments.ts';
 
-/** What a request leaves open is filled in here (billing-semantics 10.2). */
+/** What a request leaves open is filled in here (billing 10.2). */
 export function subscriptionTerms(
   body: CreateSubscriptionBody,
   customer: { readonly timezone: string },

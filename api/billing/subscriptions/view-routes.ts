@@ -12,7 +12,7 @@ import { subscriptionEntitlements } from '../granted-entitlements/granted-featur
 import { route } from '../../conventions/route.ts';
 import { wholeList } from '../../conventions/whole-list.ts';
 import { readSubscriptionV2 } from './read-subscriptions.ts';
-import { findSubscription } from '../records/subscription-repository.ts';
+import { getSubscription } from '../records/subscription-repository.ts';
 
 /** What belongs to a subscription, gathered. */
 export const subscriptionViewRoutes = [
@@ -49,7 +49,7 @@ export const subscriptionViewRoutes = [
     status: 200,
     answer: pageOf(CreditGrantApplication),
     async handler({ deps, scope, params }) {
-      const { id } = await findSubscription(deps.pool, scope, params.id);
+      const { id } = await getSubscription(deps.pool, scope, params.id);
       return wholeList(await upcomingApplications(deps, scope, { subscription_id: id }));
     },
   }),

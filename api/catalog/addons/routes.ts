@@ -14,8 +14,8 @@ import { wholeList } from '../../conventions/whole-list.ts';
 import { addonAnswers } from './answers.ts';
 import { assertAddonUnused } from './in-use.ts';
 import {
-  findAddonByLookupKey,
-  findAddonRow,
+  getAddonByLookupKey,
+  getAddonRow,
   insertAddon,
   lockAddon,
   searchAddonRows,
@@ -106,7 +106,7 @@ export const addonRoutes = [
       read(
         call.deps,
         call,
-        await findAddonByLookupKey(call.deps.pool, call.scope, call.params.lookup_key),
+        await getAddonByLookupKey(call.deps.pool, call.scope, call.params.lookup_key),
       ),
   }),
   route({
@@ -118,7 +118,7 @@ export const addonRoutes = [
     status: 200,
     answer: Addon,
     handler: async (call) =>
-      read(call.deps, call, await findAddonRow(call.deps.pool, call.scope, call.params.id)),
+      read(call.deps, call, await getAddonRow(call.deps.pool, call.scope, call.params.id)),
   }),
   route({
     method: 'PUT',
@@ -167,7 +167,7 @@ export const addonRoutes = [
     status: 200,
     answer: pageOf(Entitlement),
     async handler({ deps, scope, params }) {
-      await findAddonRow(deps.pool, scope, params.id);
+      await getAddonRow(deps.pool, scope, params.id);
       const rows = await findEntitlementsOf(deps.pool, scope, 'ADDON', [params.id]);
       const embed = { feature: true, meter: true, addon: true };
       return wholeList(await entitlementAnswers(deps.pool, scope, rows, embed));
@@ -182,7 +182,7 @@ export const addonRoutes = [
     status: 200,
     answer: pageOf(CreditGrant),
     async handler({ deps, scope, params }) {
-      await findAddonRow(deps.pool, scope, params.id);
+      await getAddonRow(deps.pool, scope, params.id);
       return wholeList(await findCreditGrantsOf(deps.pool, scope, 'addon_id', [params.id]));
     },
   }),

@@ -11,7 +11,7 @@ import {
   createEnvironment,
   type HumanCaller,
 } from '../../tenancy/environments/create-environment.ts';
-import { findEnvironment } from '../../tenancy/environments/repository.ts';
+import { getEnvironment } from '../../tenancy/environments/repository.ts';
 
 /** What is copied, parents first: a copy points at the copies of what its original points at. */
 const COPIED: readonly { table: string; prefix: IdPrefix; references: readonly string[] }[] = [
@@ -42,7 +42,7 @@ export async function cloneEnvironment(
   body: CloneEnvironmentBody,
 ): Promise<string> {
   const { tenant_id } = caller.scope;
-  const source = await findEnvironment(tx, caller, sourceId);
+  const source = await getEnvironment(tx, caller, sourceId);
   const targetId = await targetOf(tx, deps, caller, body);
   if (targetId === source.id)
     throw invalidField('target_environment_id', 'is the environment itself');
@@ -63,7 +63,7 @@ async function targetOf(
   body: CloneEnvironmentBody,
 ): Promise<string> {
   if (body.target_environment_id)
-    return (await findEnvironment(tx, caller, body.target_environment_id)).id;
+    return (await getEnvironment(tx, caller, body.target_environment_id)).id;
   if (!body.name) throw invalidField('name', 'give a name and a type, or target_environment_id');
   if (!body.type) throw invalidField('type', 'is required beside name');
   return (await createEnvironment(tx, deps, caller, { name: body.name, type: body.type })).id;

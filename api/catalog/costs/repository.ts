@@ -25,13 +25,13 @@ const costsheets = tableOf<CostsheetRow>({
 });
 
 /** The costsheet, archived ones included. 404 for an unknown one and for that of another scope. */
-export const findCostsheet = costsheets.get;
+export const getCostsheet = costsheets.get;
 export const lockCostsheet = costsheets.lock;
 export const insertCostsheet = costsheets.insert;
 export const updateCostsheetRow = costsheets.change;
 
-/** The newest published costsheet (money-semantics 13.1). 404 when there is none. */
-export async function findActiveCostsheet(db: Db, scope: Scope): Promise<CostsheetRow> {
+/** The newest published costsheet (money 13.1). 404 when there is none. */
+export async function getActiveCostsheet(db: Db, scope: Scope): Promise<CostsheetRow> {
   const [row] = await db<CostsheetRow[]>`
     select ${costsheets.columns(db)} from costsheets
      where ${inScope(db, scope)} and status = 'published'

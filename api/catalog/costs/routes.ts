@@ -14,8 +14,8 @@ import { pageOf } from '../../../schemas/search.ts';
 import { changed, newRecord, sent } from '../../conventions/record.ts';
 import { route } from '../../conventions/route.ts';
 import {
-  findActiveCostsheet,
-  findCostsheet,
+  getActiveCostsheet,
+  getCostsheet,
   insertCostsheet,
   lockCostsheet,
   searchCostsheets,
@@ -64,7 +64,7 @@ export const costRoutes = [
     status: 200,
     answer: Costsheet,
     async handler({ deps, scope }) {
-      const row = await findActiveCostsheet(deps.pool, scope);
+      const row = await getActiveCostsheet(deps.pool, scope);
       const [costsheet] = await withPrices(deps.pool, scope, [row]);
       return costsheet!;
     },
@@ -79,7 +79,7 @@ export const costRoutes = [
     status: 200,
     answer: CostsheetRead,
     async handler({ deps, scope, params }) {
-      const row = await findCostsheet(deps.pool, scope, params.id);
+      const row = await getCostsheet(deps.pool, scope, params.id);
       const [costsheet] = await withPrices(deps.pool, scope, [row]);
       return { ...costsheet!, costsheet: costsheet! };
     },

@@ -20,7 +20,7 @@ const coupons = tableOf<Coupon>({
 });
 
 /** The coupon, archived ones included. 404 for an unknown one and for that of another scope. */
-export const findCoupon = coupons.get;
+export const getCoupon = coupons.get;
 /** The coupons with these ids, in no order. */
 export const findCoupons = coupons.find;
 export const insertCoupon = coupons.insert;
@@ -41,7 +41,7 @@ export async function lockCoupons(
 }
 
 /** The published coupon with the code, in any case. 404 when there is none. */
-export async function findCouponByCode(db: Db, scope: Scope, code: string): Promise<Coupon> {
+export async function getCouponByCode(db: Db, scope: Scope, code: string): Promise<Coupon> {
   const [row] = await db<Coupon[]>`
     select ${coupons.columns(db)} from coupons
      where ${inScope(db, scope)}

@@ -14,9 +14,9 @@ import { changed, sent } from '../../conventions/record.ts';
 import { route } from '../../conventions/route.ts';
 import { createCoupon } from './create-coupon.ts';
 import {
-  findCoupon,
+  getCoupon,
   findCouponAssociation,
-  findCouponByCode,
+  getCouponByCode,
   searchCouponAssociations,
   searchCoupons,
   updateCouponRow,
@@ -93,7 +93,7 @@ export const couponRoutes = [
     params: CouponCodeParams,
     status: 200,
     answer: Coupon,
-    handler: ({ deps, scope, params }) => findCouponByCode(deps.pool, scope, params.code),
+    handler: ({ deps, scope, params }) => getCouponByCode(deps.pool, scope, params.code),
   }),
   route({
     method: 'GET',
@@ -103,7 +103,7 @@ export const couponRoutes = [
     params: IdParams,
     status: 200,
     answer: Coupon,
-    handler: ({ deps, scope, params }) => findCoupon(deps.pool, scope, params.id),
+    handler: ({ deps, scope, params }) => getCoupon(deps.pool, scope, params.id),
   }),
   route({
     method: 'PUT',

@@ -8,7 +8,7 @@ import { grantTerms } from './grant-terms.ts';
 import { findCreditGrantsOf, insertCreditGrant } from './repository.ts';
 
 /**
- * Makes a grant of a plan, an addon or a subscription (money-semantics 5.1). Those of plans and addons are
+ * Makes a grant of a plan, an addon or a subscription (money 5.1). Those of plans and addons are
  * templates without dates; all grants of one owner have the same rates.
  */
 export async function createCreditGrant(

@@ -33,7 +33,7 @@ export async function updateCreditGrant(
 
 /**
  * Ends a grant: a template of a plan or an addon is archived and copies that run go on; a subscription's
- * grant gets an end, now when none is given, and stays readable (money-semantics 5.1.7). One that has not
+ * grant gets an end, now when none is given, and stays readable (money 5.1.7). One that has not
  * begun ends as it begins.
  */
 export async function endCreditGrant(
@@ -67,7 +67,7 @@ function assertRuns({ end_date }: CreditGrant, now: string): void {
     throw invalidOperation(`The credit grant ended at ${end_date}.`);
 }
 
-/** Within the grant and its subscription (money-semantics 5.1.1). */
+/** Within the grant and its subscription (money 5.1.1). */
 async function assertEnd(
   tx: Transaction,
   scope: Scope,

@@ -17,7 +17,7 @@ const creditGrants = tableOf<CreditGrant>({
 });
 
 /** The credit grant, archived ones included. 404 for an unknown one and for that of another scope. */
-export const findCreditGrant = creditGrants.get;
+export const getCreditGrant = creditGrants.get;
 export const lockCreditGrant = creditGrants.lock;
 export const insertCreditGrant = creditGrants.insert;
 export const updateCreditGrantRow = creditGrants.change;

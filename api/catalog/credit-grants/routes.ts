@@ -10,7 +10,7 @@ import { pageOf } from '../../../schemas/search.ts';
 import { route } from '../../conventions/route.ts';
 import { createCreditGrant } from './create-credit-grant.ts';
 import { endCreditGrant, updateCreditGrant } from './end-credit-grant.ts';
-import { findCreditGrant, searchCreditGrants } from './repository.ts';
+import { getCreditGrant, searchCreditGrants } from './repository.ts';
 
 export const creditGrantRoutes = [
   route({
@@ -52,7 +52,7 @@ export const creditGrantRoutes = [
     params: IdParams,
     status: 200,
     answer: CreditGrant,
-    handler: ({ deps, scope, params }) => findCreditGrant(deps.pool, scope, params.id),
+    handler: ({ deps, scope, params }) => getCreditGrant(deps.pool, scope, params.id),
   }),
   route({
     method: 'PUT',

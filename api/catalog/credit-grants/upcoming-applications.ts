@@ -9,7 +9,7 @@ import type { BillingDeps } from '../../deps.ts';
 
 /**
  * The credits that the grants of a customer's subscriptions, or of one subscription, have yet to give: one
- * open application of each, by the time it is due (money-semantics 5.6.4). They follow from the grants'
+ * open application of each, by the time it is due (money 5.6.4). They follow from the grants'
  * terms and the present, and have no rows.
  */
 export async function upcomingApplications(

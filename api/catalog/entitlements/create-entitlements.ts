@@ -12,7 +12,7 @@ import type { BillingDeps } from '../../deps.ts';
 import type { FeatureRow } from '../features/repository.ts';
 import { findMeters } from '../meters/repository.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
-import { findEntitlement, insertEntitlement, type EntitlementRow } from './repository.ts';
+import { getEntitlement, insertEntitlement, type EntitlementRow } from './repository.ts';
 
 /** Makes entitlements, all or none, in the order given. One per entity and feature: 409. */
 export async function createEntitlements(
@@ -117,7 +117,7 @@ async function assertEntity(tx: Transaction, scope: Scope, entity: Entity): Prom
 }
 
 /**
- * A subscription's entitlement may stand in place of another one of the same feature (money-semantics
+ * A subscription's entitlement may stand in place of another one of the same feature (money
  * 6.5): 404 when that does not exist in the scope.
  */
 async function assertReplaceable(
@@ -128,7 +128,7 @@ async function assertReplaceable(
   featureId: string,
 ): Promise<void> {
   const path = 'parent_entitlement_id';
-  const parent = await findEntitlement(tx, scope, parentId);
+  const parent = await getEntitlement(tx, scope, parentId);
   if (entity.entity_type !== 'SUBSCRIPTION')
     throw invalidField(path, 'only an entitlement of a subscription replaces another');
   if (parent.feature_id !== featureId)

@@ -4,7 +4,7 @@ import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import { findEntitlementsOf } from './repository.ts';
 
-/** Whether a subscription grants anything at an instant. An inherited one leaves that to its parent (money-semantics 6.9). */
+/** Whether a subscription grants anything at an instant. An inherited one leaves that to its parent (money 6.9). */
 export const isGranting = (subscription: SubscriptionRow, at: string): boolean =>
   (subscription.subscription_status === 'active' ||
     subscription.subscription_status === 'trialing') &&
@@ -14,7 +14,7 @@ export const isGranting = (subscription: SubscriptionRow, at: string): boolean =
 
 /**
  * What subscriptions are entitled to, source by source: of each its plan's entitlements, newest first,
- * then its own, which hold between their dates (money-semantics 6.5).
+ * then its own, which hold between their dates (money 6.5).
  */
 export async function entitlementSources(
   db: Db,

@@ -29,7 +29,7 @@ const entitlements = tableOf<EntitlementRow>({
 });
 
 /** The entitlement, archived ones included. 404 for an unknown one and for that of another scope. */
-export const findEntitlement = entitlements.get;
+export const getEntitlement = entitlements.get;
 export const lockEntitlement = entitlements.lock;
 export const insertEntitlement = entitlements.insert;
 export const updateEntitlementRow = entitlements.change;

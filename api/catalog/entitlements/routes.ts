@@ -10,7 +10,7 @@ import { IdParams, Message } from '../../../schemas/primitives.ts';
 import { pageOf } from '../../../schemas/search.ts';
 import { route } from '../../conventions/route.ts';
 import { createEntitlements } from './create-entitlements.ts';
-import { entitlementAnswers, findEntitlement, searchEntitlements } from './repository.ts';
+import { entitlementAnswers, getEntitlement, searchEntitlements } from './repository.ts';
 import { archiveEntitlement, updateEntitlement } from './update-entitlement.ts';
 
 const CREATED = { feature: true, plan: true, addon: true } as const;
@@ -74,7 +74,7 @@ export const entitlementRoutes = [
     status: 200,
     answer: Entitlement,
     async handler({ deps, scope, params }) {
-      const row = await findEntitlement(deps.pool, scope, params.id);
+      const row = await getEntitlement(deps.pool, scope, params.id);
       const embed = { ...CREATED, meter: true };
       const [entitlement] = await entitlementAnswers(deps.pool, scope, [row], embed);
       return entitlement!;

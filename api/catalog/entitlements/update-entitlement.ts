@@ -8,7 +8,7 @@ import type { Transaction } from '../../../postgres/client.ts';
 import { writeOutbox } from '../../../postgres/tables/outbox.ts';
 import type { UpdateEntitlementBody } from '../../../schemas/entitlement.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { findFeature } from '../features/repository.ts';
+import { getFeature } from '../features/repository.ts';
 import { findMeters } from '../meters/repository.ts';
 import { changed, sent, type Caller } from '../../conventions/record.ts';
 import { lockEntitlement, updateEntitlementRow, type EntitlementRow } from './repository.ts';
@@ -52,7 +52,7 @@ export async function updateEntitlement(
     ...(clear_grant_config === true ? NO_GRANT_CONFIG : {}),
     ...fieldsOfOtherTypes(row.feature_type),
   };
-  const feature = await findFeature(tx, scope, row.feature_id);
+  const feature = await getFeature(tx, scope, row.feature_id);
   const [meter] = await findMeters(tx, scope, feature.meter_id === null ? [] : [feature.meter_id]);
   const next = { ...row, ...changes };
   const defaults = grantDefaults(next);

@@ -4,9 +4,9 @@ import { writeOutbox } from '../../../postgres/tables/outbox.ts';
 import type { CloneFeatureBody, Feature } from '../../../schemas/feature.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { groupOfCopy } from '../groups/repository.ts';
-import { findMeter, insertMeter } from '../meters/repository.ts';
+import { getMeter, insertMeter } from '../meters/repository.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
-import { findFeature, insertFeature, withEmbedded, type FeatureRow } from './repository.ts';
+import { getFeature, insertFeature, withEmbedded, type FeatureRow } from './repository.ts';
 
 /** A copy of a feature under another key, with a meter of its own; its metadata names the source. */
 export async function cloneFeature(
@@ -17,13 +17,13 @@ export async function cloneFeature(
   body: CloneFeatureBody,
 ): Promise<Feature> {
   const { scope } = caller;
-  const source = await findFeature(tx, scope, id);
+  const source = await getFeature(tx, scope, id);
   if (source.status !== 'published') throw invalidOperation('The feature is archived.');
   const meter =
     source.meter_id === null
       ? null
       : await insertMeter(tx, deps, {
-          ...(await findMeter(tx, scope, source.meter_id)),
+          ...(await getMeter(tx, scope, source.meter_id)),
           ...newRecord(deps, caller, 'meter'),
         });
   const row: FeatureRow = {

@@ -25,7 +25,7 @@ const features = tableOf<FeatureRow>({
 });
 
 /** The feature, archived ones included. 404 for an unknown one and for that of another scope. */
-export const findFeature = features.get;
+export const getFeature = features.get;
 /** The features with these ids, in no order. */
 export const findFeatures = features.find;
 export const lockFeature = features.lock;

@@ -11,7 +11,7 @@ import { route } from '../../conventions/route.ts';
 import { archiveFeature } from './archive-feature.ts';
 import { cloneFeature } from './clone-feature.ts';
 import { createFeature } from './create-feature.ts';
-import { findFeature, searchFeatures, withEmbedded } from './repository.ts';
+import { getFeature, searchFeatures, withEmbedded } from './repository.ts';
 import { updateFeature } from './update-feature.ts';
 
 export const featureRoutes = [
@@ -54,7 +54,7 @@ export const featureRoutes = [
     status: 200,
     answer: Feature,
     async handler({ deps, scope, params }) {
-      const row = await findFeature(deps.pool, scope, params.id);
+      const row = await getFeature(deps.pool, scope, params.id);
       const [feature] = await withEmbedded(deps.pool, scope, [row], { meter: true });
       return feature!;
     },

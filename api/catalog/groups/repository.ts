@@ -29,7 +29,7 @@ const groups = tableOf<Group, Omit<Group, 'entity_ids'>>({
 });
 
 /** The group, archived ones included. 404 for an unknown one and for that of another scope. */
-export const findGroup = groups.get;
+export const getGroup = groups.get;
 /** The groups with these ids, in no order. */
 export const findGroups = groups.find;
 export const insertGroup = groups.insert;
@@ -50,7 +50,7 @@ export async function assertGroupOf(
     throw invalidField('group_id', `is a group of ${group.entity_type}s, not of ${entityType}s`);
 }
 
-/** The same for a price, one of whose terms its group is: 400 when it names none (observed-catalog, Prices). */
+/** The same for a price, one of whose terms its group is: 400 when it names none (recorded of the reference: Prices). */
 export async function assertPriceGroup(db: Transaction, scope: Scope, id: string): Promise<void> {
   const group = await publishedGroup(db, scope, id);
   if (group?.entity_type !== 'price') throw noPriceGroup();

@@ -3,7 +3,7 @@ import { IdParams } from '../../../schemas/primitives.ts';
 import { pageOf } from '../../../schemas/search.ts';
 import { newRecord } from '../../conventions/record.ts';
 import { route } from '../../conventions/route.ts';
-import { archiveGroup, findGroup, insertGroup, searchGroups } from './repository.ts';
+import { archiveGroup, getGroup, insertGroup, searchGroups } from './repository.ts';
 
 export const groupRoutes = [
   route({
@@ -51,7 +51,7 @@ export const groupRoutes = [
     params: IdParams,
     status: 200,
     answer: Group,
-    handler: ({ deps, scope, params }) => findGroup(deps.pool, scope, params.id),
+    handler: ({ deps, scope, params }) => getGroup(deps.pool, scope, params.id),
   }),
   route({
     method: 'DELETE',

@@ -31,7 +31,7 @@ export const aggregationOf = (sent: CreateMeterBody['aggregation']): Meter['aggr
   field: sent.field ?? null,
   expression: sent.expression ?? null,
   group_by: sent.group_by ?? null,
-  // Existing clients send 1 with every type: it changes nothing (ruling 33).
+  // Existing clients send 1 with every type: it changes nothing (api 33).
   multiplier:
     sent.type !== 'SUM_WITH_MULTIPLIER' && sent.multiplier === '1'
       ? null

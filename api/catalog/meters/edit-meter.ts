@@ -73,7 +73,7 @@ const meaningOf = ({ event_name, aggregation, filters, reset_usage }: Meter): st
     reset_usage,
   ]);
 
-/** A price with windows needs a meter of MAX or SUM without windows of its own (billing-semantics 2.4). */
+/** A price with windows needs a meter of MAX or SUM without windows of its own (billing 2.4). */
 async function assertPricesAgree(tx: Transaction, scope: Scope, meter: Meter): Promise<void> {
   const { type, bucket_size } = meter.aggregation;
   if ((type === 'MAX' || type === 'SUM') && bucket_size === null) return;

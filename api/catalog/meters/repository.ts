@@ -19,14 +19,14 @@ const columns = (db: Db) => db`
   created_at, updated_at, created_by, updated_by`;
 
 /** The meter, archived ones included. 404 for a missing and for another scope's. */
-export async function findMeter(db: Db, scope: Scope, id: string): Promise<Meter> {
+export async function getMeter(db: Db, scope: Scope, id: string): Promise<Meter> {
   const [row] = await findMeters(db, scope, [id]);
   if (row === undefined) throw notFound('Meter', id);
   return row;
 }
 
 /** The meter with the properties that its prices filter on. 404 as above. */
-export async function findMeterRow(db: Db, scope: Scope, id: string): Promise<MeterRow> {
+export async function getMeterRow(db: Db, scope: Scope, id: string): Promise<MeterRow> {
   const [row] = await db<MeterRow[]>`
     select ${columns(db)}, filtered_properties
       from meters where ${inScope(db, scope)} and id = ${id}`;

@@ -15,7 +15,7 @@ import { backfillMeter } from './backfill-meter.ts';
 import { createMeter } from './create-meter.ts';
 import { disableMeter } from './disable-meter.ts';
 import { editMeter } from './edit-meter.ts';
-import { archiveMeter, findMeter, lockMeter, searchMeters } from './repository.ts';
+import { archiveMeter, getMeter, lockMeter, searchMeters } from './repository.ts';
 import { listMeterVersions } from './versions.ts';
 
 export const meterRoutes = [
@@ -57,7 +57,7 @@ export const meterRoutes = [
     params: IdParams,
     status: 200,
     answer: Meter,
-    handler: ({ deps, scope, params }) => findMeter(deps.pool, scope, params.id),
+    handler: ({ deps, scope, params }) => getMeter(deps.pool, scope, params.id),
   }),
   route({
     method: 'PUT',

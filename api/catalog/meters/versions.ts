@@ -9,7 +9,7 @@ import {
 import type { MeterVersion } from '../../../schemas/meter.ts';
 import type { Page } from '../../../schemas/search.ts';
 import { wholeList } from '../../conventions/whole-list.ts';
-import { findMeter } from './repository.ts';
+import { getMeter } from './repository.ts';
 
 /** Every version of a meter, newest first. 404 for an unknown meter. */
 export async function listMeterVersions(
@@ -17,7 +17,7 @@ export async function listMeterVersions(
   scope: Scope,
   meterId: string,
 ): Promise<Page<MeterVersion>> {
-  await findMeter(db, scope, meterId);
+  await getMeter(db, scope, meterId);
   return wholeList(await versionAnswers(db, await meterVersionsOf(db, scope, [meterId])));
 }
 

@@ -23,14 +23,14 @@ const addons = tableOf<AddonRow>({
 });
 
 /** The addon, archived ones included. 404 for an unknown one and for that of another scope. */
-export const findAddonRow = addons.get;
+export const getAddonRow = addons.get;
 /** The addons with these ids, in no order. */
 export const findAddonRows = addons.find;
 export const insertAddon = addons.insert;
 export const updateAddonRow = addons.change;
 
 /** The published addon with the key. 404 when there is none. */
-export async function findAddonByLookupKey(db: Db, scope: Scope, key: string): Promise<AddonRow> {
+export async function getAddonByLookupKey(db: Db, scope: Scope, key: string): Promise<AddonRow> {
   const [row] = await db<AddonRow[]>`
     select ${addons.columns(db)} from addons
      where ${inScope(db, scope)} and lookup_key = ${key} and status = 'published'`;

@@ -22,7 +22,7 @@ const plans = tableOf<PlanRow>({
 });
 
 /** The plan, archived ones included. 404 for an unknown one and for that of another scope. */
-export const findPlanRow = plans.get;
+export const getPlanRow = plans.get;
 /** The plans with these ids, in no order. */
 export const findPlanRows = plans.find;
 export const lockPlan = plans.lock;

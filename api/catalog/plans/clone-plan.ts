@@ -8,7 +8,7 @@ import { findEntitlementsOf, insertEntitlement } from '../entitlements/repositor
 import { publishedGroups } from '../groups/repository.ts';
 import { findPricesOfEntities, insertPrice } from '../prices/repository.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
-import { findPlanRow, insertPlan, type PlanRow } from '../offers/plan-rows.ts';
+import { getPlanRow, insertPlan, type PlanRow } from '../offers/plan-rows.ts';
 
 /**
  * A copy of a plan under another key with its own prices (those that have not ended, without their keys,
@@ -22,7 +22,7 @@ export async function clonePlan(
   body: ClonePlanBody,
 ): Promise<PlanRow> {
   const { scope } = caller;
-  const source = await findPlanRow(tx, scope, id);
+  const source = await getPlanRow(tx, scope, id);
   if (source.status !== 'published') throw invalidOperation('The plan is archived.');
   const plan: PlanRow = {
     ...source,

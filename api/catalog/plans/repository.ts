@@ -57,7 +57,7 @@ export async function planAnswers(
   }));
 }
 
-/** Per plan, the subscriptions that have not taken over its newest price change (billing-semantics 2.8). */
+/** Per plan, the subscriptions that have not taken over its newest price change (billing 2.8). */
 async function unsyncedSubscriptions(
   db: Db,
   scope: Scope,

@@ -20,7 +20,7 @@ import { route } from '../../conventions/route.ts';
 import { wholeList } from '../../conventions/whole-list.ts';
 import { clonePlan } from './clone-plan.ts';
 import {
-  findPlanRow,
+  getPlanRow,
   insertPlan,
   lockPlan,
   searchPlanRows,
@@ -107,7 +107,7 @@ export const planRoutes = [
     status: 200,
     answer: Plan,
     async handler({ deps, scope, params, query }) {
-      const row = await findPlanRow(deps.pool, scope, params.id);
+      const row = await getPlanRow(deps.pool, scope, params.id);
       const price_sync_status = query.search.expand.has('price_sync_status');
       const [plan] = await planAnswers(deps.pool, scope, [row], { ...READ, price_sync_status });
       return plan!;
@@ -179,7 +179,7 @@ export const planRoutes = [
     status: 200,
     answer: PlanEntitlements,
     async handler({ deps, scope, params }) {
-      const plan = await findPlanRow(deps.pool, scope, params.id);
+      const plan = await getPlanRow(deps.pool, scope, params.id);
       const rows = await findEntitlementsOf(deps.pool, scope, 'PLAN', [params.id]);
       const embed = { feature: true, meter: true, plan: true };
       const entitlements = await entitlementAnswers(deps.pool, scope, rows, embed);
@@ -195,7 +195,7 @@ export const planRoutes = [
     status: 200,
     answer: pageOf(CreditGrant),
     async handler({ deps, scope, params }) {
-      await findPlanRow(deps.pool, scope, params.id);
+      await getPlanRow(deps.pool, scope, params.id);
       return wholeList(await findCreditGrantsOf(deps.pool, scope, 'plan_id', [params.id]));
     },
   }),

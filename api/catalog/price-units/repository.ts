@@ -16,7 +16,7 @@ const priceUnits = tableOf<PriceUnit>({
 });
 
 /** The price unit, archived ones included. 404 for an unknown one and for that of another scope. */
-export const findPriceUnit = priceUnits.get;
+export const getPriceUnit = priceUnits.get;
 /** The price units with these ids, in no order. */
 export const findPriceUnits = priceUnits.find;
 export const insertPriceUnit = priceUnits.insert;

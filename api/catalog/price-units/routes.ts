@@ -12,7 +12,7 @@ import { pageOf } from '../../../schemas/search.ts';
 import { changed, newRecord, sent } from '../../conventions/record.ts';
 import { route } from '../../conventions/route.ts';
 import {
-  findPriceUnit,
+  getPriceUnit,
   insertPriceUnit,
   publishedUnitByCode,
   searchPriceUnits,
@@ -29,7 +29,7 @@ export const priceUnitRoutes = [
     status: 201,
     answer: PriceUnit,
     async handler(call) {
-      // An amount in the unit and one in the currency would read alike (money-semantics 12.1).
+      // An amount in the unit and one in the currency would read alike (money 12.1).
       if (isIsoCurrency(call.body.code))
         throw invalidField('code', `${call.body.code} is the code of a currency`);
       return await call.deps.pool.begin((tx) =>
@@ -83,7 +83,7 @@ export const priceUnitRoutes = [
     params: IdParams,
     status: 200,
     answer: PriceUnit,
-    handler: ({ deps, scope, params }) => findPriceUnit(deps.pool, scope, params.id),
+    handler: ({ deps, scope, params }) => getPriceUnit(deps.pool, scope, params.id),
   }),
   route({
     method: 'PUT',

@@ -19,7 +19,7 @@ import { findMeters } from '../meters/repository.ts';
 import { findPriceUnits, publishedUnitByCode } from '../price-units/repository.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { currencyByCode } from '../../tenancy/settings/custom-currencies.ts';
-import { findPriceEntity } from './price-entity.ts';
+import { getPriceEntity } from './price-entity.ts';
 import { insertPrice, type NewPriceRow, type PriceRow } from './repository.ts';
 import { widenMeters } from './widen-meters.ts';
 
@@ -53,13 +53,13 @@ async function createPrice(
   body: CreatePriceBody,
 ): Promise<PriceRow> {
   const { scope } = caller;
-  const references = await findReferences(tx, scope, body, body.group_id ?? null);
+  const references = await getReferences(tx, scope, body, body.group_id ?? null);
   if (references.meter !== null && references.meter.status !== 'published')
     throw invalidField('meter_id', `Meter ${references.meter.id} is ${references.meter.status}`);
   const record = newRecord(deps, caller, 'price');
   if (body.entity_type === 'PRICE')
     throw invalidField('entity_type', 'must be PLAN, SUBSCRIPTION, ADDON or COSTSHEET');
-  const entity = await findPriceEntity(tx, scope, body.entity_type, body.entity_id);
+  const entity = await getPriceEntity(tx, scope, body.entity_type, body.entity_id);
   const currency = await currencyByCode(tx, scope, body.currency);
   return await insertPrice(tx, {
     ...record,
@@ -84,7 +84,7 @@ export interface PriceReferents {
  * Reads what a price refers to and refuses a price that contradicts itself. Contradictions (400) come
  * before references that lead nowhere (404): a body that can never be right says so whatever it names.
  */
-export async function findReferences(
+export async function getReferences(
   tx: Transaction,
   scope: Scope,
   price: PriceDefinition,
@@ -111,7 +111,7 @@ export async function findReferences(
   return { meter, unit };
 }
 
-/** A price's unit at the rate that the price was made with, whatever became of the unit since (ruling 14). */
+/** A price's unit at the rate that the price was made with, whatever became of the unit since (money 12.1). */
 export async function keptUnit(
   tx: Transaction,
   scope: Scope,
@@ -125,7 +125,7 @@ export async function keptUnit(
 /** Contradicts nothing. */
 const UNKNOWN_METER = { aggregation: { type: 'SUM', bucket_size: null } } as const;
 
-/** Decimals of a price as stored and printed (ruling 3). */
+/** Decimals of a price as stored and printed (billing 0.2). */
 const PRICE_DECIMALS = 15;
 const priceText = (amount: string | number): string =>
   decimalText(decimal(String(amount)).toDecimalPlaces(PRICE_DECIMALS));

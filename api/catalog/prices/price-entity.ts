@@ -18,7 +18,7 @@ export interface PriceEntity {
  * The record that a price is to belong to. 404 when it does not exist in the scope, 400 when it is
  * archived: nothing could be sold through it any more. It is not archived before the transaction ends.
  */
-export async function findPriceEntity(
+export async function getPriceEntity(
   db: Transaction,
   scope: Scope,
   entityType: Exclude<Price['entity_type'], 'PRICE'>,

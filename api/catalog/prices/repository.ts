@@ -37,7 +37,7 @@ const prices = tableOf<PriceRow, NewPriceRow>({
 });
 
 /** The price, ended ones included. 404 for an unknown one and for that of another scope. */
-export const findPrice = prices.get;
+export const getPrice = prices.get;
 /** The prices with these ids, in no order. */
 export const findPrices = prices.find;
 export const lockPrice = prices.lock;
@@ -66,7 +66,7 @@ export async function findPricesOfEntities(
 }
 
 /** The published price with the key that has no end. 404 when there is none. */
-export async function findPriceByLookupKey(db: Db, scope: Scope, key: string): Promise<PriceRow> {
+export async function getPriceByLookupKey(db: Db, scope: Scope, key: string): Promise<PriceRow> {
   const [row] = await db<PriceRow[]>`
     select ${prices.columns(db)} from prices
      where ${inScope(db, scope)}

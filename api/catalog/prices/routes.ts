@@ -19,8 +19,8 @@ import { changed } from '../../conventions/record.ts';
 import { route } from '../../conventions/route.ts';
 import { createPrices } from './create-prices.ts';
 import {
-  findPrice,
-  findPriceByLookupKey,
+  getPrice,
+  getPriceByLookupKey,
   lockPrice,
   priceAnswers,
   searchPrices,
@@ -111,7 +111,7 @@ export const priceRoutes = [
     status: 200,
     answer: Price,
     handler: async (call) =>
-      read(call, await findPriceByLookupKey(call.deps.pool, call.scope, call.params.lookup_key)),
+      read(call, await getPriceByLookupKey(call.deps.pool, call.scope, call.params.lookup_key)),
   }),
   route({
     method: 'GET',
@@ -122,8 +122,7 @@ export const priceRoutes = [
     query: PriceQuery,
     status: 200,
     answer: Price,
-    handler: async (call) =>
-      read(call, await findPrice(call.deps.pool, call.scope, call.params.id)),
+    handler: async (call) => read(call, await getPrice(call.deps.pool, call.scope, call.params.id)),
   }),
   route({
     method: 'PUT',

@@ -5,16 +5,16 @@ import type { Scope, Transaction } from '../../../postgres/client.ts';
 import type { UpdatePriceBody } from '../../../schemas/price.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { assertPriceGroup } from '../groups/repository.ts';
-import { findMeter } from '../meters/repository.ts';
+import { getMeter } from '../meters/repository.ts';
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
 import { currencyByCode } from '../../tenancy/settings/custom-currencies.ts';
-import { findReferences, keptUnit, priceTerms } from './create-prices.ts';
+import { getReferences, keptUnit, priceTerms } from './create-prices.ts';
 import { findEntityName } from './price-entity.ts';
 import { insertPrice, lockPrice, updatePriceRow, type PriceRow } from './repository.ts';
 
 /**
  * Changes a price: text in place, terms by ending the price and starting its next version at the same
- * instant (billing-semantics 2.7). Answers the price that is in force from then on.
+ * instant (billing 2.7). Answers the price that is in force from then on.
  */
 export async function updatePrice(
   tx: Transaction,
@@ -34,7 +34,7 @@ export async function updatePrice(
 
   const unit = await keptUnit(tx, scope, price);
   const terms = await inFieldsOfUpdate(async () => {
-    await findReferences(tx, scope, plan.definition, null, unit);
+    await getReferences(tx, scope, plan.definition, null, unit);
     return priceTerms(plan.definition, unit, await currencyByCode(tx, scope, price.currency));
   });
   await updatePriceRow(tx, scope, id, { end_date: plan.effective_from, ...changed(deps, caller) });
@@ -73,7 +73,7 @@ async function nameOf(
   { display_name }: UpdatePriceBody,
 ): Promise<string | null> {
   if (display_name !== null) return display_name ?? price.display_name;
-  if (price.meter_id !== null) return (await findMeter(tx, scope, price.meter_id)).name;
+  if (price.meter_id !== null) return (await getMeter(tx, scope, price.meter_id)).name;
   return await findEntityName(tx, scope, price.entity_type, price.entity_id);
 }
 

@@ -17,7 +17,7 @@ export type TaxAssociationTerms = Omit<
   'entity_type' | 'entity_id' | 'external_customer_id'
 >;
 
-/** Associates the published rate with the code with an entity (money-semantics 13.5). 404 for an unknown code. */
+/** Associates the published rate with the code with an entity (money 13.5). 404 for an unknown code. */
 export async function associateTaxRate(
   tx: Transaction,
   deps: BillingDeps,

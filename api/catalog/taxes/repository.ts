@@ -27,7 +27,7 @@ const rates = tableOf<TaxRate, NewTaxRate>({
 });
 
 /** The rate, archived ones included. 404 for an unknown one and for that of another scope. */
-export const findTaxRate = rates.get;
+export const getTaxRate = rates.get;
 /** The rates with these ids, in no order. */
 export const findTaxRates = rates.find;
 export const lockTaxRate = rates.lock;

@@ -11,7 +11,7 @@ import {
 import { changed, newRecord, sent } from '../../conventions/record.ts';
 import { route } from '../../conventions/route.ts';
 import {
-  findTaxRate,
+  getTaxRate,
   insertTaxRate,
   isTaxRateUsed,
   lockTaxRate,
@@ -72,7 +72,7 @@ export const taxRoutes = [
     params: IdParams,
     status: 200,
     answer: TaxRate,
-    handler: ({ deps, scope, params }) => findTaxRate(deps.pool, scope, params.id),
+    handler: ({ deps, scope, params }) => getTaxRate(deps.pool, scope, params.id),
   }),
   route({
     method: 'PUT',

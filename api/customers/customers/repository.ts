@@ -43,7 +43,7 @@ export const customerAnswer = (row: CustomerRow): Customer => ({
 });
 
 /** The customer, archived ones included. 404 for a missing and for another scope's. */
-export async function findCustomer(db: Db, scope: Scope, id: string): Promise<Customer> {
+export async function getCustomer(db: Db, scope: Scope, id: string): Promise<Customer> {
   const [row] = await findCustomers(db, scope, [id]);
   if (row === undefined) throw notFound('Customer', id);
   return row;
@@ -62,7 +62,7 @@ export async function findCustomers(
 }
 
 /** The published customer under that external id. 404 when there is none. */
-export async function findCustomerByExternalId(
+export async function getCustomerByExternalId(
   db: Db,
   scope: Scope,
   externalId: string,

@@ -13,7 +13,7 @@ import { expandQuery, pageOf } from '../../../schemas/search.ts';
 import { route } from '../../conventions/route.ts';
 import { archiveCustomer } from './archive-customer.ts';
 import { createCustomer } from './create-customer.ts';
-import { findCustomer, findCustomerByExternalId, searchCustomers } from './repository.ts';
+import { getCustomer, getCustomerByExternalId, searchCustomers } from './repository.ts';
 import { updateCustomer } from './update-customer.ts';
 
 export const customerRoutes = [
@@ -57,7 +57,7 @@ export const customerRoutes = [
     status: 200,
     answer: Customer,
     handler: ({ deps, scope, params }) =>
-      findCustomerByExternalId(deps.pool, scope, params.external_id),
+      getCustomerByExternalId(deps.pool, scope, params.external_id),
   }),
   route({
     method: 'GET',
@@ -69,7 +69,7 @@ export const customerRoutes = [
     status: 200,
     answer: Customer,
     handler: ({ deps, scope, params }) =>
-      findCustomerByExternalId(deps.pool, scope, params.lookup_key),
+      getCustomerByExternalId(deps.pool, scope, params.lookup_key),
   }),
   route({
     method: 'GET',
@@ -79,7 +79,7 @@ export const customerRoutes = [
     params: IdParams,
     status: 200,
     answer: Customer,
-    handler: ({ deps, scope, params }) => findCustomer(deps.pool, scope, params.id),
+    handler: ({ deps, scope, params }) => getCustomer(deps.pool, scope, params.id),
   }),
   route({
     method: 'PUT',

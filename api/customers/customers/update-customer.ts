@@ -55,7 +55,7 @@ export async function updateCustomer(
 /** Former external ids, newest last, as far as they fit into a value of metadata. */
 const OLD_IDS_LENGTH_MAX = 10_000;
 
-/** Metadata that remembers the external id which another one replaces (observed-money, Customers). */
+/** Metadata that remembers the external id which another one replaces (recorded of the reference: Customers). */
 function renamed(customer: CustomerRow, body: UpdateCustomerBody): Partial<CustomerRow> {
   if (body.external_id === undefined || body.external_id === customer.external_id) return {};
   const metadata = body.metadata ?? customer.metadata;

@@ -1,7 +1,7 @@
 import { invalidField, notFound } from '../../../domain/errors.ts';
 import { inScope, type Scope, type Transaction } from '../../../postgres/client.ts';
 import type { CreateTaxAssociationBody, TaxAssociation } from '../../../schemas/tax.ts';
-import { findCustomerByExternalId } from '../customers/repository.ts';
+import { getCustomerByExternalId } from '../customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { associateTaxRate } from '../../catalog/taxes/associate-tax-rate.ts';
@@ -38,7 +38,7 @@ async function entityIdOf(
   body: CreateTaxAssociationBody,
 ): Promise<string> {
   if (body.external_customer_id) {
-    const customer = await findCustomerByExternalId(tx, scope, body.external_customer_id);
+    const customer = await getCustomerByExternalId(tx, scope, body.external_customer_id);
     if (body.entity_id && body.entity_id !== customer.id)
       throw invalidField('entity_id', 'names another customer than external_customer_id');
     return customer.id;

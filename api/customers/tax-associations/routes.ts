@@ -8,7 +8,7 @@ import {
   TaxAssociationSearch,
   UpdateTaxAssociationBody,
 } from '../../../schemas/tax.ts';
-import { findCustomerByExternalId } from '../customers/repository.ts';
+import { getCustomerByExternalId } from '../customers/repository.ts';
 import { changed, sent } from '../../conventions/record.ts';
 import { route } from '../../conventions/route.ts';
 import { createTaxAssociation } from './create-tax-association.ts';
@@ -29,7 +29,7 @@ async function findAssociations(
   if (!externalId) return await searchTaxAssociations(db, scope, filter);
   if (filter.entity_type && filter.entity_type !== 'customer')
     throw invalidField('external_customer_id', 'names a customer; entity_type is another');
-  const { id } = await findCustomerByExternalId(db, scope, externalId);
+  const { id } = await getCustomerByExternalId(db, scope, externalId);
   if (filter.entity_id && filter.entity_id !== id)
     throw invalidField('entity_id', 'names another customer than external_customer_id');
   return await searchTaxAssociations(db, scope, {

@@ -5,7 +5,7 @@ import type { Scope } from '../../../postgres/client.ts';
 import type { UsageExportQuery } from '../../../schemas/export.ts';
 import { refuseSetAside } from '../../../domain/metering/set-aside.ts';
 import type { ApiDeps } from '../../deps.ts';
-import { findMeter } from '../../catalog/meters/repository.ts';
+import { getMeter } from '../../catalog/meters/repository.ts';
 import { askUsage, usageStillCounted } from '../../usage/quantities/ask-usage.ts';
 import { askedVersion } from '../../usage/quantities/meter-usage.ts';
 import { rangeOf } from '../../usage/quantities/range.ts';
@@ -40,7 +40,7 @@ export async function exportUsage(
   scope: Scope,
   query: UsageExportQuery,
 ): Promise<ExportPart> {
-  const meter = await findMeter(deps.pool, scope, query.meter_id);
+  const meter = await getMeter(deps.pool, scope, query.meter_id);
   const { start, end } = rangeOf(deps.clock, query);
   const version = await askedVersion(deps, scope, meter.id, [], start);
   refuseSetAside(version);

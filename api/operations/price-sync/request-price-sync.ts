@@ -1,14 +1,14 @@
 import { inScope, type Transaction } from '../../../postgres/client.ts';
 import type { TaskRow } from '../../../schemas/task.ts';
 import { countSyncable } from '../../billing/subscriptions/sync-plan-prices.ts';
-import { findPlanRow } from '../../catalog/offers/plan-rows.ts';
+import { getPlanRow } from '../../catalog/offers/plan-rows.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { insertTask } from '../tasks/repository.ts';
 import { findOpenPriceSync } from './repository.ts';
 
 /**
- * Makes the task that brings the plan's prices to its running subscriptions (billing-semantics 2.8), or
+ * Makes the task that brings the plan's prices to its running subscriptions (billing 2.8), or
  * answers the one that is under way. 404 for a plan that does not exist.
  */
 export async function requestPriceSync(
@@ -18,7 +18,7 @@ export async function requestPriceSync(
   planId: string,
 ): Promise<TaskRow> {
   const { scope } = caller;
-  await findPlanRow(tx, scope, planId);
+  await getPlanRow(tx, scope, planId);
   // One request at a time looks for an open task and makes one.
   await tx`select 1 from plans where ${inScope(tx, scope)} and id = ${planId} for no key update`;
   const open = await findOpenPriceSync(tx, scope, planId);

@@ -8,11 +8,11 @@ import {
   syncableSubscriptions,
   syncSubscription,
 } from '../../billing/subscriptions/sync-plan-prices.ts';
-import { findPlanRow } from '../../catalog/offers/plan-rows.ts';
+import { getPlanRow } from '../../catalog/offers/plan-rows.ts';
 import { inParts } from '../../conventions/in-parts.ts';
 import type { Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { changeTask, findTask, lockTask } from '../tasks/repository.ts';
+import { changeTask, getTask, lockTask } from '../tasks/repository.ts';
 
 /** Subscriptions in one transaction. */
 const PAGE_SUBSCRIPTIONS = 50;
@@ -30,8 +30,8 @@ export async function syncPage(
   { id, tenant_id, environment_id }: TaskRow,
 ): Promise<boolean> {
   const scope = { tenant_id, environment_id };
-  const task = await findTask(deps.pool, scope, id);
-  const plan = await findPlanRow(deps.pool, scope, String(task.metadata['plan_id']));
+  const task = await getTask(deps.pool, scope, id);
+  const plan = await getPlanRow(deps.pool, scope, String(task.metadata['plan_id']));
   const ids = await syncableSubscriptions(deps.pool, scope, {
     plan_id: plan.id,
     created_until: task.created_at,

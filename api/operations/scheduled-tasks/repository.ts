@@ -10,7 +10,7 @@ const columns = (db: Db) => db`
   created_at, updated_at, created_by, updated_by`;
 
 /** The task, archived ones included. 404 for a missing and for another scope's. */
-export async function findScheduledTask(db: Db, scope: Scope, id: string): Promise<ScheduledTask> {
+export async function getScheduledTask(db: Db, scope: Scope, id: string): Promise<ScheduledTask> {
   const [row] = await db<ScheduledTask[]>`
     select ${columns(db)} from scheduled_tasks where ${inScope(db, scope)} and id = ${id}`;
   if (row === undefined) throw notFound('Scheduled task', id);

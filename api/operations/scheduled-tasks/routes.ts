@@ -15,7 +15,7 @@ import { lockConnection } from '../../tenancy/connections/repository.ts';
 import { changed, newRecord } from '../../conventions/record.ts';
 import { route } from '../../conventions/route.ts';
 import {
-  findScheduledTask,
+  getScheduledTask,
   insertRun,
   insertScheduledTask,
   lockScheduledTask,
@@ -67,7 +67,7 @@ export const scheduledTaskRoutes = [
     params: IdParams,
     status: 200,
     answer: ScheduledTask,
-    handler: ({ deps, scope, params }) => findScheduledTask(deps.pool, scope, params.id),
+    handler: ({ deps, scope, params }) => getScheduledTask(deps.pool, scope, params.id),
   }),
   route({
     method: 'PUT',

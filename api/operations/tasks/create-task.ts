@@ -2,16 +2,16 @@ import type { Transaction } from '../../../postgres/client.ts';
 import type { CreateTaskBody, Task } from '../../../schemas/task.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
-import { findUpload, insertTask, taskAnswer } from './repository.ts';
+import { getUpload, insertTask, taskAnswer } from './repository.ts';
 
-/** Makes the task that imports an upload; a worker takes it up (money-semantics 19.1). 409 when the upload has one. */
+/** Makes the task that imports an upload; a worker takes it up (money 19.1). 409 when the upload has one. */
 export async function createTask(
   tx: Transaction,
   deps: BillingDeps,
   caller: Caller,
   body: CreateTaskBody,
 ): Promise<Task> {
-  const upload = await findUpload(tx, caller.scope, body.upload_id);
+  const upload = await getUpload(tx, caller.scope, body.upload_id);
   const row = {
     ...newRecord(deps, caller, 'task'),
     task_type: 'IMPORT' as const,

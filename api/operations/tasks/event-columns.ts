@@ -16,7 +16,7 @@ const PROPERTY = 'properties.';
 const COLUMNS_MAX = FIELDS.length + PROPERTY_KEYS_MAX;
 
 /**
- * The columns of the first line (money-semantics 19.2): the fields of an event and, for each property,
+ * The columns of the first line (money 19.2): the fields of an event and, for each property,
  * `properties.<key>`. A timestamp is required, because the time at which a file arrives says nothing
  * about its rows. Throws 400 `validation_error` with every column that is missing, unknown or there twice.
  */

@@ -42,7 +42,7 @@ export async function keptUploadBytes(db: Db, scope: Scope): Promise<number> {
 }
 
 /** What is known of a file. 404 for a missing, a forgotten and another scope's. */
-export async function findUpload(db: Db, scope: Scope, id: string): Promise<UploadRow> {
+export async function getUpload(db: Db, scope: Scope, id: string): Promise<UploadRow> {
   const [row] = await db<UploadRow[]>`
     select ${uploadColumns(db)} from uploads where ${inScope(db, scope)} and id = ${id}`;
   if (row === undefined) throw notFound('Upload', id);
@@ -69,7 +69,7 @@ export async function insertTask(tx: Transaction, task: TaskRow): Promise<void> 
 }
 
 /** The task. 404 for a missing and for another scope's. */
-export async function findTask(db: Db, scope: Scope, id: string): Promise<TaskRow> {
+export async function getTask(db: Db, scope: Scope, id: string): Promise<TaskRow> {
   const [row] = await db<TaskRow[]>`
     select ${taskColumns(db)} from tasks where ${inScope(db, scope)} and id = ${id}`;
   if (row === undefined) throw notFound('Task', id);

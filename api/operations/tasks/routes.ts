@@ -15,7 +15,7 @@ import { route } from '../../conventions/route.ts';
 import { changeTaskStatus } from './change-task-status.ts';
 import { createTask } from './create-task.ts';
 import { createUpload } from './create-upload.ts';
-import { findTask, searchTasks, taskAnswer } from './repository.ts';
+import { getTask, searchTasks, taskAnswer } from './repository.ts';
 import { taskResults } from './task-results.ts';
 
 export const taskRoutes = [
@@ -76,7 +76,7 @@ export const taskRoutes = [
     status: 200,
     answer: Task,
     handler: async ({ deps, scope, params }) =>
-      taskAnswer(await findTask(deps.pool, scope, params.id)),
+      taskAnswer(await getTask(deps.pool, scope, params.id)),
   }),
   route({
     method: 'GET',
@@ -87,7 +87,7 @@ export const taskRoutes = [
     status: 200,
     answer: TaskDownload,
     handler: async ({ deps, scope, params }) => {
-      const { id } = await findTask(deps.pool, scope, params.id);
+      const { id } = await getTask(deps.pool, scope, params.id);
       return { download_url: `${deps.publicUrl}/v1/tasks/${id}/results` };
     },
   }),

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { writeCsv } from '../../../platform/csv/write-csv.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
-import { findTask, nextResults } from './repository.ts';
+import { getTask, nextResults } from './repository.ts';
 
 const HEADER = ['row_number', 'status', 'event_id', 'column', 'reason'] as const;
 
@@ -10,7 +10,7 @@ const HEADER = ['row_number', 'status', 'event_id', 'column', 'reason'] as const
  * rows below the first line from 1. Read as it is sent, one run of rows at a time. 404 before the first byte.
  */
 export async function taskResults(db: Db, scope: Scope, id: string): Promise<Readable> {
-  await findTask(db, scope, id);
+  await getTask(db, scope, id);
   return Readable.from(lines(db, scope, id), { objectMode: false });
 }
 

@@ -71,7 +71,7 @@ export async function searchWorkflows(
 }
 
 /** The workflow with what happened to it. 404 for a missing and for another scope's, and for another run's id. */
-export async function findWorkflow(
+export async function getWorkflow(
   db: Db,
   scope: Scope,
   { workflow_id, run_id }: { readonly workflow_id: string; readonly run_id: string },

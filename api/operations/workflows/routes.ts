@@ -10,7 +10,7 @@ import {
   WorkflowTimeline,
 } from '../../../schemas/workflow.ts';
 import { route } from '../../conventions/route.ts';
-import { findWorkflow, searchWorkflows } from './repository.ts';
+import { getWorkflow, searchWorkflows } from './repository.ts';
 
 export const workflowRoutes = [
   route({
@@ -32,7 +32,7 @@ export const workflowRoutes = [
     status: 200,
     answer: WorkflowBatch,
     async handler({ deps, scope, body }) {
-      const found = body.workflows.map((named) => findWorkflow(deps.pool, scope, named));
+      const found = body.workflows.map((named) => getWorkflow(deps.pool, scope, named));
       return { workflows: await Promise.all(found) };
     },
   }),
@@ -44,7 +44,7 @@ export const workflowRoutes = [
     params: WorkflowParams,
     status: 200,
     answer: WorkflowDetails,
-    handler: ({ deps, scope, params }) => findWorkflow(deps.pool, scope, params),
+    handler: ({ deps, scope, params }) => getWorkflow(deps.pool, scope, params),
   }),
   route({
     method: 'GET',
@@ -62,7 +62,7 @@ export const workflowRoutes = [
         timeline: ___,
         metadata: ____,
         ...execution
-      } = await findWorkflow(deps.pool, scope, params);
+      } = await getWorkflow(deps.pool, scope, params);
       return { ...execution, activity_count: activities.length, failed_activities: 0 };
     },
   }),
@@ -75,7 +75,7 @@ export const workflowRoutes = [
     status: 200,
     answer: WorkflowTimeline,
     async handler({ deps, scope, params }) {
-      const { workflow_id, run_id, start_time, close_time, timeline } = await findWorkflow(
+      const { workflow_id, run_id, start_time, close_time, timeline } = await getWorkflow(
         deps.pool,
         scope,
         params,

@@ -20,7 +20,7 @@ import { newRecord, type Caller } from '../../conventions/record.ts';
 import { forbidden } from '../users/create-user.ts';
 import { endKeyAt, endKeys, isMadeBy } from '../users/end-keys.ts';
 import { lockUser } from '../users/repository.ts';
-import { findApiKey, insertApiKey, lockMaker } from './repository.ts';
+import { getApiKey, insertApiKey, lockMaker } from './repository.ts';
 
 export type KeyCaller = Caller & { readonly identity: Identity };
 
@@ -33,7 +33,7 @@ export interface MadeKey {
 /**
  * Makes a key for the caller, or for a service account. It carries the roles that its owner has now; the
  * owner's row is locked, so that no role changes in between (specification, Authentication 6). A key that
- * makes one holds what that will have, and ends with it or after it (ruling 52).
+ * makes one holds what that will have, and ends with it or after it (tenancy 52).
  */
 export async function createApiKey(
   tx: Transaction,
@@ -87,7 +87,7 @@ export async function rotateApiKey(
 ): Promise<RotatedKey> {
   const { scope, identity } = caller;
   await tx`select 1 from api_keys where ${inScope(tx, scope)} and id = ${id} for update`;
-  const old = await findApiKey(tx, scope, id);
+  const old = await getApiKey(tx, scope, id);
   assertMayRenew(caller, old);
   assertHeld(identity, old);
   const now = deps.clock.now();
@@ -114,7 +114,7 @@ export async function deleteApiKey(
   id: string,
 ): Promise<string[]> {
   const { identity, scope } = caller;
-  assertOwnKey(caller, await findApiKey(tx, scope, id));
+  assertOwnKey(caller, await getApiKey(tx, scope, id));
   if (identity.key_id !== null && (await isMadeBy(tx, scope.tenant_id, id, identity.key_id)))
     throw invalidOperation(
       'This key made the one that asks, which would end with it. Ask with another key, or let it expire.',

@@ -14,7 +14,7 @@ const columns = (db: Db) => db`
   k.expires_at, k.last_used_at, k.status, k.created_at, k.updated_at, k.created_by, k.updated_by`;
 const from = (db: Db) => db`api_keys k left join users u on u.id = k.user_id`;
 
-export async function findApiKey(db: Db, scope: Scope, id: string): Promise<ApiKey> {
+export async function getApiKey(db: Db, scope: Scope, id: string): Promise<ApiKey> {
   const [row] = await db<ApiKey[]>`
     select ${columns(db)} from ${from(db)} where ${inScope(db, scope, 'k')} and k.id = ${id}`;
   if (row === undefined) throw notFound('API key', id);
@@ -46,7 +46,7 @@ export async function insertApiKey(
   },
 ): Promise<ApiKey> {
   await tx`insert into api_keys ${tx(row)}`;
-  return await findApiKey(tx, row, row.id);
+  return await getApiKey(tx, row, row.id);
 }
 
 /**

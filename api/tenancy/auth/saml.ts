@@ -67,7 +67,7 @@ export async function beginSamlLogin(
 /**
  * Takes the identity provider's answer, from the browser that began the login: the request that it names
  * and the assertion are used up in the transaction that finds, or makes, the account. Answers where the
- * browser goes, with the session behind the #, where no server sees it (money-semantics 14.5.6 to 14.5.8).
+ * browser goes, with the session behind the #, where no server sees it (tenancy 14.5.6 to 14.5.8).
  */
 export async function finishSamlLogin(
   deps: ApiDeps,

@@ -18,7 +18,7 @@ import { mergeSyncConfig, SYNC_NOTHING } from './sync-config.ts';
 type ConnectionDeps = Pick<BillingDeps, 'ids' | 'clock' | 'secretBox'>;
 type Secrets = CreateConnectionBody['encrypted_secret_data'];
 
-/** Connects the environment to a provider. The credentials are sealed before they are written (reliability, S24). */
+/** Connects the environment to a provider. The credentials are sealed before they are written (tenancy S24). */
 export async function createConnection(
   tx: Transaction,
   deps: ConnectionDeps,

@@ -21,7 +21,7 @@ const columns = (db: Db) => db`
   status, created_at, updated_at, created_by, updated_by`;
 
 /** The published connection. 404 for a missing, a deleted and another scope's. */
-export async function findConnection(db: Db, scope: Scope, id: string): Promise<Connection> {
+export async function getConnection(db: Db, scope: Scope, id: string): Promise<Connection> {
   const [row] = await db<Connection[]>`
     select ${columns(db)} from connections
      where ${inScope(db, scope)} and id = ${id} and status = 'published'`;

@@ -9,7 +9,7 @@ import { IdParams } from '../../../schemas/primitives.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 import { route } from '../../conventions/route.ts';
 import { createConnection, deleteConnection, updateConnection } from './change-connection.ts';
-import { findConnection, searchConnections } from './repository.ts';
+import { getConnection, searchConnections } from './repository.ts';
 
 /** The list as clients of this resource know it. */
 const listOf = ({ items, pagination }: Page<Connection>, { offset }: Search) => ({
@@ -61,7 +61,7 @@ export const connectionRoutes = [
     params: IdParams,
     status: 200,
     answer: Connection,
-    handler: ({ deps, scope, params }) => findConnection(deps.pool, scope, params.id),
+    handler: ({ deps, scope, params }) => getConnection(deps.pool, scope, params.id),
   }),
   route({
     method: 'PUT',

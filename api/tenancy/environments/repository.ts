@@ -14,7 +14,7 @@ export interface EnvironmentCaller {
 }
 
 /** An environment of the tenant. 404 for a missing one, another tenant's, and one out of reach. */
-export async function findEnvironment(
+export async function getEnvironment(
   db: Db,
   { scope, identity }: EnvironmentCaller,
   id: string,

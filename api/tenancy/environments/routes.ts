@@ -10,7 +10,7 @@ import { IdParams } from '../../../schemas/primitives.ts';
 import { changed } from '../../conventions/record.ts';
 import { route } from '../../conventions/route.ts';
 import { createEnvironment } from './create-environment.ts';
-import { findEnvironment, listEnvironments, renameEnvironment } from './repository.ts';
+import { getEnvironment, listEnvironments, renameEnvironment } from './repository.ts';
 
 export const environmentRoutes = [
   route({
@@ -50,7 +50,7 @@ export const environmentRoutes = [
     params: IdParams,
     status: 200,
     answer: Environment,
-    handler: (call) => findEnvironment(call.deps.pool, call, call.params.id),
+    handler: (call) => getEnvironment(call.deps.pool, call, call.params.id),
   }),
   route({
     method: 'PUT',
@@ -65,7 +65,7 @@ export const environmentRoutes = [
     answer: Environment,
     handler: (call) =>
       call.deps.pool.begin(async (tx) => {
-        const environment = await findEnvironment(tx, call, call.params.id);
+        const environment = await getEnvironment(tx, call, call.params.id);
         const { name, type } = call.body;
         if (type && type !== environment.type)
           throw invalidField('type', `never changes; it is ${environment.type}`);

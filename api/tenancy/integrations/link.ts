@@ -8,7 +8,7 @@ import { assertLinkedEntity, notConnected } from './linked-entity.ts';
 import { insertMapping, mappingsOf } from './repository.ts';
 
 /**
- * Says what a record of ours is at a provider (money-semantics 19.9). The same link again changes
+ * Says what a record of ours is at a provider (money 19.9). The same link again changes
  * nothing; another one of the record, or of the provider's, is 409.
  */
 export async function linkEntity(

@@ -12,7 +12,7 @@ const currenciesOf = (value: Value) => (value['currencies'] ?? []) as CustomCurr
 
 /**
  * Refuses custom currencies that could be taken for a country's, factors to what is none, and a list
- * without a currency that is in use at `at` (money-semantics 12.3).
+ * without a currency that is in use at `at` (money 12.3).
  */
 export async function assertCustomCurrencies(
   tx: Transaction,

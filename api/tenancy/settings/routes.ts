@@ -31,7 +31,7 @@ function settingKey(key: string): SettingKey {
 
 /**
  * The sent value must be right by itself; then its keys replace those that are stored, null brings a
- * default back (ruling 5), and what comes of that must be right too.
+ * default back (tenancy 16), and what comes of that must be right too.
  */
 async function save(
   tx: Transaction,

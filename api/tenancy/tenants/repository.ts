@@ -2,7 +2,7 @@ import { notFound } from '../../../domain/errors.ts';
 import type { Db, Transaction } from '../../../postgres/client.ts';
 import type { BillingDetails, Tenant } from '../../../schemas/tenancy.ts';
 
-/** Addresses are never null: browsers print what they are given (ruling 37). */
+/** Addresses are never null: browsers print what they are given (api 37). */
 const addressAnswer = (address: Partial<Address> | undefined): BillingDetails['address'] => ({
   address_line1: address?.address_line1 ?? '',
   address_line2: address?.address_line2 ?? '',
@@ -30,7 +30,7 @@ const answer = (row: TenantRow): Tenant => ({
   },
 });
 
-export async function findTenant(db: Db, id: string): Promise<Tenant> {
+export async function getTenant(db: Db, id: string): Promise<Tenant> {
   const [row] = await db<TenantRow[]>`
     select id, name, status, metadata, billing_details, created_at, updated_at
       from tenants where id = ${id}`;
@@ -56,5 +56,5 @@ export async function updateTenantRow(
       ...(billing_details ? { billing_details: tx.json(billing_details as never) } : {}),
     } as never)}
      where id = ${id}`;
-  return await findTenant(tx, id);
+  return await getTenant(tx, id);
 }

@@ -4,7 +4,7 @@ import { IdParams } from '../../../schemas/primitives.ts';
 import { Tenant, UpdateTenantBody } from '../../../schemas/tenancy.ts';
 import { sent } from '../../conventions/record.ts';
 import { route } from '../../conventions/route.ts';
-import { findTenant, updateTenantRow } from './repository.ts';
+import { getTenant, updateTenantRow } from './repository.ts';
 
 export const tenantRoutes = [
   route({
@@ -18,7 +18,7 @@ export const tenantRoutes = [
     answer: Tenant,
     async handler({ deps, scope, params }) {
       if (params.id !== scope.tenant_id) throw notFound('Tenant', params.id);
-      return await findTenant(deps.pool, params.id);
+      return await getTenant(deps.pool, params.id);
     },
   }),
   route({

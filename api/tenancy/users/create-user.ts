@@ -17,7 +17,7 @@ export const forbidden = (message: string): BillingError =>
 /**
  * Invites a person, with a password that is shown once, or makes a service account, whose roles are fixed
  * for life. Only super admins invite people, and keys of service accounts never do; nobody grants more
- * than they hold (money-semantics 14.2). Whom a key invites is confined to its environment (ruling 52).
+ * than they hold (tenancy 14.2). Whom a key invites is confined to its environment (tenancy 52).
  */
 export async function createUser(
   deps: BillingDeps,

@@ -4,7 +4,7 @@ import type { BillingDeps } from '../../deps.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
 
 /**
- * Ends the keys and, transitively, the keys that they made (ruling 52). Answers the ids of all that ended:
+ * Ends the keys and, transitively, the keys that they made (tenancy 52). Answers the ids of all that ended:
  * they are to be forgotten once this is committed.
  */
 export async function endKeys(

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { hash, verify } from '@node-rs/argon2';
 
-/** argon2id with 19 MiB and two passes: some 50 ms on a thread of its own (reliability, S4). */
+/** argon2id with 19 MiB and two passes: some 50 ms on a thread of its own (tenancy S4). */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
 export const hashPassword = (password: string): Promise<string> => hash(password, COST);
@@ -23,7 +23,7 @@ const LETTERS = 'abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ';
 const DIGITS = '23456789';
 const SYMBOLS = '!#%+-=?@_';
 
-/** A first password of 20 characters, among them four digits and two symbols (money-semantics 14.2.1). */
+/** A first password of 20 characters, among them four digits and two symbols (tenancy 14.2.1). */
 export function firstPassword(): string {
   const pick = (set: string, count: number): string[] =>
     Array.from({ length: count }, () => set[randomInt(set.length)]!);

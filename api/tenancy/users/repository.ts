@@ -3,7 +3,7 @@ import { violatedConstraint, type Db, type Transaction } from '../../../postgres
 import { findPage } from '../../../postgres/search.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 import type { User } from '../../../schemas/tenancy.ts';
-import { findTenant } from '../tenants/repository.ts';
+import { getTenant } from '../tenants/repository.ts';
 
 /** An account as stored, without its tenant. */
 export type UserRow = Omit<User, 'tenant'>;
@@ -11,11 +11,11 @@ export type UserRow = Omit<User, 'tenant'>;
 const columns = (db: Db) => db`id, email, name, type, roles, metadata, environment_ids`;
 
 export async function withTenant(db: Db, tenantId: string, row: UserRow): Promise<User> {
-  return { ...row, tenant: await findTenant(db, tenantId) };
+  return { ...row, tenant: await getTenant(db, tenantId) };
 }
 
 /** An account of the tenant. 404 for a missing, a removed, and another tenant's. */
-export async function findUser(db: Db, tenantId: string, id: string): Promise<UserRow> {
+export async function getUser(db: Db, tenantId: string, id: string): Promise<UserRow> {
   const [row] = await db<UserRow[]>`
     select ${columns(db)} from users
      where tenant_id = ${tenantId} and id = ${id} and status = 'published'`;
@@ -57,7 +57,7 @@ export async function searchUsers(
       ${filter.roles?.length ? db`and roles && ${filter.roles}` : db``}`,
     search,
   });
-  const tenant = await findTenant(db, tenantId);
+  const tenant = await getTenant(db, tenantId);
   return { ...page, items: page.items.map((row) => ({ ...row, tenant })) };
 }
 

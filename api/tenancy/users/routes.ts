@@ -19,7 +19,7 @@ import {
   updateMe,
 } from './change-user.ts';
 import { createUser } from './create-user.ts';
-import { findUser, searchUsers, withTenant } from './repository.ts';
+import { getUser, searchUsers, withTenant } from './repository.ts';
 import { supportChatToken } from './support-chat.ts';
 
 export const userRoutes = [
@@ -44,7 +44,7 @@ export const userRoutes = [
     status: 200,
     answer: User,
     async handler({ deps, scope, user_id }) {
-      const user = await findUser(deps.pool, scope.tenant_id, user_id);
+      const user = await getUser(deps.pool, scope.tenant_id, user_id);
       return await withTenant(deps.pool, scope.tenant_id, user);
     },
   }),
@@ -83,7 +83,7 @@ export const userRoutes = [
     status: 200,
     answer: SupportChatToken,
     async handler({ deps, scope, user_id }) {
-      const user = await findUser(deps.pool, scope.tenant_id, user_id);
+      const user = await getUser(deps.pool, scope.tenant_id, user_id);
       return supportChatToken(deps, user);
     },
   }),

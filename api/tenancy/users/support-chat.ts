@@ -6,7 +6,7 @@ import type { ApiDeps } from '../../deps.ts';
 const TOKEN_MS = 15 * 60_000;
 
 /**
- * The HMAC-SHA256 of the account's id, in hex, by the widget's secret (money-semantics 14.2.8). It is the same
+ * The HMAC-SHA256 of the account's id, in hex, by the widget's secret (tenancy 14.2.8). It is the same
  * at every call; `expires_at` says when to ask again. 400 where no widget is set up.
  */
 export function supportChatToken(

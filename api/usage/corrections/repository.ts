@@ -8,7 +8,7 @@ const columns = (db: Db) => db`
   id, tenant_id, environment_id, event_id, type, reason, request_id, logged_at, status,
   created_at, updated_at, created_by, updated_by`;
 
-export async function findCorrection(db: Db, scope: Scope, id: string): Promise<Correction> {
+export async function getCorrection(db: Db, scope: Scope, id: string): Promise<Correction> {
   const [row] = await db<Correction[]>`
     select ${columns(db)} from corrections where ${inScope(db, scope)} and id = ${id}`;
   if (row === undefined) throw notFound('Correction', id);

@@ -3,7 +3,7 @@ import { IdParams } from '../../../schemas/primitives.ts';
 import { pageOf } from '../../../schemas/search.ts';
 import { route } from '../../conventions/route.ts';
 import { correctEvent } from './correct-event.ts';
-import { findCorrection, searchCorrections } from './repository.ts';
+import { getCorrection, searchCorrections } from './repository.ts';
 
 export const correctionRoutes = [
   route({
@@ -49,6 +49,6 @@ export const correctionRoutes = [
     params: IdParams,
     status: 200,
     answer: Correction,
-    handler: ({ deps, scope, params }) => findCorrection(deps.pool, scope, params.id),
+    handler: ({ deps, scope, params }) => getCorrection(deps.pool, scope, params.id),
   }),
 ];

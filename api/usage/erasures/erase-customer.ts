@@ -13,7 +13,7 @@ import { changed, newRecord, type Caller } from '../../conventions/record.ts';
 import { erasuresOf, insertErasure } from './repository.ts';
 
 /**
- * Erases a customer's personal data (reliability S31). At once: name, mail, contacts, address and
+ * Erases a customer's personal data (tenancy S31). At once: name, mail, contacts, address and
  * metadata of the record, and the snapshots of it in notifications. By a job: the properties of the
  * events that were accepted until now. What bills stays: ids, times, metered usage, invoices. While one
  * erasure is under way another request answers it. Subscriptions go on: who should not be charged any

@@ -1,7 +1,7 @@
 import { EraseCustomerBody, Erasure } from '../../../schemas/erasure.ts';
 import { IdParams } from '../../../schemas/primitives.ts';
 import { pageOf } from '../../../schemas/search.ts';
-import { findCustomer } from '../../customers/customers/repository.ts';
+import { getCustomer } from '../../customers/customers/repository.ts';
 import { route } from '../../conventions/route.ts';
 import { wholeList } from '../../conventions/whole-list.ts';
 import { eraseCustomer } from './erase-customer.ts';
@@ -29,7 +29,7 @@ export const erasureRoutes = [
     status: 200,
     answer: pageOf(Erasure),
     handler: async ({ deps, scope, params }) => {
-      await findCustomer(deps.pool, scope, params.id);
+      await getCustomer(deps.pool, scope, params.id);
       return wholeList(await erasuresOf(deps.pool, scope, params.id));
     },
   }),

@@ -59,7 +59,7 @@ export async function askUsage(
   return rows;
 }
 
-/** 400 where a question tells more than 10,000 groups apart (reliability S13). */
+/** 400 where a question tells more than 10,000 groups apart (tenancy S13). */
 export function refuseTooManyGroups(
   group_by: readonly string[],
   rows: readonly { readonly group: readonly string[] }[],

@@ -1,6 +1,6 @@
 import { invalidField } from '../../../domain/errors.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
-import { findCustomer } from '../../customers/customers/repository.ts';
+import { getCustomer } from '../../customers/customers/repository.ts';
 
 /**
  * The external id that events of the asked customer carry; null for every customer together. 404 for an
@@ -13,7 +13,7 @@ export async function askedCustomer(
 ): Promise<string | null> {
   const external = asked.external_customer_id || null;
   if (!asked.customer_id) return external;
-  const { external_id } = await findCustomer(db, scope, asked.customer_id);
+  const { external_id } = await getCustomer(db, scope, asked.customer_id);
   if (external !== null && external !== external_id)
     throw invalidField('customer_id', 'names another customer than external_customer_id');
   return external_id;

@@ -11,7 +11,7 @@ import {
 } from '../../../postgres/tables/meter-versions.ts';
 import type { MeterUsage, MeterUsageBody } from '../../../schemas/usage.ts';
 import type { ApiDeps } from '../../deps.ts';
-import { findMeter } from '../../catalog/meters/repository.ts';
+import { getMeter } from '../../catalog/meters/repository.ts';
 import { askedCustomer } from './asked-customer.ts';
 import { askUsage } from './ask-usage.ts';
 import { groupNames, resultOf } from './group-results.ts';
@@ -20,14 +20,14 @@ import { rangeOf } from './range.ts';
 /**
  * Usage by the meter's own rule, the same rows and the same aggregation as an invoice. A bucketed meter,
  * or one that is asked about in the buckets of a price, answers its buckets, and as value their sum, also
- * where other windows are asked for: they would make another number of them (billing-semantics 2.4).
+ * where other windows are asked for: they would make another number of them (billing 2.4).
  */
 export async function meterUsage(
   deps: ApiDeps,
   scope: Scope,
   body: MeterUsageBody,
 ): Promise<MeterUsage> {
-  const meter = await findMeter(deps.pool, scope, body.meter_id);
+  const meter = await getMeter(deps.pool, scope, body.meter_id);
   const { start, end } = rangeOf(deps.clock, body);
   const filters = body.filters ?? {};
   const groups = groupNames(body);

@@ -20,7 +20,7 @@ const MINUTES: Readonly<Record<WindowSize, number>> = {
 
 /**
  * `[start_time, end_time)`: by default the seven days before now, or before the end that was given. 400
- * `usage_query_too_large` for more than ten years, or more than 50,000 windows (reliability S13).
+ * `usage_query_too_large` for more than ten years, or more than 50,000 windows (tenancy S13).
  */
 export function rangeOf(
   clock: Clock,

@@ -6,7 +6,7 @@ export type Expression = ReturnType<typeof parse>;
 export type Node = Expression['expr'];
 
 /**
- * The static cost bound (reliability S14): what it lets through is evaluated in a time that the event's
+ * The static cost bound (tenancy S14): what it lets through is evaluated in a time that the event's
  * own size limits. It is checked when a meter is made, never when an event is counted.
  */
 export const MAX_LENGTH = 1_024;

@@ -20,7 +20,7 @@ export interface Expected {
   readonly now_ms: number;
 }
 
-/** Clocks of two companies differ (money-semantics 14.5.6). */
+/** Clocks of two companies differ (tenancy 14.5.6). */
 const SKEW_MS = 60_000;
 const BEARER = 'urn:oasis:names:tc:SAML:2.0:cm:bearer';
 
@@ -31,7 +31,7 @@ export interface Xml {
   readonly [child: string]: unknown;
 }
 
-/** The assertion's contents, or 401 with the condition that does not hold (reliability, S19). */
+/** The assertion's contents, or 401 with the condition that does not hold (tenancy S19). */
 export function readAssertion(assertion: Xml, expected: Expected): Assertion {
   const id = assertion.$?.['ID'] ?? '';
   if (id === '') throw refused('the assertion has no ID');

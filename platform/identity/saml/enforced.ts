@@ -14,7 +14,7 @@ export const isServing = (config: SamlConfig): boolean =>
   config.idp_sso_url !== '' &&
   config.idp_certificate !== '';
 
-/** Whether the tenant takes no password of this person: super admins keep theirs (money-semantics 14.5.7). */
+/** Whether the tenant takes no password of this person: super admins keep theirs (tenancy 14.5.7). */
 export async function isPasswordRefused(
   db: Db,
   person: { readonly tenant_id: string; readonly roles: readonly string[] },

@@ -30,7 +30,7 @@ const ALGORITHMS: Readonly<Record<string, readonly string[]>> = {
  * Refuses every response that is not plainly what an identity provider sends: one XML document without
  * document type, entities, comments, processing instructions and CDATA; one success with one assertion,
  * both where they belong and the assertion signed; no id twice; known algorithms only; sent to us. So
- * that what is verified afterwards has one reading (reliability, S19).
+ * that what is verified afterwards has one reading (tenancy S19).
  */
 export async function checkResponse(encoded: string, destination: string): Promise<ResponseFrame> {
   const root = await parsed(decoded(encoded));

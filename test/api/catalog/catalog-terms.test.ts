@@ -1,7 +1,7 @@
 import { startTestApi, TEST_NOW, type TestAnswer, type TestApi } from '../../support/api.ts';
 import { fixedPriceBody } from '../../support/price-body.ts';
 
-/** What single fields of catalog records may say (observed answers of the catalog; money-semantics 5, 12, 13). */
+/** What single fields of catalog records may say (observed answers of the catalog; money 5, 12, 13). */
 describe('terms of catalog records', () => {
   let api: TestApi;
   let plan: string;

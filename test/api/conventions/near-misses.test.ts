@@ -6,7 +6,7 @@ import { clientWords } from '../../../scripts/client-words.js';
 import { startTestApi, type TestApi } from '../../support/api.ts';
 import { describeWith } from '../../support/requires.ts';
 
-/** Rulings 38 and 57: a misspelled field is refused with the right one, another unknown one is named. */
+/** api 38, api 57: a misspelled field is refused with the right one, another unknown one is named. */
 let api: TestApi;
 beforeAll(async () => {
   api = await startTestApi();

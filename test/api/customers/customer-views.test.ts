@@ -33,7 +33,7 @@ const ofSubscription = ({ id }: { id: string }) => ({ entity_type: 'SUBSCRIPTION
 const featuresOf = async (path: string, caller: TestCaller = api) =>
   (await caller.get(`/v1${path}`)).body.features;
 
-describe('entitlements over subscriptions (money-semantics 6.5 to 6.10)', () => {
+describe('entitlements over subscriptions (money 6.5 to 6.10)', () => {
   test('metered limits add up, one without a limit makes them unlimited; words are listed once', async () => {
     const calls = await meteredFeature();
     const seats = await feature('static');

@@ -58,7 +58,7 @@ describe.each([
   );
 });
 
-describe('links to providers with a customer (money-semantics 19.9)', () => {
+describe('links to providers with a customer (money 19.9)', () => {
   const STRIPE = { provider_type: 'stripe', provider_entity_id: 'cus_1' };
   beforeEach(async () => {
     const { status } = await caller.post('/v1/connections', {

@@ -35,7 +35,7 @@ const ofSubscription = ({ id }: { id: string }) => upcoming(`/subscriptions/${id
 const ofCustomer = ({ id }: { id: string }) => upcoming(`/customers/${id}`);
 const day = ({ scheduled_for }: { scheduled_for: string }) => scheduled_for.slice(0, 10);
 
-describe('the credit grants of a new subscription (money-semantics 5.2)', () => {
+describe('the credit grants of a new subscription (money 5.2)', () => {
   test('copies of the plan’s, which begin and end with it; archived templates are not copied', async () => {
     const plan = await planWithFee();
     const yearly = await template(plan, {
@@ -145,7 +145,7 @@ describe('the credit grants of a new subscription (money-semantics 5.2)', () => 
   }); // prettier-ignore
 });
 
-describe('credits that are yet to come (money-semantics 5.3, 5.6.4)', () => {
+describe('credits that are yet to come (money 5.3, 5.6.4)', () => {
   test('one application of each grant, the soonest first, over the customer’s subscriptions', async () => {
     const plan = await planWithFee();
     await template(plan, { ...monthly, name: 'Yearly', period: 'ANNUAL' });

@@ -59,7 +59,7 @@ const row = ({ line_items: [line] }: any) => [
   line.amount,
 ];
 
-describe('what the plan grants is free (billing-semantics 4)', () => {
+describe('what the plan grants is free (billing 4)', () => {
   test('units above the limit are billed, and tiers begin at the first of them', async () => {
     const { subscription, use } = await granted(
       { usage_limit: 100, usage_reset_period: 'MONTHLY' },

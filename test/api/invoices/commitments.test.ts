@@ -8,7 +8,7 @@ const MONTHS = (count: number) => ({
   period_end: `2026-${String(6 + count).padStart(2, '0')}-01T00:00:00Z`,
 });
 
-/** Commitments of line items: accepted, stored, billed, explained and shared out (billing-semantics 6). */
+/** Commitments of line items: accepted, stored, billed, explained and shared out (billing 6). */
 describe('commitments of line items', () => {
   let world: PipelineWorld;
   let count = 0;

@@ -122,7 +122,7 @@ describe('POST /invoices', () => {
     expect(answer.body.details[0].path).toBe(path);
   });
 
-  test('the idempotency_key of a body: the first answer for the same body, 409 for another (billing-semantics 17.1)', async () => {
+  test('the idempotency_key of a body: the first answer for the same body, 409 for another (billing 17.1)', async () => {
     const { customer, subscription } = await subscribed();
     const body = { ...draftBody(customer, subscription), idempotency_key: 'november' };
     const first = await api.post('/v1/invoices', body);

@@ -1,7 +1,7 @@
 import { startTestApi, type TestApi } from '../../support/api.ts';
 import { fixedPriceBody } from '../../support/price-body.ts';
 
-/** Versions of prices over changes of their model, and of what they stand on (billing-semantics 2.1, 2.7). */
+/** Versions of prices over changes of their model, and of what they stand on (billing 2.1, 2.7). */
 describe('price edits', () => {
   let api: TestApi;
   let plan: string;

@@ -1,7 +1,7 @@
 import { startTestApi, type TestApi } from '../../support/api.ts';
 import { fixedPriceBody } from '../../support/price-body.ts';
 
-/** Currencies of a tenant's own (specification, Custom currency; money-semantics 12.3). */
+/** Currencies of a tenant's own (specification, Custom currency; money 12.3). */
 describe('custom currencies', () => {
   let api: TestApi;
   beforeAll(async () => {

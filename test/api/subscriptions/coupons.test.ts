@@ -1,7 +1,7 @@
 import { startTestApi, type TestApi } from '../../support/api.ts';
 import { catalogOf, type TestCatalog } from '../../support/catalog.ts';
 
-/** Coupons at the creation of a subscription: the gate, the count, and what they take (billing-semantics 7). */
+/** Coupons at the creation of a subscription: the gate, the count, and what they take (billing 7). */
 describe('coupons of a subscription', () => {
   let api: TestApi;
   let catalog: TestCatalog;

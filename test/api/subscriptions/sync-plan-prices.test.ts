@@ -2,7 +2,7 @@ import { startTestApi, type TestApi } from '../../support/api.ts';
 import { catalogOf, type TestCatalog } from '../../support/catalog.ts';
 import { runPriceSyncs, syncPrices } from '../../support/price-sync.ts';
 
-/** Prices of a plan reach running subscriptions when they are synced (billing-semantics 2.8). */
+/** Prices of a plan reach running subscriptions when they are synced (billing 2.8). */
 describe('price sync', () => {
   let api: TestApi;
   let catalog: TestCatalog;

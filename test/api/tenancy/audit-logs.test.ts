@@ -1,6 +1,6 @@
 import { startTestApi, type TestApi } from '../../support/api.ts';
 
-/** Every write of every route can be found again, with who made it (reliability, S25). */
+/** Every write of every route can be found again, with who made it (tenancy S25). */
 describe('GET /audit-logs', () => {
   let api: TestApi;
   let planId: string;

@@ -161,7 +161,7 @@ describe('sign-up, login and sessions', () => {
     expect([(await me(person.token)).status, (await me(next.token)).status]).toEqual([200, 200]);
   });
 
-  /** One algorithm, and an issuer, an audience, an end and a key that are all known (reliability, S5). */
+  /** One algorithm, and an issuer, an audience, an end and a key that are all known (tenancy S5). */
   describe('tokens that are not believed', () => {
     let good: Awaited<ReturnType<typeof signUp>>;
     let secret: Uint8Array;

@@ -6,7 +6,7 @@ const RANGE = { start_time: '2026-06-01T00:00:00Z', end_time: '2026-07-01T00:00:
 const PERIOD = { period_start: '2026-06-01T00:00:00Z', period_end: '2026-07-01T00:00:00Z' };
 const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
 
-/** What coupons take off usage analytics, and that it is what they take off the invoice (money-semantics 19.10). */
+/** What coupons take off usage analytics, and that it is what they take off the invoice (money 19.10). */
 describe('discounts in usage analytics', () => {
   let world: PipelineWorld;
   let plan: { id: string };

@@ -135,7 +135,7 @@ describe('the account of an allowance', () => {
   test('every window with what was used before, used, free and billable', () => {
     expect(explainAllowance(share, new Decimal(235), billableUsage(share), 100)).toEqual({
       step: 'allowance',
-      rule: 'billing-semantics 4',
+      rule: 'billing 4',
       usage_reset_period: 'DAILY',
       windows: [
         { ...span('2026-01-01', '2026-01-02'), at: at('2026-01-01'), limit: '100', used_before: '0', usage: '80', free: '80', billable: '0' },

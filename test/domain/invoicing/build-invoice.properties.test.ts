@@ -179,7 +179,7 @@ property(
 );
 
 property(
-  'the identities of the fields hold (billing-semantics 9.3, 20.3, 20.13)',
+  'the identities of the fields hold (billing 9.3, 20.3, 20.13)',
   fc.property(cases, (given) => {
     const built = build(given);
     const total = (texts: readonly string[]) => sum(texts.map(decimal));

@@ -5,7 +5,7 @@ import { amountOff, exclusive, inclusive, line, percentOff, wallet } from './inv
 const draft = { currency: 'usd', invoice_status: 'DRAFT' } as const;
 const finalized = { currency: 'usd', invoice_status: 'FINALIZED' } as const;
 
-describe('the worked example of billing-semantics 9.3', () => {
+describe('the worked example of billing 9.3', () => {
   const built = buildInvoice({
     ...finalized,
     lines: [line('usage', '80'), line('flat', '20', { price_type: 'FIXED' })],
@@ -116,7 +116,7 @@ describe('an invoice of rows alone', () => {
   });
 });
 
-describe('the order of computation (billing-semantics 9.1)', () => {
+describe('the order of computation (billing 9.1)', () => {
   test('prepaid credits do not lower the tax base and never pay exclusive tax', () => {
     const built = buildInvoice({
       ...finalized,

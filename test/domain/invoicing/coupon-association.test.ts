@@ -22,7 +22,7 @@ const repeated = (duration_in_periods: number) => ({
   duration_in_periods,
 });
 
-describe('the window of an association (billing-semantics 7.2)', () => {
+describe('the window of an association (billing 7.2)', () => {
   test.each`
     coupon                    | from            | given           | end                           | why
     ${repeated(1)}            | ${'2026-01-01'} | ${null}         | ${'2026-02-01T00:00:00.000Z'} | ${'one period'}
@@ -109,7 +109,7 @@ describe('which associations stand on an invoice', () => {
   });
 });
 
-describe('usage analytics take percentages that are not once (money-semantics 19.10)', () => {
+describe('usage analytics take percentages that are not once (money 19.10)', () => {
   const coupon = (
     off: ReturnType<typeof percentOff>,
     cadence: CouponAssociation['cadence'],

@@ -29,7 +29,7 @@ const fixed: Coupon = {
   currency: 'usd',
 };
 
-describe('terms of a coupon (billing-semantics 7.1)', () => {
+describe('terms of a coupon (billing 7.1)', () => {
   test.each`
     coupon
     ${percentage}
@@ -92,7 +92,7 @@ describe('terms of a coupon (billing-semantics 7.1)', () => {
   });
 });
 
-describe('the gate when a coupon is attached (billing-semantics 7.1)', () => {
+describe('the gate when a coupon is attached (billing 7.1)', () => {
   const at = '2026-03-01T00:00:00.000Z';
 
   test.each`

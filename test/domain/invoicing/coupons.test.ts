@@ -4,7 +4,7 @@ import { amountOff, line, percentOff } from './invoice-input.ts';
 
 const texts = (values: readonly { toFixed(): string }[]) => values.map((value) => value.toFixed());
 
-describe('what one coupon takes off a base (billing-semantics 7.3 step 2)', () => {
+describe('what one coupon takes off a base (billing 7.3 step 2)', () => {
   test.each`
     off                     | base        | currency | discount
     ${percentOff('25')}     | ${'80'}     | ${'usd'} | ${'20'}
@@ -215,7 +215,7 @@ describe('coupons of a line item', () => {
   });
 });
 
-describe('order of associations (billing-semantics 7.3 step 1)', () => {
+describe('order of associations (billing 7.3 step 1)', () => {
   const attached = (coupon_association_id: string, start_date: string) => ({
     coupon_association_id,
     start_date,
@@ -253,7 +253,7 @@ describe('order of associations (billing-semantics 7.3 step 1)', () => {
   });
 });
 
-describe('a row is discounted by its own dates (billing-semantics 7.2)', () => {
+describe('a row is discounted by its own dates (billing 7.2)', () => {
   const january = {
     period_start: '2026-01-01T00:00:00.000Z',
     period_end: '2026-02-01T00:00:00.000Z',

@@ -40,7 +40,7 @@ const note = (
   ...pairs: [string, string][]
 ): StoredCreditNote => ({ credit_note_status, line_items: credit(...pairs) });
 
-describe('the type follows from the invoice (money-semantics 10.2)', () => {
+describe('the type follows from the invoice (money 10.2)', () => {
   const types: Record<string, string | null> = {
     SUCCEEDED: 'REFUND',
     OVERPAID: 'REFUND',
@@ -74,7 +74,7 @@ describe('the type follows from the invoice (money-semantics 10.2)', () => {
   });
 });
 
-describe('the target (money-semantics 10.8)', () => {
+describe('the target (money 10.8)', () => {
   test.each`
     type            | requested           | target
     ${'REFUND'}     | ${null}             | ${'PREPAID_WALLET'}
@@ -94,7 +94,7 @@ describe('the target (money-semantics 10.8)', () => {
   );
 });
 
-describe('capacity (money-semantics 10.5)', () => {
+describe('capacity (money 10.5)', () => {
   test.each`
     type            | invoice                                                     | left
     ${'ADJUSTMENT'} | ${unpaid()}                                                 | ${'100'}
@@ -193,7 +193,7 @@ describe('what a refusal says', () => {
   });
 });
 
-describe('earlier notes count once they are finalized (rulings 17)', () => {
+describe('earlier notes count once they are finalized (money 8.4.4)', () => {
   test.each`
     earlier                                                             | left
     ${[]}                                                               | ${'60'}
@@ -240,7 +240,7 @@ describe('earlier notes count once they are finalized (rulings 17)', () => {
   });
 });
 
-describe('the tax line (money-semantics 10.6)', () => {
+describe('the tax line (money 10.6)', () => {
   const taxed = paid({ total: '110', amount_paid: '110', exclusive_tax: '10' });
 
   test('a full credit reaches the total of the invoice', () => {
@@ -289,7 +289,7 @@ describe('the tax line (money-semantics 10.6)', () => {
   });
 });
 
-describe('the content by which a repeated request is known (money-semantics 10.12)', () => {
+describe('the content by which a repeated request is known (money 10.12)', () => {
   const request = {
     invoice_id: 'inv_1',
     reason: 'DUPLICATE',

@@ -23,7 +23,7 @@ const update = (id: string, new_id: string, changes: Partial<Row>): LineEdit<Row
 });
 const idsAndAmounts = (lines: readonly Row[]) => lines.map(({ id, amount }) => [id, amount]);
 
-describe('edits of a draft (billing-semantics 17.6)', () => {
+describe('edits of a draft (billing 17.6)', () => {
   test('are applied in order', () => {
     const edited = editLines(
       [row('a', '100'), row('b', '50')],
@@ -241,7 +241,7 @@ describe('discounts of an edited draft are kept, as far as the new rows allow', 
   });
 });
 
-describe('recalculation (billing-semantics 17.6)', () => {
+describe('recalculation (billing 17.6)', () => {
   const invoice = {
     invoice_type: 'SUBSCRIPTION',
     invoice_status: 'FINALIZED',

@@ -1,7 +1,7 @@
 import { dueDate, paymentTermDays } from '../../../domain/invoicing/due-date.ts';
 import { refusalText } from '../../support/refusal.ts';
 
-describe('payment terms (billing-semantics 17.5)', () => {
+describe('payment terms (billing 17.5)', () => {
   test.each`
     terms         | days
     ${'0 NET'}    | ${0}
@@ -33,7 +33,7 @@ describe('payment terms (billing-semantics 17.5)', () => {
   });
 });
 
-describe('the due date counts from the issue (billing-semantics 17.5)', () => {
+describe('the due date counts from the issue (billing 17.5)', () => {
   test.each`
     issued                        | terms       | fallback | zone                  | due
     ${'2026-01-01T00:00:00.000Z'} | ${'15 NET'} | ${1}     | ${'UTC'}              | ${'2026-01-16T00:00:00.000Z'}

@@ -37,7 +37,7 @@ test('a row tells its discounts, credits and taxes in the order in which they ca
   expect(usage!.explanation!.settlement).toEqual([
     {
       step: 'discount',
-      rule: 'billing-semantics 7.3',
+      rule: 'billing 7.3',
       level: 'line_item',
       coupon_id: 'quarter',
       coupon_association_id: null,
@@ -53,7 +53,7 @@ test('a row tells its discounts, credits and taxes in the order in which they ca
     },
     {
       step: 'discount',
-      rule: 'billing-semantics 7.3',
+      rule: 'billing 7.3',
       level: 'invoice',
       coupon_id: 'ten',
       coupon_association_id: 'a-ten',
@@ -69,7 +69,7 @@ test('a row tells its discounts, credits and taxes in the order in which they ca
     },
     {
       step: 'prepaid_credit',
-      rule: 'billing-semantics 9.2',
+      rule: 'billing 9.2',
       wallet_id: 'w1',
       wallet_left: '2',
       invoice_left: '70',
@@ -79,7 +79,7 @@ test('a row tells its discounts, credits and taxes in the order in which they ca
     },
     {
       step: 'prepaid_credit',
-      rule: 'billing-semantics 9.2',
+      rule: 'billing 9.2',
       wallet_id: 'w2',
       wallet_left: '3',
       invoice_left: '68',
@@ -89,7 +89,7 @@ test('a row tells its discounts, credits and taxes in the order in which they ca
     },
     {
       step: 'tax',
-      rule: 'billing-semantics 8.2',
+      rule: 'billing 8.2',
       tax_rate_id: 'vat',
       tax_behavior: 'exclusive',
       percentage_value: '8.25',

@@ -27,7 +27,7 @@ const report = (
 const derived = (payments: readonly KnownPayment[]) =>
   deriveInvoicePayment('FINALIZED', decimal('100'), { ...EMPTY_LEDGER, payments });
 
-describe('a report becomes a payment (money-semantics 8.4.4)', () => {
+describe('a report becomes a payment (money 8.4.4)', () => {
   test.each`
     status         | amount   | paid     | remaining | result
     ${'SUCCEEDED'} | ${null}  | ${'100'} | ${'0'}    | ${'SUCCEEDED'}
@@ -62,7 +62,7 @@ describe('a report becomes a payment (money-semantics 8.4.4)', () => {
     ]);
   });
 
-  test('reports replace each other (rulings 17)', () => {
+  test('reports replace each other (money 8.4.4)', () => {
     const first = report(invoice(), 'PENDING', '40');
     const second = report(invoice({ payments: first }), 'PENDING', '70');
     expect(derived(second).amount_paid).toBe('70');

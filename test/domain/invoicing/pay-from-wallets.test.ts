@@ -27,7 +27,7 @@ const pay = (due: ReturnType<typeof open>, wallets: PayingWallet[], currency = '
     amount.toFixed(),
   ]);
 
-describe('who pays what (money-semantics 2.6.8)', () => {
+describe('who pays what (money 2.6.8)', () => {
   test.each`
     why                                   | due                                                                         | wallets                                                                          | paid
     ${'enough'}                           | ${open('50', '0')}                                                          | ${[paying('a', '60', ALL)]}                                                      | ${[['a', '50']]}
@@ -78,7 +78,7 @@ describe('who pays what (money-semantics 2.6.8)', () => {
   });
 });
 
-describe('what can be collected (money-semantics 8.1.4)', () => {
+describe('what can be collected (money 8.1.4)', () => {
   test.each(['DRAFT', 'SKIPPED', 'VOIDED'] as const)('not %s', (invoice_status) => {
     const refusal = refusalOf(() =>
       assertCollectable({ invoice_status, payment_status: 'PENDING' }),

@@ -39,7 +39,7 @@ const derive = (
   status: InvoiceStatus = 'FINALIZED',
 ) => deriveInvoicePayment(status, decimal(total), { ...EMPTY_LEDGER, ...ledger });
 
-describe('figures (money-semantics 8.4.1)', () => {
+describe('figures (money 8.4.1)', () => {
   test.each`
     why                              | total    | ledger                                                                                                                                       | adj      | due      | paid     | remaining | over    | refunded
     ${'nothing happened'}            | ${'100'} | ${{}}                                                                                                                                        | ${'0'}   | ${'100'} | ${'0'}   | ${'100'}  | ${'0'}  | ${'0'}
@@ -73,7 +73,7 @@ describe('figures (money-semantics 8.4.1)', () => {
   });
 });
 
-describe('the status of a finalized invoice (money-semantics 8.4.2)', () => {
+describe('the status of a finalized invoice (money 8.4.2)', () => {
   test.each`
     why                                                    | total    | ledger                                                               | status
     ${'nothing happened'}                                  | ${'100'} | ${{}}                                                                | ${'PENDING'}
@@ -170,7 +170,7 @@ describe('the worked examples', () => {
   });
 });
 
-describe('when it was paid (money-semantics 8.4.3)', () => {
+describe('when it was paid (money 8.4.3)', () => {
   const at = '2026-03-01T00:00:00.000Z';
   test.each(PAYMENT_STATUSES)('first time %s', (status) => {
     const settles = status === 'SUCCEEDED' || status === 'OVERPAID';

@@ -11,7 +11,7 @@ test.each(PAYMENT_STATUSES)('deleting a payment that is %s', (status) => {
   expect(isDeletable(status)).toBe(['INITIATED', 'PENDING', 'FAILED'].includes(status));
 });
 
-describe('the first status (money-semantics 8.1.3)', () => {
+describe('the first status (money 8.1.3)', () => {
   test.each`
     method            | processed      | held
     ${'PAYMENT_LINK'} | ${'INITIATED'} | ${'INITIATED'}
@@ -27,7 +27,7 @@ describe('the first status (money-semantics 8.1.3)', () => {
   });
 });
 
-describe('amounts (money-semantics 8.1.2, 8.1.6)', () => {
+describe('amounts (money 8.1.2, 8.1.6)', () => {
   const invoice = (amount_remaining: string, ...in_flight: string[]) => ({
     currency: 'usd',
     amount_remaining,

@@ -33,7 +33,7 @@ function apply(
   };
 }
 
-describe('rows are paid in their order (money-semantics 2.6)', () => {
+describe('rows are paid in their order (money 2.6)', () => {
   test.each`
     why                        | rows                                           | credits     | applied
     ${'all of one row'}        | ${[row('10')]}                                 | ${'10'}     | ${['10']}
@@ -138,7 +138,7 @@ describe('credits and money', () => {
   });
 });
 
-describe('the cap of the invoice (billing-semantics 9.2)', () => {
+describe('the cap of the invoice (billing 9.2)', () => {
   test.each`
     cap      | applied
     ${'30'}  | ${['30', '0']}
@@ -165,7 +165,7 @@ describe('the cap of the invoice (billing-semantics 9.2)', () => {
   });
 });
 
-describe('what a list of price types means (money-semantics 2.1.6)', () => {
+describe('what a list of price types means (money 2.1.6)', () => {
   test.each`
     allowed               | usage    | fixed    | none
     ${['USAGE']}          | ${true}  | ${false} | ${false}

@@ -23,7 +23,7 @@ const refund = (
   refund_status: Refund['refund_status'] = 'SUCCEEDED',
 ): Refund => ({ payment_id, amount, refund_status });
 
-describe('capacity of a payment (money-semantics 9.2)', () => {
+describe('capacity of a payment (money 9.2)', () => {
   test.each`
     why                     | refunds                                   | left
     ${'none yet'}           | ${[]}                                     | ${'100'}
@@ -52,7 +52,7 @@ describe('capacity of a payment (money-semantics 9.2)', () => {
   });
 });
 
-describe('over several payments, the newest first (money-semantics 9.7)', () => {
+describe('over several payments, the newest first (money 9.7)', () => {
   const split = (
     amount: string,
     target: 'PREPAID_WALLET' | 'BACK_TO_SOURCE',
@@ -121,7 +121,7 @@ describe('over several payments, the newest first (money-semantics 9.7)', () => 
   });
 });
 
-describe('the status of a payment with refunds (money-semantics 9.5)', () => {
+describe('the status of a payment with refunds (money 9.5)', () => {
   test.each`
     refunds                                              | status
     ${[]}                                                | ${'SUCCEEDED'}
@@ -137,7 +137,7 @@ describe('the status of a payment with refunds (money-semantics 9.5)', () => {
   });
 });
 
-describe('a retry (money-semantics 9.6)', () => {
+describe('a retry (money 9.6)', () => {
   test('only of a failed refund', () => {
     expect(() => assertRetryable({ refund_status: 'FAILED', was_retried: false })).not.toThrow();
   });

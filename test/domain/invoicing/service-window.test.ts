@@ -2,7 +2,7 @@ import { overlaps } from '../../../domain/invoicing/service-window.ts';
 
 const day = (number: number) => `2026-01-${String(number).padStart(2, '0')}T00:00:00.000Z`;
 
-describe('whether a row is inside a window (billing-semantics 7.2, 3.1)', () => {
+describe('whether a row is inside a window (billing 7.2, 3.1)', () => {
   test.each`
     row         | window          | inside   | why
     ${[10, 20]} | ${[1, 31]}      | ${true}  | ${'within'}

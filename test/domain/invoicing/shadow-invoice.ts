@@ -1,5 +1,5 @@
 /**
- * A second computation of an invoice, written from the rule pages (billing-semantics 7.3, 8.2, 9.2,
+ * A second computation of an invoice, written from the rule pages (billing 7.3, 8.2, 9.2,
  * 9.3) and not from `domain/`: whole numbers of minor units, ratios of bigints, one pass after the
  * other over plain columns. Percentages are in thousandths of a percent.
  */

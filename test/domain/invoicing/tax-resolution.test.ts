@@ -31,7 +31,7 @@ const march = {
 const rateIds = (associations: readonly TaxAssociation[], invoice = march) =>
   resolveTaxes(invoice, associations).rates.map((rate) => rate.tax_rate_id);
 
-describe('which rates apply (billing-semantics 8.1)', () => {
+describe('which rates apply (billing 8.1)', () => {
   const oneOfEach = TAX_LEVELS.map((level) => association({ level, tax_rate_id: level }));
 
   test.each`
@@ -144,7 +144,7 @@ describe('percentages', () => {
   });
 });
 
-describe('changes on a subscription (billing-semantics 8.1)', () => {
+describe('changes on a subscription (billing 8.1)', () => {
   const at = '2026-03-04T00:00:00.000Z';
   const added = { tax_rate_id: 'taxrate_1', currency: null };
 

@@ -2,7 +2,7 @@ import { computeTaxes, taxSummary } from '../../../domain/invoicing/taxes.ts';
 import { decimal } from '../../../domain/money.ts';
 import { exclusive, inclusive } from './invoice-input.ts';
 
-describe('amounts (billing-semantics 8.2)', () => {
+describe('amounts (billing 8.2)', () => {
   test.each`
     base        | currency | rates                                                     | taxes                    | inclusiveTax | exclusiveTax | net
     ${'100'}    | ${'usd'} | ${[]}                                                     | ${[]}                    | ${'0'}       | ${'0'}       | ${null}
@@ -50,7 +50,7 @@ describe('amounts (billing-semantics 8.2)', () => {
 });
 
 describe('rows', () => {
-  test('are listed highest priority first, equal ones as given (rulings 16)', () => {
+  test('are listed highest priority first, equal ones as given (billing 8.1)', () => {
     const { rows } = computeTaxes(
       decimal('100'),
       [

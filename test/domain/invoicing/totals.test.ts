@@ -20,7 +20,7 @@ const parts = (
   exclusiveTax: decimal(exclusive),
 });
 
-describe('the fields (billing-semantics 9.3)', () => {
+describe('the fields (billing 9.3)', () => {
   test.each`
     why                           | subtotal | discount | credits  | inclusive | exclusive | tax       | total      | negative
     ${'nothing'}                  | ${'0'}   | ${'0'}   | ${'0'}   | ${'0'}    | ${'0'}    | ${'0'}    | ${'0'}     | ${'0'}

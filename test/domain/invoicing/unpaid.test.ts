@@ -24,7 +24,7 @@ const invoice = (over: Partial<OpenInvoice> = {}): OpenInvoice => ({
   ...over,
 });
 
-describe('what is unpaid (money-semantics 2.8.5, 23.62)', () => {
+describe('what is unpaid (money 2.8.5, 23.62)', () => {
   test.each`
     over                                                     | unpaid
     ${{}}                                                    | ${true}

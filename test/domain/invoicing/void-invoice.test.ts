@@ -18,7 +18,7 @@ const voided = (over: Partial<VoidableInvoice> = {}, amount: string | null = nul
   return [decision.invoice_status, decision.refund.toFixed(), decision.carried.toFixed()];
 };
 
-describe('what goes back (money-semantics 9.11 to 9.15)', () => {
+describe('what goes back (money 9.11 to 9.15)', () => {
   test.each`
     why                              | over                                                               | amount   | refund   | carried
     ${'all that was paid'}           | ${{}}                                                              | ${null}  | ${'100'} | ${'0'}
@@ -47,7 +47,7 @@ describe('what goes back (money-semantics 9.11 to 9.15)', () => {
   });
 });
 
-describe('which invoices (money-semantics 9.10)', () => {
+describe('which invoices (money 9.10)', () => {
   test.each(['DRAFT', 'FINALIZED', 'SKIPPED'] as const)('%s', (invoice_status) => {
     expect(voided({ invoice_status, payment_status: 'PENDING', amount_paid: '0' })[0]).toBe(
       'VOIDED',

@@ -8,7 +8,7 @@ const cycle = {
 } as const;
 const rows = (...amounts: string[]) => amounts.map((amount) => ({ amount }));
 
-describe('what is skipped (billing-semantics 17.3)', () => {
+describe('what is skipped (billing 17.3)', () => {
   test.each`
     why                       | invoice                                                        | lines                  | skips
     ${'no row'}               | ${cycle}                                                       | ${[]}                  | ${true}

@@ -153,7 +153,7 @@ describe('rounding keeps the parts summing to the charge (6.1)', () => {
     const rounded = roundCommitment(given, 'jpy');
     expect(explainCommitmentRounding(given, rounded, 'true_up', 'jpy')).toEqual({
       step: 'rounding',
-      rule: 'billing-semantics 6.1',
+      rule: 'billing 6.1',
       unrounded: '10000',
       currency: 'jpy',
       decimals: 0,

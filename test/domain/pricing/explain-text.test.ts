@@ -100,7 +100,7 @@ describe('an explanation as text (the page docs/explanations.md shows one for ea
   test('a heading, then numbered steps with their rules, and a last line break', () => {
     const trial: ExplanationStep = {
       step: 'trial',
-      rule: 'billing-semantics 10.4',
+      rule: 'billing 10.4',
       trial: span('2026-01-01', '2026-01-15'),
       amount: '0',
     };
@@ -108,10 +108,10 @@ describe('an explanation as text (the page docs/explanations.md shows one for ea
       [
         'base: usd 5 for 1 unit, 2026-01-01 to 2026-02-01',
         '',
-        '1. Trial 2026-01-01 to 2026-01-15 (billing-semantics 10.4)',
+        '1. Trial 2026-01-01 to 2026-01-15 (billing 10.4)',
         '   free = 0',
         '',
-        '2. Trial 2026-01-01 to 2026-01-15 (billing-semantics 10.4)',
+        '2. Trial 2026-01-01 to 2026-01-15 (billing 10.4)',
         '   free = 0',
         '',
       ].join('\n'),
@@ -154,7 +154,7 @@ describe('an explanation as text (the page docs/explanations.md shows one for ea
     };
     const step: ExplanationStep = {
       step: 'allowance',
-      rule: 'billing-semantics 4',
+      rule: 'billing 4',
       usage_reset_period: 'DAILY',
       windows: [window],
       omitted: { count: 29, free: '100', billable: '12.5' },
@@ -162,7 +162,7 @@ describe('an explanation as text (the page docs/explanations.md shows one for ea
       billable: '12.5',
     };
     expect(bodyOf(step)).toEqual([
-      '1. Allowance, resets DAILY (billing-semantics 4)',
+      '1. Allowance, resets DAILY (billing 4)',
       '   reset window              limit      used before  usage  free  billable',
       '   2026-01-01 to 2026-01-02  unlimited            0      5     5       0',
       '   29 more                                                   100      12.5',
@@ -182,7 +182,7 @@ describe('an explanation as text (the page docs/explanations.md shows one for ea
     const share = { part_ms: 43_200_000, whole_ms: 86_400_000 };
     const step: ExplanationStep = {
       step: 'commitment',
-      rule: 'billing-semantics 6.2',
+      rule: 'billing 6.2',
       type: 'amount',
       promised: '10',
       quantity_rating: null,
@@ -197,7 +197,7 @@ describe('an explanation as text (the page docs/explanations.md shows one for ea
       ...outcome,
     };
     expect(bodyOf(step)).toEqual([
-      '1. Commitment, factor 1.5, true-up on (billing-semantics 6.2)',
+      '1. Commitment, factor 1.5, true-up on (billing 6.2)',
       '   10 × 12 / 24 hours',
       '                               usage  commitment  utilized  overage  true-up  = amount',
       '   2026-01-01 × 12 / 24 hours      1           5         1        0        4         5',
@@ -213,7 +213,7 @@ describe('an explanation as text (the page docs/explanations.md shows one for ea
       settlement: [
         {
           step: 'discount',
-          rule: 'billing-semantics 7.3',
+          rule: 'billing 7.3',
           level: 'line_item',
           coupon_id: 'coupon_1',
           coupon_association_id: null,
@@ -229,7 +229,7 @@ describe('an explanation as text (the page docs/explanations.md shows one for ea
         },
         {
           step: 'prepaid_credit',
-          rule: 'billing-semantics 9.2',
+          rule: 'billing 9.2',
           wallet_id: 'wallet_1',
           wallet_left: '4',
           invoice_left: '4.5',
@@ -239,7 +239,7 @@ describe('an explanation as text (the page docs/explanations.md shows one for ea
         },
         {
           step: 'tax',
-          rule: 'billing-semantics 8.2',
+          rule: 'billing 8.2',
           tax_rate_id: 'taxrate_1',
           tax_behavior: 'exclusive',
           percentage_value: '20',
@@ -254,9 +254,9 @@ describe('an explanation as text (the page docs/explanations.md shows one for ea
       '',
       'On the invoice',
       '                                             of  amount  leaves  rule',
-      '   coupon coupon_1                          5       0.5     4.5  billing-semantics 7.3',
-      '   wallet wallet_1                          4.5     4       0.5  billing-semantics 9.2',
-      '   20% exclusive tax taxrate_1 on all rows  9       1.8          billing-semantics 8.2',
+      '   coupon coupon_1                          5       0.5     4.5  billing 7.3',
+      '   wallet wallet_1                          4.5     4       0.5  billing 9.2',
+      '   20% exclusive tax taxrate_1 on all rows  9       1.8          billing 8.2',
       '',
     ]);
   });

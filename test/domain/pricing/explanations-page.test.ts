@@ -12,7 +12,7 @@ const HEAD = `# Explained lines
 Every invoice line carries an explanation: what it was computed from and every result on the way, in the order of the
 computation (\`schemas/explanation.ts\`). Rating returns it together with the amount; nothing computes it again, so it cannot
 say something else than the invoice. Below is one line for each rule, printed by \`explainText\`, with the section of
-billing-semantics that decides. A test computes this page and redoes each line by hand, with exact fractions.
+the billing rules that decides. A test computes this page and redoes each line by hand, with exact fractions.
 `;
 
 function page(): string {

@@ -144,7 +144,7 @@ describe('the events of a line are those that no more specific line takes (2.5)'
   });
 });
 
-describe('two lines that would bill the same event are refused (2.5, ruling 14)', () => {
+describe('two lines that would bill the same event are refused (2.5, money 12.1)', () => {
   const refused = (...lines: UsageSelector[]) => refusalOf(() => refuseUsageRatedTwice(lines));
   const fine = (...lines: UsageSelector[]) => expect(refuseUsageRatedTwice(lines)).toBeUndefined();
 

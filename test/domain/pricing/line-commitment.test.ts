@@ -48,7 +48,7 @@ describe('once for the period', () => {
     expect(decimalText(outcome.charge)).toBe('160');
     expect(step).toEqual({
       step: 'commitment',
-      rule: 'billing-semantics 6.1',
+      rule: 'billing 6.1',
       type: 'amount',
       promised: '100',
       quantity_rating: null,
@@ -108,7 +108,7 @@ describe('for each window', () => {
       ['1', '5'],
     ]);
     expect(decimalText(outcome.charge)).toBe('17');
-    expect(step).toMatchObject({ rule: 'billing-semantics 6.2', share: null, type: 'quantity' });
+    expect(step).toMatchObject({ rule: 'billing 6.2', share: null, type: 'quantity' });
     expect(step.quantity_rating).toMatchObject({ quantity: '5', amount: '5' });
   });
 

@@ -51,7 +51,7 @@ describe('a monthly price on a quarterly subscription (3.3)', () => {
     const [sumStep] = merged!.explanation.steps;
     expect(sumStep).toMatchObject({
       step: 'sum',
-      rule: 'billing-semantics 3.3',
+      rule: 'billing 3.3',
       parts: months.map((period) => ({ period, quantity: '1', amount: '33.34' })),
     });
   });

@@ -148,7 +148,7 @@ describe('the account of a price and of one quantity', () => {
     const { model } = flat('2');
     expect(explainRate(model, rate(model, dec('3')))).toMatchObject({
       step: 'rate',
-      rule: 'billing-semantics 2.2',
+      rule: 'billing 2.2',
       omitted: null,
       quantity: '3',
       amount: '6',
@@ -160,7 +160,7 @@ describe('the account of a price and of one quantity', () => {
       amount: dec('0.01'),
       step: {
         step: 'rounding',
-        rule: 'billing-semantics 0.2',
+        rule: 'billing 0.2',
         unrounded: '0.005',
         currency: 'usd',
         decimals: 2,

@@ -44,7 +44,7 @@ describe('a fixed line is rate(price, quantity) (2.3)', () => {
     const line = fixedLine({ price: fixed('5', { min_quantity: '3' }), quantity: '4' });
     expect(step(line, 'quantity')).toEqual({
       step: 'quantity',
-      rule: 'billing-semantics 2.3',
+      rule: 'billing 2.3',
       quantity: '4',
       min_quantity: '3',
     });

@@ -88,7 +88,7 @@ describe('a USAGE line of one charge period (2.2, 0.2)', () => {
     expect(() => usageLine({ price: flat('1'), rows: twice })).toThrow('in one row');
     const rows = windows('2026-01-01 1');
     expect(usageLine({ price: flat('1'), rows }).explanation.steps[1]).toMatchObject({
-      rule: 'billing-semantics 2.4',
+      rule: 'billing 2.4',
     });
   });
 });
@@ -111,7 +111,7 @@ describe('windowed prices: SLAB 0-10 at 1, above at 2 (2.4)', () => {
     expect(figures(line)).toBe('24 for 22');
     expect(step(line, 'rate').ratings.map(({ amount }) => amount)).toEqual(['3', '14', '0', '7']);
     expect(step(line, 'usage')).toMatchObject({
-      rule: 'billing-semantics 2.4',
+      rule: 'billing 2.4',
       windows: { bucket_size: 'HOUR', timezone: 'UTC', with_usage: 4 },
     });
   });

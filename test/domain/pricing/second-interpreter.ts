@@ -15,7 +15,7 @@ import {
 } from './exact.ts';
 
 /**
- * The price of a quantity, written a second time from the rules of billing-semantics 2.2: unit by tier
+ * The price of a quantity, written a second time from the rules of billing 2.2: unit by tier
  * instead of by a running floor, in exact fractions instead of decimals. Knows nothing of the code.
  */
 export function priceOf(model: ExplainedModel, quantity: Exact): Exact {

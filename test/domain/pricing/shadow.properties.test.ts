@@ -101,7 +101,7 @@ const fieldsOf = (commitment: Commitment | null) =>
         commitment_true_up_enabled: commitment.trueUp,
       };
 
-/** billing-semantics 6.1 in three lines. */
+/** billing 6.1 in three lines. */
 function under(commitment: Commitment | null, usage: Exact, terms: PriceTerms): Exact {
   if (commitment === null) return usage;
   const value = exact(commitment.value);

@@ -38,7 +38,7 @@ const committed = (
   return commitStretches(rated, terms, price, cellOf(JANUARY, service), 'none');
 };
 
-describe('one commitment over the stretches of a charge period (billing-semantics 6.2)', () => {
+describe('one commitment over the stretches of a charge period (billing 6.2)', () => {
   const hundred = { commitment_amount: '100', commitment_overage_factor: '2' };
   const trueUp = { ...hundred, commitment_true_up_enabled: true };
 

@@ -141,7 +141,7 @@ describe('usage of a subscription under its commitment (6.3)', () => {
     ]);
     const full = { scope: 'period' as const, share: { part_ms: 2, whole_ms: 2 } };
     const pool = step(commit(used('60'), terms('100', '2'), full).rows[0]!, 'commitment');
-    expect(pool).toMatchObject({ rule: 'billing-semantics 6.3', share: null, commitment: '100' });
+    expect(pool).toMatchObject({ rule: 'billing 6.3', share: null, commitment: '100' });
   });
 });
 

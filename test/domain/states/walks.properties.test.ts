@@ -15,7 +15,7 @@ import { transactionMachine } from '../../../domain/states/wallet-transaction.ts
 import { walletMachine } from '../../../domain/states/wallet.ts';
 import { property } from '../../support/properties.ts';
 
-/** Each machine with the states that nothing leads out of (billing-semantics 19, money-semantics 21). */
+/** Each machine with the states that nothing leads out of (billing 19, money 21). */
 const machines: readonly { machine: StateMachine<string, string>; final: readonly string[] }[] = [
   { machine: subscriptionMachine, final: ['cancelled'] },
   { machine: pauseMachine, final: ['completed', 'cancelled'] },

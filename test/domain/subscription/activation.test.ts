@@ -14,7 +14,7 @@ import {
 } from '../../../domain/subscription/activation.ts';
 import { refusalOf, refusalText } from '../../support/refusal.ts';
 
-describe('payment_behavior × collection_method, 10 due (billing-semantics 10.3)', () => {
+describe('payment_behavior × collection_method, 10 due (billing 10.3)', () => {
   test.each`
     payment_behavior         | collection_method         | accepted | attempts | paid        | unpaid
     ${'default_active'}      | ${'charge_automatically'} | ${true}  | ${true}  | ${'active'} | ${'active'}
@@ -65,7 +65,7 @@ describe('payment_behavior × collection_method, 10 due (billing-semantics 10.3)
   );
 });
 
-describe('what a settled invoice does to its subscription (billing-semantics 10.3)', () => {
+describe('what a settled invoice does to its subscription (billing 10.3)', () => {
   const settled = decimal('0');
   test.each(SUBSCRIPTION_STATUSES)('a %s one', (status) => {
     expect(

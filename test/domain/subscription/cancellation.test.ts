@@ -42,7 +42,7 @@ const standing = (cancel_at: string, cancel_at_period_end: boolean) => ({
   takes_effect: 'later',
 });
 
-describe('a cancellation as asked for (billing-semantics 13)', () => {
+describe('a cancellation as asked for (billing 13)', () => {
   test.each`
     why                                   | of                                                                                | decision
     ${'now'}                              | ${{}}                                                                             | ${ended(at)}
@@ -127,7 +127,7 @@ describe('what can be cancelled', () => {
   });
 });
 
-describe('when it is over (billing-semantics 13, 3.4)', () => {
+describe('when it is over (billing 13, 3.4)', () => {
   test.each`
     cancel_at                     | end_date                      | end
     ${null}                       | ${null}                       | ${null}

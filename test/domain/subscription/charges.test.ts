@@ -47,7 +47,7 @@ const cycle: InvoiceScope = {
   opening: period('02-01', '03-01'),
 };
 
-describe('which charge goes on which invoice (billing-semantics 3.1)', () => {
+describe('which charge goes on which invoice (billing 3.1)', () => {
   test('opening: advances of the first period alone', () => {
     expect(charged(lines, opening)).toEqual(['advance 01-01..02-01']);
   });
@@ -88,7 +88,7 @@ describe('which charge goes on which invoice (billing-semantics 3.1)', () => {
   });
 });
 
-describe('one-time charges (billing-semantics 3.1)', () => {
+describe('one-time charges (billing 3.1)', () => {
   const once = (cadence: string, start: string) =>
     line('once', 'FIXED', cadence, { billing_period: 'ONETIME', start_date: day(start) });
   const later = { start_date: day('01-01').replace('2026', '2025') };

@@ -5,7 +5,7 @@ import { refusalText } from '../../support/refusal.ts';
 
 const day = (number: number) => `2026-01-0${number}T00:00:00.000Z`;
 
-describe('an anchor of one’s own (rulings 15)', () => {
+describe('an anchor of one’s own (billing 2.1)', () => {
   test.each`
     cycle            | anchor
     ${'anniversary'} | ${null}
@@ -21,7 +21,7 @@ describe('an anchor of one’s own (rulings 15)', () => {
   });
 });
 
-describe('dates (billing-semantics 10.1)', () => {
+describe('dates (billing 10.1)', () => {
   test.each([null, day(2)])('from the first to %s', (end) => {
     expect(() => validateDates(day(1), end)).not.toThrow();
   });
@@ -30,7 +30,7 @@ describe('dates (billing-semantics 10.1)', () => {
   });
 });
 
-describe('pay first (billing-semantics 14.1, 15)', () => {
+describe('pay first (billing 14.1, 15)', () => {
   test.each`
     checkout | due       | waits
     ${true}  | ${'0.01'} | ${true}

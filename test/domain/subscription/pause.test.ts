@@ -30,7 +30,7 @@ const request = (over: Partial<PauseRequest> = {}): PauseRequest => ({
 const plan = (of: Partial<PauseRequest> = {}, on: Partial<PausableSubscription> = {}) =>
   planPause(subscription(on), request(of), at);
 
-describe('a pause as asked for (billing-semantics 12.1)', () => {
+describe('a pause as asked for (billing 12.1)', () => {
   const later = '2026-01-20T00:00:00.000Z';
 
   test.each`
@@ -83,7 +83,7 @@ describe('a pause as asked for (billing-semantics 12.1)', () => {
   });
 });
 
-describe('what can be paused (billing-semantics 12.2)', () => {
+describe('what can be paused (billing 12.2)', () => {
   test.each(SUBSCRIPTION_STATUSES.filter((status) => status !== 'active'))(
     'not %s',
     (subscription_status) => {
@@ -130,7 +130,7 @@ describe('a refusal says what to do', () => {
   });
 });
 
-describe('the period after a pause (billing-semantics 12.4)', () => {
+describe('the period after a pause (billing 12.4)', () => {
   const running = {
     billing_cycle: 'anniversary' as const,
     billing_anchor: '2026-01-01T00:00:00.000Z',

@@ -20,7 +20,7 @@ const subscription = (over: Partial<ChangeableSubscription> = {}): ChangeableSub
   ...over,
 });
 
-describe('what may change its plan (billing-semantics 14.2)', () => {
+describe('what may change its plan (billing 14.2)', () => {
   test.each(SUBSCRIPTION_STATUSES)('a %s one', (subscription_status) => {
     const attempt = () => assertPlanChangeable(subscription({ subscription_status }), 'plan_2');
     if (subscription_status === 'active' || subscription_status === 'trialing') {

@@ -18,7 +18,7 @@ const settings = (over: Partial<SpendAlertSettings> = {}): SpendAlertSettings =>
   ...over,
 });
 
-describe('settings (money-semantics 20.2)', () => {
+describe('settings (money 20.2)', () => {
   test.each`
     why                | over
     ${'all three'}     | ${{}}

@@ -24,7 +24,7 @@ const window = (of: Partial<TrialRequest>, prices = [price(14)], at = start, zon
   return found === null ? null : [found.start, found.end];
 };
 
-describe('the trial of a new subscription (billing-semantics 10.4)', () => {
+describe('the trial of a new subscription (billing 10.4)', () => {
   test.each`
     why                              | prices                                             | end
     ${'the days that prices share'}  | ${[price(14), price(14)]}                          | ${'2026-01-15T00:00:00.000Z'}
@@ -76,7 +76,7 @@ describe('the trial of a new subscription (billing-semantics 10.4)', () => {
   });
 });
 
-describe('moving the end of a trial (billing-semantics 10.4)', () => {
+describe('moving the end of a trial (billing 10.4)', () => {
   const at = '2026-03-10T00:00:00.000Z';
   test.each(['2026-03-13T00:00:00.000Z', '2026-06-01T00:00:00.000Z', at])('to %s', (end) => {
     expect(moveTrialEnd({ subscription_status: 'trialing' }, end, at)).toEqual({

@@ -21,7 +21,7 @@ const boundaries = (grid: BillingRhythm, from: number, to: number) => {
   );
 };
 
-describe('worked boundaries (billing-semantics 1.5)', () => {
+describe('worked boundaries (billing 1.5)', () => {
   test.each<[string, BillingRhythm, string[]]>([
     [
       'monthly from 31 January',

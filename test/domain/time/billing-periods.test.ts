@@ -30,7 +30,7 @@ const shown = (cell: BillingPeriodCell | null): string | null => {
 const first = (of: BillingSchedule, count: number) =>
   billingPeriods(of, of.start_date, '2100-01-01T00:00:00Z', count).map(shown);
 
-describe('first and following periods (billing-semantics 1.4, 1.5)', () => {
+describe('first and following periods (billing 1.4, 1.5)', () => {
   test.each<[string, BillingSchedule, string[]]>([
     [
       'anniversary has no stub',
@@ -231,7 +231,7 @@ describe('periods that overlap a range', () => {
   });
 });
 
-describe('trials (billing-semantics 1.6)', () => {
+describe('trials (billing 1.6)', () => {
   test('anniversary: the first paid period after the trial is full', () => {
     const trialEnd = '2026-01-24T10:00:00Z';
     const paid = schedule(trialEnd, { billing_anchor: trialEnd });

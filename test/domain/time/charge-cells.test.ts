@@ -24,7 +24,7 @@ const period = (start: string, end: string) => ({
   end: `${end}T00:00:00Z`,
 });
 
-describe('cells of a price inside a billing period (billing-semantics 3.3)', () => {
+describe('cells of a price inside a billing period (billing 3.3)', () => {
   test('a monthly price in a clipped quarter: 19 of 28 days, then a full month', () => {
     expect(
       chargeCells(subscription, monthly, period('2026-02-10', '2026-04-01')).map(shown),

@@ -3,7 +3,7 @@ import { isChargedIn, oneTimeTiming } from '../../../domain/time/charge-timing.t
 const period = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
 const NEXT = '2026-03-01T00:00:00Z';
 
-describe('a charge with a service period (billing-semantics 3.1)', () => {
+describe('a charge with a service period (billing 3.1)', () => {
   test.each<['ADVANCE' | 'ARREAR', string, string, boolean]>([
     ['ADVANCE', '2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z', true],
     ['ADVANCE', '2026-01-31T23:59:59.999Z', '2026-04-01T00:00:00Z', true],

@@ -14,7 +14,7 @@ const schedule = (more: Partial<ResetSchedule> = {}): ResetSchedule => ({
   ...more,
 });
 
-describe('the window that holds an instant (billing-semantics 4)', () => {
+describe('the window that holds an instant (billing 4)', () => {
   test.each<[UsageResetPeriod, string, string, string | null]>([
     ['DAILY', '2026-01-20T23:59:59.999Z', '2026-01-20T00:00:00.000Z', '2026-01-21T00:00:00.000Z'],
     ['DAILY', '2026-01-21T00:00:00.000Z', '2026-01-21T00:00:00.000Z', '2026-01-22T00:00:00.000Z'],

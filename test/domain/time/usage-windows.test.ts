@@ -10,7 +10,7 @@ const short = (text: string) => text.replace('.000Z', '').replace(':00Z', '');
 const starts = (of: ReturnType<typeof window>, start: string, end: string) =>
   windowsWithin(of, { start, end }).map((cell) => short(cell.window_start));
 
-describe('the window that holds an instant (billing-semantics 2.4)', () => {
+describe('the window that holds an instant (billing 2.4)', () => {
   test.each<[BucketSize, string, string, string]>([
     ['MINUTE', '', '2026-03-04T05:06:07.008Z', '2026-03-04T05:06:00.000Z'],
     ['15MIN', '', '2026-03-04T05:29:59.999Z', '2026-03-04T05:15:00.000Z'],

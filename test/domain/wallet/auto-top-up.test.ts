@@ -46,7 +46,7 @@ const decide = (
   return decision.tops_up ? `top up ${decision.credits.toFixed()}` : decision.because;
 };
 
-describe('when it fires (money-semantics 3.4)', () => {
+describe('when it fires (money 3.4)', () => {
   test.each`
     credits   | decision
     ${'3'}    | ${'top up 10'}
@@ -88,7 +88,7 @@ describe('when it fires (money-semantics 3.4)', () => {
   });
 });
 
-describe('cooldown (money-semantics 3.6 to 3.8)', () => {
+describe('cooldown (money 3.6 to 3.8)', () => {
   test.each`
     why                                  | over                                     | since                          | decision
     ${'none for invoices'}               | ${{}}                                    | ${0}                           | ${'top up 10'}
@@ -113,7 +113,7 @@ describe('cooldown (money-semantics 3.6 to 3.8)', () => {
   });
 });
 
-describe('configuration (money-semantics 3.2)', () => {
+describe('configuration (money 3.2)', () => {
   const limits = {
     free_credit_limit_per_transaction: '0',
     min_topup_amount_per_currency: { usd: '1' },
@@ -142,7 +142,7 @@ describe('configuration (money-semantics 3.2)', () => {
   });
 });
 
-describe('how a cooldown is written (money-semantics 3.1)', () => {
+describe('how a cooldown is written (money 3.1)', () => {
   test.each`
     input                            | ms                | text
     ${'0s'}                          | ${0}              | ${'0s'}

@@ -22,7 +22,7 @@ const settings = (over: Partial<AlertSettings> = {}): AlertSettings => ({
   ...over,
 });
 
-describe('settings (money-semantics 4.2, 4.3)', () => {
+describe('settings (money 4.2, 4.3)', () => {
   test.each`
     why                       | over
     ${'all three'}            | ${{}}
@@ -55,7 +55,7 @@ describe('settings (money-semantics 4.2, 4.3)', () => {
   });
 });
 
-describe('the state of a falling value (money-semantics 4.4)', () => {
+describe('the state of a falling value (money 4.4)', () => {
   test.each`
     value      | state
     ${'50.01'} | ${'ok'}
@@ -87,7 +87,7 @@ describe('the state of a falling value (money-semantics 4.4)', () => {
   });
 });
 
-describe('what is logged and announced (money-semantics 4.7, 4.8)', () => {
+describe('what is logged and announced (money 4.7, 4.8)', () => {
   const pairs = [null, ...ALERT_STATES].flatMap((previous) =>
     ALERT_STATES.map((state) => ({ previous, state })),
   );
@@ -113,7 +113,7 @@ describe('what is logged and announced (money-semantics 4.7, 4.8)', () => {
   });
 });
 
-describe('percentage alerts (interface, wallet; money-semantics 4.6)', () => {
+describe('percentage alerts (interface, wallet; money 4.6)', () => {
   const credit = (credit_amount: string, created_at: string, over = {}) => ({
     type: 'credit' as const,
     transaction_status: 'completed' as const,

@@ -20,7 +20,7 @@ const taken = (breakdown: readonly { credit_transaction_id: string; credits: str
     .map(({ credit_transaction_id, credits }) => `${credit_transaction_id}:${credits}`)
     .join(' ');
 
-describe('whether a block can be spent (money-semantics 2.5, 2.7)', () => {
+describe('whether a block can be spent (money 2.5, 2.7)', () => {
   test.each`
     why                                    | expiry                        | at                            | periodEnd                     | spendable
     ${'never expires'}                     | ${null}                       | ${NOW}                        | ${null}                       | ${true}
@@ -46,7 +46,7 @@ describe('whether a block can be spent (money-semantics 2.5, 2.7)', () => {
   });
 });
 
-describe('the order of use (money-semantics 2.5 step 5)', () => {
+describe('the order of use (money 2.5 step 5)', () => {
   const order = (...blocks: ReturnType<typeof block>[]) => inOrderOfUse(blocks).map(({ id }) => id);
 
   test('priority, the lower first, none last', () => {
@@ -177,7 +177,7 @@ describe('sums', () => {
   });
 });
 
-describe('an overdraft is filled first (money-semantics 2.4.2)', () => {
+describe('an overdraft is filled first (money 2.4.2)', () => {
   test.each`
     overdrawn | credits  | available
     ${'0'}    | ${'100'} | ${'100'}
@@ -189,7 +189,7 @@ describe('an overdraft is filled first (money-semantics 2.4.2)', () => {
   });
 });
 
-describe('granted and bought (money-semantics 2.3.7)', () => {
+describe('granted and bought (money 2.3.7)', () => {
   const bucket: Record<CreditReason, 'free' | 'purchased'> = {
     FREE_CREDIT_GRANT: 'free',
     SUBSCRIPTION_CREDIT_GRANT: 'free',

@@ -31,7 +31,7 @@ const subscription = {
 };
 const lasting = { expiration_type: 'DURATION', expiration_duration: 1 } as const;
 
-describe('a template (money-semantics 5.1)', () => {
+describe('a template (money 5.1)', () => {
   test.each`
     why                 | over
     ${'as it is'}       | ${{}}
@@ -127,7 +127,7 @@ describe('a grant of a subscription', () => {
   });
 });
 
-describe('rates (money-semantics 5.1.4, 5.1.5)', () => {
+describe('rates (money 5.1.4, 5.1.5)', () => {
   const rates = (conversion_rate: string | null, topup_conversion_rate: string | null = null) => ({
     conversion_rate,
     topup_conversion_rate,

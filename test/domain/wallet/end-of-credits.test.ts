@@ -14,7 +14,7 @@ const dying = block('a', '10', { expiry_date: expiry });
 const period = (period_end: string, is_invoiced = false) => ({ period_end, is_invoiced });
 const before = period('2026-02-28T00:00:00.000Z');
 
-describe('what waits for a late invoice (money-semantics 2.7.4)', () => {
+describe('what waits for a late invoice (money 2.7.4)', () => {
   test.each`
     why                                    | periods                                       | at                            | held
     ${'before its expiry nothing is held'} | ${[before]}                                   | ${'2026-02-28T23:59:59.999Z'} | ${false}
@@ -74,7 +74,7 @@ describe('what the sweep writes off', () => {
   });
 });
 
-describe('termination (money-semantics 2.12)', () => {
+describe('termination (money 2.12)', () => {
   const blocks = [block('a', '10'), dying, block('empty', '0')];
 
   test('writes off what the blocks hold and closes', () => {
@@ -150,7 +150,7 @@ describe('termination (money-semantics 2.12)', () => {
   });
 });
 
-describe('prepaid to postpaid (money-semantics 2.12.3)', () => {
+describe('prepaid to postpaid (money 2.12.3)', () => {
   const blocks = [
     block('a', '10', { priority: 2, transaction_reason: 'PURCHASED_CREDIT_DIRECT' }),
     block('empty', '0'),

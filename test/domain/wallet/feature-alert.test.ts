@@ -22,7 +22,7 @@ const above = (over: Partial<FeatureAlertSettings> = {}): FeatureAlertSettings =
   ...over,
 });
 
-describe('settings (money-semantics 4.2, 4.12)', () => {
+describe('settings (money 4.2, 4.12)', () => {
   test.each`
     why                | of
     ${'below'}         | ${below()}

@@ -12,7 +12,7 @@ import { refusalOf, refusalText } from '../../support/refusal.ts';
 const at = '2026-03-01T00:00:00.000Z';
 const TRIAL_END = '2026-03-15T00:00:00.000Z';
 
-describe('by the state of the subscription (money-semantics 5.4)', () => {
+describe('by the state of the subscription (money 5.4)', () => {
   const decisions = {
     draft: { action: 'wait', next_attempt_at: '2026-03-01T00:30:00.000Z' },
     trialing: { action: 'wait', next_attempt_at: TRIAL_END },
@@ -71,7 +71,7 @@ describe('by the state of the subscription (money-semantics 5.4)', () => {
   });
 });
 
-describe('after a failure (money-semantics 5.3.6)', () => {
+describe('after a failure (money 5.3.6)', () => {
   test.each`
     failures | minutes
     ${1}     | ${15}
@@ -86,7 +86,7 @@ describe('after a failure (money-semantics 5.3.6)', () => {
   test('somebody is told at the tenth', () => expect(FAILURES_TO_ALERT).toBe(10));
 });
 
-describe('when the credits expire (money-semantics 5.5.3, 5.5.4)', () => {
+describe('when the credits expire (money 5.5.3, 5.5.4)', () => {
   const lasting = (expiration_duration: number, expiration_duration_unit: string) =>
     ({ expiration_type: 'DURATION', expiration_duration, expiration_duration_unit }) as Parameters<
       typeof grantExpiry
@@ -140,7 +140,7 @@ describe('when the credits expire (money-semantics 5.5.3, 5.5.4)', () => {
   });
 });
 
-describe('a first period that is a part (money-semantics 5.2.6)', () => {
+describe('a first period that is a part (money 5.2.6)', () => {
   const period = { start: '2026-04-01T00:00:00.000Z', end: '2026-05-01T00:00:00.000Z' };
   const proration = (over = {}) => ({
     proration_behavior: 'create_prorations' as const,

@@ -34,7 +34,7 @@ function bounds(of: RunningGrant, count: number): string[] {
   return found;
 }
 
-describe('where a grant starts (money-semantics 5.2)', () => {
+describe('where a grant starts (money 5.2)', () => {
   test.each`
     trial_end                     | start
     ${null}                       | ${'2026-01-01T00:00:00.000Z'}
@@ -89,7 +89,7 @@ describe('where a grant starts (money-semantics 5.2)', () => {
   });
 });
 
-describe('applications (money-semantics 5.3)', () => {
+describe('applications (money 5.3)', () => {
   test('are pending, due at the start of their period', () => {
     expect(firstApplication(grant())).toEqual({
       scheduled_for: '2026-01-01T00:00:00.000Z',
@@ -154,7 +154,7 @@ describe('applications (money-semantics 5.3)', () => {
   });
 });
 
-describe('cancellation (money-semantics 5.1.7, 5.6.3)', () => {
+describe('cancellation (money 5.1.7, 5.6.3)', () => {
   const due = (scheduled_for: string, application_status: GrantApplication['application_status']) =>
     ({
       scheduled_for: `${scheduled_for}T00:00:00.000Z`,

@@ -17,7 +17,7 @@ const bonus = credit('50', {
   parent_transaction_id: 'buy',
 });
 
-describe('a purchase that waits (money-semantics 2.11)', () => {
+describe('a purchase that waits (money 2.11)', () => {
   test('moves nothing', () => {
     const rows = requestPurchase(walletOf('7', { topup_conversion_rate: '2' }), [purchase, bonus]);
     expect(
@@ -43,7 +43,7 @@ describe('a purchase that waits (money-semantics 2.11)', () => {
   });
 });
 
-describe('its completion (money-semantics 2.11.6)', () => {
+describe('its completion (money 2.11.6)', () => {
   const pending = (wallet = walletOf('0')) => requestPurchase(wallet, [purchase, bonus]);
   const figures = (decision: ReturnType<typeof completePurchase>) =>
     decision.rows.map((row) => [
@@ -126,7 +126,7 @@ describe('its completion (money-semantics 2.11.6)', () => {
   });
 });
 
-describe('its failure (money-semantics 2.11.8)', () => {
+describe('its failure (money 2.11.8)', () => {
   test.each(TRANSACTION_STATUSES)('of rows that are %s', (transaction_status) => {
     const rows = requestPurchase(walletOf('0'), [purchase, bonus]).map((row) => ({
       ...row,
@@ -142,7 +142,7 @@ describe('its failure (money-semantics 2.11.8)', () => {
   });
 });
 
-describe('credits whose invoice is voided (money-semantics 9.16)', () => {
+describe('credits whose invoice is voided (money 9.16)', () => {
   const bought = (left: string, bonusLeft = '50') => [
     { block: block('buy', left), credit_amount: '20' },
     { block: block('bonus', bonusLeft), credit_amount: '50' },
@@ -196,7 +196,7 @@ describe('credits whose invoice is voided (money-semantics 9.16)', () => {
   });
 });
 
-describe('bonus credits (money-semantics 2.11.10)', () => {
+describe('bonus credits (money 2.11.10)', () => {
   const slabs = [
     { threshold: '5000', bonus: { type: 'flat', value: '750' } },
     { threshold: '10000', bonus: { type: 'percentage', value: '20' } },

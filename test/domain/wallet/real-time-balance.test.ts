@@ -51,7 +51,7 @@ const balance = (
   );
 };
 
-describe('example F (money-semantics 2.8)', () => {
+describe('example F (money 2.8)', () => {
   test.each`
     allowed      | result    | unpaid
     ${USAGE}     | ${'56.6'} | ${'25'}

@@ -33,7 +33,7 @@ const reverse = (
     at,
   );
 
-describe('the very credits go back to the very blocks (money-semantics 2.6.6, 9.11)', () => {
+describe('the very credits go back to the very blocks (money 2.6.6, 9.11)', () => {
   test('breakdown and reversal are inverse', () => {
     const decision = reverse(spend('15'));
     expect(decision.blocks).toEqual(blocks);

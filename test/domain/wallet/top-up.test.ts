@@ -36,7 +36,7 @@ const check = (over: Partial<TopUpRequest> = {}, wallet = {}, limits = config) =
   return [credits.toFixed(), amount.toFixed()];
 };
 
-describe('credits and money (money-semantics 2.2.6, 2.2.7)', () => {
+describe('credits and money (money 2.2.6, 2.2.7)', () => {
   test.each`
     credits  | amount   | rate       | gives                     | costs
     ${'100'} | ${null}  | ${'1'}     | ${'100'}                  | ${'100'}
@@ -71,7 +71,7 @@ describe('accepted', () => {
   });
 });
 
-describe('refused (money-semantics 2.11.1)', () => {
+describe('refused (money 2.11.1)', () => {
   test.each`
     path                      | over
     ${'credits_to_add'}       | ${{ credits_to_add: decimal('0') }}
@@ -163,7 +163,7 @@ describe('limits of the tenant (interface, limits)', () => {
   });
 });
 
-describe('whether a purchase waits (money-semantics 2.11.4)', () => {
+describe('whether a purchase waits (money 2.11.4)', () => {
   test.each`
     reason                         | auto_complete | has_checkout | by_end_customer | trigger
     ${'FREE_CREDIT_GRANT'}         | ${false}      | ${false}     | ${false}        | ${'record'}
@@ -187,7 +187,7 @@ describe('whether a purchase waits (money-semantics 2.11.4)', () => {
   });
 });
 
-describe('expiries written as YYYYMMDD (money-semantics 2.1.9)', () => {
+describe('expiries written as YYYYMMDD (money 2.1.9)', () => {
   test.each`
     date        | instant
     ${20250101} | ${'2025-01-01T00:00:00.000Z'}

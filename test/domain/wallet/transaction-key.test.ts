@@ -6,7 +6,7 @@ import {
 } from '../../../domain/wallet/transaction-key.ts';
 import { refusalOf, refusalText } from '../../support/refusal.ts';
 
-describe('keys of the system (money-semantics 2.10.4)', () => {
+describe('keys of the system (money 2.10.4)', () => {
   const keys = [
     transactionKey.expiry('id'),
     transactionKey.termination('id'),
@@ -38,7 +38,7 @@ describe('keys of the system (money-semantics 2.10.4)', () => {
   });
 });
 
-describe('a key that was used (money-semantics 2.10.2)', () => {
+describe('a key that was used (money 2.10.2)', () => {
   const stored = {
     wallet_id: 'wallet_1',
     type: 'credit',

@@ -21,7 +21,7 @@ const candidate = (
 const order = (candidates: CandidateWallet[], currency = 'usd', periodEnd: string | null = null) =>
   prepaidWalletOrder(candidates, currency, NOW, periodEnd).map(({ id }) => id);
 
-describe('which wallets pay up front (money-semantics 2.6.2)', () => {
+describe('which wallets pay up front (money 2.6.2)', () => {
   test.each`
     why                 | over                            | pays
     ${'active prepaid'} | ${{}}                           | ${true}
@@ -81,7 +81,7 @@ describe('their order', () => {
   });
 });
 
-describe('allowed price types (money-semantics 2.1.6)', () => {
+describe('allowed price types (money 2.1.6)', () => {
   test('by default', () => {
     expect(defaultPriceTypes('PRE_PAID')).toEqual(['USAGE']);
     expect(defaultPriceTypes('POST_PAID')).toEqual(['ALL']);

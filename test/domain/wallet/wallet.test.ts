@@ -11,7 +11,7 @@ import {
 import { refusalOf, refusalText } from '../../support/refusal.ts';
 import { block, credit, debit, left, NOW, walletOf } from './wallet-input.ts';
 
-describe('balance = credits × conversion rate, always (money-semantics 2.2.4)', () => {
+describe('balance = credits × conversion rate, always (money 2.2.4)', () => {
   test.each`
     credits                   | rate                      | balance
     ${'0'}                    | ${'2'}                    | ${'0'}
@@ -225,7 +225,7 @@ describe('a debit', () => {
   });
 });
 
-describe('a manual debit may go below zero (money-semantics 2.4)', () => {
+describe('a manual debit may go below zero (money 2.4)', () => {
   const manual = { transaction_reason: 'MANUAL_BALANCE_DEBIT' } as const;
 
   test.each`
@@ -273,7 +273,7 @@ describe('the overdraft', () => {
   });
 });
 
-test('a row that waits moves nothing and has nothing available (money-semantics 2.3.4)', () => {
+test('a row that waits moves nothing and has nothing available (money 2.3.4)', () => {
   expect(creditRow(walletOf('7'), credit('10'))).toMatchObject({
     transaction_status: 'pending',
     credit_amount: '10',
@@ -283,7 +283,7 @@ test('a row that waits moves nothing and has nothing available (money-semantics 
   });
 });
 
-describe('credits that are worth an amount (money-semantics 9.13, 10.9)', () => {
+describe('credits that are worth an amount (money 9.13, 10.9)', () => {
   test.each`
     amount  | rate      | credits
     ${'20'} | ${'0.5'}  | ${'40'}

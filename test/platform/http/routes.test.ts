@@ -345,7 +345,7 @@ describe('declared routes', () => {
   });
 });
 
-/** Deny by default begins with what is declared (reliability, S6). */
+/** Deny by default begins with what is declared (tenancy S6). */
 describe('route declarations are checked at start-up', () => {
   const good = ROUTES[1]! as unknown as Route<never>;
   test.each([

@@ -1,0 +1,44 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+const FOLDERS = [
+  'schemas', 'domain', 'platform', 'postgres', 'clickhouse', 'ingest', 'stream', 'api', 'jobs', 'main',
+  'bench', 'test', 'docs',
+]; // prettier-ignore
+
+/** `billing 2.4` or `tenancy S24`: a page of docs/rules and a rule of it; also the further ones of `billing 2.4, 4.5`. */
+const CITATION =
+  /\b(api|billing|money|metering|tenancy)(?:\s+(?:\*\s+|\/\/\s+|--\s+)?)(S?\d+(?:\.\d+)*(?:,? (?:and )?\d+\.\d+(?:\.\d+)?)*)/g;
+
+const anchorsOf = (page: string): Set<string> =>
+  new Set(
+    [
+      ...readFileSync(join(root, `docs/rules/${page}.md`), 'utf8').matchAll(/<a id="([^"]+)">/g),
+    ].map(([, anchor]) => anchor!),
+  );
+
+/** Every `file: page rule` that cites a rule. */
+function citations(): { file: string; page: string; rule: string }[] {
+  const found: { file: string; page: string; rule: string }[] = [];
+  for (const folder of FOLDERS) {
+    for (const name of readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })) {
+      const file = join(folder, name);
+      if (!/\.(ts|md|sql)$/.test(file) || file.startsWith('docs/rules/')) continue;
+      for (const [, page, rules] of readFileSync(join(root, file), 'utf8').matchAll(CITATION))
+        for (const rule of rules!.split(/,? and |, /)) found.push({ file, page: page!, rule });
+    }
+  }
+  return found;
+}
+
+test('every rule that is cited stands in docs/rules', () => {
+  const anchors = new Map(
+    ['api', 'billing', 'money', 'metering', 'tenancy'].map((page) => [page, anchorsOf(page)]),
+  );
+  const cited = citations();
+  expect(cited.length).toBeGreaterThan(500);
+  expect(cited.filter(({ page, rule }) => !anchors.get(page)!.has(rule))).toEqual([]);
+});
