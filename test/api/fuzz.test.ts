@@ -1,5 +1,6 @@
 import { apiDocument } from '../../api/app.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
+import { isErrorBody } from '../support/error-body.ts';
 import { createRandom, type Random } from '../support/random.ts';
 import { createWorld, type World } from '../support/world.ts';
 
@@ -142,7 +143,7 @@ describe('requests made up from the OpenAPI document', () => {
         });
         statuses[status] = (statuses[status] ?? 0) + 1;
         if (status >= 500) serverErrors.push(request);
-        else if (status >= 400 && !isError(answer, status)) invalid.push(request);
+        else if (status >= 400 && !isErrorBody(answer, status)) invalid.push(request);
       } catch (error) {
         const found = `${request}\n${String(error)}\n${causeOf(error)}`;
         (/answered 5\d\d/.test(String(error)) ? serverErrors : invalid).push(found);
@@ -161,19 +162,6 @@ describe('requests made up from the OpenAPI document', () => {
 function causeOf(error: unknown): string {
   const { cause } = error as { cause?: unknown };
   return cause instanceof Error ? (cause.stack ?? cause.message) : '';
-}
-
-/** Answers below 400 are held against their schemas by the test API; refusals have one form. */
-function isError(body: unknown, status: number): boolean {
-  const given = (body ?? {}) as Record<string, unknown>;
-  return (
-    given['success'] === false &&
-    given['http_status_code'] === status &&
-    typeof given['code'] === 'string' &&
-    typeof given['message'] === 'string' &&
-    Array.isArray(given['details']) &&
-    typeof given['request_id'] === 'string'
-  );
 }
 
 /** Half of a surrogate pair has no form in a URL. */

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { registerApi } from '../../api/app.ts';
 import type { ApiDeps, BillingDeps } from '../../api/deps.ts';
 import type { EventReader } from '../../clickhouse/reading/event-reader.ts';
-import type { UsageAnswer, UsageReader } from '../../domain/metering/usage.ts';
+import type { UsageAnswer, UsageQuery, UsageReader } from '../../domain/metering/usage.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { EventLog } from '../../platform/event-log/event-log.ts';
 import { createApiKeyAuth } from '../../platform/identity/api-key-auth.ts';
@@ -247,16 +247,18 @@ function answerDrift(route: Route<ApiDeps>, body: unknown): string[] {
   ];
 }
 
+function rowsOfNothing({ window, group_by }: UsageQuery): UsageAnswer['rows'] {
+  const isPlain = window === null && group_by.length === 0;
+  return isPlain ? [{ group: [], window_start: null, quantity: '0', event_count: 0 }] : [];
+}
+
 /** A store without events: zero for a plain question, no rows for a grouped or windowed one. */
 export const noUsage: UsageReader = {
   async read(queries) {
-    const answers = queries.map((query): [string, UsageAnswer] => {
-      const isPlain = query.window === null && query.group_by.length === 0;
-      const rows = isPlain
-        ? [{ group: [], window_start: null, quantity: '0', event_count: 0 }]
-        : [];
-      return [query.key, { key: query.key, rows }];
-    });
+    const answers = queries.map((query): [string, UsageAnswer] => [
+      query.key,
+      { key: query.key, rows: rowsOfNothing(query) },
+    ]);
     return { watermarks: {}, answers: new Map(answers) };
   },
 };
@@ -271,7 +273,7 @@ export const noEvents: EventReader = {
   list: async () => [],
   aggregate: async ({ window }) => ({ value: window === null ? '0' : null, rows: [] }),
   counted: async () => [],
-  answer: async ({ key }) => ({ key, rows: [] }),
+  answer: async (query) => ({ key: query.key, rows: rowsOfNothing(query) }),
   countedCopies: async () => [],
   counts: async () => ({ accepted: 0, duplicates: 0, metered: 0, rejected: 0, slots: [] }),
   meteredVersions: async () => [],
