@@ -69,6 +69,9 @@ const NO_STEP: Readonly<Record<string, string>> = {
   'POST /users/search': 'reads',
   'POST /users/chat/verify': 'proves who the caller is to a widget',
   'POST /customers/portal/subscriptions': 'reads',
+  'PUT /users/me/password': 'takes the current password, and a session of that person',
+  'DELETE /users/me/sessions': 'ends sessions of the caller',
+  'DELETE /users/me/sessions/{id}': 'ends a session of the caller',
 };
 const WATCHED =
   /^\/(users|secrets\/api|environments|settings|tenants|portal|customers\/portal)(\/|$)/;
