@@ -17,6 +17,8 @@ describe('SQL is never put together from text', () => {
   const MAY: Readonly<Record<string, string>> = {
     'postgres/migrate.ts': 'migrations are files of statements',
     'postgres/embedded.ts': 'makes the database, whose name is a constant',
+    'postgres/embedded-logins.ts':
+      'statements about roles take no parameters; names are constants, passwords our own hex digits',
     'postgres/scoped-pool.ts': 'names the method to refuse it',
   };
 
