@@ -80,10 +80,10 @@ describe('erasure of a customer', () => {
     expect(after).toMatchObject({
       external_id: 'c-ada',
       name: 'Erased customer',
-      email: null,
+      email: '',
       contact: null,
       contact_persons: [],
-      address_line1: null,
+      address_line1: '',
       metadata: {},
     });
     for (const text of ['Lovelace', 'ada@example.test', 'countess', 'James'])
