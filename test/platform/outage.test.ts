@@ -1,11 +1,13 @@
 import { ClickHouseError } from '@clickhouse/client';
-import { KafkaJSNonRetriableError, KafkaJSProtocolError, KafkaJSTimeout } from 'kafkajs';
+import kafkajs from 'kafkajs';
 import postgres from 'postgres';
 import { isClickHouseOutage } from '../../clickhouse/outage.ts';
 import { isRedisOutage } from '../../platform/cache/redis-outage.ts';
 import { isKafkaOutage } from '../../platform/event-log/kafka-outage.ts';
 import { isNetworkOutage } from '../../platform/network-outage.ts';
 import { isPostgresOutage, isPostgresRace, isServerRefusal } from '../../postgres/outage.ts';
+
+const { KafkaJSNonRetriableError, KafkaJSProtocolError, KafkaJSTimeout } = kafkajs;
 
 const coded = (code: string, type: new (message: string) => Error = Error) =>
   Object.assign(new type(code), { code });
