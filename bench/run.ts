@@ -21,6 +21,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   api: () => import('./api.ts'),
   'usage-diff': () => import('./usage-diff.ts'),
   'hostile-queries': () => import('./hostile-queries.ts'),
+  blocking: () => import('./blocking.ts'),
   scale: () => import('./scale.ts'),
 };
 /** Takes hours and tens of gigabytes: runs when it is named. */

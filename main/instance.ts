@@ -25,6 +25,8 @@ export interface Instance {
   /** The first person and the token that sets their password; null after the first start. */
   readonly firstPerson: { readonly email: string; readonly token: string } | null;
   readonly postgresUrl: string;
+  /** The same database for the login that is the API's role; undefined where none was given. */
+  readonly apiPostgresUrl: string | undefined;
   readonly clickhouseUrl: string;
   readonly operationsPorts: Readonly<Record<Role, number>>;
   /** Process ids by name: `postgres`, `clickhouse` (embedded ones) and the roles. */
@@ -126,6 +128,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
       apiKey,
       firstPerson,
       postgresUrl,
+      apiPostgresUrl: apiUrl,
       clickhouseUrl,
       operationsPorts,
       pids: () => supervisor.pids(),

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createApiClient, type ApiClient } from '../../main/demo/api-client.ts';
-import { startInstance, type Instance } from '../../main/instance.ts';
+import { startInstance, type Instance, type InstanceOptions } from '../../main/instance.ts';
 import { readConfig } from '../../platform/config.ts';
 import { createLogger } from '../../platform/log.ts';
 import { startBenchProcess, type BenchProcess } from '../processes.ts';
@@ -20,7 +20,7 @@ export interface Product extends Instance {
   close(): Promise<void>;
 }
 
-export async function startProduct(): Promise<Product> {
+export async function startProduct(options: Pick<InstanceOptions, 'roles'> = {}): Promise<Product> {
   const directory = mkdtempSync(join(tmpdir(), 'meterline-bench-'));
   const config = readConfig({
     ...process.env,
@@ -30,7 +30,11 @@ export async function startProduct(): Promise<Product> {
     POSTGRES_URL: undefined,
     CLICKHOUSE_URL: undefined,
   });
-  const instance = await startInstance({ config, log: createLogger(config.LOG_LEVEL, 'bench') });
+  const instance = await startInstance({
+    ...options,
+    config,
+    log: createLogger(config.LOG_LEVEL, 'bench'),
+  });
   const api = createApiClient(instance.baseUrl, instance.apiKey!);
   let loads = 0;
   return {
