@@ -23,40 +23,42 @@ import { withoutTrailing } from '../schemas/digits.ts';
 
 export const API_PREFIX = '/v1';
 
-/** Whose reading of the log decides when a closed epoch is drained. */
+/** Consumer group whose read position decides when a closed epoch is drained. */
 const STREAM_GROUP = 'stream';
 
 export interface ApiOptions {
   readonly deps: BillingDeps;
   readonly eventReader: EventReader;
-  /** Of `connectAsApi`. */
+  /** The pool from `connectAsApi`. */
   readonly apiPool?: Pool | null;
   readonly authenticate: Authenticate;
-  /** Called when something is to be appended for the first time; answers the same log every time. */
+  /** Called when an event is appended for the first time; returns the same log every time. */
   readonly openEventLog: () => Promise<EventLog>;
   readonly callerLimit?: CallerLimit | null;
-  /** Where browsers reach the product: it stands in links and in what identity providers are told. */
+  /**
+   * Base URL at which browsers reach the product. Used in links and in the settings of identity providers.
+   */
   readonly publicUrl?: string;
-  /** False: nobody logs in through an identity provider, whatever tenants have set up. */
+  /** False disables login through identity providers, whatever tenants have configured. */
   readonly singleSignOn?: boolean;
   readonly sendsEmail?: boolean;
-  /** `invited`: nobody makes a tenant by signing up. */
+  /** `invited` disables creating a tenant by signing up. */
   readonly signUp?: 'open' | 'invited';
   readonly supportChatSecret?: string | null;
-  /** False: neither the document nor its page is served. */
+  /** False disables the document and its page. */
   readonly serveDocs?: boolean;
-  /** Routes that other parts of the product serve under the same prefix, for the document. */
+  /** Routes that other roles serve under the same prefix, for the document. */
   readonly servedElsewhere?: readonly Route<never>[];
-  /** Sees each answer before it is sent. Tests compare it with the declared schema here. */
+  /** Called with each answer before it is sent. Tests validate it against the declared schema. */
   readonly onBody?: (route: Route<ApiDeps>, body: unknown) => void;
 }
 
 const NONE: readonly Route<never>[] = [];
 
-/** Documents made so far. Each takes half a second of CPU, and depends on nothing but its key. */
+/** Cache of documents. Each takes half a second of CPU and depends only on its key. */
 const documents = new WeakMap<readonly Route<never>[], Map<OpenApiVersion, object>>();
 
-/** The OpenAPI document of the product, made from the route lists. Built once for each list; do not change it. */
+/** The OpenAPI document of the product, built from the route lists. Built once per list; do not modify it. */
 export function apiDocument(
   servedElsewhere: readonly Route<never>[] = NONE,
   openapi: OpenApiVersion = '3.0.1',
@@ -80,7 +82,7 @@ const makeDocument = (servedElsewhere: readonly Route<never>[], openapi: OpenApi
     examples: EXAMPLES,
   });
 
-/** Puts the API, its documents (`/v1/openapi.json`, `/v1/openapi-3.1.json`) and its page (`/docs`) on a server. */
+/** Registers the API, its documents (`/v1/openapi.json`, `/v1/openapi-3.1.json`) and its page (`/docs`). */
 export async function registerApi(app: FastifyInstance, options: ApiOptions): Promise<void> {
   const sessions = await createSessions(options.deps);
   const { pool, clock, log } = options.deps;

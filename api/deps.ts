@@ -12,50 +12,53 @@ import type { TenantLimits } from '../schemas/settings/tenancy.ts';
 import type { LoginLimit } from '../platform/identity/login-limit.ts';
 import type { PartitionLag } from '../postgres/tables/stream-lag.ts';
 
-/** What commands and routes need from outside. `main/runtime.ts` builds it; tests build their own. */
+/** External dependencies of commands and routes. `main/runtime.ts` builds them; tests build their own. */
 export interface BillingDeps {
   readonly pool: Pool;
-  /** Idempotency keys that a command holds (`runCommand`). */
+  /** Idempotency keys held by a command (`runCommand`). */
   readonly claims?: readonly CommandClaim[];
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Logger;
   readonly usageReader: UsageReader;
-  /** Seals credentials that are kept. */
+  /** Encrypts stored credentials. */
   readonly secretBox: SecretBox;
-  /** Makes every process forget an API key that was changed or deleted. */
+  /** Makes every process drop a changed or deleted API key from its cache. */
   forgetApiKey(keyId: string): Promise<void>;
   readonly settings: BillingSettings;
 }
 
-/** What routes have beside it. */
+/** Dependencies of routes only. */
 export interface ApiDeps extends BillingDeps {
   readonly sessions: Sessions;
   readonly portalSessions: PortalSessions;
-  /** Where browsers reach the product, without a slash at the end. */
+  /** Base URL at which browsers reach the product, without a trailing slash. */
   readonly publicUrl: string;
-  /** Whether tenants may set up single sign-on at all. */
+  /** Whether tenants may configure single sign-on. */
   readonly singleSignOn: boolean;
   readonly loginLimit: LoginLimit;
-  /** Whether there is a mail server: without it sign-ups are believed, and nobody resets their password. */
+  /**
+   * Whether a mail server is configured. Without one, sign-ups are not verified and passwords cannot be
+   * reset.
+   */
   readonly sendsEmail: boolean;
-  /** `invited`: nobody makes a tenant by signing up. */
+  /** `invited` disables creating a tenant by signing up. */
   readonly signUp: 'open' | 'invited';
-  /** Of the support widget; null where there is none. */
+  /** Secret of the support widget; null if not configured. */
   readonly supportChatSecret: string | null;
   readonly eventReader: EventReader;
-  /** How far the stream is behind the log. Rejects while the log can not be reached. */
+  /** How far the stream is behind the log. Rejects while the log is unreachable. */
   streamLag(): Promise<readonly PartitionLag[]>;
-  /** Whether events are being replayed into the usage store: what it answers may be partial. */
+  /** Whether events are being replayed into the usage store: its answers may be partial. */
   isUsageUnderRepair(): Promise<boolean>;
-  /** Appends what corrections are waiting for the event log. Never throws: a job tries again. */
+  /** Appends pending corrections to the event log. Never throws: a job retries. */
   logCorrections(): Promise<void>;
 }
 
-/** Values of the configuration that rules depend on. */
+/** Configuration values that rules use. */
 export interface BillingSettings {
-  /** How long after a period's end its usage may still arrive before the invoice is finalized. */
+  /** How long after a period's end late usage is still accepted before the invoice is finalized. */
   readonly grace_seconds: number;
-  /** The largest values that `tenant_config` may have. */
+  /** Upper limits of the values in `tenant_config`. */
   readonly tenant_limits_max: TenantLimits;
 }

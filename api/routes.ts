@@ -45,7 +45,7 @@ import { userRoutes } from './tenancy/users/routes.ts';
 import { webhookRoutes } from './operations/webhooks/routes.ts';
 import { workflowRoutes } from './operations/workflows/routes.ts';
 
-/** Every route of the billing API. A resource adds its list here, and exists. */
+/** Every route of the billing API. Each resource adds its list here. */
 export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...authRoutes,
   ...tenantRoutes,

@@ -14,7 +14,7 @@ interface Measure {
   readonly kind: RequestKind;
   readonly title: string;
   readonly perSecond: number;
-  /** p95 that is to be reached. */
+  /** Target p95. */
   readonly limitMs: number;
 }
 const MEASURES: readonly Measure[] = [
@@ -24,8 +24,8 @@ const MEASURES: readonly Measure[] = [
 ];
 
 /**
- * The product as `npm start` runs it, with a million customers in one environment, asked at a
- * steady rate whatever the answers take: reads by id, creates, searches. Limit = the p95 to be reached.
+ * The product as `npm start` runs it, with a million customers in one environment. Requests come at a
+ * steady rate, however slow the answers: reads by id, creates, searches. Limit = the target p95.
  */
 export async function run(): Promise<BenchRow[]> {
   const product = await startProduct();

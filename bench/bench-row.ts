@@ -1,13 +1,13 @@
-/** One measured claim. `run()` of each bench answers some, and `bench/run.ts` prints them together. */
+/** One measured claim. `run()` of each bench returns several; `bench/run.ts` prints them in one table. */
 export interface BenchRow {
   readonly name: string;
   readonly figure: number;
   readonly unit: string;
-  /** What the same machine reached in the same run without the work that is measured. */
+  /** The figure of the same machine in the same run without the measured work. */
   readonly limit: number | null;
-  /** figure ÷ limit; the part of a bench that another machine, or a busy one, can compare. */
+  /** figure ÷ limit; comparable between machines and under other load. */
   readonly ratio: number | null;
-  /** CPU seconds for a million units, by process, and how it was measured. */
+  /** CPU seconds per million units, by process, and the method of measurement. */
   readonly notes: string;
 }
 
@@ -22,7 +22,7 @@ export function benchRow(
   return { name, figure: rounded(figure), unit, limit: limit && rounded(limit), ratio, notes };
 }
 
-/** An aligned table, notes on lines of their own so that it fits a terminal. */
+/** An aligned table. Notes are on separate lines so that it fits a terminal. */
 export function table(rows: readonly BenchRow[]): string {
   const cells = [
     ['bench', 'figure', 'unit', 'limit', 'ratio'],
@@ -53,7 +53,7 @@ const rounded = (value: number): number =>
   value >= 100 ? Math.round(value) : Number(value.toPrecision(3));
 const grouped = (value: number): string => value.toLocaleString('en-US');
 
-/** What the command line says, for those benches that look at it. */
+/** Command-line options, for benches that use them. */
 export interface BenchOptions {
   readonly sizes?: string;
   readonly keep?: string;

@@ -17,9 +17,9 @@ const SUBSCRIPTIONS = 10_000;
 const PAGE = 500;
 
 /**
- * 10,000 subscriptions that are due at once, each with two usage prices: how many are invoiced in a
- * second, engines and job on the same machine. The run is stopped half-way and begun again, and begun
- * once more at the end: each subscription has one invoice, whatever happens.
+ * Subscriptions invoiced per second: 10,000 are due at once, each with two usage prices; engines and job
+ * run on the same machine. The run is stopped half-way and started again, and started once more at the
+ * end: each subscription must have exactly one invoice.
  */
 export async function run(): Promise<BenchRow[]> {
   const subscriptions = SUBSCRIPTIONS;
@@ -73,7 +73,7 @@ function billingDeps({ pool, clickhouse }: BenchInstance): BillingDeps {
   } as BillingDeps;
 }
 
-/** One run of the job; it is told to stop once `stopAfter` invoices are there. */
+/** One run of the job; it is stopped when `stopAfter` invoices exist. */
 async function close(
   { pool }: BenchInstance,
   deps: BillingDeps,
@@ -121,7 +121,7 @@ async function assertOneInvoiceEach({ pool }: BenchInstance, subscriptions: numb
     throw new Error(`invoices, subscriptions, rows, rows with usage: ${found}, not ${expected}`);
 }
 
-/** The same invoices and rows, read back and written again page by page, and nothing else. */
+/** Only reads the same invoices and rows and writes them again, page by page. */
 async function writesPerSecond({ pool }: BenchInstance): Promise<number> {
   const invoices = await pool<InvoiceRecord[]>`
     select * from invoices where billing_reason = 'SUBSCRIPTION_CYCLE' order by id limit 5000`;

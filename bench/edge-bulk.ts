@@ -9,7 +9,7 @@ const SECONDS = 10;
 const EVENTS_PER_CALL = 1000;
 const CONNECTIONS = 16;
 
-/** Bulk calls of 1,000 events, answered when they are durable, with the load tool on the same machine. */
+/** Bulk calls of 1,000 events, answered when durable; the load tool runs on the same machine. */
 export async function run(): Promise<BenchRow[]> {
   const rows = [parseRow()];
   const parse = rows[0]!.figure;
@@ -43,7 +43,7 @@ export async function run(): Promise<BenchRow[]> {
   return rows;
 }
 
-/** Reading and checking the same bodies, and nothing else, on one core; beside `JSON.parse` of them. */
+/** Only parses and checks the same bodies, on one core; compared with `JSON.parse` of them. */
 function parseRow(): BenchRow {
   const bodies = Array.from({ length: 16 }, (_, call) =>
     Buffer.from(

@@ -6,13 +6,13 @@ import { appendRow } from './log.ts';
 const SECONDS = 10;
 const CONNECTIONS = 64;
 
-/** One event per call, 64 connections, answered when it is durable, with autocannon on the same machine. */
+/** One event per call, 64 connections, answered when durable; autocannon runs on the same machine. */
 export async function run(): Promise<BenchRow[]> {
   const rows: BenchRow[] = [];
   for (const start of logStores()) {
     const store = await start();
     try {
-      // Groups of callers make records of some ten events.
+      // Concurrent callers are grouped into records of about ten events.
       const bare = await appendRow(store, 10);
       const load = { kind: 'single', connections: CONNECTIONS, eventsPerCall: 1 } as const;
       const measured = await measureEdge(store, 1, load, SECONDS);

@@ -13,8 +13,8 @@ const LAYOUTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Everything on this machine: load tool, edge, log, stream, engines. Events come in bulk calls at a
- * steady rate; the figure is what became visible in usage within the minute, beside what was accepted.
+ * Everything on this machine: load tool, edge, log, stream, engines. Bulk calls send events at a steady
+ * rate. The figure: events visible in usage within the minute, compared with events accepted.
  */
 export async function run(): Promise<BenchRow[]> {
   const rows: BenchRow[] = [];
@@ -66,7 +66,7 @@ async function measure(
   );
 }
 
-/** Seconds until the stream has passed everything that was accepted. */
+/** Seconds until the stream has processed all accepted events. */
 async function untilDrained(product: Product, accepted: number): Promise<number> {
   const began = performance.now();
   while ((await product.visibleEvents()) < accepted) {

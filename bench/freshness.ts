@@ -7,13 +7,13 @@ const EVENTS_PER_SECOND = 5_000;
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 60);
 const POLL_MS = 15;
 
-/** Events of the past that a new meter version is to count: more than it can while the load lasts. */
+/** Past events for the backfill of a new meter version: more than it can count during the load. */
 const PAST_EVENTS = Number(process.env['BENCH_PAST_EVENTS'] ?? 1_000_000);
 
 /**
- * From the 202 of one event to the first usage answer that counts it, while 5,000 events a second come
- * in: a probe sends an event for a customer of its own and asks until it is there. With `--backfill` a
- * new meter meanwhile gets its past, which was sent before.
+ * Time from the 202 of one event to the first usage answer that counts it, under 5,000 events a second.
+ * A probe sends an event for a separate customer and polls usage until it counts the event. With
+ * `--backfill`, the backfill of a new meter runs at the same time, over events sent before.
  */
 export async function run({ backfill = false }: BenchOptions = {}): Promise<BenchRow[]> {
   const product = await startProduct();
@@ -63,7 +63,7 @@ export async function run({ backfill = false }: BenchOptions = {}): Promise<Benc
 
 const PAST_NAME = 'bench.past';
 
-/** As fast as they are taken, and waits until the stream has passed them. */
+/** Sends as fast as the edge accepts, then waits until the stream has processed all events. */
 async function sendPast(product: Product): Promise<void> {
   const load = await product.startLoad({
     eventsPerSecond: 20_000,

@@ -13,14 +13,14 @@ import { BENCH_SCOPE } from './stream/instance.ts';
 
 const EVENTS = 1_000_000;
 const SECONDS_EACH = 6;
-/** More than the turns of a tenant: the rest waits. */
+/** More than a tenant's concurrent turns: the rest waits. */
 const AT_ONCE = 4;
 
 type Hostile = readonly [name: string, ask: () => Promise<unknown>];
 
 /**
- * What one tenant can ask that is as bad as possible, over and over, and what another tenant's usage of a
- * month costs meanwhile and alone. The limit of a row is the p99 alone: the ratio must stay below 2.
+ * One tenant repeats the most expensive queries it can. Measures another tenant's month of usage under
+ * this load and without it. The limit of a row is the p99 without load: the ratio must stay below 2.
  */
 export async function run(options: BenchOptions = {}): Promise<BenchRow[]> {
   const world = await loadScaleWorld(EVENTS, options.from ?? options.keep ?? null, () => {});
@@ -75,7 +75,7 @@ async function attackFor(attack: Hostile[1], outcomes: Map<string, number>): Pro
 function month({ version, made }: ScaleWorld, n: number): UsageQuery {
   return {
     ...BENCH_SCOPE,
-    // Turns are per tenant; the data need not be.
+    // Turns are per tenant; both tenants may read the same data.
     key: 'month',
     meter_version_id: version.id,
     aggregation: 'SUM',
@@ -99,7 +99,7 @@ function questionsOf(world: ScaleWorld) {
     readDimensions: async (versions) =>
       new Map(versions.map((id) => [id, version.dimensions] as const)),
   });
-  // Two readers, so that the hostile tenant's turns are not those of the other.
+  // Two readers, so that the two tenants do not share turns.
   const depsOf = () =>
     ({
       eventReader: createEventReader(clickhouse),

@@ -14,9 +14,9 @@ import { startLoad } from './kill/load.ts';
 import { seededRandom } from './random.ts';
 
 /**
- * Kills roles and engines at random moments and at failpoints while events with 10% duplicates come in,
- * lets everything drain, and compares what is counted with the harness's own record of what was
- * acknowledged. Ends with one line; exit code 1 when anything differs.
+ * Kills roles and engines at random times and at failpoints while events with 10% duplicates arrive,
+ * waits until everything has drained, and compares the counts with the harness's own record of
+ * acknowledged events. Ends with one line; exit code 1 on any difference.
  */
 const { values: options } = parseArgs({
   options: {
@@ -33,7 +33,7 @@ const { values: options } = parseArgs({
 });
 const kills = Number(options.kills);
 const random = seededRandom(Number(options.seed));
-/** Until then everything has to be counted; a busy machine takes its time to work a backlog off. */
+/** Deadline for counting all events; a busy machine needs time to process the backlog. */
 const DRAIN_SECONDS_MAX = 900;
 const directory = mkdtempSync(join(tmpdir(), 'meterline-kill-'));
 const startedAt = performance.now();
@@ -117,7 +117,7 @@ say(
 );
 process.exit(verdict.lost + verdict.double + verdict.aggDiff === 0 ? 0 : 1);
 
-/** Something must have been acknowledged since the last kill: killing what is down anyway proves little. */
+/** Requires an acknowledged event since the last kill: a kill while the system is down proves little. */
 async function progress(before: number): Promise<void> {
   for (let waitedMs = 0; waitedMs < 10_000; waitedMs += 50) {
     if (ledger.acknowledged.size > before + 100) return;

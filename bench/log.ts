@@ -24,7 +24,7 @@ export async function run(): Promise<BenchRow[]> {
   return rows;
 }
 
-/** Appends records of so many events from several callers at once; what this machine's log can take. */
+/** Appends records of this many events from several concurrent callers: the limit of this machine's log. */
 export async function appendRow(store: LogStore, size: number): Promise<BenchRow> {
   const log = await openLog(store.address);
   const records = Array.from({ length: DISTINCT_RECORDS }, (_, n): LogAppend => {
@@ -32,7 +32,7 @@ export async function appendRow(store: LogStore, size: number): Promise<BenchRow
     return { partition: n % log.partitions, value: encodeEvents(events), eventCount: size };
   });
   let next = 0;
-  // As an edge does: a call has one record for each of some partitions.
+  // Like an edge: a call has one record for each of several partitions.
   const call = () =>
     log.append(Array.from({ length: 4 }, () => records[next++ % DISTINCT_RECORDS]!));
   const append = async (until: number): Promise<number> => {

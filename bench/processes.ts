@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const TICKS_PER_SECOND = 100;
 
-/** CPU seconds that a process and all below it have used, those that have ended included. */
+/** CPU seconds used by a process and all its descendants, ended ones included. */
 export function cpuSecondsOfTree(pid: number): number {
   const processes = new Map<number, { parent: number; seconds: number }>();
   for (const entry of readdirSync('/proc')) {
@@ -33,7 +33,7 @@ export function cpuSecondsOfTree(pid: number): number {
   return seconds;
 }
 
-/** The process of a Kafka broker on this machine that listens on this port; null when it is elsewhere. */
+/** Process of the Kafka broker that listens on this port; null if it is on another machine. */
 export function findBroker(port: number): number | null {
   for (const entry of readdirSync('/proc')) {
     if (!/^\d+$/.test(entry)) continue;
@@ -43,13 +43,13 @@ export function findBroker(port: number): number | null {
       if (file !== undefined && readFileSync(file, 'utf8').includes(`:${port}`))
         return Number(entry);
     } catch {
-      // Not ours to read, or it ended in between.
+      // No permission to read it, or it ended in between.
     }
   }
   return null;
 }
 
-/** A bench's own process. It answers messages in order, the first of them when it is ready. */
+/** A child process of a bench. It answers messages in order; the first answer means it is ready. */
 export interface BenchProcess {
   readonly pid: number;
   ask<Answer>(message: unknown): Promise<Answer>;
@@ -61,7 +61,7 @@ export async function startBenchProcess(
   settings: unknown,
   execArgv: readonly string[] = [],
 ): Promise<BenchProcess> {
-  // Run from the build, the script is there as well.
+  // A bench that runs from the build finds the script there too.
   const path = fileURLToPath(script).replace(
     /\.ts$/,
     import.meta.url.endsWith('.ts') ? '.ts' : '.js',

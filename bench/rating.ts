@@ -7,9 +7,9 @@ import { benchRow, type BenchRow } from './bench-row.ts';
 import { seededRandom } from './random.ts';
 
 /**
- * Rates 10,000 usage lines on one core, each with an allowance, five tiers and its whole explanation,
- * beside the time of a loop that only multiplies quantity by unit price and adds the
- * explanation's five products in the same decimals. Prices are parsed once each, as billing runs do.
+ * Rates 10,000 usage lines on one core, each with an allowance, five tiers and its full explanation.
+ * Compared with a loop that only multiplies quantity by unit price and adds the explanation's five
+ * products in the same decimals. Each price is parsed once, as in billing runs.
  */
 const LINES = 10_000;
 const PRICES = 50;
@@ -64,7 +64,7 @@ function rateAll(): Decimal {
   return total;
 }
 
-/** Five products and sums for each line: the arithmetic without the rules and the account. */
+/** Five products and sums per line: the arithmetic without the rules and the explanation. */
 function multiplyAll(): Decimal {
   const unit = new Decimal('0.0025');
   let total = ZERO;

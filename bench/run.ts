@@ -6,7 +6,7 @@ interface Bench {
   run(options: BenchOptions): Promise<BenchRow[]>;
 }
 
-/** Every bench by name. Each is imported only when it runs, and runs alone. */
+/** All benches by name. Each is imported only when it runs, and runs alone. */
 const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   log: () => import('./log.ts'),
   'edge-bulk': () => import('./edge-bulk.ts'),
@@ -24,14 +24,14 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   blocking: () => import('./blocking.ts'),
   scale: () => import('./scale.ts'),
 };
-/** Takes hours and tens of gigabytes: runs when it is named. */
+/** Takes hours and tens of gigabytes: runs only when named. */
 const ONLY_BY_NAME = new Set(['scale']);
 
 /**
- * `npm run bench -- [names] [--json FILE]`: all of them, or those that are named; one table at the end.
- * `scale --sizes 1M,10M,100M [--keep DIR | --from DIR]` prints a table of its own, one column per size.
- * `usage-diff --events 100000` sends that many, a million when left out.
- * `freshness --backfill` measures while a new meter version gets its past.
+ * `npm run bench -- [names] [--json FILE]`: runs all benches or the named ones; prints one table at the end.
+ * `scale --sizes 1M,10M,100M [--keep DIR | --from DIR]` prints a separate table, one column per size.
+ * `usage-diff --events 100000` sends that many events; default: one million.
+ * `freshness --backfill` measures during the backfill of a new meter version.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,

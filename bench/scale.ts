@@ -47,8 +47,8 @@ const MEASURES: readonly ScaleMeasure[] = [
 ];
 
 /**
- * The reading side at several sizes: the same 90 days of 1,000 customers with more and more events,
- * read through the product's own readers on engines as the product starts them.
+ * Usage reads at several sizes: the same 90 days of 1,000 customers with increasing numbers of events,
+ * read through the product's readers, on engines as the product starts them.
  */
 export async function run(options: BenchOptions): Promise<BenchRow[]> {
   const sizes = (options.sizes ?? '1M').split(',').map((name) => ({ name, events: sizeOf(name) }));
@@ -106,7 +106,7 @@ type Set = (name: string, figure: number, detail?: string) => void;
 
 async function measureReads(world: ScaleWorld, set: Set): Promise<void> {
   const { clickhouse, pool } = world.instance;
-  // Sizes beyond what the product would answer are measured too.
+  // Sizes above the product's query limits are measured too.
   const analytics = { ...ANALYTICS, seconds: 120, memoryBytes: 10_000_000_000 };
   const eventReader = createEventReader(clickhouse, { analytics });
   const usageReader = createUsageReader({
@@ -144,7 +144,7 @@ async function measureReads(world: ScaleWorld, set: Set): Promise<void> {
   await p95('customer-meter month p95', 200, 10, (n) => ask([questions.month(n)]));
   const lineItems = questions.lineItems();
   await p95('10,000 line items, one call p95', 10, 20, async () => {
-    // Billing asks below the watermarks, without a turn.
+    // Billing reads below the watermarks and takes no turn.
     await usageReader.read(lineItems);
   });
   await p95('90 days by sealed dimension, everybody p95', 20, 20, () =>
@@ -252,7 +252,7 @@ function questionsOf({ version, made }: ScaleWorld) {
       end: iso(made.start + 60 * DAY_MS),
       group_by: [],
     }),
-    /** Each customer has ten lines, which rate one region each. */
+    /** Each customer has ten lines, one per region. */
     lineItems: (): UsageQuery[] =>
       Array.from({ length: CUSTOMERS * REGIONS }, (_, n) => ({
         ...base,

@@ -20,8 +20,8 @@ const PAGE = 500;
 const ROUNDS = 8;
 
 /**
- * What row-level security costs a read by id (plain pool against a request's pool, taken in turns), and
- * what the audit log costs the writes of a billing run (with its triggers against without).
+ * Cost of row-level security for a read by id (plain pool against a request's pool, alternating), and
+ * cost of the audit log for the writes of a billing run (with triggers against without).
  */
 export async function run(): Promise<BenchRow[]> {
   const directory = mkdtempSync(join(tmpdir(), 'meterline-bench-'));
@@ -108,7 +108,7 @@ async function oneByOne(find: Find, count: number): Promise<number[]> {
   return times;
 }
 
-/** Begun on the beat, however long earlier ones take. */
+/** Starts calls at a fixed rate, however long earlier calls take. */
 async function atRate(find: Find, count: number): Promise<number[]> {
   const running: Promise<number>[] = [];
   const began = performance.now();
@@ -129,7 +129,7 @@ async function timed(find: Find, index: number): Promise<number> {
 const quantile = (times: number[], share: number): number =>
   times.toSorted((a, b) => a - b)[Math.floor(times.length * share)]!;
 
-/** A page of a billing run without its reading and rating: invoices, their rows, the subscriptions. */
+/** The writes of one billing-run page, without reading and rating: invoices, their rows, subscriptions. */
 async function billingWrites(pool: Pool): Promise<BenchRow> {
   const subscriptions = await pool<SubscriptionRow[]>`select * from subscriptions order by id`;
   const seconds = { with: 0, without: 0 };
@@ -164,7 +164,7 @@ async function setAudited(pool: Pool, isAudited: boolean): Promise<void> {
         : pool`alter table ${pool(table)} disable trigger ${pool(trigger)}`);
 }
 
-/** Records with every column, as the billing run writes them: made by the table's own defaults. */
+/** Records with every column, as the billing run writes them; filled from the table's defaults. */
 async function makeInvoices(
   pool: Pool,
   round: number,

@@ -11,14 +11,14 @@ export interface StreamBench {
   readonly layout: MeterLayout;
   readonly events: number;
   readonly events_per_second: number;
-  /** CPU seconds for one million events, by process. */
+  /** CPU seconds per million events, by process. */
   readonly cpu_seconds_per_million: Readonly<Record<string, number>>;
   readonly stream_rss_mb: number;
 }
 
 /**
- * How fast the stream empties a log that was filled before it began: read, decide, three inserts,
- * progress. The log has four partitions and records of 1,000 events.
+ * Speed at which the stream processes a log that was filled before it started: read, decide, three
+ * inserts, progress. The log has four partitions and records of 1,000 events.
  */
 export async function benchStream(layout: MeterLayout, events = 1_200_000): Promise<StreamBench> {
   const instance = await startBenchInstance();

@@ -9,7 +9,7 @@ const CUSTOMERS = 10;
 const CALL_EVENTS = 1_000;
 const SEED = 20_261_121;
 
-/** Every meter of the comparison, and the figure that it must answer. */
+/** Every meter of the comparison, and the figure it must return. */
 const METERS = {
   count: { aggregation: { type: 'COUNT' } },
   sum: { aggregation: { type: 'SUM', field: 'v' } },
@@ -26,9 +26,9 @@ type Name = keyof typeof METERS;
 const NAMES = Object.keys(METERS) as Name[];
 
 /**
- * Whether usage, analytics, customer usage, subscription usage and the invoice say the same as a recount
- * of what was sent: each id sent once, a tenth of them again with another payload and time, a twentieth
- * late, all shuffled. `--events` sets how many. Prints one line; any difference fails the run.
+ * Compares usage, analytics, customer usage, subscription usage and the invoice with a recount of the
+ * sent events: each id once, a tenth of them again with another payload and time, a twentieth late, all
+ * shuffled. `--events` sets the number. Prints one line; any difference fails the run.
  */
 export async function run({ events: asked }: BenchOptions = {}): Promise<BenchRow[]> {
   const events = new DiffEvents(Number(asked ?? EVENTS), CUSTOMERS, SEED);
@@ -121,7 +121,7 @@ async function createCatalog({ api }: Product, events: DiffEvents): Promise<Cata
   return { meterIds, customerIds, subscriptionIds, featureId };
 }
 
-/** Every line can be read once the meters' empty past has been counted. */
+/** Lines can be read after the backfill of the meters, which finds no events. */
 async function waitForBackfills({ api }: Product, { subscriptionIds }: Catalog): Promise<void> {
   for (;;) {
     const { charges } = await api.post<{ charges: unknown[] }>('/subscriptions/usage', {
@@ -132,7 +132,7 @@ async function waitForBackfills({ api }: Product, { subscriptionIds }: Catalog):
   }
 }
 
-/** One call after the other, so that "the first accepted copy" is the first one sent. */
+/** Sequential calls, so that the first accepted copy is the first one sent. */
 async function send({ api }: Product, events: DiffEvents): Promise<void> {
   for (let from = 0; from < events.sent; from += CALL_EVENTS) {
     const until = Math.min(from + CALL_EVENTS, events.sent);
@@ -152,7 +152,7 @@ async function waitForStream({ api }: Product, events: DiffEvents): Promise<void
   const deadline = performance.now() + 20 * 60_000;
   for (;;) {
     const query = `start_time=${events.start}&end_time=${events.end}`;
-    // Counting everything is work for the engine that is waited for: seldom, and again when it is too busy.
+    // Counting all events loads the engine: poll rarely, and retry when it is too busy.
     const seen = await api.get<Monitored>(`/events/monitoring?${query}`).catch((error: unknown) => {
       process.stderr.write(`monitoring: ${String(error).slice(0, 200)}\n`);
       return null;
@@ -176,7 +176,7 @@ interface InvoiceAnswer {
   }[];
 }
 
-/** The sums of all differences, of the readings and of the invoices. */
+/** Sums of all differences: of the readings and of the invoices. */
 async function compare(
   { api }: Product,
   { meterIds, customerIds, subscriptionIds, featureId }: Catalog,
@@ -208,7 +208,7 @@ async function compare(
     for (const name of NAMES) {
       const meter_id = meterIds[name];
       const exact = new Decimal(expected[customer]![name]);
-      // As usage is printed.
+      // In the format of usage answers.
       const right = exact.toDecimalPlaces(15);
       const byMeter = await api.post<{ value: number }>('/events/usage/meter', {
         meter_id,

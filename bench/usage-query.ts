@@ -14,7 +14,7 @@ export interface UsageQueryBench {
   readonly one_month: number;
   /** The same sum as one bare statement on the same buckets, through the same HTTP client. */
   readonly one_month_limit: number;
-  /** The same month before anything is sealed: rows one by one. */
+  /** The same month before any bucket is sealed, read from single rows. */
   readonly one_month_unsealed: number;
   readonly line_items: number;
   /** One month of 10,000 pairs of customer and meter, in one call. */
@@ -30,8 +30,8 @@ const END = Date.parse('2026-11-01T00:00:00.000Z');
 
 /**
  * Usage reads over 10M events of one meter, 1,000 customers, one month; and over 10 more meters with
- * 600 events for each customer, whose 10,000 pairs are read in one call. Engines as the product starts
- * them, data written by the engine itself, everything removed at the end (some 2 GB meanwhile).
+ * 600 events per customer; their 10,000 pairs are read in one call. Engines as the product starts them;
+ * the engine generates the data; everything is removed at the end (about 2 GB during the run).
  */
 export async function benchUsageQuery(events = 10_000_000): Promise<UsageQueryBench> {
   const instance = await startBenchInstance();
@@ -157,7 +157,7 @@ async function bareGrouped({ clickhouse }: BenchInstance): Promise<void> {
 
 async function median(runs: number, run: (n: number) => Promise<void>): Promise<number> {
   const times: number[] = [];
-  await run(0); // what is loaded once is not measured
+  await run(0); // one-time loading is not measured
   for (let n = 0; n < runs; n += 1) {
     const began = performance.now();
     await run(n);

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { ClickHouseLogLevel, createClient, type ClickHouseSettings } from '@clickhouse/client';
 import { limitSettings, SERVICE, type QueryLimits } from './query-limits.ts';
 
-/** A statement as a value. Everything that comes from outside stands in `params`, typed in the text. */
+/** A statement as a value. All external input is in `params`, typed in the text. */
 export interface ClickHouseQuery {
   readonly sql: string;
   /** Values of the `{name:Type}` placeholders. */
@@ -10,9 +10,12 @@ export interface ClickHouseQuery {
 }
 
 export interface ReadOptions {
-  /** Left out: those of the product's own work. */
+  /** Default: the limits of the product's own work. */
   readonly limits?: QueryLimits;
-  /** After this the call throws, whatever the server does. Left out: the limits' time, and one second. */
+  /**
+   * Time after which the call throws, whatever the server does. Default: the time of the limits plus one
+   * second.
+   */
   readonly timeoutMs?: number;
 }
 
@@ -22,11 +25,14 @@ export interface ClickHouse {
     query: ClickHouseQuery,
     options?: ReadOptions,
   ): Promise<Row[]>;
-  /** The answer as bytes of a binary format. */
+  /** The result as bytes of a binary format. */
   bytes(query: ClickHouseQuery, format: 'RowBinary', options?: ReadOptions): Promise<Buffer>;
-  /** A statement without an answer. */
+  /** A statement without a result. */
   command(query: ClickHouseQuery, options?: ReadOptions): Promise<void>;
-  /** Lines of JSONCompactEachRow, the columns in the order given. Resolves when rows and views' rows are visible. */
+  /**
+   * Lines of JSONCompactEachRow, with the columns in the given order. Resolves when the rows, and the rows
+   * written by views, are visible.
+   */
   insert(
     table: string,
     columns: readonly string[],
@@ -42,23 +48,26 @@ export interface ClickHouseOptions {
   readonly url: string;
   readonly applicationName: string;
   readonly maxConnections?: number;
-  /** Every time limit is multiplied by it: for a machine that is many times slower. Left out: 1. */
+  /** Factor on every time limit, for a machine that is many times slower. Default 1. */
   readonly patience?: number;
 }
 
-/** How long the product's own work waits for one answer; what it asks is bounded, so a longer one is lost. */
+/**
+ * How long the product's own work waits for one result. Its statements are bounded, so one that takes longer
+ * is lost.
+ */
 const READ_TIMEOUT_MS = 30_000;
 const WRITE_TIMEOUT_MS = 120_000;
 const REQUEST_TIMEOUT_MS = 4 * 3_600_000;
 
 /**
- * Every setting that correctness leans on, said aloud. Engine defaults change: in 26.7 inserts are
- * asynchronous and deduplicated unless a client says otherwise. `wait_end_of_query` makes the server
- * answer when it knows the outcome, so that an error never follows half of a result.
+ * Every setting that correctness depends on, set explicitly. Engine defaults change: in 26.7 inserts are
+ * asynchronous and deduplicated unless a client sets otherwise. `wait_end_of_query` makes the server answer
+ * when it knows the outcome, so that an error never follows half of a result.
  */
 const SETTINGS: ClickHouseSettings & Record<`deduplicate_insert${string}`, string> = {
   async_insert: 0,
-  // The first alone does nothing in 26.7: the other two override it, and they are on unless a client says so.
+  // In 26.7 the first setting alone has no effect: the other two override it, and they are on by default.
   insert_deduplicate: 0,
   deduplicate_insert: 'disable',
   deduplicate_insert_select: 'disable',
@@ -74,15 +83,15 @@ const SETTINGS: ClickHouseSettings & Record<`deduplicate_insert${string}`, strin
 };
 
 /**
- * The one client of the product, for the embedded server and a real one alike. Errors of the server
- * are the driver's `ClickHouseError` with its `code`; a lost connection is the driver's error too.
+ * The only ClickHouse client of the product, for the embedded server and a separate one. Errors of the server
+ * are the driver's `ClickHouseError` with its `code`; a lost connection is a driver error too.
  */
 export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
   const client = createClient({
     url: options.url,
     application: options.applicationName,
     max_open_connections: options.maxConnections ?? 16,
-    // Each call has a signal of its own; the driver's end is only behind the longest of them.
+    // Each call has its own signal; the driver's limit is longer than all of them.
     request_timeout: REQUEST_TIMEOUT_MS,
     clickhouse_settings: SETTINGS,
     use_multipart_params_auto: true,
@@ -105,7 +114,7 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
     async rows<Row extends readonly unknown[]>(query: ClickHouseQuery, given?: ReadOptions) {
       const result = await client.query({ ...call(query, given), format: 'JSONCompactEachRow' });
       const text = await result.text();
-      // Line breaks inside of values are escaped, so those that are left stand between rows.
+      // Line breaks inside values are escaped, so the remaining ones separate rows.
       return JSON.parse(`[${text.trimEnd().replaceAll('\n', ',')}]`) as Row[];
     },
     async bytes(query, format, given) {
@@ -122,7 +131,7 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
       const chunks =
         typeof lines === 'string' ? [Buffer.from(lines)] : Buffer.isBuffer(lines) ? [lines] : lines;
       const sql = `insert into ${table} (${columns.join(', ')}) format JSONCompactEachRow`;
-      // As a stream of chunks the bytes go out as they are; the driver would encode rows one by one.
+      // A stream of chunks is sent as it is; the driver would encode rows one by one.
       const { stream } = await client.exec({
         ...call({ sql, params: {} }, undefined, WRITE_TIMEOUT_MS),
         values: Readable.from(chunks, { objectMode: false }),

@@ -3,15 +3,15 @@ import { readFile, readdir } from 'node:fs/promises';
 import type { ClickHouse, ReadOptions } from './client.ts';
 import { SERVICE } from './query-limits.ts';
 
-// Beside this file in the sources; the build copies the folder beside the compiled one.
+// Next to this file in the sources; the build copies the folder next to the compiled file.
 const MIGRATIONS = new URL('./migrations/', import.meta.url);
-/** A statement that fills a table goes through all events there are: some minutes for a hundred million. */
+/** A statement that fills a table reads all events: some minutes for a hundred million. */
 const FILLING: ReadOptions = { limits: { ...SERVICE, seconds: 14_400 }, timeoutMs: 14_400_000 };
 
 /**
- * Applies the migrations that have not run yet, in order, and answers their names. Every statement of
- * a migration may run twice, so processes that start together, or a crash half way, do no harm. A
- * migration that was edited after it ran is refused.
+ * Applies the pending migrations in order and returns their names. Every statement of a migration may run
+ * twice, so processes that start together and a crash half way do no harm. A migration that was edited after
+ * it ran is refused.
  */
 export async function migrateClickHouse(clickhouse: ClickHouse): Promise<string[]> {
   const files = (await readdir(MIGRATIONS)).filter((name) => name.endsWith('.sql')).sort();
@@ -47,7 +47,7 @@ export async function migrateClickHouse(clickhouse: ClickHouse): Promise<string[
   return applied;
 }
 
-/** Statements end with a semicolon at a line's end; comments have lines of their own. */
+/** A statement ends with a semicolon at the end of a line; comments are on lines of their own. */
 function statementsOf(text: string): string[] {
   return text
     .split('\n')

@@ -1,7 +1,6 @@
 /**
- * What one statement may take (tenancy S13). Every statement has all of them: the client adds those
- * of `SERVICE` to one that says nothing else. A statement that reaches a limit fails whole; none ever
- * answers a part.
+ * Limits of one statement (tenancy S13). Every statement has all of them: the client uses `SERVICE` by
+ * default. A statement that reaches a limit fails; results are never partial.
  */
 export interface QueryLimits {
   readonly name: 'service' | 'reading' | 'analytics';
@@ -10,13 +9,13 @@ export interface QueryLimits {
   readonly memoryBytes: number;
   readonly resultRows: number;
   readonly resultBytes: number;
-  /** Null: as many as the server likes. */
+  /** Null: the server's default. */
   readonly threads: number | null;
-  /** Groups that a statement may make; left out: as many as fit into its memory. */
+  /** Groups that a statement may create; default: as many as fit into its memory. */
   readonly groups?: number;
 }
 
-/** The stream, the sealer, backfills, migrations: work that must come to its end. */
+/** The stream, the sealer, backfills, migrations: work that must complete. */
 export const SERVICE: QueryLimits = {
   name: 'service',
   seconds: 600,
@@ -27,7 +26,7 @@ export const SERVICE: QueryLimits = {
   threads: null,
 };
 
-/** Usage of named customers, for invoices and for people, and single events. */
+/** Usage of named customers, for invoices and for users, and single events. */
 export const READING: QueryLimits = {
   name: 'reading',
   seconds: 30,
@@ -39,15 +38,14 @@ export const READING: QueryLimits = {
 };
 
 /**
- * A few keys of a table: single events, single customers. Understanding and starting such a statement is
- * most of what it takes, and each thread that it hands something to waits for a processor on its own
- * where others use them all.
+ * A few keys of a table: single events, single customers. Parsing and starting take most of the time of these
+ * statements, and each further thread would wait for a processor while other statements use them all.
  */
 export const LOOK_UP: QueryLimits = { ...READING, threads: 1 };
 
 /**
- * Everything that one tenant's question can make wide: whole environments, properties of raw events. The
- * answer is small enough to be taken apart without holding up the process for other callers.
+ * Queries of a tenant that can be wide: whole environments, properties of raw events. The result is small
+ * enough to be decoded without blocking the process for other callers.
  */
 export const ANALYTICS: QueryLimits = {
   name: 'analytics',
@@ -59,7 +57,7 @@ export const ANALYTICS: QueryLimits = {
   threads: 2,
 };
 
-/** Nothing that is prepared for much to do, where one thread does it all. */
+/** Turns off preparations for parallel work, because one thread does it all. */
 const SINGLE_THREAD = {
   max_threads: 1,
   max_threads_for_indexes: 1,
@@ -68,10 +66,10 @@ const SINGLE_THREAD = {
   use_query_condition_cache: 0,
 };
 
-/** Analytics leave the processor to whoever asks something small, where the system lets a server say so. */
+/** Analytics yield the processor to small queries, where the operating system allows a server to set this. */
 const ANALYTICS_NICE = 10;
 
-/** `log_comment` names the class: the embedded server keeps sessions apart by it, others log it. */
+/** `log_comment` names the class: the embedded server selects sessions by it; other servers log it. */
 export const CLASS_SETTING = 'log_comment';
 
 export function limitSettings(limits: QueryLimits): Record<string, string | number> {

@@ -1,8 +1,8 @@
 import type { Position } from '../domain/metering/position.ts';
 
-/** Rows as the tables of `migrations/0001_usage.sql` hold them. Times are milliseconds since 1970. */
+/** Rows as stored in the tables of `migrations/0001_usage.sql`. Times are milliseconds since 1970. */
 
-/** 32 lower-case hex digits: 128 bits. A slot names all copies of one event id in its environment. */
+/** 32 lower-case hex digits: 128 bits. A slot identifies all copies of one event id in its environment. */
 export type Hash128 = string;
 
 /** One copy of an event, as accepted. Texts that the event lacks are empty. */
@@ -41,7 +41,10 @@ export interface MeterUsageRow {
   readonly value: string;
   /** Hash of the counted text for COUNT_UNIQUE, `NO_HASH` otherwise. */
   readonly unique_hash: Hash128;
-  /** One text for each of the meter version's `dimensions`, in their order; empty where the event lacks it. */
+  /**
+   * One text for each of the meter version's `dimensions`, in their order; empty if the event lacks the
+   * property.
+   */
   readonly dimensions: readonly string[];
   readonly source: string;
 }
@@ -52,7 +55,7 @@ export interface UsageVoidRow {
   readonly environment_id: string;
   readonly target_partition: number;
   readonly target_position: Position;
-  /** Where the correction itself stands in the log. */
+  /** Partition of the correction itself; its position follows. */
   readonly partition: number;
   readonly position: Position;
   readonly meter_version_id: string;
@@ -68,16 +71,16 @@ export interface RejectedRow {
   readonly event_id: string;
   readonly event_name: string;
   readonly external_customer_id: string;
-  /** Empty when the event itself, not one meter's reading of it, was rejected. */
+  /** Empty if the event itself was rejected, rather than by one meter version. */
   readonly meter_version_id: string;
   readonly partition: number;
   readonly position: Position;
-  /** When the edge accepted it, 0 when that is unknown: a replay must write the same row. */
+  /** Time of acceptance by the edge; 0 if unknown, because a replay must write the same row. */
   readonly ingested_at: number;
   /** Stable code, for example `value_out_of_range`. */
   readonly reason: string;
   readonly message: string;
-  /** Base64 of the undecodable bytes, or the event's JSON; empty where `events_raw` has it. */
+  /** Base64 of the undecodable bytes, or the event's JSON; empty if `events_raw` has it. */
   readonly raw: string;
 }
 
@@ -94,17 +97,17 @@ export interface BucketKey {
   readonly bucket_start: number;
 }
 
-/** A bucket with its marks and the seal that its stored rows carry. */
+/** A bucket with its marks and the seal of its stored rows. */
 export interface TouchedBucket extends BucketKey {
   /** Greatest position marked per log partition. */
   readonly marks: Readonly<Record<number, Position>>;
-  /** Greatest seal number stored, recorded or not; null when the bucket was never written. */
+  /** Greatest seal number stored, recorded or not; null if the bucket was never written. */
   readonly seal: bigint | null;
 }
 
 /**
- * The properties of an event after its customer was erased (tenancy S31). No event has it from its
- * sender: properties are a JSON object.
+ * The properties of an event after its customer was erased (tenancy S31). No sender can produce this
+ * value, because properties are a JSON object.
  */
 export const ERASED_PROPERTIES = 'erased';
 

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { Decimal, ZERO } from './money.ts';
 
 /**
- * A currency is named by its ISO 4217 code in any letter case, or, for the custom currencies of a
- * tenant and the pricing units, described by the record that defines it.
+ * An ISO 4217 code in any letter case, or the record that defines a tenant's custom currency or pricing unit.
  */
 export type Currency = string | CustomCurrency;
 
@@ -22,7 +21,7 @@ export function minorDigits(currency: Currency): number {
   return digits;
 }
 
-/** Whether the code, in any letter case, is one of ISO 4217's (custom codes must not be: money 12.3). */
+/** Whether the code, in any letter case, is an ISO 4217 code. Custom codes must not be (money 12.3). */
 export function isIsoCurrency(code: string): boolean {
   return ISO_CODES.has(code.toLowerCase());
 }
@@ -40,12 +39,12 @@ export function isRounded(amount: Decimal, currency: Currency): boolean {
 }
 
 /**
- * Splits a rounded amount in proportion to the weights: one part for each weight, each a whole number
- * of minor units, and the parts sum exactly to the amount. Every part gets its share rounded down;
- * the units left over go to the largest remainders, ties to the earlier line (billing 0.6).
+ * Splits a rounded amount in proportion to the weights. Returns one part per weight; each part is a whole
+ * number of minor units, and the parts sum exactly to the amount. Each share is rounded down; the units
+ * left over go to the largest remainders, ties to the earlier line (billing 0.6).
  *
  * Weights are not negative. When they are rounded amounts that sum to at least |amount|, no part is
- * larger than its weight. A negative amount is split like a positive one, with the sign put back.
+ * larger than its weight. A negative amount is split as its absolute value; then the sign is restored.
  * Only zero can be split over weights that are all zero.
  */
 export function allocate(
@@ -79,8 +78,8 @@ export function allocate(
 }
 
 /**
- * Symbol, then the amount with at least the currency's minor digits and more where more are stored:
- * `$12.50`, `$0.0004`, `¥1000`, `-$3.00`. An unknown code is its own symbol, in upper case (billing 2.6).
+ * Symbol, then the amount with all its stored decimals, at least the currency's minor digits:
+ * `$12.50`, `$0.0004`, `¥1000`, `-$3.00`. An unknown code, in upper case, replaces the symbol (billing 2.6).
  */
 export function displayAmount(amount: Decimal, currency: Currency): string {
   const digits = Math.max(minorDigits(currency), amount.decimalPlaces());
@@ -102,14 +101,17 @@ function byRemainder(remainders: readonly bigint[]): number[] {
     });
 }
 
-/** Integers, because shares and remainders must be exact: 40 digits are not enough for a product of two amounts. */
+/**
+ * Integers, because shares and remainders must be exact: a product of two amounts can need more than 40
+ * digits.
+ */
 const scaled = (value: Decimal, digits: number): bigint =>
   BigInt(value.toFixed(digits).replace('.', ''));
 const unscaled = (units: bigint, digits: number): Decimal => new Decimal(`${units}e-${digits}`);
 
 const codes = (list: string): string[] => list.trim().split(/\s+/);
 
-/** ISO 4217, active currencies and funds that have a minor unit. */
+/** ISO 4217: active currencies, and funds with a minor unit. */
 const ISO_CODES: ReadonlySet<string> = new Set(
   codes(`
     aed afn all amd ang aoa ars aud awg azn bam bbd bdt bgn bhd bif bmd bnd bob bov brl bsd btn bwp byn bzd

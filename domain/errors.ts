@@ -1,19 +1,19 @@
 /**
- * A refusal: the request is understood and must not be done. The kind says what class of answer it
- * is (one place, `platform/http/error-handler.ts`, turns it into a status), the code is stable and
- * machine readable, the message is for a person. Made by named factories beside the rule that refuses.
+ * A refusal: the request is understood and must not be done. `kind` is the class of the answer;
+ * `platform/http/error-handler.ts` alone maps it to a status. `code` is stable and machine readable.
+ * `message` is for a person. Named factories next to the refusing rule create it.
  */
 export class BillingError extends Error {
   readonly kind: RefusalKind;
   readonly code: string;
   /** At most `DETAILS_MAX`. */
   readonly details: readonly ErrorDetail[];
-  /** Problems found, named in `details` or not. */
+  /** Number of problems found, including those not in `details`. */
   readonly error_count: number;
-  /** When it is worth trying again; null where nothing is known. */
+  /** Seconds to wait before a retry; null when unknown. */
   readonly retryAfterSeconds: number | null;
 
-  /** `errorCount`: where the caller counted further than it collected. */
+  /** `errorCount`: set when the caller found more problems than it collected. */
   constructor(
     kind: RefusalKind,
     code: string,
@@ -37,8 +37,8 @@ export class BillingError extends Error {
 }
 
 /**
- * An answer names this many problems, however many a request has, and repeats little of what was sent:
- * it must not be many times larger than the request.
+ * Maximum number of problems in one answer. An answer must not be many times larger than its request, so it
+ * also repeats little of what was sent.
  */
 export const DETAILS_MAX = 100;
 const PATH_LENGTH_MAX = 500;
@@ -58,7 +58,7 @@ export type RefusalKind =
   | 'rate_limited'
   | 'unavailable';
 
-/** One problem of one field. `path` is written as the client sent it, for example `tiers[1].up_to`. */
+/** One problem with one field. `path` is written as the client sent it, for example `tiers[1].up_to`. */
 export interface ErrorDetail {
   readonly path: string;
   readonly code: string;
@@ -83,7 +83,7 @@ export const invalidOperation = (message: string, path?: string): BillingError =
     path === undefined ? [] : [{ path, code: 'invalid_state', message }],
   );
 
-/** 404 `not_found`, worded alike whether the object is missing or another scope's. */
+/** 404 `not_found`; the same message whether the object is missing or belongs to another scope. */
 export const notFound = (noun: string, id: string): BillingError =>
   new BillingError('not_found', 'not_found', `${noun} ${id} was not found.`);
 

@@ -1,21 +1,21 @@
 import { Decimal, MAX_DECIMALS, MAX_INTEGER_DIGITS } from './money.ts';
 
 /**
- * A property of an event as it comes out of JSON. Numbers are exact: the edge refuses one with more
- * than 15 significant digits, and a double keeps 15.
+ * A property of an event as parsed from JSON. Numbers are exact: ingest refuses more than 15 significant
+ * digits, and a double keeps 15.
  */
 export type JsonValue = unknown;
 
-/** Why an event does not count for a meter whose filters it passed (metering 6). */
+/** Why an event that passes a meter's filters does not count (metering 6). */
 export const UNMETERED_REASONS = [
   'value_missing', 'value_not_numeric', 'value_out_of_range', 'expression_failed',
 ] as const; // prettier-ignore
 export type UnmeteredReason = (typeof UNMETERED_REASONS)[number];
 
 /**
- * Text of a JSON scalar: a string as it is, a number as canonical decimal text, `true`, `false`.
- * Null, an object, a list and an absent property are no scalar: null. An inherited member (a property
- * named `constructor`) is never a scalar, so no look-up can leave the event.
+ * Text of a JSON scalar: a string unchanged, a number as canonical decimal text, `true`, `false`.
+ * Returns null for null, an object, a list and an absent property. An inherited member (a property named
+ * `constructor`) is never a scalar, so a look-up cannot leave the event.
  */
 export function scalarText(value: JsonValue): string | null {
   switch (typeof value) {
@@ -31,9 +31,9 @@ export function scalarText(value: JsonValue): string | null {
 }
 
 /**
- * Canonical decimal text of a number or a numeric string, null for everything else and for what
- * `numeric(38,18)` can not hold; `whyNotNumeric` then says which it was. A numeric string is one that
- * JSON would accept as a number, spaces around it aside.
+ * Canonical decimal text of a number or a numeric string. Returns null for other types and for values that
+ * `numeric(38,18)` cannot hold; `whyNotNumeric` tells these cases apart. A numeric string is a JSON
+ * number, optionally surrounded by spaces.
  */
 export function numericText(value: JsonValue): string | null {
   if (typeof value === 'number') {
@@ -47,7 +47,7 @@ export function numericText(value: JsonValue): string | null {
   return text !== null && fits(text) ? text : null;
 }
 
-/** The reason for which `numericText` answered null. */
+/** The reason why `numericText` returned null. */
 export function whyNotNumeric(value: JsonValue): UnmeteredReason {
   if (value === undefined || value === null) return 'value_missing';
   if (typeof value === 'number') return 'value_out_of_range';
@@ -57,11 +57,14 @@ export function whyNotNumeric(value: JsonValue): UnmeteredReason {
   return numeric ? 'value_out_of_range' : 'value_not_numeric';
 }
 
-/** What most senders write, and what needs no work: no sign but minus, no useless zeros, no exponent. */
+/** The form most senders use; it needs no conversion: no plus sign, no redundant zeros, no exponent. */
 const CANONICAL = /^-?(?:0|[1-9]\d{0,19})(?:\.\d{0,17}[1-9])?$/;
 const NUMERIC = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,4})?$/;
 const LIKE_A_NUMBER = /^-?\d/;
-/** Far more than 38 digits with their zeros; parsing a decimal is quadratic in its length. */
+/**
+ * Well above 38 digits with redundant zeros; the limit exists because parsing a decimal is quadratic in its
+ * length.
+ */
 const MAX_NUMERIC_LENGTH = 100;
 
 function numberText(value: number): string | null {
@@ -77,13 +80,13 @@ function canonicalText(value: string): string | null {
   if (!NUMERIC.test(text)) return null;
   const number = new Decimal(text);
   if (number.isZero()) return '0';
-  // Before its digits are written out: 1e-9999 has ten thousand of them.
+  // Checked before `toFixed` writes the digits: 1e-9999 has ten thousand of them.
   return number.e < MAX_INTEGER_DIGITS && number.decimalPlaces() <= MAX_DECIMALS
     ? number.toFixed()
     : null;
 }
 
-/** At most 20 integer and 18 decimal digits, of canonical text. */
+/** Whether canonical text has at most 20 integer and 18 decimal digits. */
 function fits(text: string): boolean {
   const point = text.indexOf('.');
   const integer = (point < 0 ? text.length : point) - (text.startsWith('-') ? 1 : 0);

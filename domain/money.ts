@@ -3,9 +3,9 @@ import { Decimal as DecimalJs } from 'decimal.js';
 import { invalidField } from './errors.ts';
 
 /**
- * The one configured Decimal. 40 significant digits (design: compute with 40, store numeric(38,18)),
- * half away from zero (decimal.js ROUND_HALF_UP rounds ties away from zero for negatives too), and
- * exponents wide enough that `toString` never prints `1e-7`.
+ * The only configured Decimal. 40 significant digits (compute with 40, store numeric(38,18)). Rounds
+ * half away from zero (decimal.js ROUND_HALF_UP does so for negatives too). Exponents are wide enough
+ * that `toString` never prints `1e-7`.
  */
 export const Decimal = DecimalJs.clone({
   precision: 40,
@@ -18,7 +18,7 @@ export type Decimal = DecimalJs;
 export const ZERO: Decimal = new Decimal(0);
 export const ONE: Decimal = new Decimal(1);
 
-/** What `numeric(38,18)` holds: the bound of every stored amount, rate and quantity. */
+/** Digits that `numeric(38,18)` holds: the limit of every stored amount, rate and quantity. */
 export const MAX_INTEGER_DIGITS = 20;
 export const MAX_DECIMALS = 18;
 
@@ -28,8 +28,8 @@ export function decimalText(value: Decimal): string {
 }
 
 /**
- * Text of a stored record (canonical or with trailing zeros, no exponent) as a Decimal. Anything
- * else is a bug of the caller: input of a client goes through `parseDecimal`.
+ * Parses text of a stored record (no exponent; trailing zeros allowed). Other text is a bug of the
+ * caller: client input goes through `parseDecimal`.
  */
 export function decimal(text: string): Decimal {
   assert(PLAIN_DECIMAL.test(text), `not decimal text: ${text}`);
@@ -37,9 +37,9 @@ export function decimal(text: string): Decimal {
 }
 
 /**
- * A client's number as a Decimal: plain decimal text (`-12.50`), or a finite JSON number of at most
- * 15 significant digits, beyond which a double no longer says what the client wrote. At most 20
- * integer and 18 decimal digits. Refuses with `validation_error`, naming `path` (money 1.1, 1.2).
+ * Parses a client's number: plain decimal text (`-12.50`), or a finite JSON number of at most 15
+ * significant digits, because a double keeps no more. At most 20 integer and 18 decimal digits.
+ * Refuses with `validation_error`, naming `path` (money 1.1, 1.2).
  */
 export function parseDecimal(input: string | number, path: string): Decimal {
   const text = typeof input === 'number' ? numberText(input, path) : input.trim();
@@ -58,12 +58,12 @@ export function isStorable(value: Decimal): boolean {
   );
 }
 
-/** A quotient or product as it is stored: 18 decimals, half away from zero (money 1.2). */
+/** Rounds a quotient or product for storage: 18 decimals, half away from zero (money 1.2). */
 export function roundToStorage(value: Decimal): Decimal {
   return value.toDecimalPlaces(MAX_DECIMALS);
 }
 
-/** The exact sum of nothing is zero. */
+/** The exact sum; zero for no values. */
 export function sum(values: Iterable<Decimal>): Decimal {
   let total = ZERO;
   for (const value of values) total = total.plus(value);
@@ -72,7 +72,7 @@ export function sum(values: Iterable<Decimal>): Decimal {
 
 const PLAIN_DECIMAL = /^-?\d+(?:\.\d+)?$/;
 const STORABLE_BELOW = new Decimal(10).pow(MAX_INTEGER_DIGITS);
-/** Room for redundant zeros; no client writes more, and a megabyte of digits is not parsed. */
+/** Leaves room for redundant zeros. Prevents parsing a megabyte of digits. */
 const MAX_TEXT = 100;
 
 function numberText(input: number, path: string): string {

@@ -1,10 +1,10 @@
-/** Of shorter words, one letter more or less makes another word. */
+/** Shorter words are not compared: one letter more or less makes another valid word. */
 const LETTERS_MIN = 5;
 const LETTERS_FOR_TWO = 8;
 
 /**
- * The known word that an unknown one is a misspelling of, or null: at most one letter is wrong in words of
- * 5 to 7 letters, two from 8 on (api 57). Two letters that changed places count as one.
+ * The known word that `word` probably misspells, or null. Allows one wrong letter in words of 5 to 7 letters,
+ * two from 8 letters on (api 57). Two swapped neighbours count as one wrong letter.
  */
 export function nearMiss(word: string, known: Iterable<string>): string | null {
   if (word.length < LETTERS_MIN) return null;
@@ -22,7 +22,9 @@ export function nearMiss(word: string, known: Iterable<string>): string | null {
   return nearest;
 }
 
-/** How many letters have to be put in, taken out, replaced or exchanged with their neighbour. */
+/**
+ * Number of insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
+ */
 function distanceOf(a: string, b: string): number {
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, column) => column);

@@ -1,6 +1,6 @@
 /**
- * The order of texts by their code units, for `sort`: of ids, and of instants in their one ISO form. Not
- * that of a language, which would differ from machine to machine.
+ * Compares texts by code units, for `sort` of ids and of ISO instants. Does not use a locale, because locale
+ * order differs between machines.
  */
 export function byText(left: string, right: string): number {
   if (left === right) return 0;

@@ -25,17 +25,17 @@ import { readBody } from './read-body.ts';
 export interface IngestDeps {
   readonly log: EventLog;
   readonly authenticate: Authenticate;
-  /** Without it only keys are known. */
+  /** Without it only keys are accepted. */
   readonly sessions?: Pick<Sessions, 'authenticate'>;
-  /** Null: no limit. Counted in events, per tenant. */
+  /** Null: no limit. In events, per tenant. */
   readonly limits: { readonly limiter: RateLimiter; readonly perTenant: RateLimit } | null;
-  /** What one address may send of credentials that are refused; null or left out: no limit. */
+  /** Limit of refused credentials per address; null or unset: no limit. */
   readonly failures?: { readonly limiter: RateLimiter; readonly limit: RateLimit } | null;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly metrics: Registry;
   readonly logger: Logger;
-  /** Bytes of requests that may be worked on at a time; 128 MiB when left out. */
+  /** Bytes of requests in progress at a time; default 128 MiB. */
   readonly maxHeldBytes?: number;
 }
 
@@ -43,8 +43,8 @@ const HELD_BYTES_MAX = 128 * 1024 * 1024;
 const WRITE_EVENTS = { permission: 'event:write' };
 
 /**
- * What both routes do. Refusals come in a fixed order: who is calling (401), may they (403), have they
- * used up their rate (429), is the body right (400, 413), and only then does the log see anything.
+ * The shared work of both routes. Checks run in a fixed order: authentication (401), permission (403), rate
+ * (429), body (400, 413). Only then are events appended to the log.
  */
 export class EventIntake {
   readonly metrics: IngestMetrics;
@@ -102,7 +102,7 @@ export class EventIntake {
     }
   }
 
-  /** A person's session costs what it costs on other routes; a key is found without a look at it. */
+  /** A session token takes the same look-ups as on other routes; an API key is not affected. */
   async #admit(request: FastifyRequest): Promise<Identity> {
     const { authenticate, sessions } = this.#deps;
     const credential = credentialOf(request.headers);

@@ -4,24 +4,26 @@ import { encodeEvents, type UsageEvent } from '../schemas/events/usage-event.ts'
 
 export interface EventBatcherOptions {
   readonly log: EventLog;
-  /** Called with the size of each record and, after its answer, with the time of each append. */
+  /**
+   * Called with the number of events in each record and, after the answer, with the duration of each append.
+   */
   readonly onRecord?: (events: number) => void;
   readonly onAppend?: (seconds: number) => void;
 }
 
 /**
- * A call of this size makes records of its own, at once. Its events would gain little by company, and
- * while they waited for it they would outlive the young generation, and be copied by the collector.
+ * A call of this size makes records of its own, at once. Its events would gain little from a shared record.
+ * While waiting for one they would outlive the young generation, and the collector would copy them.
  */
 const OWN_RECORDS_EVENTS_MIN = 200;
 /**
- * Appends running side by side. Calls that come while all are busy share the next one. More than two
- * make the groups smaller and win nothing (measured with 64 connections on Kafka: 12,000 single calls a
- * second with 1, 2 and 4 alike).
+ * Concurrent appends. Calls that arrive while all are busy share the next one. More than two make the groups
+ * smaller and gain nothing (measured with 64 connections on Kafka: 12,000 single calls a second with 1, 2 and
+ * 4 alike).
  */
 const APPENDS_MAX = 2;
 const EVENTS_PER_GROUP = 8_192;
-/** One record: small enough for every broker's limit, large enough that its own cost does not count. */
+/** One record: small enough for every broker's limit, large enough that its fixed cost does not matter. */
 const EVENTS_PER_RECORD = 4_096;
 const CHARACTERS_PER_RECORD = 512 * 1024;
 const EPOCH_CHANGES_MAX = 3;
@@ -36,9 +38,9 @@ interface Group {
 }
 
 /**
- * Puts the events of concurrent calls together into records, one run of records per partition, so that
- * a caller with one event pays a small share of a large append. It waits for nobody: when an append is
- * free, what is there goes.
+ * Combines the events of concurrent calls into records, one run of records per partition, so that a call with
+ * one event pays a small share of a large append. There is no delay: when an append is free, the waiting
+ * calls go at once.
  */
 export class EventBatcher {
   readonly #options: EventBatcherOptions;
@@ -50,7 +52,7 @@ export class EventBatcher {
     this.#options = options;
   }
 
-  /** Resolves when all the events are durable; throws what the log throws. */
+  /** Resolves when all the events are durable; throws the errors of the log. */
   append(events: UsageEvent[]): Promise<void> {
     if (events.length >= OWN_RECORDS_EVENTS_MIN) return this.#appendTimed([events]);
     let group = this.#groups.at(-1);
@@ -60,7 +62,7 @@ export class EventBatcher {
     }
     group.events.push(events);
     group.size += events.length;
-    // The requests that this turn of the event loop still brings travel along.
+    // Requests that arrive in this turn of the event loop join the same append.
     if (!this.#scheduled && this.#appends < APPENDS_MAX) {
       this.#scheduled = true;
       setImmediate(() => {
@@ -98,7 +100,9 @@ export class EventBatcher {
     }
   }
 
-  /** When the log was resized in between, the partitions are chosen anew. Nothing was appended then. */
+  /**
+   * If the log was resized in between, the partitions are chosen again. Nothing was appended in that case.
+   */
   async #appendInOpenEpoch(calls: UsageEvent[][]): Promise<void> {
     const { log } = this.#options;
     for (let attempt = 1; ; attempt++) {
@@ -114,7 +118,7 @@ export class EventBatcher {
   #records(calls: UsageEvent[][], epoch: number, partitions: number): LogAppend[] {
     const perPartition: UsageEvent[][] = Array.from({ length: partitions }, () => []);
     for (const events of calls) {
-      // Events of one call are of one scope.
+      // All events of one call have the same scope.
       const scope = slotScope(events[0]!.tenant_id, events[0]!.environment_id);
       for (const event of events)
         perPartition[partitionOf(slotOf(scope, event.event_id), partitions)]!.push(event);
@@ -130,7 +134,7 @@ export class EventBatcher {
   }
 }
 
-/** The events in runs of bounded count and size; a single large event is a run of its own. */
+/** Splits the events into parts of bounded count and size; a single large event is a part of its own. */
 function parts(events: UsageEvent[]): UsageEvent[][] {
   const result: UsageEvent[][] = [];
   let start = 0;

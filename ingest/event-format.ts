@@ -9,8 +9,8 @@ const FORMATS: Readonly<Record<string, EventFormat>> = {
 };
 
 /**
- * The content type decides how events are written; of plain JSON, and when there is none, the route
- * does. So a collector that can send to one address only may send batches to either route.
+ * The content type decides the format of the events; for plain JSON or no content type, the route decides. So
+ * a collector that can send to one address only may send batches to either route.
  */
 export function formatOf(
   contentType: string | undefined,

@@ -11,15 +11,15 @@ import type { UsageEvent } from '../schemas/events/usage-event.ts';
 import { JsonScanner } from './json-scanner.ts';
 import { parseTimestamp } from '../schemas/events/timestamp.ts';
 
-/** `native` is our own shape; `cloudevents` that of CloudEvents 1.0 in structured mode. */
+/** `native` is our own shape; `cloudevents` is CloudEvents 1.0 in structured mode. */
 export type EventShape = 'native' | 'cloudevents';
 
 export interface ReadContext {
   readonly tenant_id: string;
   readonly environment_id: string;
-  /** Epoch milliseconds: the time of arrival, and of an event that has none. */
+  /** Arrival time in epoch milliseconds; also the timestamp of an event that has none. */
   readonly now: number;
-  /** The id of an event that has none. */
+  /** Creates the id of an event that has none. */
   newEventId(): string;
 }
 
@@ -29,18 +29,18 @@ export const FUTURE_MS_MAX = 24 * 60 * 60 * 1000;
 const IGNORED_NAMED_MAX = 20;
 
 /**
- * Reads events out of JSON, in one pass and without building their properties. What is wrong is
- * collected, each under the path that the client wrote, so that a caller can fix it at once;
- * what is no JSON throws `MalformedJson`.
+ * Reads events from JSON in one pass, without building their properties. Collects every problem under the
+ * path that the client wrote, so that a caller can fix all of them at once. Throws `MalformedJson` if the
+ * text is not JSON.
  */
 export class EventReader {
   readonly events: UsageEvent[] = [];
-  /** The first ones; the others are only counted. */
+  /** The first problems; further ones are only counted. */
   readonly problems: ErrorDetail[] = [];
   problemCount = 0;
-  /** Keys that no event has, with their paths. */
+  /** Paths of keys that events do not have. */
   readonly ignored: string[] = [];
-  /** Whether a value had another type than its field, or could not be read at all. */
+  /** Whether a value had another type than its field, or could not be read. */
   misshapen = false;
   readonly #context: ReadContext;
   readonly #shape: EventShape;
@@ -51,7 +51,7 @@ export class EventReader {
     this.#shape = shape;
   }
 
-  /** One event is the whole body. */
+  /** The whole body is one event. */
   single(body: Buffer): void {
     const scanner = new JsonScanner(body);
     this.#event(scanner, '');
@@ -87,7 +87,7 @@ export class EventReader {
     scanner.end();
   }
 
-  /** One event per line; empty lines do not count. */
+  /** One event per line; empty lines are skipped. */
   lines(body: Buffer): void {
     let count = 0;
     for (let start = 0; start < body.length;) {
@@ -282,7 +282,7 @@ export class EventReader {
       this.problems.push({ path: path === '' ? 'body' : path, code, message });
   }
 
-  /** A misspelling is a problem; another key is named and ignored. */
+  /** A misspelt key is a problem; any other unknown key is reported and ignored. */
   #ignore(path: string, key: string, siblings: readonly string[]): void {
     const meant = this.#meant(key, siblings);
     if (meant !== null)
@@ -294,7 +294,7 @@ export class EventReader {
     else if (this.ignored.length < IGNORED_NAMED_MAX) this.ignored.push(under(path, key));
   }
 
-  /** Each unknown key is compared once for a body: a thousand events have the same ones. */
+  /** Each unknown key is compared once per body: a thousand events usually have the same ones. */
   #meant(key: string, siblings: readonly string[]): string | null {
     const known = this.#compared.get(key);
     if (known !== undefined) return known;
@@ -309,10 +309,10 @@ export class EventReader {
 const COMPARED_MAX = 1_000;
 const BULK_KEYS = ['events'];
 const NATIVE_KEYS = Object.keys(IngestEventBody.shape);
-/** CloudEvents may be extended by attributes of any name. */
+/** CloudEvents allows extension attributes of any name. */
 const NO_KEYS: readonly string[] = [];
 
-/** Fields as bits, so that one number remembers which were there. */
+/** Fields as bits, so that one number records which are present. */
 const NOTHING = 0;
 const EVENT_ID = 1;
 const EVENT_NAME = 2;
@@ -370,10 +370,10 @@ function cloudEventField(key: string): number {
 }
 
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
-// A pair is one character under the u flag and does not match.
+// Under the u flag a pair is one character and does not match.
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** Names and ids are keys in every store: what one of them would refuse or change is refused here. */
+/** Names and ids are keys in every store: text that a store would refuse or change is refused here. */
 function isStorable(text: string): boolean {
   return !CONTROL.test(text) && !LONE_SURROGATE.test(text);
 }

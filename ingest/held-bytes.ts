@@ -1,9 +1,9 @@
 import { BillingError } from '../domain/errors.ts';
 
 /**
- * How many bytes of requests the process works on at a time. A body costs several times its size until
- * it is answered, so without this bound a slow log would fill the memory. Who comes when it is
- * reached is refused at once and can come again.
+ * Limits the bytes of requests in progress. A body costs several times its size until it is answered, so
+ * without this limit a slow log would fill the memory. A request beyond the limit is refused at once and may
+ * be sent again.
  */
 export class HeldBytes {
   readonly #max: number;
@@ -13,7 +13,7 @@ export class HeldBytes {
     this.#max = max;
   }
 
-  /** What one request holds: `hold` adds to it, `release` gives all of it back. */
+  /** The bytes of one request: `hold` adds to them, `release` returns all of them. */
   forRequest(): { hold(bytes: number): void; release(): void } {
     let own = 0;
     return {

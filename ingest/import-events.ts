@@ -10,21 +10,21 @@ import { parseEvents } from './parse-events.ts';
 export interface EventImportDeps {
   readonly log: EventLog;
   readonly clock: Clock;
-  /** Null: no limit. Counted in events, per tenant, apart from what its edge takes. */
+  /** Null: no limit. In events, per tenant, separate from the tenant's limit at the edge. */
   readonly limits: { readonly limiter: RateLimiter; readonly perTenant: RateLimit } | null;
 }
 
-/** One event as the JSON of `POST /events`, and the id it gets when it names none. */
+/** One event as the JSON of `POST /events`, and the id that it gets if it has none. */
 export interface ImportedEvent {
   readonly json: string;
   readonly event_id: string;
 }
 
-/** What became of one of them: what is wrong with it, or the id under which it is in the log. */
+/** Outcome of one event: its problems, or its id in the log. */
 export type ImportOutcome =
   { readonly event_id: string } | { readonly problems: readonly ErrorDetail[] };
 
-/** Puts a run of events of one scope into the log; what is refused does not hold up the rest. */
+/** Appends a run of events of one scope to the log; refused events do not delay the rest. */
 export type ImportEvents = (
   scope: { readonly tenant_id: string; readonly environment_id: string },
   events: readonly ImportedEvent[],
@@ -32,10 +32,10 @@ export type ImportEvents = (
 ) => Promise<ImportOutcome[]>;
 
 /**
- * Events of a file on the way that events of the edge take: checked by the same code, appended to the
- * same topic, only slower, so that a file does not crowd out what is sent live (metering 3). Resolves
- * when every good one is durable, in the order given; with ids that stay the same it may be repeated. Throws what the log throws; then some
- * may be there.
+ * Imports events of a file the same way as events of the edge: checked by the same code and appended to the
+ * same topic, but at a limited rate, so that a file does not slow down live events (metering 3). Resolves
+ * when every valid event is durable, in the order given. May be repeated if the ids stay the same. Throws the
+ * errors of the log; some events may then be stored.
  */
 export function createEventImport(deps: EventImportDeps): ImportEvents {
   const batcher = new EventBatcher({ log: deps.log });
@@ -61,7 +61,7 @@ export function createEventImport(deps: EventImportDeps): ImportEvents {
   };
 }
 
-/** Waits for the tenant's turn; a signal ends the waiting with its reason. */
+/** Waits until the tenant's limit allows the events; a signal ends the wait with its reason. */
 async function untilAllowed(
   limits: EventImportDeps['limits'],
   tenantId: string,

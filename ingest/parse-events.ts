@@ -4,20 +4,20 @@ import type { UsageEvent } from '../schemas/events/usage-event.ts';
 import { EventReader, type ReadContext } from './event-reader.ts';
 import { MalformedJson } from './json-scanner.ts';
 
-/** How the events of a body are written down. */
+/** How the events of a body are written. */
 export type EventFormat = 'event' | 'events' | 'cloudevent' | 'cloudevents' | 'lines';
 
 export interface ParsedEvents {
-  /** At least one, at most 1,000, all complete: ids and times that were missing are filled in. */
+  /** At least one, at most 1,000, all complete: missing ids and times are filled in. */
   readonly events: UsageEvent[];
-  /** Paths of keys that no event has. */
+  /** Paths of keys that events do not have. */
   readonly ignored: readonly string[];
 }
 
 /**
- * The events of a body, or 400 `validation_error` with the first 100 bad fields under the paths the
- * client wrote and the number of all; nothing of such a body is accepted (metering 2). The two messages are those that existing
- * clients know (recorded of the reference).
+ * The events of a body, or 400 `validation_error` with the first 100 invalid fields under the paths that the
+ * client wrote, and the total number. Nothing of an invalid body is accepted (metering 2). The two messages
+ * are those that existing clients know (recorded of the reference).
  */
 export function parseEvents(body: Buffer, format: EventFormat, context: ReadContext): ParsedEvents {
   if (!isUtf8(body)) throw invalid(MISSHAPEN, [malformed('The body is not UTF-8')]);
@@ -62,7 +62,7 @@ const malformed = (message: string): ErrorDetail => ({
   message,
 });
 
-/** The message begins as clients know it, and names the first field; the details name all. */
+/** The message begins with the text that clients know and names the first field; the details name all. */
 function invalid(
   message: string,
   details: readonly ErrorDetail[],

@@ -5,9 +5,10 @@ import type { UsageEvent } from '../schemas/events/usage-event.ts';
 import type { EventFormat } from './parse-events.ts';
 
 /**
- * Events as the key may send them. Whoever reads a page has its publishable key, so the ids of its events
- * begin with the key's id: they take no id that somebody else's event will have. A key that is held to
- * some event names or to one customer sends nothing else: 400 with every field that differs (tenancy 52).
+ * Restricts events to what the key may send. Every visitor of a page can read its publishable key, so the ids
+ * of its events begin with the key's id: they cannot occupy the id of another sender's event. A key that is
+ * limited to some event names or to one customer sends nothing else: 400 with every field that differs
+ * (tenancy 52).
  */
 export function asKeySends(
   { key_id, publishable }: Pick<Identity, 'key_id' | 'publishable'>,
@@ -42,7 +43,7 @@ export function asKeySends(
   return named;
 }
 
-/** Where the client wrote the fields of an event. */
+/** Paths of an event's fields as the client wrote them. */
 function placeOf(format: EventFormat, index: number) {
   const isCloudEvent = format === 'cloudevent' || format === 'cloudevents';
   const isSingle = format === 'event' || format === 'cloudevent';

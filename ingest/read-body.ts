@@ -2,13 +2,13 @@ import type { Readable } from 'node:stream';
 import { BillingError } from '../domain/errors.ts';
 import { bodyDecoder, bodyTooLarge } from '../platform/http/decode-body.ts';
 
-/** What a body may weigh once it is decoded (metering 2). */
+/** Largest decoded body (metering 2). */
 export const BODY_BYTES_MAX = 32 * 1024 * 1024;
 
 /**
- * The whole body, decoded. Throws `too_large` beyond the cap, `unavailable` when the process holds as
- * many bytes of requests as it may, and `invalid` for a coding that is unknown or damaged. `hold`
- * counts the bytes against the process's allowance; the caller gives them back.
+ * The whole body, decoded. Throws `too_large` beyond the cap, `unavailable` when the process holds its
+ * maximum of request bytes, and `invalid` for an unknown coding or damaged data. `hold` counts the bytes
+ * against the process's limit; the caller releases them.
  */
 export async function readBody(
   payload: Readable,
@@ -31,7 +31,7 @@ function collect(payload: Readable, hold: (bytes: number) => void): Promise<Buff
     const settle = (error: Error | null): void => {
       payload.off('data', onData).off('end', onEnd).off('error', settle).off('close', onClose);
       if (error === null) return resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
-      // Nobody will read the rest: the answer closes the connection.
+      // The rest is not read: the answer closes the connection.
       payload.pause();
       reject(error);
     };

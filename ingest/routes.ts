@@ -13,15 +13,15 @@ import { EventIntake, type IngestDeps } from './accept-events.ts';
 import { BODY_BYTES_MAX } from './read-body.ts';
 
 /**
- * `POST /v1/events`, `POST /v1/events/bulk` and its other address `/v1/events/raw/bulk`, on any Fastify instance. 202 is answered when the log
- * has the events durably, and only then; whatever else happens, the client may send the same events
- * again with the same ids (metering 2).
+ * `POST /v1/events`, `POST /v1/events/bulk` and its alias `/v1/events/raw/bulk`, on any Fastify instance.
+ * Answers 202 only after the log has stored the events durably. In every other case the client may send the
+ * same events again with the same ids (metering 2).
  */
 export const ingestRoutes =
   (deps: IngestDeps): FastifyPluginAsync =>
   async (app) => {
     const intake = new EventIntake(deps);
-    // The handler reads bodies itself: after the credential, counting and decoding what comes.
+    // The handler reads bodies itself: after the credential check, and counts and decodes the bytes.
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', (_request, _payload, done) => done(null));
 
@@ -31,7 +31,7 @@ export const ingestRoutes =
     app.setErrorHandler((error, request, reply) => {
       const { status, code, message, details, errorCount } = answerOf(error);
       intake.metrics.refused(status);
-      // What is refused for lack of the log is counted, and logged by the log once; this is a bug.
+      // Refusals during an outage of the log are counted, and the log logs them once; any other 5xx is a bug.
       if (status >= 500 && status !== 503)
         deps.logger.error({ err: error, request_id: request.id }, 'request failed');
       if ((status === 503 || status === 429) && !reply.hasHeader('retry-after'))
@@ -42,7 +42,7 @@ export const ingestRoutes =
       return reply.code(status).send(body);
     });
 
-    // One line per request would be most of the work of a call with a single event.
+    // One log line per request would be most of the work of a call with a single event.
     const options = { bodyLimit: BODY_BYTES_MAX, logLevel: 'warn' } as const;
     app.post('/v1/events', options, (request, reply) => intake.accept(request, reply, 'event'));
     app.post('/v1/events/bulk', options, (request, reply) =>
@@ -53,12 +53,12 @@ export const ingestRoutes =
     );
   };
 
-/** The same routes as the OpenAPI document shows them. They are served by `ingestRoutes`. */
+/** The same routes for the OpenAPI document. `ingestRoutes` serves them. */
 export const INGEST_OPERATIONS: readonly Route[] = [
   {
     method: 'POST',
     path: '/events',
-    summary: 'Send one usage event. It is counted once per event_id, for ever.',
+    summary: 'Send one usage event. It is counted once per event_id, without a time limit.',
     permission: 'event:write',
     body: IngestEventBody,
     status: 202,

@@ -22,7 +22,7 @@ export type JobDeps = FinalizeDraftInvoicesDeps &
   ImportEventsDeps &
   EraseEventsDeps & { readonly eventLog: EventLog };
 
-/** Everything that the clock starts. */
+/** All scheduled jobs. */
 export const ALL_JOBS: readonly Job<JobDeps>[] = [
   closeBillingPeriods,
   finalizeDraftInvoices,
@@ -37,8 +37,8 @@ export const ALL_JOBS: readonly Job<JobDeps>[] = [
 ];
 
 /**
- * What the jobs need beside the commands of the API. `streamGroup`: under what name the stream reads the
- * log; `importEvents`: the way of a file's events into it.
+ * Dependencies of jobs in addition to those of the API's commands. `streamGroup` is the consumer group with
+ * which the stream reads the log; `importEvents` appends a file's events to it.
  */
 export function jobDeps(
   deps: BillingDeps,

@@ -4,20 +4,20 @@ import type { Pool } from '../postgres/client.ts';
 import { holdJobLease } from '../postgres/tables/job-leases.ts';
 import type { Job } from './job.ts';
 
-/** After each page nothing is done for this many times as long as it took. */
+/** Pause after each page, as a multiple of the page's duration. */
 const PAUSE = 3;
 
 /**
- * Appends what was written to the audit log since the last run to the tenants' chains (tenancy S25).
- * Behind the writers and not among them, so that no two requests of a tenant wait for each other.
- * It ends with the first page that is not full: what is written meanwhile waits for the next run, where a
- * run that went on until nothing was left never ended, with pages of a few rows, at 500 creates a second.
- * It gives way: without pauses, the run after five seconds of 500 creates a second kept both cores of a small
- * machine busy for 0.3 s, in which every request waited.
+ * Appends the audit log rows written since the last run to the tenants' chains (tenancy S25). It runs
+ * after the writers and not in their transactions, so that no two requests of a tenant wait for each other. A
+ * run ends with the first page that is not full, and rows written in the meantime wait for the next run.
+ * Without this limit, at 500 creates a second, a run never ended: its pages had a few rows each. It pauses
+ * between pages: without pauses, the run after five seconds of 500 creates a second kept both cores of a
+ * small machine busy for 0.3 s, in which every request waited.
  */
 export const chainAuditLogRows: Job<{ readonly pool: Pool }> = {
   name: 'chain-audit-log',
-  // Often, so that a run is short: a minute of 500 writes a second is 30,000 rows at once.
+  // Frequent, so that a run is short: a minute of 500 writes a second is 30,000 rows at once.
   cron: '*/5 * * * * *',
   async run({ pool }, { lease, signal }) {
     let rows = 0;
@@ -31,7 +31,7 @@ export const chainAuditLogRows: Job<{ readonly pool: Pool }> = {
       rows += page.rows;
       after = page.next;
       if (after === null || signal.aborted) return { rows };
-      // Cut short where the process drains; the next page then notices.
+      // Interrupted when the process drains; the next page checks the signal.
       await sleep(PAUSE * (performance.now() - began), undefined, { signal }).catch(() => {});
     }
   },

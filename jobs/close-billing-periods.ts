@@ -14,15 +14,15 @@ import type { SubscriptionRow } from '../schemas/subscription.ts';
 import type { Job, JobRun } from './job.ts';
 import { takeTurns, type Turn } from './scope-turns.ts';
 
-/** Subscriptions in one usage read and one transaction. */
+/** Subscriptions per usage read and transaction. */
 const PAGE_SUBSCRIPTIONS = 500;
 
 /**
- * Does what is due: drafts the invoice of each period that is over and begins the next one, opens
- * subscriptions whose start has come, ends trials, and lets scheduled cancellations take effect
- * (billing 3.4). A subscription that is several periods behind is taken one period at a time,
- * in as many passes. Environments take turns, a page each. A subscription that cannot be billed says so
- * to its tenant and holds up nobody.
+ * Processes everything due: drafts the invoice of each period that is over and begins the next one, opens
+ * subscriptions whose start has been reached, ends trials, and applies scheduled cancellations
+ * (billing 3.4). A subscription that is several periods behind advances one period per pass.
+ * Environments take turns, a page each. A subscription that cannot be billed notifies its tenant and does not
+ * block the others.
  */
 export const closeBillingPeriods: Job<BillingDeps> = {
   name: 'close-billing-periods',
@@ -38,11 +38,14 @@ export const closeBillingPeriods: Job<BillingDeps> = {
 interface Totals {
   advanced: number;
   invoices: number;
-  /** Ids of subscriptions. */
+  /** Subscription ids. */
   readonly failed: Set<string>;
 }
 
-/** One step for every due subscription of an environment, page by page, and again while any took one. */
+/**
+ * One step for every due subscription of an environment, page by page; repeats as long as a pass advances
+ * one.
+ */
 function passes(deps: BillingDeps, run: JobRun, scope: Scope, totals: Totals): Turn {
   const advancing: Advancing = {
     scope,

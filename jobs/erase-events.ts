@@ -12,14 +12,14 @@ export interface EraseEventsDeps {
 
 const PER_RUN = 20;
 /**
- * How long an accepted event may still be written into the usage store from the log: it leaves the log
+ * How long an accepted event may still be written into the usage store from the log: it stays in the log for
  * a day after the stream has passed it, and a replay goes back a day.
  */
 const LOG_MS = 48 * 60 * 60 * 1000;
 
 /**
- * Takes the properties out of the events of erased customers, twice: soon, and when the event log can
- * bring none of them back. A run that ends anywhere is repeated: what is erased is no longer counted.
+ * Erases the properties of events of erased customers twice: soon after the request, and when the event log
+ * can no longer bring them back. An interrupted run is repeated: erased events are not counted again.
  */
 export const eraseEvents: Job<EraseEventsDeps> = {
   name: 'erase-events',
@@ -36,7 +36,7 @@ export const eraseEvents: Job<EraseEventsDeps> = {
   },
 };
 
-/** Whether nothing of it is left. */
+/** True if no event is left to erase. */
 async function eraseOne(pool: Pool, eraser: EventEraser, erasure: Erasure): Promise<boolean> {
   const { id, tenant_id, environment_id, external_customer_id, events_until } = erasure;
   const until = epochMs(events_until);

@@ -9,8 +9,8 @@ export interface ExpireLogRecordsDeps {
 }
 
 /**
- * Drops records of every epoch that the stream passed more than 24 hours ago (metering 3). The bound only grows and
- * was read from committed progress, so a repeated or late truncation removes nothing that is needed.
+ * Deletes records of every epoch that the stream passed more than 24 hours ago (metering 3). The bound only
+ * grows and is read from committed progress, so a repeated or late truncation removes nothing that is needed.
  */
 export const expireLogRecords: Job<ExpireLogRecordsDeps> = {
   name: 'expire-log-records',

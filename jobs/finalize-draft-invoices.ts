@@ -18,22 +18,22 @@ import type { Job, JobRun } from './job.ts';
 import { takeTurns, type Turn } from './scope-turns.ts';
 
 export interface FinalizeDraftInvoicesDeps extends BillingDeps {
-  /** Where the event log ends now: every event that has been accepted lies below (`headsVector`). */
+  /** Current heads of the event log: every accepted event lies below them (`headsVector`). */
   readLogHeads(): Promise<WatermarkVector>;
-  /** How long one run waits for the stream to reach them. */
+  /** How long a run waits for the stream to reach the heads. */
   readonly streamWaitMs?: number;
 }
 
-/** Invoices in one usage read and one transaction. */
+/** Invoices per usage read and transaction. */
 const PAGE_INVOICES = 500;
 const STREAM_WAIT_MS = 60_000;
 const POLL_MS = 200;
 
 /**
- * Finalizes drafts whose period and grace are over, after the stream has passed the heads that the log
- * had then (metering 5): a usage event that was accepted in time is on the invoice. One that the stream
- * has not reached yet waits for the next run; one that is refused says so to its tenant and is left to a
- * person, as trying again cannot change the answer (billing 17.4). Environments take turns.
+ * Finalizes drafts whose period and grace are over, after the stream has passed the heads that the log had at
+ * that time (metering 5). So every usage event accepted in time is on the invoice. A draft that the stream
+ * has not reached yet waits for the next run. A refused draft notifies its tenant and is left to a person,
+ * because a retry cannot change the answer (billing 17.4). Environments take turns.
  */
 export const finalizeDraftInvoices: Job<FinalizeDraftInvoicesDeps> = {
   name: 'finalize-draft-invoices',
@@ -62,7 +62,7 @@ interface Totals {
   failed: number;
 }
 
-/** Resolves when the stream has passed the heads, or when this run has waited long enough. */
+/** Resolves when the stream has passed the heads, or after the maximum wait of this run. */
 async function untilPassed(
   deps: FinalizeDraftInvoicesDeps,
   heads: WatermarkVector,

@@ -2,7 +2,7 @@ import type { Pool } from '../postgres/client.ts';
 import { forgetExpired } from '../postgres/tables/forget-expired.ts';
 import type { Job } from './job.ts';
 
-/** Deletes what was kept for a while only: answers for repeats, failed logins, ended sessions, uploads, e-mails. */
+/** Deletes temporary records: answers for repeats, failed logins, ended sessions, uploads, e-mails. */
 export const forgetExpiredRecords: Job<{ readonly pool: Pool }> = {
   name: 'forget-expired-records',
   cron: '43 * * * *',

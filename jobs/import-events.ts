@@ -28,8 +28,8 @@ export interface ImportEventsDeps {
   readonly clock: Clock;
   readonly log: Logger;
   /**
-   * Checks events as the edge does and puts the good ones into the event log. Resolves, in the order given,
-   * when they are durable. The same events given again under the same ids count once.
+   * Validates events as the edge does and appends the valid ones to the event log. Resolves, in the given
+   * order, when they are durable. The same events with the same ids count once.
    */
   importEvents(
     scope: Scope,
@@ -43,19 +43,19 @@ interface ImportedEvent {
 }
 type ImportOutcome = { readonly event_id: string } | { readonly problems: readonly ErrorDetail[] };
 
-/** Rows that are appended together, and whose results are kept in one transaction. */
+/** Rows appended together, with their results stored in one transaction. */
 const BATCH_ROWS = 500;
-/** Tenants whose files are read side by side; each has its turn, then the next ones come. */
+/** Tenants whose files are processed concurrently; each has its turn, then the next ones follow. */
 const TENANTS_AT_ONCE = 4;
 const TURN_MS = 10_000;
 const SUMMARY_ROWS = 10;
 const REASON_LENGTH_MAX = 300;
 
 /**
- * Imports the files of open tasks (money 19.1). A batch of rows is appended to the log first;
- * then their results are kept and the cursor moves past them, in one transaction. A crash in between
- * appends them again, under the same ids: an event that names none is called by its task and row
- * (metering 3), so it counts once. A row that is refused is reported and left out.
+ * Imports the files of open tasks (money 19.1). A batch of rows is appended to the log first. Then
+ * one transaction stores their results and moves the cursor past them. After a crash in between they are
+ * appended again with the same ids: an event without an id gets one from its task and row (metering 3), so it
+ * counts once. A refused row is reported and skipped.
  */
 export const importEvents: Job<ImportEventsDeps> = {
   name: 'import-events',
@@ -82,11 +82,11 @@ export const importEvents: Job<ImportEventsDeps> = {
 interface Turn {
   readonly rows: number;
   readonly failed_rows: number;
-  /** The log does not take events now: this run asks no more. */
+  /** The log does not accept events now: this run sends no more. */
   readonly waits: boolean;
 }
 
-/** Some seconds of one task, from its cursor on. */
+/** A few seconds of one task, from its cursor on. */
 async function oneTurn(deps: ImportEventsDeps, run: JobRun, task: TaskRow): Promise<Turn> {
   const done = { rows: 0, failed_rows: 0 };
   try {
@@ -107,9 +107,9 @@ async function oneTurn(deps: ImportEventsDeps, run: JobRun, task: TaskRow): Prom
     return { ...done, waits: false };
   } catch (error) {
     if (error instanceof JobLeaseLost) throw error;
-    // Drained while it waited for its turn: the next run begins at the cursor.
+    // The process drained while the task waited for its turn: the next run begins at the cursor.
     if (run.signal.aborted) return { ...done, waits: false };
-    // After an outage the next run begins at the cursor; everything else would fail again.
+    // After an outage the next run continues at the cursor; any other error would repeat.
     const waits = isOutage(error);
     deps.log.error({ err: error, task_id: task.id }, waits ? 'import waits' : 'import failed');
     if (!waits) await fail(deps, run, task, 'An unexpected error ended the task.');
@@ -119,12 +119,14 @@ async function oneTurn(deps: ImportEventsDeps, run: JobRun, task: TaskRow): Prom
 
 interface Batch {
   readonly columns: EventColumns;
-  /** Of the first one, counted from 1 below the first line. */
+  /** Number of the first row, counted from 1 after the header line. */
   readonly first_row: number;
   readonly rows: readonly (readonly string[])[];
 }
 
-/** The rows behind the cursor. The file is read from its start, which costs less than keeping places in it. */
+/**
+ * The rows after the cursor. The file is read from its start, which costs less than storing offsets into it.
+ */
 async function* batches(content: Buffer, processed: number): AsyncGenerator<Batch, void> {
   let columns: EventColumns | null = null;
   let row = 0;
@@ -146,7 +148,10 @@ async function* batches(content: Buffer, processed: number): AsyncGenerator<Batc
     yield { columns, first_row: row - rows.length + 1, rows };
 }
 
-/** Null when the task was stopped meanwhile: nothing of the batch is kept then, and its events are repeated under the same ids. */
+/**
+ * Null if the task was stopped in the meantime: then nothing of the batch is stored, and its events are
+ * repeated with the same ids.
+ */
 async function importBatch(
   deps: ImportEventsDeps,
   run: JobRun,
@@ -193,8 +198,8 @@ async function appendRows(
 }
 
 /**
- * Imports the events; a batch that fails is halved down to the rows at fault, so that a bug fails its row
- * and not the file. What is appended twice this way has the same ids. An outage is thrown.
+ * Imports the events. A batch that fails is split in halves, down to the rows at fault, so a bug fails one
+ * row and not the file. Rows appended twice this way have the same ids. Throws during an outage.
  */
 async function importOrRefuse(
   deps: ImportEventsDeps,
@@ -232,7 +237,7 @@ function refused(problems: readonly ErrorDetail[]): RowResult {
   return [null, first!.path.slice(0, 100), reason.slice(0, REASON_LENGTH_MAX)];
 }
 
-/** Counts, cursor and status after a batch. A task whose every row failed has failed (money 19.1). */
+/** Counts, cursor and status after a batch. A task fails if every row failed (money 19.1). */
 function progress(task: TaskRow, rows: number, failures: readonly string[], clock: Clock) {
   const at = isoTime(clock.now());
   const processed_records = task.processed_records + rows;
@@ -256,7 +261,7 @@ function progress(task: TaskRow, rows: number, failures: readonly string[], cloc
   };
 }
 
-/** The first rows that failed, a line each. */
+/** The first failed rows, one line each. */
 function summary(task: TaskRow, failures: readonly string[]): string | null {
   const known = task.failed_records === 0 ? [] : (task.error_summary?.split('\n') ?? []);
   const lines = [...known, ...failures].slice(0, SUMMARY_ROWS);

@@ -4,7 +4,7 @@ import {
 } from '../api/usage/corrections/log-corrections.ts';
 import type { Job } from './job.ts';
 
-/** Appends the corrections whose process ended between their commit and the log. */
+/** Appends corrections whose process ended between their commit and the append to the log. */
 export const logMissedCorrections: Job<LogCorrectionsDeps> = {
   name: 'log-corrections',
   cron: '* * * * *',

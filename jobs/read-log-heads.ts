@@ -6,9 +6,9 @@ import type { Pool } from '../postgres/client.ts';
 import { readStops } from '../postgres/tables/stream-stops.ts';
 
 /**
- * Where the event log ends now: every event that has been accepted lies below. Refused while a partition is
- * stopped: its log may have given out offsets a second time, so that its end says nothing of what is left
- * to be counted, and no invoice may be finalized on it.
+ * Current heads of the event log: every accepted event lies below them. Refused while a partition is stopped.
+ * Its log may have assigned offsets a second time, so its end does not show what is left to count, and no
+ * invoice may be finalized on it.
  */
 export async function readLogHeads(
   pool: Pool,

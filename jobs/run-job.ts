@@ -13,22 +13,22 @@ import type { Job, JobReport } from './job.ts';
 export interface JobRunner {
   readonly pool: Pool;
   readonly log: Logger;
-  /** Names this process in the table of leases. */
+  /** Unique id of this process in the table of leases. */
   readonly holder: string;
   /** The database's clock, or a test's. */
   readonly now: () => Promise<string>;
-  /** Hears what each run came to; null: it failed. */
+  /** Called with the report of each run; null means it failed. */
   readonly onReport?: (job: string, report: JobReport | null) => void;
-  /** After this long without a sign of life another process may take the job over. */
+  /** Another process may take over the job after this many seconds without an extension. */
   readonly leaseSeconds?: number;
 }
 
 const LEASE_SECONDS = 60;
 
 /**
- * Runs one job once, if this process gets the lease for that tick; null otherwise. The lease is
- * extended while the job works; when it is lost the job is told to stop, and its transactions are
- * refused by the fence. A failure is logged here, once, and left to the next tick.
+ * Runs one job once if this process gets the lease for that tick; returns null otherwise. The lease is
+ * extended while the job works. If the lease is lost, the job is aborted, and the fence refuses its
+ * transactions. A failure is logged here, once, and the next tick retries.
  */
 export async function runJob<Deps>(
   runner: JobRunner,
@@ -67,12 +67,12 @@ export async function runJob<Deps>(
   } finally {
     clearInterval(heartbeat);
     await releaseJobLease(runner.pool, lease, failure).catch((error: unknown) =>
-      log.warn({ err: error }, 'job lease not released; it runs out by itself'),
+      log.warn({ err: error }, 'job lease not released; it expires automatically'),
     );
   }
 }
 
-/** The same with a pool that tells the audit log which job writes. */
+/** The same dependencies with a pool that writes the job's name to the audit log. */
 function named<Deps>(deps: Deps, job: string): Deps {
   const pool = (deps as { readonly pool?: Pool } | null)?.pool;
   if (pool === undefined) return deps;
@@ -91,7 +91,7 @@ function keepAlive(
         (held) => {
           if (!held) lost.abort();
         },
-        // The database is away: the job's own statements say so, and the fence decides in the end.
+        // The database is unavailable: the job's own statements fail, and the fence decides.
         () => {},
       );
     },

@@ -3,14 +3,13 @@ import type { Job } from './job.ts';
 import { runJob, type JobRunner } from './run-job.ts';
 
 export interface Scheduler {
-  /** No further ticks; resolves when running jobs have ended their page. */
+  /** Stops ticking; resolves when running jobs have completed their page. */
   stop(): Promise<void>;
 }
 
 /**
- * Ticks and nothing else: whether this process does the work is decided by the lease in Postgres.
- * Every job also runs once at the start, so that what became due while nothing ran is not late by
- * another interval.
+ * Only ticks: the lease in Postgres decides whether this process does the work. Every job also runs once at
+ * the start, so that overdue work does not wait for another interval.
  */
 export function startScheduler<Deps>(
   runner: JobRunner,
@@ -23,7 +22,7 @@ export function startScheduler<Deps>(
   const tick = (job: Job<Deps>, at: Date): void => {
     if (draining.signal.aborted || running.has(job.name)) return;
     const run = runJob(runner, job, deps, at.toISOString(), draining.signal)
-      // Only the lease table itself can fail here: the database is away, and the next tick asks again.
+      // Only the lease table can fail here: the database is unavailable, and the next tick retries.
       .catch((error: unknown) => runner.log.warn({ err: error, job: job.name }, 'job not started'))
       .finally(() => running.delete(job.name));
     running.set(job.name, run);

@@ -4,16 +4,16 @@ import type { Scope } from '../postgres/client.ts';
 import { JobLeaseLost } from '../postgres/tables/job-leases.ts';
 import type { JobRun } from './job.ts';
 
-/** Does one page of a scope's work; answers whether there may be more. */
+/** Processes one page of a scope; returns whether there may be more. */
 export type Turn = () => Promise<boolean>;
 
-/** After so many scopes in a row that met an outage the run ends: the store is away for all of them. */
+/** The run ends after this many consecutive scopes with an outage: the store is unavailable for all. */
 const OUTAGES_MAX = 3;
 
 /**
- * Gives each environment one page in turn until none has more, so that a large one does not hold up the
- * others. Another one begins at every run. An environment whose turn fails has no further turn in this
- * run; the others go on. Throws the first failure if no turn succeeded.
+ * Gives each environment one page in turn until none has more, so that a large environment does not block the
+ * others. Each run starts with another environment. An environment whose turn fails gets no further turn in
+ * this run; the others continue. Throws the first failure if no turn succeeded.
  */
 export async function takeTurns(
   { run, log }: { readonly run: Pick<JobRun, 'lease' | 'signal'>; readonly log: Logger },
@@ -48,7 +48,7 @@ export async function takeTurns(
   if (failure !== null && succeeded === 0) throw failure.error;
 }
 
-/** The same scopes, from another one on for each number. */
+/** Rotates the scopes: each generation starts with another one. */
 function rotated(scopes: readonly Scope[], generation: string): Scope[] {
   if (scopes.length === 0) return [];
   const first = Number(BigInt(generation) % BigInt(scopes.length));

@@ -13,7 +13,7 @@ import {
 import type { Job } from './job.ts';
 
 const HOUR_MS = 3_600_000;
-/** Messages that one address gets within an hour: nobody fills a stranger's mailbox through us. */
+/** Maximum messages to one address per hour: prevents flooding a stranger's mailbox. */
 const PER_ADDRESS_MAX = 5;
 
 export interface SendEmailsDeps {
@@ -24,9 +24,9 @@ export interface SendEmailsDeps {
 }
 
 /**
- * Sends queued e-mails, one after the other. What a mail server refuses is tried again, later each time, for
- * about a day. A process that is killed after the server took a message sends it once more, under the same
- * Message-ID; its token is then another, and both are good.
+ * Sends queued e-mails one after the other. A message that the mail server refuses is retried with growing
+ * pauses for about a day. If the process is killed after the server accepted a message, it is sent once more
+ * with the same Message-ID; its token is different then, and both are valid.
  */
 export const sendEmails: Job<SendEmailsDeps> = {
   name: 'send-emails',

@@ -6,8 +6,8 @@ import type { Job } from './job.ts';
 import { takeTurns } from './scope-turns.ts';
 
 /**
- * Works on open price syncs, a page for each environment in turn. An interrupted one goes on behind the
- * last subscription that was done.
+ * Processes open price syncs, a page for each environment in turn. An interrupted sync continues after the
+ * last subscription done.
  */
 export const syncPlanPrices: Job<BillingDeps> = {
   name: 'sync-plan-prices',

@@ -7,9 +7,9 @@ import type { Job } from './job.ts';
 const DAY_MS = 86_400_000;
 
 /**
- * Once a day says in the product's log how far the chains of the audit log reach, for each tenant of whom
- * something was written since the day before. The log is kept elsewhere, so that an end that was cut off
- * is missed there (tenancy S25): `maintain.js audit verify HEAD…` compares.
+ * Writes the heads of the audit chains to the product's log once a day, for each tenant with new rows since
+ * the day before. That log is stored elsewhere, so it shows when the end of a chain was cut off (reliability,
+ * S25): `maintain.js audit verify HEAD…` compares.
  */
 export const tellAuditHeads: Job<{ readonly pool: Pool; readonly log: Logger }> = {
   name: 'tell-audit-heads',

@@ -8,8 +8,8 @@ import { firstLogin } from './first-login.ts';
 import { startInstance } from './instance.ts';
 
 /**
- * `npm start`: one supervised process tree on this machine. The supervisor does no other work, so
- * that nothing but a signal ends it; engines and roles are processes that it keeps alive.
+ * `npm start`: one supervised process tree on this machine. The supervisor does no other work, so only a
+ * signal ends it. It keeps the processes of the engines and roles alive.
  */
 const startedAt = performance.now();
 const config = readConfig({ LOG_LEVEL: 'warn', ...process.env });

@@ -5,12 +5,12 @@ import { publicUrlOf, signUpOf } from '../platform/config.ts';
 import type { HttpPart } from './http-role.ts';
 import { analyticsLimits, type Runtime } from './runtime.ts';
 
-/** A pause of this length lets a caller make this many seconds' worth of requests at once. */
+/** After a pause of this length a caller may make this many seconds' worth of requests at once. */
 const BURST_SECONDS = 2;
 
-/** One browser with a portal page open (tenancy 14.6). */
+/** Limits of one browser with an open portal page (tenancy 14.6). */
 const PORTAL = { perSecond: 20, burst: 60 };
-/** One address without a credential; each login costs it, and us, a password's hash. */
+/** Limits of one address without a credential; each login costs the hash of a password. */
 const ANONYMOUS = { perSecond: 50, burst: 200 };
 
 /** The billing API as a part of a server. */

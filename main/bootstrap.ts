@@ -8,17 +8,18 @@ import type { Ids } from '../platform/ids.ts';
 const BOOTSTRAP_LOCK = 7_305_812;
 
 export interface Bootstrap {
-  /** The development key, when this machine knows it: made now, or kept in the data directory. */
+  /** The development key if this machine knows it: created now, or stored in the data directory. */
   readonly apiKey: string | null;
   /** The first person's address and a token that sets their password; null after the first start. */
   readonly firstPerson: { readonly email: string; readonly token: string } | null;
 }
 
 /**
- * On an empty database: a tenant with a production and a development environment, a super admin without a
- * password and a token that sets it, and an API key bound to the development environment. Any later start finds them and changes nothing, so
- * a key in the configuration counts on the first start only. The database keeps a hash of the key; the
- * key itself goes into a file that only this user may read, so that the next start can print it again.
+ * On an empty database: creates a tenant with a production and a development environment, a super admin
+ * without a password and a token that sets it, and an API key for the development environment. A later start
+ * finds them and changes nothing, so a key in the configuration is used on the first start only. The database
+ * stores a hash of the key. The key itself is written to a file that only this user may read, so that the
+ * next start can print it again.
  */
 export async function bootstrapTenant(
   pool: Pool,

@@ -1,4 +1,6 @@
-/** What a person at the machine can mend. The message is one sentence that says what is wrong and what to do. */
+/**
+ * A problem that a person at the machine can fix. The message is one sentence: what is wrong and what to do.
+ */
 export class CannotStart extends Error {}
 
 export const portInUse = (host: string, port: number): CannotStart =>
@@ -31,7 +33,7 @@ export const diskFull = (directory: string, freeMb: number, neededMb: number): C
     `the disk of DATA_DIR ${directory} has ${freeMb} MB free and ${neededMb} MB are needed; free some space, or set DATA_DIR to a directory on another disk.`,
   );
 
-/** One sentence for whatever stopped the start: the first line of its message, never a stack. */
+/** One sentence for the error that stopped the start: the first line of its message, never a stack. */
 export function whyNotStarted(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   if (/ENOSPC|No space left on device|NOT_ENOUGH_SPACE/.test(text))

@@ -13,15 +13,15 @@ import { grouped, money, progressBar, table } from './demo/table.ts';
 import { startInstance } from './instance.ts';
 
 /**
- * From an empty machine to a finalized invoice, and back to the input: every quantity on every invoice
- * is compared with a recount that shares no code with the product. Exit code 1 on any difference.
+ * From an empty machine to a finalized invoice, and back to the input: compares every quantity on every
+ * invoice with a recount that shares no code with the product. Exit code 1 on any difference.
  */
 const { values: options } = parseArgs({
   options: {
     trace: { type: 'string' },
     events: { type: 'string', default: '20000' },
     seed: { type: 'string', default: '1' },
-    /** A Meterline that runs already; otherwise the demo starts one of its own in a temporary directory. */
+    /** URL of a running Meterline; by default the demo starts its own in a temporary directory. */
     base: { type: 'string' },
     key: { type: 'string' },
   },
@@ -102,7 +102,7 @@ async function subscribe(
   return subscribed;
 }
 
-/** Sends everything, and every tenth event a second time with other numbers, which must not count. */
+/** Sends all events, and every tenth event a second time with other numbers, which must not count. */
 async function send(
   api: ApiClient,
   requests: DemoInput['requests'],
@@ -176,7 +176,7 @@ interface Invoice {
   }[];
 }
 
-/** The invoice of the period: the billing job may have drafted it already, which is just as well. */
+/** The invoice of the period; the billing job may have drafted it already. */
 async function invoiceOf(
   api: ApiClient,
   customerId: string,
@@ -195,7 +195,7 @@ async function invoiceOf(
   return api.get<Invoice>(`/invoices/${draft.id}`);
 }
 
-/** Prints one invoice beside the recount; answers how many quantities differ. */
+/** Prints one invoice next to the recount; returns how many quantities differ. */
 function show(
   invoice: Invoice,
   customer: string,

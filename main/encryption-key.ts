@@ -5,9 +5,9 @@ import { join } from 'node:path';
 const FILE = 'encryption-key';
 
 /**
- * The value of ENCRYPTION_KEY for an instance with a Postgres of its own: made at the first start,
- * beside the data that it seals, in a file that only this user may read. Losing it loses the secrets
- * of connections; a backup of the database does not hold it.
+ * The value of ENCRYPTION_KEY for an instance with embedded Postgres. Created at the first start, next to the
+ * data that it encrypts, in a file that only this user may read. Without it the secrets of connections are
+ * lost; a backup of the database does not contain it.
  */
 export function encryptionKeyIn(dataDirectory: string): string {
   const file = join(dataDirectory, FILE);
@@ -19,7 +19,7 @@ export function encryptionKeyIn(dataDirectory: string): string {
   return readFileSync(file, 'utf8').trim();
 }
 
-/** The key that an earlier start made; null if there is none. */
+/** The key that an earlier start created; null if there is none. */
 export function keptEncryptionKey(dataDirectory: string): string | null {
   const file = join(dataDirectory, FILE);
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : null;

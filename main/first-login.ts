@@ -1,6 +1,6 @@
 import { curl } from '../api/tenancy/auth/compose-email.ts';
 
-/** What the first start says about the first person: the calls that set their password and log in. */
+/** Output of the first start for the first person: the calls that set their password and log in. */
 export function firstLogin(
   baseUrl: string,
   { email, token }: { readonly email: string; readonly token: string },

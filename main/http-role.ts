@@ -11,7 +11,7 @@ import { withinTime } from './within-time.ts';
 
 const PEER_MS_MAX = 2_000;
 
-/** One thing that a server of this process offers: the ingest edge, the API. */
+/** A part of a server: the ingest edge or the API. */
 export interface HttpPart {
   register(app: FastifyInstance): Promise<void>;
   /** Called after the server has answered its last request. */
@@ -67,8 +67,8 @@ export async function startHttpRole(
 }
 
 /**
- * Postgres holds the keys, the records and the embedded log: without it nothing can be answered. A
- * missing usage store degrades only: events are still accepted, and usage reads answer 503 by themselves.
+ * Postgres holds the keys, the records and the embedded log: without it no request can be answered. Without
+ * the usage store the service is degraded only: events are still accepted, and usage reads return 503.
  */
 async function storesHealth(runtime: Runtime): Promise<Record<string, ComponentHealth>> {
   const [postgres, clickhouse] = await Promise.all([
@@ -81,7 +81,7 @@ async function storesHealth(runtime: Runtime): Promise<Record<string, ComponentH
   };
 }
 
-/** This process's figures and those of the other roles on the machine; a peer that is away is left out. */
+/** Metrics of this process and of the other roles on the machine; an unavailable peer is left out. */
 async function metricsOfMachine({ registry, config }: Runtime): Promise<string> {
   const peers = config.OPERATIONS_PEERS.map(async (port) => {
     const response = await fetch(`http://127.0.0.1:${port}/metrics.json`, {

@@ -3,10 +3,10 @@ import { createSessions } from '../platform/identity/sessions.ts';
 import type { HttpPart } from './http-role.ts';
 import type { Runtime } from './runtime.ts';
 
-/** A pause of this length lets a tenant send this many seconds' worth at once. */
+/** After a pause of this length a tenant may send this many seconds' worth of requests at once. */
 const BURST_SECONDS = 2;
 
-/** Of one address. */
+/** Limits per address. */
 const REFUSED_CREDENTIALS = { perSecond: 50, burst: 200 };
 
 /** The ingest edge as a part of a server. */

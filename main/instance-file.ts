@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { CannotStart } from './cannot-start.ts';
 import { isRunning, processMark } from './process-mark.ts';
 
-/** Settings by which another process finds the engines of a running instance. */
+/** Settings with which another process finds the engines of a running instance. */
 export const SHARED_SETTINGS = [
   'POSTGRES_URL',
   'CLICKHOUSE_URL',
@@ -29,9 +29,9 @@ export type InstanceAddresses = z.infer<typeof Addresses>;
 export type InstanceRecord = z.infer<typeof InstanceRecord>;
 
 /**
- * `instance.json` in the data directory: who runs on it, and where its engines are. It holds the
- * passwords of the engines, so only this user may read it. One that a killed process left behind is
- * ignored, because its process mark is no longer that of a running process.
+ * `instance.json` in the data directory: the process that runs on it and the addresses of its engines. It
+ * contains the passwords of the engines, so only this user may read it. A file left behind by a killed
+ * process is ignored, because its process mark no longer belongs to a running process.
  */
 export class InstanceFile {
   readonly #file: string;
@@ -42,7 +42,7 @@ export class InstanceFile {
     this.#record = record;
   }
 
-  /** Takes the directory for this process. Atomic: of two that start at once one is refused. */
+  /** Claims the directory for this process. Atomic: of two concurrent starts one is refused. */
   static claim(dataDirectory: string): InstanceFile {
     const file = join(dataDirectory, 'instance.json');
     const record: InstanceRecord = { process: processMark(process.pid)!, addresses: null };
@@ -60,12 +60,12 @@ export class InstanceFile {
     return claim;
   }
 
-  /** Tells other processes where the engines are. */
+  /** Publishes the addresses of the engines to other processes. */
   publish(addresses: InstanceAddresses): void {
     renameSync(this.#prepare({ ...this.#record, addresses }), this.#file);
   }
 
-  /** Everything has ended in order. */
+  /** Removes the file after all processes have ended. */
   release(): void {
     rmSync(this.#file, { force: true });
   }
@@ -81,7 +81,7 @@ export class InstanceFile {
 /** The record of the instance that runs on the directory, or null if none does. */
 export function readRunning(dataDirectory: string): InstanceRecord | null {
   const record = readRecord(join(dataDirectory, 'instance.json'));
-  // A process of this number that is this one is an earlier one: a container gives numbers again.
+  // The same pid in the file is an earlier process: a container assigns pids again.
   const isEarlier = record?.process.pid === process.pid;
   return record !== null && !isEarlier && isRunning(record.process) ? record : null;
 }
@@ -105,7 +105,10 @@ function isLinked(prepared: string, file: string): boolean {
   }
 }
 
-/** Removes a stale file. Whoever renames it owns it, so a fresh file that came in between is put back. */
+/**
+ * Removes a stale file by renaming it first. If the renamed file is a fresh one, created in between, it is
+ * put back.
+ */
 function setAside(file: string, dataDirectory: string): void {
   const aside = `${file}.${process.pid}.stale`;
   try {

@@ -17,10 +17,10 @@ import { roleProcess } from './role-process.ts';
 import { RunningMark } from './running-mark.ts';
 import { Supervisor } from './supervisor.ts';
 
-/** Everything on one machine: engines where no address is given, and every role. */
+/** Everything on one machine: every role, and the engines for which no address is given. */
 export interface Instance {
   readonly baseUrl: string;
-  /** Null when this machine does not know the key of an earlier start. */
+  /** Null if this machine does not know the key of an earlier start. */
   readonly apiKey: string | null;
   /** The first person and the token that sets their password; null after the first start. */
   readonly firstPerson: { readonly email: string; readonly token: string } | null;
@@ -41,7 +41,7 @@ export type Role = (typeof ROLES)[number];
 export interface InstanceOptions {
   readonly config: Config;
   readonly log: Logger;
-  /** Roles to start; a bench may leave the stream out. */
+  /** Roles to start; a benchmark may omit the stream. */
   readonly roles?: readonly Role[];
   /** Added to the environment of the role processes. */
   readonly env?: NodeJS.ProcessEnv;
@@ -51,7 +51,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
   const { config, log } = options;
   const supervisor = new Supervisor(log);
   const dataDirectory = resolve(config.DATA_DIR);
-  // One that runs on the directory is named first, although its port is in use too.
+  // Reports a running instance on the directory first, although its port is in use too.
   const holder = readRunning(dataDirectory);
   if (holder !== null) throw alreadyRunning(dataDirectory, holder);
   await checkMachine(config, dataDirectory);
@@ -145,7 +145,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
   }
 }
 
-/** The port is chosen once: a server that is started again must be found where the roles look for it. */
+/** The port is chosen once: a restarted server must be found at the address that the roles use. */
 async function addPostgres(
   supervisor: Supervisor,
   directory: string,
@@ -158,7 +158,7 @@ async function addPostgres(
     name: 'postgres',
     async start() {
       const server = await startEmbeddedPostgres({ directory, port, onLog });
-      // The superuser made these logins and is used no more.
+      // The superuser created these logins and is not used any more.
       urls = { ownerUrl: server.ownerUrl, url: server.workUrl, apiUrl: server.apiUrl };
       return server;
     },

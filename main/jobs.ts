@@ -10,7 +10,7 @@ import { STREAM_GROUP } from '../stream/consumer.ts';
 import { runRole, type RunningRole } from './role.ts';
 import { createRuntime, type Runtime } from './runtime.ts';
 
-/** The scheduled work. Any number of processes may run it: each tick is taken by one of them. */
+/** The scheduled work. Any number of processes may run it: one of them takes each tick. */
 const runtime = createRuntime('jobs');
 await runRole(runtime, () => start(runtime));
 
@@ -52,7 +52,9 @@ async function start(runtime: Runtime): Promise<RunningRole> {
   };
 }
 
-/** A file goes into the log at a pace of its own, so that events sent live keep theirs (metering 3). */
+/**
+ * Imports of files have a rate limit of their own, so that they do not slow down live events (metering 3).
+ */
 async function importLimits({ config, cache }: Runtime) {
   const perSecond = config.IMPORT_EVENTS_PER_SECOND;
   if (perSecond === 0) return null;

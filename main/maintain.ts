@@ -7,9 +7,9 @@ import { COMMANDS, commandList } from './maintain/commands.ts';
 import { createRuntime } from './runtime.ts';
 
 /**
- * `npm run maintain -- COMMAND`: work by hand beside a running product. Prints what it will do, its
- * progress, and one closing line. The engines are those of the settings, or of the instance that runs
- * on DATA_DIR. See docs/operations.md.
+ * `npm run maintain -- COMMAND`: manual work on a running product. Prints the plan, its progress, and one
+ * closing line. Uses the engines of the settings, or of the instance that runs on DATA_DIR. See
+ * docs/operations.md.
  */
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const refuse: (line: string, exitCode: 1 | 2) => never = (line, exitCode) => {
@@ -42,8 +42,8 @@ try {
 }
 
 /**
- * The environment with the addresses of the running instance filled in. A POSTGRES_URL that names
- * another database than the instance's means another product: then nothing of the instance is taken.
+ * The environment with the addresses of the running instance filled in. If POSTGRES_URL names another
+ * database than the instance's, it belongs to another product: then no address of the instance is used.
  */
 function findEngines(given: NodeJS.ProcessEnv): {
   environment: NodeJS.ProcessEnv;

@@ -4,7 +4,7 @@ import type { Logger } from '../platform/log.ts';
 import type { Pool } from '../postgres/client.ts';
 import { migratePostgres } from '../postgres/migrate.ts';
 
-/** Brings both stores to the schema of this release. Safe to run by several processes at once. */
+/** Migrates both stores to the schema of this release. Safe to run by several processes at once. */
 export async function migrateStores(pool: Pool, clickhouseUrl: string, log: Logger): Promise<void> {
   const applied = await migratePostgres(pool);
   if (applied.length > 0) log.info({ applied }, 'postgres migrated');

@@ -7,7 +7,7 @@ import { bootstrapTenant } from './bootstrap.ts';
 import { firstLogin } from './first-login.ts';
 import { migrateStores } from './migrate-stores.ts';
 
-/** Prepares the stores of the distributed profile before its roles start, and makes the first tenant. */
+/** Prepares the stores of the distributed profile before its roles start, and creates the first tenant. */
 const config = readConfig(process.env);
 if (config.POSTGRES_URL === undefined || config.CLICKHOUSE_URL === undefined)
   throw new Error(

@@ -12,12 +12,12 @@ import {
   portNotAllowed,
 } from './cannot-start.ts';
 
-/** Room for the engines to begin in, and to write what they recover after a kill. */
+/** Free disk space for the start of the engines and their recovery after a kill. */
 const FREE_MB_MIN = 200;
 
 /**
- * Looks at what `npm start` needs of the machine before an engine touches the data: an engine that fails
- * half way would say so in words of its own, and one that runs out of disk would be started again and again.
+ * Checks the machine's requirements of `npm start` before an engine touches the data. Without the checks a
+ * failing engine would report its own cryptic message, and one without disk space would restart in a loop.
  */
 export async function checkMachine(
   { HOST, PORT, POSTGRES_URL, CLICKHOUSE_URL }: Config,
@@ -46,7 +46,7 @@ async function checkPort(host: string, port: number): Promise<void> {
 
 function checkDirectory(directory: string): void {
   try {
-    // Keys and passwords lie below. One that is there already keeps its mode: it may be more than ours.
+    // Keys and passwords are stored below it. An existing directory keeps its mode: it may have other uses.
     mkdirSync(directory, { recursive: true, mode: 0o700 });
   } catch (error) {
     throw directoryNotCreated(directory, codeOf(error));

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
  */
 export interface ProcessMark {
   readonly pid: number;
-  /** When the process began, in the system's own unit: compared, never computed with. */
+  /** When the process began, in the system's own unit; only compared for equality. */
   readonly started: string;
   readonly boot: string;
 }
@@ -18,13 +18,13 @@ export function processMark(pid: number): ProcessMark | null {
   return started === null ? null : { pid, started, boot: bootId() };
 }
 
-/** Whether the process that the mark was taken of still runs. */
+/** Whether the marked process still runs. */
 export function isRunning(mark: ProcessMark): boolean {
   const now = processMark(mark.pid);
   return now !== null && now.started === mark.started && now.boot === mark.boot;
 }
 
-/** Unique for each boot of the machine; empty if the system does not tell. */
+/** Unique for each boot of the machine; empty if the system does not provide it. */
 export function bootId(): string {
   try {
     return process.platform === 'linux'
@@ -40,7 +40,7 @@ function startOf(pid: number): string | null {
     if (process.platform !== 'linux')
       return systemAnswer('ps', ['-o', 'lstart=', '-p', String(pid)]) || null;
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name of the command stands in parentheses and may hold blanks; the state and the start follow it.
+    // The command name is in parentheses and may contain blanks; the state and the start time follow it.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return fields[0] === 'Z' ? null : fields[19]!;
   } catch {

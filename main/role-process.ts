@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { ChildSpec, RunningChild } from './supervisor.ts';
 
-/** What a role tells its supervisor over the process channel, once. */
+/** Message of a role to its supervisor over the process channel, sent once. */
 export interface RoleReady {
   readonly ready: true;
   /** Port of the role's health and metrics server on loopback. */
@@ -11,19 +11,20 @@ export interface RoleReady {
 }
 
 /**
- * A batch of events is some 30 MB of short-lived objects. With room for them in the young generation they
- * die there (measured against the default of 16 MB: a quarter less CPU in the stream). Not where requests are
- * answered: at 500 creates a second a collection of so large a one stopped all of them for 15 to 24 ms, every
- * 0.85 s; with the default it is 5 to 7, for the same CPU a create. Bulk calls pay an eighth more for that.
+ * A batch of events is about 30 MB of short-lived objects. With enough room in the young generation they are
+ * collected there (measured against the default of 16 MB: a quarter less CPU in the stream). Not for
+ * processes that answer requests: at 500 creates a second a collection of this size stopped all of them for
+ * 15 to 24 ms, every 0.85 s. With the default it is 5 to 7, for the same CPU per create; bulk calls take an
+ * eighth more.
  */
 const STREAM_EXEC_ARGV = ['--max-semi-space-size=64'];
 const READY_MS_MAX = 180_000;
-/** Longer than a role's own drain limit, so that this is the last resort only. */
+/** Longer than a role's own drain limit, so that it applies only as the last resort. */
 const STOP_MS_MAX = 15_000;
 
 /**
- * A role as a child process. It gets a process group of its own, because Ctrl-C in a terminal reaches
- * the whole foreground group and the order of the drain is the supervisor's to decide.
+ * A role as a child process. It has its own process group: Ctrl-C in a terminal reaches the whole foreground
+ * group, but the supervisor must control the order of the drain.
  */
 export function roleProcess(
   role: 'serve' | 'stream' | 'jobs',

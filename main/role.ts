@@ -4,11 +4,11 @@ import type { Registry } from 'prom-client';
 import type { RoleReady } from './role-process.ts';
 import type { Runtime } from './runtime.ts';
 
-/** A role that is up: what the process does until it is told to drain. */
+/** A started role: what the process does until it drains. */
 export interface RunningRole {
   /** Component → `up`, `down` or `degraded`. Anything `down` makes the role not ready. */
   health(): Promise<Record<string, ComponentHealth>>;
-  /** Stops taking work, finishes what is in flight, closes connections. */
+  /** Accepts no new work, completes the work in progress, closes connections. */
   drain(): Promise<void>;
 }
 
@@ -17,9 +17,9 @@ export type ComponentHealth = 'up' | 'degraded' | 'down';
 const DRAIN_MS_MAX = 10_000;
 
 /**
- * The life of one role process: start, answer health and metrics on loopback, drain on SIGTERM,
- * SIGINT or the supervisor's death, exit. An unexpected error ends the process: the supervisor (or the
- * container's) restarts it, and everything durable is built to survive just that.
+ * The life of one role process: start, answer health and metrics on loopback, drain on SIGTERM, SIGINT or the
+ * supervisor's death, exit. An unexpected error ends the process. The supervisor (or the container's)
+ * restarts it; all durable state survives this.
  */
 export async function runRole(
   { log, registry, config }: Pick<Runtime, 'log' | 'registry' | 'config'>,
@@ -64,7 +64,7 @@ export async function runRole(
   log.info({ operations_port: operations.port }, 'ready');
 }
 
-/** `ok` when nothing is down. */
+/** `ok` if no component is down. */
 export function isReady(health: Record<string, ComponentHealth>): boolean {
   return !Object.values(health).includes('down');
 }

@@ -2,11 +2,11 @@ import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 
 import { dirname, join } from 'node:path';
 
 /**
- * A file that stands in the data directory while the engines run, with the id of the machine's boot. When
- * a start finds one of another boot, the machine went down under the engines, and what ClickHouse had not
- * forced to disk may be gone: the log has to be replayed (metering 3). A killed process alone loses
- * nothing, because the operating system keeps what was written. Boots are told apart by their ids, never
- * by times: clocks are set, and a machine may be up again within a minute.
+ * A file in the data directory while the engines run, with the id of the machine's boot. If a start finds one
+ * of another boot, the machine went down while the engines ran. Then data that ClickHouse had not forced to
+ * disk may be lost, and the log has to be replayed (metering 3). A killed process alone loses nothing,
+ * because the operating system keeps what was written. Boots are compared by id, never by time: clocks can be
+ * changed, and a machine may be up again within a minute.
  */
 export class RunningMark {
   readonly #file: string;
@@ -15,25 +15,25 @@ export class RunningMark {
     this.#file = join(dataDirectory, 'running');
   }
 
-  /** Whether an earlier mark is of another boot. An unknown boot (empty) counts as another one. */
+  /** Whether an earlier mark belongs to another boot. An unknown boot (empty) counts as another one. */
   isOfAnotherBoot(bootId: string): boolean {
     const earlier = this.#read();
     return earlier !== null && (bootId === '' || earlier !== bootId);
   }
 
-  /** Sets the mark. To be called when the replay that an earlier mark asks for has been committed. */
+  /** Sets the mark. Call it after the replay that an earlier mark requires has been committed. */
   set(bootId: string): void {
     const file = openSync(this.#file, 'w');
     writeSync(file, bootId);
     fsyncSync(file);
     closeSync(file);
-    // So that the name, too, survives the loss of power that the mark is there for.
+    // So that the name, too, survives the power loss that the mark detects.
     const directory = openSync(dirname(this.#file), 'r');
     fsyncSync(directory);
     closeSync(directory);
   }
 
-  /** All processes have ended in order. */
+  /** Removes the mark after all processes have ended in order. */
   end(): void {
     rmSync(this.#file, { force: true });
   }

@@ -24,31 +24,31 @@ import { connectAsApi } from '../postgres/scoped-pool.ts';
 import { readUsageBounds } from '../postgres/tables/seals.ts';
 
 /**
- * The composition root of a role: chooses implementations by the configuration. It returns one plain
- * object; a role takes from it what it needs, and what nobody asks for is never connected.
+ * The composition root of a role: chooses implementations by the configuration. It returns one plain object.
+ * A role takes what it needs; the rest is never connected.
  */
 export interface Runtime {
   readonly config: Config;
-  /** Names this process among its likes, in leases and consumer groups. */
+  /** Unique id of this process, for leases and consumer groups. */
   readonly instanceId: string;
   readonly log: Logger;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly registry: Registry;
   readonly pool: Pool;
-  /** Connections for what runs in a caller's scope; null where there are no such. */
+  /** Connections for statements in a caller's scope; null if the server has none. */
   apiPool(): Promise<Pool | null>;
   clickhouse(): ClickHouse;
   eventLog(): Promise<ResizableEventLog>;
   cache(): Promise<Cache>;
   apiKeyAuth(): Promise<ApiKeyAuth>;
-  /** What commands of the API need, for the API itself and for jobs. */
+  /** Dependencies of the API's commands, for the API itself and for jobs. */
   billingDeps(): Promise<BillingDeps>;
-  /** Closes whatever was opened, in the reverse order of opening. */
+  /** Closes everything that was opened, in reverse order. */
   close(): Promise<void>;
 }
 
-/** What both logs offer beside the port: closing an epoch and opening the next. */
+/** Functions of both logs in addition to the port: closing an epoch and opening the next. */
 export interface ResizableEventLog extends EventLog {
   resize(partitions: number, atLeast?: number): Promise<number>;
 }
@@ -133,7 +133,7 @@ export function createRuntime(role: string, environment: NodeJS.ProcessEnv = pro
   };
 }
 
-/** What one statement of a wide question may take. */
+/** Limits of one analytics statement. */
 export function analyticsLimits(config: Config): QueryLimits {
   return {
     ...ANALYTICS,

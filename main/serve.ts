@@ -4,6 +4,6 @@ import { ingestPart } from './ingest-part.ts';
 import { runRole } from './role.ts';
 import { createRuntime } from './runtime.ts';
 
-/** Edge and API on one origin, for one machine. */
+/** The ingest edge and the API on one origin, for one machine. */
 const runtime = createRuntime('serve');
 await runRole(runtime, () => startHttpRole(runtime, [ingestPart, apiPart]));

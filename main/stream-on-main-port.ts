@@ -4,8 +4,8 @@ import type { ComponentHealth } from './role.ts';
 import { withinTime } from './within-time.ts';
 
 /**
- * The stream as this port tells of it: never `down`, because answers here do not need it. Stopped partitions
- * stand in the database; a role on this machine is asked for what it alone knows.
+ * State of the stream as shown on the main port: never `down`, because answers here do not need it. Stopped
+ * partitions are read from the database; a role on this machine is queried for the rest.
  */
 export async function streamOnMainPort(
   pool: Pool,

@@ -3,7 +3,7 @@ import { startStream } from '../stream/start-stream.ts';
 import { runRole, type RunningRole } from './role.ts';
 import { createRuntime, type Runtime } from './runtime.ts';
 
-/** The stream: as many processes as the log has partitions share its work. */
+/** The stream. Its work is shared by up to as many processes as the log has partitions. */
 const runtime = createRuntime('stream');
 await runRole(runtime, () => start(runtime));
 
@@ -22,7 +22,7 @@ async function start({
     { batchEvents: config.STREAM_BATCH_EVENTS, batchWaitMs: config.STREAM_BATCH_WAIT_MS },
   );
   return {
-    // Without an answer of the database nothing is known, and nothing flows.
+    // Without an answer of the database the state is unknown and no records are processed.
     health: async () => ({ stream: await stream.health().catch(() => 'down' as const) }),
     async drain() {
       await stream.close();

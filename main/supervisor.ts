@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../platform/log.ts';
 
-/** A process of the tree while it runs. */
+/** A running process of the tree. */
 export interface RunningChild {
   readonly pid: number;
-  /** Resolves when the process has ended, for whatever reason. */
+  /** Resolves when the process has ended, for any reason. */
   readonly exited: Promise<void>;
-  /** Asks the process to drain and resolves when it is gone. */
+  /** Requests the process to drain and resolves when it has ended. */
   stop(): Promise<void>;
 }
 
@@ -18,13 +18,13 @@ export interface ChildSpec {
 
 const FIRST_BACKOFF_MS = 100;
 const BACKOFF_MS_MAX = 5_000;
-/** A child that has lived this long is healthy again: its next restart is quick. */
+/** A child that has run this long is healthy again: its next restart is quick. */
 const HEALTHY_MS = 30_000;
 
 /**
- * Keeps the processes of one machine alive: a child that ends by itself is started again, quickly at
- * first and slower when it keeps failing. `stop` ends them in the reverse order of `add`, so that the
- * engines outlive the roles that still drain into them.
+ * Keeps the processes of one machine alive: a child that ends unexpectedly is restarted, quickly at first and
+ * slower if it keeps failing. `stop` ends them in the reverse order of `add`, so that the engines outlive the
+ * roles that still drain into them.
  */
 export class Supervisor {
   readonly #log: Logger;
@@ -78,7 +78,7 @@ export class Supervisor {
           this.#log.error({ child: entry.spec.name, err: error }, 'child did not start');
         }
       }
-      // `stop` may have run while the child was starting: it saw the old process only.
+      // `stop` may have run while the child was starting: it only stopped the old process.
       if (this.#stopping) return void (await entry.running.stop());
     }
   }

@@ -1,6 +1,6 @@
 const PING_MS_MAX = 2_000;
 
-/** What the work answers, or null if it fails or takes longer than a health check may. */
+/** The result of the work, or null if it fails or takes longer than a health check may. */
 export async function withinTime<Value>(work: PromiseLike<Value>): Promise<Value | null> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<null>((resolve) => {

@@ -1,4 +1,4 @@
-/** The only source of "now". Tests hand in one that moves when told to. */
+/** The only source of the current time. Tests pass a clock that they move. */
 export interface Clock {
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   now(): number;
@@ -6,7 +6,7 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** ISO 8601 in UTC with milliseconds, as every record and answer carries it. */
+/** ISO 8601 in UTC with milliseconds, the format of all records and answers. */
 export function isoTime(epochMs: number): string {
   return new Date(epochMs).toISOString();
 }

@@ -3,14 +3,14 @@ import { withoutTrailing } from '../schemas/digits.ts';
 import { isLoopback } from './loopback.ts';
 
 const url = (protocols: RegExp, example: string) =>
-  z.string().regex(protocols, `is no address of that kind; for example ${example}`);
+  z.string().regex(protocols, `must be an address of that kind; for example ${example}`);
 
 const onOrOff = z
   .enum(['on', 'off'])
   .default('on')
   .transform((value) => value === 'on');
 
-/** A name that is left out keeps the value it has here. */
+/** A name that is left out keeps this default. */
 const TENANT_LIMITS_MAX = { production: 20, development: 20, max_users: 1000 };
 
 const tenantLimits = z
@@ -31,39 +31,47 @@ const tenantLimits = z
   });
 
 const Config = z.object({
-  /** The one origin of ingest, API, docs and pages. */
+  /** The one port of ingest, API, docs and pages. */
   PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
   HOST: z.string().min(1).default('127.0.0.1'),
-  /** Where browsers reach the product; unset: 127.0.0.1 and PORT. It stands in links to the portal and in single sign-on. */
+  /**
+   * The address at which browsers reach the product; unset: 127.0.0.1 and PORT. Used in portal links and
+   * single sign-on.
+   */
   PUBLIC_URL: url(/^https?:\/\/[^\s#?]+$/, 'https://billing.example.com').optional(),
-  /** Proxies in front of us, whose X-Forwarded-For is believed: addresses or CIDR, comma-separated. */
+  /**
+   * Trusted proxies: X-Forwarded-For is accepted from these addresses or CIDR ranges only. Comma-separated.
+   */
   TRUSTED_PROXIES: z
     .string()
     .default('')
     .transform((list) => list.split(',').flatMap((entry) => entry.trim() || [])),
   /** Whether tenants may log in through an identity provider. */
   SINGLE_SIGN_ON: onOrOff,
-  /** What the support widget knows callers by: the secret that its makers gave out. Unset: no widget. */
+  /** Secret from the vendor of the support widget, which identifies callers with it. Unset: no widget. */
   SUPPORT_CHAT_SECRET: z.string().min(16).max(500).optional(),
   /** Whether the main port serves the OpenAPI document and its page. */
   SERVE_DOCS: onOrOff,
-  /** Who sends it as a bearer token may read /metrics of the main port. Unset: the operations ports alone have them. */
+  /** Bearer token for /metrics of the main port. Unset: only the operations ports serve metrics. */
   METRICS_TOKEN: z.string().min(24).max(200).optional(),
-  /** Where the embedded engines keep their data. */
+  /** Data directory of the embedded engines. */
   DATA_DIR: z.string().min(1).default('.data'),
-  /** Unset: a Postgres server of our own below DATA_DIR. */
+  /** Unset: an embedded Postgres server below DATA_DIR. */
   POSTGRES_URL: url(
     /^postgres(ql)?:\/\//,
     'postgres://user:password@host:5432/meterline',
   ).optional(),
-  /** A login for requests of callers that is the role meterline_api. Unset: the login of POSTGRES_URL takes the role. */
+  /**
+   * Login with the role meterline_api, for requests of callers. Unset: the login of POSTGRES_URL sets the
+   * role.
+   */
   API_POSTGRES_URL: url(
     /^postgres(ql)?:\/\//,
     'postgres://meterline_api:password@host:5432/meterline',
   ).optional(),
-  /** Unset: a ClickHouse of our own, as a child process, below DATA_DIR. */
+  /** Unset: an embedded ClickHouse, as a child process, below DATA_DIR. */
   CLICKHOUSE_URL: url(/^https?:\/\//, 'http://user:password@host:8123/meterline').optional(),
-  /** Unset: the event log lives in Postgres. Comma-separated host:port. */
+  /** Unset: the event log is in Postgres. Comma-separated host:port. */
   KAFKA_BROKERS: z
     .string()
     .min(1)
@@ -73,31 +81,37 @@ const Config = z.object({
     .string()
     .regex(/^[A-Za-z0-9._-]{1,200}$/)
     .default('meterline-events'),
-  /** Brokers that keep a copy of each event. 1 is for trials: with its disk, that broker loses acknowledged events. */
+  /**
+   * Brokers that keep a copy of each event. 1 is for trials: if the disk of that broker fails, acknowledged
+   * events are lost.
+   */
   KAFKA_REPLICATION_FACTOR: z.coerce.number().int().min(1).max(9).default(3),
-  /** Unset: caches and rate limits live in the process. */
+  /** Unset: caches and rate limits are in the process. */
   REDIS_URL: url(/^rediss?:\/\//, 'redis://host:6379').optional(),
-  /** Partitions of a new event log; an existing one keeps what it has. Unset: 4 embedded, 12 on Kafka. */
+  /** Partitions of a new event log; an existing log keeps its count. Unset: 4 embedded, 12 on Kafka. */
   LOG_PARTITIONS: z.coerce.number().int().min(1).max(1024).optional(),
-  /** The address that the first person of the first start logs in with. */
+  /** E-mail address of the first user, created at the first start. */
   BOOTSTRAP_EMAIL: z
     .string()
-    .regex(/^[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9.-]{1,190}$/, 'is no e-mail address')
+    .regex(/^[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9.-]{1,190}$/, 'must be an e-mail address')
     .default('admin@localhost'),
-  /** The API key of the first start, for scripted installs. */
+  /** API key created at the first start, for scripted installs. */
   BOOTSTRAP_API_KEY: z.string().min(24).max(200).optional(),
-  /** Whether strangers may make tenants of their own. Unset: `open` on loopback, else `invited`. */
+  /** Whether strangers may sign up a tenant of their own. Unset: `open` on loopback, else `invited`. */
   SIGN_UP: z.enum(['open', 'invited']).optional(),
   /** The largest values that a tenant may give its own limits: `production=5,max_users=50`. */
   TENANT_LIMITS_MAX: tenantLimits,
   /** The server that sends the product's e-mails. Unset: none are sent. */
   SMTP_URL: url(/^smtps?:\/\/[^\s]+$/, 'smtps://user:password@mail.example.com:465').optional(),
-  /** Who sends them. */
+  /** Sender address of these e-mails. */
   SMTP_FROM: z
     .string()
-    .regex(/^[^@\s<>]+@[^@\s<>]+$/, 'is no e-mail address; for example billing@example.com')
+    .regex(/^[^@\s<>]+@[^@\s<>]+$/, 'must be an e-mail address; for example billing@example.com')
     .default('meterline@localhost'),
-  /** What secrets at rest are sealed with: `name:base64 of 32 bytes`, comma-separated; the first seals, all open. */
+  /**
+   * Keys that encrypt secrets at rest: `name:base64 of 32 bytes`, comma-separated; the first encrypts, all
+   * decrypt.
+   */
   ENCRYPTION_KEY: z
     .string()
     .min(1)
@@ -107,7 +121,7 @@ const Config = z.object({
         const key = Buffer.from(text ?? '', 'base64');
         if (id !== undefined && key.length === 32) return { id, key };
         const message =
-          'is no list of name:key, each key 32 bytes in base64 (openssl rand -base64 32)';
+          'must be a list of name:key, each key 32 bytes in base64 (openssl rand -base64 32)';
         context.issues.push({ code: 'custom', message, input: '' });
         return z.NEVER;
       }),
@@ -118,19 +132,19 @@ const Config = z.object({
     .optional(),
   /** Events a second that one tenant may send to one edge process; 0 = no limit. */
   INGEST_EVENTS_PER_SECOND: z.coerce.number().int().min(0).default(0),
-  /** Events a second that the imports of one tenant put into the log; 0 = no limit. */
+  /** Events a second that the imports of one tenant append to the log; 0 = no limit. */
   IMPORT_EVENTS_PER_SECOND: z.coerce.number().int().min(0).default(5000),
-  /** Connections that one process serves at a time; a request on a further one is answered 503. */
+  /** Connections that one process serves at a time; a request on a further connection gets 503. */
   MAX_CONNECTIONS: z.coerce.number().int().min(10).max(100_000).default(5_000),
   /** Requests a second that one API key may make to one API process; 0 = no limit. */
   API_REQUESTS_PER_SECOND: z.coerce.number().int().min(0).default(1000),
-  /** What one question about usage or events may take; beyond it the question is refused. */
+  /** Limits of one query on usage or events; a query that exceeds them is refused. */
   ANALYTICS_SECONDS: z.coerce.number().int().min(1).max(600).default(10),
   ANALYTICS_ROWS_MAX: z.coerce.number().int().min(1_000).default(1_000_000_000),
   ANALYTICS_MEMORY_MB: z.coerce.number().int().min(64).default(2_000),
-  /** Questions of one tenant that one API process answers at a time; the next twenty wait. */
+  /** Queries of one tenant that one API process runs at a time; the next twenty wait. */
   ANALYTICS_PER_TENANT: z.coerce.number().int().min(1).max(100).default(2),
-  /** How long after a period's end its usage may still arrive before the invoice is finalized. */
+  /** Time after a period's end during which its usage may still arrive; then the invoice is finalized. */
   BILLING_GRACE_SECONDS: z.coerce
     .number()
     .int()
@@ -142,7 +156,9 @@ const Config = z.object({
   /** Port of a role's health and metrics server; 0 picks a free one. */
   OPERATIONS_PORT: z.coerce.number().int().min(0).max(65_535).default(0),
   OPERATIONS_HOST: z.string().min(1).default('127.0.0.1'),
-  /** Operations ports of the other roles on this machine, whose metrics /metrics adds. Comma-separated. */
+  /**
+   * Operations ports of the other roles on this machine; /metrics includes their metrics. Comma-separated.
+   */
   OPERATIONS_PEERS: z
     .string()
     .default('')
@@ -155,7 +171,7 @@ const Config = z.object({
 export const CONFIG_KEYS: readonly string[] = Object.keys(Config.shape);
 export type Config = Readonly<z.infer<typeof Config>>;
 
-/** Whether strangers may sign up: on loopback, unless the setting says otherwise. */
+/** Whether strangers may sign up; by default only on loopback. */
 export function signUpOf({
   SIGN_UP,
   HOST,
@@ -165,11 +181,11 @@ export function signUpOf({
   return SIGN_UP ?? (hosts.every(isLoopback) ? 'open' : 'invited');
 }
 
-/** Where browsers reach the product, without a slash at the end. */
+/** The address at which browsers reach the product, without a trailing slash. */
 export const publicUrlOf = ({ PUBLIC_URL, PORT }: Pick<Config, 'PUBLIC_URL' | 'PORT'>): string =>
   withoutTrailing(PUBLIC_URL ?? `http://127.0.0.1:${PORT}`, '/');
 
-/** Reads the environment once. Only `main/` calls this; everything else is handed values. */
+/** Reads the environment once. Only `main/` calls this; all other code gets values passed in. */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const result = Config.safeParse(given);

@@ -1,9 +1,9 @@
 import { writeSync } from 'node:fs';
 
 /**
- * Named places at which a fault test may kill the process. In production the set is empty and a call
- * is one lookup in an empty set. `FAILPOINTS=stream.after_index:0.01` kills with that probability;
- * without a number it kills at the first pass.
+ * Named places at which a fault test may kill the process. In production the set is empty and a call costs
+ * one lookup in it. `FAILPOINTS=stream.after_index:0.01` kills with that probability; without a number it
+ * kills at the first call.
  */
 const armed = new Map<string, number>();
 

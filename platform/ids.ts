@@ -3,9 +3,9 @@ import { monotonicFactory } from 'ulid';
 import type { Clock } from './clock.ts';
 
 /**
- * Prefix of each kind of record. A credential never shares a prefix with a handle. An id is
- * `<prefix>_` + a ULID (26 upper-case Crockford characters), so ids of one process sort by creation.
- * Nothing may be read out of an id but equality.
+ * Prefix of each kind of record. A credential never shares a prefix with a handle. An id is `<prefix>_` + a
+ * ULID (26 upper-case Crockford characters), so ids of one process sort by creation. Ids may only be compared
+ * for equality.
  */
 export const ID_PREFIXES = [
   'tenant', 'user', 'env', 'secret', 'setting',
@@ -32,7 +32,10 @@ export function createIds(clock: Clock): Ids {
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** The id of something that follows from what is stored and has no row: the same for the same parts, always. */
+/**
+ * The id of something that is derived from stored records and has no row. The same parts always give the same
+ * id.
+ */
 export function derivedId(prefix: IdPrefix, ...parts: readonly string[]): string {
   const digest = createHash('sha256').update(JSON.stringify(parts)).digest();
   // The first character of a ULID holds three bits, each of the others five.
@@ -41,8 +44,8 @@ export function derivedId(prefix: IdPrefix, ...parts: readonly string[]): string
 }
 
 /**
- * Random numbers in [0, 1) in steps of 1/256, which the 32 characters of an id divide evenly. Bytes are
- * drawn a page at a time: one by one, as the library draws them, they were 47 µs of the 1,270 of a create.
+ * Random numbers in [0, 1) in steps of 1/256, which the 32 characters of an id divide evenly. Bytes are drawn
+ * 4,096 at a time: the library draws them one by one, which took 47 µs of the 1,270 of a create.
  */
 function randomFractions(): () => number {
   const bytes = Buffer.alloc(4_096);

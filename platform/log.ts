@@ -2,7 +2,7 @@ import { pino, type Logger } from 'pino';
 
 export type { Logger };
 
-/** Structured logs, one JSON object a line, with credentials redacted wherever they stand. */
+/** Structured logs, one JSON object a line. Credentials are redacted at any depth. */
 export function createLogger(level: string, role: string): Logger {
   return pino({
     level,

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
 
-/** One answered request, as metrics count it. */
+/** One answered request, as the metrics record it. */
 export interface AnswerFacts {
   readonly method: string;
   readonly route: string;
@@ -8,7 +8,7 @@ export interface AnswerFacts {
   readonly seconds: number;
 }
 
-/** A registry for one process, with the process's own figures in it. */
+/** A registry for one process, including the default process metrics. */
 export function createMetrics(role: string): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ role });
@@ -16,7 +16,7 @@ export function createMetrics(role: string): Registry {
   return registry;
 }
 
-/** How long requests took, by route and status. Hand the answer to `createServer` as `onAnswer`. */
+/** Durations of requests by route and status. Pass the result to `createServer` as `onAnswer`. */
 export function httpMetrics(registry: Registry): (answer: AnswerFacts) => void {
   const duration = new Histogram({
     name: 'http_request_duration_seconds',
@@ -30,8 +30,8 @@ export function httpMetrics(registry: Registry): (answer: AnswerFacts) => void {
 }
 
 /**
- * What jobs came to: each figure of their reports, and `error` for a run that failed as a whole. Hand the
- * answer to the scheduler as `onReport`.
+ * Results of jobs: each figure of their reports, and `error` for a run that failed as a whole. Pass the
+ * result to the scheduler as `onReport`.
  */
 export function jobMetrics(
   registry: Registry,

@@ -1,4 +1,4 @@
-/** Codes of Node and of the system for a peer that cannot be reached, or that went away. */
+/** Error codes of Node and of the system for a peer that is unreachable or has disconnected. */
 const NETWORK_CODES: ReadonlySet<string> = new Set([
   'ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN',
   'EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN', 'ERR_STREAM_PREMATURE_CLOSE',
@@ -6,13 +6,13 @@ const NETWORK_CODES: ReadonlySet<string> = new Set([
 ]); // prettier-ignore
 
 /**
- * Whether a connection could not be made or was lost. The classifier of each driver begins with it.
- * A list of what is an outage, never of what is not: an unknown error is a bug, because a bug that is
- * repeated as an outage is repeated for ever.
+ * Whether a connection failed or was lost. The outage classifier of each driver starts with this check. It
+ * lists outages, never non-outages: an unknown error counts as a bug, because a bug that is treated as an
+ * outage is retried without end.
  */
 export function isNetworkOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  // One error for each address of a name that was tried.
+  // One error for each address that was tried.
   if (error instanceof AggregateError && error.errors.length > 0)
     return error.errors.every(isNetworkOutage);
   return NETWORK_CODES.has(errorCode(error));

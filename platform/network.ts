@@ -1,8 +1,9 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * What an address is counted under: an IPv4 address by itself, an IPv6 address by its first 64 bits, because
- * whoever has one address of such a network has all of them. An IPv4 address in IPv6 form is an IPv4 address.
+ * The network under which an address is counted: an IPv4 address alone, an IPv6 address by its first 64 bits,
+ * because the owner of one address in that network has all of them. An IPv4 address in IPv6 form counts as
+ * IPv4.
  */
 export function networkOf(ip: string): string {
   const address = ip.split('%')[0]!;
@@ -21,7 +22,7 @@ export function networkOf(ip: string): string {
 
 /** The eight words of a valid IPv6 address. */
 function wordsOf(address: string): number[] {
-  // A tail in IPv4 form is two words.
+  // An IPv4 tail is two words.
   const text = address.replace(
     /(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/,
     (_tail, ...bytes: string[]) => {

@@ -1,26 +1,29 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { BillingError } from '../domain/errors.ts';
 
-/** A key of 32 bytes under the name by which sealed texts remember it. */
+/** A key of 32 bytes, with the name that encrypted texts refer to. */
 export interface SecretKey {
   readonly id: string;
   readonly key: Buffer;
 }
 
-/** Where a secret stands. It is authenticated with it: copied elsewhere, a sealed text does not open. */
+/**
+ * Where a secret is stored. The place is authenticated data: an encrypted text that is copied elsewhere does
+ * not decrypt.
+ */
 export interface SecretPlace {
   readonly tenant_id: string;
   /** `table.column`. */
   readonly column: string;
 }
 
-/** Seals what has to be read again but must not lie in a database dump (tenancy S24). */
+/** Encrypts secrets that must be readable again but must not appear in a database dump (tenancy S24). */
 export interface SecretBox {
   /** Throws 503 `encryption_not_configured` without a key. */
   seal(secret: string, place: SecretPlace): string;
-  /** Throws when the text was changed, stands elsewhere, or its key is not known any more. */
+  /** Throws when the text was changed or moved, or when its key is no longer known. */
   open(sealed: string, place: SecretPlace): string;
-  /** Whether the text is sealed with another key than new ones are. */
+  /** Whether the text is encrypted with another key than new texts are. */
   isOutdated(sealed: string): boolean;
 }
 
@@ -29,7 +32,10 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const FORMAT = 'v1';
 
-/** Seals with the first key and opens with any: a new key goes in front, an old one stays until nothing needs it. */
+/**
+ * Encrypts with the first key and decrypts with any. A new key goes first; an old key stays until no text
+ * needs it.
+ */
 export function createSecretBox(keys: readonly SecretKey[]): SecretBox {
   const [current] = keys;
   const byId = new Map(keys.map(({ id, key }) => [id, key]));
@@ -67,5 +73,5 @@ const notConfigured = (): BillingError =>
   new BillingError(
     'unavailable',
     'encryption_not_configured',
-    'Secrets can not be kept: the service was started without ENCRYPTION_KEY.',
+    'Secrets cannot be kept: the service was started without ENCRYPTION_KEY.',
   );

@@ -1,7 +1,7 @@
 import type { Db } from './client.ts';
 import { tenantTables, type TenantTable } from './tenant-tables.ts';
 
-/** Tables of tenants whose changes are not in the audit log, and why. Every other one is audited. */
+/** Tenant tables whose changes are not in the audit log, and why. Every other tenant table is audited. */
 export const NOT_AUDITED: Readonly<Record<string, string>> = {
   audit_log: 'is the log',
   audit_chain: 'is the log’s proof',
@@ -23,18 +23,18 @@ export const NOT_AUDITED: Readonly<Record<string, string>> = {
   task_results: 'rows of files; each record that a row made is audited',
 };
 
-/** Columns that processes move by themselves: a change of nothing else is no change of the record. */
+/** Columns that processes change automatically. A change of only these columns is not audited. */
 const NOT_NOTED: Readonly<Record<string, readonly string[]>> = {
   api_keys: ['last_used_at'],
   tasks: ['processed_records', 'successful_records', 'failed_records'],
-  // The clock moves periods on; the invoice that it makes at each boundary is audited.
+  // The billing run moves periods; the invoice that it creates at each boundary is audited.
   subscriptions: ['current_period_start', 'current_period_end', 'due_at', 'last_billing_sequence'],
 };
 const NEVER_NOTED = ['updated_at', 'updated_by', 'version', 'sequence'];
 
 /**
- * Data of people who may ask to be forgotten (tenancy S31): the log, which forgets nothing, says
- * that it changed and not what it was.
+ * Personal data that may have to be erased (tenancy S31). The log is permanent, so it records that the
+ * value changed, not the value.
  */
 const PERSONAL: Readonly<Record<string, readonly string[]>> = {
   customers: [
@@ -45,12 +45,12 @@ const PERSONAL: Readonly<Record<string, readonly string[]>> = {
 
 const SECRET = /password|secret|token|hash|private_key|api_key|access_key|credential/;
 
-/** One trigger a statement and kind of change: many rows cost little more than one. */
+/** One trigger per statement and kind of change: many rows cost little more than one. */
 const TRIGGERS = ['audit_created', 'audit_updated', 'audit_deleted'] as const;
 
 /**
- * Gives each audited table its triggers, and takes them from tables that are no longer audited. Answers
- * the tables that were changed. To be called in a transaction; takes no lock when all is as it should be.
+ * Creates the triggers of each audited table, and drops them from tables that are no longer audited. Returns
+ * the changed tables. Call it in a transaction; takes no lock if nothing changes.
  */
 export async function auditTenantTables(db: Db): Promise<string[]> {
   const present = await db<{ table_name: string; name: string; arguments: string }[]>`
@@ -75,11 +75,11 @@ export async function auditTenantTables(db: Db): Promise<string[]> {
   return [...changed];
 }
 
-/** Without an id there is nothing that a row of the log could name. */
+/** A row of the log names a record by its id, so tables without an id are not audited. */
 export const isAudited = (table: TenantTable): boolean =>
   !(table.name in NOT_AUDITED) && table.columns.some(({ name }) => name === 'id');
 
-/** What the rows of a table are called in the log: `tax_rates` → `tax_rate`. */
+/** Entity type in the log of a table's rows: `tax_rates` → `tax_rate`. */
 export function entityType(tableName: string): string {
   if (tableName.endsWith('ies')) return `${tableName.slice(0, -3)}y`;
   return /(ss|x|ch|sh)es$/.test(tableName) ? tableName.slice(0, -2) : tableName.replace(/s$/, '');
@@ -101,7 +101,9 @@ function triggerArguments({ name, columns }: TenantTable): string[] {
   ];
 }
 
-/** Arguments are given as names, which Postgres takes for texts here: a statement like this has no parameters. */
+/**
+ * Arguments are given as identifiers, which Postgres reads as texts here: this statement takes no parameters.
+ */
 async function createTrigger(
   db: Db,
   trigger: (typeof TRIGGERS)[number],

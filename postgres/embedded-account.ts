@@ -5,27 +5,30 @@ import { publicCopy } from './embedded-binaries.ts';
 
 const SYSTEM_USER = 'postgres';
 
-/** The account of the system that the server runs as. */
+/** The operating system account that the server runs as. */
 export interface Account {
-  /** Gives a file or directory to the account. */
+  /** Changes the owner of a file or directory to the account. */
   own(path: string): void;
-  /** The directory of the binaries, from where the account may execute them. */
+  /** The directory of the binaries from which the account may execute them. */
   executable(root: string): string;
-  /** Starts in the given directory; it and what lies below it the account can reach by `place.path`. */
+  /**
+   * Starts in the given directory. The account can reach the directory and the files below it by
+   * `place.path`.
+   */
   spawn(command: string, place: Place, args: readonly string[]): ChildProcess;
   run(command: string, place: Place, args: readonly string[]): void;
 }
 
-/** A directory of the account, and the names by which a process that starts in it reaches files. */
+/** A directory of the account, and the paths by which a process that starts in it reaches files. */
 export interface Place {
   readonly cwd: string;
   path(file: string): string;
 }
 
 /**
- * Postgres refuses to run as root. As any other user it runs as that user; as root it gets a system user
- * of its own, which may not be able to pass a parent directory (a checkout below the home of root). Then
- * it needs no more rights: docs/decisions/0007-postgres-below-a-private-directory.md.
+ * Postgres refuses to run as root. As any other user it runs as that user. As root it gets a system user of
+ * its own, which may have no access to a parent directory (a checkout below the home of root). It needs no
+ * further rights then: docs/decisions/0007-postgres-below-a-private-directory.md.
  */
 export function systemAccount(): Account {
   const env = { ...process.env, LC_ALL: 'C' };
@@ -43,7 +46,7 @@ export function systemAccount(): Account {
   return {
     own: (path) => chownSync(path, uid, gid),
     executable: (root) => (isReachable(root) ? root : publicCopy(root)),
-    // The working directory is entered before the user is changed.
+    // The working directory is entered before the user changes.
     spawn: (command, { cwd }, args) =>
       spawn(command, args, { cwd, env, uid, gid, detached: true, stdio: [...output] }),
     run: (command, { cwd }, args) =>
@@ -52,8 +55,8 @@ export function systemAccount(): Account {
 }
 
 /**
- * The process starts in the directory. Where strangers cannot reach it by its name, a process of another
- * user reaches it as its own working directory: the kernel opens that link without a look at the parents.
+ * The process starts in the directory. If other users cannot reach it by its name, a process of another user
+ * reaches it as its own working directory: the kernel opens that link without checking the parents.
  */
 export function placeIn(directory: string): Place {
   const cwd = resolve(directory);
@@ -62,7 +65,7 @@ export function placeIn(directory: string): Place {
     throw new Error(
       `As root, Postgres runs as a user of its own, which may not enter the directories above ${cwd}: run as another user, or set DATA_DIR to a directory that all users may enter.`,
     );
-  // Not joined: `..` is a directory of the link's target, and none of the name.
+  // Not joined: `..` refers to the parent of the link's target, not of the name.
   return { cwd, path: (file) => ['/proc/self/cwd', relative(cwd, file)].filter(Boolean).join('/') };
 }
 
@@ -86,7 +89,7 @@ function systemUser(): { uid: number; gid: number } {
   }
 }
 
-/** Whether strangers may enter every parent directory. */
+/** Whether other users may enter every parent directory. */
 function isReachable(path: string): boolean {
   for (let parent = dirname(path); ; parent = dirname(parent)) {
     if (existsSync(parent) && (statSync(parent).mode & 0o001) === 0) return false;

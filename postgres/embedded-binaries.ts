@@ -18,7 +18,7 @@ export interface Binaries {
   program(root: string, name: 'initdb' | 'postgres'): string;
 }
 
-/** Where root puts a copy of the binaries that every user may execute. */
+/** Where root stores a copy of the binaries that every user may execute. */
 const PUBLIC_DIRECTORY = '/opt/meterline';
 
 export async function platformBinaries(): Promise<Binaries> {
@@ -37,9 +37,9 @@ export async function platformBinaries(): Promise<Binaries> {
 }
 
 /**
- * A copy of the binaries outside of the checkout, made once for each version: owned by root, writable by
- * nobody else, executable by all. Postgres looks for its libraries and its other programs by the real
- * path of the one that is started, so no link and no capability replaces a copy.
+ * A copy of the binaries outside of the checkout, created once per version: owned by root, writable only by
+ * root, executable by all. Postgres finds its libraries and its other programs by the real path of the
+ * started program, so neither a link nor a capability replaces a copy.
  */
 export function publicCopy(root: string): string {
   const { version } = JSON.parse(readFileSync(join(dirname(root), 'package.json'), 'utf8')) as {
@@ -47,7 +47,7 @@ export function publicCopy(root: string): string {
   };
   const target = join(PUBLIC_DIRECTORY, `postgres-${version}-${process.arch}`);
   try {
-    // The mask of the process may take rights away from what mkdir makes.
+    // The umask of the process may reduce the mode that mkdir sets.
     if (mkdirSync(PUBLIC_DIRECTORY, { recursive: true }) !== undefined)
       chmodSync(PUBLIC_DIRECTORY, 0o755);
     refuseForeign(PUBLIC_DIRECTORY);
@@ -59,7 +59,7 @@ export function publicCopy(root: string): string {
       try {
         renameSync(fresh, target);
       } catch (error) {
-        // Another start has made the same copy meanwhile.
+        // Another start created the same copy in the meantime.
         rmSync(fresh, { recursive: true, force: true });
         if (!existsSync(target)) throw error;
       }
@@ -74,7 +74,7 @@ export function publicCopy(root: string): string {
   }
 }
 
-/** What another user may write is not executed. */
+/** Files that another user may write are not executed. */
 function refuseForeign(path: string): void {
   const { uid, mode } = lstatSync(path);
   if (uid !== 0 || (mode & 0o022) !== 0)

@@ -13,9 +13,9 @@ import { join } from 'node:path';
 export interface DataSteps {
   /** Holds `data/` and `password`. */
   readonly directory: string;
-  /** Gives a path to the account that the server runs as. */
+  /** Changes the owner of a path to the account that the server runs as. */
   own(path: string): void;
-  /** Fills an empty directory with a new database, with the password of that file for its superuser. */
+  /** Initializes an empty directory as a new database; the file contains the superuser's password. */
   initdb(dataDirectory: string, passwordFile: string): void;
 }
 
@@ -25,10 +25,9 @@ export interface EmbeddedData {
 }
 
 /**
- * The data directory and the superuser's password. The first start makes both in a directory beside
- * their place and renames the data last, so that `data/` exists only as a complete database. An existing
- * `data/` is never deleted: without its password, or if it is not a database, this throws and says what
- * to do.
+ * The data directory and the superuser's password. The first start creates both in a directory next to their
+ * final place and renames the data last, so `data/` exists only as a complete database. An existing `data/`
+ * is never deleted: if its password is missing, or if it is not a database, this throws and says what to do.
  */
 export function initializeOnce({ directory, own, initdb }: DataSteps): EmbeddedData {
   const dataDirectory = join(directory, 'data');
@@ -62,7 +61,7 @@ function refuseOtherData(dataDirectory: string): void {
 
 const passwordMissing = (dataDirectory: string, passwordFile: string): Error =>
   new Error(
-    `${passwordFile} is missing or empty; it belongs to the database beside it, ${dataDirectory}. ` +
+    `${passwordFile} is missing or empty; it belongs to the database next to it, ${dataDirectory}. ` +
       'Nothing was changed. Put the file back from a backup. If it is lost: start Postgres on that ' +
       'directory with a pg_hba.conf that trusts local connections, set a new password for the user ' +
       "postgres (alter role postgres password '…'), write it into the file, and restore pg_hba.conf. " +

@@ -3,15 +3,18 @@ import postgres from 'postgres';
 import { SYSTEM_ROLE } from './row-security.ts';
 import { API_ROLE } from './scoped-pool.ts';
 
-/** Owns the database and everything in it: migrations. No superuser: no files, no programs, no other role. */
+/**
+ * Owns the database and everything in it: for migrations. Not a superuser: no files, no programs, no other
+ * role.
+ */
 const OWNER_LOGIN = 'meterline_owner';
-/** Jobs, stream and the look-up of keys: rows of all tenants, and no change of tables. */
+/** For jobs, stream and the lookup of keys: rows of all tenants, no change of tables. */
 const WORK_LOGIN = 'meterline_work';
 
 export interface EmbeddedLogins {
   readonly owner: Login;
   readonly work: Login;
-  /** Requests of callers: one tenant at a time, and no other role to go back to. */
+  /** For requests of callers: one tenant at a time, and no other role to switch to. */
   readonly api: Login;
 }
 
@@ -20,7 +23,7 @@ export interface Login {
   readonly password: string;
 }
 
-/** Passwords follow from the superuser's, so that there is one file to keep. */
+/** Passwords are derived from the superuser's, so only one file has to be kept. */
 export function embeddedLogins(superuserPassword: string): EmbeddedLogins {
   const login = (name: string): Login => ({
     name,
@@ -30,8 +33,8 @@ export function embeddedLogins(superuserPassword: string): EmbeddedLogins {
 }
 
 /**
- * Makes the logins of the embedded server, by its superuser, who does nothing else from here on. What they
- * may do with tables comes with the migrations. To be called with connections to any database of the server.
+ * Creates the logins of the embedded server, as its superuser, who is not used for anything else afterwards.
+ * Migrations grant their privileges on tables. Works with connections to any database of the server.
  */
 export async function makeLogins(db: postgres.Sql, logins: EmbeddedLogins): Promise<void> {
   const roles = await db<{ rolname: string }[]>`select rolname from pg_roles`;
@@ -48,8 +51,8 @@ export async function makeLogins(db: postgres.Sql, logins: EmbeddedLogins): Prom
 }
 
 /**
- * Gives the database, and what an earlier release made in it as superuser, to the owner. Locks each thing
- * that changes hands, once.
+ * Transfers the database, and everything that an earlier release created in it as superuser, to the owner.
+ * Locks each transferred object once.
  */
 export async function giveToOwner(db: postgres.Sql, database: string): Promise<void> {
   await db.unsafe(`alter database ${database} owner to ${OWNER_LOGIN}`);

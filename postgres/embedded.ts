@@ -25,28 +25,28 @@ import {
 } from './embedded-logins.ts';
 
 /**
- * A real Postgres server as a child process, from the binaries that npm installs. The wrapper class
- * of that package is left aside: it takes the signals of the process that imports it and ends the
- * server before the product has drained.
+ * A real Postgres server as a child process, from the binaries that npm installs. The package's wrapper class
+ * is not used: it handles the signals of the importing process and ends the server before the product has
+ * drained.
  */
 export interface EmbeddedPostgres {
-  /** Of the superuser, for tests. The product uses the logins below. */
+  /** URL of the superuser, for tests. The product uses the logins below. */
   readonly url: string;
-  /** Of the owner of the database: migrations. */
+  /** URL of the owner of the database: for migrations. */
   readonly ownerUrl: string;
-  /** Of the login of jobs and stream: work across tenants, no change of tables. */
+  /** URL of the login of jobs and stream: work across tenants, no change of tables. */
   readonly workUrl: string;
-  /** Of the API's role itself, which has no other role to go to: requests of callers. */
+  /** URL of the API's role, which has no other role to switch to: requests of callers. */
   readonly apiUrl: string;
   readonly pid: number;
-  /** Resolves when the server has ended, for whatever reason. */
+  /** Resolves when the server has ended, for any reason. */
   readonly exited: Promise<void>;
-  /** Ends all sessions, writes a checkpoint, and resolves when the process is gone. */
+  /** Ends all sessions, writes a checkpoint, and resolves when the process has ended. */
   stop(): Promise<void>;
 }
 
 export interface EmbeddedPostgresOptions {
-  /** Created when missing; holds `data/` and the password file. */
+  /** Created if missing; contains `data/` and the password file. */
   readonly directory: string;
   readonly port?: number;
   /** Server settings, for example `{ fsync: 'off' }` in tests. */
@@ -78,7 +78,7 @@ export async function startEmbeddedPostgres(
   const root = account.executable(binaries.root);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   account.own(directory);
-  // Also one that somebody left open: the password lies in it.
+  // Also if the directory existed with a wider mode: it contains the password.
   chmodSync(directory, 0o700);
 
   const initdb = initializeWith(account, binaries.program(root, 'initdb'));
@@ -88,7 +88,7 @@ export async function startEmbeddedPostgres(
 
   const settings: Record<string, string> = { ...DEFAULT_SETTINGS, ...options.settings };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  // A process group of its own: Ctrl-C in the terminal must reach the supervisor alone.
+  // A separate process group: Ctrl-C in the terminal must reach only the supervisor.
   const place = placeIn(dataDirectory);
   const args = ['-D', place.path(dataDirectory), '-p', String(port), ...flags];
   const child = account.spawn(binaries.program(root, 'postgres'), place, args);
@@ -117,7 +117,7 @@ export async function startEmbeddedPostgres(
     exited,
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return;
-      child.kill('SIGINT'); // "fast": sessions are ended, nothing is waited for
+      child.kill('SIGINT'); // "fast": sessions are ended without waiting
       const killer = setTimeout(() => child.kill('SIGKILL'), 15_000);
       await exited;
       clearTimeout(killer);
@@ -125,7 +125,7 @@ export async function startEmbeddedPostgres(
   };
 }
 
-/** A port that was free a moment ago on the loopback interface. */
+/** A loopback port that was free a moment ago. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   server.listen(0, '127.0.0.1');
@@ -137,7 +137,7 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** `initdb`, with everything that does not depend on the machine said. */
+/** `initdb` with explicit values for everything that would otherwise depend on the machine. */
 const initializeWith =
   (account: Account, initdb: string) =>
   (dataDirectory: string, passwordFile: string): void => {
@@ -153,8 +153,8 @@ const initializeWith =
   };
 
 /**
- * Ends a server that a killed supervisor left behind on the same data. The pid file of a server that
- * is gone stays: Postgres itself checks with it that no orphaned session still uses the shared memory.
+ * Ends a server that a killed supervisor left behind on the same data. The pid file of an ended server stays:
+ * Postgres itself uses it to check that no orphaned session still uses the shared memory.
  */
 async function endLeftover(dataDirectory: string): Promise<void> {
   const pidFile = join(dataDirectory, 'postmaster.pid');
@@ -162,8 +162,8 @@ async function endLeftover(dataDirectory: string): Promise<void> {
   const pid = Number(readFileSync(pidFile, 'utf8').split('\n')[0]);
   if (!isAlive(pid)) return;
   if (!isServerOf(dataDirectory, pid)) {
-    // The number belongs to a stranger now, and Postgres would refuse to start because of it. Orphaned
-    // sessions end by themselves within a moment of their server's death.
+    // The pid belongs to another program now, and Postgres would refuse to start because of it. Orphaned
+    // sessions end within a moment of their server's death.
     await sleep(1_000);
     return void rmSync(pidFile, { force: true });
   }
@@ -181,7 +181,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Whether it is a server on this very directory: another server may have been given the number since. */
+/** Whether the process is a server on this directory: the pid may have been reused by another server. */
 function isServerOf(dataDirectory: string, pid: number): boolean {
   const words = commandOf(pid);
   if (words === null || basename(words[0] ?? '') !== 'postgres') return false;

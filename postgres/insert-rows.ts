@@ -2,8 +2,8 @@ import type { Db, Fragment, Transaction } from './client.ts';
 
 /**
  * Inserts any number of rows as one parameter. A `values` list has a parameter for each value, and a
- * statement takes 65,534 of them: 1,500 line items of 43 columns. Every row has the keys of the first;
- * other columns take their defaults. Values of JSON columns are given as they are.
+ * statement takes 65,534 of them: 1,500 line items of 43 columns. Every row has the keys of the first; other
+ * columns take their defaults. Values of JSON columns are passed unconverted.
  */
 export async function insertRows<Row extends object>(
   tx: Transaction,
@@ -13,7 +13,7 @@ export async function insertRows<Row extends object>(
   if (rows.length > 0) await insertOf(tx, table, rows);
 }
 
-/** The statement of `insertRows`, to send it as a part of another one. */
+/** The statement of `insertRows`, for use as a part of another statement. */
 export function insertOf<Row extends object>(
   db: Db,
   table: string,

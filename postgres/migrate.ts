@@ -4,17 +4,17 @@ import { auditTenantTables } from './audit-triggers.ts';
 import type { Pool } from './client.ts';
 import { makeDatabaseRoles, protectTenantTables } from './row-security.ts';
 
-// Beside this file in the sources; the build copies the folder beside the compiled one.
+// Next to this file in the sources; the build copies the folder next to the compiled file.
 const MIGRATIONS = new URL('./migrations/', import.meta.url);
 
-// Any constant will do as long as nothing else takes the same advisory lock.
+// Any constant works as long as no other code uses the same advisory lock.
 const MIGRATION_LOCK = 7_305_811;
 
 /**
- * Applies every migration that has not run yet, in order, each in a transaction of its own. Two
- * processes that start together take turns on an advisory lock. A migration that was edited after it
- * ran is refused: the database would differ from what the file says. Then every table is given its row
- * security and its audit triggers. Answers the names applied now.
+ * Applies every migration that has not run yet, in order, each in its own transaction. Two processes that
+ * start together take turns with an advisory lock. A migration edited after it ran is refused: the database
+ * would differ from the file. Then every table gets its row security and its audit triggers. Returns the
+ * names applied now.
  */
 export async function migratePostgres(pool: Pool): Promise<string[]> {
   const files = (await readdir(MIGRATIONS)).filter((name) => name.endsWith('.sql')).sort();

@@ -4,8 +4,8 @@ import { API_ROLE } from './scoped-pool.ts';
 import { tenantTables, type TenantTable } from './tenant-tables.ts';
 
 /**
- * What jobs, the stream, the look-up of keys, sign-up and migrations are a member of: their work spans
- * tenants. A login that owns the tables without being a superuser sees rows through it alone.
+ * Role of jobs, the stream, the lookup of keys, sign-up and migrations: their work spans tenants. A login
+ * that owns the tables without being a superuser sees rows only through this role.
  */
 export const SYSTEM_ROLE = 'meterline_system';
 
@@ -13,19 +13,19 @@ type Privilege = 'select' | 'insert' | 'update' | 'delete';
 const EVERYTHING: readonly Privilege[] = ['select', 'insert', 'update', 'delete'];
 
 /**
- * What the API's role may do with tables of no tenant: nothing, but for these. With tables of a tenant it
- * may do everything within its scope, but for those of `ON_TENANT_TABLES`.
+ * Privileges of the API's role on tables that belong to no tenant: only these. On tables of a tenant it may
+ * do everything within its scope, except on those of `ON_TENANT_TABLES`.
  */
 const ON_OTHER_TABLES: Readonly<Record<string, readonly Privilege[]>> = {
-  // A change of a meter takes the next number of the catalog; the stream reads it.
+  // A change of a meter takes the next catalog number, which the stream reads.
   meter_catalog: ['select', 'update'],
-  // Where in the log a version counts: offsets, read for versions of the caller's own meters.
+  // Offsets in the log from which a version counts, read for versions of the caller's own meters.
   meter_live: ['select'],
-  // A person who changes their password is written to.
+  // A person who changes their password gets an e-mail.
   emails_outbox: ['insert'],
 };
 const ON_TENANT_TABLES: Readonly<Record<string, readonly Privilege[]>> = {
-  // Written by triggers only.
+  // Only triggers write.
   audit_log: ['select'],
   audit_chain: [],
 };
@@ -40,12 +40,11 @@ interface TableState {
 }
 
 /**
- * The second wall (tenancy S1): on every table of a tenant row-level security is on, forced for the
- * owner too, with one policy for each of the two roles. Runs after every migration, looks at what the
- * database has, and changes what is missing: a table of a later migration is protected without being
- * named anywhere. When nothing is missing it takes no lock. Answers the tables that were changed.
- * To be called in a transaction, after `makeDatabaseRoles`: a table with row security and without its
- * policies would be empty to those who are at work.
+ * The second wall (tenancy S1): every table of a tenant has row-level security, forced for the owner
+ * too, with one policy for each of the two roles. Runs after every migration, compares with the database, and
+ * changes what is missing: a table of a later migration is protected without being listed. If nothing is
+ * missing it takes no lock. Returns the changed tables. Call it in a transaction, after `makeDatabaseRoles`:
+ * a table with row security but without its policies would appear empty to running processes.
  */
 export async function protectTenantTables(db: Db): Promise<string[]> {
   const states = new Map((await tableStates(db)).map((state) => [state.name, state]));
@@ -102,9 +101,9 @@ export async function protectTenantTables(db: Db): Promise<string[]> {
 }
 
 /**
- * Rows of the tenant that are in its environment or, with the empty environment, the tenant's own. The
- * settings are empty outside a scoped transaction: then nothing is visible and nothing can be written.
- * A scope of the whole tenant says `*`.
+ * Rows of the tenant that are in its environment or, with the empty environment, the tenant's own. Outside a
+ * scoped transaction the settings are empty: then no row is visible and none can be written. A scope of the
+ * whole tenant is `*`.
  */
 function visible(db: Db, table: TenantTable): Fragment {
   const tenant = db`${db(table.tenant_column)} = nullif(current_setting('meterline.tenant', true), '')`;
@@ -129,7 +128,7 @@ function keyword(db: Db, privilege: Privilege): Fragment {
   }
 }
 
-/** Privileges that were granted to the role itself, not those that a superuser has anyway. */
+/** Privileges granted to the role itself, not those of a superuser. */
 function tableStates(db: Db): Promise<TableState[]> {
   const privileges = (role: string): Fragment => db`
     array(select lower(p.privilege_type)
@@ -146,9 +145,9 @@ function tableStates(db: Db): Promise<TableState[]> {
 }
 
 /**
- * Roles belong to the server, not to the database, so that two databases may make them at once. The login
- * becomes a member of both: it needs the one to enter a scope, the other to work across tenants. Not in a
- * transaction: a role that another database has just made is no failure.
+ * Roles belong to the server, not to the database, so two databases may create them at once. The login
+ * becomes a member of both: one to enter a scope, the other to work across tenants. Do not call it in a
+ * transaction: a role that another database has just created is not a failure.
  */
 export async function makeDatabaseRoles(db: Db): Promise<void> {
   for (const role of [API_ROLE, SYSTEM_ROLE]) {
@@ -157,7 +156,7 @@ export async function makeDatabaseRoles(db: Db): Promise<void> {
       await db`create role ${db(role)} nologin nosuperuser nobypassrls`.catch(refuseOr(role));
     const [may] = await db<{ may: boolean }[]>`
       select pg_has_role(current_user, ${role}, 'member') as may`;
-    // Who makes a role becomes its administrator, which is less than a member.
+    // The creator of a role becomes its administrator, which does not include membership.
     if (known === undefined || !may!.may)
       await db`grant ${db(role)} to current_user`.catch(refuseOr(role));
     await db`grant usage on schema ${db(await currentSchema(db))} to ${db(role)}`;

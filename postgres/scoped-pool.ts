@@ -3,12 +3,12 @@ import postgres from 'postgres';
 import { connectPostgres, type Pool, type PostgresOptions, type Transaction } from './client.ts';
 import { isServerRefusal } from './outage.ts';
 
-/** The role that statements of the API's callers run as: subject to row-level security, owner of nothing. */
+/** The role of statements of the API's callers: subject to row-level security, owns nothing. */
 export const API_ROLE = 'meterline_api';
 
 /**
- * A pool whose connections begin as the API's role and see nothing until a scope is set. For scoped pools
- * alone. Null where the server, or a pooler before it, does not take the role with the login.
+ * A pool whose connections start as the API's role and see no rows until a scope is set. For scoped pools
+ * only. Null if the server, or a pooler in front of it, does not accept the role at login.
  */
 export async function connectAsApi(options: PostgresOptions): Promise<Pool | null> {
   const pool = connectPostgres({ ...options, settings: { ...options.settings, role: API_ROLE } });
@@ -22,27 +22,29 @@ export async function connectAsApi(options: PostgresOptions): Promise<Pool | nul
   return null;
 }
 
-/** How poolers refuse a setting that they do not pass on. */
+/** The error with which poolers refuse a setting that they do not forward. */
 const isUnknownAtLogin = (error: unknown): boolean =>
   error instanceof postgres.PostgresError && error.code === '08P01';
 
 const isApiPool = (pool: Pool): boolean => pool.options.connection['role'] === API_ROLE;
 
-/** In place of an environment: all environments of the tenant. */
+/** Replaces an environment id: all environments of the tenant. */
 export const EVERY_ENVIRONMENT = '*';
 
-/** What the database is told about the statements of one request or one job run. */
+/** Database settings for the statements of one request or one job run. */
 export interface Session {
-  /** Null: the statements run as the login's own role, across tenants, and only the actor is told. */
+  /**
+   * Null means that the statements run as the login's own role, across tenants, and only the actor is set.
+   */
   readonly scope: {
     readonly tenant_id: string;
-    /** `EVERY_ENVIRONMENT` for what is about the tenant as a whole. */
+    /** `EVERY_ENVIRONMENT` for records of the tenant as a whole. */
     readonly environment_id: string;
   } | null;
   readonly actor: Actor;
 }
 
-/** Who stands in the audit log. Fields that do not apply are left out. */
+/** The actor in the audit log. Fields that do not apply are omitted. */
 export interface Actor {
   readonly kind: 'user' | 'service_account' | 'customer' | 'public' | 'system';
   readonly user_id?: string;
@@ -54,18 +56,18 @@ export interface Actor {
 }
 
 /**
- * The same pool, for one session: every statement runs in a transaction that has first taken the API's
- * role and set tenant, environment and actor, all of them local to that transaction, so that nothing is
- * left on the connection for whoever gets it next. On a pool of `connectAsApi` a statement of its own is
- * one round trip with all that, as on the plain pool; on any other it waits for the settings first.
- * `bench/second-wall.ts` measures what it costs in milliseconds.
+ * The same pool for one session. Every statement runs in a transaction that first takes the API's role and
+ * sets tenant, environment and actor. All of them are local to that transaction, so nothing remains on the
+ * connection for its next user. On a pool of `connectAsApi` a single statement takes one round trip including
+ * the settings, as on the plain pool; on any other pool it waits for the settings first.
+ * `bench/second-wall.ts` measures the cost in milliseconds.
  */
 export function scopedPool(pool: Pool, session: Session): Pool {
   const settings = settingsOf(session);
   return new Proxy(pool, {
     apply(target, _this, given: [unknown, ...unknown[]]) {
       const made: unknown = Reflect.apply(target as never, undefined, given);
-      // A call with a template makes a statement, or a piece of one; which, shows when it is awaited.
+      // A call with a template creates a statement or a part of one; awaiting it decides.
       if (isTemplate(given[0]))
         (made as Statement).handler = (statement) => void run(pool, settings, statement);
       return made;
@@ -75,7 +77,7 @@ export function scopedPool(pool: Pool, session: Session): Pool {
         return (...given: [string, Work] | [Work]) => {
           const [options, work] = given.length === 1 ? ['', given[0]] : given;
           return target.begin(options, async (tx) => {
-            // Sent ahead of the work and not waited for: where it fails, the transaction is over.
+            // Sent before the work and not awaited: if it fails, the transaction is aborted.
             enter(tx, settings).catch(() => {});
             return await work(tx);
           });
@@ -90,12 +92,12 @@ export function scopedPool(pool: Pool, session: Session): Pool {
 }
 type Work = (tx: Transaction) => Promise<unknown>;
 
-/** What a pool offers beside statements and transactions; it would run outside the session. */
+/** Other functions of a pool, which would run outside the session. */
 const OUTSIDE_SCOPE = new Set([
   'unsafe', 'file', 'reserve', 'listen', 'notify', 'subscribe', 'largeObject', 'close', 'end',
 ]); // prettier-ignore
 
-/** What the driver's query has that its types leave out; its version is pinned, and a test holds this. */
+/** Members of the driver's query that its types omit. Its version is pinned, and a test checks this. */
 interface Statement {
   handler: (statement: Statement) => void;
   resolve: (result: unknown) => void;
@@ -110,8 +112,8 @@ function settingsOf({ scope, actor }: Session): Settings {
 }
 
 /**
- * Sends the settings at once, local to the transaction. The role comes last: nothing after it runs as
- * anyone else.
+ * Sends the settings in one statement, local to the transaction. The role comes last: nothing after it runs
+ * as another role.
  */
 function enter(db: Transaction | postgres.ReservedSql, settings: Settings): Promise<unknown> {
   const [role, tenant, environment, actor] = settings;
@@ -129,11 +131,10 @@ const isTemplate = (value: unknown): boolean =>
   Array.isArray(value) && Array.isArray((value as { raw?: unknown }).raw as unknown);
 
 /**
- * Runs one statement in a transaction of its own: begin, settings, the statement and commit. Where a
- * connection without settings sees nothing they are sent as one; where it sees everything the statement
- * is sent after the settings are known to stand. It settles with its caller once the commit is answered.
- * Not with the driver's own `begin`: that one sends a rollback over a connection that was lost under it,
- * and ends the process.
+ * Runs one statement in its own transaction: begin, settings, the statement and commit. If a connection
+ * without settings sees no rows, all are sent together. If it sees every row, the statement is sent only
+ * after the settings are confirmed. It settles once the commit is answered. The driver's own `begin` is not
+ * used: it sends a rollback over a connection lost during the transaction, and ends the process.
  */
 async function run(pool: Pool, settings: Settings, statement: Statement): Promise<void> {
   const { resolve, reject } = statement;
@@ -145,7 +146,7 @@ async function run(pool: Pool, settings: Settings, statement: Statement): Promis
   }
   const steps: Promise<unknown>[] = [connection`begin`.execute(), enter(connection, settings)];
   let begun: PromiseSettledResult<unknown>[] = [];
-  // The driver sends the two a microtask later, which is before this goes on.
+  // The driver sends both one microtask later, before this continues.
   if (isApiPool(pool)) await Promise.resolve();
   else begun = await Promise.allSettled(steps);
   const isRefused = begun.some(({ status }) => status === 'rejected');
@@ -153,7 +154,7 @@ async function run(pool: Pool, settings: Settings, statement: Statement): Promis
   steps.push(work, connection`commit`.execute());
   const settled = await Promise.allSettled(steps);
   const ended = settled.at(-1)!;
-  // A connection that was lost is no longer the driver's to hand out: it must not be given back.
+  // A lost connection does not belong to the driver any more: it must not be released.
   if (ended.status === 'fulfilled' || ended.reason instanceof postgres.PostgresError)
     connection.release();
   const failure = settled.find((step) => step.status === 'rejected');
@@ -161,7 +162,7 @@ async function run(pool: Pool, settings: Settings, statement: Statement): Promis
   else reject(failure.reason);
 }
 
-/** Over the reserved connection, behind what was sent before. */
+/** Sends over the reserved connection, after everything sent before. */
 function send(connection: postgres.ReservedSql, statement: Statement): Promise<unknown> {
   return new Promise((done, failed) => {
     statement.resolve = done;
@@ -170,6 +171,6 @@ function send(connection: postgres.ReservedSql, statement: Statement): Promise<u
   });
 }
 
-/** What sends a statement over the reserved connection. */
+/** The function that sends a statement over the reserved connection. */
 const handlerOf = (connection: postgres.ReservedSql): Statement['handler'] =>
   (connection`` as unknown as Statement).handler;

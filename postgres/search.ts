@@ -3,30 +3,29 @@ import { inScope, type Db, type Fragment, type Scope } from './client.ts';
 
 export interface PageQuery {
   readonly columns: Fragment;
-  /** The table, with an alias where joined tables share column names. */
+  /** The table, with an alias if joined tables share column names. */
   readonly from: Fragment;
-  /** The scope and the resource's own conditions; those of the search itself are added here. */
+  /** The scope and the resource's own conditions; the search's own conditions are added here. */
   readonly where: Fragment;
   readonly search: Search;
   /** Alias of the table that the searched fields belong to. */
   readonly alias?: string;
-  /** Fields that are never null, so that an index on them gives their order in both directions. */
+  /** Fields that are never null: an index on them serves both sort directions. */
   readonly neverNull?: readonly string[];
-  /** Set when `where` is the scope and the search's status and nothing else, of a table with counters. */
+  /** Set if `where` is only the scope and the search's status, on a table with counters. */
   readonly counted?: { readonly table: CountedTable; readonly scope: Scope } | null;
 }
 
-/** Tables whose records are counted by triggers as they are written (`record_counts`). */
+/** Tables whose records triggers count on every write (`record_counts`). */
 export type CountedTable = 'customers';
 
-/** From here on the ids of a page are found in the index before its rows are fetched. */
+/** From this offset on, the ids of a page are found in the index before its rows are fetched. */
 const DEEP_OFFSET = 1_000;
 
 /**
- * One page of a search and the exact number of all its rows. Newest first unless sorted otherwise, and
- * always with the id last, so that pages never overlap. The number is read off a page that is not full;
- * a list of a whole scope has it from counters; everything else is counted.
- *
+ * One page of a search and the exact total of its rows. Newest first unless sorted otherwise, and always with
+ * the id last, so that pages never overlap. A page that is not full gives the total; a list of a whole scope
+ * takes it from counters; any other search counts.
  * Column names come from the resource's allow-list, never from the request.
  */
 export async function findPage<Row extends object>(db: Db, query: PageQuery): Promise<Page<Row>> {
@@ -68,7 +67,9 @@ function countedStatus(db: Db, status: Search['status']): Fragment {
   return status === null ? db`published + archived + deleted` : db`${db(status)}`;
 }
 
-/** ` and …` for `filters`, `start_time` and `end_time`. `status` is the resource's: its default differs. */
+/**
+ * ` and …` for `filters`, `start_time` and `end_time`. `status` is left to the resource: its default differs.
+ */
 export function searchConditions(db: Db, search: Search, alias?: string): Fragment {
   const column = columnOf(db, alias);
   let conditions = db``;
@@ -81,7 +82,7 @@ export function searchConditions(db: Db, search: Search, alias?: string): Fragme
   return conditions;
 }
 
-/** ` and …` for records whose metadata has all of these keys with these values; nothing for none. */
+/** ` and …` for records whose metadata has all of these keys with these values; empty without keys. */
 export function metadataCondition(
   db: Db,
   metadata: Readonly<Record<string, string>> | null | undefined,
@@ -126,30 +127,32 @@ function compare(db: Db, column: Fragment, filter: FieldFilter): Fragment {
   }
 }
 
-/** As the column's kind, so that `10` finds 10.00. */
+/** Compared as the column's type, so that `10` matches 10.00. */
 function many(db: Db, { kind, values }: FieldFilter): Fragment {
   const list = values as string[];
   return kind === 'number' ? db`${list}::numeric[]` : db`${list}::text[]`;
 }
 
 /**
- * In any letter case. The database compares by code points, so that letters beyond ASCII have their case
- * from a collation, which indexes of the column do not serve.
+ * Case-insensitive. The database compares by code points, so a collation provides the case of letters beyond
+ * ASCII; indexes of the column do not apply.
  */
 const contains = (db: Db, column: Fragment, text: string): Fragment =>
   /^[\0-\x7f]*$/.test(text)
     ? db`${column} ilike ${likePattern(text)}`
     : db`${column} collate "pg_c_utf8" ilike ${likePattern(text)}`;
 
-/** Text anywhere in the value, with `%`, `_` and `\` standing for themselves. */
+/** Text anywhere in the value; `%`, `_` and `\` are escaped. */
 function likePattern(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 }
 
-/** Columns of every table that are never null. */
+/** Columns that are never null in any table. */
 const NEVER_NULL: readonly string[] = ['id', 'status', 'created_at', 'updated_at'];
 
-/** Nulls come last in both directions; no word of them where there are none, which an index can follow. */
+/**
+ * Nulls come last in both directions. Columns without nulls omit the clause, so that an index can be used.
+ */
 export function searchOrder(
   db: Db,
   search: Search,

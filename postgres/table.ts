@@ -9,33 +9,36 @@ import {
   type Transaction,
 } from './client.ts';
 
-/** What a repository says once of its table. */
+/** What a repository declares about its table. */
 export interface TableDefinition<Row> {
   readonly name: string;
-  /** What one row is called in a refusal, for example `Coupon`. */
+  /** Name of one row in a refusal, for example `Coupon`. */
   readonly noun: string;
-  /** The columns of a row, as they are read. */
+  /** The columns of a row as read. */
   columns(db: Db): Fragment;
-  /** Columns of type jsonb. Their values are given and read as they are. */
+  /** Columns of type jsonb. Their values are passed unconverted. */
   readonly json: readonly (keyof Row & string)[];
-  /** The refusal of a row that violates a unique constraint, by the constraint's name. */
+  /** The refusal for a violated unique constraint, by the constraint's name. */
   readonly taken?: Readonly<Record<string, (row: Partial<Row>) => Error>>;
 }
 
-/** The statements that every table of tenant data needs. Each is kept to the scope that it is given. */
+/** The statements that every table of tenant data needs. Each is limited to the given scope. */
 export interface Table<Row, New = Row> {
   readonly columns: TableDefinition<Row>['columns'];
-  /** The rows with these ids, archived ones included, in no order. Unknown ids and those of other scopes are left out. */
+  /**
+   * The rows with these ids, including archived ones, unordered. Unknown ids and those of other scopes are
+   * left out.
+   */
   find(db: Db, scope: Scope, ids: readonly string[]): Promise<Row[]>;
-  /** The row, archived or not. 404 for an unknown id and for that of another scope. */
+  /** The row, archived or not. 404 if the id is unknown or belongs to another scope. */
   get(db: Db, scope: Scope, id: string): Promise<Row>;
-  /** The row under its lock, until the transaction ends. 404 as for `get`. */
+  /** The row, locked until the transaction ends. 404 as for `get`. */
   lock(tx: Transaction, scope: Scope, id: string): Promise<Row>;
-  /** Writes the row and answers it as it is read. 409 as the definition says. */
+  /** Inserts the row and returns it as read. 409 as defined in `taken`. */
   insert(tx: Transaction, row: New): Promise<Row>;
   /**
-   * Changes the given columns; undefined ones, and metadata of null, stay as they are. `also` is a further
-   * assignment, with its comma. 404 as for `get`, 409 as for `insert`.
+   * Changes the given columns; undefined ones, and null metadata, stay unchanged. `also` is a further
+   * assignment, including its comma. 404 as for `get`, 409 as for `insert`.
    */
   change(
     tx: Transaction,
@@ -102,7 +105,7 @@ export function tableOf<Row extends object, New extends Partial<Row> = Row>(
   };
 }
 
-/** Values of jsonb columns as parameters of that type; a null is the SQL null. */
+/** Values of jsonb columns as parameters of that type; null becomes the SQL null. */
 function asWritten<Row extends object>(
   tx: Transaction,
   row: Partial<Row>,

@@ -1,9 +1,9 @@
 import type { Db } from './client.ts';
 
-/** A table as the database has it: what is protected is found there, not in a list that is forgotten. */
+/** A table as found in the database: protection is based on this, not on a list that could be incomplete. */
 export interface TenantTable {
   readonly name: string;
-  /** The column that holds the tenant: `tenant_id`, and `id` in the table of tenants itself. */
+  /** The column with the tenant's id: `tenant_id`, and `id` in the table of tenants itself. */
   readonly tenant_column: 'tenant_id' | 'id';
   readonly has_environment: boolean;
   readonly columns: readonly { readonly name: string; readonly type: string }[];

@@ -14,7 +14,7 @@ export const addonFields = {
   metadata: z.record(z.string(), z.unknown()),
 };
 
-/** An addon as it stands inside another record: what belongs to it is not repeated there. */
+/** An addon embedded in another record, without its own children. */
 export const EmbeddedAddon = z
   .object({
     ...addonFields,

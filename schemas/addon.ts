@@ -31,7 +31,7 @@ export type UpdateAddonBody = z.output<typeof UpdateAddonBody>;
 export const Addon = z
   .object({
     ...addonFields,
-    /** The children are null unless the route or `expand` asks for them. */
+    /** Null unless the route or `expand` includes the children. */
     prices: z.array(Price).nullable(),
     entitlements: z.array(Entitlement).nullable(),
     credit_grants: z.array(CreditGrant).nullable(),
@@ -47,14 +47,14 @@ export const AddonSearch = searchSchemas({
     description: 'text',
     ...RECORD_SEARCH_FIELDS,
   },
-  // `credit_grant` is what clients of plans call it (recorded of the reference: Plans).
+  // Clients of plans send `credit_grant` (recorded of the reference: Plans).
   expand: ['prices', 'meters', 'entitlements', 'features', 'credit_grants', 'credit_grant'],
   filters: (kind) => ({
     addon_ids: kind.list(),
     lookup_keys: kind.list(),
-    /** An addon is `active` until it is archived, then `cancelled`. Default: active, unless a status is asked for. */
+    /** An addon is `active` until it is archived, then `cancelled`. Default: active addons. */
     addon_statuses: kind.list(z.enum(ADDON_STATUSES)),
-    /** Those that there were at that time. */
+    /** Addons that existed at that time. */
     active_at: kind.time(),
   }),
 });

@@ -13,7 +13,7 @@ import {
 
 const LevelBody = z.object({ threshold: decimal, condition: z.enum(ALERT_CONDITIONS) });
 
-/** Levels that are left out are cleared: a config is always the whole of it. */
+/** Replaces the whole config: omitted levels are cleared. */
 export const SpendAlertConfigBody = z
   .object({
     alert_enabled: z.boolean().nullish(),
@@ -114,7 +114,7 @@ export const AlertLog = z
       value_at_time: z.string(),
       timestamp: instant,
     }),
-    /** Null unless `expand` asks for them. */
+    /** Null unless included by `expand`. */
     customer: Customer.nullable(),
     feature: Feature.nullable(),
     wallet: z.null(),

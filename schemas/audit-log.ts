@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { instant } from './primitives.ts';
 import { searchSchemas } from './search.ts';
 
-/** What people do to get in; `entity_type` is `user`, and `after` has the details. */
+/** Logins and other access actions of users; `entity_type` is `user`, and `after` has the details. */
 const ACCESS_ACTIONS = [
   'logged_in',
   'login_failed',
@@ -22,15 +22,15 @@ const fields = z.record(z.string(), z.unknown()).nullable();
 const nullableText = z.string().nullable();
 
 /**
- * One record that one write changed. `before` and `after` hold the whole record where it came or went,
- * and the changed fields where it changed; archiving counts as `deleted`. Secrets are `[redacted]`,
- * what belongs to an end customer as a person is `[personal]`.
+ * One record that one write changed. `before` and `after` hold the whole record when it was created or
+ * deleted, and only the changed fields when it was updated. Archiving counts as `deleted`. Secrets are
+ * `[redacted]`; personal data of end customers is `[personal]`.
  */
 export const AuditLog = z
   .object({
     id: z.string(),
     tenant_id: z.string(),
-    /** Null for what belongs to the tenant as a whole. */
+    /** Null for records of the whole tenant. */
     environment_id: nullableText,
     entity_type: z.string(),
     entity_id: z.string(),
@@ -40,11 +40,11 @@ export const AuditLog = z
     actor_kind: z.enum(ACTOR_KINDS),
     user_id: nullableText,
     key_id: nullableText,
-    /** Of the system: the job, or the process. */
+    /** The job or process, when the actor is the system. */
     job: nullableText,
     request_id: nullableText,
     ip: nullableText,
-    /** The program of the caller, as it calls itself. */
+    /** User agent as sent by the caller. */
     user_agent: nullableText,
     created_at: instant,
   })

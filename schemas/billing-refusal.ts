@@ -7,9 +7,9 @@ export const BillingRefusal = z
     code: z.string(),
     message: z.string(),
     details: z.array(z.object({ path: z.string(), code: z.string(), message: z.string() })),
-    /** When it was refused first for this reason. */
+    /** First refusal for this reason. */
     since: instant,
-    /** How often it was tried, whatever the reason was. */
+    /** Number of attempts, for any reason. */
     attempts: z.int(),
   })
   .meta({ id: 'BillingRefusal' });

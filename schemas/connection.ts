@@ -3,7 +3,10 @@ import { name, optionalMetadata, optionalText, pairs, recordFields, text } from 
 import { searchSchemas } from './search.ts';
 import { BILLING_PERIODS, CONNECTION_PROVIDERS, SYNCED_ENTITIES } from './words.ts';
 
-/** Which way records of one kind travel: to us, to the other service. */
+/**
+ * Directions in which records of one kind are copied: to this service (inbound), to the other service
+ * (outbound).
+ */
 const Directions = z.object({ inbound: z.boolean(), outbound: z.boolean() });
 const DirectionsBody = z.object({
   inbound: z.boolean().nullish(),
@@ -48,7 +51,10 @@ export const SyncConfig = z
   .meta({ id: 'SyncConfig' });
 export type SyncConfig = z.infer<typeof SyncConfig>;
 
-/** Keys, account numbers and the like, as the provider names them. Kept sealed and never answered. */
+/**
+ * Keys, account numbers and similar values, named as the provider names them. Stored encrypted, never
+ * returned.
+ */
 export const SecretData = pairs(
   z.union([text(20_000), z.boolean(), z.number()]),
   50,
@@ -65,7 +71,7 @@ export const CreateConnectionBody = z.object({
 });
 export type CreateConnectionBody = z.output<typeof CreateConnectionBody>;
 
-/** `encrypted_secret_data` replaces what is kept; null forgets it. */
+/** `encrypted_secret_data` replaces the stored secrets; null deletes them. */
 export const UpdateConnectionBody = z.object({
   name: name().optional(),
   encrypted_secret_data: SecretData.nullish(),
@@ -87,13 +93,13 @@ export const Connection = z
   .meta({ id: 'Connection' });
 export type Connection = z.infer<typeof Connection>;
 
-/** Connections are listed under their name, with the paging beside them. */
+/** The list is under `connections`, next to the paging fields. */
 export const ConnectionList = z
   .object({
     connections: z.array(Connection),
     total: z.int(),
     limit: z.int(),
-    /** As it was asked for. */
+    /** The requested offset. */
     offset: z.int(),
   })
   .meta({ id: 'ConnectionList' });

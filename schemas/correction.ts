@@ -5,12 +5,12 @@ import { searchSchemas } from './search.ts';
 
 export const CORRECTION_TYPES = ['void'] as const;
 
-/** Takes an event back. What should have been sent instead is sent as a new event with a new id. */
+/** Voids an event. To replace it, the client sends a new event with a new id. */
 export const CreateCorrectionBody = z
   .object({
     event_id: text(EVENT_ID_LENGTH_MAX).min(1, 'is required'),
     type: z.enum(CORRECTION_TYPES).default('void'),
-    /** For those who look at the books later. */
+    /** For later readers of the audit trail. */
     reason: name(1000),
   })
   .meta({ id: 'CreateCorrection' });
@@ -22,9 +22,12 @@ export const Correction = z
     event_id: z.string(),
     type: z.enum(CORRECTION_TYPES),
     reason: z.string(),
-    /** Of the request that asked for it first. */
+    /** Id of the request that first asked for the correction. */
     request_id: z.string(),
-    /** When it stood in the event log, from where it takes effect in seconds; null until then. */
+    /**
+     * When the correction was written to the event log; null until then. It takes effect within seconds after
+     * that.
+     */
     logged_at: instant.nullable(),
   })
   .meta({ id: 'Correction' });

@@ -4,16 +4,16 @@ import { Price } from './price.ts';
 import { decimalText, id, instant, time } from './primitives.ts';
 import { eventText, propertyFilters } from './usage-choices.ts';
 
-/** What usage cost by the active costsheet, beside what it brought in. */
+/** Cost of usage by the active costsheet, next to its revenue. */
 export const CostAnalyticsBody = z
   .object({
-    /** Absent: all customers together. */
+    /** Absent means all customers together. */
     external_customer_id: eventText.nullish(),
     start_time: time.nullish(),
     end_time: time.nullish(),
     feature_ids: z.array(id).max(1000).nullish(),
     property_filters: propertyFilters,
-    /** Customers have no children here: with or without it the answer is the customer's own. */
+    /** Has no effect: customers have no children, so the answer is always the customer's own. */
     include_children: z.boolean().nullish(),
     expand: z
       .array(z.enum(['meter', 'price']))
@@ -29,7 +29,7 @@ export const CostAnalyticsItem = z
   .object({
     meter_id: z.string(),
     meter_name: z.string(),
-    /** Null without `external_customer_id`, and for a customer that has no record. */
+    /** Null without `external_customer_id`, and for a customer without a record. */
     customer_id: z.string().nullable(),
     external_customer_id: z.string().nullable(),
     source: z.string().nullable(),
@@ -41,7 +41,7 @@ export const CostAnalyticsItem = z
     currency: z.string(),
     price_id: z.string(),
     costsheet_id: z.string(),
-    /** Null unless `expand` asks for them. */
+    /** Null unless included by `expand`. */
     meter: Meter.nullable(),
     price: Price.nullable(),
   })
@@ -54,12 +54,12 @@ export const CostAnalytics = z
     total_revenue: decimalText,
     total_cost: decimalText,
     margin: decimalText,
-    /** Of the revenue; 0 without any. */
+    /** Percent of the revenue; 0 without revenue. */
     margin_percent: decimalText,
-    /** Margin by cost; 0 without cost. */
+    /** Margin divided by cost; 0 without cost. */
     roi: decimalText,
     roi_percent: decimalText,
-    /** Empty when there is neither cost nor revenue. Amounts of other currencies are left out. */
+    /** Empty without cost and revenue. Amounts in other currencies are left out. */
     currency: z.string(),
     start_time: instant,
     end_time: instant,

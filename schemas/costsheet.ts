@@ -32,7 +32,7 @@ export const Costsheet = z
   .meta({ id: 'Costsheet' });
 export type Costsheet = z.infer<typeof Costsheet>;
 
-/** The record by itself, and again under `costsheet`: older clients read the one or the other. */
+/** The record itself, and again under `costsheet`: older clients read either form. */
 export const CostsheetRead = z.object({ ...Costsheet.shape, costsheet: Costsheet });
 export const CostsheetWritten = z.object({ costsheet: Costsheet });
 export const CostsheetDeleted = z.object({ message: z.string(), id: z.string() });
@@ -54,7 +54,7 @@ export const CostsheetSearch = searchSchemas({
     costsheet_ids: kind.list(),
     name: kind.text(),
     lookup_key: kind.text(),
-    // The same as clients of the older form write them (shapes, costsheet.Filter).
+    // The older names of the same fields (shapes, costsheet.Filter).
     costsheetIDs: kind.list(),
     lookupKey: kind.text(),
     ...nestedFields,

@@ -29,7 +29,7 @@ export const CreateCouponBody = z.object({
   max_redemptions: integer.nullish(),
   redeem_after: time.nullish(),
   redeem_before: time.nullish(),
-  /** Found in any case. */
+  /** Matched in any letter case. */
   coupon_code: optionalLookupKey,
   rules: pairs(z.unknown(), 256).nullish(),
   metadata: optionalMetadata,
@@ -43,10 +43,10 @@ export const Coupon = z
     ...recordFields,
     name: z.string(),
     type: z.enum(COUPON_TYPES),
-    /** `0` on a percentage coupon, and the other way round. */
+    /** `0` on a percentage coupon; `percentage_off` is `0` on a fixed coupon. */
     amount_off: decimalText,
     percentage_off: decimalText,
-    /** Of a fixed coupon. */
+    /** Only for a fixed coupon. */
     currency: textOrEmpty,
     cadence: z.enum(COUPON_CADENCES),
     duration_in_periods: z.int().nullable(),
@@ -114,7 +114,7 @@ export const CouponAssociationSearch = searchSchemas({
     coupon_ids: kind.list(),
     subscription_line_item_ids: kind.list(),
     subscription_phase_ids: kind.list(),
-    /** Those in force: now, or at any moment of `period_start` to `period_end`. */
+    /** Coupons in force now, or at any instant from `period_start` to `period_end`. */
     active_only: kind.boolean(),
     period_start: kind.time(),
     period_end: kind.time(),

@@ -27,7 +27,9 @@ const terms = {
   conversion_rate: positiveDecimal.nullish(),
   topup_conversion_rate: positiveDecimal.nullish(),
   cadence: z.enum(CREDIT_GRANT_CADENCES),
-  /** Of a recurring grant; dropped from the others, as the duration is where none is asked for. */
+  /**
+   * Only for a recurring grant; ignored for others, as is a duration that the expiration type does not use.
+   */
   period: optionalOneOf(CREDIT_GRANT_PERIODS),
   period_count: integer.nullish(),
   expiration_type: z.enum(CREDIT_GRANT_EXPIRATION_TYPES),
@@ -49,7 +51,9 @@ export const CreateCreditGrantBody = z.object({
 });
 export type CreateCreditGrantBody = z.output<typeof CreateCreditGrantBody>;
 
-/** A grant of the subscription that is being made: it starts with it unless it says otherwise. */
+/**
+ * A grant of a subscription in the same request. It starts with the subscription unless it has its own dates.
+ */
 export const SubscriptionGrantRequest = z
   .object({ ...terms, scope: z.literal('SUBSCRIPTION') })
   .meta({ id: 'SubscriptionGrantRequest' });
@@ -62,7 +66,7 @@ export const UpdateCreditGrantBody = z.object({
 });
 export type UpdateCreditGrantBody = z.output<typeof UpdateCreditGrantBody>;
 
-/** From when a subscription's grant is ended; now when absent. */
+/** When a subscription's grant ends; now when absent. */
 export const DeleteCreditGrantBody = z.object({ effective_date: time.nullish() });
 
 export const CreditGrant = z

@@ -21,7 +21,7 @@ const filters = {
   subscription_ids: commaList,
 };
 
-/** One of the two names the customer; `customer_lookup_key` is the external id. */
+/** One of the two identifies the customer; `customer_lookup_key` is the external id. */
 export const CustomerUsageQuery = z.object({
   customer_id: text().optional(),
   customer_lookup_key: text().optional(),
@@ -33,16 +33,16 @@ export type CustomerUsageFilter = z.output<typeof OneCustomerUsageQuery>;
 export const FeatureUsage = z
   .object({
     feature: Feature,
-    /** Null: no limit. */
+    /** Null means no limit. */
     total_limit: z.number().nullable(),
     is_unlimited: z.boolean(),
-    /** Of the running reset window. */
+    /** Usage of the running reset window. */
     current_usage: decimalText,
     /** Percent of the limit, two decimals. */
     usage_percent: decimalText,
     is_enabled: z.boolean(),
     is_soft_limit: z.boolean(),
-    /** Null when the allowance never begins anew. */
+    /** Null when the allowance never resets. */
     next_usage_reset_at: instant.nullable(),
     sources: z.array(GrantedSource),
   })
@@ -53,7 +53,7 @@ export const CustomerUsage = z
   .object({
     customer_id: z.string(),
     features: z.array(FeatureUsage),
-    /** Features reset at times of their own: there is no one period. */
+    /** Always null: features reset at different times, so there is no common period. */
     period: z.null(),
     pagination: Pagination.nullable(),
   })

@@ -6,13 +6,13 @@ import {
   SUBSCRIPTION_STATUSES,
 } from './words.ts';
 
-/** A customer's invoices of one currency in sum. Drafts, skipped and voided ones do not count. */
+/** Totals of a customer's invoices in one currency, without draft, skipped and voided invoices. */
 export const InvoiceSummary = z
   .object({
     customer_id: z.string(),
     currency: z.string(),
     total_revenue_amount: decimalText,
-    /** What is still open, and its parts by the kind of charge: they add up. */
+    /** The open amount, then its parts by kind of charge; the parts sum to it. */
     total_unpaid_amount: decimalText,
     unpaid_usage_charges: decimalText,
     unpaid_fixed_charges: decimalText,
@@ -27,9 +27,9 @@ export type InvoiceSummary = z.infer<typeof InvoiceSummary>;
 export const CustomerInvoiceSummary = z
   .object({
     customer_id: z.string(),
-    /** Null for a customer who has nothing in any currency. */
+    /** Null for a customer without amounts in any currency. */
     default_currency: z.string().nullable(),
-    /** The default currency first, the others by code. */
+    /** The default currency first, then the others by code. */
     summaries: z.array(InvoiceSummary),
   })
   .meta({ id: 'CustomerInvoiceSummary' });
@@ -57,7 +57,7 @@ export const CreditGrantApplication = z
   .meta({ id: 'CreditGrantApplication' });
 export type CreditGrantApplication = z.infer<typeof CreditGrantApplication>;
 
-/** What can be asked for of wallets. */
+/** Names that `expand` accepts for wallets. */
 export const WALLET_EXPANDS: readonly string[] = ['credits_available_breakdown'];
 
 const flag = z.enum(['true', 'false']).optional();
@@ -74,7 +74,7 @@ export const CustomerWalletsQuery = z
     const asked = (expand ?? '').split(',').map((name) => name.trim());
     const unknown = asked.find((name) => name !== '' && !WALLET_EXPANDS.includes(name));
     if (unknown !== undefined) {
-      const message = `"${unknown}" can not be expanded; one of: ${WALLET_EXPANDS.join(', ')}`;
+      const message = `"${unknown}" cannot be expanded; one of: ${WALLET_EXPANDS.join(', ')}`;
       context.addIssue({ code: 'custom', path: ['expand'], message });
     }
     if ((id === undefined) === (lookup_key === undefined))

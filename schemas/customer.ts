@@ -15,10 +15,10 @@ import { searchSchemas } from './search.ts';
 import { TaxRateOverride } from './tax.ts';
 import { LINKED_PROVIDERS, TAX_TREATMENTS } from './words.ts';
 
-/** As it is sent: usage events carry the external id with the same spaces. */
+/** Kept as sent, including spaces: usage events carry the external id with the same spaces. */
 const label = text().refine((value) => value.trim() !== '', 'is required');
 
-/** Empty text clears; anything else has to look like an address that mail can reach. */
+/** Empty text clears the address; other text must look like a deliverable address. */
 const optionalEmail = z
   .union([email, z.literal('')])
   .nullish()
@@ -26,7 +26,7 @@ const optionalEmail = z
 
 const NO_COUNTRY = 'expected a country code of two letters, for example BE';
 
-/** ISO 3166-1, two letters. */
+/** ISO 3166-1 alpha-2. */
 const country = z
   .union([
     text(2, NO_COUNTRY).refine((code) => COUNTRY_CODES.has(code.toUpperCase()), NO_COUNTRY),
@@ -50,7 +50,7 @@ export type ContactPersonBody = z.output<typeof ContactPersonBody>;
 
 const hasTwice = (ids: readonly string[]): boolean => new Set(ids).size < ids.length;
 
-/** How a customer is reached: what the customer may change too. */
+/** Contact fields; the customer may change them too. */
 export const contactFields = {
   email: optionalEmail,
   contact: optionalText(20),
@@ -72,7 +72,7 @@ export const contactFields = {
   address_country: country,
 };
 
-/** What the customer is at a connected provider; the record that is linked is the customer itself. */
+/** The customer's id at a connected provider. The linked record is always the customer itself. */
 const CustomerLinkBody = z.object({
   entity_type: z.literal('customer').nullish(),
   entity_id: text().nullish(),
@@ -104,9 +104,9 @@ export const CreateCustomerBody = z
     ...writable,
     external_id: label,
     name: label,
-    /** Tax rates that count for the customer from the start. */
+    /** Tax rates that apply to the customer from creation. */
     tax_rate_overrides: z.array(TaxRateOverride).max(50).nullish(),
-    /** Whatever is sent: no actions run when a customer is made. */
+    /** Has no effect: no actions run when a customer is created. */
     skip_onboarding_workflow: z.boolean().nullish(),
   })
   .refine(sameTimezone, timezonesDiffer);
@@ -117,7 +117,7 @@ export const UpdateCustomerBody = z
   .refine(sameTimezone, timezonesDiffer);
 export type UpdateCustomerBody = z.output<typeof UpdateCustomerBody>;
 
-/** Which customer `PUT /customers` is about: one of the two, or both when they agree. */
+/** Identifies the customer of `PUT /customers`: one of the two, or both when they agree. */
 export const UpdateCustomerQuery = z.object({
   id: text().optional(),
   external_customer_id: text().optional(),
@@ -173,14 +173,14 @@ export const Customer = z
     tax_treatment: z.enum(TAX_TREATMENTS),
     integrations: z.array(IntegrationMapping),
     metadata: z.record(z.string(), z.string()),
-    /** Customers have no parents; older clients ask for the keys. */
+    /** Always null: customers have no parents, but older clients expect the keys. */
     parent_customer_id: z.null(),
     parent_customer: z.null(),
   })
   .meta({ id: 'Customer' });
 export type Customer = z.infer<typeof Customer>;
 
-/** What can be asked for; each is there anyway. */
+/** Names that `expand` accepts; the data is always included. */
 export const CUSTOMER_EXPANDS = ['integrations'] as const;
 
 export const CustomerSearch = searchSchemas({
@@ -207,7 +207,7 @@ export const CustomerSearch = searchSchemas({
     external_id: kind.text(),
     email: kind
       .text()
-      .refine((value) => !value || email.safeParse(value).success, 'is no e-mail address'),
+      .refine((value) => !value || email.safeParse(value).success, 'must be an e-mail address'),
     metadata: kind.metadata(),
   }),
 });

@@ -16,14 +16,14 @@ export type RevenueDashboardBody = z.output<typeof RevenueDashboardBody>;
 const revenue = {
   total_revenue: decimalText,
   total_usage_revenue: decimalText,
-  /** Whatever is not usage: fees, and rows of one-off invoices. */
+  /** Everything except usage: fees, and rows of one-off invoices. */
   total_fixed_revenue: decimalText,
 };
 
-/** Issued in the period, in main currency units, net of discounts, without exclusive tax. */
+/** Invoices issued in the period, in main currency units, net of discounts, without exclusive tax. */
 export const RevenueDashboard = z
   .object({
-    /** By currency; currencies are never added up. */
+    /** By currency; amounts in different currencies are never added. */
     summaries: z.record(z.string(), z.object(revenue)),
     items: z.array(
       z.object({
@@ -49,7 +49,7 @@ export const RevenuesBody = z.object({
 export const Revenues = z
   .object({
     revenue_trend: z.object({
-      /** By currency, the oldest window first; the last one ends now. */
+      /** By currency, oldest window first; the last window ends now. */
       currency_revenue_windows: z.record(
         z.string(),
         z.object({

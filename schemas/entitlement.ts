@@ -31,7 +31,7 @@ import {
 const writable = {
   is_enabled: z.boolean().nullish(),
   is_soft_limit: z.boolean().nullish(),
-  /** Null is no limit, 0 is nothing. */
+  /** Null means no limit, 0 means no usage. */
   usage_limit: z.int().min(0).nullish(),
   usage_reset_period: optionalOneOf(USAGE_RESET_PERIODS),
   static_value: optionalText(5000),
@@ -46,7 +46,7 @@ const writable = {
 
 export const CreateEntitlementBody = z.object({
   ...writable,
-  /** Short for entity_type PLAN and this entity_id. */
+  /** Shorthand for entity_type PLAN with this entity_id. */
   plan_id: optionalId,
   entity_type: optionalOneOf(ENTITLEMENT_ENTITY_TYPES),
   entity_id: optionalId,
@@ -66,7 +66,7 @@ export const CreateBulkEntitlementBody = z.object({
 export const UpdateEntitlementBody = z.object({
   ...writable,
   display_order: integer.nullish(),
-  /** Forgets every `grant_` field. */
+  /** Clears every `grant_` field. */
   clear_grant_config: z.boolean().nullish(),
 });
 export type UpdateEntitlementBody = z.output<typeof UpdateEntitlementBody>;
@@ -98,7 +98,7 @@ export const entitlementFields = {
 export const Entitlement = z
   .object({
     ...entitlementFields,
-    /** The entity's id when that is a plan. */
+    /** The entity's id if the entity is a plan. */
     plan_id: z.string().nullable(),
     feature: Feature.nullable(),
     plan: EmbeddedPlan.nullable(),

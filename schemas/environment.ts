@@ -8,14 +8,14 @@ export const CreateEnvironmentBody = z.object({
   type: z.enum(ENVIRONMENT_TYPES),
 });
 
-/** An empty name changes nothing; the type never changes and may be repeated. */
+/** An empty name changes nothing. The type cannot change; a client may send the current one. */
 export const UpdateEnvironmentBody = z.object({
   name: optionalName(),
   type: z.enum(ENVIRONMENT_TYPES).or(z.literal('')).nullish(),
 });
 export type UpdateEnvironmentBody = z.output<typeof UpdateEnvironmentBody>;
 
-/** A new environment by name and type, or one that exists and has no catalog yet. */
+/** A new environment by name and type, or an existing one that has no catalog yet. */
 export const CloneEnvironmentBody = z.object({
   name: optionalName(),
   type: z.enum(ENVIRONMENT_TYPES).nullish(),
@@ -23,7 +23,7 @@ export const CloneEnvironmentBody = z.object({
 });
 export type CloneEnvironmentBody = z.output<typeof CloneEnvironmentBody>;
 
-/** `workflow_id` is the environment that was filled; the work is done when this is answered. */
+/** `workflow_id` is the id of the target environment. The work is complete when the answer is sent. */
 export const CloneAccepted = z.object({
   message: z.string(),
   workflow_id: z.string(),

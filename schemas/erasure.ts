@@ -7,9 +7,9 @@ export type EraseCustomerBody = z.output<typeof EraseCustomerBody>;
 export const ERASURE_STATES = ['requested', 'erased', 'complete'] as const;
 
 /**
- * The erasure of a customer's personal data. requested: the customer's record is overwritten, the events
- * are to follow. erased: so are the properties of its events. complete: and the event log holds none of
- * them any more.
+ * The erasure of a customer's personal data. requested: the customer's record is overwritten, its events
+ * are not yet. erased: the properties of its events are erased too. complete: the event log no longer
+ * holds them either.
  */
 export const Erasure = z
   .object({
@@ -19,10 +19,10 @@ export const Erasure = z
     reason: z.string(),
     request_id: z.string(),
     state: z.enum(ERASURE_STATES),
-    /** Events accepted up to this moment lose their properties. */
+    /** Events accepted up to this instant lose their properties. */
     events_until: instant,
     erased_at: instant.nullable(),
-    /** Copies that had properties when it began; null until they were counted. */
+    /** Number of copies that had properties at the start; null until counted. */
     erased_events: z.int().nullable(),
     completed_at: instant.nullable(),
   })

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { id, instant, text, time } from './primitives.ts';
 import { choice, windowSize } from './usage-choices.ts';
 
-/** Both times or none: without them the last 24 hours. */
+/** Both times or neither; without them the last 24 hours. */
 export const MonitoringQuery = z
   .object({
     start_time: choice(time),
@@ -15,7 +15,7 @@ export const MonitoringQuery = z
   });
 export type MonitoringQuery = z.output<typeof MonitoringQuery>;
 
-/** Events of the environment by their own time, and how far behind the whole service is. */
+/** Events of the environment by their own time, and the lag of the whole service. */
 export const Monitoring = z
   .object({
     start_time: instant,
@@ -26,22 +26,22 @@ export const Monitoring = z
     duplicate_count: z.int(),
     /** Counted by at least one meter. */
     metered_count: z.int(),
-    /** Some meter was meant for them and could not count them. */
+    /** Matched by at least one meter that could not count them. */
     rejected_count: z.int(),
-    /** Null without `window_size`. Windows of UTC; those without events are left out. */
+    /** Null without `window_size`. Windows in UTC; windows without events are omitted. */
     points: z.array(z.object({ timestamp: instant, event_count: z.int() })).nullable(),
-    /** Log records that have not been processed yet; null while the log can not be reached. */
+    /** Log records not yet processed; null while the log is unreachable. */
     consumption_lag: z.int().nullable(),
-    /** Events are stored and metered in one step: nothing ever waits between the two. */
+    /** Always 0: events are stored and metered in one step. */
     post_processing_lag: z.int(),
-    /** How old the oldest knowledge is: milliseconds since the furthest behind partition moved; 0 when none is behind. */
+    /** Milliseconds since the watermark of the partition that lags most moved; 0 when none lags. */
     freshness_ms: z.int().nullable(),
     partitions: z
       .array(
         z.object({
           partition: z.int(),
           lag_records: z.int(),
-          /** When its watermark last moved; null: never. */
+          /** When its watermark last moved; null means never. */
           watermark_moved_at: instant.nullable(),
         }),
       )

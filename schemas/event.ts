@@ -6,12 +6,12 @@ import { SubscriptionLineItem } from './subscription.ts';
 import { decimalText, instant, text, time } from './primitives.ts';
 import { choice, eventText, propertyFilters } from './usage-choices.ts';
 
-/** An event as it was accepted. `properties` keeps its JSON types. */
+/** An event as accepted. `properties` keeps its JSON types. */
 export const Event = z
   .object({
     id: z.string(),
     external_customer_id: z.string(),
-    /** The reference that was sent along; empty when none was. */
+    /** The reference sent with the event; empty when none was sent. */
     customer_id: z.string(),
     event_name: z.string(),
     timestamp: instant,
@@ -23,7 +23,7 @@ export const Event = z
   .meta({ id: 'Event' });
 export type Event = z.infer<typeof Event>;
 
-/** What became of one accepted copy. */
+/** Outcome of one accepted copy. */
 export const EVENT_VERDICTS = [
   'counted',
   'duplicate',
@@ -33,17 +33,17 @@ export const EVENT_VERDICTS = [
 ] as const;
 
 export const EventCopy = Event.extend({
-  /** The first copy that was accepted: the one that counts. */
+  /** Whether this is the canonical copy: the first accepted copy, the only one that counts. */
   is_canonical: z.boolean(),
   verdict: z.enum(EVENT_VERDICTS),
-  /** Of a duplicate: when the copy that counts was accepted. Else null. */
+  /** For a duplicate: when the canonical copy was accepted. Otherwise null. */
   duplicate_of: instant.nullable(),
-  /** Its properties were erased with its customer; what was counted of it before stays. */
+  /** Its properties were erased with its customer; usage counted before stays. */
   is_erased: z.boolean(),
 }).meta({ id: 'EventCopy' });
 export type EventCopy = z.infer<typeof EventCopy>;
 
-/** In both forms of an error that clients read. */
+/** The error in both forms that clients read. */
 const Failure = z.object({
   success: z.literal(false),
   error: z.object({ message: z.string(), internal_error: z.null() }),
@@ -53,7 +53,9 @@ const Failure = z.object({
 });
 const stageStatus = z.enum(['found', 'not_found', 'error', 'unprocessed']);
 
-/** The way from an event to a charge, stage by stage; `failure_point` is where it ended. */
+/**
+ * The processing of an event up to its charge, stage by stage; `failure_point` is the stage where it failed.
+ */
 export const DebugTracker = z
   .object({
     customer_lookup: z.object({
@@ -92,7 +94,7 @@ export const DebugTracker = z
             price_id: z.string(),
             start_date: instant,
             end_date: instant.nullable(),
-            /** Only line items that were in force at the event's time are matched. */
+            /** Always true: only line items in force at the event's time are matched. */
             is_active_for_event: z.literal(true),
             timestamp_within_range: z.literal(true),
             subscription_line_item: SubscriptionLineItem,
@@ -125,19 +127,19 @@ export const ProcessedEvent = z
     price_id: z.string(),
     meter_id: z.string(),
     feature_id: z.string().nullable(),
-    /** What the meter counted of this event. */
+    /** Quantity that the meter counted for this event. */
     qty_total: decimalText,
     processed_at: instant,
   })
   .meta({ id: 'ProcessedEvent' });
 export type ProcessedEvent = z.infer<typeof ProcessedEvent>;
 
-/** What one meter made of the copy that counts. */
+/** The result of one meter for the canonical copy. */
 export const EventMetering = z
   .object({
     meter_id: z.string(),
     meter_version_id: z.string(),
-    /** Null: the meter could not count it, and `reason` says why. */
+    /** Null when the meter could not count the event; `reason` says why. */
     quantity: decimalText.nullable(),
     reason: z.string().nullable(),
     message: z.string().nullable(),
@@ -168,14 +170,15 @@ const common = {
   event_name: eventText.nullish(),
   event_id: text().nullish(),
   source: eventText.nullish(),
-  /** Both ends belong to the range; default: the last seven days. */
+  /** Both ends are inclusive; default: the last seven days. */
   start_time: time.nullish(),
   end_time: time.nullish(),
   sort: choice(z.enum(['timestamp', 'event_name'])),
   order: choice(z.enum(['asc', 'desc'])),
   /**
-   * As answered, `<unix nanoseconds>::<event id>` unless the page ended among copies of one event: what
-   * the list has before that event (newer ones, newest first), or behind it.
+   * A key from an answer: `<unix nanoseconds>::<event id>`, except when the page ended among copies of one
+   * event. `iter_first_key` returns the events before it in the list (newer, newest first), `iter_last_key`
+   * the events after it.
    */
   iter_first_key: text(300).nullish(),
   iter_last_key: text(300).nullish(),
@@ -191,7 +194,7 @@ export const EventsBody = z
   .meta({ id: 'GetEvents' });
 export type EventsBody = z.output<typeof EventsBody>;
 
-/** The same in a URL: `property_filters=plan:pro,free;region:eu`. */
+/** The same as URL parameters: `property_filters=plan:pro,free;region:eu`. */
 export const EventsQuery = z.object({
   ...common,
   start_time: choice(time),
@@ -209,7 +212,7 @@ export const EventList = z
     iter_first_key: z.string().nullable(),
     iter_last_key: z.string().nullable(),
     total_count: z.int(),
-    /** Where the next page begins; null when the page was asked for by a key. */
+    /** Offset of the next page; null when the request used a key. */
     offset: z.int().nullable(),
   })
   .meta({ id: 'EventList' });

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
 /**
- * The structured account of one invoice line: every number it was computed from and every result on
- * the way, in the order of the computation. A person can redo the line from it by hand, and nothing
- * recomputes it: rating returns it together with the amount. Decimals are canonical text in main units,
- * periods are half-open `[start, end)` in UTC, `rule` names the page and section that decides.
+ * The structured account of one invoice line: every input of its computation and every intermediate
+ * result, in order of computation. A person can recompute the line from it by hand. No code recomputes it:
+ * rating returns it together with the amount. Decimals are canonical text in main units, periods are
+ * half-open `[start, end)` in UTC, `rule` names the page and section that decides.
  */
 const Decimal = z.string().regex(/^-?\d+(\.\d+)?$/);
 const Rule = z.string().min(1);
@@ -16,7 +16,7 @@ const TierTerms = z.object({
   flat_amount: Decimal,
 });
 
-/** What is charged for: the terms of the price that rated. */
+/** The terms of the price that rated the line. */
 export const ExplainedModel = z.discriminatedUnion('billing_model', [
   z.object({ billing_model: z.literal('FLAT_FEE'), unit_amount: Decimal }),
   z.object({
@@ -33,7 +33,7 @@ export const ExplainedModel = z.discriminatedUnion('billing_model', [
 ]);
 export type ExplainedModel = z.infer<typeof ExplainedModel>;
 
-/** A tier's share of one quantity: units above `above`, up to and with `up_to`. `tier` counts from 1. */
+/** One tier's share of a quantity: units above `above`, up to and including `up_to`. `tier` counts from 1. */
 export const ExplainedTier = z.object({
   tier: z.int().min(1),
   above: Decimal,
@@ -45,7 +45,7 @@ export const ExplainedTier = z.object({
 });
 export type ExplainedTier = z.infer<typeof ExplainedTier>;
 
-/** One quantity priced alone: the whole line, or one window, or one group in one window. */
+/** One quantity priced separately: the whole line, one window, or one group in one window. */
 export const ExplainedRating = z.object({
   window_start: z.string().nullable(),
   group: z.array(z.string()),
@@ -56,17 +56,17 @@ export const ExplainedRating = z.object({
 });
 export type ExplainedRating = z.infer<typeof ExplainedRating>;
 
-/** What a long list leaves out, in sum. The list itself can be asked again with the line's usage queries. */
+/** Totals of the omitted entries of a long list. The line's usage queries return the whole list again. */
 const Omitted = z.object({ count: z.int().min(1), quantity: Decimal, amount: Decimal }).nullable();
 
-/** What was measured, before anything is taken off. */
+/** Measured usage, before any deduction. */
 const UsageStep = z.object({
   step: z.literal('usage'),
   rule: Rule,
   aggregation: z.string(),
   quantity: Decimal,
   event_count: z.int(),
-  /** Windows of the price or meter, each priced alone; null when the period is one window. */
+  /** Windows of the price or meter, each priced separately; null when the period is one window. */
   windows: z
     .object({ bucket_size: z.string(), timezone: z.string(), with_usage: z.int() })
     .nullable(),
@@ -80,7 +80,7 @@ const QuantityStep = z.object({
   min_quantity: Decimal.nullable(),
 });
 
-/** Free units of an entitlement: in each reset window, what is left of the limit before this line's usage. */
+/** Free units of an entitlement: for each reset window, the rest of the limit before this line's usage. */
 const AllowanceStep = z.object({
   step: z.literal('allowance'),
   rule: Rule,
@@ -89,11 +89,11 @@ const AllowanceStep = z.object({
     z.object({
       start: z.string(),
       end: z.string(),
-      /** Where the usage begins that asks for free units: a window of the price, or a later line. */
+      /** Start of the usage that claims free units: a window of the price, or a later line. */
       at: z.string(),
-      /** null = unlimited. */
+      /** Null means unlimited. */
       limit: Decimal.nullable(),
-      /** Used up before, by earlier usage in the window or by other lines of the meter. */
+      /** Used earlier, by usage in the same reset window or by other lines of the meter. */
       used_before: Decimal,
       usage: Decimal,
       free: Decimal,
@@ -105,7 +105,7 @@ const AllowanceStep = z.object({
   billable: Decimal,
 });
 
-/** Quantity to money, unrounded. */
+/** Converts quantity to money, unrounded. */
 const RateStep = z.object({
   step: z.literal('rate'),
   rule: Rule,
@@ -116,12 +116,15 @@ const RateStep = z.object({
   amount: Decimal,
 });
 
-/** The unrounded charges of all usage rows of the subscription, which are held to one commitment together. */
+/**
+ * The unrounded charges of all usage rows of the subscription; one commitment applies to all of them
+ * together.
+ */
 const PoolStep = z.object({
   step: z.literal('pool'),
   rule: Rule,
   amounts: z.array(Decimal),
-  /** This row's place among them, from 0; null on the rows for overage and true-up. */
+  /** This row's index in the list, from 0; null on the rows for overage and true-up. */
   index: z.int().nullable(),
   amount: Decimal,
 });
@@ -135,17 +138,19 @@ const CommitmentOutcome = {
   amount: Decimal,
 };
 
-/** Usage money against a promise, once for the period or once for each window. */
+/** Usage money compared with a commitment, once for the period or once per window. */
 const CommitmentStep = z.object({
   step: z.literal('commitment'),
   rule: Rule,
   type: z.enum(['amount', 'quantity']),
-  /** Money, or units for a commitment of quantity, whose price is then the commitment in money. */
+  /**
+   * Money, or units for a commitment of quantity; the price of these units is then the commitment in money.
+   */
   promised: Decimal,
   quantity_rating: ExplainedRating.nullable(),
   overage_factor: Decimal,
   true_up_enabled: z.boolean(),
-  /** The promise is for the whole of this; `share` of it is asked for (stubs). null = all of it. */
+  /** For stubs: the `share` of the commitment that applies. Null means the whole commitment. */
   share: z.object({ part_ms: z.int(), whole_ms: z.int() }).nullable(),
   windows: z
     .array(
@@ -160,7 +165,9 @@ const CommitmentStep = z.object({
   ...CommitmentOutcome,
 });
 
-/** Usage money against a promise for a term of several billing periods, of which this is one. */
+/**
+ * Usage money compared with a commitment for a term of several billing periods; this line covers one of them.
+ */
 const TermCommitmentStep = z.object({
   step: z.literal('term_commitment'),
   rule: Rule,
@@ -170,26 +177,26 @@ const TermCommitmentStep = z.object({
   overage_factor: Decimal,
   true_up_enabled: z.boolean(),
   last_period_of_term: z.boolean(),
-  /** `commitment` is the term's, `utilized` this period's part of it. */
+  /** `commitment` is for the whole term; `utilized` is this period's part of it. */
   ...CommitmentOutcome,
 });
 
 /**
- * A row's part of an amount that several rows share in proportion to their own amounts: shares rounded
- * down, the minor units left over to the largest remainders, ties to the earlier row.
+ * A row's part of an amount that several rows share in proportion to their own amounts. Shares are rounded
+ * down; the minor units left over go to the largest remainders, ties to the earlier row.
  */
 const ShareStep = z.object({
   step: z.literal('share'),
   rule: Rule,
   of: Decimal,
   weights: z.array(Decimal),
-  /** This row's place among the weights, from 0. */
+  /** This row's index in the weights, from 0. */
   index: z.int(),
   decimals: z.int(),
   amount: Decimal,
 });
 
-/** The part of a period's price for a slice of it, by elapsed milliseconds. */
+/** The part of a period's price for a part of the period, by elapsed milliseconds. */
 const ProrationStep = z.object({
   step: z.literal('proration'),
   rule: Rule,
@@ -201,27 +208,27 @@ const ProrationStep = z.object({
   amount: Decimal,
 });
 
-/** A fee that a trial waives: the row shows what will be charged for, and asks for nothing. */
+/** A fee that a trial waives: the row shows the later charge and has amount zero. */
 const TrialStep = z.object({
   step: z.literal('trial'),
   rule: Rule,
   trial: Period,
-  /** Zero. */
+  /** Always zero. */
   amount: Decimal,
 });
 
-/** The part of a price that was really charged: what discounts left of the rows of its service window. */
+/** The part of a price that was actually charged: the rows of its service window after discounts. */
 const NetStep = z.object({
   step: z.literal('net'),
   rule: Rule,
   of: Decimal,
-  /** Charge rows of the window before and after their discounts. */
+  /** Charge rows of the window, before and after their discounts. */
   gross: Decimal,
   billed: Decimal,
   amount: Decimal,
 });
 
-/** What goes back for time not served, at most what was billed for it. */
+/** Credit for time not served, at most the amount billed for it. */
 const CreditStep = z.object({
   step: z.literal('credit'),
   rule: Rule,
@@ -232,7 +239,7 @@ const CreditStep = z.object({
   amount: Decimal,
 });
 
-/** A custom currency's rounded amount in the currency of the invoice, rounded again to that. */
+/** Converts a custom currency's rounded amount to the currency of the invoice and rounds it again. */
 const ConversionStep = z.object({
   step: z.literal('conversion'),
   rule: Rule,
@@ -246,9 +253,9 @@ const ConversionStep = z.object({
 });
 
 /**
- * The one rounding of a line, half away from zero. Under a commitment the charge, the overage and the
- * true-up are rounded and utilized is what is left, so that the three sum to the charge; the row is the
- * part that it bills.
+ * The only rounding of a line, half away from zero. Under a commitment the charge, the overage and the
+ * true-up are rounded; utilized is the rest, so that the three sum to the charge. The row is the part
+ * that it bills.
  */
 const RoundingStep = z.object({
   step: z.literal('rounding'),
@@ -280,7 +287,7 @@ const LINE_STEPS = [
   RoundingStep,
 ] as const;
 
-/** One row that stands for several: their rounded quantities and amounts, added up. */
+/** One row for several rows: the sums of their rounded quantities and amounts. */
 const SumStep = z.object({
   step: z.literal('sum'),
   rule: Rule,
@@ -304,7 +311,9 @@ export type ExplanationStepOf<Name extends ExplanationStep['step']> = Extract<
 >;
 export type LineStep = Exclude<ExplanationStep, { step: 'sum' }>;
 
-/** A coupon on the row: of a base of one or more rows, this row's share, in proportion to what it had left. */
+/**
+ * A coupon on the row. The base is one or more rows; this row's share is in proportion to its amount left.
+ */
 const DiscountStep = z.object({
   step: z.literal('discount'),
   rule: Rule,
@@ -315,21 +324,24 @@ const DiscountStep = z.object({
   percentage_off: Decimal.nullable(),
   amount_off: Decimal.nullable(),
   base: Decimal,
-  /** What earlier coupons left of the subtotal; no coupon takes more, however the rows below zero fall. */
+  /** The subtotal left after earlier coupons. No coupon takes more than this, even with negative rows. */
   subtotal_left: Decimal,
   discount: Decimal,
-  /** What the row had left before, and has after. */
+  /** The row's amount left before and after this coupon. */
   before: Decimal,
   amount: Decimal,
   after: Decimal,
 });
 
-/** Credits of a wallet on the row, in money; the row's price type is one that the wallet pays for. */
+/** Credits of a wallet on the row, in money; the wallet pays for the row's price type. */
 const PrepaidCreditStep = z.object({
   step: z.literal('prepaid_credit'),
   rule: Rule,
   wallet_id: z.string(),
-  /** What the wallet had left for the invoice, and the invoice for credits; the least of the three is paid. */
+  /**
+   * Money left in the wallet for this invoice, and the rest of the invoice that credits may pay. The least of
+   * these two and `before` is paid.
+   */
   wallet_left: Decimal,
   invoice_left: Decimal,
   before: Decimal,
@@ -337,21 +349,21 @@ const PrepaidCreditStep = z.object({
   after: Decimal,
 });
 
-/** A tax of the invoice that falls on the row: it is computed and rounded once for all rows together. */
+/** The row's part of a tax of the invoice. The tax is computed and rounded once for all rows together. */
 const TaxStep = z.object({
   step: z.literal('tax'),
   rule: Rule,
   tax_rate_id: z.string(),
   tax_behavior: z.enum(['inclusive', 'exclusive']),
   percentage_value: Decimal,
-  /** The row's part of the invoice's tax base: what discounts left of it. */
+  /** The row's part of the invoice's tax base: its amount after discounts. */
   line_base: Decimal,
   invoice_base: Decimal,
   taxable_amount: Decimal,
   tax_amount: Decimal,
 });
 
-/** What the invoice did with the row after it was rated, in order. */
+/** Changes that the invoice made to the row after rating, in order. */
 export const SettlementStep = z.discriminatedUnion('step', [
   DiscountStep,
   PrepaidCreditStep,
@@ -362,13 +374,13 @@ export type SettlementStep = z.infer<typeof SettlementStep>;
 export const Explanation = z.object({
   kind: z.enum(['base', 'overage', 'true_up', 'credit']),
   currency: z.string(),
-  /** The service the line charges for. */
+  /** The service period that the line charges for. */
   period: Period,
   quantity: Decimal,
-  /** Rounded, as on the invoice. */
+  /** Rounded, as shown on the invoice. */
   amount: Decimal,
   steps: z.array(ExplanationStep),
-  /** Absent until the row stands on an invoice. */
+  /** Absent until the row is on an invoice. */
   settlement: z.array(SettlementStep).optional(),
 });
 export type Explanation = z.infer<typeof Explanation>;

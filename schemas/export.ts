@@ -3,18 +3,18 @@ import { id, text, time } from './primitives.ts';
 import { eventText, windowSize, windowZone } from './usage-choices.ts';
 import { EXPORT_FORMATS } from './words.ts';
 
-/** Rows of one part; the next one begins at its cursor. */
+/** Maximum rows of one part; the next part begins at its cursor. */
 export const EXPORT_ROWS_DEFAULT = 10_000;
 export const EXPORT_ROWS_MAX = 50_000;
 
 const part = {
   format: z.enum(EXPORT_FORMATS).default('csv'),
   limit: z.coerce.number().int().min(1).max(EXPORT_ROWS_MAX).default(EXPORT_ROWS_DEFAULT),
-  /** As the header X-Next-Cursor of the part before gave it. */
+  /** Value of the header X-Next-Cursor of the previous part. */
   cursor: text(6000).optional(),
 };
 
-/** Accepted copies of `[start_time, end_time)`, oldest first. Default: the seven days before now. */
+/** Accepted copies in `[start_time, end_time)`, oldest first. Default: the last seven days. */
 export const EventExportQuery = z.object({
   ...part,
   start_time: time.optional(),
@@ -25,7 +25,9 @@ export const EventExportQuery = z.object({
 });
 export type EventExportQuery = z.output<typeof EventExportQuery>;
 
-/** Usage of one meter by customer, and by window where a size is given; a bucketed meter has its own buckets. */
+/**
+ * Usage of one meter by customer, and by window if a size is given; a bucketed meter uses its own buckets.
+ */
 export const UsageExportQuery = z.object({
   ...part,
   meter_id: id,

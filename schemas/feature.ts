@@ -46,7 +46,7 @@ export const CreateFeatureBody = z.object({
   type: z.enum(FEATURE_TYPES),
   lookup_key: optionalLookupKey,
   meter_id: optionalId,
-  /** A meter made together with the feature; instead of `meter_id`. */
+  /** A meter created together with the feature; used instead of `meter_id`. */
   meter: CreateMeterBody.nullish(),
 });
 export type CreateFeatureBody = z.output<typeof CreateFeatureBody>;

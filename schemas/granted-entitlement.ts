@@ -5,14 +5,14 @@ import { commaSeparated } from './search.ts';
 import { EmbeddedSubscription } from './subscription.ts';
 import { ENTITLEMENT_AGGREGATION_MODES, USAGE_RESET_PERIODS } from './words.ts';
 
-/** Where a part of an entitlement comes from. */
+/** One source of an entitlement. */
 export const GrantedSource = z
   .object({
     subscription_id: z.string(),
     entitlement_id: z.string(),
     entity_id: z.string(),
     entity_type: z.enum(['plan', 'addon', 'subscription']),
-    /** Of the plan or addon; empty where the subscription itself grants it. */
+    /** Name of the plan or addon; empty when the subscription itself grants it. */
     entity_name: z.string(),
     quantity: z.number(),
     is_enabled: z.boolean(),
@@ -24,12 +24,12 @@ export const GrantedSource = z
   .meta({ id: 'GrantedSource' });
 export type GrantedSource = z.infer<typeof GrantedSource>;
 
-/** What all sources of a feature amount to. */
+/** The combined entitlement of all sources of a feature. */
 export const GrantedEntitlement = z
   .object({
     is_enabled: z.boolean(),
     is_soft_limit: z.boolean(),
-    /** Null: no limit, or a feature that is not metered. */
+    /** Null means no limit, or a feature that is not metered. */
     usage_limit: z.number().nullable(),
     usage_reset_period: z.enum(USAGE_RESET_PERIODS).nullable(),
     static_values: z.array(z.string()),
@@ -52,7 +52,7 @@ export type GrantedFeature = z.infer<typeof GrantedFeature>;
 export const CustomerEntitlements = z
   .object({
     customer_id: z.string(),
-    /** Those that were looked at: running now, and named in the filter where there is one. */
+    /** The subscriptions considered: running now and, if the filter names subscriptions, named there. */
     subscriptions: z.array(EmbeddedSubscription),
     features: z.array(GrantedFeature),
   })

@@ -29,7 +29,7 @@ export const SyncBody = z.object({
   entity_type: entityType,
   entity_id: id,
   method: z.enum(['push', 'pull']).nullish(),
-  /** Only to this one; without it to every connection that takes records of the kind. */
+  /** Syncs only to this provider; without it to every connection that accepts records of this kind. */
   provider_type: providerType.nullish(),
 });
 export type SyncBody = z.output<typeof SyncBody>;
@@ -57,7 +57,7 @@ export const CreateIntegrationBody = z.object({
   metadata: optionalMetadata,
 });
 
-/** A connection as older clients know it: a secret without the secret. */
+/** A connection in the form of older clients: a secret without its value. */
 export const IntegrationSecret = z
   .object({
     id: z.string(),

@@ -16,7 +16,7 @@ export type BillingReason = (typeof BILLING_REASONS)[number];
 
 /**
  * An invoice of a subscription for one of its billing periods, computed from the subscription.
- * Amounts that clients of this API send along are read over: they are computed (billing 17.2).
+ * Amounts in the body are ignored: they are computed (billing 17.2).
  */
 export const CreateInvoiceBody = z
   .object({
@@ -26,7 +26,7 @@ export const CreateInvoiceBody = z
     customer_id: id,
     subscription_id: id,
     currency,
-    /** Of one billing period; both absent = the current one. */
+    /** One billing period; both absent means the current one. */
     period_start: time.nullish(),
     period_end: time.nullish(),
     billing_reason: z
@@ -55,7 +55,7 @@ export type CreateInvoiceBody = z.output<typeof CreateInvoiceBody>;
 export const PreviewInvoiceBody = z
   .object({
     subscription_id: id,
-    /** Any window; both absent = the current billing period. */
+    /** Any window; both absent means the current billing period. */
     period_start: time.nullish(),
     period_end: time.nullish(),
     hide_zero_charges_line_items: z.boolean().nullish(),

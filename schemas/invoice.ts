@@ -19,7 +19,7 @@ export const TaxSummary = z
     exclusive_tax: decimalText,
     inclusive_tax: decimalText,
     total_tax: decimalText,
-    /** Why there is no tax; null when there is. */
+    /** Why there is no tax; null when there is tax. */
     exemption: z
       .object({
         reason: z.string(),
@@ -29,12 +29,12 @@ export const TaxSummary = z
   })
   .meta({ id: 'TaxSummary' });
 
-/** A discount as it stands on an invoice, with the coupon as it was then. */
+/** A discount on an invoice, with the coupon as it was at that time. */
 export const CouponApplication = z
   .object({
     ...recordFields,
     invoice_id: z.string(),
-    /** The discounted row; null when the coupon was spread over the invoice. */
+    /** The discounted row; null when the coupon applies to the whole invoice. */
     invoice_line_item_id: z.string().nullable(),
     subscription_id: z.string().nullable(),
     coupon_id: z.string(),
@@ -49,13 +49,13 @@ export const CouponApplication = z
     currency: z.string(),
     applied_at: instant,
     metadata: stringMap,
-    /** What each row got of it. */
+    /** Each row's share of the discount. */
     shares: z.array(z.object({ invoice_line_item_id: z.string(), amount: decimalText })),
   })
   .meta({ id: 'CouponApplication' });
 export type CouponApplication = z.infer<typeof CouponApplication>;
 
-/** What is stored of an invoice and shown: everything but rows and embedded records. */
+/** Stored and returned fields of an invoice, without rows and embedded records. */
 export const invoiceFields = {
   ...recordFields,
   customer_id: z.string(),
@@ -97,16 +97,16 @@ export const invoiceFields = {
   tax_summary: TaxSummary.nullable(),
   coupon_applications: z.array(CouponApplication),
   metadata: stringMap,
-  /** Why it was not finalized when its grace was over; null if it was, or is not due yet. */
+  /** Why it was not finalized after its grace period; null when finalized or not yet due. */
   finalize_refusal: z.string().nullable(),
   version: z.int(),
 };
 const StoredInvoice = z.object(invoiceFields);
 
-/** Log partition to packed position, decimal text: below it every event counts (metering 5). */
+/** Log partition to packed position, decimal text: every event below it counts (metering 5). */
 export type StoredWatermarks = Readonly<Record<string, string>>;
 
-/** A row of `invoices`: what is shown, and what only billing reads. */
+/** A row of `invoices`: the returned fields, and the fields that only billing reads. */
 export type InvoiceRecord = z.infer<typeof StoredInvoice> & {
   readonly taxes: readonly AppliedTaxRecord[];
   readonly revision: number;
@@ -117,7 +117,7 @@ export type InvoiceRecord = z.infer<typeof StoredInvoice> & {
   readonly stream_heads: StoredWatermarks | null;
 };
 
-/** What is stored of a row and shown. */
+/** Stored and returned fields of an invoice row. */
 export const invoiceLineFields = {
   ...recordFields,
   invoice_id: z.string(),
@@ -167,14 +167,14 @@ const StoredInvoiceLine = z.object({
   commitment_info: CommitmentInfo.nullable(),
 });
 
-/** A row of `invoice_line_items`: what is shown, and how it came about. */
+/** A row of `invoice_line_items`: the returned fields and the explanation. */
 export type InvoiceLineRecord = z.infer<typeof StoredInvoiceLine> & {
-  /** Its place on the invoice, from 0. */
+  /** Its index on the invoice, from 0. */
   readonly position: number;
   readonly explanation: Explanation | null;
-  /** The usage questions behind the quantity, as they were asked. */
+  /** The usage queries behind the quantity, as executed. */
   readonly usage_queries: readonly unknown[];
-  /** What was asked beside them to tell how much of it is free. */
+  /** Additional queries that decide how much of it is free. */
   readonly allowance_queries: readonly unknown[];
   readonly holds_slot: boolean;
 };
@@ -192,7 +192,10 @@ export const InvoiceLineItem = z
   .meta({ id: 'InvoiceLineItem' });
 export type InvoiceLineItem = z.infer<typeof InvoiceLineItem>;
 
-/** What the usage on an invoice was read from; reading again below it gives the same numbers. */
+/**
+ * The positions below which the usage of an invoice was read. Reading below them again gives the same
+ * numbers.
+ */
 export const UsageSnapshot = z
   .object({
     meter_version_ids: z.array(z.string()),
@@ -204,14 +207,14 @@ export const UsageSnapshot = z
 export const Invoice = z
   .object({
     ...invoiceFields,
-    /** Null where they were left out. */
+    /** Null when left out. */
     line_items: z.array(InvoiceLineItem).nullable(),
     usage_snapshot: UsageSnapshot.nullable(),
     /** Highest priority first. */
     taxes: z.array(TaxApplied),
     checkout_session: z.null(),
     custom_currency: z.null(),
-    /** The embedded records are null unless the route asks for them. */
+    /** Null unless the route includes the embedded records. */
     customer: Customer.nullable(),
     subscription: EmbeddedSubscription.nullable(),
   })
@@ -269,25 +272,25 @@ export const InvoiceSearch = searchSchemas({
   }),
 });
 
-/** How one row of an invoice came about, as it was written with the row. */
+/** The explanation of one invoice row, as stored with the row. */
 export const LineExplanation = z
   .object({
     invoice_id: z.string(),
     line_item_id: z.string(),
     explanation: Explanation.nullable(),
-    /** The questions that were asked of the usage store. */
+    /** The queries to the usage store. */
     usage_queries: z.array(z.unknown()),
-    /** What was asked beside them to tell how much of it is free. */
+    /** Additional queries that decide how much of it is free. */
     allowance_queries: z.array(z.unknown()),
     usage_snapshot: UsageSnapshot.nullable(),
   })
   .meta({ id: 'LineExplanation' });
 
-/** The usage behind an invoice, asked again. */
+/** The usage behind an invoice, read again. */
 export const UsageCheck = z
   .object({
     invoice_id: z.string(),
-    /** Positions that the invoice was computed from, and those of now; null without usage. */
+    /** Positions below which the invoice was computed, and current positions; null without usage. */
     snapshot: z.record(z.string(), z.string()).nullable(),
     now: z.record(z.string(), z.string()).nullable(),
     lines: z.array(
@@ -298,7 +301,7 @@ export const UsageCheck = z
         period_end: instant.nullable(),
         billed_usage: decimalText,
         usage_now: decimalText,
-        /** What came after the invoice was computed. */
+        /** Change since the invoice was computed. */
         difference: decimalText,
       }),
     ),

@@ -18,12 +18,14 @@ import { AGGREGATION_TYPES, BUCKET_SIZES, RESET_USAGES } from './words.ts';
 export const MeterFilter = z
   .object({
     key: name(),
-    /** Compared with the event's as they stand, spaces included. */
+    /** Compared exactly with the event's value, including spaces. */
     values: z.array(text(1000).min(1, 'is required')).min(1, 'needs at least one value').max(1000),
   })
   .meta({ id: 'MeterFilter' });
 
-/** The name of a property. Analytics name properties as `properties.x`; a meter would never find one of that name. */
+/**
+ * The name of a property. Analytics write `properties.x` for a property; a meter would never find that name.
+ */
 const propertyName = () =>
   optionalText().superRefine((name, context) => {
     const bare = /^properties\.(.+)$/s.exec(name ?? '')?.[1];
@@ -53,8 +55,8 @@ export const CreateMeterBody = z.object({
 export type CreateMeterBody = z.output<typeof CreateMeterBody>;
 
 /**
- * What is left out stays. Filters grow: the values are added to those there are. Whatever changes what
- * the meter counts makes its next version.
+ * Omitted fields stay unchanged. Filter values are added to the existing ones. A change to what the meter
+ * counts creates its next version.
  */
 export const UpdateMeterBody = z
   .object({
@@ -63,7 +65,9 @@ export const UpdateMeterBody = z
     aggregation: AggregationBody.optional(),
     filters: z.array(MeterFilter).min(1, 'needs at least one filter').max(100).optional(),
     reset_usage: z.enum(RESET_USAGES).optional(),
-    /** The new version rates billing periods that begin at or after this; by default the next ones. */
+    /**
+     * The new version rates billing periods that begin at or after this instant; default: the next periods.
+     */
     effective_from: time.nullish(),
   })
   .refine(
@@ -109,7 +113,7 @@ export const MeterSearch = searchSchemas({
   filters: (kind) => ({ meter_ids: kind.list(id), event_name: kind.text() }),
 });
 
-/** One immutable wording of a meter, and how far its past has been counted. */
+/** One immutable version of a meter, and the progress of its backfill. */
 export const MeterVersion = z
   .object({
     ...recordFields,
@@ -119,43 +123,46 @@ export const MeterVersion = z
     aggregation: MeterAggregation,
     filters: z.array(MeterFilter),
     reset_usage: z.enum(RESET_USAGES),
-    /** Properties that are kept with its usage: what the meter groups by and prices filter on. */
+    /** Properties kept with its usage: the meter's `group_by` and the filter keys of its prices. */
     dimensions: z.array(z.string()),
-    /** It rates billing periods that begin at or after this, once it is complete. */
+    /** Once complete, it rates billing periods that begin at or after this instant. */
     effective_from: instant,
-    /** False: what comes in now is no longer counted by it. */
+    /** False: the version no longer counts incoming events. */
     is_active: z.boolean(),
     backfill: z.object({
       state: z.enum([
         'waiting', 'replaying', 'sealing', 'verifying', 'complete', 'mismatched', 'set_aside',
       ]), // prettier-ignore
-      /** Events that were there before the version; null until they were counted. */
+      /** Number of events older than the version; null until counted. */
       events_total: z.int().nullable(),
       events_done: z.int(),
-      /** Of those done, the ones it has no value for: each is named in the event debugger. */
+      /** Number of done events without a value; the event debugger shows each of them. */
       events_unmetered: z.int(),
-      /** Of those, the ones whose properties were erased with their customer. */
+      /** Number of those with properties that were erased with their customer. */
       events_erased: z.int(),
       started_at: instant.nullable(),
       finished_at: instant.nullable(),
     }),
-    /** The recount of all events from scratch, compared with the sealed buckets; null until then. */
+    /** The recount of all events from scratch, compared with the sealed buckets; null until done. */
     verification: z
       .object({
         verified_at: instant,
         is_equal: z.boolean(),
         events: z.int(),
         buckets: z.int(),
-        /** Left out, because events of theirs were erased. */
+        /** Customers left out because some of their events were erased. */
         customers_left_out: z.int(),
         mismatched_buckets: z.int(),
-        /** The first few. */
+        /** The first few mismatches. */
         mismatches: z.array(z.string()),
       })
       .nullable(),
-    /** Why the version can not be evaluated, and since when nothing is counted by it; null of all others. */
+    /** Why the version cannot be evaluated, and since when it counts no events; null for other versions. */
     set_aside: z.object({ at: instant, reason: z.string() }).nullable(),
-    /** In which part of each log partition incoming events are counted: offsets from, and below until. */
+    /**
+     * The range of each log partition in which incoming events are counted: offsets from (inclusive), until
+     * (exclusive).
+     */
     live: z.array(
       z.object({
         epoch: z.int(),
@@ -170,9 +177,9 @@ export type MeterVersion = z.infer<typeof MeterVersion>;
 
 export const BackfillMeterBody = z
   .object({
-    /** By default the newest version. */
+    /** Default: the newest version. */
     version_id: id.nullish(),
-    /** Null: billing periods that begin after the version was made. Absent: as it is. */
+    /** Null means billing periods that begin after the version was created. Absent means unchanged. */
     effective_from: time.nullable().optional(),
   })
   .meta({ id: 'BackfillMeter' });
@@ -187,50 +194,50 @@ const UNMETERED = [
   'value_missing', 'value_not_numeric', 'value_out_of_range', 'expression_failed',
 ] as const; // prettier-ignore
 
-/** What a meter makes of an event, found by the functions that count events. */
+/** The result of a meter for an event, computed by the functions that count events. */
 export const MeterTest = z
   .object({
-    /** The event name and every filter match. */
+    /** Whether the event name and every filter match. */
     matches: z.boolean(),
     event_name: z.object({ wanted: z.string(), found: z.string(), matches: z.boolean() }),
     filters: z.array(
       z.object({
         key: z.string(),
         wanted: z.array(z.string()),
-        /** The text that is compared; null when the event has none. */
+        /** The compared text; null when the event has none. */
         found: z.string().nullable(),
         matches: z.boolean(),
       }),
     ),
-    /** Whether the event counts; if it matches and does not, `reason` says why. */
+    /** Whether the event counts; if it matches but does not count, `reason` says why. */
     is_metered: z.boolean(),
     reason: z.enum(['event_name_differs', 'filter_differs', ...UNMETERED]).nullable(),
     message: z.string().nullable(),
     value: z
       .object({
-        /** Exact, as it is stored. */
+        /** Exact, as stored. */
         quantity: decimalText,
         source: z.enum(['event', 'field', 'expression']),
         field: z.string().nullable(),
         expression: z.string().nullable(),
         multiplier: decimalText.nullable(),
-        /** Times the multiplier, where the meter has one. */
+        /** The value times the multiplier, if the meter has one. */
         multiplied: decimalText,
-        /** COUNT_UNIQUE: the text that is counted once, and its hash as it is stored. */
+        /** COUNT_UNIQUE: the text for counting distinct values, and its hash as stored. */
         unique_value: z.string().nullable(),
         unique_hash: z.string().nullable(),
       })
       .nullable(),
-    /** The value that the meter groups by; null when it does not group. */
+    /** The value of the meter's `group_by`; null without it. */
     group: z.string().nullable(),
     dimensions: z.record(z.string(), z.string()),
-    /** The meter's window of the event in UTC; null when it has no bucket size. */
+    /** The meter's window that contains the event, in UTC; null without a bucket size. */
     bucket: z
       .object({ bucket_size: z.enum(BUCKET_SIZES), window_start: instant, timezone: z.string() })
       .nullable(),
     timestamp: instant,
     customer_id: z.string().nullable(),
-    /** What of the customer's subscriptions the event would be charged by. */
+    /** Line items of the customer's subscriptions that would charge the event. */
     charges: z.array(
       z.object({
         subscription_id: z.string(),

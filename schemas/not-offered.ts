@@ -1,14 +1,14 @@
 import { z } from 'zod';
 
 /**
- * A field that clients of this API know and that this version does not take. Sent empty (`null`, an
- * empty list, `false`) it says nothing and is let through; sent with a value it is refused, because
- * silence would let the caller believe it had been heeded.
+ * A field that clients of this API may send and that this version does not support. Empty values (`null`,
+ * an empty list, `false`) are accepted. Other values are refused: silence would suggest that they have an
+ * effect.
  */
 export const notOffered = (what: string) =>
   z
     .unknown()
-    .refine(isEmpty, { message: `${what} can not be set in this version; leave it out` })
+    .refine(isEmpty, { message: `${what} cannot be set in this version; leave it out` })
     .optional();
 
 function isEmpty(value: unknown): boolean {

@@ -10,7 +10,7 @@ export const planFields = {
   metadata: z.record(z.string(), z.string()),
 };
 
-/** A plan as it stands inside another record: what belongs to it is not repeated there. */
+/** A plan embedded in another record, without its own children. */
 export const EmbeddedPlan = z
   .object({
     ...planFields,

@@ -23,7 +23,7 @@ export type UpdatePlanBody = z.output<typeof UpdatePlanBody>;
 export const ClonePlanBody = z.object({ ...writable, name: name(), lookup_key: name() });
 export type ClonePlanBody = z.output<typeof ClonePlanBody>;
 
-/** How many subscriptions of the plan have not taken over its present prices. */
+/** Number of subscriptions of the plan that do not yet have its current prices. */
 export const PriceSyncStatus = z
   .object({ unsynced_subscription_count: z.int() })
   .meta({ id: 'PriceSyncStatus' });
@@ -31,7 +31,7 @@ export const PriceSyncStatus = z
 export const Plan = z
   .object({
     ...planFields,
-    /** The children are null unless the route or `expand` asks for them. */
+    /** Null unless the route or `expand` includes the children. */
     prices: z.array(Price).nullable(),
     entitlements: z.array(Entitlement).nullable(),
     credit_grants: z.array(CreditGrant).nullable(),
@@ -40,18 +40,20 @@ export const Plan = z
   .meta({ id: 'Plan' });
 export type Plan = z.infer<typeof Plan>;
 
-/** The entitlements of a plan as a list, and the plan's own keys: older clients read a plan here. */
+/**
+ * The entitlements of a plan as a list, together with the plan's own keys: older clients read a plan here.
+ */
 export const PlanEntitlements = z.object({ ...Plan.shape, ...pageOf(Entitlement).shape });
 
 export const PLAN_EXPANSIONS = [
   'prices', 'meters', 'entitlements', 'features', 'credit_grant', 'credit_grants', 'price_sync_status',
 ] as const; // prettier-ignore
 
-/** It is done when it is answered: there is no run to look at. */
+/** The sync is complete when the answer is sent; there is no run to read. */
 export const PriceSync = z
   .object({
     message: z.string(),
-    /** Both are the id of the task. */
+    /** Both are the task's id. */
     workflow_id: z.string(),
     run_id: z.string(),
   })
@@ -74,5 +76,5 @@ export const PlanSearch = searchSchemas({
   }),
 });
 
-/** A single plan has everything but this embedded anyway. */
+/** A single plan always embeds everything except `price_sync_status`. */
 export const PlanQuery = expandQuery(PLAN_EXPANSIONS);

@@ -5,12 +5,12 @@ import { instant, name, recordFields } from './primitives.ts';
 import { LIMIT_DEFAULT, LIMIT_MAX, OFFSET_MAX, searchSchemas } from './search.ts';
 import { UsageAnalyticsBody } from './usage-analytics.ts';
 
-/** A session of an end customer: the token goes into `X-Session-Token`. */
+/** A session of an end customer; clients send the token in `X-Session-Token`. */
 export const PortalSession = z
   .object({ url: z.string(), token: z.string(), expires_at: instant })
   .meta({ id: 'PortalSession' });
 
-/** A session that is still taken, without its token. */
+/** A session that is still valid, without its token. */
 export const OpenPortalSession = z
   .object({ ...recordFields, customer_id: z.string(), expires_at: instant })
   .meta({ id: 'OpenPortalSession' });
@@ -21,7 +21,7 @@ export const PortalSessionSearch = searchSchemas({
   filters: (kind) => ({ customer_id: kind.text() }),
 });
 
-/** Pages are counted from 1. */
+/** Pages start at 1. */
 export const PortalPageBody = z
   .object({
     page: z.int().min(1).nullish(),
@@ -36,9 +36,9 @@ export const PortalPageBody = z
     message: `leads beyond the first ${OFFSET_MAX} records`,
   });
 
-/** How customers are reached is theirs to change, and nothing else (tenancy 15.6). */
+/** Customers may change their contact data only (tenancy 15.6). */
 export const UpdatePortalInfoBody = z.object({ ...contactFields, name: name().optional() });
 
-/** The customer is the session's: a body that names one is not heard. */
+/** The session decides the customer; a customer in the body is ignored. */
 export const PortalAnalyticsBody = UsageAnalyticsBody.omit({ external_customer_id: true });
 export const PortalCostAnalyticsBody = CostAnalyticsBody.omit({ external_customer_id: true });

@@ -13,11 +13,11 @@ import { searchSchemas } from './search.ts';
 
 export const CreatePriceUnitBody = z.object({
   name: name(),
-  /** Three characters, as in a price's currency, and no currency's; put into lower case. */
+  /** Three characters, as in a price's currency, but not the code of a currency; converted to lower case. */
   code: currency,
   symbol: name(10),
   base_currency: currency,
-  /** One unit in main units of the base currency. As text, so that nothing of it is lost. */
+  /** One unit in main units of the base currency. Text, so that no digits are lost. */
   conversion_rate: positiveDecimalText,
   metadata: optionalMetadata,
 });

@@ -38,7 +38,7 @@ import {
   TIER_MODES,
 } from './words.ts';
 
-/** Whole quantities: they end tiers and size packages. */
+/** Whole quantities: tier ends and package sizes. */
 const wholeQuantity = z.int().min(-Number.MAX_SAFE_INTEGER);
 
 export const PriceTierBody = z.object({
@@ -55,10 +55,10 @@ export const TransformQuantityBody = z.object({
 const tiers = z.array(PriceTierBody).max(500).nullish();
 const bucketSize = optionalOneOf([...BUCKET_SIZES, 'none']);
 
-/** Which property values the price is for: property → values (billing 2.5). */
+/** The property values that the price applies to: property → values (billing 2.5). */
 const filterValues = pairs(z.array(text(1000)).max(1000), 20).nullish();
 
-/** What `POST /prices` takes. That the fields make sense together is for the rules of pricing to say. */
+/** The body of `POST /prices`. The pricing rules check that the fields are consistent. */
 export const CreatePriceBody = z.object({
   entity_type: z.enum(PRICE_ENTITY_TYPES),
   entity_id: id,
@@ -89,7 +89,7 @@ export const CreatePriceBody = z.object({
   lookup_key: optionalLookupKey,
   metadata: optionalMetadata,
   group_id: optionalId,
-  /** Every price recurs or is billed once by its period; older clients send the word all the same. */
+  /** Ignored: the billing period decides whether a price recurs, but older clients send this field. */
   billing_cadence: text().nullish(),
 });
 export type CreatePriceBody = z.output<typeof CreatePriceBody>;
@@ -98,7 +98,7 @@ export const CreateBulkPriceBody = z.object({
   items: z.array(CreatePriceBody).min(1, 'needs at least one price').max(100),
 });
 
-/** Text and names change the price itself; a field of the pricing makes its next version. */
+/** Text and names change the price itself; a change of a pricing field creates its next version. */
 export const UpdatePriceBody = z.object({
   amount: decimal.nullish(),
   billing_model: optionalOneOf(BILLING_MODELS),
@@ -108,7 +108,7 @@ export const UpdatePriceBody = z.object({
   bucket_size: bucketSize,
   price_unit_amount: decimal.nullish(),
   price_unit_tiers: tiers,
-  /** When the new version begins; now when absent. */
+  /** When the new version begins; absent means now. */
   effective_from: time.nullish(),
   display_name: optionalText(),
   description: optionalText(5000),
@@ -165,11 +165,11 @@ export const priceFields = {
     divide_by: z.number(),
     round: z.enum(PACKAGE_ROUNDS).nullable(),
   }),
-  /** Days; the field has two names. */
+  /** Days; both fields hold the same value. */
   trial_period: z.int(),
   trial_period_days: z.int(),
   bucket_size: z.enum(BUCKET_SIZES).nullable(),
-  /** Null: valid from ever. */
+  /** Null means no start. */
   start_date: instant.nullable(),
   end_date: instant.nullable(),
   /** Root of the lineage of versions; its own id for a root. */
@@ -180,7 +180,7 @@ export const priceFields = {
 export const Price = z
   .object({
     ...priceFields,
-    /** The embedded records are null unless the route or `expand` asks for them. */
+    /** Null unless the route or `expand` includes the embedded records. */
     meter: Meter.nullable(),
     group: Group.nullable(),
     pricing_unit: PriceUnit.nullable(),
@@ -197,7 +197,7 @@ export const PRICE_EXPANSIONS = [
   'meters', 'groups', 'priceunit', 'plan', 'addons', 'features',
 ] as const; // prettier-ignore
 
-/** A single price has its meter, group and pricing unit embedded anyway. */
+/** A single price always embeds its meter, group and pricing unit. */
 export const PriceQuery = expandQuery(PRICE_EXPANSIONS);
 
 export const PriceSearch = searchSchemas({
@@ -245,7 +245,7 @@ export const PriceSearch = searchSchemas({
     currency: kind.text(),
     type: kind.oneOf(PRICE_TYPES),
     start_date_lt: kind.time(),
-    /** Prices whose end has come are left out unless this is set. */
+    /** Ended prices are left out unless this is set. */
     allow_expired_prices: kind.boolean(),
   }),
 });

@@ -4,27 +4,27 @@ import { withoutTrailing } from './digits.ts';
 import { BILLING_PERIODS } from './words.ts';
 
 /**
- * Text of a field that a person writes. Empty text is text; `null` is not. The length is checked first,
- * and a text that is too long is told so and read by no further check: a pattern may cost more than
- * its text is long. Every text of a request is made of this, or of `name` or `matching`.
+ * Text written by a person. Empty text is valid; `null` is not. The length is checked first, and no further
+ * check reads a text that is too long: the cost of a pattern can grow faster than its text.
+ * Every text of a request uses this, `name` or `matching`.
  */
 export const text = (lengthMax = 255, tooLong?: string) =>
   z.string().max(lengthMax, { abort: true, ...(tooLong === undefined ? {} : { error: tooLong }) });
 
-/** Text that says something: surrounding space is dropped, and what remains is not empty. */
+/** Text that is not empty after surrounding space is removed. */
 export const name = (lengthMax = 255) =>
   z.string().trim().min(1, 'is required').max(lengthMax, { abort: true });
 
-/** Text of a given form. `expected` is said of every other text, also of one that is too long. */
+/** Text of a given form. `expected` is the message for every other text, including text that is too long. */
 export const matching = (pattern: RegExp, lengthMax: number, expected: string) =>
   text(lengthMax, expected).regex(pattern, expected);
 
-/** A reference to a record. Opaque: nothing may be read out of it. */
+/** A reference to a record. Opaque: clients must not parse it. */
 export const id = text().min(1);
 
 /**
- * Pairs under keys that the caller chooses. Of too many none is looked at: each that is wrong would be a
- * problem of its own.
+ * Pairs with keys that the caller chooses. If there are too many, none is checked: each wrong pair would be
+ * a separate problem.
  */
 export const pairs = <Value extends z.ZodType>(
   value: Value,
@@ -47,20 +47,20 @@ export const pairs = <Value extends z.ZodType>(
     }),
   );
 
-/** An integer that Postgres keeps in four bytes. */
+/** An integer that fits Postgres `integer` (four bytes). */
 export const integer = z.int32();
 
 const DECIMAL = /^([+-]?)(\d+)(?:\.(\d+))?$/;
 const DECIMAL_LENGTH_MAX = 100;
 const INTEGER_DIGITS_MAX = 20;
 const FRACTION_DIGITS_MAX = 18;
-const NO_DECIMAL = 'is no decimal of at most 20 digits before the point and 18 after it';
+const NO_DECIMAL = 'must be a decimal with at most 20 digits before the point and 18 after it';
 const NUMBER_DIGITS_MAX = 15;
 
 /**
  * A decimal as canonical text (`10.50` and `10.5` are the same). Numbers are accepted with at most 15
- * significant digits, because a JSON number with more has lost some on its way; exponents are not.
- * At most 20 digits before the point and 18 after it. Signs and ranges are the caller's to bound.
+ * significant digits, because a JSON number with more has already lost digits. Exponents are refused.
+ * At most 20 digits before the point and 18 after it. The caller checks sign and range.
  */
 export const decimal = z
   .union([text(DECIMAL_LENGTH_MAX), z.number()], {
@@ -77,7 +77,7 @@ const isPositive = (value: string): boolean => !value.startsWith('-') && /[1-9]/
 const mustBePositive = { message: 'must be above 0' };
 export const positiveDecimal = decimal.refine(isPositive, mustBePositive);
 
-/** Of a number that must not have passed through a JSON number, such as a rate. */
+/** For a number that must not be sent as a JSON number, for example a rate. */
 export const positiveDecimalText = text(DECIMAL_LENGTH_MAX, NO_DECIMAL)
   .transform(canonicalDecimal)
   .refine(isPositive, mustBePositive);
@@ -96,7 +96,7 @@ function canonicalDecimal(value: string | number, context: z.core.$RefinementCtx
   return digits;
 }
 
-/** Null for what is no decimal, or has more digits than are kept. */
+/** Null for text that is not a decimal, or has more digits than are stored. */
 function canonicalDigits(written: string): string | null {
   const [, sign, whole, decimals = ''] = DECIMAL.exec(written) ?? [];
   if (whole === undefined) return null;
@@ -109,7 +109,7 @@ function canonicalDigits(written: string): string | null {
 
 function numberText(value: number): string | null {
   const written = String(value);
-  // Below 1e-6 JavaScript prints an exponent, and `toFixed` the noise of the double.
+  // Below 1e-6 JavaScript prints an exponent, and `toFixed` prints the error of the double.
   const [mantissa = '', exponent] = written.split('e-');
   const digits = mantissa.replace(/[-.]/g, '').replace(/^0+/, '');
   if (digits.length > NUMBER_DIGITS_MAX || Math.abs(value) >= 1e15) return null;
@@ -122,15 +122,15 @@ const TIME_LENGTH_MAX = 64;
 const NO_TIME = 'expected a time such as 2026-03-01T00:00:00Z';
 
 /**
- * An instant with `Z` or an offset, as UTC with milliseconds. Local times are refused: whose would they
- * be? Years 1900 to 9998.
+ * An instant with `Z` or an offset, converted to UTC with milliseconds. Local times are refused: their zone
+ * is unknown. Years 1900 to 9998.
  */
 export const time = text(TIME_LENGTH_MAX, NO_TIME)
   .check(z.iso.datetime({ offset: true, abort: true, error: NO_TIME }))
   .refine((value) => value >= '1900' && value < '9999', { message: 'is out of range' })
   .transform((value) => new Date(value).toISOString());
 
-/** A three-letter code, put into lower case. A custom currency has a code of the same form. */
+/** A three-letter code, converted to lower case. A custom currency has a code of the same form. */
 export const currency = matching(
   /^[A-Za-z0-9]{3}$/,
   3,
@@ -140,53 +140,53 @@ export const currency = matching(
 /** Free key-value pairs of text. */
 export const metadata = pairs(text(10_000), 256);
 
-/** Letters of every script may stand where a Latin one may (RFC 6531). */
+/** Letters of every script are allowed where a Latin letter is (RFC 6531). */
 const isEmail = (value: string): boolean =>
   z.regexes.email.test(
     value.replace(/[^\0-\x7f]/gu, (letter) => (LETTER.test(letter) ? 'a' : ' ')),
   );
 const LETTER = /[\p{L}\p{M}\p{N}]/u;
 
-/** An address that mail can reach, as far as its form tells. */
-export const email = text().refine(isEmail, 'is no e-mail address').meta({ format: 'email' });
+/** A mail address; only its form is checked. */
+export const email = text().refine(isEmail, 'must be an e-mail address').meta({ format: 'email' });
 
-/** Absent stays absent (an update leaves the field alone); null and empty text both clear it. */
+/** Absent stays absent (an update does not change the field); null and empty text both clear it. */
 const cleared = (value: string | null | undefined): string | null | undefined =>
   value === '' ? null : value;
 
 export const optionalText = (lengthMax = 255) => text(lengthMax).nullish().transform(cleared);
-/** What somebody is called, if they are: surrounding space is dropped, and nothing but space is nothing. */
+/** An optional name: surrounding space is removed; a name of only spaces clears it. */
 export const optionalName = (lengthMax = 255) =>
   z.string().trim().max(lengthMax, { abort: true }).nullish().transform(cleared);
 export const optionalId = id.or(z.literal('')).nullish().transform(cleared);
 export const lookupKey = z.string().trim().max(255, { abort: true });
 export const optionalLookupKey = lookupKey.nullish().transform(cleared);
 
-/** Absent stays absent; null is no pairs. */
+/** Absent stays absent; null means no pairs. */
 export const optionalMetadata = metadata
   .nullish()
   .transform((value) => (value === null ? {} : value));
 
 /**
- * A name of the IANA database, for example `Europe/Berlin`, in any letter case and as the database writes
- * it; `UTC` too. Abbreviations such as `IST` are no names: several countries have one of their own.
+ * A name of the IANA database, for example `Europe/Berlin`, in any letter case; returned as the database
+ * writes it. `UTC` is accepted. Abbreviations such as `IST` are refused: several countries share them.
  */
 export const timezone = text(64).transform(ianaName);
 
-/** Asked of the calendar that periods are counted with: what it does not know, nothing can be billed in. */
+/** Checked with the calendar that computes periods: billing needs a zone that this calendar knows. */
 function ianaName(zone: string, context: z.core.$RefinementCtx): string {
   if (/^[A-Za-z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+)*$/.test(zone))
     try {
       return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(zone).timeZoneId;
     } catch {
-      // No such zone.
+      // Unknown zone.
     }
-  const message = 'is no time zone of the IANA database';
+  const message = 'must be a time zone of the IANA database';
   context.issues.push({ code: 'custom', message, input: zone });
   return z.NEVER;
 }
 
-/** One of the words, or nothing: null and empty text both say nothing. */
+/** One of the words, or unset: null and empty text both mean unset. */
 export const optionalOneOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>
   z
     .enum(words)
@@ -206,7 +206,7 @@ export const instant = z.iso.datetime();
 /** A decimal in an answer, canonical text. */
 export const decimalText = z.string();
 
-/** What every record carries (specification, conventions 6). */
+/** Fields of every record (specification, conventions 6). */
 export const recordFields = {
   id: z.string(),
   tenant_id: z.string(),
@@ -218,17 +218,17 @@ export const recordFields = {
   updated_by: z.string(),
 };
 
-/** Parameters of a route about one record. */
+/** Parameters of a route for one record. */
 export const IdParams = z.object({ id });
 
-/** The answer to an action that has nothing else to say. */
+/** The answer to an action without other data. */
 export const Message = z.object({ message: z.string() });
 
 const emptyWhenUnsetSchemas = new WeakSet<z.ZodType>();
 
 /**
- * A text of an answer that is "" when it is unset (api 37). Rows and code hold null; what sends the
- * answer replaces it (`platform/http/empty-texts.ts`).
+ * A text that an answer shows as "" when unset (api 37). Rows and code hold null;
+ * `platform/http/empty-texts.ts` replaces it when the answer is sent.
  */
 export function emptyWhenUnset<Text extends z.ZodString | z.ZodEnum>(
   text: Text,
@@ -241,5 +241,5 @@ export function emptyWhenUnset<Text extends z.ZodString | z.ZodEnum>(
 
 export const isEmptyWhenUnset = (schema: z.ZodType): boolean => emptyWhenUnsetSchemas.has(schema);
 
-/** A plain one. */
+/** Plain text, "" when unset. */
 export const textOrEmpty = emptyWhenUnset(z.string());

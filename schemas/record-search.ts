@@ -1,6 +1,6 @@
 import type { FieldKind } from './search.ts';
 
-/** What every record of the catalog can be sorted and filtered by, beside the fields of its own. */
+/** Fields that every record of the catalog can be sorted and filtered by, in addition to its own fields. */
 export const RECORD_SEARCH_FIELDS = {
   id: 'text',
   status: 'text',

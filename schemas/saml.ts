@@ -5,12 +5,16 @@ export const SamlParams = z.object({ tenant: id });
 
 const stateBytes = (value: string): boolean => new TextEncoder().encode(value).length <= 80;
 
-/** `state` comes back with the token; it is no address, and nobody is sent to it. */
+/**
+ * `state` is returned together with the token; it is not an address, and the service does not redirect to it.
+ */
 export const SamlLoginQuery = z.object({
   state: text(80, 'has at most 80 bytes').refine(stateBytes, 'has at most 80 bytes').optional(),
 });
 
-/** What is above is no response of an identity provider; `platform/saml/response.ts` reads less. */
+/**
+ * A longer response does not come from an identity provider; `platform/saml/response.ts` has a lower limit.
+ */
 const RESPONSE_LENGTH_MAX = 512 * 1024;
 const RELAY_STATE_LENGTH_MAX = 4096;
 
@@ -19,7 +23,7 @@ const Form = z.object({
   RelayState: text(RELAY_STATE_LENGTH_MAX).default(''),
 });
 
-/** What the browser posts on behalf of the identity provider. */
+/** The form that the browser posts for the identity provider. */
 export const SamlResponseBody = z
   .custom<Buffer>((value) => Buffer.isBuffer(value), 'expected a form')
   .transform((form) => Object.fromEntries(new URLSearchParams(form.toString('utf8'))))

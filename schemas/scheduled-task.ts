@@ -12,10 +12,14 @@ const ExportMetadataField = z.object({
   column_name: text().nullish(),
 });
 
-/** Where an export goes, and in what form. */
+/** Destination and format of an export. */
 export const S3JobConfigBody = z
   .object({
-    bucket: matching(/^[a-z0-9][a-z0-9.-]{0,61}[a-z0-9]$|^[a-z0-9]$/, 63, 'is no name of a bucket'),
+    bucket: matching(
+      /^[a-z0-9][a-z0-9.-]{0,61}[a-z0-9]$|^[a-z0-9]$/,
+      63,
+      'must be the name of a bucket',
+    ),
     region: name(64),
     key_prefix: text(512).nullish(),
     compression: z.enum(COMPRESSIONS).nullish(),
@@ -69,7 +73,7 @@ export type CreateScheduledTaskBody = z.output<typeof CreateScheduledTaskBody>;
 
 export const UpdateScheduledTaskBody = z.object({ enabled: z.boolean() });
 
-/** Both times or neither: without them the last whole window. */
+/** Both times or neither; without them the last complete window. */
 export const RunScheduledTaskBody = z
   .object({ start_time: time.nullish(), end_time: time.nullish() })
   .superRefine(({ start_time, end_time }, context) => {
@@ -96,7 +100,7 @@ export type ScheduledTask = z.infer<typeof ScheduledTask>;
 
 export const ScheduledTaskRun = z
   .object({
-    /** Of the run; `/workflows` tells what became of it. */
+    /** Id of the run; `/workflows` shows its outcome. */
     workflow_id: z.string(),
     message: z.string(),
     mode: z.enum(['automatic', 'custom']),

@@ -10,7 +10,7 @@ import {
   time,
 } from './primitives.ts';
 
-/** How the values of a field compare, and which key of a filter's `value` carries them. */
+/** How the values of a field compare, and which key of a filter's `value` holds them. */
 export type FieldKind = 'text' | 'number' | 'time' | 'boolean';
 
 export const FILTER_OPERATORS = [
@@ -18,22 +18,22 @@ export const FILTER_OPERATORS = [
 ] as const; // prettier-ignore
 export type FilterOperator = (typeof FILTER_OPERATORS)[number];
 
-/** What may be searched for in one resource. Everything that is not named here is refused or ignored. */
+/** What a search of one resource accepts. Other names are refused or ignored. */
 export interface SearchSpec<Filters extends z.core.$ZodLooseShape> {
-  /** Columns that `sort` and `filters` may name. */
+  /** Columns that `sort` and `filters` accept. */
   readonly fields: Readonly<Record<string, FieldKind>>;
-  /** What `expand` may name. */
+  /** Names that `expand` accepts. */
   readonly expand?: readonly string[];
-  /** The resource's own filters, written once for bodies and for query strings. */
+  /** The resource's own filters, defined once for bodies and query strings. */
   filters(kind: FilterKinds): Filters;
-  /** The common fields where an older client puts them: what stands on top goes before them. */
+  /** The common fields where older clients send them; top-level fields take precedence. */
   older?(value: Readonly<Record<string, unknown>>): Partial<CommonFields>;
 }
 
 /** The same filter as a field of a JSON body and as a query parameter. */
 export interface FilterKinds {
   text(): z.ZodType<string | null | undefined>;
-  /** A body's array; in a query the parameter repeated, or its values joined by commas. */
+  /** In a body an array; in a query a repeated parameter or comma-separated values. */
   list<Item extends z.ZodType<string>>(item?: Item): z.ZodType<z.output<Item>[] | null | undefined>;
   oneOf<const Values extends readonly string[]>(
     values: Values,
@@ -42,11 +42,11 @@ export interface FilterKinds {
   decimal(): z.ZodType<string | null | undefined>;
   integer(): z.ZodType<number | null | undefined>;
   boolean(): z.ZodType<boolean | null | undefined>;
-  /** Keys and their values, all of which a record's metadata has; in a query an object as JSON. */
+  /** Keys and values that a record's metadata must all have; in a query an object as JSON. */
   metadata(): z.ZodType<Record<string, string> | null | undefined>;
 }
 
-/** A search as the SQL side takes it: bounds checked, names known, forms unified. */
+/** A parsed search for SQL: bounds checked, names known, forms unified. */
 export interface Search {
   readonly limit: number;
   readonly offset: number;
@@ -110,7 +110,7 @@ const offset = z
 
 const metadataFilter = pairs(text(10_000), 50);
 
-/** One word, words joined by commas, or a list of either. */
+/** One word, comma-separated words, or a list of either. */
 const expandWords = z.union([text(2_000), z.array(text(2_000)).max(100)]);
 
 const bodyKinds: FilterKinds = {
@@ -136,10 +136,10 @@ const numeric = (value: unknown): unknown =>
   typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
 const truth = (value: unknown): unknown =>
   value === 'true' ? true : value === 'false' ? false : value;
-/** A parameter without a value says nothing. */
+/** A parameter without a value is unset. */
 const given = (value: unknown): unknown => (value === '' ? undefined : value);
 
-/** JSON as its value, and what is no JSON as it is. */
+/** Parses JSON; returns other text unchanged. */
 const parsed = (value: unknown): unknown => {
   if (typeof value !== 'string') return value;
   try {
@@ -149,7 +149,7 @@ const parsed = (value: unknown): unknown => {
   }
 };
 
-/** A query parameter that is a list: repeated, or joined by commas. Without a value it says nothing. */
+/** A query parameter with a list: repeated, or comma-separated. Without a value it is unset. */
 export const commaSeparated = z.preprocess(
   (value) => split(value === '' ? undefined : value),
   z.array(text(512)).max(LIMIT_MAX).optional(),
@@ -176,8 +176,8 @@ const queryKinds: FilterKinds = {
 /**
  * The body of `POST /<resource>/search` and the query of `GET /<resource>`. Both parse to the
  * resource's own filters plus a `search`. `sort` is an array of `{field, direction}`, or a field's name
- * beside `order`. Unknown sort fields, filter fields, operators and expands are refused, each with the
- * list of what there is.
+ * together with `order`. Unknown sort fields, filter fields, operators and expands are refused; the error
+ * lists the valid ones.
  */
 export function searchSchemas<Filters extends z.core.$ZodLooseShape>(spec: SearchSpec<Filters>) {
   const body = z.object({
@@ -209,7 +209,7 @@ export function searchSchemas<Filters extends z.core.$ZodLooseShape>(spec: Searc
   };
 }
 
-/** The query of a route about one record that takes `expand` and nothing else. */
+/** The query of a route for one record that accepts only `expand`. */
 export function expandQuery(expand: readonly string[]) {
   return z
     .object({ expand: expandWords.optional() })
@@ -218,7 +218,7 @@ export function expandQuery(expand: readonly string[]) {
     );
 }
 
-/** The common fields of a search inside objects of their own, as clients of costsheets send them. */
+/** The common fields of a search in nested objects, as clients of costsheets send them. */
 export const nestedFields = {
   queryFilter: z
     .object({
@@ -270,7 +270,7 @@ function withSearch<Value extends Record<string, unknown>>(
   return { ...value, search };
 }
 
-/** What was sent with a value. */
+/** The fields that were sent with a value. */
 const present = (value: Readonly<Record<string, unknown>>): CommonFields =>
   Object.fromEntries(Object.entries(value).filter(([, field]) => field != null));
 
@@ -288,7 +288,7 @@ function sortTerms(
     const kind = Object.hasOwn(spec.fields, field) ? spec.fields[field] : undefined;
     if (kind !== undefined) return [{ field, kind, direction }];
     const path = typeof sent.sort === 'string' ? ['sort'] : ['sort', index, 'field'];
-    complain(path, `"${field}" can not be sorted by; one of: ${namesOf(Object.keys(spec.fields))}`);
+    complain(path, `"${field}" cannot be sorted by; one of: ${namesOf(Object.keys(spec.fields))}`);
     return [];
   });
 }
@@ -311,7 +311,7 @@ function fieldFilter(
   const kind = Object.hasOwn(spec.fields, field) ? spec.fields[field] : undefined;
   if (kind === undefined) {
     const known = namesOf(Object.keys(spec.fields));
-    complain(at('field'), `"${field}" can not be filtered by; one of: ${known}`);
+    complain(at('field'), `"${field}" cannot be filtered by; one of: ${known}`);
     return [];
   }
   const operator = filter.operator ?? (value.array == null ? 'eq' : 'in');
@@ -327,7 +327,7 @@ function fieldFilter(
   }
   const values = raw.map((item) => comparable(kind, item as string | number | boolean));
   if (values.includes(null)) {
-    complain(at('value'), `is no value for a ${kind} field`);
+    complain(at('value'), `is not a valid value of a ${kind} field`);
     return [];
   }
   return [{ field, kind, operator, values: values as (string | boolean)[] }];
@@ -346,7 +346,7 @@ function oneValue(kind: FieldKind, value: z.output<typeof FilterValue>) {
   }
 }
 
-/** The value in the form that the column compares with, or null where it is none. */
+/** The value in the form that the column compares with; null when it does not fit the kind. */
 function comparable(kind: FieldKind, value: string | number | boolean): string | boolean | null {
   if (kind === 'boolean') return typeof value === 'boolean' ? value : null;
   if (kind === 'text') return String(value);
@@ -355,8 +355,8 @@ function comparable(kind: FieldKind, value: string | number | boolean): string |
 }
 
 /**
- * Names that some search of the API, or of existing clients, expands. Where one does not apply it is
- * ignored (api 38): clients send one list of names everywhere.
+ * Names that any search of the API, or of existing clients, expands. A name that does not apply is
+ * ignored (api 38): clients send the same list of names everywhere.
  */
 export const EXPAND_WORDS: ReadonlySet<string> = new Set(
   `addon addons coupon coupons credit_grant credit_grants credits_available_breakdown customer customers
@@ -367,7 +367,7 @@ export const EXPAND_WORDS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** `prices.meters` is the meters of the prices: both are expanded. */
+/** `prices.meters` means the meters of the prices: both are expanded. */
 function expansions(
   spec: SearchSpec<z.core.$ZodLooseShape>,
   expand: string | string[] | null | undefined,
@@ -384,12 +384,12 @@ function expansions(
     if (!names(path).every(isName))
       complain(
         ['expand'],
-        `"${path}" can not be expanded; ${known.length === 0 ? 'nothing can' : `one of: ${namesOf(known)}`}`,
+        `"${path}" cannot be expanded; ${known.length === 0 ? 'nothing can' : `one of: ${namesOf(known)}`}`,
       );
   return new Set(paths.flatMap(names).filter((name) => known.includes(name)));
 }
 
-/** `pagination.offset` is where the next page begins (specification, endpoint rule 4). */
+/** `pagination.offset` is the offset of the next page (specification, endpoint rule 4). */
 export const Pagination = z
   .object({ total: z.int(), limit: z.int(), offset: z.int() })
   .meta({ id: 'Pagination' });

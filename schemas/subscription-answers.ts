@@ -4,19 +4,19 @@ import { decimalText, instant } from './primitives.ts';
 import { CANCELLATION_TYPES, SUBSCRIPTION_STATUSES } from './subscription-requests.ts';
 import { subscriptionAnswerFields } from './subscription.ts';
 
-/** A subscription as it is answered. */
+/** A subscription in answers. */
 export const Subscription = z
   .object({
     ...subscriptionAnswerFields,
-    /** Null where it was not asked for, and where there is none. */
+    /** Null when not requested or when there is none. */
     latest_invoice: Invoice.nullable(),
   })
   .meta({ id: 'Subscription' });
 export type Subscription = z.infer<typeof Subscription>;
 
-/** With only what was asked for embedded. */
+/** Embeds only the requested records. */
 export const SubscriptionV2 = Subscription.extend({
-  /** Whether the plan has prices that the subscription has not taken over. */
+  /** Whether the subscription lacks current prices of the plan. */
   plan_prices_out_of_sync: z.boolean(),
 }).meta({ id: 'SubscriptionV2' });
 export type SubscriptionV2 = z.infer<typeof SubscriptionV2>;

@@ -42,13 +42,13 @@ const quantity = nonNegativeDecimal;
 /** `30 NET`: days from the issue of an invoice to its due date, any number (billing 17.5). */
 const paymentTerms = matching(/^\d{1,4} NET$/, 8, 'expected days and NET, for example "30 NET"');
 
-/** 1 is no premium; below it overage would cost less than usage (billing 6.1). */
+/** 1 means no premium; below 1, overage would cost less than usage (billing 6.1). */
 const overageFactor = decimal.refine((value) => !/^(0|-)/.test(value), {
   message: 'must be at least 1',
 });
 
 const notWindowed = z.boolean().refine((value) => !value, {
-  message: 'a commitment for each window can not be set in this version; leave it out',
+  message: 'a commitment for each window cannot be set in this version; leave it out',
 });
 
 const commitmentFields = {
@@ -59,7 +59,7 @@ const commitmentFields = {
   commitment_time_buckets: notOffered('a commitment by time of day'),
 };
 
-/** What is promised to be used of one price, in each of its charge periods (billing 6.2). */
+/** A commitment to usage of one price, in each of its charge periods (billing 6.2). */
 export const LineItemCommitment = z
   .object({
     ...commitmentFields,
@@ -69,7 +69,7 @@ export const LineItemCommitment = z
   })
   .meta({ id: 'LineItemCommitmentConfig' });
 
-/** A price that the subscription has beside those of its plan (interface, line item request). */
+/** A price that the subscription has in addition to its plan's prices (interface, line item request). */
 export const LineItemRequest = z
   .object({
     price_id: id,
@@ -104,7 +104,7 @@ export const OverrideLineItemRequest = z
   .meta({ id: 'OverrideLineItemRequest' });
 export type OverrideLineItemRequest = z.output<typeof OverrideLineItemRequest>;
 
-/** A coupon by its code, for a time; on a line item when a price is named. */
+/** A coupon by its code, with an optional time range; on a line item when a price is named. */
 export const SubscriptionCouponRequest = z
   .object({
     coupon_code: name(),
@@ -125,7 +125,7 @@ export const CreateSubscriptionBody = z
     billing_cadence: z.literal('RECURRING').nullish(),
     billing_cycle: z.enum(BILLING_CYCLES).nullish(),
     billing_anchor: time.nullish(),
-    /** Trials and periods of up to 1200 years begin here, and end in years of four digits. */
+    /** Trials and periods of up to 1200 years begin here and must end in a four-digit year. */
     start_date: time
       .refine((value) => value < '3000', { message: 'must be before the year 3000' })
       .nullish(),
@@ -155,7 +155,7 @@ export const CreateSubscriptionBody = z
       .nullish(),
     overage_factor: decimal
       .refine((value) => value === '1', {
-        message: 'a commitment of the subscription can not be set in this version; leave it out',
+        message: 'a commitment of the subscription cannot be set in this version; leave it out',
       })
       .nullish(),
     commitment_amount: notOffered('a commitment of the subscription'),
@@ -163,19 +163,19 @@ export const CreateSubscriptionBody = z
     enable_true_up: notOffered('a commitment of the subscription'),
     /** Price id to the commitment of its line item. */
     line_item_commitments: pairs(LineItemCommitment, 200, id).nullish(),
-    /** Ids; their discounts are taken in this order. */
+    /** Ids; discounts apply in this order. */
     coupons: z.array(id).max(50).nullish(),
     /** Price id to ids of the coupons of its line item. */
     line_item_coupons: pairs(z.array(id).max(50), 200, id).nullish(),
     subscription_coupons: z.array(SubscriptionCouponRequest).max(50).nullish(),
     addons: notOffered('an addon'),
-    /** Instead of the plan's; none when empty. */
+    /** Replaces the plan's grants; an empty list means none. */
     credit_grants: z.array(SubscriptionGrantRequest).max(50).nullish(),
     inheritance: notOffered('a hierarchy'),
     parent_subscription_id: notOffered('a hierarchy'),
     override_entitlements: notOffered('an entitlement'),
     phases: notOffered('a phase'),
-    /** Instead of the taxes of the customer and of the tenant. */
+    /** Replaces the taxes of the customer and the tenant. */
     tax_rate_overrides: z.array(TaxRateOverride).max(50).nullish(),
     checkout: notOffered('a checkout'),
     auto_invoice_threshold: notOffered('an invoice threshold'),
@@ -189,7 +189,7 @@ export const CancelSubscriptionBody = z
     cancel_at: time.nullish(),
     proration_behavior: z.enum(SUBSCRIPTION_PRORATION_BEHAVIORS).nullish(),
     reason: text(1000).nullish(),
-    /** The misspelling is the name that existing clients send. */
+    /** The misspelling is intended: existing clients send this name. */
     cancel_immediately_inovice_policy: z.enum(['generate_invoice', 'skip']).nullish(),
   })
   .meta({ id: 'CancelSubscription' });

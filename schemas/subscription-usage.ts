@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { Price } from './price.ts';
 import { id, instant, time } from './primitives.ts';
 
-/** Usage of one subscription; without times that of its current period. */
+/** Usage of one subscription; without times, usage of its current period. */
 export const SubscriptionUsageBody = z
   .object({
     subscription_id: id,
     start_time: time.nullish(),
     end_time: time.nullish(),
-    /** From the subscription's start on. */
+    /** From the start of the subscription. */
     lifetime_usage: z.boolean().nullish(),
   })
   .meta({ id: 'GetUsageBySubscription' });
@@ -19,13 +19,13 @@ export const SubscriptionUsageCharge = z
     subscription_line_item_id: z.string(),
     meter_id: z.string(),
     meter_display_name: z.string(),
-    /** Numbers, as clients of this route expect. */
+    /** JSON numbers, as clients of this route expect. */
     quantity: z.number(),
     amount: z.number(),
     currency: z.string(),
     display_amount: z.string(),
     filter_values: z.record(z.string(), z.array(z.string())),
-    /** Whether the charge is beyond the subscription's commitment. */
+    /** Whether the charge exceeds the subscription's commitment. */
     is_overage: z.boolean(),
     overage_factor: z.number().nullable(),
     price: Price,

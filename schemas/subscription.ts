@@ -28,7 +28,7 @@ import {
 
 const stringMap = z.record(z.string(), z.string());
 
-/** What is stored of a subscription and shown: everything but embedded records. */
+/** Stored and returned fields of a subscription, without embedded records. */
 export const subscriptionFields = {
   ...recordFields,
   customer_id: z.string(),
@@ -67,24 +67,24 @@ export const subscriptionFields = {
   parent_subscription_id: z.string().nullable(),
   pause_status: z.enum(PAUSE_STATUSES),
   active_pause_id: z.string().nullable(),
-  /** Why the last attempt to bill it failed; null if it did not. */
+  /** Why the last billing attempt failed; null when it did not fail. */
   billing_refusal: BillingRefusal.nullable(),
   version: z.int(),
 };
 const StoredSubscription = z.object(subscriptionFields);
 
-/** A row of `subscriptions`: what is shown, and what only billing reads. */
+/** A row of `subscriptions`: the returned fields, and the fields that only billing reads. */
 export type SubscriptionRow = z.infer<typeof StoredSubscription> & {
   readonly include_price_ids: string[] | null;
   readonly cancel_proration_behavior: 'create_prorations' | 'none' | null;
   readonly synced_price_sequence: string;
   readonly last_billing_sequence: number;
   readonly due_at: string | null;
-  /** Not billed before, because it was refused; null: when it is due. */
+  /** Earliest next billing attempt after a refusal; null means at the due date. */
   readonly billing_retry_at: string | null;
 };
 
-/** What is stored of a line item and shown: everything but the embedded price and meter. */
+/** Stored and returned fields of a line item, without the embedded price and meter. */
 export const lineItemFields = {
   ...recordFields,
   subscription_id: z.string(),
@@ -127,23 +127,23 @@ export const SubscriptionLineItem = z
   .object({
     ...lineItemFields,
     trial_period_days: z.int(),
-    /** The embedded records are null unless the route or `expand` asks for them. */
+    /** Null unless the route or `expand` includes the embedded records. */
     price: Price.nullable(),
     meter: Meter.nullable(),
   })
   .meta({ id: 'SubscriptionLineItem' });
 export type SubscriptionLineItem = z.infer<typeof SubscriptionLineItem>;
 
-/** What belongs to a subscription and has none of in this version. */
+/** Lists of a subscription that are always empty in this version. */
 const none = z.array(z.unknown()).max(0);
 
-/** The answered subscription without its invoice, so that an invoice can carry it. */
+/** A subscription in answers without its invoice, so that an invoice can embed it. */
 export const subscriptionAnswerFields = {
   ...subscriptionFields,
   timezone: z.string(),
   synced_price_sequence: z.number(),
   include_price_ids: z.array(z.string()).nullable(),
-  /** Null where they were not asked for. */
+  /** Null when not requested. */
   line_items: z.array(SubscriptionLineItem).nullable(),
   plan: Plan.nullable(),
   customer: Customer.nullable(),
@@ -151,13 +151,13 @@ export const subscriptionAnswerFields = {
   pauses: none,
   coupon_associations: z.array(CouponAssociation),
   credit_grants: z.array(CreditGrant),
-  /** What it entitles to has a route of its own; invoices at a threshold are not offered. */
+  /** Always null: entitlements have their own route; invoices at a threshold are not offered. */
   entitlements: z.null(),
   auto_invoice_threshold: z.null(),
   checkout_session: z.null(),
 };
 
-/** A subscription inside its invoice. */
+/** A subscription embedded in its invoice. */
 export const EmbeddedSubscription = z
   .object({ ...subscriptionAnswerFields, latest_invoice: z.null() })
   .meta({ id: 'EmbeddedSubscription' });

@@ -6,7 +6,7 @@ import { TASK_ENTITY_TYPES, TASK_FILE_TYPES, TASK_STATUSES, TASK_TYPES } from '.
 /** The largest file, decoded (specification, Limits). */
 export const UPLOAD_BYTES_MAX = 5 * 1024 * 1024;
 
-/** What an environment may send in the seven days that files are kept for. */
+/** Maximum total size of an environment's stored files; files are kept for seven days. */
 export const UPLOADS_KEPT_BYTES_MAX = 1024 * 1024 * 1024;
 
 export const UploadBody = z.custom<Buffer>(
@@ -19,12 +19,12 @@ export const UploadQuery = z.object({ file_name: name().optional() });
 export const Upload = z
   .object({
     ...recordFields,
-    /** What `POST /tasks` names. */
+    /** The id that `POST /tasks` takes. */
     upload_id: z.string(),
     file_name: z.string().nullable(),
     file_type: z.enum(TASK_FILE_TYPES),
     size_bytes: z.int(),
-    /** Of the decoded file, hexadecimal. */
+    /** Hash of the decoded file, hexadecimal. */
     sha256: z.string(),
     columns: z.array(z.string()),
     row_count: z.int(),
@@ -46,7 +46,7 @@ export const CreateTaskBody = z
     entity_type: upper(TASK_ENTITY_TYPES).nullish(),
     file_type: upper(TASK_FILE_TYPES).nullish(),
     file_name: optionalText(255),
-    /** Gone: files are sent, never fetched. */
+    /** No longer supported: files are uploaded, never fetched. */
     file_url: optionalText(2048),
     metadata: pairs(z.unknown(), 256).nullish(),
   })
@@ -56,7 +56,7 @@ export const CreateTaskBody = z
     if (body.file_url)
       refuse('file_url', 'is gone: send the file to POST /tasks/uploads and name it by upload_id');
     if (body.task_type === 'EXPORT')
-      refuse('task_type', 'EXPORT is no task here: read GET /events/export or GET /usage/export');
+      refuse('task_type', 'EXPORT is not a task: use GET /events/export or GET /usage/export');
     if (body.entity_type && body.entity_type !== 'EVENTS')
       refuse('entity_type', `${body.entity_type} is not offered: only EVENTS are imported`);
     if (body.file_type && body.file_type !== 'CSV')
@@ -66,7 +66,7 @@ export type CreateTaskBody = z.output<typeof CreateTaskBody>;
 
 export const UpdateTaskStatusBody = z.object({ task_status: z.enum(TASK_STATUSES) });
 
-/** What is stored of a task. */
+/** Stored fields of a task. */
 export const taskFields = {
   ...recordFields,
   task_type: z.enum(TASK_TYPES),
@@ -80,7 +80,7 @@ export const taskFields = {
   processed_records: z.int(),
   successful_records: z.int(),
   failed_records: z.int(),
-  /** Why it failed, or the first rows that did. */
+  /** Why it failed, or the first failed rows. */
   error_summary: z.string().nullable(),
   metadata: z.record(z.string(), z.unknown()),
   started_at: instant.nullable(),
@@ -93,7 +93,7 @@ export type TaskRow = z.infer<typeof StoredTask>;
 export const Task = z
   .object({
     ...taskFields,
-    /** Files are sent and never fetched; older clients ask for the key. */
+    /** Always null: files are uploaded, never fetched, but older clients expect the key. */
     file_url: z.null(),
     scheduled_task_id: z.null(),
     workflow_id: z.null(),
@@ -101,7 +101,7 @@ export const Task = z
   .meta({ id: 'Task' });
 export type Task = z.infer<typeof Task>;
 
-/** Where the results of a task's rows are, as CSV. */
+/** URL of the results of a task's rows, as CSV. */
 export const TaskDownload = z.object({ download_url: z.string() });
 
 export const TaskSearch = searchSchemas({

@@ -22,7 +22,7 @@ export const CreateTaxRateBody = z.object({
   name: name(),
   code: name(),
   description: optionalText(5000),
-  /** Rates of a fixed amount are gone (specification, Versioning). */
+  /** Fixed-amount rates no longer exist (specification, Versioning). */
   tax_rate_type: z.literal('percentage'),
   percentage_value: decimal,
   scope: optionalOneOf(TAX_RATE_SCOPES),
@@ -31,11 +31,11 @@ export const CreateTaxRateBody = z.object({
 });
 export type CreateTaxRateBody = z.output<typeof CreateTaxRateBody>;
 
-/** A rate for one customer or subscription, given when that is made. */
+/** A rate for one customer or subscription, sent when the customer or subscription is created. */
 export const TaxRateOverride = z.object({
   tax_rate_code: name(),
   currency,
-  /** Default: it counts. */
+  /** Default: true. */
   auto_apply: z.boolean().nullish(),
   priority: integer.min(0).nullish(),
   metadata: optionalMetadata,
@@ -58,7 +58,7 @@ export const TaxRate = z
     description: z.string().nullable(),
     tax_rate_type: z.literal('percentage'),
     percentage_value: decimalText,
-    /** Always null: older clients ask for the key. */
+    /** Always null: older clients expect the key. */
     fixed_value: z.null(),
     scope: z.enum(TAX_RATE_SCOPES),
     tax_rate_status: z.enum(TAX_RATE_STATUSES),
@@ -87,10 +87,10 @@ export const TaxRateSearch = searchSchemas({
 
 export const CreateTaxAssociationBody = z.object({
   tax_rate_code: name(),
-  /** May be left out with `external_customer_id`, which can only be a customer's. */
+  /** Optional with `external_customer_id`, which implies a customer. */
   entity_type: optionalOneOf(TAX_ENTITY_TYPES),
   entity_id: optionalId,
-  /** Of a customer, instead of `entity_id`. */
+  /** Identifies a customer; used instead of `entity_id`. */
   external_customer_id: optionalId,
   priority: integer.min(0).nullish(),
   auto_apply: z.boolean().nullish(),
@@ -118,7 +118,7 @@ export const TaxAssociation = z
     entity_id: z.string(),
     priority: z.int(),
     auto_apply: z.boolean(),
-    /** Null: for every currency. */
+    /** Null means every currency. */
     currency: z.string().nullable(),
     tax_behavior: z.enum(TAX_BEHAVIORS),
     start_date: instant,
@@ -154,15 +154,15 @@ export const TaxAssociationSearch = searchSchemas({
   }),
 });
 
-/** A tax of an invoice as it is stored, without its rate. */
+/** A tax of an invoice as stored, without its rate. */
 export const AppliedTaxRecord = z.object({
   ...recordFields,
   entity_type: z.literal('invoice'),
   entity_id: z.string(),
   tax_rate_id: z.string(),
-  /** Null: the rate was named by the invoice itself. */
+  /** Null when the invoice itself names the rate. */
   tax_association_id: z.string().nullable(),
-  /** As it was when the tax was computed. */
+  /** The value when the tax was computed. */
   percentage_value: decimalText,
   tax_behavior: z.enum(TAX_BEHAVIORS),
   taxable_amount: decimalText,
@@ -175,6 +175,6 @@ export const AppliedTaxRecord = z.object({
 export type AppliedTaxRecord = z.infer<typeof AppliedTaxRecord>;
 
 export const TaxApplied = AppliedTaxRecord.extend({
-  /** Null unless the expansion `tax_applied.tax_rate` asks for it; a preview has it. */
+  /** Null unless the expansion `tax_applied.tax_rate` includes it; a preview always has it. */
   tax_rate: TaxRate.nullable(),
 }).meta({ id: 'TaxApplied' });

@@ -19,11 +19,11 @@ export const USER_TYPES = ['user', 'service_account'] as const;
 export const API_KEY_TYPES = ['private_key', 'publishable_key'] as const;
 
 const nullableText = z.string().nullable();
-const emailAddress = text().check(z.email('is no e-mail address'));
+const emailAddress = text().check(z.email('must be an e-mail address'));
 const password = text(200).min(8, 'needs at least 8 characters');
 const metadata = pairs(text(10_000), 256);
 
-/** Without a password the account is reached by this session, and later through an identity provider. */
+/** Without a password, the user logs in with this session first and through an identity provider later. */
 export const SignUpBody = z.object({
   email: emailAddress,
   password: password.or(z.literal('')).nullish(),
@@ -31,16 +31,18 @@ export const SignUpBody = z.object({
 });
 export type SignUpBody = z.output<typeof SignUpBody>;
 
-/** The first person of an installation may have an address of this machine alone. */
+/** The first user of an installation may have a localhost address. */
 const accountAddress = emailAddress.or(
-  matching(/^[A-Za-z0-9._-]{1,64}@localhost$/, 74, 'is no e-mail address'),
+  matching(/^[A-Za-z0-9._-]{1,64}@localhost$/, 74, 'must be an e-mail address'),
 );
 
 export const LogInBody = z.object({ email: accountAddress, password });
 
 const oneTimeToken = text(200).min(1);
 
-/** `password`: the one of the sign-up, where it named one, so that nobody finishes what another began. */
+/**
+ * `password`: the password of the sign-up, if it had one. This prevents completing another user's sign-up.
+ */
 export const VerifyBody = z.object({
   token: oneTimeToken,
   password: password.or(z.literal('')).nullish(),
@@ -56,7 +58,10 @@ export const ChangePasswordBody = z.object({
 
 export const RefreshBody = z.object({ refresh_token: text(200).min(1) });
 
-/** A session: the token goes into `Authorization: Bearer`, the refresh token buys the next one. */
+/**
+ * A session. The token goes into `Authorization: Bearer`; the refresh token is exchanged for the next
+ * session.
+ */
 export const SessionAnswer = z
   .object({
     token: z.string(),
@@ -67,18 +72,18 @@ export const SessionAnswer = z
   })
   .meta({ id: 'Session' });
 
-/** Where a person is logged in. */
+/** A login session of a user. */
 export const PersonSession = z
   .object({
     id: z.string(),
     created_at: instant,
-    /** When it was opened or its refresh token was last exchanged, which is every 15 minutes of use. */
+    /** When the session was opened or its refresh token was last exchanged (every 15 minutes of use). */
     last_used_at: instant,
     expires_at: instant,
     opened_by: z.enum(['password', 'identity_provider']),
     ip: nullableText,
     user_agent: nullableText,
-    /** The one that asks. */
+    /** Whether this session sent the request. */
     is_current: z.boolean(),
   })
   .meta({ id: 'PersonSession' });
@@ -87,7 +92,7 @@ export const PersonSessionSearch = searchSchemas({
   fields: { created_at: 'time' },
   filters: () => ({}),
 });
-/** `true`: the session that asks goes on. */
+/** `true`: the current session stays open. */
 export const EndSessionsQuery = z.object({ keep_current: z.enum(['true', 'false']).optional() });
 
 export const Address = z
@@ -127,7 +132,7 @@ const AddressBody = z.object({
   address_postal_code: optionalText(20),
   address_country: optionalText(2),
 });
-/** An empty name changes nothing; metadata and billing details are replaced as a whole when sent. */
+/** An empty name changes nothing; metadata and billing details are replaced completely when sent. */
 export const UpdateTenantBody = z.object({
   name: optionalName(),
   metadata: metadata.nullish(),
@@ -149,13 +154,13 @@ const userFields = {
   type: z.enum(USER_TYPES),
   roles: z.array(z.string()),
   metadata: z.record(z.string(), z.string()),
-  /** Of a person: the environments to which they are confined; null: all of the tenant. */
+  /** For a user: the environments that the user is limited to; null means all of the tenant. */
   environment_ids: z.array(z.string()).nullable(),
   tenant: Tenant,
 };
 export const User = z.object(userFields).meta({ id: 'User' });
 export type User = z.infer<typeof User>;
-/** The password of an invited person is shown here and nowhere else. */
+/** The password of an invited user is returned only here. */
 export const CreatedUser = z
   .object({ ...userFields, password: nullableText })
   .meta({ id: 'CreatedUser' });
@@ -171,7 +176,7 @@ export const CreateUserBody = z.object({
 export type CreateUserBody = z.output<typeof CreateUserBody>;
 export const RenameUserBody = z.object({ name: name() });
 export const UpdateRolesBody = z.object({ roles });
-/** Metadata is merged key by key; null takes a key away. */
+/** Metadata is merged key by key; null removes a key. */
 export const UpdateMeBody = z.object({
   name: optionalName(),
   metadata: pairs(text(10_000).nullable(), 256).nullish(),
@@ -182,13 +187,13 @@ export const UserSearch = searchSchemas({
   fields: { name: 'text', email: 'text', type: 'text', created_at: 'time', updated_at: 'time' },
   filters: (kind) => ({
     user_ids: kind.list(),
-    /** Service accounts unless said otherwise. */
+    /** Default: service accounts. */
     type: kind.oneOf(USER_TYPES),
     roles: kind.list(),
   }),
 });
 
-/** What the support widget is shown, so that nobody speaks there in another's name. */
+/** Token that the support widget verifies, so that users cannot impersonate others. */
 export const SupportChatToken = z
   .object({ token: z.string(), expires_at: instant })
   .meta({ id: 'SupportChatToken' });
@@ -204,7 +209,7 @@ export const Role = z
   .meta({ id: 'Role' });
 
 const PERMISSION_EXPECTED = 'expected <entity>:read or <entity>:write';
-/** What consoles send with every key. It narrows nothing. */
+/** The list that consoles send with every key. It does not narrow the key. */
 export const isConsolePermissions = (list: readonly string[]): boolean =>
   list.length === 2 && list[0] === 'read' && list[1] === 'write';
 
@@ -212,7 +217,7 @@ export const CreateApiKeyBody = z.object({
   name: name(),
   type: z.enum(API_KEY_TYPES),
   expires_at: time.nullish(),
-  /** The key is this account's; the caller's own without it. */
+  /** The service account that owns the key; without it the caller owns the key. */
   service_account_id: optionalId,
   /** Narrows what the owner's roles allow: `<entity>:read` or `<entity>:write`. */
   permissions: z
@@ -224,14 +229,14 @@ export const CreateApiKeyBody = z.object({
         context.addIssue({ code: 'custom', path: [bare], message: PERMISSION_EXPECTED });
     })
     .nullish(),
-  /** Of a publishable key: the only event names that it sends. */
+  /** For a publishable key: the only event names that it may send. */
   allowed_event_names: z.array(name(1000)).min(1).max(100).nullish(),
-  /** Of a publishable key: the only customer of whom it sends events. */
+  /** For a publishable key: the only customer for whom it may send events. */
   external_customer_id: optionalText(1000),
 });
 export type CreateApiKeyBody = z.output<typeof CreateApiKeyBody>;
 
-/** How long the old key still works beside the new one. */
+/** How long the old key still works in addition to the new one. */
 export const RotateApiKeyBody = z.object({
   overlap_seconds: integer
     .min(0)
@@ -239,21 +244,23 @@ export const RotateApiKeyBody = z.object({
     .nullish(),
 });
 
-/** An API key without the key. */
+/** An API key without its secret. */
 export const ApiKey = z
   .object({
     ...recordFields,
     name: z.string(),
     type: z.enum(API_KEY_TYPES),
     provider: z.string(),
-    /** Enough of the key to tell it from others. */
+    /** Part of the key, enough to identify it. */
     display_id: z.string(),
     roles: z.array(z.string()),
     permissions: z.array(z.string()),
-    /** Of a publishable key: what it may send; null: anything, of anybody. */
+    /** For a publishable key: the event names and the customer that it may send for; null means any. */
     allowed_event_names: z.array(z.string()).nullable(),
     external_customer_id: nullableText,
-    /** The key that made this one, which ends with it; null: a person who was logged in. */
+    /**
+     * The key that created this key: when it ends, this key ends too. Null means created by a logged-in user.
+     */
     minted_by: nullableText,
     user_id: nullableText,
     user_type: z.enum(USER_TYPES),
@@ -263,7 +270,7 @@ export const ApiKey = z
   })
   .meta({ id: 'ApiKey' });
 export type ApiKey = z.infer<typeof ApiKey>;
-/** The key itself is shown here and nowhere else. */
+/** The key itself is returned only here. */
 export const CreatedApiKey = z
   .object({ secret: ApiKey, api_key: z.string() })
   .meta({ id: 'CreatedApiKey' });
@@ -277,7 +284,7 @@ export const ApiKeySearch = searchSchemas({
     created_at: 'time',
   },
   filters: (kind) => ({
-    /** Private keys unless said otherwise. */
+    /** Default: private keys. */
     type: kind.oneOf(API_KEY_TYPES),
   }),
 });

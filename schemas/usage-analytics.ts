@@ -13,7 +13,7 @@ import { AGGREGATION_TYPES, BUCKET_SIZES } from './words.ts';
 
 export const UsageAnalyticsBody = z
   .object({
-    /** Absent: everything in the environment, without prices. */
+    /** Absent means all usage of the environment, without prices. */
     external_customer_id: eventText.nullish(),
     start_time: time.nullish(),
     end_time: time.nullish(),
@@ -31,18 +31,18 @@ export const UsageAnalyticsBody = z
       )
       .max(10)
       .nullish(),
-    /** Also answer points of this grid, in the subscription's zone. */
+    /** Returns points of this grid too, in the subscription's zone. */
     window_size: windowSize,
     expand: z.array(text()).max(20).nullish(),
-    /** Customers have no children here: with or without it the answer is the customer's own usage. */
+    /** Has no effect: customers have no children, so the answer is always the customer's own usage. */
     include_children: z.boolean().nullish(),
-    /** Windows of bucketed prices are rated one by one anyway; older clients send it. */
+    /** Has no effect: windows of bucketed prices are always rated separately. Older clients send it. */
     breakdown_bucket: z.boolean().nullish(),
   })
   .meta({ id: 'GetUsageAnalytics' });
 export type UsageAnalyticsBody = z.output<typeof UsageAnalyticsBody>;
 
-/** The same of a named customer, by meters. */
+/** The same for one named customer, by meters. */
 export const DetailedAnalyticsBody = UsageAnalyticsBody.extend({
   external_customer_id: eventText.min(1, 'is required'),
   meter_ids: z.array(id).max(1000).nullish(),
@@ -86,21 +86,21 @@ export const UsageAnalyticsItem = z
     total_cost: decimalText,
     currency: z.string(),
     event_count: z.int(),
-    /** What the item is grouped by; null where it is not. */
+    /** The value that the item is grouped by; null when not grouped by it. */
     source: z.string().nullable(),
-    /** The sources that were asked for; null for all. */
+    /** The requested sources; null means all. */
     sources: z.array(z.string()).nullable(),
     properties: z.record(z.string(), z.string()).nullable(),
     window_size: z.enum(BUCKET_SIZES).nullable(),
     points: z.array(UsageAnalyticsPoint).nullable(),
-    /** The commitment of the line in the range; null without one, and on groups. */
+    /** The commitment of the line in the range; null without a commitment, and on groups. */
     commitment_info: CommitmentInfo.nullable(),
     bucket_summaries: z.null(),
     reporting_unit: Feature.shape.reporting_unit,
     group: Group.nullable(),
     add_on_id: z.string().nullable(),
     addon: z.null(),
-    /** Null unless `expand` asks for them. */
+    /** Null unless included by `expand`. */
     meter: Meter.nullable(),
     feature: Feature.nullable(),
     price: Price.nullable(),

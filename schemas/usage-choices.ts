@@ -3,19 +3,19 @@ import { EVENT_TEXT_LENGTH_MAX } from './events/event-bodies.ts';
 import { pairs, text, timezone } from './primitives.ts';
 import { BUCKET_SIZES } from './words.ts';
 
-/** A choice that is left open by null, and by the empty text that older clients send for it. */
+/** An optional choice: null, and the empty text that older clients send, both mean unset. */
 export const choice = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === '' ? null : value), schema.nullish());
 
-/** A name, customer or source as events carry it: what is accepted can be asked about. */
+/** A name, customer or source as in events: every accepted value can be queried. */
 export const eventText = text(EVENT_TEXT_LENGTH_MAX);
 
 export const windowSize = choice(z.enum(BUCKET_SIZES));
 export const windowZone = choice(timezone);
 
 /**
- * AND of keys, OR of values, compared as text of the property. A key without values says nothing about its
- * property, as an empty list of sources or features says nothing about those.
+ * AND of keys, OR of values, compared as text of the property. A key without values does not restrict its
+ * property; an empty list of sources or features restricts nothing either.
  */
 export const propertyFilters = pairs(z.array(text(1000)).max(1000), 256)
   .transform((filters) =>

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { instant, recordFields } from './primitives.ts';
 import { searchSchemas } from './search.ts';
 
-/** What one subscription used in one period, as its invoice has it. The id is the invoice's. */
+/** Usage of one subscription in one period, as on its invoice. The id is the invoice's id. */
 export const UsageRecord = z
   .object({
     ...recordFields,
@@ -11,12 +11,12 @@ export const UsageRecord = z
     subscription_id: z.string(),
     plan_id: z.string(),
     currency: z.string(),
-    /** Of the usage lines, before discounts and taxes. Numbers, as clients of this route expect. */
+    /** Sum of the usage lines, before discounts and taxes. JSON numbers, as clients of this route expect. */
     amount: z.number(),
     quantity: z.number(),
     period_start: instant,
     period_end: instant,
-    /** Nothing is reported to marketplaces. */
+    /** Usage is not reported to marketplaces. */
     synced: z.boolean(),
     syncs: z.record(z.string(), z.never()),
   })
@@ -42,9 +42,9 @@ export const UsageRecordSearch = searchSchemas({
     subscription_id: kind.text(),
     plan_id: kind.text(),
     currency: kind.text(),
-    /** Periods that begin then or later. */
+    /** Periods that begin at or after this instant. */
     period_start: kind.time(),
-    /** Periods that end then or earlier. */
+    /** Periods that end at or before this instant. */
     period_end: kind.time(),
     synced: kind.boolean(),
   }),

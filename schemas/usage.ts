@@ -5,11 +5,11 @@ import { AGGREGATION_TYPES } from './words.ts';
 
 const GROUP_NAME = text().min(1, 'is required');
 
-/** Usage of one meter over `[start_time, end_time)`, by the meter's own rule. */
+/** Usage of one meter in `[start_time, end_time)`, by the meter's own rule. */
 export const MeterUsageBody = z
   .object({
     meter_id: id,
-    /** Absent: every customer of the environment together. */
+    /** Absent means all customers of the environment together. */
     external_customer_id: eventText.nullish(),
     /** The same customer by id. */
     customer_id: text().nullish(),
@@ -17,15 +17,18 @@ export const MeterUsageBody = z
     start_time: time.nullish(),
     /** Default: now. */
     end_time: time.nullish(),
-    /** Answer each window of this grid. A bucketed meter answers its own buckets, whatever is asked for. */
+    /** Returns each window of this grid. A bucketed meter always returns its own buckets. */
     window_size: windowSize,
-    /** Of a meter of MAX or SUM without buckets: count in these, as a price with this bucket size does. */
+    /**
+     * For a meter of MAX or SUM without buckets: counts in these buckets, as a price with this bucket size
+     * does.
+     */
     bucket_size: windowSize,
     timezone: windowZone,
-    /** Where MONTH windows begin; absent: the first of the month. */
+    /** Where MONTH windows begin; absent means the first of the month. */
     billing_anchor: time.nullish(),
     filters: propertyFilters,
-    /** Count the values of these properties (or of `source`) apart, in each window where there are windows. */
+    /** Counts the values of these properties (or of `source`) separately, per window if there are windows. */
     group_by: z.array(GROUP_NAME).max(5).nullish(),
   })
   .meta({ id: 'GetUsageByMeter' });
@@ -36,27 +39,29 @@ const AGGREGATION_WITHOUT_METER = z.preprocess(
   z.enum(AGGREGATION_TYPES),
 );
 
-/** Usage by event name, without a meter: raw events of `[start_time, end_time)`, each id once. */
+/** Usage by event name, without a meter: raw events in `[start_time, end_time)`, each id once. */
 export const EventUsageBody = z
   .object({
     event_name: eventText.trim().min(1, 'is required'),
     aggregation_type: AGGREGATION_WITHOUT_METER,
-    /** Absent: every event counts as 1. */
+    /** Absent means every event counts as 1. */
     property_name: text().nullish(),
     multiplier: decimal.nullish(),
-    /** Absent: every customer of the environment together. */
+    /** Absent means all customers of the environment together. */
     external_customer_id: eventText.nullish(),
     /** The same customer by id. */
     customer_id: text().nullish(),
     start_time: time.nullish(),
     end_time: time.nullish(),
     window_size: windowSize,
-    /** With MAX or SUM: aggregate each bucket apart; the value is the buckets' sum. */
+    /** With MAX or SUM: aggregates each bucket separately; the value is the sum of the buckets. */
     bucket_size: windowSize,
     timezone: windowZone,
     billing_anchor: time.nullish(),
     filters: propertyFilters,
-    /** Aggregate the values of these properties (or of `source`) apart, in each window where there are windows. */
+    /**
+     * Aggregates the values of these properties (or of `source`) separately, per window if there are windows.
+     */
     group_by: z.array(GROUP_NAME).max(5).nullish(),
     /** The same for one property. */
     group_by_property: text().nullish(),
@@ -68,15 +73,15 @@ export const MeterUsage = z
   .object({
     event_name: z.string(),
     type: z.enum(AGGREGATION_TYPES),
-    /** A JSON number, as clients of this route expect; null when only windows were asked for. */
+    /** A JSON number, as clients of this route expect; null when only windows were requested. */
     value: z.number().nullable(),
     results: z
       .array(
         z.object({
-          /** Its start; the range's own of groups without windows. */
+          /** Start of the window; for groups without windows, start of the range. */
           window_size: instant,
           value: z.number(),
-          /** Values of the properties it is grouped by, empty text for a missing one; null without groups. */
+          /** Values of the grouping properties, empty text for a missing one; null without groups. */
           group: z.record(z.string(), z.string()).nullable(),
         }),
       )
@@ -89,17 +94,17 @@ const meterValues = {
   external_customer_id: eventText.min(1, 'is required'),
   start_time: time,
   end_time: time,
-  /** How the meter's values are put together, whatever the meter itself does with them. */
+  /** How the meter's values are aggregated, independent of the meter's own aggregation. */
   aggregation_type: AGGREGATION_WITHOUT_METER,
   window_size: windowSize,
-  /** Absent: that of the customer's subscription. */
+  /** Absent means the zone of the customer's subscription. */
   timezone: windowZone,
   billing_anchor: time.nullish(),
   filters: propertyFilters,
   sources: z.array(eventText).max(1000).nullish(),
 };
 
-/** Usage of one customer by one meter that a subscription of the customer sells. */
+/** Usage of one customer for one meter that a subscription of the customer charges for. */
 export const MeterValuesBody = z
   .object({ ...meterValues, meter_id: id })
   .meta({ id: 'MeterUsageQuery' });

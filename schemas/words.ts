@@ -1,4 +1,4 @@
-/** The closed sets of words that records, bodies and rules share. Their order is the order of the documentation. */
+/** The closed sets of words that records, bodies and rules share. The order is that of the documentation. */
 export const AGGREGATION_TYPES = [
   'COUNT', 'SUM', 'AVG', 'MAX', 'MIN', 'SUM_WITH_MULTIPLIER', 'COUNT_UNIQUE', 'LATEST', 'WEIGHTED_SUM',
 ] as const; // prettier-ignore
@@ -66,7 +66,7 @@ export const PAYMENT_BEHAVIORS = [
 export const CANCELLATION_TYPES = ['immediate', 'end_of_period', 'scheduled_date'] as const;
 export const PAUSE_MODES = ['immediate', 'scheduled', 'period_end'] as const;
 export const RESUME_MODES = ['immediate', 'scheduled', 'auto'] as const;
-/** Of a pause record; a subscription without a live one shows `none`. */
+/** Status of a pause record; a subscription without a current pause shows `none`. */
 export const PAUSE_RECORD_STATUSES = ['scheduled', 'active', 'completed', 'cancelled'] as const;
 
 export const INVOICE_TYPES = ['SUBSCRIPTION', 'ONE_OFF', 'CREDIT'] as const;
@@ -76,7 +76,7 @@ export const BILLING_REASONS = [
   'SUBSCRIPTION_TRIAL_END', 'PRORATION', 'MANUAL', 'WALLET_AUTO_TOPUP',
 ] as const; // prettier-ignore
 
-/** Of a payment, and of an invoice: each has a table of its own. */
+/** Status of a payment, and of an invoice; each has its own transition table. */
 export const PAYMENT_STATUSES = [
   'INITIATED', 'PENDING', 'PROCESSING', 'SUCCEEDED', 'OVERPAID', 'FAILED',
   'REFUNDED', 'PARTIALLY_REFUNDED', 'VOIDED',
@@ -117,7 +117,7 @@ export const ALERT_STATES = ['ok', 'info', 'warning', 'in_alarm'] as const;
 export const ALERT_ENTITY_TYPES = [
   'wallet', 'feature', 'subscription', 'subscription_line_item', 'group', 'entitlement_grant',
 ] as const; // prettier-ignore
-/** What a threshold on spend may be set for. */
+/** Entities that can have a spend threshold. */
 export const SPEND_ALERT_ENTITY_TYPES = [
   'subscription',
   'subscription_line_item',
@@ -129,12 +129,12 @@ export const ALERT_TYPES = [
   'entitlement_grant_exhausted',
 ] as const; // prettier-ignore
 
-/** Services that a connection may be to. */
+/** Services that a connection can connect to. */
 export const CONNECTION_PROVIDERS = [
   'flexprice', 'stripe', 's3', 'hubspot', 'razorpay', 'chargebee', 'quickbooks', 'zoho_books', 'nomod',
   'moyasar', 'paddle', 'whop', 'tabs', 'aws_marketplace', 'gcp_marketplace', 'azure_marketplace',
 ] as const; // prettier-ignore
-/** Those whose records ours may be linked to. */
+/** Providers with records that can be linked to ours. */
 export const LINKED_PROVIDERS = [
   'stripe', 'razorpay', 'paypal', 'quickbooks', 'zoho_books', 'paddle', 'hubspot', 'aws_marketplace',
   'gcp_marketplace', 'azure_marketplace',

@@ -3,7 +3,7 @@ import { id, instant } from './primitives.ts';
 import { LIMIT_MAX, searchSchemas } from './search.ts';
 
 export const WORKFLOW_STATUSES = ['Running', 'Completed', 'Failed'] as const;
-/** What clients may ask for; of the others there are none. */
+/** Statuses that clients may filter by; some of them never occur. */
 const KNOWN_STATUSES = [
   ...WORKFLOW_STATUSES,
   'Canceled',
@@ -23,16 +23,16 @@ const execution = {
   start_time: instant,
   close_time: instant.nullable(),
   duration_ms: z.int().nullable(),
-  /** The same in words, for example `1m 5s`. */
+  /** The duration as text, for example `1m 5s`. */
   total_duration: nullableText,
 };
 
-/** Work that goes on beside requests: the import of a file, the run of a scheduled export. */
+/** Background work: the import of a file, the run of a scheduled export. */
 export const Workflow = z
   .object({
     ...execution,
     task_queue: z.string(),
-    /** What the work is about. */
+    /** The entity that the work processes. */
     entity: z.string(),
     entity_id: z.string(),
     created_by: z.string(),
@@ -104,7 +104,7 @@ export const WorkflowSearch = searchSchemas({
     task_queue: kind.text(),
     entity: kind.text(),
     entity_id: kind.text(),
-    /** Other names of limit and offset. */
+    /** Alternatives to limit and offset. */
     page: kind.integer().refine(inRange, { message: 'begins at 1' }),
     page_size: kind.integer().refine((value) => inRange(value) && (value ?? 1) <= LIMIT_MAX, {
       message: `must be from 1 to ${LIMIT_MAX}`,

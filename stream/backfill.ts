@@ -26,27 +26,27 @@ export interface BackfillDeps {
   readonly store: UsageStore;
   readonly eventLog: EventLog;
   readonly log: Logger;
-  /** Of the sealer's turn: progress is noted by the newest one only. */
+  /** Generation of the sealer's turn: only the newest one records progress. */
   readonly generation: bigint;
 }
 
 const POLL_MS = 100;
-/** Long ones at a time. A version without earlier events waits for none of them. */
+/** Long backfills that run at a time. A version without earlier events never waits for them. */
 const RUNNING_MAX = 2;
 
 /**
- * The process has live events to meter too, and ClickHouse to store them: a backfill rests as long as it
- * has worked, and lets others in after so many events.
+ * The process and ClickHouse must handle live events too. A backfill therefore pauses for as long as it has
+ * worked, and yields to other work after this many events.
  */
 const REST_PER_WORK = 1;
 const EVENTS_AT_ONCE = 1_000;
 
 /**
- * Gives new meter versions their past (metering 4 and 6): once every partition has said from where it
- * evaluates a version live, the canonical raw events below are evaluated too. Rows carry the events'
- * own positions, so a chunk that is repeated after a crash, or one that a paused process writes late,
- * collapses. When all rows are there the sealer computes the version's buckets from scratch, they are
- * counted again from the raw events, and when both agree the version is complete.
+ * Computes the past usage of new meter versions (metering 4 and 6). Once every partition has recorded from
+ * where it evaluates a version live, the canonical raw events below are evaluated too. Rows carry the events'
+ * own positions, so duplicates collapse if a chunk is repeated after a crash, or if a paused process writes
+ * one late. When all rows are written the sealer computes the version's buckets from scratch. They are then
+ * verified against the raw events; if both agree, the version is complete.
  */
 export class Backfill {
   readonly #deps: BackfillDeps;
@@ -57,7 +57,7 @@ export class Backfill {
     this.#deps = deps;
   }
 
-  /** Until the turn is over. Throws what a replay or a recount throws, when all have ended. */
+  /** Runs until the turn is over. Throws the errors of replays and verifications when all have ended. */
   async run(over: AbortSignal): Promise<void> {
     const { pool, eventLog, generation } = this.#deps;
     const failed = new AbortController();
@@ -65,7 +65,7 @@ export class Backfill {
     try {
       while (!ended.aborted) {
         const versions = await versionsInBackfill(pool);
-        // Asked of the log each time: another process may have resized it.
+        // Read from the log each time: another process may have resized it.
         if (versions.some(({ backfill_state }) => backfill_state === 'waiting'))
           await beginBackfills(pool, generation, (await eventLog.epochs()).at(-1)!);
         for (const version of versions) await this.#take(version, ended, failed);
@@ -107,7 +107,7 @@ export class Backfill {
     this.#running.set(id, running);
   }
 
-  /** Counts the events to replay when nobody has yet. */
+  /** Counts the events to replay, if they are not counted yet. */
   async #isEmpty(version: VersionInBackfill): Promise<boolean> {
     const { pool, store } = this.#deps;
     if (version.backfill_total !== null) return version.backfill_total === '0';

@@ -11,10 +11,10 @@ import type { EventIndexRow, MeterUsageRow, RawEventRow, RejectedRow } from '../
 import { MetersFailed, whyItFailed } from './meter-catalog.ts';
 import type { MeteredRows } from './meter-events.ts';
 
-/** Whom a rejection is about, for metrics and notices; the row itself is encoded. */
+/** The subject of a rejection, for metrics and notices; the row itself is encoded. */
 export type Rejection = Omit<Written<RejectedRow>, 'raw'>;
 
-/** What one batch writes, table by table; null where it writes nothing. */
+/** What one batch writes, by table; null where it writes nothing. */
 export interface EncodedBatch {
   readonly raw: EncodedRows | null;
   readonly index: EncodedRows | null;
@@ -24,8 +24,8 @@ export interface EncodedBatch {
 }
 
 /**
- * Collects the rows of one batch as bytes. Batches of one process take turns with one of these: from
- * the first row to `take` nothing is waited for, so that events are garbage before they are old.
+ * Collects the rows of one batch as bytes. The batches of one process use it one after another. From the
+ * first row to `take` there is no `await`, so that events become garbage while they are young.
  */
 export class BatchRows implements MeteredRows {
   readonly #raw = new RowEncoder(RAW_EVENT_LINES);
@@ -57,7 +57,10 @@ export class BatchRows implements MeteredRows {
     if (!this.#failed.has(meterVersionId)) this.#failed.set(meterVersionId, whyItFailed(error));
   }
 
-  /** Throws `MetersFailed`, with nothing to write, when a version failed: the batch is done again without it. */
+  /**
+   * Throws `MetersFailed`, with nothing to write, if a version failed: the batch is processed again without
+   * it.
+   */
   take(): EncodedBatch {
     const rejections = this.#rejections;
     this.#rejections = [];

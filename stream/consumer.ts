@@ -44,10 +44,10 @@ import type { RejectionNotices } from './rejection-notices.ts';
 import { Troubles } from './troubles.ts';
 import type { TableWriters } from './table-writers.ts';
 
-/** How many of the stored copies beyond the progress are compared with the log. */
+/** Number of stored copies beyond the progress that are compared with the log. */
 const STORED_COMPARED = 100;
 
-/** The stream's name among the readers of the log. */
+/** The stream's consumer group. */
 export const STREAM_GROUP = 'stream';
 
 export interface ConsumerDeps {
@@ -69,9 +69,9 @@ export interface ConsumerOptions {
 }
 
 /**
- * Reads the log and moves the watermarks (metering 4). The truth about progress is our own row per
- * partition: an assignment takes the next generation, which refuses whatever an earlier owner still
- * tries to move, and begins where that row stands.
+ * Reads the log and moves the watermarks (metering 4). The authoritative progress is our own row per
+ * partition. An assignment takes the next generation, which makes every progress of an earlier owner refused,
+ * and begins at that row.
  */
 export class StreamConsumer implements LogReader {
   readonly #deps: ConsumerDeps;
@@ -96,7 +96,7 @@ export class StreamConsumer implements LogReader {
     });
   }
 
-  /** Finishes the batches in flight as far as the stores answer, and gives the partitions up. */
+  /** Finishes the batches in flight as far as the stores answer, and gives up the partitions. */
   async close(): Promise<void> {
     this.#deps.patience.drain();
     await this.#consumer?.close();
@@ -109,7 +109,7 @@ export class StreamConsumer implements LogReader {
     return this.#consumer?.assigned() ?? [];
   }
 
-  /** Whether every held partition tells new ids apart without asking ClickHouse. */
+  /** Whether every held partition recognizes new ids without querying ClickHouse. */
   get filtersCover(): boolean {
     return [...this.#owned.values()].every((owned) => owned.index.covers);
   }
@@ -118,7 +118,7 @@ export class StreamConsumer implements LogReader {
     return [...this.#owned.values()].reduce((sum, owned) => sum + owned.index.filterBytes, 0);
   }
 
-  /** Decided from our own progress and replays, and from where closed epochs were noted to end. */
+  /** Decided from our own progress and replays, and from the recorded ends of closed epochs. */
   async epochToRead(epochs: readonly LogEpoch[]): Promise<number> {
     if (epochs.length === 1) return epochs[0]!.epoch;
     const { pool } = this.#deps;
@@ -128,7 +128,7 @@ export class StreamConsumer implements LogReader {
     return epochToRead(withNotedEnds(epochs, noted), await readReaderProgress(pool));
   }
 
-  /** One run at a time; what fails is found again by the next look. */
+  /** One run at a time; the next check finds records that failed. */
   #forwardLate(late: readonly LateRecords[]): void {
     const { pool, eventLog, log } = this.#deps;
     this.#forwarding ??= (async () => {
@@ -143,7 +143,7 @@ export class StreamConsumer implements LogReader {
       .finally(() => (this.#forwarding = null));
   }
 
-  /** Partitions that this process refuses now. */
+  /** Partitions that this process cannot read now, with the reason. */
   troubles(): { readonly partition: number; readonly reason: string }[] {
     return this.#troubles.current();
   }
@@ -193,12 +193,12 @@ export class StreamConsumer implements LogReader {
     return { offset: from, handled };
   }
 
-  /** From here on a closed partition is drained when the progress has reached its end. */
+  /** From now on, a closed partition is drained when the progress has reached its end. */
   async agrees(at: LogAssignment, next: bigint): Promise<void> {
     if (at.closed) await noteEnd(this.#deps.pool, at, next);
   }
 
-  /** The log found that it is not the one we have read. */
+  /** The log is not the one that this process has read. */
   async differs(at: LogAssignment, fault: LogFault): Promise<void> {
     this.#forget(at.partition);
     await this.#noteStop(at, fault);
@@ -213,7 +213,7 @@ export class StreamConsumer implements LogReader {
     }
   }
 
-  /** That another process has the partition, or that this one ends, is no trouble. */
+  /** Not a trouble: another process has the partition, or this process ends. */
   #troubled(partition: number, error: unknown): unknown {
     const isUsual = error instanceof PartitionLost || error instanceof Draining;
     if (!isUsual && error instanceof Error) this.#troubles.note(partition, error);
@@ -237,7 +237,8 @@ export class StreamConsumer implements LogReader {
         owned.readFrom = readable.nextOffset;
       });
     await this.#noteCatalog(owned);
-    // Not set aside: after a rollback of the product it waits for the version that wrote it.
+    // Not set aside: after a rollback of the product the partition waits for the version that wrote the
+    // record.
     if (newer >= 0) throw new RecordOfNewerSchema(batch, newer);
   }
 
@@ -262,8 +263,8 @@ export class StreamConsumer implements LogReader {
   }
 
   /**
-   * A version that fails is set aside, durably, and the batch is done again without it: its neighbours
-   * count, and nothing of the batch counts for the version that failed.
+   * A version that fails is set aside, durably, and the batch is processed again without it: the other
+   * versions count, and nothing of the batch counts for the failed version.
    */
   async #evaluate(
     owned: OwnedPartition,
@@ -287,7 +288,7 @@ export class StreamConsumer implements LogReader {
     }
   }
 
-  /** Writes rows of the past again, without moving the watermark, which is beyond them already. */
+  /** Writes past rows again without moving the watermark, which is already beyond them. */
   async #replay(owned: OwnedPartition, batch: LogBatch): Promise<void> {
     const { pool, patience, log } = this.#deps;
     const versions = await patience.outlast('read meter versions', () =>
@@ -304,7 +305,7 @@ export class StreamConsumer implements LogReader {
     log.info({ partition: owned.partition, next: String(batch.nextOffset) }, 'replayed');
   }
 
-  /** Step 5: one fenced statement. When it is refused, another process owns the partition. */
+  /** Step 5: one fenced statement. If it is refused, another process owns the partition. */
   async #move(
     owned: OwnedPartition,
     to: bigint,
@@ -320,7 +321,7 @@ export class StreamConsumer implements LogReader {
     owned.moved(to, catalogVersion);
   }
 
-  /** An idle partition says at once from where it evaluates a new meter version (metering 6). */
+  /** An idle partition records at once from where it evaluates a new meter version (metering 6). */
   async #noteCatalog(owned: OwnedPartition): Promise<void> {
     try {
       await owned.exclusive(async () => {
@@ -329,7 +330,7 @@ export class StreamConsumer implements LogReader {
         await this.#move(owned, owned.offset, catalogVersion);
       });
     } catch (error) {
-      // Whoever lost the partition hears of it from the next batch.
+      // If the partition is lost, the next batch reports it.
       this.#deps.log.info({ err: error, partition: owned.partition }, 'catalog not noted');
     }
   }
@@ -338,7 +339,9 @@ export class StreamConsumer implements LogReader {
     for (const owned of this.#owned.values()) void this.#noteCatalog(owned);
   }
 
-  /** Where a replay that is due begins: what has left the log can not be replayed. Null: none is due. */
+  /**
+   * Start of a replay that is due; records that the log has deleted cannot be replayed. Null: none is due.
+   */
   async #replayFrom(assignment: Assignment): Promise<bigint | null> {
     const { pool, eventLog, log } = this.#deps;
     const { epoch, partition } = assignment;

@@ -4,7 +4,7 @@ import type { LogBatch, LogRecord } from '../platform/event-log/event-log.ts';
 import { slotOf, slotScope, type Slot } from '../schemas/events/slot.ts';
 import { decodeEvents, UndecodableRecord, type UsageEvent } from '../schemas/events/usage-event.ts';
 
-/** One copy of an event, or one void, at its place in the log. */
+/** One copy of an event, or one void, with its position in the log. */
 export class Copy {
   readonly event: UsageEvent;
   readonly slot: Slot;
@@ -28,7 +28,7 @@ export class Copy {
   }
 }
 
-/** Where a record stands: the position of its first event, and texts of all of them. */
+/** The place of a record: the position of its first event, and the position texts of all its events. */
 interface RecordPlace {
   readonly first: Position;
   readonly textAt: (index: number) => string;
@@ -36,16 +36,19 @@ interface RecordPlace {
 
 export interface DecodedBatch {
   readonly partition: number;
-  /** Copies of events in ascending position; voids apart, as they are no copies. */
+  /** Copies of events in ascending position; voids are separate because they are not copies. */
   readonly copies: readonly Copy[];
   readonly voids: readonly Copy[];
-  /** What can not be read or stored, with its position and why (metering 4). Its neighbours count. */
+  /**
+   * Input that cannot be read or stored, with its position and reason (metering 4). The events around it
+   * count.
+   */
   readonly rejected: readonly RejectedRow[];
 }
 
 /**
- * Reads the records of a batch. Nothing that a record holds makes it throw: bytes that are no record,
- * and events that the store could not hold, are set aside, the same ones at every replay.
+ * Reads the records of a batch. No content of a record makes it throw. Bytes that are not a record, and
+ * events that the store cannot hold, are set aside, the same ones at every replay.
  */
 export function decodeBatch(batch: LogBatch): DecodedBatch {
   const copies: Copy[] = [];
@@ -83,11 +86,11 @@ function eventsOf(record: LogRecord, refuse: (reason: string) => void): readonly
   }
 }
 
-/** The last instant that the store's times can hold, exclusive: 2299-01-01T00:00:00Z. */
+/** End of the store's time range, exclusive: 2299-01-01T00:00:00Z. */
 const TIMES_END = 10_382_256_000_000;
 const isStorableTime = (ms: number): boolean => Number.isInteger(ms) && ms >= 0 && ms < TIMES_END;
 
-/** The edge lets none of these in; another producer, or a fault of the edge, might. */
+/** The edge refuses all of these; another producer, or a bug of the edge, might send them. */
 export function whyNotStorable(event: UsageEvent): string | null {
   if (event.tenant_id === '' || event.environment_id === '') return 'without tenant or environment';
   if (event.event_id === '') return 'without event_id';
@@ -145,7 +148,7 @@ const NOTHING_KNOWN = {
   ingested_at: 0,
 } as const;
 
-/** Neighbours mostly share their scope; the hashed prefix of each is made once. */
+/** Neighbouring events mostly share their scope; the hashed prefix of each scope is computed once. */
 class ScopeCache {
   readonly #scopes = new Map<string, Map<string, string>>();
   #tenantId: string | undefined;

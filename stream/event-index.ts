@@ -5,18 +5,18 @@ import { IdFilter } from './id-filter.ts';
 
 export interface IndexedPartition {
   readonly partition: number;
-  /** Partitions of the epoch: which slots are this partition's. */
+  /** Partition count of the epoch; it decides which slots belong to this partition. */
   readonly partitions: number;
 }
 
 /**
- * The event index as one assignment of a partition sees it. A look-up in ClickHouse costs some 0.2 s
- * for 10,000 slots, so a filter in memory answers for those that are certainly new.
+ * The event index for one assignment of a partition. A look-up in ClickHouse costs some 0.2 s for 10,000
+ * slots, so an in-memory filter answers for slots that are certainly new.
  *
- * The filter counts only while it provably covers the index below the next batch: everything below
- * the offset where the assignment began was in ClickHouse when the generation was taken, and is read
- * from there after that (`load`); everything from there on passes through `note`. Until the load has
- * ended, and for ever after one that failed, every slot is looked up.
+ * The filter is used only while it provably covers the index below the next batch. Slots below the offset
+ * where the assignment began were in ClickHouse when the generation was taken, and are read from there
+ * afterwards (`load`); all later slots pass through `note`. Until the load has ended, and permanently after a
+ * failed load, every slot is looked up.
  */
 export class PartitionIndex {
   readonly #store: UsageStore;
@@ -30,7 +30,7 @@ export class PartitionIndex {
     this.#at = at;
   }
 
-  /** Whether new slots are told apart without asking ClickHouse. */
+  /** Whether new slots are recognized without querying ClickHouse. */
   get covers(): boolean {
     return this.#covers;
   }
@@ -39,7 +39,7 @@ export class PartitionIndex {
     return this.#filter.bytes;
   }
 
-  /** Reads the partition's slots from ClickHouse. To be begun after the generation was taken. */
+  /** Reads the partition's slots from ClickHouse. Call it after the generation was taken. */
   async load(): Promise<void> {
     const { partition, partitions } = this.#at;
     const groups = slotGroupsOfPartition(partition, partitions);
@@ -57,14 +57,14 @@ export class PartitionIndex {
     this.#covers = true;
   }
 
-  /** The partition was given up: a load that is under way ends early and never counts. */
+  /** The partition was given up: a running load ends early and never counts. */
   abandon(): void {
     this.#abandoned = true;
     this.#covers = false;
     this.#filter = new IdFilter();
   }
 
-  /** The smallest position of each of these slots that the index knows. */
+  /** The smallest position of each of these slots that the index has. */
   async smallestPositions(slots: readonly Slot[]): Promise<ReadonlyMap<Slot, Position>> {
     const unsure = this.#covers ? slots.filter((slot) => this.#filter.mayContain(slot)) : slots;
     return unsure.length === 0 ? NONE : this.#store.smallestPositions(unsure);

@@ -7,15 +7,15 @@ import { decodeEvents, UndecodableRecord, type UsageEvent } from '../schemas/eve
 
 const EVENTS_AT_ONCE = 1_000;
 
-/** Records that a closed partition holds beyond its noted end and that nobody has forwarded. */
+/** Records of a closed partition beyond its recorded end that are not forwarded yet. */
 export interface LateRecords extends LogPartition {
   readonly from: bigint;
   readonly to: bigint;
 }
 
 /**
- * A broker may take records for a moment after their epoch was closed. They were acknowledged, and the next
- * epoch may have been read already, so they must not count under their old positions (metering 3).
+ * A broker may accept records for a moment after their epoch was closed. They were acknowledged, and the next
+ * epoch may already have been read, so they must not count under their old positions (metering 3).
  */
 export function lateRecords(
   epochs: readonly LogEpoch[],
@@ -31,7 +31,7 @@ export function lateRecords(
   );
 }
 
-/** Appends the events of kept records to the open epoch, where they get their positions. Answers how many. */
+/** Appends the events of kept records to the open epoch, where they get new positions. Returns how many. */
 export async function forwardRecords(
   log: EventLog,
   { epoch, partition, from, to }: LateRecords,
@@ -51,7 +51,7 @@ export async function forwardEvents(log: EventLog, events: readonly UsageEvent[]
   return events.length;
 }
 
-/** Damaged records hold no event for anybody. */
+/** A damaged record contains no readable event. */
 function eventsOf(record: Buffer): UsageEvent[] {
   try {
     return decodeEvents(record);

@@ -1,9 +1,9 @@
 import type { Slot } from '../schemas/events/slot.ts';
 
 /**
- * A set that forgets nothing and may claim too much: "no" is certain, "maybe" is wrong for about one
- * slot in 200. 12 bits a slot, in blocks of 512 bits so that a question costs one cache line. Grows by
- * layers, each twice the last; every layer is asked.
+ * A set without deletion that may report false positives: "no" is certain, "maybe" is wrong for about one
+ * slot in 200. 12 bits a slot, in blocks of 512 bits so that a query costs one cache line. Grows by layers,
+ * each twice the last; every layer is queried.
  */
 export class IdFilter {
   readonly #layers: Layer[] = [];

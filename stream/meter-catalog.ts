@@ -12,11 +12,11 @@ import {
   type MeterCatalogSnapshot,
 } from '../postgres/tables/meter-versions.ts';
 
-/** A meter version that is evaluated. */
+/** A meter version that the stream evaluates. */
 export interface ActiveMeter {
   readonly version: MeterVersion;
   readonly evaluate: CompiledMeter;
-  /** COUNT without filters and dimensions does not look at the properties: they need not be parsed. */
+  /** COUNT without filters and dimensions does not read the properties, so they need not be parsed. */
   readonly needsProperties: boolean;
 }
 
@@ -50,13 +50,13 @@ const NO_METERS: readonly ActiveMeter[] = [];
 export interface MeterCatalogDeps {
   readonly pool: Pool;
   readonly log: Logger;
-  /** How often the catalog's number is compared in case a notice was lost. */
+  /** How often the catalog's number is polled, in case a notice was lost. */
   readonly pollMs?: number;
 }
 
 /**
- * The stream's copy of the meter catalog. A notice makes it fresh at once, a poll stands behind the
- * notice, and `atLeast` is the rule of assignment: no partition goes back to an older catalog.
+ * The stream's copy of the meter catalog. A notice refreshes it at once, and polling covers lost notices.
+ * `atLeast` is the rule of assignment: no partition goes back to an older catalog.
  */
 export class MeterCatalogCache {
   readonly #deps: MeterCatalogDeps;
@@ -98,16 +98,17 @@ export class MeterCatalogCache {
   }
 
   /**
-   * Meters of these versions, for replays of versions that the catalog may have ended. Without those that
-   * do not compile: they are set aside, and nobody reads what they would write.
+   * Meters of these versions, for replays of versions that may have ended in the catalog. Versions that do
+   * not compile are omitted: they are set aside, and their rows would never be read.
    */
   compile(versions: readonly MeterVersion[]): ActiveMeter[] {
     return this.#compileAll(versions).active;
   }
 
   /**
-   * Sets versions aside that could not be evaluated, tells their tenants, and takes the catalog without
-   * them. When this resolves they are marked for good, so progress may move past what they did not count.
+   * Sets aside versions that could not be evaluated, notifies their tenants, and loads the catalog without
+   * them. When this resolves, the mark is durable, so progress may move past the events that they did not
+   * count.
    */
   async setAside(failed: readonly FailedVersion[]): Promise<void> {
     const aside = await setVersionsAside(this.#deps.pool, failed);
@@ -145,7 +146,7 @@ export class MeterCatalogCache {
     );
   }
 
-  /** One at a time: answers that overtake each other must not bring an older catalog back. */
+  /** One at a time: answers in another order must not restore an older catalog. */
   #refresh(): Promise<void> {
     const refreshed = this.#refreshing.catch(() => {}).then(() => this.#readCatalog());
     this.#refreshing = refreshed;
@@ -173,7 +174,7 @@ export class MeterCatalogCache {
   }
 }
 
-/** Throws for a version that does not compile: one that was accepted by a rule that is gone, or damaged. */
+/** Throws if a version does not compile: it was accepted under an earlier rule, or is damaged. */
 export function compileActiveMeter(version: MeterVersion): ActiveMeter {
   const { aggregation, filters } = version.spec;
   const needsProperties =
@@ -181,7 +182,7 @@ export function compileActiveMeter(version: MeterVersion): ActiveMeter {
   return { version, needsProperties, evaluate: compileMeter(version) };
 }
 
-/** Versions that threw while they were evaluated: a bug or a damaged version. No event alone does that. */
+/** Versions that threw during evaluation: a bug or a damaged version. An event alone never causes this. */
 export class MetersFailed extends Error {
   readonly failed: readonly FailedVersion[];
 
@@ -201,7 +202,7 @@ export function compileOrFail(version: MeterVersion): ActiveMeter {
   }
 }
 
-/** What its tenant is told: the refusal of what is written in the meter, and nothing of our own errors. */
+/** The reason for the tenant: the refusal of the meter's definition, without details of our own errors. */
 export function whyItFailed(error: unknown): string {
   if (error instanceof BillingError) return `${error.message}.`;
   return 'The meter could not be evaluated because of an internal error.';

@@ -10,7 +10,7 @@ import { uniqueHash } from '../schemas/events/unique-hash.ts';
 import type { ActiveMeter } from './meter-catalog.ts';
 import type { Metering } from '../domain/metering/meter-event.ts';
 
-/** What the meters need of an event, whether it comes from the log or, in a backfill, from the raw copies. */
+/** The parts of an event that meters need, from the log or, in a backfill, from the raw copies. */
 export interface MeteredEvent {
   readonly tenant_id: string;
   readonly environment_id: string;
@@ -24,11 +24,14 @@ export interface MeteredEvent {
   readonly ingested_at: number;
 }
 
-/** Takes the rows of one event: what counted, and by which meter no value could be had from it. */
+/** Receives the rows of one event: its usage, and the meters that could not get a value from it. */
 export interface MeteredRows {
   usage(row: Written<MeterUsageRow>): void;
   rejected(row: Written<RejectedRow>): void;
-  /** The version threw instead of giving a value or a reason: it is to be set aside, and the batch done without it. */
+  /**
+   * The version threw instead of returning a value or a reason: set it aside and process the batch without
+   * it.
+   */
   failed(meterVersionId: string, error: unknown): void;
 }
 
@@ -37,7 +40,7 @@ interface EventPlace {
   readonly position: Position | string;
 }
 
-/** Lets each of `meters` look at one canonical event and hands the rows to `into` (metering 4 and 6). */
+/** Evaluates each of `meters` on one canonical event and passes the rows to `into` (metering 4 and 6). */
 export function meterEvent(
   event: MeteredEvent,
   at: EventPlace,
@@ -123,7 +126,7 @@ function unmetered(
   };
 }
 
-/** What the event debugger shows. */
+/** Texts for the event debugger. */
 const MESSAGES = {
   value_missing: 'The event has no value in the field that the meter reads.',
   value_not_numeric: "The value in the meter's field is not a number.",

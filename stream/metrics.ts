@@ -1,12 +1,12 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 
-/** What the stream tells about itself. */
+/** Metrics of the stream. */
 export interface StreamMetrics {
   inserted(table: string, rows: number): void;
-  /** Events of a batch whose progress has moved, and how old the oldest of them had become by then. */
+  /** Events of a batch, recorded after its progress has moved, with the age of the oldest at that time. */
   processed(partition: number, events: number, duplicates: number, oldestSeconds: number): void;
   rejected(reason: string): void;
-  /** Whole records and events that no meter version saw. */
+  /** Whole records and events that are set aside before any meter version. */
   setAside(tenantId: string, reason: string): void;
   sealed(buckets: number, seconds: number): void;
 }

@@ -23,11 +23,11 @@ export interface NewEpochDeps {
 }
 
 /**
- * Goes on after the log of some partitions was lost or put back to an earlier state. The epoch is closed, so
- * that none of its positions is given out again; a stopped partition ends where its progress stands; and
- * every event that the log still holds of it, or that a batch without an end has left in the usage
- * store, is appended to the new epoch. Those that were counted before are copies there and count once.
- * May be run again after a failure anywhere: the stop goes last.
+ * Continues after the log of some partitions was lost or restored to an earlier state. The epoch is closed,
+ * so that none of its positions is used again. A stopped partition ends at its progress. Every event of it
+ * that the log still holds, or that an unfinished batch has left in the usage store, is appended to the new
+ * epoch. Events that were counted before are copies there and count once. May be run again after a failure at
+ * any point: the stop is removed last.
  */
 export async function openNewEpoch(deps: NewEpochDeps): Promise<{ epoch: number; events: number }> {
   const { pool, eventLog, say } = deps;
@@ -37,7 +37,7 @@ export async function openNewEpoch(deps: NewEpochDeps): Promise<{ epoch: number;
   let events = 0;
   for (const stop of stops) {
     const partitions = epochs.find(({ epoch }) => epoch === stop.epoch)?.partitions;
-    // From here on an owner that still works on it moves nothing.
+    // From now on, an owner that still works on it cannot move the progress.
     await fencePartition(pool, stop);
     const next = await nextOffset(eventLog, stop);
     const found = await forwardRecords(eventLog, { ...stop, from: 0n, to: next });
@@ -58,7 +58,7 @@ async function nextOffset(log: EventLog, { epoch, partition }: StreamStop): Prom
   return positions.find((at) => at.epoch === epoch && at.partition === partition)?.next ?? 0n;
 }
 
-/** The open epoch is closed when a stop is in it, or when a later one was read or stored already. */
+/** Closes the open epoch if it contains a stop, or if a later epoch was already read or stored. */
 async function closeStoppedEpochs(
   { pool, eventLog, store, say }: NewEpochDeps,
   stops: readonly StreamStop[],
@@ -78,7 +78,7 @@ async function closeStoppedEpochs(
   say(`epoch ${open.epoch} is closed, epoch ${epoch} is open`);
 }
 
-/** What stands in the usage store beyond the progress: appended again, then taken out. */
+/** Copies in the usage store beyond the progress: appended again, then deleted. */
 async function forwardStored(
   { eventLog, store, say }: NewEpochDeps,
   { epoch, partition, next_offset }: StreamStop,

@@ -5,7 +5,7 @@ import type { Logger } from '../platform/log.ts';
 const WAIT_MS_MIN = 100;
 const WAIT_MS_MAX = 5_000;
 
-/** The stream is being drained while a store does not answer: the work is left to the next owner. */
+/** The stream is draining while a store does not answer: the next owner does the work. */
 export class Draining extends Error {
   constructor() {
     super('The stream is draining.');
@@ -14,8 +14,8 @@ export class Draining extends Error {
 }
 
 /**
- * Where an outage of a store ends: the work is tried again until it succeeds, with growing pauses, so
- * that the partition waits and nothing is lost. A failed assertion is no outage and passes through.
+ * Handles an outage of a store: the work is retried until it succeeds, with growing pauses, so that the
+ * partition waits and nothing is lost. A failed assertion is not an outage and is thrown.
  */
 export class OutagePatience {
   readonly #log: Logger;
@@ -26,12 +26,12 @@ export class OutagePatience {
     this.#log = log;
   }
 
-  /** Whether some work is waiting for a store to come back. */
+  /** Whether some work is waiting for a store. */
   get isWaiting(): boolean {
     return this.#failing > 0;
   }
 
-  /** From here on what fails is given up with `Draining`; what is under way may finish. */
+  /** From now on, failing work is given up with `Draining`; running work may finish. */
   drain(): void {
     this.#draining.abort();
   }
@@ -55,7 +55,7 @@ export class OutagePatience {
         if (attempt === 0) this.#failing++;
         this.#log[attempt === 0 ? 'warn' : 'error']({ err: error, what, attempt }, 'retrying');
       }
-      // Half of the pause is chance, so that partitions do not come back in step.
+      // Half of the pause is random, so that partitions do not retry in step.
       await sleep(waitMs / 2 + (Math.random() * waitMs) / 2, undefined, {
         signal: this.#draining.signal,
       }).catch(() => {});

@@ -3,7 +3,7 @@ import type { Assignment } from '../postgres/tables/stream-progress.ts';
 import { StoredCopies } from './stored-copies.ts';
 import type { PartitionIndex } from './event-index.ts';
 
-/** Another process owns the partition now: what this one still has of it is void. */
+/** Another process owns the partition now: unfinished work of this process is invalid. */
 export class PartitionLost extends Error {
   constructor(partition: number) {
     super(`Partition ${partition} belongs to another owner.`);
@@ -11,15 +11,17 @@ export class PartitionLost extends Error {
   }
 }
 
-/** One partition from its assignment until it is taken away. */
+/** One partition from its assignment until it is revoked. */
 export class OwnedPartition {
   readonly epoch: number;
   readonly partition: number;
   readonly generation: string;
   readonly index: PartitionIndex;
-  /** Copies that a batch without an end has stored beyond the progress: the log must have just these there. */
+  /**
+   * Copies that an unfinished batch has stored beyond the progress: the log must have exactly these there.
+   */
   readonly stored: StoredCopies;
-  /** Where the next batch begins; behind `offset` while a replay is due. */
+  /** Start of the next batch; lower than `offset` while a replay is due. */
   readFrom: bigint;
   #offset: bigint;
   #evaluatedWith: number;
@@ -47,7 +49,7 @@ export class OwnedPartition {
     return this.#offset;
   }
 
-  /** The newest catalog that the stored progress carries. */
+  /** The newest catalog recorded with the progress. */
   get evaluatedWith(): number {
     return this.#evaluatedWith;
   }
@@ -66,14 +68,16 @@ export class OwnedPartition {
     return new PartitionLost(this.partition);
   }
 
-  /** Runs `work` when everything given before has ended: a batch and a note of the catalog take turns. */
+  /**
+   * Runs `work` after all earlier work has ended, so that a batch and a note of the catalog never overlap.
+   */
   exclusive(work: () => Promise<void>): Promise<void> {
     const done = this.#tail.then(work);
     this.#tail = done.catch(() => {});
     return done;
   }
 
-  /** The part of a batch that is below the watermark, and the part at and beyond it. */
+  /** The part of a batch below the watermark, and the part at and beyond it. */
   split(batch: LogBatch): { again: LogBatch | null; anew: LogBatch | null } {
     if (batch.nextOffset <= this.#offset) return { again: batch, anew: null };
     if (this.readFrom >= this.#offset) return { again: null, anew: batch };

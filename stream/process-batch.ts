@@ -25,22 +25,21 @@ export interface BatchDeps {
   readonly patience: OutagePatience;
 }
 
-/** What became of a batch, for metrics and notices. */
+/** Outcome of a batch, for metrics and notices. */
 export interface BatchOutcome {
   readonly copies: number;
   readonly duplicates: number;
-  /** `ingested_at` of the oldest event; null when there was none. */
+  /** `ingested_at` of the oldest event; null if there was none. */
   readonly oldestIngestedAt: number | null;
   readonly rejections: readonly Rejection[];
 }
 
 /**
- * Steps 1 to 4 of metering 4 for one batch of one partition: decide which copies are canonical, then
- * write all copies, the index, and the usage of the canonical ones. The decision needs smaller
- * positions only, so the three writes run side by side; the caller moves the progress after all have
- * succeeded, and decides the next batch after that. A crash anywhere replays the events under any
- * other batch boundaries, and every row written twice collapses, because its identity is the event's
- * position and not the batch it came in.
+ * Steps 1 to 4 of metering 4 for one batch of one partition: decide which copies are canonical, then write
+ * all copies, the index, and the usage of the canonical ones. The decision needs only smaller positions, so
+ * the three writes run in parallel. The caller moves the progress after all have succeeded, and decides the
+ * next batch after that. After a crash at any point the events are replayed, possibly in other batches. Every
+ * row written twice collapses, because its identity is the event's position and not the batch.
  */
 export async function processBatch(
   deps: BatchDeps,
@@ -67,7 +66,7 @@ interface EncodedStep {
   readonly outcome: BatchOutcome;
 }
 
-/** The decision and its rows as bytes. The events themselves are let go before anything is written. */
+/** The decision and its rows as bytes. The events are released before anything is written. */
 async function decideAndEncode(
   deps: BatchDeps,
   index: PartitionIndex,
@@ -130,7 +129,7 @@ function addRows(
       is_canonical,
     });
     if (!is_canonical) continue;
-    // A replay finds its own row in the index: the smallest position stands there already.
+    // A replay finds its own row in the index, with its own position as the smallest.
     if (indexed.size === 0 || indexed.get(slot) !== copies[copy]!.position)
       rows.index({ slot, position });
     const meters = catalog.metersOf(event.tenant_id, event.environment_id, event.event_name);

@@ -2,7 +2,7 @@ import { LOG_FAULT_TEXT, type LogFault } from '../domain/metering/log-identity.t
 import type { LogBatch } from '../platform/event-log/event-log.ts';
 import type { LogPartition } from '../postgres/tables/stream-progress.ts';
 
-/** The partition waits for a process that can read the record; it is given up and tried again. */
+/** The partition waits for a process that can read the record; it is given up and retried. */
 export class RecordOfNewerSchema extends Error {
   constructor({ partition, records }: LogBatch, index: number) {
     super(
@@ -12,7 +12,7 @@ export class RecordOfNewerSchema extends Error {
   }
 }
 
-/** The log of the partition is not the one that was read; a person decides how to go on. */
+/** The log of the partition is not the one that was read; an operator must decide how to continue. */
 export class PartitionStopped extends Error {
   constructor({ epoch, partition }: LogPartition, fault: LogFault) {
     super(

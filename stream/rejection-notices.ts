@@ -8,9 +8,9 @@ const PAUSE_MS = 60_000;
 const KEYS_MAX = 10_000;
 
 /**
- * Sends `event.rejected` for events that were set aside: the first of each environment, meter version
- * and reason at once, then at most one a minute with the number that came since. A notification may
- * get lost with the process; the truth stands in events_rejected.
+ * Sends `event.rejected` for events that were set aside: the first of each environment, meter version and
+ * reason at once, then at most one a minute with the number since the last one. A notification may be lost
+ * with the process; the authoritative record is events_rejected.
  */
 export class RejectionNotices {
   readonly #deps: { readonly pool: Pool; readonly clock: Clock; readonly log: Logger };
@@ -24,7 +24,7 @@ export class RejectionNotices {
     const due: { row: Rejection; count: number }[] = [];
     const now = this.#deps.clock.now();
     for (const row of rejected) {
-      // A record that can not be decoded belongs to nobody who could be told.
+      // The tenant of an undecodable record is unknown, so there is no one to notify.
       if (row.tenant_id === '') continue;
       const key = `${row.tenant_id} ${row.environment_id} ${row.meter_version_id} ${row.reason}`;
       const last = this.#sent.get(key);

@@ -7,14 +7,14 @@ import { whyNotStorable } from './decode-batch.ts';
 export interface RetakeDeps {
   readonly eventLog: EventLog;
   readonly setAside: SetAsideStore;
-  /** What is still not readable, and why. */
+  /** Reports what is still unreadable, and why. */
   readonly say: (line: string) => void;
 }
 
 /**
- * Takes records and events that were set aside in again, as far as this version reads them: they are
- * appended to the log and counted under new positions. They were indexed under none, so an event counts
- * once: also when its sender has sent it again meanwhile, because then this one is the copy.
+ * Appends records and events that were set aside to the log, if this version can read them. They are counted
+ * under new positions. They were not indexed before, so an event counts once. If its sender has sent it again
+ * in the meantime, this one is an inert copy.
  */
 export async function retakeSetAside(deps: RetakeDeps): Promise<{ taken: number; left: number }> {
   const { eventLog, setAside, say } = deps;
@@ -37,7 +37,7 @@ export async function retakeSetAside(deps: RetakeDeps): Promise<{ taken: number;
   return totals;
 }
 
-/** The events, or why they cannot be taken in. */
+/** The events, or the reason why they cannot be ingested. */
 function eventsOf({ reason, raw, message }: SetAside): UsageEvent[] | string {
   if (raw === '') return 'its content was erased';
   if (reason === 'undecodable_record') {

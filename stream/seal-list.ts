@@ -10,7 +10,7 @@ export interface ListedBucket extends BucketKey, PendingBucket {
   readonly marks: Marks;
 }
 
-/** Buckets that the seals written so far do not answer for. Lost with the process, and listed again by the next. */
+/** Buckets with marks beyond their last seal. Lost with the process, and listed again by the next one. */
 export class SealList {
   readonly #pending = new Map<string, ListedBucket>();
 
@@ -18,7 +18,7 @@ export class SealList {
     return this.#pending.size;
   }
 
-  /** Takes in what was found touched. `sealedBelow` answers the vector of a recorded seal. */
+  /** Adds touched buckets. `sealedBelow` returns the vector of a recorded seal. */
   note(
     touched: readonly TouchedBucket[],
     sealedBelow: (seal: bigint) => WatermarkVector | undefined,
@@ -43,7 +43,7 @@ export class SealList {
     }
   }
 
-  /** Buckets to compute now, longest on the list first, not more than `limit`. */
+  /** Buckets to compute now, longest on the list first, at most `limit`. */
   due(now: number, limit: number, isHeld: (bucket: ListedBucket) => boolean): ListedBucket[] {
     const due: ListedBucket[] = [];
     for (const bucket of this.#pending.values()) {
@@ -53,7 +53,7 @@ export class SealList {
     return due;
   }
 
-  /** These were computed below the vector. One that has a mark beyond it stays on the list. */
+  /** These were computed below the vector. A bucket with a mark beyond it stays on the list. */
   sealed(buckets: readonly BucketKey[], below: WatermarkVector): void {
     for (const bucket of buckets) {
       const key = keyOf(bucket);
@@ -64,13 +64,13 @@ export class SealList {
     }
   }
 
-  /** Whether some bucket of a rebuild is still to be computed. */
+  /** Whether a bucket of a rebuild is still on the list. */
   hasForced(): boolean {
     for (const { forced } of this.#pending.values()) if (forced) return true;
     return false;
   }
 
-  /** When the bucket that has been listed longest came onto the list; null when the list is empty. */
+  /** When the oldest entry was added; null when the list is empty. */
   oldest(): number | null {
     let oldest: number | null = null;
     for (const { pendingSince } of this.#pending.values())

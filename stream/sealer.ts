@@ -33,30 +33,32 @@ export interface SealerDeps {
 }
 
 export interface SealerOptions {
-  /** How often marks are listed. Sealing is not urgent: rows that are not sealed are read one by one. */
+  /** How often marks are listed. Sealing is not urgent: rows that are not sealed are read individually. */
   readonly cycleMs: number;
   readonly leaseSeconds: number;
 }
 
 const DEFAULTS: SealerOptions = { cycleMs: 5_000, leaseSeconds: 15 };
 
-/** Bounds the time between two records of a seal. */
+/** Bounds the time between two recorded seals. */
 const BUCKETS_PER_CYCLE = 20_000;
-/** With this many buckets on the list the rest of a long listing waits: a rebuild has millions of them. */
+/** At this many buckets on the list, the rest of a long listing waits: a rebuild has millions of them. */
 const LIST_SIZE_MAX = 200_000;
-/** Unless those on the list are still in use by then, so that none of them could be computed. */
+/**
+ * After this time a full listing continues anyway: the listed buckets may all be too recent to be computed.
+ */
 const LIST_WAIT_MS = 35_000;
-/** A mark becomes visible some time after it was made. One that is seen too late costs speed only. */
+/** A mark becomes visible some time after it was made. A mark that is seen too late costs only speed. */
 const LIST_OVERLAP_MS = 60_000;
-/** How soon a version whose backfill has ended is looked for. */
+/** How often to look for a version with a finished backfill. */
 const BACKFILL_POLL_MS = 250;
 
 /**
- * The only writer of usage buckets (metering 5, "Seals"). One process at a time has the turn, by a
- * lease on the Postgres clock; each turn is a generation, so that one which was paused past its lease
- * can record nothing and its buckets lose. A turn goes in cycles: list what was touched, read the
- * watermarks, compute what is due from the rows below them, record the seal. A cycle that fails ends
- * the turn, because its seal number may stand on buckets of an older vector and must not be used again.
+ * The only writer of usage buckets (metering 5, "Seals"). One process at a time has the turn, by a lease on
+ * the Postgres clock. Each turn is a generation: a process that was paused past its lease cannot record
+ * anything, and its buckets are ignored. A turn runs in cycles: list what was touched, read the watermarks,
+ * compute what is due from the rows below them, record the seal. A failed cycle ends the turn, because its
+ * seal number may be on buckets of an older vector and must not be used again.
  */
 export class Sealer {
   readonly #deps: SealerDeps;
@@ -71,12 +73,15 @@ export class Sealer {
     this.#options = { ...DEFAULTS, ...options };
   }
 
-  /** Whether this process seals now. */
+  /** Whether this process has the turn. */
   get hasTurn(): boolean {
     return this.#hasTurn;
   }
 
-  /** Buckets on the list, those whose time still runs included; null before the first listing of a turn has ended. */
+  /**
+   * Buckets on the list, including buckets that have not ended; null before the first listing of a turn has
+   * ended.
+   */
   get pendingBuckets(): number | null {
     return this.#cycle?.pendingBuckets ?? null;
   }
@@ -85,7 +90,7 @@ export class Sealer {
     this.#running = this.#run();
   }
 
-  /** Ends after the statement in flight; what was not recorded is computed again by the next turn. */
+  /** Ends after the statement in flight; the next turn computes what was not recorded. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
@@ -121,7 +126,7 @@ export class Sealer {
     this.#hasTurn = true;
     log.info({ generation: String(taken.generation) }, 'sealer: turn begins');
     try {
-      // Both end together, whichever of them fails.
+      // Both end together if either fails.
       const backfill = new Backfill({ ...this.#deps, generation: taken.generation });
       const loops = [this.#seal(taken, over), backfill.run(over)];
       const ended = await Promise.allSettled(loops.map((loop) => loop.finally(end)));
@@ -164,12 +169,12 @@ class SealCycle {
   readonly #generation: bigint;
   readonly #list = new SealList();
   #lastNumber: bigint;
-  /** Marks before this are on the list or sealed; null: everything must be looked at. */
+  /** All marks before this time are on the list or sealed; null: every bucket must be checked. */
   #listedSince: number | null;
   #now = 0;
   #hasListed = false;
   #listing: Listing | null = null;
-  /** The rebuild whose buckets are on the list; it has been answered when none of them is left. */
+  /** The rebuild whose buckets are on the list; it is done when none of them is left. */
   #rebuild: string | null = null;
 
   constructor(deps: SealerDeps, taken: SealerTurn) {
@@ -179,7 +184,7 @@ class SealCycle {
     this.#listedSince = taken.listedSince;
   }
 
-  /** Whether a listing has pages left. */
+  /** Whether a listing has more pages. */
   get isListing(): boolean {
     return this.#listing !== null;
   }
@@ -189,8 +194,8 @@ class SealCycle {
   }
 
   /**
-   * Takes in the buckets that were marked since the last time, as many as the list may hold; call it
-   * again, after some have been computed, while `isListing`.
+   * Adds the buckets that were marked since the last listing, as many as the list may hold. While
+   * `isListing`, call it again after some have been computed.
    */
   async list(): Promise<void> {
     this.#listing ??= await this.#beginListing();
@@ -215,7 +220,7 @@ class SealCycle {
     if (!this.#list.hasForced()) await endRebuild(this.#deps.pool, this.#generation, this.#rebuild);
   }
 
-  /** Null while the rows are under repair. */
+  /** Null during a repair of the rows. */
   async #beginListing(): Promise<Listing | null> {
     const { pool, store } = this.#deps;
     const rebuild = await readRebuildRequest(pool);
@@ -225,7 +230,7 @@ class SealCycle {
       return null;
     });
     if (bounds === null) {
-      // Buckets may be lost too: compare all of them once the rows are back.
+      // Buckets may be lost too: compare all of them after the repair.
       this.#listedSince = null;
       return null;
     }
@@ -235,11 +240,11 @@ class SealCycle {
     return { pages, bounds, rebuild, isForced, beganAt: this.#now, pageAt: 0 };
   }
 
-  /** Computes what is due under one seal. True when there is more to do at once. */
+  /** Computes what is due under one seal. True if more work is due at once. */
   async run(over: AbortSignal): Promise<boolean> {
     const { pool, store, metrics } = this.#deps;
     if (!this.#hasListed) return false;
-    // After the listing: a version whose marks are on the list has its state visible by now.
+    // Read after the listing: the state of a version with marks on the list is visible by now.
     const backfills = await versionsInBackfill(pool);
     const fromScratch = backfills.filter((version) => version.backfill_state === 'sealing');
     const held = new Set(backfills.map((version) => version.id));
@@ -254,13 +259,13 @@ class SealCycle {
     const bounds = await readUsageBounds(pool, [...versions]);
     const seal = packSeal(this.#generation, this.#lastNumber + 1n);
     let bucketCount = 0;
-    // Every row below the bounds has its mark visible, so a listing that begins now misses none of them.
+    // Every row below the bounds has a visible mark, so a listing that begins now misses none of them.
     for await (const buckets of inParts(due, this.#bucketsOf(completed))) {
       const partBegan = performance.now();
       await store.recomputeBuckets(buckets, bounds, seal);
       this.#list.sealed(buckets, bounds.watermarks);
       bucketCount += buckets.length;
-      // A version's whole past is long work: live events have the engine as long in between.
+      // A version's whole past is long work: pause for as long, so that live events get the engine.
       if (completed.length > 0) await pause(performance.now() - partBegan, over);
       if (over.aborted) return false;
     }
@@ -289,12 +294,12 @@ class SealCycle {
   }
 }
 
-/** A listing under way, which may take longer than one cycle. */
+/** A listing in progress, which may take longer than one cycle. */
 interface Listing {
   readonly pages: AsyncIterator<TouchedBucket[]>;
   readonly bounds: UsageBounds;
   readonly rebuild: string | null;
-  /** The buckets are to be computed whatever their seals say. */
+  /** Compute the buckets regardless of their seals. */
   readonly isForced: boolean;
   /** On ClickHouse's clock. */
   readonly beganAt: number;

@@ -35,16 +35,16 @@ export interface StreamOptions {
 export interface RunningStream {
   /** Partitions that this process reads now. */
   assigned(): number[];
-  /** Whether every partition tells new ids apart without asking ClickHouse. */
+  /** Whether every partition recognizes new ids without querying ClickHouse. */
   filtersCover(): boolean;
-  /** False while some batch waits for a store to come back. */
+  /** False while a batch waits for a store. */
   isFlowing(): boolean;
   health(): Promise<'up' | 'degraded' | 'down'>;
-  /** Finishes what is in flight as far as the stores answer; nothing is lost that is not finished. */
+  /** Finishes work in flight as far as the stores answer; unfinished work is not lost. */
   close(): Promise<void>;
 }
 
-/** The stream role: one consumer of the log, and a sealer that waits for its turn. */
+/** The stream role: one consumer of the log, and a sealer that competes for the turn. */
 export async function startStream(
   deps: StreamDeps,
   options: StreamOptions,
@@ -94,7 +94,7 @@ async function readHeads({
   return headsToRead(heads, noted);
 }
 
-/** Read when they are asked for, so that they cost nothing between two scrapes. */
+/** Computed on each scrape, so that they cost nothing in between. */
 function registerGauges({ pool, eventLog, registry }: StreamDeps, consumer: StreamConsumer): void {
   new Gauge({
     name: 'meterline_stream_lag_records',

@@ -4,9 +4,9 @@ import type { LogRecord } from '../platform/event-log/event-log.ts';
 import { decodeEvents, UndecodableRecord } from '../schemas/events/usage-event.ts';
 
 /**
- * Copies that stand in the usage store beyond the progress of a partition, because a batch did not end.
- * A replay writes them again. If the log has other events there, it is not the log they came from: the
- * database was put back to an earlier state, and gives out positions a second time.
+ * Copies in the usage store beyond the progress of a partition, left by an unfinished batch. A replay writes
+ * them again. If the log has other events at these positions, it is not the original log: the database was
+ * restored to an earlier state and assigns positions a second time.
  */
 export class StoredCopies {
   readonly #byOffset = new Map<bigint, StoredCopy[]>();
@@ -18,12 +18,15 @@ export class StoredCopies {
     }
   }
 
-  /** The epoch and offset of the greatest position among copies that stand greatest first; null: none. */
+  /**
+   * The epoch and offset of the greatest position. The copies are sorted greatest first; null if there are
+   * none.
+   */
   static greatest(copies: readonly StoredCopy[]): { epoch: number; offset: bigint } | null {
     return copies[0] === undefined ? null : unpackPosition(copies[0].position);
   }
 
-  /** Whether these records hold the stored events at their places. Each record is compared once. */
+  /** Whether these records contain the stored events at the same positions. Each record is compared once. */
   agreeWith(records: readonly LogRecord[]): boolean {
     if (this.#byOffset.size === 0) return true;
     return records.every((record) => {
@@ -32,7 +35,7 @@ export class StoredCopies {
     });
   }
 
-  /** Everything below has been processed: nothing of it is compared any more. */
+  /** Everything below has been processed and is no longer compared. */
   passed(offset: bigint): void {
     for (const known of this.#byOffset.keys()) if (known < offset) this.#byOffset.delete(known);
   }

@@ -2,13 +2,13 @@ import type { LogHead } from '../domain/metering/log-heads.ts';
 import type { LogPartition } from '../postgres/tables/stream-progress.ts';
 
 /**
- * For how long records have waited without any progress of their partition, from one look to the next: when
- * a record came is not known, and the last progress of an idle partition may be long ago.
+ * How long records have waited without progress of their partition, measured between calls: the arrival time
+ * of a record is not known, and the last progress of an idle partition may be old.
  */
 export class StuckWatch {
   #seen = new Map<string, { readonly passed: bigint; readonly since: number }>();
 
-  /** The longest wait in milliseconds; 0 when nothing waits. */
+  /** The longest wait in milliseconds; 0 when no records wait. */
   look(
     heads: readonly LogHead[],
     progress: readonly (LogPartition & { readonly nextOffset: bigint })[],

@@ -4,9 +4,9 @@ import type { StreamMetrics } from './metrics.ts';
 import type { OutagePatience } from './outage.ts';
 
 /**
- * Collects what several partitions write into one table: rows that arrive while an insert is under
- * way go together into the next one. ClickHouse wants few large inserts, and the pace sets their size:
- * no row waits for company when the table is idle.
+ * Combines the rows that several partitions write into one table: rows that arrive during an insert go
+ * together into the next one. ClickHouse needs few large inserts, and the load sets their size: if the table
+ * is idle, rows are written at once.
  */
 export class TableWriter {
   readonly #write: (parts: readonly EncodedRows[]) => Promise<void>;
@@ -17,7 +17,7 @@ export class TableWriter {
     this.#write = write;
   }
 
-  /** Resolves when the rows are stored. All of a call's rows go into one insert. */
+  /** Resolves when the rows are stored. All rows of a call go into one insert. */
   append(rows: EncodedRows | null): Promise<void> {
     if (rows === null) return Promise.resolve();
     return new Promise((resolve, reject) => {
@@ -58,11 +58,11 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** Bound the memory of one insert; a single call may bring more. */
+/** Bound the memory of one insert; a single call may exceed them. */
 const ROWS_MAX = 60_000;
 const BYTES_MAX = 32 * 1024 * 1024;
 
-/** One writer for each table that the stream fills. */
+/** One writer for each table that the stream writes. */
 export interface TableWriters {
   readonly raw: TableWriter;
   readonly index: TableWriter;
@@ -71,7 +71,7 @@ export interface TableWriters {
   readonly voids: TableWriter;
 }
 
-/** Outages are outlasted here: an insert that may have happened is repeated, which is harmless. */
+/** Retries during outages: repeating an insert that may have succeeded is harmless. */
 export function createTableWriters(
   store: UsageStore,
   patience: OutagePatience,

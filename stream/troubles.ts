@@ -1,8 +1,9 @@
 const FRESH_MS = 30_000;
 
 /**
- * Partitions that this process was given and could not read. A refusal is repeated every few seconds while
- * its cause lasts; one that is not repeated was another process's to solve and is forgotten.
+ * Partitions that were assigned to this process and that it could not read. An error repeats every few
+ * seconds while its cause lasts. If it does not repeat, another process has taken over, and the entry
+ * expires.
  */
 export class Troubles {
   readonly #now: () => number;
@@ -21,7 +22,7 @@ export class Troubles {
     this.#byPartition.delete(partition);
   }
 
-  /** Partitions that are refused now, ascending, and why. */
+  /** Partitions with a current error, ascending, with the reason. */
   current(): { readonly partition: number; readonly reason: string }[] {
     const since = this.#now() - FRESH_MS;
     return [...this.#byPartition]

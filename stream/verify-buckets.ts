@@ -17,9 +17,9 @@ export interface BucketCheckDeps {
 }
 
 /**
- * Computes a sample of the buckets that readers may use again, from the rows below the vector of
- * their seal, and reports what differs (metering 7, tests 17 and 19). Changes nothing: a difference is
- * repaired by `requestRebuild`. `isSampled` chooses, bucket by bucket.
+ * Computes a sample of the usable buckets again, from the rows below the vector of their seal, and reports
+ * differences (metering 7, tests 17 and 19). Changes nothing: `requestRebuild` repairs a difference.
+ * `isSampled` selects the buckets.
  */
 export async function verifyBuckets(
   { pool, store, onProgress }: BucketCheckDeps,

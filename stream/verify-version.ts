@@ -17,15 +17,18 @@ import { meterEvent } from './meter-events.ts';
 
 const BUCKET_MS: Readonly<Record<StoredBucketSize, number>> = { '15MIN': 900_000, DAY: 86_400_000 };
 const MISMATCHES_SHOWN = 5;
-/** Live events are metered by the same process: they are let in after so many, and have half of the time. */
+/**
+ * The same process meters live events: verification yields to them after this many events, and uses half of
+ * the time.
+ */
 const EVENTS_AT_ONCE = 1_000;
 
 /**
- * Counts a version again from scratch: every canonical raw event below the vector of its seal, one by
- * one, by the stream's own functions, against the buckets of both sizes under that seal (metering 6).
- * Events come by customer and time, so one customer's day is held at a time. Customers with erased
- * events are left out: what their events came to can not be known any more. Null when the seal is not
- * recorded or the turn has ended; the next turn begins anew.
+ * Verifies a version: counts every canonical raw event below the vector of its seal again, with the stream's
+ * own functions, and compares the result with the buckets of both sizes under that seal (metering 6). Events
+ * are read by customer and time, so only one day of one customer is in memory at a time. Customers with
+ * erased events are left out, because their usage can no longer be computed. Null when the seal is not
+ * recorded or the turn has ended; the next turn starts over.
  */
 export async function verifyVersion(
   deps: { readonly pool: Pool; readonly store: UsageStore; readonly log: Logger },
@@ -54,7 +57,7 @@ export async function verifyVersion(
     if (ended.aborted) return null;
     for (const [index, event] of chunk.entries()) {
       if (index > 0 && index % EVENTS_AT_ONCE === 0) await breathe();
-      // A row that was written twice and has not been merged yet.
+      // A duplicate row that has not been merged yet.
       if (last?.position === event.position && last.partition === event.partition) continue;
       last = event;
       recount.begin(event.external_customer_id, event.timestamp);
@@ -74,7 +77,7 @@ export async function verifyVersion(
   return ended.aborted ? null : await recount.finish();
 }
 
-/** An ended version counts up to its end only. */
+/** An ended version counts only up to its end. */
 function belowBoth(watermarks: WatermarkVector, end: WatermarkVector | undefined): WatermarkVector {
   return Object.fromEntries(
     Object.entries(watermarks).map(([partition, position]) => {
@@ -105,7 +108,7 @@ class Recount {
   #mismatched = 0;
   #events = 0;
   #buckets = 0;
-  /** Of days that are over, and of the customer's day that is being counted. */
+  /** Figures of finished days, and of the current day of the current customer. */
   #finished: Figures[] = [];
   #open = new Map<string, Figures>();
   #day = '';
@@ -129,7 +132,7 @@ class Recount {
     this.#withoutCustomers.add(customer);
   }
 
-  /** Rows of one customer come by (timestamp, position, partition), so the last one is the latest. */
+  /** Rows of one customer arrive by (timestamp, position, partition), so the last one is the latest. */
   add(row: Written<MeterUsageRow>): void {
     const value = scaled(row.value);
     for (const size of ['15MIN', 'DAY'] as const) {
@@ -230,7 +233,7 @@ const sealedText = (bucket: SealedBucket): string =>
     bucket.unique_count ?? '-',
   ].join(' ');
 
-/** Decimal text with at most 18 decimals as a whole number of them: sums stay exact at any size. */
+/** Decimal text with at most 18 decimals as an integer in units of 10^-18: sums stay exact at any size. */
 function scaled(text: string): bigint {
   const [whole = '0', fraction = ''] = text.split('.');
   const digits = BigInt(`${whole}${fraction.padEnd(18, '0')}`);

@@ -7,16 +7,16 @@ import type { MeterCatalog } from './meter-catalog.ts';
 import { meterEvent, type MeteredEvent } from './meter-events.ts';
 import type { OutagePatience } from './outage.ts';
 
-/** Rows of a batch's corrections, and those that correct nothing. */
+/** Rows of a batch's corrections, and the corrections without a target. */
 export interface ResolvedVoids {
   readonly rows: readonly UsageVoidRow[];
   readonly rejected: readonly RejectedRow[];
 }
 
 /**
- * What a batch's corrections take back (metering 6): one row for each meter version that had counted
- * the event, so that its buckets are marked, or one without a version when none had. A void of an id
- * that nothing before it carries is set aside: an event that comes later counts.
+ * Targets of a batch's corrections (metering 6): one row for each meter version that had counted the event,
+ * so that its buckets are marked, or one without a version if none had. A void without an earlier event of
+ * its id is set aside: a later event with that id counts.
  */
 export async function resolveVoids(
   deps: { readonly store: UsageStore; readonly patience: OutagePatience },
@@ -51,7 +51,7 @@ export async function resolveVoids(
   return { rows, rejected };
 }
 
-/** What the target had come to, and its partition, which another epoch may have numbered otherwise. */
+/** The counted usage of the target, and its partition, which may have another number in another epoch. */
 interface Counted {
   readonly partition: number;
   readonly rows: readonly CountedRow[];
@@ -59,7 +59,7 @@ interface Counted {
 type CountedRow = Pick<MeterUsageRow, 'meter_version_id' | 'external_customer_id' | 'timestamp'>;
 const NOT_COUNTED: CountedRow = { meter_version_id: '', external_customer_id: '', timestamp: 0 };
 
-/** A target of the same batch: its usage rows are about to be written. */
+/** A target in the same batch: its usage rows are not written yet. */
 function meteredNow(
   partition: number,
   { event, position }: { readonly event: MeteredEvent; readonly position: Position },
@@ -76,10 +76,10 @@ function meteredNow(
 }
 
 /**
- * An older target: the usage rows that stand there, and those that a backfill may be about to write for
- * a version of this catalog. Without the latter's marks the sealer could seal such a row below a vector
- * that does not hold the void, and nothing would make it look at the bucket again. A version that this
- * catalog does not have yet is backfilled after this batch, and so below the void.
+ * An older target: its stored usage rows, and the rows that a backfill may be about to write for a version of
+ * this catalog. Without marks for the latter, the sealer could seal such a row below a vector that does not
+ * include the void, and would never check the bucket again. A version that is not in this catalog yet is
+ * backfilled after this batch, and therefore below the void.
  */
 async function storedUsage(
   store: UsageStore,

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** Habits that a formatter and a compiler can not check. Each rule names what to do instead. */
+/** Habits that a formatter and a compiler cannot check. Each rule names what to do instead. */
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
   encoding: 'utf8',
 })

@@ -7,10 +7,10 @@ import type { Caller } from './record.ts';
 type Asked = Caller & { setHeader(name: string, value: string): void };
 
 /**
- * The command once for the `idempotency_key` of a body: the same key with the same body answers what was
- * answered first, with another body it is 409 (api 2). Keys of bodies are apart for each
- * `kind` of record, and from those of headers, which have no spaces. Nothing is kept of a refusal. Without a
- * key the work is just done.
+ * Runs the command once per `idempotency_key` of a body. The same key with the same body returns the first
+ * answer; with another body it is 409 (api 2). Keys of bodies are separate for each `kind`
+ * of record, and separate from header keys, which have no spaces. A refusal stores nothing. Without a key the
+ * command just runs.
  */
 export async function oncePerBodyKey<Deps extends BillingDeps, Answer>(
   deps: Deps,

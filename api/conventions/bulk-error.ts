@@ -1,6 +1,6 @@
 import { BillingError } from '../../domain/errors.ts';
 
-/** The same refusal with its paths below the item of a bulk call: `items[2].amount`. */
+/** The same refusal with paths below the item of a bulk call: `items[2].amount`. */
 export function below(error: unknown, path: string): unknown {
   if (!(error instanceof BillingError)) return error;
   const details =

@@ -3,18 +3,17 @@ import { failpoint } from '../../platform/failpoint.ts';
 import type { Transaction } from '../../postgres/client.ts';
 import type { BillingDeps } from '../deps.ts';
 
-/** How often a command is begun again because what it had read was changed before it could write. */
+/** Maximum attempts of a command whose input changes between its read and its write. */
 const ATTEMPTS_MAX = 5;
 
-/** Locks what was read and writes what was computed from it; null if it was changed meanwhile. */
+/** Locks what was read and writes the result; null if it has changed since the read. */
 export type CommandWrite<Done> = (tx: Transaction) => Promise<Done | null>;
 
 /**
- * A command that may meet a change. Each attempt reads versions and computes outside of any lock, where
- * usage may be asked for; what it answers writes in one transaction, if the versions are still the same.
- * With an idempotency key the transaction also notes what the command came to, so that a repeat after a
- * crash answers that and writes nothing. An attempt that finds the work done answers `{ done }`. `Done` is
- * JSON.
+ * A command with optimistic concurrency. Each attempt reads versions and computes outside of any lock, where
+ * usage may be queried. The write it returns runs in one transaction, if the versions are unchanged. With an
+ * idempotency key the transaction also stores the result: a repeat after a crash returns that and writes
+ * nothing. An attempt that finds the work done returns `{ done }`. `Done` is JSON.
  */
 export async function runCommand<Done>(
   { pool, claims = [] }: Pick<BillingDeps, 'pool' | 'claims'>,

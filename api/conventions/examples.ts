@@ -1,6 +1,6 @@
 /**
- * Bodies as the document shows them, by operation, in an order in which each finds what it names: the
- * records that `EXAMPLE_IDS` stand for are made by the ones before it.
+ * Example bodies of the document, by operation, in dependency order: earlier requests create the records that
+ * `EXAMPLE_IDS` stand for.
  */
 export const EXAMPLE_IDS = {
   meter: 'meter_01JD2ZK7Q4W8R0T5Y6X1C3V9BN',

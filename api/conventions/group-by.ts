@@ -1,4 +1,4 @@
-/** The items by key, each group in the order of the items. */
+/** The items by key. Each group keeps the order of the items. */
 export function groupBy<Key, Item>(
   items: readonly Item[],
   keyOf: (item: Item) => Key,

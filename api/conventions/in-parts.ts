@@ -2,15 +2,15 @@ import { JobLeaseLost } from '../../postgres/tables/job-leases.ts';
 import { isOutage } from '../outage.ts';
 
 export interface PartsDone<Item, Result> {
-  /** What each part came to, in order. */
+  /** The result of each part, in order. */
   readonly results: readonly Result[];
   readonly failed: readonly { readonly item: Item; readonly error: unknown }[];
 }
 
 /**
- * Does a page as a whole. If that fails it does each half, down to the single items at fault, so that one
- * bad item among n costs some 2 log n further parts and holds up nobody. Work that fails must leave
- * nothing behind. Throws errors that are not about an item: an outage, a lease that was lost.
+ * Processes a page as a whole. If that fails, it processes each half, down to the single items at fault: one
+ * bad item among n costs about 2 log n further parts and does not block the others. Work that fails must
+ * leave no changes. Rethrows errors that do not concern an item: an outage, a lost lease.
  */
 export async function inParts<Item, Result>(
   items: readonly Item[],

@@ -3,13 +3,13 @@ import type { IdPrefix } from '../../platform/ids.ts';
 import { isoTime } from '../../platform/clock.ts';
 import type { Scope } from '../../postgres/client.ts';
 
-/** Who asks, and where: what a command needs to know of the request. A `Call` is one. */
+/** Actor and scope of a request, as commands need them. A `Call` is a `Caller`. */
 export interface Caller {
   readonly scope: Scope;
   readonly user_id: string;
 }
 
-/** The standard fields of a record that is being made (specification, conventions 6). */
+/** The standard fields of a new record (specification, conventions 6). */
 export function newRecord(
   deps: Pick<BillingDeps, 'ids' | 'clock'>,
   caller: Caller,
@@ -28,12 +28,12 @@ export function newRecord(
   };
 }
 
-/** What every change of a record sets. */
+/** The fields that every change of a record sets. */
 export function changed(deps: Pick<BillingDeps, 'clock'>, caller: Caller) {
   return { updated_at: isoTime(deps.clock.now()), updated_by: caller.user_id };
 }
 
-/** The fields that were sent, `null` included; those that were left out stay as they are. */
+/** The fields present in the request, `null` included; absent fields stay unchanged. */
 export function sent<Fields extends object>(fields: Fields): Partial<Fields> {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined),

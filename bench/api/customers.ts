@@ -14,8 +14,8 @@ export const customerName = (n: number) => `${NAMES[n % NAMES.length]} ${md5(n).
 export const customerEmail = (n: number) => `billing${n}@${md5(n).slice(0, 8)}.example`;
 
 /**
- * A million customers of one scope, one in ten archived, made over a year. Written in the database, with
- * triggers off and text indexed afterwards; counters are set to what triggers would have made of them.
+ * A million customers of one scope, one in ten archived, created over a year. Written directly in the
+ * database with triggers off; text is indexed afterwards; counters get the values the triggers would set.
  */
 export async function makeCustomers(pool: Pool, scope: Scope): Promise<void> {
   await pool.unsafe('drop index customers_text_idx');
@@ -43,6 +43,6 @@ export async function makeCustomers(pool: Pool, scope: Scope): Promise<void> {
      using gin (name gin_trgm_ops, external_id gin_trgm_ops, email gin_trgm_ops)
       with (gin_pending_list_limit = 256)`);
   await pool.unsafe('vacuum analyze customers');
-  // What loading left to be written is no part of what is measured.
+  // Writes left over from loading must not run during the measurement.
   await pool.unsafe('checkpoint');
 }

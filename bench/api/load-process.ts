@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { nextRequest, type RequestKind } from './requests.ts';
 
-/** Requests at a steady rate, whatever the answers take, from a process of its own. */
+/** Sends requests at a steady rate, however slow the answers, from a separate process. */
 export interface ApiLoad {
   readonly port: number;
   readonly apiKey: string;
@@ -14,11 +14,11 @@ export interface ApiRun {
 export interface ApiRunReport {
   readonly answered: number;
   readonly failed: number;
-  /** From the moment a request was due, so that a late start counts as waiting. */
+  /** Measured from the time a request was due, so a late start counts as waiting. */
   readonly p50Ms: number;
   readonly p95Ms: number;
   readonly p99Ms: number;
-  /** p95 of the requests that were due in each second of the run: a stall is one second, a queue all of them. */
+  /** p95 of the requests due in each second of the run: a stall affects one second, a queue all seconds. */
   readonly p95MsBySecond: readonly number[];
   /** p95 of each kind of search, slowest first. */
   readonly byLabel: readonly (readonly [label: string, p95Ms: number])[];
@@ -79,9 +79,9 @@ function at(times: number[], share: number): number {
 }
 
 /**
- * One request over a connection of its own; answers the status. Written by hand because the load shares the
- * machine with what it measures: the client of node:http took 0.50 ms of processor time a request,
- * this takes 0.29, and the server takes 1.2 for a create.
+ * Sends one request over its own connection and returns the status. Written by hand because the load
+ * runs on the measured machine: the client of node:http took 0.50 ms of processor time per request,
+ * this one takes 0.29 ms; the server takes 1.2 ms for a create.
  */
 async function call(method: string, path: string, body: string | null): Promise<number> {
   const content =
@@ -94,7 +94,7 @@ async function call(method: string, path: string, body: string | null): Promise<
   return Number(answer.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length));
 }
 
-// An error is followed by the end of the connection, which is waited for.
+// After an error the connection closes; the close event is handled instead.
 const open = (): Socket =>
   connect({ port, host: '127.0.0.1', noDelay: true }).on('error', () => {});
 
@@ -106,7 +106,7 @@ function freeConnection(): Socket | Promise<Socket> {
   return open();
 }
 
-/** To the request that waits longest. One that has ended is replaced. */
+/** Gives the connection to the longest-waiting request; replaces it if closed. */
 function giveBack(socket: Socket): void {
   const usable = socket.destroyed ? open() : socket;
   const next = waiting.shift();
@@ -114,7 +114,7 @@ function giveBack(socket: Socket): void {
   else next(usable);
 }
 
-/** Rejects when the connection ends before the answer does: the server keeps those of a load open. */
+/** Rejects when the connection ends before the answer: the server keeps connections under load open. */
 function exchange(socket: Socket, sent: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';
@@ -130,7 +130,7 @@ function exchange(socket: Socket, sent: string): Promise<string> {
   });
 }
 
-/** Answers of the API say how long they are. */
+/** Answers of the API have a `Content-Length`. */
 function isWhole(text: string): boolean {
   const head = text.indexOf('\r\n\r\n');
   if (head < 0) return false;

@@ -13,7 +13,7 @@ export interface BenchRequest {
   readonly path: string;
   readonly body: string | null;
   readonly status: number;
-  /** The kind of search; the kind of request otherwise. */
+  /** The kind of search, or the kind of request if it is not a search. */
   readonly label: string;
 }
 
@@ -48,7 +48,7 @@ export function nextRequest(kind: RequestKind, n: number): BenchRequest {
 
 const day = (n: number): string => new Date(Date.UTC(2025, 11, 1 + n)).toISOString();
 
-/** What a console and its users ask: lists, one customer by what is known of it, parts of a name. */
+/** Typical console searches: lists, one customer by a known field, parts of a name. */
 const SEARCHES: readonly ((n: number) => [label: string, body: object])[] = [
   () => ['newest', {}],
   () => ['newest', {}],

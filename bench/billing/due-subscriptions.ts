@@ -16,9 +16,9 @@ export const PERIOD_END = '2026-11-01T00:00:00.000Z';
 const EVENTS_PER_CUSTOMER = 60;
 
 /**
- * Subscriptions that are all due at the end of October: each with a customer of its own, a fee in
- * advance, a tiered price and a flat one over two meters, and 60 events on each. The first is made by
- * the product's commands, the others are copies of its rows.
+ * Subscriptions that are all due at the end of October. Each has its own customer, a fee in advance, a
+ * tiered price and a flat price over two meters, and 60 events on each meter. The product's commands
+ * create the first; the others are copies of its rows.
  */
 export async function makeDueSubscriptions(
   instance: BenchInstance,
@@ -83,7 +83,7 @@ export async function makeDueSubscriptions(
   );
 }
 
-/** The other customers and subscriptions, as copies of the first one's rows under other ids. */
+/** The other customers and subscriptions: copies of the first one's rows with other ids. */
 async function copyRows({ pool }: BenchInstance, count: number): Promise<void> {
   const copies = (id: string) => pool`${id}::text || '_' || lpad(n::text, 8, '0')`;
   await pool`

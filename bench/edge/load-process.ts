@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import autocannon from 'autocannon';
 import { BENCH_KEY, sentEvent } from './payload.ts';
 
-/** What one load process is told to do, and what it answers. */
+/** The instructions for one load process, and its answer. */
 export interface LoadSettings {
   readonly kind: 'bulk' | 'single';
   readonly ports: readonly number[];
@@ -52,7 +52,7 @@ function httpRequest(body: string): Buffer {
   );
 }
 
-/** The calls are made beforehand and written as they are: autocannon copies each of 260 kB first. */
+/** Calls are built in advance and written unchanged: autocannon first copies each call of 260 kB. */
 async function bulkLoad(seconds: number): Promise<Omit<LoadResult, 'cpuSeconds'>> {
   const latencies: number[] = [];
   let refused = 0;
@@ -84,7 +84,7 @@ async function bulkLoad(seconds: number): Promise<Omit<LoadResult, 'cpuSeconds'>
   };
 }
 
-/** Answers are small and of one chunk; the status is all that matters. */
+/** Answers are small and have one chunk; only the status is read. */
 function call(socket: Socket, request: Buffer): Promise<number> {
   return new Promise((resolve, reject) => {
     let text = '';

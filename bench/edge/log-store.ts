@@ -13,7 +13,7 @@ import { migratePostgres } from '../../postgres/migrate.ts';
 import { cpuSecondsOfTree, findBroker } from '../processes.ts';
 import { BENCH_KEY, BENCH_SCOPE } from './payload.ts';
 
-/** How a process finds the stores of a bench. */
+/** Addresses of the stores of a bench. */
 export interface LogAddress {
   readonly postgresUrl: string;
   readonly kafka: { readonly brokers: string[]; readonly topic: string } | null;
@@ -22,12 +22,12 @@ export interface LogAddress {
 export interface LogStore {
   readonly name: 'embedded' | 'kafka';
   readonly address: LogAddress;
-  /** CPU seconds of the store so far; null where it runs elsewhere. */
+  /** CPU seconds of the store so far; null if it runs on another machine. */
   cpuSeconds(): number | null;
   close(): Promise<void>;
 }
 
-/** The embedded log always; Kafka as well when KAFKA_BROKERS says where it is. */
+/** Always the embedded log; also Kafka if KAFKA_BROKERS is set. */
 export function logStores(): (() => Promise<LogStore>)[] {
   const brokers = process.env['KAFKA_BROKERS'];
   const kafka =
@@ -49,7 +49,7 @@ export function openLog({ postgresUrl, kafka }: LogAddress, logger?: Logger): Pr
 async function kafkaStore(brokers: string[]): Promise<LogStore> {
   const topic = `bench-${randomBytes(4).toString('hex')}`;
   const pids = brokers.map((broker) => findBroker(Number(broker.split(':')[1])));
-  // Keys and tenants are in Postgres all the same.
+  // Keys and tenants are in Postgres also with Kafka.
   return {
     ...(await postgresStore({ brokers, topic })),
     name: 'kafka',
@@ -60,7 +60,7 @@ async function kafkaStore(brokers: string[]): Promise<LogStore> {
   };
 }
 
-/** A server of its own, configured as the product starts it: every commit reaches the disk. */
+/** A separate server, configured as the product starts it: every commit reaches the disk. */
 async function postgresStore(kafka: LogAddress['kafka']): Promise<LogStore> {
   const directory = mkdtempSync(join(tmpdir(), 'meterline-bench-'));
   const server = await startEmbeddedPostgres({ directory: join(directory, 'postgres') });

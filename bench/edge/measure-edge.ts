@@ -5,11 +5,11 @@ import type { LogStore } from './log-store.ts';
 
 export interface EdgeMeasurement extends LoadResult {
   readonly eventsPerSecond: number;
-  /** CPU seconds for a million events, by process. */
+  /** CPU seconds per million events, by process. */
   readonly cpu: string;
 }
 
-/** Edges and the load tool in processes of their own on this machine; a warm-up, then the time that counts. */
+/** Edges and load tool run in separate processes on this machine; a warm-up precedes the measured time. */
 export async function measureEdge(
   store: LogStore,
   edges: number,

@@ -21,7 +21,7 @@ export function sentEvent(n: number, nowMs: number) {
   };
 }
 
-/** The same as a record of the log has it. */
+/** The same event as stored in a record of the log. */
 export function storedEvent(n: number, nowMs: number): UsageEvent {
   const sent = sentEvent(n, nowMs);
   return {
@@ -38,7 +38,7 @@ export function storedEvent(n: number, nowMs: number): UsageEvent {
   };
 }
 
-/** Like a UUID: what compresses well in a bench and badly in life would flatter us. */
+/** Like a UUID. Ids that compress better than real ones would make the figures too good. */
 function eventId(n: number): string {
   let state = Math.imul(n + 1, 0x9e3779b1) >>> 0;
   const word = (): string => {

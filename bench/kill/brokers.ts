@@ -4,7 +4,7 @@ import { join } from 'node:path';
 export interface Brokers {
   /** host:port, comma-separated. */
   readonly brokers: string;
-  /** What happens to the brokers during the run; null when they are somebody else's or just one. */
+  /** Broker faults during the run; null for external brokers or a single broker. */
   readonly plan: BrokerPlan | null;
   stop(): void;
 }
@@ -17,7 +17,7 @@ interface BrokerOptions {
   readonly say: (text: string) => void;
 }
 
-/** Uses the brokers of the environment, or starts some of its own. */
+/** Uses the brokers of the environment, or starts new ones. */
 export function startKafka({ tool, brokers, directory, say }: BrokerOptions): Brokers {
   const given = process.env['KAFKA_BROKERS'];
   if (given !== undefined && given !== '') return { brokers: given, plan: null, stop: () => {} };
@@ -33,7 +33,7 @@ export function startKafka({ tool, brokers, directory, say }: BrokerOptions): Br
   };
 }
 
-/** One of three brokers dies a third of the way in and comes back after two thirds. */
+/** One of three brokers is killed after a third of the run and restarted after two thirds. */
 export class BrokerPlan {
   #state: 'up' | 'down' | 'back' = 'up';
   readonly #tool: string;
@@ -46,7 +46,7 @@ export class BrokerPlan {
     this.#say = say;
   }
 
-  /** Called with the share of the run that is done, 0 to 1. */
+  /** Called with the completed share of the run, 0 to 1. */
   step(progress: number): void {
     if (this.#state === 'up' && progress >= 1 / 3) {
       execFileSync(this.#tool, ['stop-broker', '2', ...this.#place]);

@@ -59,7 +59,7 @@ export async function compare(
       const verdict = await compareOnce(target, meterIds, ledger, period);
       if (verdict.lost + verdict.aggDiff === 0 || performance.now() > deadline) return verdict;
     } catch (error) {
-      // The last failpoints go off while the backlog is worked off; what they cut off is asked again.
+      // The last failpoints fire while the backlog is processed; interrupted queries are repeated.
       if (performance.now() > deadline) throw error;
     }
     await sleep(1_000);
@@ -102,7 +102,7 @@ async function compareOnce(
   return { lost, double, aggDiff, examples };
 }
 
-/** How often each event id is counted, from the rows themselves. */
+/** How often each event id is counted, read from the rows. */
 async function canonicalCopies(clickhouseUrl: string): Promise<Map<string, number>> {
   const rows = await clickhouseRows(
     clickhouseUrl,

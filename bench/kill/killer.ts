@@ -1,6 +1,6 @@
 import type { Random } from '../random.ts';
 
-/** Kills one process of the tree, chosen at random, and remembers what it did. */
+/** Kills random processes of the tree and records each kill. */
 export class Killer {
   readonly kills: Record<string, number> = {};
   readonly #pids: () => Record<string, number>;
@@ -18,21 +18,21 @@ export class Killer {
     return Object.values(this.kills).reduce((sum, count) => sum + count, 0);
   }
 
-  /** SIGKILL, without warning, to a random process that is up. */
+  /** Sends SIGKILL, without warning, to a random running process. */
   killOne(): string {
     this.countFailpoints();
     const [name, pid] = this.#random.pick(Object.entries(this.#pids()));
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      return name; // it was down already and is being started again
+      return name; // already down and being restarted
     }
     this.#killed.add(pid);
     this.#count(name);
     return name;
   }
 
-  /** A process that has another id than before, and that we did not kill, killed itself at a failpoint. */
+  /** A process whose id changed without a kill of ours has killed itself at a failpoint. */
   countFailpoints(): void {
     const now = this.#pids();
     for (const [name, pid] of Object.entries(now)) {

@@ -1,6 +1,6 @@
 /**
- * The harness's own record of what it sent and what was acknowledged, and the totals that follow from
- * it. It shares no code with the product: integers in thousandths, one canonical copy per id.
+ * The harness's own record of sent and acknowledged events, and the totals derived from it. It shares
+ * no code with the product: integers in thousandths, one canonical copy per id.
  */
 export interface SentEvent {
   readonly event_id: string;
@@ -34,7 +34,7 @@ export class Ledger {
 
   acked(events: readonly SentEvent[]): void {
     for (const event of events) {
-      if (this.acknowledged.has(event.event_id)) continue; // a duplicate: the first copy stands
+      if (this.acknowledged.has(event.event_id)) continue; // a duplicate: the first copy counts
       this.acknowledged.set(event.event_id, this.unknown.get(event.event_id) ?? event);
       this.unknown.delete(event.event_id);
     }

@@ -8,10 +8,10 @@ export interface LoadOptions {
   readonly random: Random;
   readonly ledger: Ledger;
   readonly runId: string;
-  /** Together over all senders. */
+  /** Total of all senders. */
   readonly eventsPerSecond: number;
   readonly senders: number;
-  /** First moment of the events' time; they spread over 28 days from here. */
+  /** Earliest event timestamp; events are spread over 28 days from here. */
   readonly startMs: number;
 }
 
@@ -22,7 +22,7 @@ const REMEMBERED = 5_000;
 const ANSWER_MS_MAX = 5_000;
 const MONTH_MS = 28 * 86_400_000;
 
-/** Sends until `stop`, then resends what is unclear until every event has been acknowledged. */
+/** Sends until `stop`, then resends events without a clear answer until all are acknowledged. */
 export function startLoad(options: LoadOptions): { stop(): Promise<void> } {
   let running = true;
   let sequence = 0;
@@ -40,8 +40,8 @@ export function startLoad(options: LoadOptions): { stop(): Promise<void> } {
     };
   };
   /**
-   * The same id with another time and value: must be inert. Only acknowledged events are sent again
-   * this way; of one that nobody has answered for, the oracle could not say which copy counts.
+   * The same id with another time and value: must not count. Only acknowledged events are sent again
+   * this way. For an unacknowledged event the oracle could not tell which copy counts.
    */
   const duplicate = (event: SentEvent): SentEvent => ({
     ...event,
@@ -87,7 +87,7 @@ export function startLoad(options: LoadOptions): { stop(): Promise<void> } {
   };
 }
 
-/** Sends one bulk call again and again, the way a careful producer does, until it is answered 202. */
+/** Repeats one bulk call, like a careful producer, until the answer is 202. */
 async function sendUntilAnswered(
   { baseUrl, apiKey, ledger }: LoadOptions,
   batch: readonly SentEvent[],
@@ -113,7 +113,7 @@ async function sendUntilAnswered(
       });
       await response.arrayBuffer();
       if (response.status === 202) return ledger.acked(batch);
-      // 408: the server waited for the body longer than it may, because one of the two was stopped.
+      // 408: the server's time limit for the body passed, because one of the two processes was stopped.
       if (response.status < 429 && response.status !== 408)
         throw new Error(`refused with ${response.status}`);
     } catch (error) {

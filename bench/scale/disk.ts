@@ -10,7 +10,7 @@ const BUCKETS = [
   'usage_uniques_per_day_v1',
 ];
 
-/** Merges as a server does in the course of days, so that disk and reads are what they come to in the end. */
+/** Merges parts as a server does over days, so that disk size and reads reach their final state. */
 export async function mergeAll(
   clickhouse: ClickHouse,
   note: (text: string) => void,
@@ -28,7 +28,7 @@ export async function mergeAll(
   }
 }
 
-/** Bytes of active parts for each event, indexes and marks included. */
+/** Bytes of active parts per event, indexes and marks included. */
 export async function bytesPerEvent(clickhouse: ClickHouse, events: number) {
   const rows = await clickhouse.rows<[string, string, string]>({
     sql: `select table, sum(bytes_on_disk), sum(rows) from system.parts

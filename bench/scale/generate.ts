@@ -3,34 +3,34 @@ import { packPosition, type WatermarkVector } from '../../domain/metering/positi
 import { slotScope } from '../../schemas/events/slot.ts';
 import type { Scope } from '../../postgres/client.ts';
 
-/** Which events are made. Event number `n` is the same in every run. */
+/** The events to generate. Event number `n` is the same in every run. */
 export interface Generated {
   readonly scope: Scope;
   readonly meterVersionId: string;
   readonly partitions: number;
-  /** Milliseconds: the first event's time, and how far the events spread from there. */
+  /** Milliseconds: time of the first event, and the length of the time span of all events. */
   readonly start: number;
   readonly span: number;
-  /** How many events lie in the whole span. */
+  /** Number of events in the whole span. */
   readonly events: number;
-  /** The number of the event that lies at the start. Left out: 0. */
+  /** Number of the event at the start. Default: 0. */
   readonly idsFrom?: number;
 }
 
 export const CUSTOMERS = 1_000;
 export const EVENT_NAME = 'llm.request';
 export const REGIONS = 10;
-/** Distinct values of the property that no meter keeps. */
+/** Distinct values of the property that no meter stores. */
 export const TOKENS = 1_000;
 
 const ROWS_PER_INSERT = 500_000;
-/** A customer sends some events at a time, as bulk calls do. */
+/** A customer sends several events at a time, like bulk calls. */
 const BURST = 20;
 
 /**
- * Events `from` to `to` as rows of the three tables that the stream writes, straight from the engine;
- * its views make the marks. Every hundredth event is a second copy of an earlier one, one burst in
- * twenty arrives up to two days late.
+ * Events `from` to `to` as rows of the three tables that the stream writes. The engine generates the
+ * rows, its views write the marks. Every hundredth event is a second copy of an earlier one; one burst
+ * in twenty arrives up to two days late.
  */
 export async function generateEvents(
   clickhouse: ClickHouse,
@@ -58,7 +58,7 @@ export async function generateEvents(
   }
 }
 
-/** Past every position that events below `to` have. */
+/** Watermarks above all positions of events below `to`. */
 export function watermarksBeyond(partitions: number, to: number): WatermarkVector {
   const offset = BigInt(Math.ceil(to / EVENTS_PER_RECORD));
   return Object.fromEntries(
@@ -68,7 +68,7 @@ export function watermarksBeyond(partitions: number, to: number): WatermarkVecto
 
 export const nextOffsetBeyond = (to: number): number => Math.ceil(to / EVENTS_PER_RECORD);
 
-/** The id of event number `n`, as the engine makes it. */
+/** The id of event number `n`, computed by the engine. */
 export async function eventIdOf(clickhouse: ClickHouse, n: number): Promise<string> {
   const [row] = await clickhouse.rows<[string]>({
     sql: `select ${ID} from (select {n:UInt64} as id_number)`,
@@ -81,7 +81,7 @@ const EVENTS_PER_RECORD = 1_000;
 const DAY_MS = 86_400_000;
 const ID = 'toString(reinterpretAsUUID(sipHash128(id_number)))';
 
-/** One row per copy. What is said of `id_number` is the same for all copies of an id. */
+/** One row per copy. Values derived from `id_number` are equal for all copies of an id. */
 const EVENTS = `
   select number,
          toUInt64(if(number % 100 = 99, number - 50, number)) as id_number,

@@ -1,4 +1,4 @@
-/** How long calls took, in milliseconds. */
+/** Durations of calls, in milliseconds. */
 export interface Timings {
   readonly p50: number;
   readonly p95: number;
@@ -6,7 +6,7 @@ export interface Timings {
   readonly runs: number;
 }
 
-/** The first call is not measured: what is loaded once is not the question. */
+/** The first call is not measured: it includes one-time loading. */
 export async function timed(
   runs: number,
   secondsMax: number,
@@ -20,7 +20,7 @@ export async function timed(
   return percentiles(times);
 }
 
-/** Runs `probe` over and over, with a pause, for as long as `work` takes. */
+/** Repeats `probe`, with pauses, until `work` ends. */
 export async function probedDuring(
   work: Promise<unknown>,
   probe: () => Promise<unknown>,

@@ -1,8 +1,8 @@
-/** One row of the table of sizes: a figure per size, and what it must not pass. */
+/** One row of the table of sizes: a figure per size, and its limit. */
 export interface ScaleMeasure {
   readonly name: string;
   readonly unit: string;
-  /** Holds for figures of sizes up to `limitUpTo` events; null: shown, not judged. */
+  /** Applies to sizes up to `limitUpTo` events; null means shown without verdict. */
   readonly limit: number | null;
   readonly limitUpTo: number;
 }
@@ -10,9 +10,9 @@ export interface ScaleMeasure {
 export type ScaleFigures = ReadonlyMap<string, number>;
 
 /**
- * Measures as rows and sizes as columns. The verdict is `ok` or `MISSED` by the limit; beyond the size
- * that the limit speaks of, and without a limit, growth is shown: figure ÷ figure one size before, which
- * linear cost keeps at or below the ratio of sizes.
+ * Measures as rows and sizes as columns. The verdict is `ok` or `MISSED` by the limit. Above
+ * `limitUpTo`, and without a limit, growth is shown: figure ÷ figure one size before. With linear cost
+ * it is at most the ratio of sizes.
  */
 export function scaleTable(
   measures: readonly ScaleMeasure[],

@@ -13,15 +13,15 @@ import { BENCH_SCOPE, startBenchInstance, type BenchInstance } from '../stream/i
 import { EVENT_NAME, generateEvents, nextOffsetBeyond, type Generated } from './generate.ts';
 import { timeOf } from './measure.ts';
 
-/** Engines with generated events, every bucket sealed by the product's own sealer. */
+/** Engines with generated events; the product's sealer has sealed every bucket. */
 export interface ScaleWorld {
   readonly instance: BenchInstance;
   readonly made: Generated;
   readonly version: MeterVersion;
-  /** Null: the data were there from an earlier run. */
+  /** Null means the data exist from an earlier run. */
   readonly generatedMs: number | null;
   readonly sealedMs: number | null;
-  /** Writes a ninetieth of the events again as late ones of one past day, and waits until it is sealed. */
+  /** Writes late events of one past day (1/90 of all events) and waits until the day is sealed. */
   sealLateDay(): Promise<void>;
   close(): Promise<void>;
 }
@@ -116,7 +116,7 @@ async function createMeter({ pool }: BenchInstance): Promise<void> {
       created_by: 'bench',
     }),
   );
-  // Its rows are written directly: there is nothing to fill up behind it.
+  // Its rows are written directly, so it needs no backfill.
   await pool`update meter_versions set backfill_state = 'complete' where id = ${VERSION_ID}`;
 }
 
@@ -132,7 +132,7 @@ async function moveWatermarks({ pool }: BenchInstance, to: number): Promise<void
     on conflict (epoch, partition) do update set next_offset = excluded.next_offset`;
 }
 
-/** The first event number whose position no watermark has passed: an earlier run may have added late ones. */
+/** First event number with a position above all watermarks: an earlier run may have added late events. */
 async function beyondWatermarks({ pool }: BenchInstance, written: number): Promise<number> {
   const [row] = await pool<
     { next: string }[]
@@ -152,7 +152,7 @@ async function sealAll(instance: BenchInstance): Promise<void> {
   });
 }
 
-/** A sealer takes its usual time: it waits until a bucket has come to rest. */
+/** The sealer takes its usual time: it waits until a bucket is no longer touched. */
 async function untilSealed(instance: BenchInstance): Promise<void> {
   await withSealer(instance, async (sealer) => {
     for (let seen = false; ;) {

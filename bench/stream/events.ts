@@ -5,7 +5,7 @@ import { encodeEvents, type UsageEvent } from '../../schemas/events/usage-event.
 import type { LogAppend } from '../../platform/event-log/event-log.ts';
 import { BENCH_SCOPE } from './instance.ts';
 
-/** Three meters: on three event names, so that each event feeds one, or all on one name. */
+/** Three meters: each on its own event name (an event feeds one meter), or all on one name. */
 export type MeterLayout = 'three names' | 'one name';
 
 const NAMES = ['request', 'transfer', 'session'];
@@ -36,7 +36,7 @@ export async function createBenchMeters(pool: Pool, layout: MeterLayout): Promis
     );
 }
 
-/** Event number `n`: distinct id, one of 1,000 customers, five properties, this moment. */
+/** Event number `n`: distinct id, one of 1,000 customers, five properties, current time. */
 export function benchEvent(n: number, layout: MeterLayout, now: number): UsageEvent {
   return {
     kind: 'usage',
@@ -52,7 +52,7 @@ export function benchEvent(n: number, layout: MeterLayout, now: number): UsageEv
   };
 }
 
-/** Records of 1,000 events of one partition each, as the edge makes them of bulk calls. */
+/** Records of 1,000 events of one partition each, as the edge builds them from bulk calls. */
 export function benchRecords(events: readonly UsageEvent[], partitions: number): LogAppend[] {
   const scope = slotScope(BENCH_SCOPE.tenant_id, BENCH_SCOPE.environment_id);
   const parts: UsageEvent[][] = Array.from({ length: partitions }, () => []);

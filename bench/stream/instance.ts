@@ -12,8 +12,8 @@ import { startEmbeddedPostgres } from '../../postgres/embedded.ts';
 import { migratePostgres } from '../../postgres/migrate.ts';
 
 /**
- * Engines of their own, configured as the product starts them, in a directory that goes with them unless
- * one is named: that one stays, and is used again with what it holds.
+ * Separate engines, configured as the product starts them. Their directory is removed at the end, except
+ * when the caller names one: a named directory is kept and reused with its data.
  */
 export interface BenchInstance {
   readonly directory: string;
@@ -72,7 +72,7 @@ export async function startBenchInstance(
   };
 }
 
-/** CPU time of a process and of its children that live now. */
+/** CPU time of a process and of its running children. */
 export function cpuSecondsOfTree(pid: number): number {
   const rows = execFileSync('ps', ['-eo', 'pid=,ppid=,cputimes='], { encoding: 'utf8' })
     .trim()

@@ -7,7 +7,7 @@ import { createLogger } from '../../platform/log.ts';
 import { connectPostgres } from '../../postgres/client.ts';
 import { startStream } from '../../stream/start-stream.ts';
 
-/** The stream role alone, for benches: started by them with its settings as one JSON argument. */
+/** The stream role alone. Benches start it with its settings as one JSON argument. */
 const settings = JSON.parse(process.argv[2]!) as {
   postgresUrl: string;
   clickhouseUrl: string;

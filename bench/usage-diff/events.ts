@@ -2,13 +2,13 @@ import { seededRandom } from '../random.ts';
 
 const START_MS = Date.parse('2026-11-01T00:00:00Z');
 const END_MS = Date.parse('2026-12-01T00:00:00Z');
-/** Events lie in the first twenty days: all in the past of the run. */
+/** Events lie in the first twenty days, before the start of the run. */
 const SPAN_MS = 20 * 86_400_000;
 const LATE_MS = 3 * 86_400_000;
 
 /**
- * Events whose every field follows from their number and copy, so that a million of them are three
- * arrays. Times are distinct: which of two events is the latest is never a matter of luck.
+ * Events whose fields all derive from their number and copy, so a million of them need three arrays.
+ * Times are distinct, so the latest of two events is always defined.
  */
 export class DiffEvents {
   readonly count: number;
@@ -16,7 +16,7 @@ export class DiffEvents {
   readonly late: number;
   readonly start = new Date(START_MS).toISOString();
   readonly end = new Date(END_MS).toISOString();
-  /** Event numbers in the order of sending, twice the number, plus 1 for the second copy. */
+  /** In sending order: the event number times two, plus 1 for the second copy. */
   readonly #order: Uint32Array;
   readonly #customers: number;
   readonly #step: number;
@@ -47,13 +47,13 @@ export class DiffEvents {
     return `diff-${customer}`;
   }
 
-  /** What is sent at a place of the order. */
+  /** The event at an index of the sending order. */
   at(place: number) {
     const code = this.#order[place]!;
     const number = code >>> 1;
     const copy = code & 1;
     const mixed = mix(code);
-    // Every twentieth is days older than its neighbours; the odd millisecond keeps it apart.
+    // Every twentieth event is days older than its neighbours; an odd millisecond keeps its time distinct.
     const late = number % 20 === 7 ? -LATE_MS + 1 : 0;
     return {
       number,
@@ -84,8 +84,8 @@ export type ExpectedUsage = Readonly<
 >;
 
 /**
- * The recount: plain integers over what was sent, each id once, the first copy of it. It knows nothing
- * of meters, windows or positions.
+ * The recount: plain integers over the sent events; each id counts once, by its first copy. It does not
+ * know meters, windows or positions.
  */
 export function expectedUsage(events: DiffEvents): ExpectedUsage[] {
   const seen = new Uint8Array(events.count);

@@ -1,14 +1,14 @@
 import { connect, type Socket } from 'node:net';
 
-/** Sends bulk calls of fresh events at a steady rate, from a process of its own, and reports at the end. */
+/** Sends bulk calls of new events at a steady rate, from a separate process, and reports at the end. */
 export interface LoadSettings {
   readonly port: number;
   readonly apiKey: string;
   readonly eventsPerSecond: number;
   readonly seconds: number;
-  /** Events take these names in turn. */
+  /** Events use these names in turn. */
   readonly eventNames: readonly string[];
-  /** Keeps the ids of two loads apart; 8 characters. */
+  /** Distinguishes the ids of two loads; 8 characters. */
   readonly run: string;
 }
 
@@ -30,8 +30,8 @@ process.send!('ready');
 process.on('message', () => void load().then((report) => process.send!(report)));
 
 /**
- * One request whose bytes are made once. Only the ids are written anew for each call, in place, so that
- * the load costs a fraction of what it loads.
+ * One request whose bytes are built once. Each call only overwrites the ids in place. So the load costs
+ * a fraction of the work it causes.
  */
 function requestTemplate(): { bytes: Buffer; idOffsets: number[] } {
   const at = new Date().toISOString();
@@ -57,7 +57,7 @@ function requestTemplate(): { bytes: Buffer; idOffsets: number[] } {
 }
 
 let sequence = 0;
-/** A copy with fresh ids: the counter, and before it the counter scattered, so that ids do not sort. */
+/** A copy with new ids: the scattered counter, then the counter, so that ids are not sorted. */
 function freshRequest(): Buffer {
   const bytes = Buffer.from(template.bytes);
   for (const offset of template.idOffsets) {
@@ -78,7 +78,7 @@ async function load(): Promise<LoadReport> {
   const connection = async (): Promise<void> => {
     const socket = connect(settings.port, '127.0.0.1').setNoDelay(true);
     for (;;) {
-      // The clock decides how many calls are due; connections take them as they become free.
+      // The clock decides how many calls are due; free connections send them.
       const dueAt = began + started / callsPerMs;
       started += 1;
       if (dueAt >= until) break;
@@ -94,7 +94,7 @@ async function load(): Promise<LoadReport> {
   return { accepted, refused, seconds: (performance.now() - began) / 1000 };
 }
 
-/** Answers of this route are short: one chunk. */
+/** Answers of this route fit in one chunk. */
 function call(socket: Socket, request: Buffer): Promise<number> {
   return new Promise((resolve, reject) => {
     socket.once('error', reject);

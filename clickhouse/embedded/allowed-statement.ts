@@ -1,9 +1,9 @@
 import { notServed } from './errors.ts';
 
 /**
- * What reads or writes outside of the data directory: files, other hosts, other processes, other servers'
- * tables. As table functions, as functions (`file`) and as engines. The product needs none of them, so a
- * statement that was smuggled in, or a local user with the password, gets no further than the tables.
+ * Table functions, functions (`file`) and engines that read or write outside of the data directory: files,
+ * other hosts, other processes, tables of other servers. The product needs none of them. An injected
+ * statement, or a local user with the password, therefore reaches only the tables.
  */
 const OUTSIDE: ReadonlySet<string> = new Set([
   'file', 'filecluster', 'filelog', 'url', 'urlcluster', 'urlwithheaders', 'remote', 'remotesecure',
@@ -18,10 +18,13 @@ const OUTSIDE: ReadonlySet<string> = new Set([
   'dictionary', 'catboostevaluate', 'hive', 'datalakecatalog', 'backup', 'disk', 'filesystem',
 ]); // prettier-ignore
 
-/** Words that begin or are clauses that the product has no use for. */
+/** Clauses that the product does not use. */
 const WORDS: ReadonlySet<string> = new Set(['outfile', 'infile']);
 
-/** Statements that change the server, its users or what lies outside. `system stop merges` and the like are for tests. */
+/**
+ * Statements that change the server, its users or anything outside of it. `system stop merges` and similar
+ * are for tests.
+ */
 const STATEMENTS: ReadonlySet<string> = new Set([
   'backup', 'restore', 'attach', 'detach', 'grant', 'revoke', 'kill',
 ]); // prettier-ignore
@@ -29,8 +32,8 @@ const OBJECTS: ReadonlySet<string> = new Set([
   'function', 'user', 'role', 'dictionary', 'named', 'quota', 'profile', 'settings', 'workload', 'resource',
 ]); // prettier-ignore
 /**
- * Refuses a statement that leaves the data directory or administers the server. Text in quotes and
- * comments is left out; a quoted name counts as the name. Linear in the text.
+ * Refuses a statement that reaches outside of the data directory or administers the server. Texts in quotes
+ * and comments are skipped; a quoted name counts as the name. Linear in the length of the text.
  */
 export function refuseOutside(sql: string): void {
   let previous = '';
@@ -46,14 +49,14 @@ export function refuseOutside(sql: string): void {
     if (isStart && word === 'system') isCommand = true;
     else if (isCommand && !SYSTEM_COMMANDS.has(word)) throw notServed(`system ${word}`);
     else isCommand = false;
-    // An engine may stand without its parentheses.
+    // An engine may be written without parentheses.
     if (previous === 'engine' && OUTSIDE.has(word)) throw notServed(`engine ${word}`);
     previous = word;
     isStart = word === ';';
   }
 }
 
-/** `system.parts` is a table; of commands the tests stop and start merges. */
+/** `system.parts` is a table; of the commands, the tests stop and start merges. */
 const SYSTEM_COMMANDS: ReadonlySet<string> = new Set(['stop', 'start', '.']);
 
 interface Word {
@@ -75,15 +78,15 @@ function* words(sql: string): Generator<Word> {
   if (pending !== null) yield { text: pending, called: false };
 }
 
-/** A name with escapes in it could be any: the product writes none. */
+/** An escaped name could be any name; the product writes none. */
 function unquoted(quoted: string): string {
   if (quoted.includes('\\')) throw notServed('an escaped name');
   return quoted.slice(1, -1);
 }
 
 /**
- * Comments and texts (also `$tag$ … $tag$` and typographic quotes) are matched so that they are passed
- * over; every other character is a mark.
+ * Comments and texts (also `$tag$ … $tag$` and typographic quotes) are matched in order to be skipped; every
+ * other character is a token.
  */
 const TOKEN =
   /--[^\n]*|#[! ][^\n]*|\/\*[^]*?(?:\*\/|$)|\$(?<tag>\w*)\$[^]*?(?:\$\k<tag>\$|$)|'(?:[^'\\]|\\[^])*(?:'|$)|‘[^’]*(?:’|$)|(?<quoted>`(?:[^`\\]|\\[^])*(?:`|$)|"(?:[^"\\]|\\[^])*(?:"|$)|“[^”]*(?:”|$))|(?<name>[\p{L}_][\p{L}\p{N}_]*)|[0-9][\w.]*|(?<mark>\S)/gu;

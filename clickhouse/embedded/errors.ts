@@ -1,4 +1,4 @@
-/** An exception in ClickHouse's own words, or one of ours in the same form. */
+/** An exception with ClickHouse's own text, or one of ours in the same form. */
 export class QueryFailed extends Error {
   readonly code: number;
   readonly httpStatus: number | undefined;
@@ -32,14 +32,14 @@ function refused(code: number, name: string, message: string, httpStatus: number
   return new QueryFailed(code, `Code: ${code}. DB::Exception: ${message}. (${name})`, httpStatus);
 }
 
-/** An engine that answers this has ended for good: the process must be started again. */
+/** After this error the engine has ended permanently: the process must be restarted. */
 const ENGINE_IS_SHUTTING_DOWN = 236;
 
 export function isFatal(failure: QueryFailed): boolean {
   return failure.code === ENGINE_IS_SHUTTING_DOWN || /fatal error/i.test(failure.message);
 }
 
-/** The driver's errors carry the engine's text, which begins with `Code: N.` */
+/** The driver's errors contain the engine's text, which begins with `Code: N.` */
 export function queryFailure(error: unknown): QueryFailed {
   if (error instanceof QueryFailed) return error;
   const message = error instanceof Error ? error.message : String(error);
@@ -48,7 +48,7 @@ export function queryFailure(error: unknown): QueryFailed {
   return new QueryFailed(1001, `Code: 1001. DB::Exception: ${message}. (STD_EXCEPTION)`);
 }
 
-// The statuses that ClickHouse's own HTTP handler gives to these codes; everything else is 500.
+// HTTP statuses that ClickHouse's own handler gives to these codes; all others are 500.
 const STATUS_OF_CODE: Readonly<Record<number, number>> = {
   6: 400, 26: 400, 27: 400, 36: 400, 38: 400, 41: 400, 44: 400, 53: 400, 62: 400, 72: 400,
   115: 404, 46: 404, 47: 404, 60: 404, 63: 404, 81: 404, 158: 413, 159: 408, 160: 417, 164: 403,

@@ -8,11 +8,11 @@ import type { SessionPool, Statement } from './sessions.ts';
 
 export interface EmbeddedHttpOptions {
   readonly reads: SessionPool;
-  /** Wide questions have sessions of their own, so that a small one never waits behind them. */
+  /** Wide queries have their own sessions, so that a small query never waits behind them. */
   readonly analytics: SessionPool;
   readonly inserts: SessionPool;
   readonly password: string;
-  /** The engine will not answer any more. */
+  /** Called when the engine has stopped answering permanently. */
   readonly onFatal: (message: string) => void;
 }
 
@@ -29,9 +29,9 @@ interface Answer {
 }
 
 /**
- * ClickHouse's HTTP interface, as far as the product uses it: queries in the URL or the body,
- * parameters in the URL or a form, settings, formats, compression, exception and summary headers.
- * An answer is sent when it is whole, so an exception always comes with its own status.
+ * The part of ClickHouse's HTTP interface that the product uses: queries in the URL or the body, parameters
+ * in the URL or a form, settings, formats, compression, exception and summary headers. An answer is sent when
+ * it is complete, so an exception always has its own status.
  */
 export function createEmbeddedHttpServer(options: EmbeddedHttpOptions): Server {
   const manners = new Manners();
@@ -58,7 +58,7 @@ async function handle(
     await send(response, await answer(options, request));
   } catch (error) {
     const failure = queryFailure(error);
-    request.resume(); // a body that was refused unread must not hold the connection
+    request.resume(); // the unread body of a refused request must not hold the connection
     response.writeHead(httpStatus(failure), {
       'Content-Type': 'text/plain; charset=UTF-8',
       'X-ClickHouse-Exception-Code': String(failure.code),
@@ -100,12 +100,12 @@ async function answer(options: Serving, request: IncomingMessage): Promise<Answe
   };
 }
 
-/** So long after a small question wide ones expect the next. */
+/** For this long after a small query, wide queries expect another one. */
 const SMALL_MS = 1_000;
 
 /**
- * While somebody asks small questions, a wide one takes one thread, whatever it may take: each thread
- * that a small one wakes waits behind those that are running, however little they matter.
+ * While small queries are running, a wide query gets one thread, whatever its limit: each thread of a small
+ * query waits behind the running threads, even those of low priority.
  */
 class Manners {
   #smallAt = -Infinity;
@@ -145,7 +145,7 @@ function contentType(format: string): string {
   return 'application/octet-stream';
 }
 
-/** Basic authentication or ClickHouse's own headers. Digests, so that lengths do not show. */
+/** Basic authentication or ClickHouse's own headers. Compares digests, so that lengths are not revealed. */
 function authenticate(request: IncomingMessage, password: string): void {
   const basic = /^Basic (.+)$/.exec(request.headers.authorization ?? '')?.[1];
   const pair = basic === undefined ? '' : Buffer.from(basic, 'base64').toString('utf8');

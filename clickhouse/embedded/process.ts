@@ -6,13 +6,13 @@ import type { EmbeddedProcessOptions, EmbeddedProcessReady } from './server.ts';
 import { SessionPool } from './sessions.ts';
 
 /**
- * Entry of the child process that `startEmbeddedClickHouse` starts: opens the data directory, serves,
- * and ends with its parent. Everything that was acknowledged is on disk by then, so ending at any
- * moment loses nothing.
+ * Entry point of the child process that `startEmbeddedClickHouse` starts: opens the data directory, serves,
+ * and ends with its parent. Acknowledged data is already on disk, so ending at any moment loses nothing.
  */
 const DRAIN_MS_MAX = 10_000;
 
-// Over the channel to the parent: every local user can read arguments. Kept by Node until it is awaited.
+// Sent over the channel to the parent, because every local user can read arguments. Node keeps the message
+// until it is awaited.
 const [options] = (await once(process, 'message')) as [EmbeddedProcessOptions];
 const open = () => new Session(options.directory);
 const server = createEmbeddedHttpServer({
@@ -22,11 +22,11 @@ const server = createEmbeddedHttpServer({
   password: options.password,
   onFatal(message) {
     process.stderr.write(`the engine has ended: ${message}\n`);
-    setTimeout(() => process.exit(1), 100); // the answer that says so goes out first
+    setTimeout(() => process.exit(1), 100); // the answer with the error goes out first
   },
 });
 
-// A parent that was killed can not say goodbye: its end closes the channel.
+// A killed parent cannot send a message, but its end closes the channel.
 process.on('disconnect', () => process.exit(0));
 process.on('SIGTERM', () => void drain());
 process.on('SIGINT', () => void drain());
@@ -36,7 +36,7 @@ await once(server, 'listening');
 const ready: EmbeddedProcessReady = { port: (server.address() as AddressInfo).port };
 process.send!(ready);
 
-/** Answers what has been asked, takes nothing new, and ends. */
+/** Answers the running requests, takes no new ones, and ends. */
 async function drain(): Promise<void> {
   setTimeout(() => process.exit(0), DRAIN_MS_MAX).unref();
   const closed = once(server, 'close');

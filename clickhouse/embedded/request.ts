@@ -7,20 +7,20 @@ import { refuseOutside } from './allowed-statement.ts';
 import { badRequest, bodyTooLarge, notServed, readOnly } from './errors.ts';
 import type { RawInsert, Statement } from './sessions.ts';
 
-/** One request of the HTTP interface, understood. */
+/** One parsed request of the HTTP interface. */
 export interface EmbeddedRequest {
   readonly queryId: string;
   readonly work: Statement | RawInsert;
-  /** Of which limits the statement is (`query-limits.ts`); empty when the request does not say. */
+  /** Limit class of the statement (`query-limits.ts`); empty if the request names none. */
   readonly limitClass: string;
-  /** Whether the answer may be compressed: the request asked for both halves of it. */
+  /** Whether the answer may be compressed: the request must allow it in two places. */
   readonly compress: boolean;
 }
 
 const BODY_BYTES_MAX = 512 * 1024 * 1024;
 
-// What the URL says besides settings. Those that only tune how a server streams its answer are taken
-// and change nothing here, because an answer is sent when it is whole.
+// URL parameters that are not settings. Parameters that only tune how a server streams its answer are
+// accepted and ignored, because an answer is sent when it is complete.
 const RESERVED = new Set([
   'query', 'query_id', 'database', 'default_format', 'session_id', 'session_timeout', 'session_check',
   'user', 'password', 'quota_key', 'role', 'buffer_size', 'wait_end_of_query', 'compress', 'decompress',
@@ -72,7 +72,7 @@ export async function readRequest(request: IncomingMessage): Promise<EmbeddedReq
   };
 }
 
-/** Format of the answer: what the query ends with, else what the request asks for. */
+/** Format of the answer: the FORMAT clause at the end of the query, else the format of the request. */
 export function formatOf(sql: string, fallback: string): string {
   const statement = withoutEnd(sql);
   const settings = statement.toLowerCase().lastIndexOf('settings');
@@ -81,7 +81,7 @@ export function formatOf(sql: string, fallback: string): string {
   return formatAtEnd(statement) ?? formatAtEnd(query) ?? fallback;
 }
 
-/** The name of a format is short: the pattern is not tried at each place of a long statement. */
+/** The name of a format is short: this avoids trying the pattern at each position of a long statement. */
 const formatAtEnd = (sql: string): string | undefined =>
   /\bformat\s+(\w+)$/i.exec(sql.slice(-200))?.[1];
 
@@ -127,7 +127,7 @@ function settingsAndParams(parameters: URLSearchParams): Omit<Given, 'database'>
   const params = new Map<string, string>();
   for (const [name, value] of parameters) {
     if (RESERVED.has(name)) continue;
-    if (!SETTING_NAME.test(name)) throw badRequest(`${JSON.stringify(name)} is no setting`);
+    if (!SETTING_NAME.test(name)) throw badRequest(`${JSON.stringify(name)} is not a setting`);
     if (name.startsWith('param_')) params.set(name.slice('param_'.length), value);
     else settings.set(name, value);
   }
@@ -166,7 +166,7 @@ async function decoded(request: IncomingMessage, body: Buffer): Promise<Buffer> 
   throw notServed(`Content-Encoding ${encoding}`);
 }
 
-/** Text fields of a form, which is how a client sends parameters that are too long for a URL. */
+/** Text fields of a form. Clients send parameters this way when they are too long for a URL. */
 function multipartFields(body: Buffer, boundary: string): Map<string, string> {
   const fields = new Map<string, string>();
   for (const part of body.toString('utf8').split(`--${boundary}`).slice(1, -1)) {

@@ -8,31 +8,34 @@ import { fileURLToPath } from 'node:url';
 import { commandOf } from '../../platform/process-command.ts';
 
 /**
- * ClickHouse as a child process: the engine itself, loaded as a library (chdb), behind the part of
- * ClickHouse's HTTP interface that the product uses. A crash of the engine ends the child alone; what
- * was acknowledged is on disk, and whoever supervises the child starts it again.
+ * ClickHouse as a child process: the engine, loaded as a library (chdb), behind the part of ClickHouse's HTTP
+ * interface that the product uses. A crash of the engine ends only the child. Acknowledged data is on disk,
+ * and the supervisor starts the child again.
  */
 export interface EmbeddedClickHouse {
   /** With user and password, for `connectClickHouse`. */
   readonly url: string;
   readonly pid: number;
-  /** Resolves when the server has ended, for whatever reason. */
+  /** Resolves when the server has ended, for any reason. */
   readonly exited: Promise<void>;
-  /** Lets running queries finish (up to 10 s), closes the data directory, and resolves when the process is gone. */
+  /**
+   * Lets running queries finish (up to 10 s), closes the data directory, and resolves when the process has
+   * ended.
+   */
   stop(): Promise<void>;
 }
 
 export interface EmbeddedClickHouseOptions {
-  /** Created when missing; holds `data/`, the password file and the process id. One server at a time. */
+  /** Created if missing; contains `data/`, the password file and the process id. One server at a time. */
   readonly directory: string;
-  /** Left out: a free one is chosen. */
+  /** Default: a free port. */
   readonly port?: number;
   readonly onLog?: (line: string) => void;
-  /** Node flags of the child, for those who run from sources. */
+  /** Node flags of the child, for running from sources. */
   readonly execArgv?: readonly string[];
 }
 
-/** What the child is started with: over the channel to its parent, because it holds the password. */
+/** Start options of the child. Sent over the channel to its parent, because they include the password. */
 export interface EmbeddedProcessOptions {
   readonly directory: string;
   readonly port: number;
@@ -48,13 +51,13 @@ export interface EmbeddedProcessReady {
 }
 
 const USER = 'default';
-/** For one that hangs: with the sources to compile, a busy machine takes a minute. */
+/** Limit for a start that hangs: when sources must be compiled on a busy machine, a start takes a minute. */
 const READY_MS_MAX = 300_000;
 const STOP_MS_MAX = 15_000;
 
 /**
- * One session runs one query at a time, so a quick read never waits while fewer than this many
- * others run; wide questions and inserts have sessions of their own. An idle session costs next to nothing.
+ * One session runs one query at a time, so a quick read never waits while fewer than this many others run.
+ * Wide queries and inserts have their own sessions. An idle session costs almost nothing.
  */
 const READ_SESSIONS = 6;
 const ANALYTICS_SESSIONS = 6;
@@ -66,7 +69,7 @@ export async function startEmbeddedClickHouse(
 ): Promise<EmbeddedClickHouse> {
   const directory = resolve(options.directory);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  // Also one that an earlier release, or somebody's umask, left open.
+  // Also repairs a directory that an earlier release or the umask left open.
   chmodSync(directory, 0o700);
   const pidFile = join(directory, 'server.pid');
   await endLeftover(pidFile);
@@ -81,7 +84,7 @@ export async function startEmbeddedClickHouse(
   };
   // The extension is .js in the build and .ts in the sources.
   const entry = new URL(`./process${extname(import.meta.url)}`, import.meta.url);
-  // A process group of its own: Ctrl-C in the terminal must reach the supervisor alone.
+  // A process group of its own: Ctrl-C in the terminal must reach only the supervisor.
   const child = fork(fileURLToPath(entry), [], {
     detached: true,
     execArgv: options.execArgv === undefined ? process.execArgv : [...options.execArgv],
@@ -129,14 +132,14 @@ async function untilReady(
   }
 }
 
-/** Read again at every start; the directory is closed to others. */
+/** Read at every start; other users cannot access the directory. */
 function passwordOf(directory: string): string {
   const file = join(directory, 'password');
   if (!existsSync(file)) writeFileSync(file, randomBytes(24).toString('hex'), { mode: 0o600 });
   return readFileSync(file, 'utf8').trim();
 }
 
-/** Ends a server that still holds the data directory, because its parent was killed a moment ago. */
+/** Ends a server that still holds the data directory because its parent was just killed. */
 async function endLeftover(pidFile: string): Promise<void> {
   if (!existsSync(pidFile)) return;
   const pid = Number(readFileSync(pidFile, 'utf8'));

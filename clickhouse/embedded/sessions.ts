@@ -1,13 +1,13 @@
 import type { ChdbResult, RawInsertFormat, Session } from 'chdb';
 import { QueryFailed, tooManyQueries } from './errors.ts';
 
-/** A statement and everything of the request that changes what it means. */
+/** A statement with all parts of the request that affect its meaning. */
 export interface Statement {
   readonly sql: string;
   readonly format: string;
   readonly database: string;
   readonly settings: ReadonlyMap<string, string>;
-  /** Values of `{name:Type}` placeholders, in the text form of the HTTP interface. */
+  /** Values of `{name:Type}` placeholders in the text form of the HTTP interface. */
   readonly params: ReadonlyMap<string, string>;
 }
 
@@ -25,8 +25,8 @@ const WAITING_MAX = 500;
 const QUERY_SIZE = 'max_query_size';
 
 /**
- * A few sessions on one data directory. The engine allows one query at a time in each; sessions run
- * side by side and keep settings, current database and parameters apart.
+ * A few sessions on one data directory. The engine allows one query at a time in each. Sessions run in
+ * parallel and have separate settings, current databases and parameters.
  */
 export class SessionPool {
   readonly #open: () => Session;
@@ -38,12 +38,15 @@ export class SessionPool {
     for (let index = 0; index < size; index += 1) this.#idle.push(new PooledSession(open()));
   }
 
-  /** `isGone`: nobody waits for the answer any more. Asked before the statement begins. */
+  /** `isGone`: the client no longer waits for the answer. Checked before the statement begins. */
   query(statement: Statement, isGone = NOT_GONE): Promise<ChdbResult> {
     return this.#use((session) => session.query(statement), isGone);
   }
 
-  /** The payload goes to the engine without a copy. Answers the rows written, views' rows included. */
+  /**
+   * The payload goes to the engine without a copy. Returns the number of rows written, including the rows of
+   * views.
+   */
   insert(insert: RawInsert): Promise<number> {
     return this.#use((session) => session.insert(insert));
   }
@@ -57,7 +60,7 @@ export class SessionPool {
     try {
       return await work(session);
     } catch (error) {
-      // How far the statements of a failed call got is unknown, and so is what the session has set.
+      // How far a failed call got is unknown, and so is the state of its session.
       session.close();
       next = new PooledSession(this.#open());
       throw error;
@@ -104,7 +107,7 @@ class PooledSession {
     this.#refuseForgottenParams(statement);
     await this.#allowQuerySize(statement.settings.get(QUERY_SIZE));
     const changes = this.#changes(statement.database, statement.settings, statement.params);
-    // One call for both: a call of its own would cost as much as a small query.
+    // One call for both: a separate call would cost as much as a small query.
     return this.#session.queryAsync(changes + statement.sql, { format: statement.format });
   }
 
@@ -120,14 +123,16 @@ class PooledSession {
     this.#session.close();
   }
 
-  /** The limit on a call's text holds for the call that raises it too: raising it takes a call of its own. */
+  /**
+   * The limit on a call's text also applies to the call that raises it, so raising it takes a separate call.
+   */
   async #allowQuerySize(size: string | undefined): Promise<void> {
     if (size === undefined || size === this.#settings.get(QUERY_SIZE)) return;
     await this.#session.queryAsync(`SET ${QUERY_SIZE} = ${literal(size)}`);
     this.#settings = new Map(this.#settings).set(QUERY_SIZE, size);
   }
 
-  /** Statements that bring the session from what the last query needed to what this one does. */
+  /** Statements that change the session from the state of the last query to the state that this one needs. */
   #changes(
     database: string,
     settings: ReadonlyMap<string, string>,
@@ -150,7 +155,7 @@ class PooledSession {
     return use + (assignments.length === 0 ? '' : `SET ${assignments.join(', ')};`);
   }
 
-  /** The session remembers parameters of earlier queries; to a caller they are not set. */
+  /** The session still has parameters of earlier queries; for the caller they are not set. */
   #refuseForgottenParams(statement: Statement): void {
     for (const name of this.#params) {
       if (statement.params.has(name) || !statement.sql.includes(`{${name}:`)) continue;

@@ -25,7 +25,7 @@ export function eventCopies(id: EventId, limit: number): ClickHouseQuery {
   };
 }
 
-/** The copy that counts: the first one accepted. */
+/** The canonical copy: the first one accepted. */
 export function canonicalCopy(id: EventId): ClickHouseQuery {
   return {
     sql: `
@@ -37,7 +37,7 @@ export function canonicalCopy(id: EventId): ClickHouseQuery {
   };
 }
 
-/** The copies that count of several ids, those that were taken back left out. */
+/** The canonical copies of several ids, without voided events. */
 export function countedCopies(
   ids: Omit<EventId, 'event_id'> & { readonly event_ids: readonly string[] },
 ): ClickHouseQuery {
@@ -55,7 +55,7 @@ export function countedCopies(
   };
 }
 
-/** Of a rejection the last three are set, of a correction what it took back. */
+/** For a rejection the last three are set; for a correction, the target of its void. */
 export type VerdictCells = [
   kind: 'rejected' | 'voided',
   partition: number,
@@ -68,8 +68,8 @@ export type VerdictCells = [
 ];
 
 /**
- * What was said of the copies of one id: rejections, and corrections that took it back, by their place in
- * the log. One statement for both tables: nearly always there is nothing in either.
+ * Rejections and voids of the copies of one id, by their positions in the log. One statement for both tables:
+ * both are nearly always empty.
  */
 export function eventVerdicts(id: EventId): ClickHouseQuery {
   return {

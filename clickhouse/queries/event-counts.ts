@@ -1,12 +1,12 @@
 import type { ClickHouseQuery } from '../client.ts';
 
-/** Events of one environment by their own time. Milliseconds, half-open. */
+/** Events of one environment by their own timestamps. Milliseconds, half-open. */
 export interface EventCountQuestion {
   readonly tenant_id: string;
   readonly environment_id: string;
   readonly start: number;
   readonly end: number;
-  /** Seconds that are counted together; 0: the whole range. */
+  /** Width of a step in seconds; 0: the whole range. */
   readonly step: number;
 }
 
@@ -22,16 +22,16 @@ const paramsOf = ({ start, end, ...query }: EventCountQuestion) => ({
 });
 
 /**
- * The bits of a position in another order, one to one: epoch, high bits of the index, offset, low ten bits
- * of the index. What a replay left twice counts once, because positions are gathered as bitmaps, one for
- * each log partition; in this order the events of sixty-four records share a piece of their bitmap, which
- * makes it four times as fast as by the position itself, and ten times as a set of hashes.
+ * The bits of a position in another order, one to one: epoch, high bits of the index, offset, low ten bits of
+ * the index. Positions are collected in bitmaps, one for each log partition, so that a row that a replay
+ * wrote twice counts once. In this order the events of sixty-four records share a part of their bitmap, which
+ * is four times as fast as the position itself, and ten times as fast as a set of hashes.
  */
 export const GATHERED = `
   bitOr(bitOr(bitAnd(position, 0xFF00000000000000), bitShiftLeft(bitAnd(position, 0xFC00), 40)),
         bitOr(bitShiftLeft(bitAnd(bitShiftRight(position, 16), 0xFFFFFFFFFF), 10), bitAnd(position, 0x3FF)))`;
 
-/** Accepted copies, and how many of them came behind the first of their id, by step. */
+/** Accepted copies by step, and how many of them are not the first of their id. */
 export function acceptedCounts(query: EventCountQuestion): ClickHouseQuery {
   return {
     sql: `
@@ -63,8 +63,8 @@ export function meteredCount(query: EventCountQuestion): ClickHouseQuery {
 }
 
 /**
- * Events that some meter was meant for and could not count. Rejections do not have the event's time, so
- * the events of their customers and names are looked through, and no others.
+ * Events that some meter applies to and could not count. Rejections lack the event's time, so only the events
+ * with their customers and names are searched.
  */
 export function rejectedCount(query: EventCountQuestion): ClickHouseQuery {
   const rejected = (columns: string) => `select ${columns} from events_rejected_v1 where ${SCOPE}`;

@@ -5,7 +5,7 @@ import { AT_EVENT } from './event-places.ts';
 import { RAW_EVENT_COLUMNS } from './raw-events.ts';
 import { propertyFilters } from './scalar-text.ts';
 
-/** Which raw copies are listed. Times in milliseconds, both ends included. */
+/** Selects the raw copies to list. Times in milliseconds, both ends included. */
 export interface EventSearch {
   readonly tenant_id: string;
   readonly environment_id: string;
@@ -24,14 +24,14 @@ export interface EventSearch {
   readonly offset: number;
 }
 
-/** A place in the list: what stands behind it, or before it, in the order of the list. */
+/** A cursor in the list: selects what follows it or precedes it, in the order of the list. */
 export interface EventCursor {
   readonly side: 'behind' | 'before';
   readonly timestamp: number;
   readonly event_id: string;
-  /** The copy at which the list was left. Null: every copy of that id and time is left out. */
+  /** The copy at which the previous page ended. Null: every copy of that id and time is left out. */
   readonly position: Position | null;
-  /** Its name, for a list that is sorted by it. */
+  /** Its event name, for a list that is sorted by name. */
   readonly event_name: string | null;
 }
 
@@ -56,9 +56,8 @@ export function searchEvents(search: EventSearch): ClickHouseQuery {
 }
 
 /**
- * The time behind which so many copies lie, newest or oldest first as the page is; nothing when there are
- * fewer. One column is sorted for it, and only its head kept: a page of a large environment then reads
- * the few events that it shows.
+ * The time of the nth copy in the order of the page; nothing if there are fewer. Sorts one column and keeps
+ * only its head: a page of a large environment then reads only the few events that it shows.
  */
 export function timeOfNth(search: EventSearch, nth: number): ClickHouseQuery {
   const where = searched(search);
@@ -73,7 +72,7 @@ export function timeOfNth(search: EventSearch, nth: number): ClickHouseQuery {
   };
 }
 
-/** Copies as they are stored, of which a replay may have left two. */
+/** Stored copies; a row that a replay wrote twice may count twice. */
 export function countStoredEvents(search: EventSearch): ClickHouseQuery {
   const where = searched(search);
   return { sql: `select count() from events_raw_v1 where ${where.sql}`, params: where.params };
@@ -115,7 +114,7 @@ function searched(search: EventSearch): ClickHouseQuery {
 
 const NOWHERE: ClickHouseQuery = { sql: '', params: {} };
 
-/** Within a name the newest event stands first, whichever way the names are sorted. */
+/** Within a name the newest event comes first, in either sort order of the names. */
 function atCursor({ sort, order }: EventSearch, cursor: EventCursor): ClickHouseQuery {
   const { side, timestamp, event_id, position, event_name } = cursor;
   const beyond = (direction: EventSearch['order']) =>

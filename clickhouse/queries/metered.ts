@@ -4,15 +4,15 @@ import { STOPS_EARLY } from './paging.ts';
 export interface MeteredVersions {
   readonly tenant_id: string;
   readonly environment_id: string;
-  /** Null: of everybody. */
+  /** Null: all customers. */
   readonly external_customer_ids: readonly string[] | null;
-  /** Milliseconds, not included; lifetimes begin with the first event. */
+  /** Milliseconds, exclusive; lifetimes begin with the first event. */
   readonly end: number;
 }
 
 /**
- * Meter versions that have counted anything of the customers, by whole UTC days: a few more than those
- * with usage before `end`. Marks of days are read, of which there are fewer than usage rows.
+ * Meter versions with usage of the customers, by whole UTC days. May include a few without usage before
+ * `end`. Reads marks of days, because they are fewer than usage rows.
  */
 export function meteredVersions({
   external_customer_ids: customers,
@@ -35,16 +35,16 @@ export interface MeteredCustomers {
   readonly tenant_id: string;
   readonly environment_id: string;
   readonly meter_version_id: string;
-  /** Null: whoever there is. */
+  /** Null: all customers. */
   readonly external_customer_id: string | null;
-  /** The customer before the page; empty for the first page. */
+  /** The last customer of the previous page; empty for the first page. */
   readonly after: string;
-  /** Milliseconds, not included. */
+  /** Milliseconds, exclusive. */
   readonly end: number;
   readonly limit: number;
 }
 
-/** A page of the customers of whom a meter version has counted anything, in the order of their ids' bytes. */
+/** A page of the customers with usage of a meter version, in the byte order of their ids. */
 export function meteredCustomers({
   external_customer_id: only,
   end,

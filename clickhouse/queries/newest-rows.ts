@@ -1,13 +1,13 @@
 import type { ClickHouseQuery } from '../client.ts';
 import { RAW_EVENT_COLUMNS } from './raw-events.ts';
 
-/** Rows of one log partition at and beyond a position. */
+/** Rows of one log partition from a position on. */
 export interface RowsFrom {
   readonly partition: number;
   readonly from: bigint;
 }
 
-/** The copies at the greatest positions, greatest first. A skip index leaves out parts that lie below. */
+/** The copies at the greatest positions, greatest first. A skip index excludes parts with lower positions. */
 export function newestRows({ partition, from }: RowsFrom, limit: number): ClickHouseQuery {
   return {
     sql: `
@@ -35,8 +35,8 @@ export function rawRowsFrom({ partition, from }: RowsFrom, limit: number): Click
 }
 
 /**
- * Takes rows of a partition out from a position on, in all tables that the stream writes. The index keeps no
- * partition: a slot belongs to the one that its first 32 bits choose among `partitions`.
+ * Deletes rows of a partition from a position on, in all tables that the stream writes. The index stores no
+ * partition: the first 32 bits of a slot choose its partition among `partitions`.
  */
 export function removeRowsFrom(at: RowsFrom & { readonly partitions: number }): ClickHouseQuery[] {
   const params = { ...at };

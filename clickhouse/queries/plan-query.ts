@@ -5,15 +5,15 @@ import type { UsageWindow } from '../../domain/time/usage-windows.ts';
 import { epochMs } from '../../domain/time/instant.ts';
 import { windowSpans } from '../../domain/time/usage-windows.ts';
 
-/** A stretch of time that is aggregated apart: a window cut to the period, or the period. */
+/** A range of time that is aggregated separately: a window cut to the period, or the whole period. */
 export interface Cell extends Span {
-  /** Of the uncut window, in milliseconds; null without windows. */
+  /** Start of the uncut window in milliseconds; null without windows. */
   readonly window_start: number | null;
-  /** What lies before the period and is carried into it. */
+  /** Usage before the period that is carried into it. */
   readonly is_carry: boolean;
 }
 
-/** A usage question, ready to have the parts of buckets and rows added to it. */
+/** A usage query, prepared to add parts of buckets and rows to it. */
 export interface PlannedQuery {
   readonly query: UsageQuery;
   /** Ascending, without gaps. */
@@ -24,11 +24,11 @@ export interface PlannedQuery {
   readonly uses_days: boolean;
   readonly include: readonly DimensionFilter[];
   readonly exclude: readonly (readonly DimensionFilter[])[];
-  /** Places of the dimensions that are grouped by; -1 is the source. */
+  /** Indexes of the dimensions in `group_by`; -1 is the source. */
   readonly groups: readonly number[];
 }
 
-/** A dimension's place among those of its meter version, -1 for the source, and its allowed values. */
+/** A dimension's index among those of its meter version, -1 for the source, and its allowed values. */
 export interface DimensionFilter {
   readonly index: number;
   readonly values: ReadonlySet<string>;
@@ -36,7 +36,7 @@ export interface DimensionFilter {
 
 const DAY_MS = 86_400_000;
 
-/** Cells by grid and range: most lines of a billing run share them, and a month of minutes is 44,640. */
+/** Cells by grid and range: most lines of a billing run share them, and a month of minutes has 44,640. */
 export type CellCache = Map<string, Pick<PlannedQuery, 'cells' | 'uses_days'>>;
 
 export function planQuery(
@@ -57,7 +57,7 @@ export function planQuery(
   };
 }
 
-/** The cell that holds an instant of the planned range. */
+/** The cell that contains an instant of the planned range. */
 export function cellAt(cells: readonly Cell[], ms: number): number {
   let low = 0;
   let high = cells.length - 1;
@@ -69,14 +69,14 @@ export function cellAt(cells: readonly Cell[], ms: number): number {
   return low;
 }
 
-/** The one cell that holds all of a bucket, or null. */
+/** The only cell that contains the whole bucket, or null. */
 export function soleCell(plan: PlannedQuery, start: number, end: number): number | null {
   if (start < plan.start || end > plan.end) return null;
   const cell = cellAt(plan.cells, start);
   return plan.cells[cell]!.end >= end ? cell : null;
 }
 
-/** The texts that an event is filtered and grouped by. */
+/** The texts by which an event is filtered and grouped. */
 export interface Labels {
   readonly dimensions: readonly string[];
   readonly source: string;
@@ -87,7 +87,7 @@ export function matches(plan: PlannedQuery, labels: Labels): boolean {
   return plan.include.every(allows) && !plan.exclude.some((filters) => filters.every(allows));
 }
 
-/** The values of `group_by`; the empty text where the event lacks the property. */
+/** The values of `group_by`; an empty text if the event lacks the property. */
 export function groupOf(plan: PlannedQuery, labels: Labels): readonly string[] {
   return plan.groups.length === 0 ? NO_GROUP : plan.groups.map((index) => labelAt(labels, index));
 }
@@ -98,7 +98,7 @@ function labelAt({ dimensions, source }: Labels, index: number): string {
   return index === SOURCE ? source : (dimensions[index] ?? '');
 }
 
-/** The place that stands for the event's source, which every version keeps. */
+/** The index that stands for the event's source, which every version keeps. */
 const SOURCE = -1;
 
 export const EMPTY_STATE: UsageState = {
@@ -144,14 +144,14 @@ function cellsOf(query: UsageQuery, window: UsageWindow | null): Cell[] {
   }
   const period = { start, end, window_start: null, is_carry: false };
   if (query.reset_usage !== 'NEVER' || start === 0) return [period];
-  // The weights count from the period's start, whatever was there before it.
+  // Weights start at the period's start, whatever usage precedes it.
   if (query.aggregation === 'WEIGHTED_SUM') {
     return [{ start: 0, end: start, window_start: null, is_carry: true }, period];
   }
   return [{ ...period, start: 0 }];
 }
 
-// The empty text stands for a missing property, which no filter matches.
+// An empty text means a missing property, which no filter matches.
 function filtersOf(filter: FilterValues, dimensions: readonly string[]): DimensionFilter[] {
   return Object.entries(filter).map(([name, values]) => ({
     index: placeOf(name, dimensions),

@@ -21,7 +21,7 @@ export type RawEventCells = [
   isCanonical: boolean,
 ];
 
-/** The columns of a `RawEventRow`, times as milliseconds. */
+/** The columns of a `RawEventRow`, times in milliseconds. */
 export const RAW_EVENT_COLUMNS = `
   tenant_id, environment_id, event_name, external_customer_id, customer_id,
   toUnixTimestamp64Milli(timestamp), event_id, source, properties,
@@ -45,7 +45,7 @@ export function rawEventRow(cells: RawEventCells): RawEventRow {
   };
 }
 
-/** Where a page of canonical events begins: behind this row, in the order of the table. */
+/** Start of a page of canonical events: after this row, in the order of the table. */
 export type CanonicalCursor = Pick<
   RawEventRow,
   'external_customer_id' | 'timestamp' | 'position' | 'partition'
@@ -56,13 +56,13 @@ export interface CanonicalEvents {
   readonly environment_id: string;
   readonly event_name: string;
   readonly below: WatermarkVector;
-  /** Leaves out what corrections below this vector took back. Absent: such events are answered too. */
+  /** Excludes events that corrections below this vector voided. Absent: voided events are included. */
   readonly voidedBelow?: WatermarkVector;
 }
 
 /**
- * The next canonical copies of one event name, in the order of the table, so that a page reads from
- * its beginning and stops. Without FINAL: a row that stands twice is answered twice.
+ * The next canonical copies of one event name, in the order of the table, so that a page reads from its
+ * beginning and stops. Without FINAL: a duplicate row is returned twice.
  */
 export function canonicalEvents(
   query: CanonicalEvents & {
@@ -72,7 +72,7 @@ export function canonicalEvents(
 ): ClickHouseQuery {
   const after = query.after;
   const canonical = canonicalBelow(query);
-  // The second line is what the sparse index can use; the third is exact.
+  // The second line is for the sparse index; the third is exact.
   const behind = `
          and external_customer_id >= {after_customer:String}
          and (external_customer_id > {after_customer:String} or timestamp >= fromUnixTimestamp64Milli({after_ms:Int64}, 'UTC'))
@@ -102,7 +102,7 @@ export function canonicalEvents(
   };
 }
 
-/** How many rows all pages of `canonicalEvents` together will have, about. */
+/** Approximate number of rows in all pages of `canonicalEvents`. */
 export function countCanonicalEvents(query: CanonicalEvents): ClickHouseQuery {
   const { sql, params } = canonicalBelow(query);
   return { sql: `select count() from events_raw_v1 where ${sql}`, params };
@@ -140,7 +140,7 @@ function canonicalBelow(query: CanonicalEvents): Condition {
   };
 }
 
-/** One copy of an event, by its id and place in the log. */
+/** One copy of an event, by its id and position. */
 export function rawEventAt(query: {
   readonly tenant_id: string;
   readonly environment_id: string;
@@ -170,7 +170,7 @@ export interface CountedEvents {
   readonly limit: number;
 }
 
-/** The copies that count of a range, those that were taken back left out, each once. */
+/** The canonical copies of a range, without voided events, each once. */
 export function countedEvents(query: CountedEvents): ClickHouseQuery {
   const { external_customer_ids, start, end, ...params } = query;
   return {

@@ -7,26 +7,26 @@ import type { Condition } from './row-bounds.ts';
 import { numericValue, propertyFilters, scalarText } from './scalar-text.ts';
 import { readState, stateColumns, type StateNeeds, type UsagePart } from './usage-buckets.ts';
 
-/** What is counted of which events; of a meter's rule, all but its expression. */
+/** What is counted, and of which events: a meter's rule without its expression. */
 export interface RawSpec extends Pick<MeterSpec, 'event_name' | 'filters'> {
   readonly aggregation: Pick<MeterSpec['aggregation'], 'type' | 'field'>;
-  /** Events at or beyond these positions came after the end of the meter, and do not count. */
+  /** Events at or beyond these positions arrived after the end of the meter and do not count. */
   readonly live_until?: WatermarkVector;
 }
 
-/** A usage question that is answered from raw events, because it names properties that no meter keeps. */
+/** A usage query that is answered from raw events, because it names properties that no meter keeps. */
 export interface RawGroups {
   readonly plan: PlannedQuery;
   readonly spec: RawSpec;
-  /** Properties that events are told apart by. */
+  /** Properties by which events are grouped. */
   readonly names: readonly string[];
   readonly needs: StateNeeds;
 }
 
 /**
- * Canonical events by cell, property values and source, whatever has been stored so far. Values come as
- * raw JSON, so that an event costs one look at its text for each property; the caller turns the few that
- * are left into texts. Distinct values can not be added up afterwards: for them the texts are made here.
+ * Canonical events by cell, property values and source, from everything stored. Values are returned as raw
+ * JSON, so that the statement parses each event once per property; the caller converts the few remaining
+ * values to text. Distinct values cannot be added up afterwards, so their texts are made in the statement.
  */
 export function rawGroups({ plan, spec, names, needs }: RawGroups): ClickHouseQuery {
   const { query } = plan;
@@ -85,14 +85,14 @@ export function rawGroups({ plan, spec, names, needs }: RawGroups): ClickHouseQu
 }
 
 /**
- * The start of the cell that holds an event. Cells of one width are computed: a month of minutes would
- * be half a megabyte of borders to send and to search.
+ * The start of the cell that contains an event. Cells of equal width are computed: the borders of a month of
+ * minutes would be half a megabyte to send and to search.
  */
 export function cellStart(cells: readonly Cell[]): Condition {
   const at = 'toUnixTimestamp64Milli(timestamp)';
   const starts = cells.map(({ start }) => start);
   const width = regularWidth(starts);
-  // Whole numbers in the text: a year of hours is more than a server takes as a parameter.
+  // Integers in the statement's text: a year of hours exceeds the server's limit for a parameter.
   if (width === null)
     return { sql: `roundDown(${at}, CAST('[${starts.join(',')}]', 'Array(Int64)'))`, params: {} };
   return {
@@ -101,7 +101,7 @@ export function cellStart(cells: readonly Cell[]): Condition {
   };
 }
 
-/** How far apart the starts are, the first of which may be cut; null when they are not. */
+/** The distance between the starts, of which the first may be cut; null if it varies. */
 function regularWidth(starts: readonly number[]): number | null {
   const [first, second, third] = starts;
   if (first === undefined || second === undefined || third === undefined) return null;
@@ -112,24 +112,24 @@ function regularWidth(starts: readonly number[]): number | null {
   return isRegular ? width : null;
 }
 
-// A partition in which the meter has not ended is not bounded.
+// A partition in which the meter has not ended has no bound.
 const LIVE_UNTIL = `transform(partition, {ended_partitions:Array(UInt16)}, {ended_positions:Array(UInt64)},
   toUInt64(18446744073709551615))`;
 
-/** What nearly every number is, told apart cheaply; the rule itself is `numericValue`. */
+/** Cheap test for the usual form of a number; the full rule is `numericValue`. */
 const NUMBER = `multiIf(
   JSONExtractRaw(properties, {field:String}) as raw = '', null,
   isNotNull(toInt64OrNull(raw)), toDecimal128OrNull(raw, 18),
   match(raw, '^-?[0-9]{1,15}[.][0-9]{1,15}$'), toDecimal128OrNull(raw, 18),
   CAST(${numericValue(`(${scalarText('{field:String}')})`)}, 'Nullable(Decimal(38, 18))'))`;
 
-/** The meter's filters, those of the question, and what more specific prices take out of it. */
+/** The filters of the meter and of the query, without the usage that more specific prices charge. */
 function filtersOf(query: UsageQuery, spec: RawSpec) {
   const params: Record<string, unknown> = {};
   let number = 0;
   const matches = (key: string, values: readonly string[]): string => {
     const name = `filter_${number++}`;
-    // The empty text stands for a missing property, which no filter matches.
+    // An empty text means a missing property, which no filter matches.
     const texts = values.filter((value) => value !== '');
     if (key === 'source') {
       params[name] = texts;
@@ -156,9 +156,9 @@ function filtersOf(query: UsageQuery, spec: RawSpec) {
 }
 
 export interface RawGroup extends UsagePart {
-  /** Milliseconds: the start of the cell. */
+  /** Start of the cell in milliseconds. */
   readonly cell: number;
-  /** Of COUNT_UNIQUE. */
+  /** For COUNT_UNIQUE. */
   readonly unique_count: number;
 }
 

@@ -6,7 +6,7 @@ import { BUCKET_SECONDS, BUCKET_TABLES } from './touched-buckets.ts';
 const KEY = 'tenant_id, environment_id, external_customer_id, meter_version_id, bucket_start';
 const NO_HASH = `toUUID('00000000-0000-0000-0000-000000000000')`;
 
-/** What a bucket keeps of its rows, in the order of the table's columns. */
+/** The aggregates of a bucket, in the order of the table's columns. */
 const STATES = `
   count() as event_count,
   sum(toDecimal256(value, 18)) as sum,
@@ -19,8 +19,8 @@ const COLUMNS = `event_count, sum, sum_value_time, min, max, latest,
   last.1 as latest_at, last.2 as latest_position, last.3 as latest_partition`;
 
 /**
- * Writes the given buckets of one size again, under a seal, from the rows below the bounds. A bucket
- * without rows gets an empty row, because its older rows would go on counting otherwise.
+ * Rewrites the given buckets of one size, under a seal, from the rows below the bounds. A bucket without rows
+ * gets an empty row, because otherwise its older rows would still count.
  */
 export function recomputeBuckets(
   size: StoredBucketSize,
@@ -37,7 +37,7 @@ export function recomputeBuckets(
   };
 }
 
-/** What the given buckets come to below the bounds, in the order of `storedColumns`. */
+/** The computed content of the given buckets below the bounds, in the order of `storedColumns`. */
 export function computedBuckets(
   size: StoredBucketSize,
   buckets: readonly BucketKey[],
@@ -58,7 +58,7 @@ export function computedBuckets(
   };
 }
 
-/** The rows that the given buckets have under a seal, in the order of `storedColumns`. */
+/** The stored rows of the given buckets under a seal, in the order of `storedColumns`. */
 export function bucketsUnderSeal(
   size: StoredBucketSize,
   buckets: readonly BucketKey[],
@@ -73,7 +73,7 @@ export function bucketsUnderSeal(
   };
 }
 
-/** Rows with events that a version has under a seal, in both tables, some customers left out. */
+/** Number of rows with events of a version under a seal, in both tables, without some customers. */
 export function countSealedBuckets(
   version: { tenant_id: string; environment_id: string; meter_version_id: string },
   seal: bigint,
@@ -95,7 +95,7 @@ function storedColumns(size: StoredBucketSize): string {
           latest_at, latest_position, latest_partition ${size === 'DAY' ? ', unique_count' : ''}`;
 }
 
-/** The unique values of the given days, each under the seal. To be written before their day buckets. */
+/** The unique values of the given days, each under the seal. Must be written before their day buckets. */
 export function recomputeUniques(
   buckets: readonly BucketKey[],
   bounds: RowBounds,
@@ -118,7 +118,7 @@ const BUCKETS = `
     from (select arrayJoin(arrayZip({tenant_ids:Array(String)}, {environment_ids:Array(String)},
                    {customer_ids:Array(String)}, {version_ids:Array(String)}, {starts:Array(UInt32)})) as bucket)`;
 
-/** Rows of the buckets, once each. The first two conditions are what the index and the partitions can use. */
+/** Rows of the buckets, once each. The first two conditions are for the index and the partitions. */
 function rowsOf(
   size: StoredBucketSize,
   buckets: readonly BucketKey[],

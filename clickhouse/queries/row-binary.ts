@@ -28,7 +28,7 @@ export class RowBinaryReader {
     return this.#bytes.readUInt32LE(this.#at - 4);
   }
 
-  /** Answers the same bigint again for a run of equal numbers: allocating them is what costs. */
+  /** Returns the same bigint for a run of equal numbers, because allocating them is the main cost. */
   uint64(): bigint {
     this.#at += 8;
     const low = this.#bytes.readUInt32LE(this.#at - 8);
@@ -41,19 +41,19 @@ export class RowBinaryReader {
     return this.#last;
   }
 
-  /** An unsigned 64-bit number that is known to stay below 2^53: a count, a time. */
+  /** An unsigned 64-bit number known to be below 2^53: a count, a time. */
   count(): number {
     this.#at += 8;
     const low = this.#bytes.readUInt32LE(this.#at - 8);
     return this.#bytes.readUInt32LE(this.#at - 4) * 4_294_967_296 + low;
   }
 
-  /** A Decimal of 128 bits, or Int128: the integer behind it. */
+  /** The integer of a 128-bit Decimal, or an Int128. */
   int128(): bigint {
     return this.#signed(2);
   }
 
-  /** A Decimal of 256 bits: the integer behind it. */
+  /** The integer of a 256-bit Decimal. */
   int256(): bigint {
     return this.#signed(4);
   }
@@ -64,7 +64,7 @@ export class RowBinaryReader {
     return length === 0 ? '' : this.#bytes.toString('utf8', this.#at - length, this.#at);
   }
 
-  /** How many elements an array has; they follow. */
+  /** The length of an array; its elements follow. */
   length(): number {
     let value = 0;
     for (let shift = 0; ; shift += 7) {
@@ -92,7 +92,7 @@ export class RowBinaryReader {
     return hashes;
   }
 
-  /** Little-endian, two's complement. Most numbers are small: then only the lowest word is looked at. */
+  /** Little-endian, two's complement. Most numbers are small; for those only the lowest word is read. */
   #signed(words: number): bigint {
     const bytes = this.#bytes;
     const at = this.#at;

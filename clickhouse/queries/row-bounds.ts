@@ -2,7 +2,7 @@ import type { WatermarkVector } from '../../domain/metering/position.ts';
 
 /** Which rows count: position < the watermark of their partition, and < `liveUntil` of their version. */
 export interface RowBounds {
-  /** Null: everything stored, for dashboards. */
+  /** Null: all stored rows, for dashboards. */
   readonly watermarks: WatermarkVector | null;
   readonly liveUntil: ReadonlyMap<string, WatermarkVector>;
 }
@@ -14,8 +14,8 @@ export interface Condition {
 }
 
 /**
- * Rows of `meter_usage_v1` that count below the bounds: a row is left out when it lies at or beyond
- * them, or when a void of it lies below them. A partition without a watermark has nothing below it.
+ * Rows of `meter_usage_v1` that count below the bounds. A row is excluded if it is at or beyond them, or if a
+ * void of it is below them. A partition without a watermark has no rows below it.
  */
 export function rowsBelow(
   bounds: RowBounds,
@@ -37,12 +37,12 @@ export function rowsBelow(
   return { sql: conditions.join('\n and '), params: boundParams(bounds, scope) };
 }
 
-/** The watermark of a partition; 0, below which nothing lies, where there is none. */
+/** The watermark of a partition; 0 if there is none, and no row is below 0. */
 function watermarkOf(partition: string): string {
   return `transform(${partition}, {bound_partitions:Array(UInt16)}, {bound_positions:Array(UInt64)}, toUInt64(0))`;
 }
 
-// A partition in which the version has not ended is missing from its list, and so is not bounded.
+// A partition in which the version has not ended is not in its list, and so has no bound.
 const LIVE = `position < transform(concat(meter_version_id, ':', toString(partition)),
    {ended_keys:Array(String)}, {ended_positions:Array(UInt64)}, toUInt64(18446744073709551615))`;
 

@@ -1,7 +1,7 @@
 /**
- * Text of a property as filters and distinct counts compare it (metering 6): a string as it is, a
- * number as canonical decimal text, `true`, `false`; null for everything else. `key` is a parameter in
- * braces, never a name in the statement.
+ * Text of a property as filters and distinct counts compare it (metering 6): a string unchanged, a number as
+ * canonical decimal text, `true`, `false`; null for all other values. `key` is a parameter in braces, never a
+ * name in the statement.
  */
 export function scalarText(key: string): string {
   const raw = `JSONExtractRaw(properties, ${key})`;
@@ -14,8 +14,8 @@ export function scalarText(key: string): string {
 }
 
 /**
- * The number that a text stands for, as Decimal256 with 18 decimals; null when it is none, or has more
- * than 20 digits before the point or 18 behind it: such an event is not metered.
+ * The number in a text, as Decimal256 with 18 decimals. Null if the text is not a number, or has more than 20
+ * digits before the point or 18 after it: an event with that value is not metered.
  */
 export function numericValue(text: string): string {
   const digits = `trim(${text})`;
@@ -26,7 +26,10 @@ export function numericValue(text: string): string {
      toDecimal256OrNull(${digits}, 18), null)`;
 }
 
-/** AND of keys, OR of values, compared as text; a missing key does not match. Parameters begin with `name`. */
+/**
+ * AND of keys, OR of values, compared as text; a missing key does not match. Parameter names begin with
+ * `name`.
+ */
 export function propertyFilters(
   filters: Readonly<Record<string, readonly string[]>>,
   name = 'filter',

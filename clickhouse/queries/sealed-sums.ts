@@ -6,7 +6,7 @@ import { BUCKET_TABLES } from './touched-buckets.ts';
 import { readState, type StateNeeds, type UsagePart } from './usage-buckets.ts';
 import { inUsageScope, type UsagePair, type UsageScope } from './usage-scope.ts';
 
-/** Seals on buckets of the scope, of whatever kind: recorded or not, superseded or not. */
+/** Seals on buckets of the scope: recorded or not, superseded or not. */
 export function storedSeals(size: StoredBucketSize, scope: UsageScope): ClickHouseQuery {
   const within = inUsageScope(scope, 'bucket_start');
   return {
@@ -18,14 +18,16 @@ export function storedSeals(size: StoredBucketSize, scope: UsageScope): ClickHou
 export type SealVectors = ReadonlyMap<bigint, WatermarkVector>;
 
 const BUCKET = 'external_customer_id, meter_version_id, bucket_start';
-/** Names a stored row's bucket and seal, so that two statements can tell that they met the same. */
+/**
+ * Identifies a stored row's bucket and seal, so that two statements can check that they read the same rows.
+ */
 const rowHash = (seal: string) =>
   `cityHash64(external_customer_id, meter_version_id, bucket_start, ${seal})`;
 
 /**
- * Which touched buckets may not be used: never sealed, sealed under a seal that is not
- * among the vectors, marked at or beyond its seal's vector (`mayUseBucket`), or with rows of several
- * seals. One row for each; and one, without a name, that says how many stored rows the others have.
+ * Touched buckets that must not be used: never sealed, sealed under a seal without a vector here, marked at
+ * or beyond its seal's vector (`mayUseBucket`), or with rows of several seals. One row for each, plus one row
+ * without a name: the number of stored rows of the other buckets.
  */
 export function unusableBuckets(
   size: StoredBucketSize,
@@ -34,7 +36,7 @@ export function unusableBuckets(
 ): ClickHouseQuery {
   const within = inUsageScope(scope, 'bucket_start');
   const { params, width } = boundsOf(vectors);
-  // A mark counts from 1, because 0 stands for a partition that has none.
+  // Marks start at 1, because 0 means a partition without a mark.
   return {
     sql: `
       select if(is_unusable, external_customer_id, '') as customer,
@@ -85,16 +87,16 @@ export interface BucketSums {
   readonly size: StoredBucketSize;
   readonly scope: UsageScope;
   readonly needs: StateNeeds;
-  /** Starts of stretches in milliseconds, ascending: buckets between two of them are added up. */
+  /** Starts of ranges in milliseconds, ascending: buckets between two of them are added up. */
   readonly borders: readonly number[];
-  /** Whether any question tells dimensions or sources apart. */
+  /** Whether any query filters or groups by dimensions or sources. */
   readonly tellsDimensions: boolean;
   readonly tellsSources: boolean;
   readonly vectors: SealVectors;
   readonly without: readonly UnusableBucket[];
 }
 
-/** The sums of the buckets under the seals, without those named: of each pair where pairs are named. */
+/** The sums of the buckets under the seals, without the named buckets; per pair if pairs are named. */
 export function sumBuckets(sums: BucketSums): ClickHouseQuery {
   const within = inUsageScope(sums.scope, 'bucket_start');
   const { params } = boundsOf(sums.vectors);
@@ -105,7 +107,7 @@ export function sumBuckets(sums: BucketSums): ClickHouseQuery {
            select bucket.1, bucket.2, toDateTime(bucket.3, 'UTC')
              from (select arrayJoin(arrayZip({without_customers:Array(String)}, {without_versions:Array(String)},
                             {without_starts:Array(UInt32)})) as bucket))`;
-  // Whole numbers in the text: a year of hours is more than a server takes as a parameter.
+  // Integers in the statement's text: a year of hours exceeds the server's limit for a parameter.
   const borders = sums.borders.map((ms) => Math.trunc(ms / 1000)).join(',');
   return {
     sql: `
@@ -133,10 +135,10 @@ export function sumBuckets(sums: BucketSums): ClickHouseQuery {
 }
 
 export interface BucketSum extends UsagePart {
-  /** Empty where everybody is added up. */
+  /** Empty if all customers are added up. */
   readonly external_customer_id: string;
   readonly meter_version_id: string;
-  /** Milliseconds: the border at or before the buckets. */
+  /** Milliseconds: the last border at or before the buckets. */
   readonly slot: number;
   readonly row_count: number;
   readonly row_hash: bigint;
@@ -155,7 +157,7 @@ export function readBucketSum(reader: RowBinaryReader, needs: StateNeeds): Bucke
   };
 }
 
-/** Stored states added up, in the order that `readState` reads. Empty buckets say nothing of extremes. */
+/** Adds up stored states, in the order that `readState` reads. Empty buckets do not affect extremes. */
 function storedStates(needs: StateNeeds): string {
   const last = '(latest_at, latest_position, latest_partition)';
   return [
@@ -172,10 +174,10 @@ function storedStates(needs: StateNeeds): string {
   ].join(', ');
 }
 
-/** A seal that no bucket has, so that the lists are never empty. Nothing lies below its vector. */
+/** A seal that no bucket has, so that the lists are never empty. No position is below its vector. */
 const NO_SEAL = (1n << 64n) - 1n;
 
-/** Vectors one behind the other, each `width` partitions wide. */
+/** Concatenated vectors, each `width` partitions wide. */
 function boundsOf(recorded: SealVectors) {
   const vectors: SealVectors = new Map([...recorded, [NO_SEAL, {}]]);
   const width =

@@ -3,10 +3,10 @@ import type { ClickHouseQuery } from '../client.ts';
 import { STOPS_EARLY } from './paging.ts';
 
 /**
- * Slot (16 bytes) and smallest position (8 bytes) of the slots that are known. Slots come as one
- * text, because a list of ten thousand literals takes the parser longer than the look-up; and only
- * the groups they fall in are opened. The text stands in the statement: servers bound the length of
- * a parameter, and hexadecimal digits can not end a literal.
+ * Slot (16 bytes) and smallest position (8 bytes) of the slots that the index has. Slots are passed as one
+ * text, because parsing a list of ten thousand literals takes longer than the look-up; only their groups are
+ * read. The text is part of the statement: servers limit the length of a parameter, and hexadecimal digits
+ * cannot end a literal.
  */
 export function smallestPositions(
   slots: readonly string[],

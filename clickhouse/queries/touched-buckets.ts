@@ -32,11 +32,10 @@ export function touchedBucket(cells: TouchedCells): TouchedBucket {
 }
 
 /**
- * A page of the buckets of one size that were marked since a time, of the given meter versions or of
- * all, with all marks and the greatest seal stored. The page's keys are read in the order of the table
- * and the reading stops when there are enough: grouping would read the whole table for every page.
- * They are read twice within the statement; a bucket whose seal is missed for that reason is sealed
- * again, which does no harm.
+ * A page of the buckets of one size that were marked since a time, of the given meter versions or of all,
+ * with all marks and the greatest seal stored. The page's keys are read in the order of the table, and
+ * reading stops at the page size: grouping would read the whole table for every page. The statement reads the
+ * keys twice. If a bucket's seal is missed for that reason, the bucket is sealed again, which is harmless.
  */
 export function touchedBuckets(page: {
   readonly size: StoredBucketSize;
@@ -49,7 +48,7 @@ export function touchedBuckets(page: {
   const after = page.after;
   const ofVersions =
     page.meter_version_ids === null ? '' : 'and meter_version_id in {version_ids:Array(String)}';
-  // The tuple is exact; what follows from it, said column by column, is what the sparse index can use.
+  // The tuple is exact; the conditions per column follow from it and are for the sparse index.
   const behind =
     after === null
       ? ''

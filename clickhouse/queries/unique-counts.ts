@@ -4,7 +4,7 @@ import { rowsBelow, type RowBounds } from './row-bounds.ts';
 import { STRETCHES, stretchParams, type RowStretch } from './usage-rows.ts';
 import { inUsageScope, type UsagePair, type UsageScope } from './usage-scope.ts';
 
-/** How one COUNT_UNIQUE question filters and groups: places of dimensions, -1 for the source. */
+/** Filters and groups of one COUNT_UNIQUE query: indexes of dimensions, -1 for the source. */
 export interface UniqueQuestion {
   readonly include: readonly StoredFilter[];
   readonly exclude: readonly (readonly StoredFilter[])[];
@@ -16,7 +16,7 @@ export interface StoredFilter {
   readonly values: ReadonlySet<string>;
 }
 
-/** A sealed day whose unique values count for a cell of a question. */
+/** A sealed day with unique values that count for a cell of a query. */
 export interface UniqueDay extends UsagePair {
   readonly question: number;
   readonly cell: number;
@@ -24,16 +24,15 @@ export interface UniqueDay extends UsagePair {
   readonly seal: bigint;
 }
 
-/** A stretch whose rows count for a cell of a question. */
+/** A range with rows that count for a cell of a query. */
 export interface UniqueStretch extends RowStretch {
   readonly question: number;
   readonly cell: number;
 }
 
 /**
- * Distinct values per question, cell and group, over sealed days and rows together. How many stored
- * values were met comes along, so that the caller can tell whether the days were still those that it
- * had decided on.
+ * Distinct values per query, cell and group, over sealed days and rows together. Also returns how many stored
+ * values were read, so that the caller can check that the days have not changed since it chose them.
  */
 export function uniqueCounts(query: {
   readonly scope: UsageScope;
@@ -87,12 +86,12 @@ export function uniqueCounts(query: {
       day_questions: days.map((day) => day.question),
       day_cells: days.map((day) => day.cell),
       question_numbers: questions.map((_, index) => index),
-      // As JSON, because a parameter that nests empty arrays does not say how deep they are.
+      // As JSON, because a parameter of nested empty arrays does not show its depth.
       includes: questions.map((question) => JSON.stringify(question.include.map(filterPair))),
       excludes: questions.map((question) =>
         JSON.stringify(question.exclude.map((all) => all.map(filterPair))),
       ),
-      // Arrays count from 1 there, and the first label is the source.
+      // Arrays start at 1 in ClickHouse, and the first label is the source.
       groupings: questions.map((question) =>
         JSON.stringify(question.groups.map((index) => index + 2)),
       ),
@@ -122,9 +121,9 @@ export interface UniqueCount {
   readonly cell: number;
   readonly group: readonly string[];
   readonly unique_count: number;
-  /** Events among the rows; those of the days are in their buckets. */
+  /** Events among the rows; the events of the days are in their buckets. */
   readonly row_count: number;
-  /** Values met in sealed days, whether they pass the filters or not. */
+  /** Values read in sealed days, including those that do not pass the filters. */
   readonly stored_count: number;
 }
 

@@ -6,14 +6,14 @@ import type { RowBinaryReader } from './row-binary.ts';
 import { BUCKET_TABLES } from './touched-buckets.ts';
 import { inUsageScope, type UsagePair, type UsageScope } from './usage-scope.ts';
 
-/** What one combination of dimensions and source had in one bucket or stretch of time. */
+/** The state of one combination of dimensions and source in one bucket or range. */
 export interface UsagePart {
   readonly dimensions: readonly string[];
   readonly source: string;
   readonly state: UsageState;
 }
 
-/** A stored row of a bucket, of whatever seal. */
+/** A stored row of a bucket, of any seal. */
 export interface BucketRow extends UsagePart {
   readonly seal: bigint;
   /** Days only. */
@@ -21,8 +21,8 @@ export interface BucketRow extends UsagePart {
 }
 
 /**
- * Which parts of a state the questions of one read need. A billing run reads some 300,000 buckets at
- * a time, and a number of 256 bits that nobody looks at costs as much as one that somebody does.
+ * Parts of a state that the queries of one read need. A billing run reads some 300,000 buckets at a time, and
+ * reading an unused 256-bit number costs as much as a used one.
  */
 export interface StateNeeds {
   readonly sum: boolean;
@@ -96,7 +96,7 @@ export function readUsageBuckets(
   return { external_customer_id, meter_version_id, buckets };
 }
 
-/** The states of rows that are added up in one statement, in the order that `readState` reads. */
+/** The states of rows added up in one statement, in the order that `readState` reads. */
 export function stateColumns(needs: StateNeeds): string {
   return [
     'count()',

@@ -18,7 +18,7 @@ export function usageMarks(size: StoredBucketSize, scope: UsageScope): ClickHous
   };
 }
 
-/** The marks of one pair, by bucket and merged. Kept as numbers, because few are ever compared one by one. */
+/** The marks of one pair, by bucket and merged. Kept as numbers, because few are compared one by one. */
 export class PairMarks {
   /** Starts of the touched buckets in seconds, each once. */
   readonly starts = new Set<number>();

@@ -36,7 +36,10 @@ export function usageOfEvent(place: EventPlace): ClickHouseQuery {
   };
 }
 
-/** The same of all events that lie where copies of an id do, with their positions: partition, position, cells. */
+/**
+ * The same for all events at the places of the copies of an id, with their positions: partition, position,
+ * cells.
+ */
 export function usageAtEvent(id: EventId): ClickHouseQuery {
   return {
     sql: `

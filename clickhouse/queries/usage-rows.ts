@@ -4,16 +4,16 @@ import { rowsBelow, type RowBounds } from './row-bounds.ts';
 import { readState, stateColumns, type StateNeeds, type UsagePart } from './usage-buckets.ts';
 import { inUsageScope, type UsagePair, type UsageScope } from './usage-scope.ts';
 
-/** A stretch of time in which a pair's rows are read one by one. */
+/** A range of time in which a pair's rows are read individually. */
 export interface RowStretch extends UsagePair {
   /** Milliseconds, half-open. */
   readonly start: number;
   readonly end: number;
-  /** Rows are added up per minute, for windows of minutes; else over the whole stretch. */
+  /** Rows are added up per minute, for windows of minutes; otherwise over the whole range. */
   readonly by_minute: boolean;
 }
 
-/** What the rows below the bounds add up to, for each stretch (by its number in the list). */
+/** The sums of the rows below the bounds, for each range (by its index in the list). */
 export function usageRows(
   scope: UsageScope,
   stretches: readonly RowStretch[],
@@ -39,7 +39,7 @@ export function usageRows(
   };
 }
 
-/** Stretches as a table, numbered in the order of the list. */
+/** The ranges as a table, numbered in the order of the list. */
 export const STRETCHES = `
   select stretch.1 as external_customer_id, stretch.2 as meter_version_id,
          fromUnixTimestamp64Milli(stretch.3, 'UTC') as stretch_start,
@@ -61,7 +61,7 @@ export function stretchParams(stretches: readonly RowStretch[]): Record<string, 
 }
 
 export interface StretchPart extends UsagePart {
-  /** The stretch's place in the list. */
+  /** The range's index in the list. */
   readonly number: number;
   /** Milliseconds: the minute, or 0. */
   readonly slot: number;

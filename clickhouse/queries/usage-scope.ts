@@ -10,17 +10,17 @@ export function pairKey(pair: UsagePair): string {
   return `${pair.meter_version_id} ${pair.external_customer_id}`;
 }
 
-/** Whose usage a statement reads, and of which days. */
+/** The customers, meter versions and days that a statement reads. */
 export interface UsageScope {
   readonly tenant_id: string;
   readonly environment_id: string;
-  /** Null: every customer. Then `versions` says of which meter versions. */
+  /** Null: all customers. Then `versions` selects the meter versions. */
   readonly pairs: readonly UsagePair[] | null;
   readonly versions: readonly string[];
   /** Milliseconds, half-open. */
   readonly start: number;
   readonly end: number;
-  /** Starts of the UTC days that are read; null: all in the range. */
+  /** Starts of the UTC days to read; null: all in the range. */
   readonly days: readonly number[] | null;
 }
 
@@ -33,7 +33,7 @@ export function inUsageScope(scope: UsageScope, column: 'bucket_start' | 'timest
         ? 'external_customer_id in {customers:Array(String)} and meter_version_id in {customer_versions:Array(String)}'
         : `(external_customer_id, meter_version_id) in (
            select arrayJoin(arrayZip({customers:Array(String)}, {customer_versions:Array(String)})))`;
-  // Days within a long range are few and far between: quarter hours at both ends of a month.
+  // The days are few within a long range: for example, quarter hours at both ends of a month.
   const days =
     scope.days === null
       ? ''
@@ -59,7 +59,7 @@ export function inUsageScope(scope: UsageScope, column: 'bucket_start' | 'timest
   };
 }
 
-/** Whether the pairs are those of each customer with each version, so that two short lists say the same. */
+/** Whether the pairs are all combinations of the customers and versions: two short lists then suffice. */
 function isEveryPair(pairs: readonly UsagePair[]): boolean {
   const customers = new Set(pairs.map((pair) => pair.external_customer_id));
   const versions = new Set(pairs.map((pair) => pair.meter_version_id));
@@ -68,7 +68,7 @@ function isEveryPair(pairs: readonly UsagePair[]): boolean {
 
 type Range = Pick<UsageScope, 'start' | 'end'>;
 
-// In the types of the columns: what differs is converted for each row, and before the table's order is used.
+// In the types of the columns: other types are converted for each row, before the table's order is used.
 
 function eventRange({ start, end }: Range): Condition {
   return {
@@ -78,7 +78,7 @@ function eventRange({ start, end }: Range): Condition {
   };
 }
 
-/** Times of whole seconds, as far as the column goes. */
+/** Times in whole seconds, up to the column's maximum. */
 const LAST_SECOND = 2 ** 32 - 1;
 
 function bucketRange({ start, end }: Range): Condition {

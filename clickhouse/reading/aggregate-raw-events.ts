@@ -4,7 +4,7 @@ import type { ClickHouse } from '../client.ts';
 import type { QueryLimits } from '../query-limits.ts';
 import { answerFromEvents } from './answer-from-events.ts';
 
-/** A question about raw events of one name, without a meter. */
+/** A query on raw events of one name, without a meter. */
 export interface RawUsageQuestion {
   readonly tenant_id: string;
   readonly environment_id: string;
@@ -20,11 +20,11 @@ export interface RawUsageQuestion {
   readonly end: string;
   readonly filters: Readonly<Record<string, readonly string[]>>;
   readonly window: UsageWindow | null;
-  /** Properties whose values are aggregated apart, in each window where there are windows; none when left out. */
+  /** Properties by which values are grouped, within each window if there are windows; default none. */
   readonly group_by?: readonly string[];
 }
 
-/** Quantities as decimal text. Windows and groups without events are left out. */
+/** Quantities as decimal text. Windows and groups without events are omitted. */
 export interface RawUsageAnswer {
   /** Null with windows or groups. */
   readonly value: string | null;
@@ -40,7 +40,7 @@ export interface RawUsageRow {
   readonly value: string;
 }
 
-/** What a meter of that name, type and field would count, without there being one. */
+/** What a meter with this event name, aggregation type and field would count. */
 export async function aggregateRawEvents(
   clickhouse: ClickHouse,
   question: RawUsageQuestion,
@@ -68,7 +68,7 @@ export async function aggregateRawEvents(
     {
       event_name: question.event_name,
       aggregation: { type: aggregation, field: question.property_name },
-      // Filters of this question are on properties, even one that is called "source".
+      // Filters of this query are on properties, including a property called "source".
       filters: Object.entries(question.filters).map(([key, values]) => ({ key, values })),
     },
     limits,

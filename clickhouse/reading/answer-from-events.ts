@@ -11,15 +11,15 @@ import { GROUPS_MAX, refuseManyValues, tooManyGroups } from './usage-errors.ts';
 import { cellAt, groupOf, planQuery } from '../queries/plan-query.ts';
 import { UsageTally } from './usage-tally.ts';
 
-/** Raw values of one property that stand for one text: 5, 5.0 and "5". */
+/** Raw JSON values of one property with the same text: 5, 5.0 and "5". */
 const SPELLINGS = 2;
-/** Groups in windows. */
+/** Maximum number of groups in all windows. */
 const ROWS_MAX = 100_000;
 const TOO_MANY_ROWS = '158';
 
 /**
- * A usage question about any properties, answered from raw events by the rules of the meter version:
- * the same as `aggregate` over the events that it meters. The meter must not have an expression.
+ * Answers a usage query on any properties from raw events, by the rules of the meter version. The result
+ * equals `aggregate` over the events that it meters. The meter must not have an expression.
  */
 export async function answerFromEvents(
   clickhouse: ClickHouse,
@@ -33,7 +33,7 @@ export async function answerFromEvents(
     ...spec.filters.map(({ key, values }) => ({ [key]: values })),
   );
   const names = [...new Set(query.group_by)].filter((name) => name !== 'source');
-  // Filters are the statement's: what it answers has passed them.
+  // The statement applies the filters: its rows have passed them.
   const asked = { ...query, filter_values: {}, excluded_filter_values: [] };
   const plan = planQuery(asked, names, new Map());
   const tally = new UsageTally(plan);

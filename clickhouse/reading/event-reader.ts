@@ -51,21 +51,21 @@ export type { EventCursor, EventSearch } from '../queries/event-search.ts';
 
 /** Everything known about one event id. */
 export interface EventHistory {
-  /** Newest first, at most as many as asked for. */
+  /** Newest first, at most as many as requested. */
   readonly copies: readonly RawEventRow[];
-  /** The copy that counts, which may be older than those listed. */
+  /** The canonical copy, which may be older than the listed ones. */
   readonly canonical: RawEventRow | null;
-  /** What meter versions counted of it. */
+  /** Usage of the event by meter version. */
   readonly usage: readonly MeterUsageRow[];
   readonly rejections: readonly EventRejection[];
-  /** Corrections that took it back, first one first. */
+  /** Voids of the event, oldest first. */
   readonly voids: readonly { readonly partition: number; readonly position: Position }[];
 }
 
 export interface EventRejection {
   readonly partition: number;
   readonly position: Position;
-  /** Empty: the copy itself was rejected, not one meter's reading of it. */
+  /** Empty if the copy itself was rejected, rather than by one meter version. */
   readonly meter_version_id: string;
   readonly reason: string;
   readonly message: string;
@@ -76,60 +76,60 @@ export interface EventPage {
   readonly total_count: number;
 }
 
-/** How many events of a range came, and what became of them. */
+/** Number of events accepted in a range, and their outcomes. */
 export interface EventCounts {
-  /** Every copy. */
+  /** All copies. */
   readonly accepted: number;
-  /** Copies of an id that had come before. */
+  /** Copies of an id that was accepted before. */
   readonly duplicates: number;
   /** Counted by at least one meter. */
   readonly metered: number;
-  /** Some meter was meant for them and could not count them. */
+  /** Events that some meter applies to and could not count. */
   readonly rejected: number;
-  /** By step, ascending, where there are any; `slot` in milliseconds. */
+  /** By step, ascending, if requested; `slot` in milliseconds. */
   readonly slots: readonly { readonly slot: number; readonly accepted: number }[];
 }
 
 /**
- * Raw events for people: the debugger, lists, and aggregates by event name without a meter. Always what
- * has been stored so far. A tenant has two turns at a time and waits for the third; each question has
- * an end (10 s). Throws `usage_unavailable` when the store does not answer.
+ * Raw events for users: the debugger, lists, and aggregates by event name without a meter. Always reads
+ * everything stored. A tenant may run two queries at a time, and the third waits; each query has a time limit
+ * (10 s). Throws `usage_unavailable` when the store does not answer.
  */
 export interface EventReader {
   history(id: EventId, copies: number): Promise<EventHistory>;
   search(search: EventSearch): Promise<EventPage>;
-  /** The same rows without their number, for those who go through all of them. */
+  /** The same rows without their count, for callers that read all of them. */
   list(search: EventSearch): Promise<readonly RawEventRow[]>;
   aggregate(question: RawUsageQuestion): Promise<RawUsageAnswer>;
-  /** The copies that count, for questions about properties that no meter keeps. */
+  /** The canonical copies, for queries on properties that no meter keeps. */
   counted(query: CountedEvents): Promise<readonly RawEventRow[]>;
-  /** The copies that count of the given ids. */
+  /** The canonical copies of the given ids. */
   countedCopies(query: {
     readonly tenant_id: string;
     readonly environment_id: string;
     readonly event_ids: readonly string[];
   }): Promise<readonly RawEventRow[]>;
   counts(question: EventCountQuestion): Promise<EventCounts>;
-  /** Meter versions that have counted anything of the customers. */
+  /** Meter versions with usage of the customers. */
   meteredVersions(question: MeteredVersions): Promise<readonly string[]>;
-  /** Those of whom a meter version has counted anything, in the order of their ids' bytes. */
+  /** Customers with usage of a meter version, in the byte order of their ids. */
   meteredCustomers(question: MeteredCustomers): Promise<readonly string[]>;
   /**
-   * A usage question about any properties, by the rules of a meter version without an expression. Events
-   * at or beyond `liveUntil` do not count.
+   * A usage query on any properties, by the rules of a meter version without an expression. Events at or
+   * beyond `liveUntil` do not count.
    */
   answer(
     query: UsageQuery,
     version: MeterVersion,
     liveUntil?: WatermarkVector,
   ): Promise<UsageAnswer>;
-  /** Lets other questions of dashboards take one of the tenant's turns. */
+  /** Runs another dashboard query in one of the tenant's turns. */
   inTurn<T>(tenantId: string, work: () => Promise<T>): Promise<T>;
 }
 
 export interface EventReaderOptions {
   readonly analytics?: QueryLimits;
-  /** Questions of one tenant that are answered at a time. */
+  /** Concurrent queries of one tenant. */
   readonly turnsPerTenant?: number;
 }
 
@@ -202,7 +202,7 @@ async function readCounts(
   };
 }
 
-/** Copies beyond the page that are looked at, in case some of it stands twice. */
+/** Extra copies read beyond the page, because some rows of the page may be duplicates. */
 const SPARE_COPIES = 1_000;
 
 async function readPage(
@@ -221,7 +221,7 @@ async function readPage(
   return events.length === search.limit ? events : await read(search);
 }
 
-/** Up to so many are counted exactly; beyond, the few that a replay left twice are counted twice. */
+/** Counts up to this number are exact; beyond it, the few rows that a replay wrote twice count twice. */
 const EXACT_COUNT_MAX = 200_000;
 
 async function readCount(

@@ -14,30 +14,33 @@ import { RowBinaryReader } from '../queries/row-binary.ts';
 import type { StoredBucketSize } from '../rows.ts';
 import type { ReadUsageDeps } from './usage-parts.ts';
 
-/** One touched bucket, judged once. */
+/** One touched bucket with the decision whether it may be used. */
 export interface JudgedBucket {
   /** Milliseconds. */
   readonly start: number;
-  /** The rows that stand for it, or null when its events must be read one by one. */
+  /** The rows of the bucket's newest seal, or null if its events must be read individually. */
   readonly rows: readonly BucketRow[] | null;
   readonly seal: bigint;
 }
 
-/** The touched buckets of one pair, by time. Time without a touched bucket has no events below the watermarks. */
+/**
+ * The touched buckets of one pair, by time. Time outside of touched buckets has no events below the
+ * watermarks.
+ */
 export interface PairBuckets extends UsagePair {
   readonly buckets: readonly JudgedBucket[];
 }
 
 /**
- * The touched buckets of a scope (metering 5, query step 2). A row below the watermarks has its mark
- * visible before the watermarks could be read, so a bucket without a mark holds nothing and is left
- * out. Marks and bucket rows may be read in any order, once each, after the watermarks.
+ * The touched buckets of a scope (metering 5, query step 2). The mark of every row below the watermarks is
+ * visible before the watermarks can be read, so a bucket without a mark is empty and is left out. Marks and
+ * bucket rows may be read in any order, once each, after the watermarks.
  */
 export async function readBuckets(
   deps: ReadUsageDeps,
   size: StoredBucketSize,
   scope: UsageScope,
-  /** Null: all are judged unusable, because no cell of the questions could hold one. */
+  /** Null: all buckets are unusable, because no cell of the queries could contain a whole one. */
   needs: StateNeeds | null,
 ): Promise<Map<string, PairBuckets>> {
   const { clickhouse, options } = deps;
@@ -72,9 +75,9 @@ const NO_BYTES = Buffer.alloc(0);
 const NO_BUCKETS: StoredBuckets = new Map();
 
 /**
- * Judges the touched buckets of one pair, oldest first. A seal that is beyond the marks of all
- * buckets together is beyond those of each, so one look per seal is enough wherever nothing is new,
- * which is nearly everywhere.
+ * Judges the touched buckets of one pair, oldest first. A seal beyond the merged marks of all buckets is
+ * beyond the marks of each. So one check per seal is enough if there are no new marks, which is nearly
+ * always.
  */
 function judge(
   stored: StoredBuckets,
@@ -99,7 +102,7 @@ function judge(
   return judged;
 }
 
-/** The rows of the greatest seal, once each: a write that was repeated left twins. */
+/** The rows of the greatest seal, once each: a repeated write leaves duplicates. */
 function newestRows(rows: BucketRow[]): BucketRow[] {
   let seal = 0n;
   for (const row of rows) if (row.seal > seal) seal = row.seal;

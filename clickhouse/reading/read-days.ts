@@ -5,8 +5,8 @@ import type { ReadUsageDeps } from './usage-parts.ts';
 import type { UsageTally } from './usage-tally.ts';
 
 /**
- * Adds what sealed days hold to the tallies and answers the touched days that are left: those that can
- * not be used, and those that no cell holds whole.
+ * Adds the usage of sealed days to the tallies and returns the remaining touched days: those that may not be
+ * used, and those that no cell contains whole.
  */
 export async function readDays(
   deps: ReadUsageDeps,

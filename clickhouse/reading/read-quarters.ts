@@ -5,13 +5,13 @@ import type { ReadUsageDeps } from './usage-parts.ts';
 import type { UsageTally } from './usage-tally.ts';
 
 const QUARTER_MS = 900_000;
-/** Both ends of a range, and a change of the clock in between. */
+/** Both ends of a range, and a clock change in between. */
 const CUT_MAX = 8;
 
 /**
- * The questions that go by quarter hours: their windows are shorter than a day, or are days of a zone in
- * which no day is one of UTC. None where they cut many quarter hours apart, each of which is asked for
- * by itself: subscriptions that renew at many times of day, or minutes.
+ * The queries to answer by quarter hours: their windows are shorter than a day, or are days of a time zone in
+ * which no day is a UTC day. None if they cut many separate quarter hours, because each of those needs its
+ * own rows: subscriptions that renew at many times of day, or windows of minutes.
  */
 export function goingByQuarters(tallies: readonly UsageTally[]): readonly UsageTally[] {
   const found = tallies.filter(({ plan }) => !plan.uses_days);
@@ -25,8 +25,8 @@ const cutQuarters = (tallies: readonly UsageTally[]): number[] =>
   );
 
 /**
- * Adds what sealed quarter hours hold to the tallies and answers the touched ones that are left: those
- * that can not be used, and those that no cell holds whole.
+ * Adds the usage of sealed quarter hours to the tallies and returns the remaining touched ones: those that
+ * may not be used, and those that no cell contains whole.
  */
 export async function readQuarters(
   deps: ReadUsageDeps,

@@ -9,9 +9,9 @@ const DAY_MS = 86_400_000;
 const STRETCHES_PER_STATEMENT = 20_000;
 
 /**
- * Reads stretches from rows and hands over what each adds up to, in parts. Neighbours are joined into
- * one statement per month, because a month is one partition of the table and stretches far apart
- * would have everything between them read.
+ * Reads ranges from rows and passes on the sums of each, in parts. Neighbours are joined into one statement
+ * per month: a month is one partition of the table, and one statement for distant ranges would read
+ * everything between them.
  */
 export async function readRowParts(
   deps: ReadUsageDeps,
@@ -44,7 +44,7 @@ export async function readRowParts(
   }
 }
 
-/** The scope narrowed to the pairs and days of the stretches. */
+/** The scope reduced to the pairs and days of the ranges. */
 export function scopeOfStretches(base: UsageScope, stretches: readonly RowStretch[]): UsageScope {
   const pairs = new Map<string, UsagePair>();
   const days = new Set<number>();

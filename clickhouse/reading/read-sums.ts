@@ -20,7 +20,7 @@ import type { ReadUsageDeps } from './usage-parts.ts';
 import { soleCell, type PlannedQuery } from '../queries/plan-query.ts';
 import type { UsageTally } from './usage-tally.ts';
 
-/** A touched bucket of one pair that a question can not take as it is. */
+/** A touched bucket of one pair that a query cannot use as it is. */
 export interface OpenBucket {
   readonly tally: UsageTally;
   readonly pair: UsagePair;
@@ -28,12 +28,13 @@ export interface OpenBucket {
 }
 
 /**
- * Adds what sealed buckets of one size hold to the tallies, added up where they lie, and answers those
- * that may not be used. Ninety days of a thousand customers are a million rows, and an answer some dozens.
+ * Adds the usage of sealed buckets of one size to the tallies, summed inside ClickHouse, and returns the
+ * buckets that may not be used. Ninety days of a thousand customers are a million rows; the result is some
+ * dozens.
  *
- * Two statements look at the buckets side by side, one at their marks and one at their sums. A bucket
- * that was sealed anew in between would be judged by one row and counted by another: each names the
- * stored rows it met by a sum of hashes, and when those differ the read starts over (`UsageMoved`).
+ * Two statements read the buckets in parallel, one their marks and one their sums. If a bucket is sealed
+ * again in between, it is judged by one row and counted by another. So each statement returns a sum of hashes
+ * of the stored rows that it read; if the sums differ, the read starts over (`UsageMoved`).
  */
 export async function readSums(
   deps: ReadUsageDeps,
@@ -63,7 +64,7 @@ export async function readSums(
   return openBuckets(size, tallies, unusable, (plan, start) => isWhole(size, plan, start));
 }
 
-/** The buckets that the questions about their pairs find open. */
+/** The buckets that queries about their pairs cannot use. */
 export function openBuckets(
   size: StoredBucketSize,
   tallies: readonly UsageTally[],
@@ -97,7 +98,7 @@ export function openBuckets(
   });
 }
 
-/** Starts of the buckets that some question cuts. */
+/** Starts of the buckets that some query cuts. */
 export function cutBuckets(size: StoredBucketSize, plans: readonly PlannedQuery[]): number[] {
   const length = lengthOf(size);
   const cut = new Set<number>();
@@ -113,7 +114,7 @@ export function cutBuckets(size: StoredBucketSize, plans: readonly PlannedQuery[
 export const isWhole = (size: StoredBucketSize, plan: PlannedQuery, start: number): boolean =>
   wholeCell(size, plan, start) !== null;
 
-/** The one cell that holds all of the bucket, or null. */
+/** The only cell that contains the whole bucket, or null. */
 function wholeCell(size: StoredBucketSize, plan: PlannedQuery, start: number): number | null {
   return soleCell(plan, start, start + lengthOf(size));
 }
@@ -164,7 +165,7 @@ async function judgedBuckets(bytes: Buffer) {
   return { unusable, usable };
 }
 
-/** A bucket that is read below an older vector must have no mark beyond either. */
+/** A bucket that is read below an older vector must have no mark beyond the older vector either. */
 function boundedBy(vectors: SealVectors, at: WatermarkVector | null): SealVectors {
   if (at === null) return vectors;
   const smaller = (vector: WatermarkVector): WatermarkVector =>
@@ -177,7 +178,7 @@ function boundedBy(vectors: SealVectors, at: WatermarkVector | null): SealVector
   return new Map([...vectors].map(([seal, vector]) => [seal, smaller(vector)]));
 }
 
-/** Where cells begin and end to hold whole buckets, and the scope's start. */
+/** Borders of cells, rounded to whole buckets, and the scope's start. */
 function bordersOf(
   size: StoredBucketSize,
   scope: UsageScope,

@@ -7,9 +7,9 @@ import { UsageMoved } from './usage-errors.ts';
 const DAY_MS = 86_400_000;
 
 /**
- * Counts distinct values over sealed days and rows together. A day that was sealed anew since it was
- * judged no longer has its values under the old seal: then fewer are met than its bucket said, and
- * the read starts over.
+ * Counts distinct values over sealed days and rows together. A day that was sealed again after it was judged
+ * no longer has its values under the old seal. Then fewer values are read than its bucket states, and the
+ * read starts over.
  */
 export async function readUniques(
   deps: ReadUsageDeps,

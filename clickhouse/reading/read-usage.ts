@@ -16,9 +16,8 @@ const QUARTER_MS = 900_000;
 const MINUTE_MS = 60_000;
 
 /**
- * Adds the usage of one group of questions to their tallies: days that may be used, then quarter
- * hours that may be used of the days that may not, then rows one by one for what is left. Each bucket
- * is judged once, and all questions go by that.
+ * Adds the usage of one group of queries to their tallies: first usable days, then usable quarter hours of
+ * the other days, then single rows for the rest. Each bucket is judged once, for all queries.
  */
 export async function readUsage(
   deps: ReadUsageDeps,
@@ -30,8 +29,8 @@ export async function readUsage(
   const base = scopeOf(asked);
   const needs = stateNeeds(new Set(asked.map((tally) => tally.plan.query.aggregation)));
   const uniques = new UniqueParts();
-  // Distinct values must be known day by day. Of a few pairs all buckets are read at once, which spares
-  // a statement; of many they are added up where they lie.
+  // Distinct values need a decision for each day. For a few pairs, all buckets are read at once, which saves
+  // a statement; for many pairs, ClickHouse adds them up.
   const isWide = base.pairs === null || base.pairs.length > deps.fewPairs;
   const summed = isWide ? asked.filter(({ plan }) => !isUnique(plan)) : [];
   const byDays = summed.filter(({ plan }) => plan.uses_days);
@@ -63,7 +62,7 @@ export async function readUsage(
   await readUniques(deps, base, uniques);
 }
 
-/** Days of questions that look at each bucket, or that no whole day fits into. */
+/** Days for queries that check each bucket, or that contain no whole day. */
 async function readJudgedDays(
   deps: ReadUsageDeps,
   base: UsageScope,
@@ -78,7 +77,7 @@ async function readJudgedDays(
   );
 }
 
-/** Takes the days that lie in one cell from their buckets and answers the touched days that are left. */
+/** Adds the days within one cell from their buckets and returns the remaining touched days. */
 function addDays(tally: UsageTally, pair: PairBuckets, uniques: UniqueParts): OpenBucket[] {
   const { plan } = tally;
   const open: OpenBucket[] = [];
@@ -98,7 +97,7 @@ function addDays(tally: UsageTally, pair: PairBuckets, uniques: UniqueParts): Op
   return open;
 }
 
-/** Takes quarter hours from their buckets and notes what must be read from rows. */
+/** Adds quarter hours from their buckets and records what must be read from rows. */
 function addQuarters(
   { tally, pair, start }: OpenBucket,
   quarters: ReadonlyMap<string, PairBuckets>,
@@ -128,7 +127,7 @@ function addQuarters(
   }
 }
 
-/** The first bucket at or behind a time; buckets stand by time. */
+/** The first bucket at or after a time; buckets are sorted by time. */
 function firstFrom(buckets: readonly { readonly start: number }[], start: number): number {
   let low = 0;
   let high = buckets.length;
@@ -140,7 +139,7 @@ function firstFrom(buckets: readonly { readonly start: number }[], start: number
   return low;
 }
 
-/** Notes quarter hours of many pairs to be read from rows. */
+/** Records quarter hours of many pairs to be read from rows. */
 async function addOpenQuarters(open: readonly OpenBucket[], rest: Remainder): Promise<void> {
   const byPair = new Map<string, OpenBucket[]>();
   const numbers = new Map<UsageTally, number>();
@@ -168,7 +167,7 @@ async function addOpenQuarters(open: readonly OpenBucket[], rest: Remainder): Pr
   }
 }
 
-/** Neighbours of one cell as one piece. */
+/** Joins neighbouring pieces of one cell. */
 function joined(pieces: readonly CellStretch[]): CellStretch[] {
   const result: CellStretch[] = [];
   for (const piece of pieces) {
@@ -180,7 +179,7 @@ function joined(pieces: readonly CellStretch[]): CellStretch[] {
   return result;
 }
 
-/** Cuts a piece of time at the borders of cells, or leaves it whole where its minutes can be told apart. */
+/** Cuts a range at the borders of cells, or keeps it whole if its minutes are summed separately. */
 function stretchesWithin(
   plan: PlannedQuery,
   start: number,

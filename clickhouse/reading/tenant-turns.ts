@@ -3,7 +3,10 @@ import { BillingError } from '../../domain/errors.ts';
 const TURNS_PER_TENANT = 2;
 const WAITING_MAX = 20;
 
-/** So that one tenant's dashboards never take every session: the rest of its questions wait. */
+/**
+ * Limits the concurrent queries of a tenant, so that one tenant's dashboards never take every session;
+ * further queries wait.
+ */
 export class TenantTurns {
   readonly #perTenant: number;
   readonly #running = new Map<string, number>();
@@ -37,7 +40,7 @@ export class TenantTurns {
 
   #leave(tenantId: string): void {
     const next = this.#waiting.get(tenantId)?.shift();
-    if (next !== undefined) return next(); // the turn passes on
+    if (next !== undefined) return next(); // the next query takes over the turn
     const running = this.#running.get(tenantId)! - 1;
     if (running > 0) return void this.#running.set(tenantId, running);
     this.#running.delete(tenantId);

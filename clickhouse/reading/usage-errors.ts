@@ -4,18 +4,18 @@ import { isPostgresOutage } from '../../postgres/outage.ts';
 import { UsageUnderRepair } from '../../postgres/tables/seals.ts';
 import { isClickHouseOutage, TIME_CODES } from '../outage.ts';
 
-/** The store can not answer now, or not whole: try again. Never stands for "no usage". */
+/** The store is unavailable or incomplete now: try again. Never used for "no usage". */
 export const usageUnavailable = (): BillingError =>
   new BillingError(
     'unavailable',
     'usage_unavailable',
-    'Usage can not be read right now. Nothing is lost; try again shortly.',
+    'Usage cannot be read right now. Nothing is lost; try again shortly.',
   );
 
 export const usageQueryTooLarge = (message: string): BillingError =>
   new BillingError('invalid', 'usage_query_too_large', message);
 
-/** `group_by` of one answer may have this many groups (tenancy S13). */
+/** Maximum number of `group_by` groups in one answer (tenancy S13). */
 export const GROUPS_MAX = 10_000;
 
 export const tooManyGroups = (): BillingError =>
@@ -28,7 +28,7 @@ export const tooManyGroups = (): BillingError =>
 
 const FILTER_VALUES_MAX = 1_000;
 
-/** 400 for more values than one statement takes well, all keys together. */
+/** 400 if there are more values than one statement handles well, over all keys. */
 export function refuseManyValues(
   ...filters: readonly Readonly<Record<string, readonly string[]>>[]
 ): void {
@@ -40,7 +40,7 @@ export function refuseManyValues(
     );
 }
 
-/** What a read had decided on was replaced under its hands; read again from the start. */
+/** Data that a read had selected changed while being read; read again from the start. */
 export class UsageMoved extends Error {
   constructor() {
     super('A sealed day was replaced between two statements of one read.');
@@ -48,12 +48,12 @@ export class UsageMoved extends Error {
   }
 }
 
-// Limits of one query that the question itself runs into; asking again changes nothing.
+// Limits that the query itself exceeds; repeating it gives the same error.
 const TOO_LARGE: ReadonlySet<string> = new Set(['158', '307', '396', '241']);
 /**
- * The error that callers of the reader see: a refusal if the question is too large, `usage_unavailable`
- * during an outage or a repair, and any other error as it is, because it is a bug. A question about named
- * customers (`isWide` false), such as an invoice's, is never too large because it took long.
+ * The error that callers of the reader see: a refusal if the query is too large, `usage_unavailable` during
+ * an outage or a repair, and any other error as it is, because it is a bug. A query on named customers
+ * (`isWide` false), for example for an invoice, is never refused for taking long.
  */
 export function refusedOrUnavailable(error: unknown, isWide = true): unknown {
   if (error instanceof BillingError) return error;

@@ -6,33 +6,36 @@ import type { RowStretch } from '../queries/usage-rows.ts';
 import { pairKey, type UsagePair } from '../queries/usage-scope.ts';
 import type { UsageTally } from './usage-tally.ts';
 
-/** What every statement of one read goes by. */
+/** Shared inputs of all statements of one read. */
 export interface ReadUsageDeps {
   readonly clickhouse: ClickHouse;
   readonly bounds: RowBounds;
   readonly sealed: SealedVectors;
-  /** Of so many pairs of customer and meter version all days are read at once; of more they are added up first. */
+  /**
+   * Up to this many pairs of customer and meter version, all days are read at once; beyond, ClickHouse adds
+   * them up first.
+   */
   readonly fewPairs: number;
   readonly options: ReadOptions;
 }
 
-/** What decides whether a bucket may be used; see `mayUseBucket`. */
+/** Inputs of the decision whether a bucket may be used; see `mayUseBucket`. */
 export interface SealedVectors {
-  /** Vectors of those of the seals that had been recorded when the watermarks were read. */
+  /** Vectors of the given seals that were recorded when the watermarks were read. */
   vectorsOf(seals: readonly bigint[]): Promise<ReadonlyMap<bigint, WatermarkVector>>;
-  /** Reading below an older vector: a bucket touched at or beyond it holds too much. */
+  /** Set when reading below an older vector: a bucket touched at or beyond it contains too much. */
   readonly at: WatermarkVector | null;
 }
 
-/** A piece of time that is read from rows. */
+/** A range of time that is read from rows. */
 export interface CellStretch {
   readonly start: number;
   readonly end: number;
-  /** Null: several cells, which whole minutes fall into. */
+  /** Null: several cells, with borders at whole minutes. */
   readonly cell: number | null;
 }
 
-/** Pieces of time to be read from rows, each asked for once however many questions want it. */
+/** Ranges of time to read from rows, each read once, however many queries need it. */
 export class Remainder {
   readonly stretches: RowStretch[] = [];
   readonly takers: { tally: UsageTally; cell: number | null }[][] = [];
@@ -54,13 +57,13 @@ export class Remainder {
   }
 }
 
-/** What COUNT_UNIQUE questions need besides their tallies: distinct values can not be added up. */
+/** Inputs of COUNT_UNIQUE queries in addition to their tallies: distinct values cannot be added up. */
 export class UniqueParts {
   readonly tallies: UsageTally[] = [];
   readonly questions: UniqueQuestion[] = [];
   readonly days: UniqueDay[] = [];
   readonly stretches: UniqueStretch[] = [];
-  /** How many stored values each question must meet. */
+  /** Number of stored values that each query must read. */
   readonly expected: number[] = [];
 
   addDay(

@@ -9,27 +9,27 @@ import { readUsage } from './read-usage.ts';
 import type { ReadUsageDeps } from './usage-parts.ts';
 import { UsageTally } from './usage-tally.ts';
 
-/** What a read may see, taken in one statement before ClickHouse is asked (metering 5, query step 1). */
+/** Bounds of a read, taken in one statement before ClickHouse is queried (metering 5, query step 1). */
 export interface UsageBounds {
   readonly watermarks: WatermarkVector;
   /** Rows of an ended version at or beyond its vector do not count. */
   readonly liveUntil: ReadonlyMap<string, WatermarkVector>;
-  /** Versions of which nothing is counted any more: below the watermarks their usage is not whole. */
+  /** Versions that are set aside and no longer counted: their usage below the watermarks is incomplete. */
   readonly setAside: readonly SetAside[];
-  /** Vectors of those seals that had been recorded when the watermarks were read. */
+  /** Vectors of the given seals that were recorded when the watermarks were read. */
   vectorsOf(seals: readonly bigint[]): Promise<ReadonlyMap<bigint, WatermarkVector>>;
 }
 
 export interface UsageReaderOptions {
   readonly clickhouse: ClickHouse;
   readBounds(meterVersionIds: readonly string[]): Promise<UsageBounds>;
-  /** The dimensions of meter versions, in the order in which rows keep them. They never change. */
+  /** The dimensions of meter versions, in the order of the stored rows. They never change. */
   readDimensions(
     meterVersionIds: readonly string[],
   ): Promise<ReadonlyMap<string, readonly string[]>>;
-  /** One statement takes at most this long (unless said otherwise what its class may take); a call has a few of them. */
+  /** Time limit of one statement (default: the limit of its class); a call runs a few of them. */
   readonly timeoutMs?: number;
-  /** Of questions about everybody. */
+  /** Limits of queries on all customers. */
   readonly analytics?: QueryLimits;
   /** See `ReadUsageDeps`. */
   readonly fewPairs?: number;
@@ -37,10 +37,10 @@ export interface UsageReaderOptions {
 
 const ATTEMPTS = 3;
 const FEW_PAIRS = 20;
-/** Buckets of everybody that must be looked at one by one hold up the process while they are. */
+/** Checking buckets of all customers individually blocks the process, so the bytes are limited. */
 const WIDE_BYTES_MAX = 10_000_000;
 
-/** Usage from buckets where they may be used and from rows where they may not, exactly below one vector. */
+/** Reads usage from buckets that may be used, and from rows otherwise, exactly below one vector. */
 export function createUsageReader(options: UsageReaderOptions): UsageReader {
   const dimensionsOf = cachedDimensions(options);
   const read: UsageReader['read'] = async (queries, bound = 'watermark') => {
@@ -54,7 +54,7 @@ export function createUsageReader(options: UsageReaderOptions): UsageReader {
       try {
         return await readOnce(options, plans, versions, bound);
       } catch (error) {
-        // A day was sealed anew between two statements; what it holds now is as good.
+        // A day was sealed again between two statements; its new content is equally valid.
         if (error instanceof UsageMoved && attempt < ATTEMPTS) continue;
         throw error instanceof UsageMoved ? usageUnavailable() : error;
       }
@@ -76,7 +76,8 @@ async function readOnce(
 ) {
   const bounds = await options.readBounds(versions);
   const at = typeof bound === 'object' ? bound.at : null;
-  // What an invoice was computed from stood before the version was set aside, and can be read again.
+  // Usage below an older vector predates the set-aside and can still be read, for example to repeat an
+  // invoice.
   const [setAside] = bounds.setAside;
   if (at === null && setAside !== undefined) throw meterSetAside(setAside);
   const deps: Omit<ReadUsageDeps, 'options'> = {
@@ -98,8 +99,8 @@ async function readOnce(
 }
 
 /**
- * Questions that one round of statements answers: of one environment, about named customers or about
- * all, and about a period or a lifetime, because a round reads from its first day to its last.
+ * Groups queries that one round of statements can answer: same environment, named customers or all customers,
+ * and periods or lifetimes, because a round reads from its first day to its last.
  */
 function groupsOf(plans: readonly PlannedQuery[]): PlannedQuery[][] {
   const groups = new Map<string, PlannedQuery[]>();
@@ -120,7 +121,7 @@ function groupsOf(plans: readonly PlannedQuery[]): PlannedQuery[][] {
 
 const isWide = (query: UsageQuery): boolean => query.external_customer_ids === null;
 
-/** Questions about everybody are analytics, however many customers there are; billing asks none. */
+/** Queries on all customers are analytics, however many customers there are; billing has none. */
 function limitsOf(group: readonly PlannedQuery[], options: UsageReaderOptions): QueryLimits {
   const analytics = options.analytics ?? ANALYTICS;
   const limits = group.some(({ query }) => isWide(query))
@@ -132,7 +133,7 @@ function limitsOf(group: readonly PlannedQuery[], options: UsageReaderOptions): 
   return timeoutMs === undefined ? limits : { ...limits, seconds: Math.ceil(timeoutMs / 1000) };
 }
 
-/** Whether a group asks about few customers, as often as they may be named. */
+/** Whether a group is about few customers; a customer named by several queries counts several times. */
 function isFew(group: readonly PlannedQuery[], few: number): boolean {
   let customers = 0;
   for (const { query } of group) customers += query.external_customer_ids?.length ?? Infinity;

@@ -16,10 +16,10 @@ import {
   type PlannedQuery,
 } from '../queries/plan-query.ts';
 
-/** What is answered for one combination of the values of `group_by`. */
+/** The result for one combination of `group_by` values. */
 interface Group {
   readonly values: readonly string[];
-  /** By the number of the cell: a month of minutes is 44,640 of them, so their keys are numbers. */
+  /** By the cell's index: a month of minutes has 44,640 cells, so the keys are numbers. */
   readonly cells: Map<number, Entry>;
 }
 
@@ -28,11 +28,14 @@ interface Entry {
   readonly cell: Cell;
   state: UsageState;
   unique_count: number;
-  /** Events beside those of `state`; a number, because a state for each minute of a month is 4 MB. */
+  /**
+   * Events in addition to those of `state`; a plain number, because a state for each minute of a month is 4
+   * MB.
+   */
   uncounted: number;
 }
 
-/** Adds up the parts of one question, per cell and group, and answers it. */
+/** Adds up the parts of one query, per cell and group, and returns its result. */
 export class UsageTally {
   readonly plan: PlannedQuery;
   readonly #groups = new Map<string, Group>();
@@ -52,7 +55,10 @@ export class UsageTally {
     entry.state = entry.state === EMPTY_STATE ? part.state : mergeStates(entry.state, part.state);
   }
 
-  /** Distinct values of a cell and group as counted elsewhere, with the events that `add` has not seen. */
+  /**
+   * Adds distinct values of a cell and group that were counted elsewhere, and the events that `add` has not
+   * received.
+   */
   addUniques(cell: number, group: readonly string[], uniques: number, events: number): void {
     if (uniques === 0 && events === 0) return;
     const entry = this.#entry(cell, group);
@@ -69,14 +75,14 @@ export class UsageTally {
     return { key: query.key, rows };
   }
 
-  /** By window, then group. Groups are put in order once, and not again in each window. */
+  /** By window, then group. Groups are sorted once, not in each window. */
   async #rows(): Promise<UsageRow[]> {
     const pieces = new Pieces();
     const byCell = new Map<number, Entry[]>();
     const groups = [...this.#groups.values()].sort((a, b) => compareGroups(a.values, b.values));
     for (const group of groups) {
       const carried = carriedOf(group);
-      // A group that only has something carried in is answered too.
+      // A group that has only carried usage is included too.
       if (carried !== undefined) this.#entry(this.plan.cells.length - 1, group.values);
       for (const [cell, entry] of group.cells) {
         if (entry === carried) continue;
@@ -133,7 +139,7 @@ export class UsageTally {
   }
 }
 
-/** What a group brings along from before the period: the first cell, where that is one. */
+/** The usage that a group carries from before the period: its first cell, if that cell is a carry. */
 function carriedOf({ cells }: Group): Entry | undefined {
   const first = cells.get(0);
   return first?.cell.is_carry === true ? first : undefined;

@@ -15,7 +15,7 @@ export type BucketCells = readonly [
 
 const KEY_CELLS = 7;
 
-/** Rows that stand on one side only, or with other figures on the other. */
+/** Rows that exist on one side only, or with different figures. */
 export function differencesOf(
   size: StoredBucketSize,
   stored: readonly BucketCells[],

@@ -42,7 +42,7 @@ const SLOTS_PER_PAGE = 1_000_000;
 const SLOT_BYTES = 16;
 const EVENTS_PER_PAGE = 20_000;
 const BUCKETS_PER_PAGE = 20_000;
-/** Bounds the size of one recompute statement, and so the memory it takes. */
+/** Bounds the size, and so the memory, of one recompute statement. */
 const BUCKETS_PER_RECOMPUTE = 5_000;
 
 export function createUsageStore(clickhouse: ClickHouse): UsageStore {
@@ -215,7 +215,7 @@ async function* readTouchedBuckets(
 }
 
 /**
- * Buckets of one size in parts of bounded size: by month, so that a part writes few partitions, then
+ * Splits buckets of one size into parts of bounded size: by month, so that a part writes few partitions, then
  * by customer, so that a long backlog reads each row of the usage table about once.
  */
 function* partsOf(
@@ -232,7 +232,7 @@ function* partsOf(
   }
 }
 
-/** Cells in the order of the tables' columns, as the recompute writes them. */
+/** Cells in the order of the table's columns, as the recompute writes them. */
 function sealedBucket(size: StoredBucketSize, cells: BucketCells): SealedBucket {
   const [, , external_customer_id, , bucketStart, dimensions, source, ...figures] = cells;
   const [eventCount, total, , min, max, latest] = figures as string[];

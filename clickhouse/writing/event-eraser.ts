@@ -1,9 +1,9 @@
 import type { ClickHouse, ClickHouseQuery } from '../client.ts';
 import { ERASED_PROPERTIES } from '../rows.ts';
 
-/** Whose events lose what was said about them. */
+/** The customer whose events lose their properties. */
 export interface EventErasure {
-  /** Of the erasure, so that a mutation under way is known again. */
+  /** Id of the erasure; identifies a mutation that is already running. */
   readonly id: string;
   readonly tenant_id: string;
   readonly environment_id: string;
@@ -13,17 +13,17 @@ export interface EventErasure {
 }
 
 export interface EventEraser {
-  /** Copies of the customer that still have properties, rejected ones included. */
+  /** Number of copies of the customer that still have properties, including rejected ones. */
   count(erasure: EventErasure): Promise<number>;
   /**
-   * Overwrites them where they lie: an insert of erased copies would leave the old ones on disk until
-   * some merge. Ids, times, verdicts and metered usage stay, so that every invoice can be read again.
-   * Waits for the end; when that takes too long the work goes on and the next call waits for it.
+   * Overwrites the properties in place: an insert of erased copies would leave the old ones on disk until a
+   * merge. Ids, times, rejections, voids and metered usage stay, so that every invoice can be reproduced.
+   * Waits for the end; on a timeout the mutation continues and the next call waits for it.
    */
   erase(erasure: EventErasure): Promise<void>;
 }
 
-/** A mutation rewrites one column of the parts that hold the customer's rows, and no other part. */
+/** A mutation rewrites one column, only in the parts that hold the customer's rows. */
 export function createEventEraser(clickhouse: ClickHouse): EventEraser {
   return {
     async count(erasure) {
@@ -60,7 +60,7 @@ const TABLES = [
   { table: 'events_rejected_v1', column: 'raw', erased: `''`, kept: `''` },
 ] as const;
 
-/** The id stands in the command, which is how `system.mutations` tells one from another. */
+/** The command contains the erasure's id, which identifies the mutation in `system.mutations`. */
 function mutationOf(
   { table, column, erased, kept }: (typeof TABLES)[number],
   erasure: EventErasure,

@@ -1,10 +1,10 @@
 import type { ClickHouse } from '../client.ts';
 
-/** Reasons for which a record or an event was set aside whole, instead of by one meter version. */
+/** Reasons for setting aside a whole record or event, instead of one meter version. */
 const SET_ASIDE = `meter_version_id = '' and reason in ('undecodable_record', 'malformed_event')`;
 const PER_PAGE = 500;
 
-/** Bytes of the log that could not be read, or events that could not be stored. */
+/** Log bytes that could not be read, or events that could not be stored. */
 export interface SetAside {
   readonly tenant_id: string;
   readonly environment_id: string;
@@ -18,7 +18,7 @@ export interface SetAside {
 }
 
 export interface SetAsideCount {
-  /** Empty: a record that nobody could read belongs to no tenant that is known. */
+  /** Empty: the tenant of an unreadable record is unknown. */
   readonly tenant_id: string;
   readonly environment_id: string;
   readonly reason: string;

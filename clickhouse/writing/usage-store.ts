@@ -14,9 +14,9 @@ import type {
 } from '../rows.ts';
 
 /**
- * What the stream and the sealer write and ask. Every append resolves once ClickHouse has all rows
- * visible, and the views they feed too; after a throw some may be there, and appending them again is
- * harmless. Driver errors are outages and pass through.
+ * Writes and queries of the stream and the sealer. Every append resolves once all rows, and the rows of the
+ * views that they feed, are visible in ClickHouse. After a throw some rows may be stored, and appending them
+ * again is harmless. Driver errors are outages and are passed on.
  */
 export interface UsageStore {
   /** Rows of one table that were encoded earlier (`RowEncoder`), in one insert. */
@@ -32,8 +32,8 @@ export interface UsageStore {
   /** The smallest position stored for each slot that is known; unknown slots are missing. */
   smallestPositions(slots: readonly Hash128[]): Promise<Map<Hash128, Position>>;
   /**
-   * Every slot of the given groups (`slotGroup`), 16 bytes each, big-endian as in the hex text, in
-   * chunks of whole slots. Holds each slot at least once; the caller leaves out other partitions'.
+   * Every slot of the given groups (`slotGroup`), 16 bytes each, big-endian as in the hex text, in chunks of
+   * whole slots. Returns each slot at least once; the caller discards slots of other partitions.
    */
   indexedSlots(groups: readonly number[]): AsyncIterable<Buffer>;
 
@@ -42,20 +42,20 @@ export interface UsageStore {
   /** All copies of a log partition from `from` on, ascending, in chunks, each at least once. */
   copiesFrom(partition: number, from: Position): AsyncIterable<RawEventRow[]>;
   /**
-   * Takes out what the stream has written of a log partition from `from` on: copies, index, usage, voids
-   * and rejections. `partitions`: of the epoch. For rows of a log that is lost, while nobody writes.
+   * Deletes what the stream has written for a log partition from `from` on: copies, index, usage, voids and
+   * rejections. `partitions`: count of the epoch. For rows of a lost log, while no process writes.
    */
   removeFrom(at: { partition: number; partitions: number; from: Position }): Promise<void>;
 
   /**
-   * Canonical copies of one event name below the bounds (a partition without a bound has none), in
-   * chunks by customer and time, each at least once: what is repeated collapses when it is written.
-   * For backfills of a meter version; `after` resumes behind the last row of an earlier chunk.
+   * Canonical copies of one event name below the bounds (a partition without a bound has none), in chunks by
+   * customer and time, each at least once: duplicates collapse when they are written. For backfills of a
+   * meter version; `after` resumes after the last row of an earlier chunk.
    */
   canonicalEvents(query: CanonicalEventsQuery): AsyncIterable<RawEventRow[]>;
-  /** How many rows `canonicalEvents` will answer, about. */
+  /** Approximate number of rows that `canonicalEvents` returns. */
   countCanonicalEvents(query: Omit<CanonicalEventsQuery, 'after'>): Promise<number>;
-  /** The usage rows of one event, all meter versions: what a void takes back. */
+  /** The usage rows of one event in all meter versions: the target of a void. */
   usageOfEvent(query: {
     tenant_id: string;
     environment_id: string;
@@ -73,31 +73,34 @@ export interface UsageStore {
   }): Promise<RawEventRow | null>;
 
   /**
-   * Buckets marked at or after `since` on ClickHouse's clock (null: ever), with all their marks, in
-   * chunks; of the given meter versions alone, where they are named. A mark becomes visible up to some seconds after its time: overlap calls by a minute.
-   * A mark that is missed costs speed only: its bucket stays unusable and is read from rows.
+   * Buckets marked at or after `since` on ClickHouse's clock (null: at any time), with all their marks, in
+   * chunks; only of the given meter versions, if any are named. A mark becomes visible up to some seconds
+   * after its time: overlap calls by a minute. A missed mark costs only speed: its bucket stays unusable and
+   * is read from rows.
    */
   touchedBuckets(query: {
     readonly since: number | null;
     readonly meter_version_ids?: readonly string[];
   }): AsyncIterable<TouchedBucket[]>;
-  /** ClickHouse's clock, to be taken before `touchedBuckets` as the next call's `since`. */
+  /** ClickHouse's clock. Read it before `touchedBuckets`; it is the next call's `since`. */
   now(): Promise<number>;
   /**
-   * Recomputes buckets of one or both sizes from the rows below the bounds and not voided below them,
-   * and stores them under `seal`. A bucket without rows is stored as empty, so that what was voided
-   * is gone. Repeating it with the same arguments is harmless.
+   * Recomputes buckets of one or both sizes from the rows below the bounds and not voided below them, and
+   * stores them under `seal`. A bucket without rows is stored as empty, so that voided usage disappears.
+   * Repeating the call with the same arguments is harmless.
    */
   recomputeBuckets(buckets: readonly BucketKey[], below: RowBounds, seal: bigint): Promise<void>;
-  /** What stands under a seal in these buckets, empty ones left out. */
+  /** Stored rows of these buckets under a seal, without empty ones. */
   sealedBuckets(buckets: readonly BucketKey[], seal: bigint): Promise<SealedBucket[]>;
-  /** How many rows with events a version has under a seal, both sizes together. */
+  /** Number of rows with events of a version under a seal, both sizes together. */
   countSealedBuckets(
     version: { tenant_id: string; environment_id: string; meter_version_id: string },
     seal: bigint,
     exceptCustomers: readonly string[],
   ): Promise<number>;
-  /** Computes buckets again without writing, and answers where what stands under `seal` differs. */
+  /**
+   * Computes buckets again without writing, and returns the differences from the stored rows under `seal`.
+   */
   compareBuckets(
     buckets: readonly BucketKey[],
     below: RowBounds,
@@ -105,7 +108,7 @@ export interface UsageStore {
   ): Promise<BucketDifference[]>;
 }
 
-/** Which event stands at a position. */
+/** The event at a position. */
 export interface StoredCopy {
   readonly position: Position;
   readonly tenant_id: string;
@@ -113,7 +116,7 @@ export interface StoredCopy {
   readonly event_id: string;
 }
 
-/** What stands under a seal for one bucket, one combination of dimensions and one source. */
+/** The stored row under a seal for one bucket, one combination of dimensions and one source. */
 export interface SealedBucket {
   readonly external_customer_id: string;
   readonly bucket_size: StoredBucketSize;
@@ -127,11 +130,11 @@ export interface SealedBucket {
   readonly min: string;
   readonly max: string;
   readonly latest: string;
-  /** Distinct values; null for 15 minutes, which do not keep it. */
+  /** Distinct values; null for 15 minutes, which do not store them. */
   readonly unique_count: number | null;
 }
 
-/** A bucket row that is not what the rows below its seal's vector come to. Figures are JSON; null: no such row. */
+/** A bucket row that differs from the rows below its seal's vector. Figures are JSON; null: no such row. */
 export interface BucketDifference {
   readonly bucket_size: StoredBucketSize;
   /** Tenant, environment, customer, meter version, start, dimensions, source. */
@@ -145,7 +148,7 @@ export interface CanonicalEventsQuery {
   readonly environment_id: string;
   readonly event_name: string;
   readonly below: WatermarkVector;
-  /** Leaves out what corrections below this vector took back. */
+  /** Excludes events that corrections below this vector voided. */
   readonly voidedBelow?: WatermarkVector;
   readonly after?: Pick<
     RawEventRow,
@@ -158,7 +161,7 @@ export function slotGroup(slot: Hash128): number {
   return Number.parseInt(slot[7]!, 16) & 3;
 }
 
-/** Groups that can hold slots of one log partition out of `partitions`, ascending. */
+/** Groups that can contain slots of one log partition out of `partitions`, ascending. */
 export function slotGroupsOfPartition(partition: number, partitions: number): number[] {
   const step = greatestCommonDivisor(partitions, SLOT_GROUPS);
   return [0, 1, 2, 3].filter((group) => group % step === partition % step);

@@ -1,32 +1,32 @@
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 
-/** Failures within the last 15 minutes after which nothing more is looked at. */
+/** Maximum failures within the last 15 minutes; after that, further attempts are refused unchecked. */
 export const WINDOW_MS = 15 * MINUTE_MS;
 export const FAILURES_MAX = {
-  /** Of one account from one network. */
+  /** For one account from one network. */
   pair: 10,
-  /** From one network, whatever the account. */
+  /** From one network, for all accounts. */
   place: 500,
 } as const;
-/** Messages that one network may ask for in the same time: sign-ups, forgotten passwords. */
+/** Messages that one network may request in the same time: sign-ups, forgotten passwords. */
 export const EMAIL_REQUESTS_MAX = 20;
 
-/** Failures of one account are remembered as long for the wait of those who come from unknown networks. */
+/** How long failures of one account count towards the wait of callers from unknown networks. */
 export const ACCOUNT_WINDOW_MS = 60 * MINUTE_MS;
-/** Failures of one account, from all unknown networks together, until they have to wait. */
+/** Failures of one account, over all unknown networks, before callers from them must wait. */
 export const ACCOUNT_FREE_FAILURES = 30;
 const FAILURES_PER_DOUBLING = 5;
 const WAIT_MS_MAX = MINUTE_MS;
 
-/** A network from which the account was opened so recently does not wait for failures of others. */
+/** A network that logged in to the account within this time does not wait because of failures of others. */
 export const KNOWN_NETWORK_MS = 90 * 24 * 60 * MINUTE_MS;
 
 /**
- * How long somebody from an unknown network waits before the account's password is looked at again: nothing
- * for the first 30 failures of an hour, then a second, doubled with every five further failures up to a
- * minute. It slows guessing from many networks down to one guess a minute and never shuts the account: who
- * has logged in from a network before is not held up.
+ * How long a caller from an unknown network waits before the account's password is checked again. No wait
+ * for the first 30 failures of an hour; then one second, doubled with every five further failures, up to a
+ * minute. This limits guessing from many networks to one guess a minute and never locks the account: users
+ * who have logged in from a network before do not wait there.
  */
 export function accountWaitMs(failures: number, sinceLastMs: number): number {
   if (failures < ACCOUNT_FREE_FAILURES) return 0;

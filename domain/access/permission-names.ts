@@ -1,7 +1,7 @@
 import { invalidField } from '../errors.ts';
 import { nearMiss } from '../near-miss.ts';
 
-/** The nouns that permissions of routes begin with. */
+/** The nouns that route permissions begin with. */
 export const ENTITIES = [
   'addon',
   'alert_settings',
@@ -34,7 +34,7 @@ export const ENTITIES = [
   'workflow',
 ] as const;
 
-/** Refuses a misspelled entity: its permission would be kept and allow nothing. */
+/** Refuses a misspelled entity: its permission would be stored and allow nothing. */
 export function assertPermissionNames(permissions: readonly string[]): void {
   const names = ENTITIES.flatMap((entity) => [`${entity}:read`, `${entity}:write`]);
   for (const [index, permission] of permissions.entries()) {

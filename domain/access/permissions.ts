@@ -1,15 +1,15 @@
 import { invalidField } from '../errors.ts';
 
 /**
- * What a caller may do: `<entity>:<action>`, for example `plan:write`. `*` stands for every entity.
- * The entity is the noun of the resource; reads are GET, searches and previews, the rest is a write
- * (tenancy 14.3).
+ * What a caller may do: `<entity>:<action>`, for example `plan:write`. `*` means every entity.
+ * The entity is the noun of the resource. GET, searches and previews are `read`; everything else is
+ * `write` (tenancy 14.3).
  */
 export type Permission = `${string}:${Action}`;
 export type Action = 'read' | 'write';
 const ALL_ACTIONS: readonly Action[] = ['read', 'write'];
 
-/** People and service accounts have catalogs of their own; `super_admin` is in both. */
+/** Users and service accounts have separate catalogs; `super_admin` is in both. */
 export const USER_ROLES = ['super_admin', 'all_reader', 'all_writer'] as const;
 export const SERVICE_ACCOUNT_ROLES = ['super_admin', 'event_ingestor', 'event_reader'] as const;
 export type RoleId = (typeof USER_ROLES)[number] | (typeof SERVICE_ACCOUNT_ROLES)[number];
@@ -19,13 +19,13 @@ export interface Role {
   readonly id: RoleId;
   readonly name: string;
   readonly description: string;
-  /** Entity → actions; `*` is every one. */
+  /** Entity → actions; `*` means every action. */
   readonly permissions: Readonly<Record<string, readonly (Action | '*')[]>>;
-  /** What must be held by name, and is held with the role. */
+  /** Permissions that must be held by name and that this role includes. */
   readonly byName?: readonly Permission[];
 }
 
-/** Entities that `*` does not reach: a key for everything is no key to what all people did. */
+/** Entities that `*` does not include: a key for everything must not show what all users did. */
 const BY_NAME_ONLY: readonly string[] = ['audit_log'];
 
 export const ROLES: readonly Role[] = [
@@ -74,7 +74,7 @@ export function rolesOf(type: UserType | null): readonly Role[] {
   return type === null ? ROLES : ROLES.filter((role) => CATALOG[type].includes(role.id));
 }
 
-/** The union of what the roles allow; an unknown role allows nothing. */
+/** The union of the permissions of the roles; an unknown role allows nothing. */
 export function permissionsOf(roles: readonly string[]): Permission[] {
   const held = ROLES.filter((role) => roles.includes(role.id));
   return [
@@ -92,8 +92,8 @@ export function permissionsOf(roles: readonly string[]): Permission[] {
 }
 
 /**
- * What a key may do: its scopes within what its roles allow, or all that they allow. A publishable key
- * stands in browsers and sends events only, if its owner may.
+ * What a key may do: its scopes as far as its roles allow, or everything that its roles allow. A
+ * publishable key is used in browsers and may only send events, if its owner may.
  */
 export function permissionsOfKey(key: {
   readonly type: string;
@@ -107,22 +107,25 @@ export function permissionsOfKey(key: {
 }
 
 /**
- * Deny by default: true only where the entity's permission, or the one for every entity, is held. What
- * the audit log shows is held by name alone.
+ * Deny by default: true only when the entity's permission, or the one for every entity, is held. The
+ * audit log needs its own permission, held by name.
  */
 export function allows(held: readonly string[], wanted: Permission): boolean {
   const [entity, action] = wanted.split(':') as [string, string];
   return held.includes(wanted) || (!BY_NAME_ONLY.includes(entity) && held.includes(`*:${action}`));
 }
 
-/** Refuses roles that are unknown, of the other catalog, none at all, or `super_admin` beside another. */
+/**
+ * Refuses unknown roles, roles of the other catalog, an empty list, and `super_admin` combined with another
+ * role.
+ */
 export function assertRoles(type: UserType, roles: readonly string[]): void {
   if (roles.length === 0) throw invalidField('roles', 'needs at least one role');
   for (const [index, role] of roles.entries()) {
     if (!CATALOG[type].includes(role))
       throw invalidField(
         `roles[${index}]`,
-        `"${role}" is no role of a ${type}; one of: ${CATALOG[type].join(', ')}`,
+        `"${role}" is not a role of a ${type}; one of: ${CATALOG[type].join(', ')}`,
       );
   }
   if (roles.includes('super_admin') && roles.length > 1)
@@ -130,9 +133,9 @@ export function assertRoles(type: UserType, roles: readonly string[]): void {
 }
 
 /**
- * Nobody grants more than they hold; `super_admin` is granted by a super admin only (tenancy 14.2.2).
- * What is held is what the credential allows: a key that is narrower than its owner's roles grants no more
- * than itself.
+ * A caller cannot grant more than it holds; only a super admin grants `super_admin` (tenancy 14.2.2).
+ * The credential decides what is held: a key that is narrower than its owner's roles grants no more than
+ * its own permissions.
  */
 export function mayGrant(
   granting: { readonly roles: readonly string[]; readonly permissions: readonly string[] },

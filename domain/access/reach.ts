@@ -1,13 +1,16 @@
-/** Which environments of its tenant a caller reaches beyond the one that it works in (tenancy 52). */
+/** Environments of its tenant that a caller can reach in addition to its current one (tenancy 52). */
 export interface Reach {
-  /** Null: all environments. A list: these, for a person who was invited by a key and for keys of service accounts. */
+  /**
+   * Null means all environments. A list: only these, for users invited by a key and for keys of service
+   * accounts.
+   */
   readonly environment_ids: readonly string[] | null;
-  /** Of a key: the type of its environment. A development key reaches development environments only. */
+  /** For a key: the type of its environment. A development key reaches development environments only. */
   readonly environment_type: EnvironmentType | null;
 }
 type EnvironmentType = 'production' | 'development';
 
-/** Whether the routes about environments show the caller this one; 404 otherwise. */
+/** Whether the environment routes show this environment to the caller; otherwise they answer 404. */
 export function reaches(
   { environment_ids, environment_type }: Reach,
   environment: { readonly id: string; readonly type: EnvironmentType },
@@ -16,19 +19,20 @@ export function reaches(
   return isListed && (environment_type !== 'development' || environment.type === 'development');
 }
 
-/** A caller as far as it matters for people: a key is in one environment, a session is in none. */
+/** The fields of a caller that matter for managing users: a key is in one environment, a session in none. */
 export interface Inviter extends Reach {
   readonly environment_id: string;
   readonly key_id: string | null;
 }
 
 /**
- * The environments of whom the caller invites: a key's own, those of a person for a session. Null: all.
+ * The environments of users whom the caller invites: a key's own environment, or all of a session's user.
+ * Null means all.
  */
 export const invitedTo = (inviter: Inviter): readonly string[] | null =>
   inviter.key_id === null ? inviter.environment_ids : [inviter.environment_id];
 
-/** Whether a person's environments are among those to which the caller could invite. */
+/** Whether all of a user's environments are among those that the caller could invite to. */
 export function mayChangePerson(
   inviter: Inviter,
   person: { readonly environment_ids: readonly string[] | null },

@@ -3,16 +3,16 @@ import type { EffectiveEntitlement } from './effective-limits.ts';
 
 /** How much of a metered entitlement is used. */
 export interface UsageSummary {
-  /** Null = unlimited. */
+  /** Null means unlimited. */
   readonly total_limit: Decimal | null;
   readonly is_unlimited: boolean;
   readonly current_usage: Decimal;
-  /** Always percent, two decimals; 0 when unlimited; with a limit of 0, 100 as soon as anything is used. */
+  /** Percent with two decimals. 0 when unlimited. With a limit of 0, 100 as soon as there is usage. */
   readonly usage_percent: Decimal;
   readonly has_access: boolean;
 }
 
-/** Usage of the running reset window against the limit (money 6.12, 6.15). */
+/** Compares usage of the running reset window with the limit (money 6.12, 6.15). */
 export function summarizeUsage(
   entitlement: Pick<EffectiveEntitlement, 'usage_limit' | 'is_soft_limit' | 'is_enabled'>,
   currentUsage: Decimal,
@@ -28,8 +28,8 @@ export function summarizeUsage(
 }
 
 /**
- * Whether a feature may be used now. A hard limit closes when it is reached, a soft one never; neither
- * changes the bill, nor the intake of events (billing 4.3, money 6.15).
+ * Whether a feature may be used now. A reached hard limit denies access; a soft limit never does. Neither
+ * changes the bill or the acceptance of events (billing 4.3, money 6.15).
  */
 export function hasAccess(
   entitlement: Pick<EffectiveEntitlement, 'usage_limit' | 'is_soft_limit' | 'is_enabled'>,

@@ -13,7 +13,7 @@ import {
   type AllowanceWindow,
 } from '../pricing/allowance.ts';
 
-/** The meter of an entitlement, and how often the allowance begins anew on this subscription. */
+/** The meter of an entitlement, and how often the allowance resets on this subscription. */
 export interface AllowanceMeter {
   readonly aggregation: AggregationType;
   readonly reset_usage: ResetUsage;
@@ -25,29 +25,32 @@ export interface AllowanceMeter {
 export interface AllowanceLine {
   readonly line_id: string;
   /**
-   * Lines with the same filters are one stream: versions of a line that follow each other. What was
-   * used before the first of them counts once (billing 4.6).
+   * Lines with the same filters are one stream: successive versions of a line. Usage before the first of
+   * them counts once (billing 4.6).
    */
   readonly stream: string;
   readonly service: Period;
-  /** Of all sources in force for the line; null = unlimited. */
+  /** Sum of all sources in force for the line; null means unlimited. */
   readonly limit: Decimal | null;
-  /** Whether the price is rated window by window, so that each row of its usage is a claim. */
+  /** Whether the price is rated per window. If so, each row of its usage is a claim. */
   readonly windowed: boolean;
-  /** The windows of its bucket; null without one. */
+  /** The windows of the meter's bucket; null without a bucket. */
   readonly bucket: UsageWindow | null;
 }
 
-/** Totals that never fall as time goes on, for which a window's usage up to now can be split (billing 4). */
+/**
+ * Totals that never decrease over time. Only for these can a window's usage so far be split
+ * (billing 4).
+ */
 const CUMULATIVE: ReadonlySet<AggregationType> = new Set([
   'COUNT', 'SUM', 'SUM_WITH_MULTIPLIER', 'COUNT_UNIQUE', 'MAX',
 ]); // prettier-ignore
 const ADDITIVE: ReadonlySet<AggregationType> = new Set(['COUNT', 'SUM', 'SUM_WITH_MULTIPLIER']);
 
 /**
- * What has to be known beside the line's own usage to tell its free units: for each reset window what
- * was used in it before the line's service began, and, where the service spans several windows, the
- * usage of each. Nothing for aggregates that do not accumulate: their allowance is per charge cell.
+ * The questions needed, in addition to the line's own usage, to compute its free units: for each reset
+ * window the usage before the line's service began, and, when the service spans several windows, the
+ * usage of each. Empty for aggregates that do not accumulate: their allowance is per charge cell.
  */
 export function allowanceQuestions(
   meter: AllowanceMeter,
@@ -73,9 +76,8 @@ export function allowanceQuestions(
 }
 
 /**
- * Shares the allowance among the lines of the meter in one charge cell (billing 4). Free units of a
- * line without a bucket come one for each reset window, those of a line with a bucket one for each of
- * its rows.
+ * Shares the allowance among the lines of the meter in one charge cell (billing 4). A line without
+ * a bucket gets free units once per reset window; a line with a bucket gets them once per row.
  */
 export function shareMeterAllowance(
   meter: AllowanceMeter,
@@ -89,20 +91,20 @@ export function shareMeterAllowance(
       const window = windows.get(part.window.start) ?? openWindow(part.window);
       windows.set(part.window.start, window);
       window.end = laterOf(window.end, part.window.end);
-      // Only the first line of a stream brings what was used before: for the next one that is a claim.
+      // Only the first line of a stream adds earlier usage: for the next line that usage is a claim.
       const counted = JSON.stringify([line.stream, part.window.start]);
       if (!streams.has(counted)) window.usedBefore = window.usedBefore.plus(part.usedBefore);
       streams.add(counted);
       window.claims.push(...part.claims);
     }
   }
-  // Lines come by their start and their windows in time, so that the windows are in order as well.
+  // Lines are ordered by start and their windows by time, so the windows are in order too.
   const shares = shareAllowance(meter.usage_reset_period, [...windows.values()]);
   const nothing = { usageResetPeriod: meter.usage_reset_period, entries: [] };
   return new Map(lines.map(({ line }) => [line.line_id, shares.get(line.line_id) ?? nothing]));
 }
 
-/** A line with what was measured: its own rows, and the answers to `allowanceQuestions`. */
+/** A line with its measured usage: its own rows and the answers to `allowanceQuestions`. */
 export interface MeasuredAllowanceLine {
   readonly line: AllowanceLine;
   readonly rows: readonly UsageRow[];
@@ -120,7 +122,7 @@ const openWindow = ({ start, end }: Window): MutableWindow => ({
   claims: [],
 });
 
-/** A reset window; an open one (NEVER) ends with the cell that is being rated. */
+/** A reset window; an open window (NEVER) ends with the rated cell. */
 type Window = Period;
 
 interface Part {
@@ -161,7 +163,7 @@ function partsOf(meter: AllowanceMeter, { line, rows, replies }: MeasuredAllowan
   });
 }
 
-/** The line's own usage as claims: one for each unit that its price rates alone. */
+/** The line's own usage as claims: one for each unit that its price rates separately. */
 function ownClaims(
   meter: AllowanceMeter,
   line: AllowanceLine,

@@ -4,12 +4,12 @@ import { prorate, type TimeShare } from '../pricing/proration.ts';
 import { isWithin, type Instant, type Period } from '../time/instant.ts';
 
 export type UsageResetPeriod = (typeof USAGE_RESET_PERIODS)[number];
-/** Shortest first: a tie between sources goes to the shortest. */
+/** Shortest first: on a tie between sources the shortest wins. */
 export const USAGE_RESET_PERIODS = [
   'DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL', 'NEVER',
 ] as const; // prettier-ignore
 
-/** What the rules read of a stored entitlement. */
+/** Fields of a stored entitlement that the rules read. */
 export interface EntitlementRecord {
   readonly id: string;
   readonly entity_type: string;
@@ -17,45 +17,48 @@ export interface EntitlementRecord {
   readonly feature_id: string;
   readonly feature_type: 'metered' | 'boolean' | 'static' | 'config';
   readonly is_enabled: boolean;
-  /** Whole units; null = unlimited, 0 = nothing is free. Metered only. */
+  /** Whole units; null means unlimited, 0 means no free units. Metered only. */
   readonly usage_limit: number | string | null;
   readonly usage_reset_period: UsageResetPeriod | null;
   readonly is_soft_limit: boolean;
   readonly static_value: string | null;
   readonly config_value?: unknown;
-  /** On a subscription's own entitlement: the one it replaces. */
+  /** On a subscription's own entitlement: the entitlement that it replaces. */
   readonly parent_entitlement_id: string | null;
   readonly status: string;
 }
 
-/** An entitlement as one subscription has it. */
+/** An entitlement as it applies to one subscription. */
 export interface EntitlementSource {
   readonly entitlement: EntitlementRecord;
   readonly subscription_id: string;
-  /** The addon association's quantity; 1 for others. Two associations are two sources. */
+  /** The addon association's quantity; 1 for other sources. Two associations are two sources. */
   readonly quantity: string;
-  /** When the source holds: of the addon association or the subscription's own entitlement. Half-open. */
+  /**
+   * When the source is in force: dates of the addon association or the subscription's own entitlement.
+   * Half-open.
+   */
   readonly start_date: Instant | null;
   readonly end_date: Instant | null;
 }
 
-/** What a customer or subscription is entitled to of one feature, over all its sources. */
+/** The combined entitlement of a customer or subscription to one feature, over all sources. */
 export interface EffectiveEntitlement {
   readonly feature_id: string;
   readonly feature_type: EntitlementRecord['feature_type'];
   readonly is_enabled: boolean;
-  /** Null = unlimited, or not metered. */
+  /** Null means unlimited or not metered. */
   readonly usage_limit: DecimalType | null;
   readonly is_unlimited: boolean;
   readonly is_soft_limit: boolean;
   readonly usage_reset_period: UsageResetPeriod | null;
-  /** In the order of the sources, each once. */
+  /** In the order of the sources, without duplicates. */
   readonly static_values: readonly string[];
   readonly config_values: readonly unknown[];
   readonly sources: readonly EntitlementSource[];
 }
 
-/** Sources that hold at an instant: what an access check asks (money 6.7). */
+/** Sources in force at an instant, for access checks (money 6.7). */
 export function sourcesAt(
   sources: readonly EntitlementSource[],
   at: Instant,
@@ -63,7 +66,7 @@ export function sourcesAt(
   return sources.filter(({ start_date, end_date }) => isWithin(at, start_date ?? at, end_date));
 }
 
-/** Sources that hold at any moment of a billed window (money 6.7). */
+/** Sources in force at any instant of a billed window (money 6.7). */
 export function sourcesDuring(
   sources: readonly EntitlementSource[],
   window: Period,
@@ -76,10 +79,10 @@ export function sourcesDuring(
 }
 
 /**
- * The effective entitlements, one for each feature, in the order in which features first occur
+ * The effective entitlements, one per feature, in the order in which features first occur
  * (billing 4.2 to 4.4, money 6.5, 6.8). A subscription's own entitlement replaces its
- * parent; limits of all sources add up, an addon's once for each unit of each association; one unlimited
- * source makes the sum unlimited; disabled and unpublished ones do not exist.
+ * parent. Limits of all sources add up; an addon's limit counts once per unit of each association. One
+ * unlimited source makes the sum unlimited. Disabled and unpublished sources are ignored.
  */
 export function effectiveEntitlements(
   sources: readonly EntitlementSource[],
@@ -138,7 +141,7 @@ function limitOf({ entitlement, quantity }: EntitlementSource): DecimalType | nu
 
 /**
  * The limit of a stub under `create_prorations`: the sources' share of the period in whole units. A
- * subscription's own entitlement is the value that was asked for and is not scaled (billing 4, 10.1).
+ * subscription's own entitlement is an explicit value and is not scaled (billing 4, 10.1).
  */
 export function stubLimit(entitlement: EffectiveEntitlement, share: TimeShare): DecimalType | null {
   if (entitlement.usage_limit === null) return null;
@@ -148,7 +151,7 @@ export function stubLimit(entitlement: EffectiveEntitlement, share: TimeShare): 
   return prorate(granted, share).toDecimalPlaces(0).plus(own);
 }
 
-/** The most frequent reset period, a tie to the shortest (money 6.8). */
+/** The most frequent reset period; on a tie the shortest (money 6.8). */
 function prevailingReset(records: readonly EntitlementRecord[]): UsageResetPeriod | null {
   const count = (period: UsageResetPeriod) =>
     records.filter((record) => record.usage_reset_period === period).length;
@@ -160,8 +163,8 @@ function prevailingReset(records: readonly EntitlementRecord[]): UsageResetPerio
 }
 
 /**
- * Refuses sources that would put two reset periods on one metered feature: the allowance of a window
- * could not be told (billing 4.4, money 6.11). Pending addons count as well.
+ * Refuses sources that would give one metered feature two reset periods: the allowance of a window
+ * would be ambiguous (billing 4.4, money 6.11). Pending addons count too.
  */
 export function refuseResetConflict(sources: readonly EntitlementSource[]): void {
   for (const { sources: of, feature_id } of effectiveEntitlements(sources)) {

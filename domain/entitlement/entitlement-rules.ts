@@ -4,11 +4,11 @@ import type { BucketSize } from '../time/usage-windows.ts';
 
 export type FeatureType = 'metered' | 'boolean' | 'static' | 'config';
 
-/** What an entitlement grants, complete. Amounts are decimal text. */
+/** The complete terms of an entitlement. Amounts are decimal text. */
 export interface EntitlementTerms {
   readonly is_enabled: boolean;
   readonly is_soft_limit: boolean;
-  /** Null is no limit, 0 is nothing (money 6.3). */
+  /** Null means no limit, 0 means no usage (money 6.3). */
   readonly usage_limit: number | null;
   readonly usage_reset_period: string | null;
   readonly static_value: string | null;
@@ -24,7 +24,7 @@ export interface EntitlementTerms {
 
 export interface EntitledFeature {
   readonly type: FeatureType;
-  /** Of a metered feature. */
+  /** Only for a metered feature. */
   readonly aggregation: {
     readonly type: AggregationType;
     readonly bucket_size: BucketSize | null;
@@ -32,7 +32,7 @@ export interface EntitledFeature {
 }
 
 /**
- * Refuses an entitlement whose fields do not go with its feature: 400 `validation_error` at the field
+ * Refuses an entitlement with fields that do not fit its feature: 400 `validation_error` at the field
  * (money 6.2, 6.4, 7.1, 7.2).
  */
 export function assertEntitlement(terms: EntitlementTerms, feature: EntitledFeature): void {
@@ -51,7 +51,9 @@ export function assertEntitlement(terms: EntitlementTerms, feature: EntitledFeat
   assertGrantConfig(terms, feature);
 }
 
-/** Fields that say nothing of a feature of this type, and what they are kept as (money 6.2). */
+/**
+ * Fields without meaning for a feature of this type, with the values stored for them (money 6.2).
+ */
 export const fieldsOfOtherTypes = (type: FeatureType) => ({
   ...(type === 'metered'
     ? {}
@@ -59,7 +61,7 @@ export const fieldsOfOtherTypes = (type: FeatureType) => ({
   ...(type === 'static' ? {} : { static_value: null }),
 });
 
-/** What a configuration of quotas says where it says nothing: one whole period, from the first usage on. */
+/** Defaults of a quota configuration: one whole period, starting at the first usage. */
 export function grantDefaults<Behavior extends string>(terms: {
   readonly grant_quota: string | null;
   readonly grant_duration_unit: string | null;
@@ -81,7 +83,7 @@ const GRANT_FIELDS = [
   'grant_duration_value',
 ] as const;
 
-/** The configuration of time-boxed quotas comes whole or not at all, for metered features only. */
+/** Requires all fields of a time-boxed quota or none, and a metered feature. */
 function assertGrantConfig(terms: EntitlementTerms, feature: EntitledFeature): void {
   const given = GRANT_FIELDS.filter((field) => terms[field] !== null);
   if (given.length === 0) {

@@ -22,7 +22,7 @@ export interface QuotaConfig {
   readonly aggregation_mode: 'additive' | 'parallel';
 }
 
-/** Refuses quotas that could not be told apart or counted, among the configs of one feature (money 7.2). */
+/** Refuses quotas of one feature that would be ambiguous or could not be counted (money 7.2). */
 export function validateQuotas(
   configs: readonly QuotaConfig[],
   feature: {
@@ -62,7 +62,11 @@ export function validateQuotas(
   found.refuse();
 }
 
-/** One slot of quotas: additive configs share one, on the lowest id; parallel ones have one each (money 7.5). */
+/**
+ * One slot of quotas. Additive configs share one slot, keyed by the lowest id; each parallel config has its
+ * own
+ * (money 7.5).
+ */
 export interface QuotaSlot {
   readonly config: QuotaConfig;
   readonly quota: Decimal;
@@ -80,7 +84,7 @@ export function quotaSlots(configs: readonly QuotaConfig[]): readonly QuotaSlot[
   return [{ config: first, quota: sum(ordered.map((config) => config.grant_quota)) }];
 }
 
-/** When a window may begin: a subscription's cycle, and up to when earlier windows of the slot cover it. */
+/** When a window may begin: a subscription's cycle, and the end of earlier windows of the slot. */
 export interface QuotaCycle {
   readonly cycle: Period;
   readonly covered_until: Instant | null;
@@ -88,10 +92,10 @@ export interface QuotaCycle {
 }
 
 /**
- * The window that the first uncovered usage opens (money 7.6, 7.7): from the usage, or from the
- * beginning of its unit on the subscription's clock but not before `covered_until`; over after the
- * duration and with the cycle at the latest. A rest of the cycle of less than an hour is added to it.
- * Null for usage that is covered, outside the cycle, or when the quota would outlast the cycle (7.3).
+ * The window that the first uncovered usage opens (money 7.6, 7.7). It begins at the usage, or
+ * at the start of the usage's unit on the subscription's clock, but not before `covered_until`. It ends
+ * after the duration, at the latest with the cycle. A rest of the cycle shorter than an hour is added to
+ * it. Null for usage that is covered or outside the cycle, or when the quota would outlast the cycle (7.3).
  */
 export function openQuotaWindow(
   config: Pick<
@@ -121,9 +125,9 @@ export function openQuotaWindow(
 const HOUR_MS = 3_600_000;
 
 interface DurationStep {
-  /** One duration later; days and weeks by the wall clock. */
+  /** One duration later; days and weeks by local time. */
   after(ms: number): number;
-  /** Beginning of the stride that holds `ms`, counted from the unit in which `origin` lies. */
+  /** Start of the stride that contains `ms`, counted from the unit that contains `origin`. */
   strideHolding(ms: number, origin: number): number;
 }
 
@@ -158,12 +162,14 @@ function stepOf(
   };
 }
 
-/** Only ever towards `exhausted`; that a window is over is told by the clock (money 7.4, 7.10). */
+/** Changes only to `exhausted`; whether a window is over depends on the clock (money 7.4, 7.10). */
 export function quotaStatus(quota: Decimal, usage: Decimal): 'active' | 'exhausted' {
   return usage.gte(quota) ? 'exhausted' : 'active';
 }
 
-/** What one slot's windows leave to bill: in each, usage beyond its quota (money 7.10). */
+/**
+ * Usage to bill for the windows of one slot: in each window, usage beyond its quota (money 7.10).
+ */
 export function quotaOverage(
   windows: readonly { readonly quota: Decimal; readonly usage: Decimal }[],
 ): Decimal {
@@ -171,9 +177,9 @@ export function quotaOverage(
 }
 
 /**
- * Usage to bill under parallel quotas: what falls in the union of the times in which some window was
- * exhausted, each unit once (money 7.10). `exhausted_at` is the true crossing, null when the
- * quota was not reached.
+ * Usage to bill under parallel quotas: usage in the union of the times in which any window was
+ * exhausted, each unit once (money 7.10). `exhausted_at` is the exact time at which usage
+ * reached the quota; null when it did not.
  */
 export function parallelQuotaOverage(
   windows: readonly { readonly exhausted_at: Instant | null; readonly valid_to: Instant }[],

@@ -5,7 +5,10 @@ import { epochMs, isoText } from '../time/instant.ts';
 const MINUTE_MS = 60_000;
 const WAIT_MINUTES_MAX = 60;
 
-/** The reason with the attempts before it. A bug keeps its text in the log: the tenant reads that it is one. */
+/**
+ * Reason of a failed billing attempt, with the number of attempts. The text of an unexpected error is only in
+ * the log; the tenant gets a generic message.
+ */
 export function billingRefusal(
   error: unknown,
   before: BillingRefusal | null,
@@ -24,11 +27,11 @@ export function billingRefusal(
 
 const UNEXPECTED = {
   code: 'internal_error',
-  message: 'An unexpected error of the service. It is tried again by itself.',
+  message: 'An unexpected error of the service. It is retried automatically.',
   details: [],
 } as const;
 
-/** When to try again: after 1, 2, 4 … minutes, at most an hour. */
+/** Time of the next attempt: after 1, 2, 4 … minutes, at most one hour. */
 export function retryAt({ attempts }: Pick<BillingRefusal, 'attempts'>, at: string): string {
   const minutes = Math.min(2 ** Math.min(attempts - 1, 10), WAIT_MINUTES_MAX);
   return isoText(epochMs(at) + minutes * MINUTE_MS);

@@ -15,22 +15,22 @@ import type { ResolvedTaxes } from './tax-resolution.ts';
 import { computeTaxes, taxSummary, type TaxRow, type TaxSummary } from './taxes.ts';
 import { invoiceTotals, negativeNet, taxBase, type InvoiceTotals } from './totals.ts';
 
-/** Everything an invoice is made of. No part may be left out: one that is forgotten is not charged. */
+/** All inputs of an invoice. Every part is required: a missing part would not be charged. */
 export interface InvoiceInput<Line extends InvoiceRow> {
   readonly currency: Currency;
-  /** Status that the invoice has once this computation is stored. */
+  /** Status of the invoice after this computation is stored. */
   readonly invoice_status: InvoiceStatus;
-  /** In the order in which they are shown and paid by credits. */
+  /** In display order, which is also the order in which credits pay them. */
   readonly lines: readonly Line[];
-  /** Those in force (`couponsInForce`); in any order. */
+  /** Coupons in force (`couponsInForce`), in any order. */
   readonly coupons: readonly InvoiceCoupon[];
   readonly taxes: ResolvedTaxes;
   /**
-   * In order of use (`prepaidWalletOrder`), at finalization and for a projection that is not written; none
+   * In order of use (`prepaidWalletOrder`), for finalization and for a projection that is not stored. Empty
    * for a draft, which applies no credits (billing 9.2).
    */
   readonly wallets: readonly PrepaidWallet[];
-  /** Rows that moved money on this invoice before; `EMPTY_LEDGER` for a new one. */
+  /** Earlier payments, refunds and credit notes of this invoice; `EMPTY_LEDGER` for a new one. */
   readonly ledger: InvoiceLedger;
 }
 
@@ -39,17 +39,19 @@ export interface BuiltInvoice<Line extends InvoiceRow> extends InvoiceTotals, In
   readonly coupon_applications: readonly CouponApplication[];
   readonly taxes: readonly TaxRow[];
   readonly tax_summary: TaxSummary;
-  /** What to take from each wallet when the invoice is finalized. */
+  /** Debit of each wallet at finalization. */
   readonly wallet_debits: readonly WalletDebit[];
-  /** Owed to the customer because the rows sum below zero; becomes a wallet credit at finalization, once. */
+  /**
+   * Amount owed to the customer because the rows sum below zero. Becomes one wallet credit at finalization.
+   */
   readonly negative_net: string;
 }
 
 /**
- * An invoice from its rated rows, in one order (billing 9.1): line coupons, subscription
- * coupons, tax base, prepaid credits, exclusive tax, amount due, payments. Every figure is computed
- * from rows, so that the same input gives the same invoice however often it is computed. Pure: what
- * it answers is written by the caller, or thrown away by a preview.
+ * Computes an invoice from its rated rows, in a fixed order (billing 9.1): line coupons,
+ * subscription coupons, tax base, prepaid credits, exclusive tax, amount due, payments. Every figure is
+ * computed from rows, so the same input always gives the same invoice. Pure: the caller stores the result; a
+ * preview discards it.
  */
 export function buildInvoice<Line extends InvoiceRow>(
   input: InvoiceInput<Line>,

@@ -7,26 +7,26 @@ import type { CouponCadence } from './coupon-gate.ts';
 import { applyCoupons, type InvoiceCoupon } from './coupons.ts';
 import type { InvoiceRow } from './invoice-row.ts';
 
-/** A coupon that is attached to a subscription or to one of its line items. */
+/** A coupon attached to a subscription or to one of its line items. */
 export interface CouponAssociation extends InvoiceCoupon {
   readonly coupon_association_id: string;
   readonly cadence: CouponCadence;
 }
 
-/** An application of an association that stands on some invoice. */
+/** An application of an association on an invoice. */
 export interface EarlierApplication {
   readonly coupon_association_id: string | null;
   readonly invoice_id: string;
   readonly invoice_status: InvoiceStatus;
 }
 
-/** No subscription lives that long; the search ends before. */
+/** Later than the end of any subscription, so the search always ends. */
 const END_OF_TIME = '9998-12-31T00:00:00.000Z';
 
 /**
- * The window [a, z) of a coupon that is attached from `startDate` on (billing 7.2). A given
- * end wins. A repeated coupon ends with the n-th billing period, the one that holds its start being
- * the first; a period without an invoice counts. The others are open: `once` is spent by its first use.
+ * The window [a, z) of a coupon attached from `startDate` on (billing 7.2). A given end date wins.
+ * A repeated coupon ends with the n-th billing period. The period that contains its start is the first, and a
+ * period without an invoice counts. Other coupons have no end: `once` is used up by its first use.
  */
 export function associationWindow(
   coupon: { readonly cadence: CouponCadence; readonly duration_in_periods: number | null },
@@ -43,9 +43,9 @@ export function associationWindow(
 }
 
 /**
- * The associations that stand on an invoice: all but the `once` coupons that another invoice has used.
- * Voiding that invoice makes them available again (billing 7.2). Whether a row is
- * discounted is decided by its own dates, in `applyCoupons`.
+ * Associations that apply to an invoice: all except `once` coupons that another invoice has used. Voiding
+ * that invoice makes them available again (billing 7.2). `applyCoupons` decides per row, by the
+ * dates of the row.
  */
 export const couponsInForce = (
   associations: readonly CouponAssociation[],
@@ -64,8 +64,8 @@ export const couponsInForce = (
   );
 
 /**
- * What coupons take off rated rows in usage analytics, one figure for each row: percentages that are not
- * `once`, applied as an invoice of these rows would (money 19.10, billing 7.3).
+ * Coupon discounts of rated rows in usage analytics, one figure per row: percentage coupons that are not
+ * `once`, applied as on an invoice of these rows (money 19.10, billing 7.3).
  */
 export function analyticsDiscounts(
   rows: readonly InvoiceRow[],

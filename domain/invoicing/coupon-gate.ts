@@ -5,17 +5,17 @@ import { epochMs } from '../time/instant.ts';
 
 export type CouponCadence = (typeof COUPON_CADENCES)[number];
 
-/** More redemptions than this are no limit that anybody means (billing 7.1). */
+/** Largest `max_redemptions` (billing 7.1). */
 export const MAX_REDEMPTIONS_CAP = 1_000_000;
 
-/** A coupon as it is stored; amounts as decimal text. */
+/** A stored coupon; amounts as decimal text. */
 export interface Coupon {
   readonly id: string;
   readonly status: 'published' | 'archived' | 'deleted';
   readonly type: 'fixed' | 'percentage';
   readonly amount_off: string | null;
   readonly percentage_off: string | null;
-  /** Of a fixed coupon. */
+  /** Fixed coupons only. */
   readonly currency: string | null;
   readonly cadence: CouponCadence;
   readonly duration_in_periods: number | null;
@@ -25,7 +25,7 @@ export interface Coupon {
   readonly redeem_before: string | null;
 }
 
-/** Refuses terms that contradict each other, naming the field (billing 7.1). */
+/** Refuses inconsistent terms; the error names the field (billing 7.1). */
 export function validateCoupon(coupon: Omit<Coupon, 'id' | 'status' | 'total_redemptions'>): void {
   if (coupon.type === 'percentage') {
     const percentage = required(coupon.percentage_off, 'percentage_off');
@@ -73,10 +73,11 @@ function validateRedemption(
 }
 
 /**
- * The gate of a coupon, when it is attached to a subscription or named by a one-off invoice
- * (billing 7.1); `at` is now, `currency` the target's. Answers the redemptions after this
- * one, which the caller writes with `where total_redemptions < max_redemptions`. Nothing of it is
- * asked again: a coupon that is attached keeps working. `path` is where the request names the coupon.
+ * Checks whether a coupon can be redeemed, when it is attached to a subscription or named by a one-off
+ * invoice (billing 7.1). `at` is now, `currency` that of the target. Returns the number of
+ * redemptions after this one; the caller writes it with `where total_redemptions < max_redemptions`. The
+ * checks are not repeated later: an attached coupon stays valid. `path` is the request field that names the
+ * coupon.
  */
 export function redeem(coupon: Coupon, at: string, currency: string, path = 'coupons'): number {
   const refused = (code: string, why: string) => refusal(coupon, path, code, why);
@@ -99,7 +100,7 @@ export function redeem(coupon: Coupon, at: string, currency: string, path = 'cou
   return coupon.total_redemptions + 1;
 }
 
-/** The redemptions after one is given back, because a checkout expired (billing 7.1). */
+/** Number of redemptions after one is returned because a checkout expired (billing 7.1). */
 export const unredeem = (coupon: Pick<Coupon, 'total_redemptions'>): number =>
   Math.max(coupon.total_redemptions - 1, 0);
 

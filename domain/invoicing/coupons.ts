@@ -4,7 +4,7 @@ import { byText } from '../text-order.ts';
 import { overlaps } from './service-window.ts';
 import { lineAmount, type InvoiceRow } from './invoice-row.ts';
 
-/** A coupon that stands on the invoice: an association, or a coupon named by a one-off invoice. */
+/** A coupon of the invoice: an association, or a coupon named by a one-off invoice. */
 export interface InvoiceCoupon {
   readonly coupon_id: string;
   readonly coupon_association_id: string | null;
@@ -13,16 +13,16 @@ export interface InvoiceCoupon {
   readonly percentage_off: string | null;
   /** In the invoice's currency; decimal text. */
   readonly amount_off: string | null;
-  /** A subscription-level coupon discounts this subscription's rows only; null: every row (one-off). */
+  /** A subscription-level coupon discounts only rows of this subscription. Null means every row (one-off). */
   readonly subscription_id: string | null;
-  /** Set: a line-level coupon of this line item. */
+  /** Not null means a line-level coupon of this line item. */
   readonly subscription_line_item_id: string | null;
-  /** Window of the association, half-open; a null bound is open. */
+  /** Window of the association, half-open. A null bound is open. */
   readonly start_date: string | null;
   readonly end_date: string | null;
   /**
-   * Of a discount that an edited draft keeps (`keptDiscounts`): what it took and from which rows,
-   * which stands in for the coupon's own terms, scope and window.
+   * Set for a discount that an edited draft keeps (`keptDiscounts`): its amount and its rows. Replaces the
+   * terms, scope and window of the coupon.
    */
   readonly kept?: {
     readonly amount: string;
@@ -36,27 +36,27 @@ export interface CouponApplication {
   readonly coupon_id: string;
   readonly coupon_association_id: string | null;
   readonly subscription_id: string | null;
-  /** The discounted row; null when the coupon was spread over the invoice. */
+  /** The discounted row. Null when the discount is allocated over the invoice. */
   readonly invoice_line_item_id: string | null;
   readonly discount_type: 'percentage' | 'fixed';
   readonly discount_percentage: string | null;
-  /** The base before and after. */
+  /** `original_price` and `final_price`: the base before and after the discount. */
   readonly original_price: string;
   readonly discounted_amount: string;
   readonly final_price: string;
-  /** What each row of the invoice got of it, in the order of the rows. */
+  /** Share of each row in the discount, in the order of the rows. */
   readonly shares: readonly { readonly invoice_line_item_id: string; readonly amount: string }[];
 }
 
-/** One coupon on its rows, as it came about. */
+/** One coupon applied to its rows, with the figures of the computation. */
 export interface CouponUse {
   readonly coupon: InvoiceCoupon;
   readonly level: 'line_item' | 'invoice';
   readonly base: Decimal;
-  /** What earlier coupons left of the subtotal. */
+  /** Rest of the subtotal after earlier coupons. */
   readonly subtotalLeft: Decimal;
   readonly discount: Decimal;
-  /** `row` is the place among the invoice's rows, `before` what the row had left. */
+  /** `row` is the index among the invoice's rows, `before` the rest of the row before this coupon. */
   readonly shares: readonly {
     readonly row: number;
     readonly before: Decimal;
@@ -72,7 +72,7 @@ export interface Discounts {
   readonly invoiceLevelDiscounts: readonly Decimal[];
 }
 
-/** What a coupon takes off a base: rounded, never more than the base (billing 7.3 step 2). */
+/** Discount of a coupon on a base: rounded, at most the base (billing 7.3 step 2). */
 export function couponDiscount(
   coupon: Pick<InvoiceCoupon, 'type' | 'percentage_off' | 'amount_off' | 'kept'>,
   base: Decimal,
@@ -85,10 +85,10 @@ export function couponDiscount(
 }
 
 /**
- * Discounts of an invoice (billing 7.3): line-level coupons first, then the others, each
- * by (start_date, association id), each on what its predecessors left. A row is discounted when its
- * own service window overlaps the association's (7.2); credit rows never are. Together they never
- * take more than the subtotal, and a coupon that finds nothing to discount is not applied.
+ * Discounts of an invoice (billing 7.3). Line-level coupons come first, then the others, each group
+ * by (start_date, association id). Each coupon applies to the rest after the coupons before it. A row is
+ * discounted when its own service window overlaps the window of the association (7.2); credit rows never are.
+ * The discounts together never exceed the subtotal. A coupon without anything to discount is not applied.
  */
 export function applyCoupons(
   lines: readonly InvoiceRow[],
@@ -135,8 +135,8 @@ const isLineLevel = (coupon: InvoiceCoupon) =>
     : coupon.kept.level === 'line_item';
 
 /**
- * Line-level before the rest; then the older association, which ids break ties of (billing
- * 7.3 step 1). Coupons without an association keep the order in which they were named.
+ * Line-level coupons first, then by age of the association, then by id (billing 7.3 step 1).
+ * Coupons without an association keep their given order.
  */
 function inOrder(coupons: readonly InvoiceCoupon[]): InvoiceCoupon[] {
   return [...coupons].sort(
@@ -160,11 +160,11 @@ function isDiscounted(line: InvoiceRow, coupon: InvoiceCoupon): boolean {
     : isOf(line, coupon);
 }
 
-/** A child's coupon discounts the child's rows only (billing 7.3). */
+/** A coupon of a child subscription discounts only the child's rows (billing 7.3). */
 const isOf = (line: InvoiceRow, coupon: InvoiceCoupon) =>
   coupon.subscription_id === null || line.subscription_id === coupon.subscription_id;
 
-/** One application for each row of a line-level coupon, one for the invoice otherwise. */
+/** A line-level coupon gives one application per row, any other coupon one for the invoice. */
 function applicationRows(use: CouponUse, lines: readonly InvoiceRow[]): CouponApplication[] {
   const shares = use.shares.map(({ row, amount }) => ({
     invoice_line_item_id: lines[row]!.id,

@@ -11,10 +11,12 @@ export type CreditNoteReason = (typeof CREDIT_NOTE_REASONS)[number];
 
 export type RefundTarget = (typeof REFUND_TARGETS)[number];
 
-/** Names the exclusive tax of the credited rows in place of a row (money 10.6). */
+/** Replaces a row id in a line that credits the exclusive tax of the credited rows (money 10.6). */
 export const TAX_LINE = 'tax';
 
-/** What of an invoice limits its credit notes; amounts as decimal text, read under the invoice lock. */
+/**
+ * The fields of an invoice that limit its credit notes. Amounts as decimal text, read under the invoice lock.
+ */
 export interface CreditableInvoice {
   readonly id: string;
   readonly currency: Currency;
@@ -24,7 +26,7 @@ export interface CreditableInvoice {
   readonly adjustment_amount: string;
   readonly amount_paid: string;
   readonly refunded_amount: string;
-  /** Refunds that are under way. */
+  /** Sum of the refunds in flight. */
   readonly refunds_in_flight: string;
   readonly exclusive_tax: string;
   readonly lines: readonly {
@@ -46,14 +48,17 @@ export interface StoredCreditNote {
   readonly line_items: readonly CreditNoteLine[];
 }
 
-/** REFUND gives back what was paid, ADJUSTMENT lowers what is owed; the invoice says which (money 10.2). */
+/**
+ * REFUND returns paid money, ADJUSTMENT lowers the amount due. The payment status decides which
+ * (money 10.2).
+ */
 export function creditNoteType(
   status: PaymentStatus,
   requested: CreditNoteType | null = null,
 ): CreditNoteType {
   const type = TYPE_BY_STATUS[status];
   if (type === null) {
-    throw invalidOperation(`A ${status} invoice can not be credited.`, 'payment_status');
+    throw invalidOperation(`A ${status} invoice cannot be credited.`, 'payment_status');
   }
   if (requested !== null && requested !== type) {
     throw invalidField('credit_note_type', `must be ${type} on a ${status} invoice`);
@@ -73,7 +78,7 @@ const TYPE_BY_STATUS: Readonly<Record<PaymentStatus, CreditNoteType | null>> = {
   VOIDED: null,
 };
 
-/** Where a refund goes: to the prepaid wallet unless said otherwise; an adjustment goes nowhere (money 10.8). */
+/** Target of a refund; default is the prepaid wallet. An adjustment has no target (money 10.8). */
 export function refundTarget(
   type: CreditNoteType,
   requested: RefundTarget | null,
@@ -83,7 +88,7 @@ export function refundTarget(
   return null;
 }
 
-/** How much may still be credited in all (billing 18, money 10.5). */
+/** Total amount that can still be credited (billing 18, money 10.5). */
 export function creditCapacity(invoice: CreditableInvoice, type: CreditNoteType): Decimal {
   const left =
     type === 'REFUND'
@@ -97,10 +102,9 @@ export function creditCapacity(invoice: CreditableInvoice, type: CreditNoteType)
 }
 
 /**
- * Checks a credit note and answers its total. The same check stands at creation and, with the note's
- * own type, again at finalization, because a draft reserves nothing (money 10.5). Limits
- * count finalized notes only (money 8.4.4): each row up to its net, all together up to
- * `creditCapacity`.
+ * Checks a credit note and returns its total (money 10.5). The check runs at creation and, with the
+ * note's own type, again at finalization, because a draft reserves nothing. Limits count finalized notes only
+ * (money 8.4.4): each row up to its net, all rows together up to `creditCapacity`.
  */
 export function checkCreditNote(
   invoice: CreditableInvoice,
@@ -110,7 +114,7 @@ export function checkCreditNote(
 ): Decimal {
   if (invoice.invoice_status !== 'FINALIZED') {
     throw invalidOperation(
-      `A ${invoice.invoice_status} invoice can not be credited.`,
+      `A ${invoice.invoice_status} invoice cannot be credited.`,
       'invoice_status',
     );
   }
@@ -126,7 +130,7 @@ export function checkCreditNote(
     if (!isRounded(amount, invoice.currency)) {
       throw invalidField(path, 'has more decimals than the currency');
     }
-    // A row named twice in one note counts twice.
+    // A row that occurs twice in one note counts twice.
     const before = [...earlier, ...lines.slice(0, index)];
     const cap =
       line.invoice_line_item_id === TAX_LINE
@@ -143,8 +147,8 @@ export function checkCreditNote(
 }
 
 /**
- * The request's content, by which a repeated creation is recognised (money 10.12): canonical
- * JSON, amounts canonical, lines sorted. The caller hashes it. The note's number is not part of it.
+ * Content of the request, to detect a repeated creation (money 10.12): canonical JSON with
+ * canonical amounts and sorted lines. The caller hashes it. The number of the note is not part of it.
  */
 export function creditNoteContent(request: {
   readonly invoice_id: string;
@@ -185,7 +189,7 @@ function netOf(invoice: CreditableInvoice, id: string): Decimal {
     .minus(decimal(line.invoice_level_discount));
 }
 
-/** The exclusive tax that belongs to what is credited of the rows, this note included (money 10.6). */
+/** Exclusive tax of the credited amounts of the rows, including this note (money 10.6). */
 function taxCap(invoice: CreditableInvoice, credited: readonly CreditNoteLine[]): Decimal {
   const taxable = sum(invoice.lines.map((line) => netOf(invoice, line.id)));
   if (taxable.lte(0)) return ZERO;

@@ -3,9 +3,9 @@ import type { CouponApplication, InvoiceCoupon } from './coupons.ts';
 import type { InvoiceRow } from './invoice-row.ts';
 
 /**
- * One edit of a draft's rows, in the order of the request. `update` gives the row a new id and keeps
- * what it does not name; the amount is the row's amount, which the quantity does not multiply
- * (billing 17.6, interface note 8).
+ * One edit of a draft's rows, in the order of the request. `update` gives the row a new id and keeps the
+ * fields that `changes` does not name. The amount is the amount of the row; it is not multiplied by the
+ * quantity (billing 17.6, interface note 8).
  */
 export type LineEdit<Line extends InvoiceRow> =
   | { readonly action: 'add'; readonly line: Line }
@@ -19,15 +19,15 @@ export type LineEdit<Line extends InvoiceRow> =
 
 export interface EditedLines<Line extends InvoiceRow> {
   readonly lines: readonly Line[];
-  /** Rows that no longer stand, to be archived. */
+  /** Removed and replaced rows, to be archived. */
   readonly archived_ids: readonly string[];
-  /** Old id → new id of the updated rows, so that what refers to a row can follow it. */
+  /** Old id → new id of the updated rows, to update references to them. */
   readonly renamed: ReadonlyMap<string, string>;
 }
 
 /**
- * The rows of a draft after the edits. Refuses an empty list of edits and a row that does not stand
- * (any more); whether the invoice may be edited at all is the state table's to say.
+ * The rows of a draft after the edits. Refuses an empty list of edits and a row that is not, or no longer, in
+ * the draft. The state table decides whether the invoice can be edited.
  */
 export function editLines<Line extends InvoiceRow>(
   lines: readonly Line[],
@@ -57,10 +57,9 @@ export function editLines<Line extends InvoiceRow>(
 }
 
 /**
- * The discounts of a draft as they stand, for a draft whose rows were edited: each takes again what
- * it took, from the rows it took it from, as far as these still allow (billing 17.6). A
- * discount follows its rows to their new ids and goes when the last of them goes; it never moves to
- * a row that it did not discount, so that an unedited draft keeps every share.
+ * The discounts of a draft, kept for the same draft with edited rows (billing 17.6). Each discount
+ * keeps its amount and its rows, as far as these rows allow. It follows its rows to their new ids and ends
+ * with the last of them. It never moves to another row, so an unedited draft keeps every share.
  */
 export function keptDiscounts(
   applications: readonly CouponApplication[],
@@ -94,9 +93,9 @@ function latestId(id: string, renamed: ReadonlyMap<string, string>): string {
 }
 
 /**
- * A finalized invoice, or a voided one without a replacement, can be recalculated: it is voided and a
- * linked draft takes its place (billing 17.6). Refuses drafts, skipped ones, one-off
- * invoices, and what was replaced before.
+ * A finalized invoice, or a voided one without a replacement, can be recalculated: it is voided and a linked
+ * draft replaces it (billing 17.6). Refuses drafts, skipped invoices, one-off invoices, and
+ * invoices that already have a replacement.
  */
 export function assertRecalculable(invoice: {
   readonly invoice_type: string;
@@ -114,7 +113,7 @@ export function assertRecalculable(invoice: {
   }
   if (invoice.invoice_status !== 'FINALIZED' && invoice.invoice_status !== 'VOIDED') {
     throw invalidOperation(
-      `A ${invoice.invoice_status} invoice can not be recalculated; finalize it first.`,
+      `A ${invoice.invoice_status} invoice cannot be recalculated; finalize it first.`,
       'invoice_status',
     );
   }

@@ -4,7 +4,7 @@ import { advanceDays } from '../time/local-days.ts';
 
 const DAYS_MAX = 3650;
 
-/** Days of terms written `<N> NET` in any letter case, N from 0 to 3650; else 400 (billing 17.5). */
+/** Days of payment terms `<N> NET`, case-insensitive, N from 0 to 3650; else 400 (billing 17.5). */
 export function paymentTermDays(terms: string): number {
   const match = /^(\d{1,4}) NET$/i.exec(terms.trim());
   const days = match === null ? Number.NaN : Number(match[1]);
@@ -15,9 +15,9 @@ export function paymentTermDays(terms: string): number {
 }
 
 /**
- * When the invoice is due: the issue instant plus calendar days in the customer's zone, same local
- * clock (billing 17.5). `terms` null takes the tenant's `defaultDays`. Instants are ISO
- * 8601 UTC with milliseconds. A draft shows the value that it would have if issued at its period's end.
+ * Due date of an invoice: the issue instant plus calendar days in the customer's time zone, same local time
+ * (billing 17.5). `terms` null means the tenant's `defaultDays`. Instants are ISO 8601 UTC with
+ * milliseconds. A draft shows the due date for an issue at the end of its period.
  */
 export function dueDate(
   issuedAt: string,

@@ -5,14 +5,14 @@ import type { InvoiceRow } from './invoice-row.ts';
 import type { PrepaidCredits } from './prepaid-credits.ts';
 import type { Taxes } from './taxes.ts';
 
-/** The results of the pipeline's steps for the whole invoice. */
+/** Results of the pipeline steps for the whole invoice. */
 export interface Settlement {
   readonly discounts: Discounts;
   readonly credits: PrepaidCredits;
   readonly taxes: Taxes;
 }
 
-/** The row with the steps in its explanation; a row without an explanation stays as it is. */
+/** Adds the steps to the explanation of the row. A row without an explanation is unchanged. */
 export function explained<Line extends InvoiceRow>(
   line: Line,
   steps: () => SettlementStep[],
@@ -22,8 +22,8 @@ export function explained<Line extends InvoiceRow>(
 }
 
 /**
- * What the invoice did with one row, from the very results that made its figures. `net` is what
- * discounts left of the row.
+ * Settlement steps of one row, from the same results as its figures. `net` is the amount of the row after
+ * discounts.
  */
 export function settlementSteps(
   row: number,

@@ -6,23 +6,23 @@ import type { InvoiceStatus } from '../states/invoice.ts';
 import type { PaymentStatus } from '../states/payment-status.ts';
 import { broughtMoney, type LedgerPayment } from './payment-ledger.ts';
 
-/** The statuses that a person may report; money in flight and refunds have records of their own. */
+/** Statuses that a user may report. Payments in flight and refunds have their own records. */
 export const MANUAL_PAYMENT_STATUSES = ['PENDING', 'SUCCEEDED', 'OVERPAID', 'FAILED'] as const;
 export type ManualPaymentStatus = (typeof MANUAL_PAYMENT_STATUSES)[number];
 
-/** A payment of the ledger that knows whether the manual endpoint wrote it. */
+/** A payment of the ledger, with a flag for payments written by the manual endpoint. */
 export interface KnownPayment extends LedgerPayment {
   readonly is_manual: boolean;
 }
 
 /**
- * The payments of an invoice after its payment status was set by hand (money 8.4.4). The
- * report becomes one OFFLINE row that takes the place of earlier reports (money 8.4.4); the invoice's
- * figures then follow from the rows. `amount` is all that was paid so far; absent it is what is due
- * for SUCCEEDED and nothing otherwise.
+ * The payments of an invoice after its payment status was set manually (money 8.4.4). The report
+ * becomes one OFFLINE row that replaces earlier reports (money 8.4.4). The figures of the invoice are then
+ * derived from the rows. `amount` is the total paid so far. If absent, it is the amount due for SUCCEEDED,
+ * else nothing.
  *
- * Refuses drafts, voided and skipped invoices, targets that the table of billing 19.4 does
- * not have, and every report once a real payment has brought money.
+ * Refuses drafts, voided and skipped invoices, targets outside the table of billing 19.4, and every
+ * report once a real payment has settled.
  */
 export function reportPayment(
   invoice: {
@@ -37,7 +37,7 @@ export function reportPayment(
 ): KnownPayment[] {
   if (invoice.invoice_status !== 'FINALIZED') {
     throw invalidOperation(
-      `The payment status of a ${invoice.invoice_status} invoice can not be set.`,
+      `The payment status of a ${invoice.invoice_status} invoice cannot be set.`,
       'invoice_status',
     );
   }
@@ -71,6 +71,6 @@ export function reportPayment(
 function notManual(status: PaymentStatus): BillingError {
   return invalidField(
     'payment_status',
-    `${status} can not be set by hand; it accepts ${MANUAL_PAYMENT_STATUSES.join(', ')}`,
+    `${status} cannot be set by hand; it accepts ${MANUAL_PAYMENT_STATUSES.join(', ')}`,
   );
 }

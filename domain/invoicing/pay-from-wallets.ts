@@ -12,9 +12,9 @@ export interface PayingWallet {
   readonly allowed_price_types: readonly AllowedPriceType[];
 }
 
-/** What an invoice still asks for, and which kinds of rows it is for. */
+/** Open amount of an invoice, in total and by kind of row. */
 export interface OpenAmounts {
-  /** With tax: it can exceed the sum of the two parts. */
+  /** Includes tax, so it can exceed the sum of `usage` and `fixed`. */
   readonly remaining: Decimal;
   readonly usage: Decimal;
   readonly fixed: Decimal;
@@ -26,10 +26,10 @@ export interface WalletPayment {
 }
 
 /**
- * Payments out of POST_PAID wallets (money 2.6.8): those for usage only first, then those
- * for fixed fees only, then the unrestricted, the fuller first among equals. Each pays what it has,
- * at most the rows it may pay for and what is still owed; an unrestricted one pays tax as well. What
- * it paid comes off usage first, then off fixed fees.
+ * Payments from POST_PAID wallets (money 2.6.8). Order: wallets for usage only, wallets for fixed
+ * fees only, unrestricted wallets; among equals the higher balance first. Each wallet pays at most its
+ * balance, the rows that it may pay, and the remaining amount. An unrestricted wallet also pays tax. A
+ * payment reduces the open usage first, then the open fixed fees.
  */
 export function payFromWallets(
   open: OpenAmounts,
@@ -56,20 +56,17 @@ export function payFromWallets(
   return payments;
 }
 
-/** What the wallets leave for the card. */
+/** Remaining amount for the card after the wallet payments. */
 export const leftAfter = (open: OpenAmounts, payments: readonly WalletPayment[]): Decimal =>
   open.remaining.minus(sum(payments.map((payment) => payment.amount)));
 
-/** Refuses to collect on an invoice that is not finalized or has nothing open (money 8.1.4). */
+/** Refuses to collect an invoice that is not finalized or has nothing to pay (money 8.1.4). */
 export function assertCollectable(invoice: {
   readonly invoice_status: InvoiceStatus;
   readonly payment_status: PaymentStatus;
 }): void {
   if (invoice.invoice_status !== 'FINALIZED') {
-    throw invalidOperation(
-      `A ${invoice.invoice_status} invoice can not be paid.`,
-      'invoice_status',
-    );
+    throw invalidOperation(`A ${invoice.invoice_status} invoice cannot be paid.`, 'invoice_status');
   }
   if (PAID.has(invoice.payment_status)) {
     throw invalidOperation(

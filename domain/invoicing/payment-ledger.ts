@@ -4,7 +4,7 @@ import type { InvoiceStatus } from '../states/invoice.ts';
 import type { PaymentStatus } from '../states/payment-status.ts';
 import type { RefundStatus } from '../states/refund.ts';
 
-/** The rows from which an invoice's payment fields follow; amounts as decimal text. */
+/** The rows from which the payment fields of an invoice are derived; amounts as decimal text. */
 export interface InvoiceLedger {
   /** Oldest first. */
   readonly payments: readonly LedgerPayment[];
@@ -19,13 +19,13 @@ export interface InvoiceLedger {
 export interface LedgerPayment {
   readonly payment_status: PaymentStatus;
   readonly amount: string;
-  /** OFFLINE and CREDITS payments are never being set up at a gateway. */
+  /** OFFLINE and CREDITS payments do not use a gateway. */
   readonly payment_method_type: string;
 }
 
 export const EMPTY_LEDGER: InvoiceLedger = { payments: [], refunds: [], credit_notes: [] };
 
-/** Decimal text, and the status that the figures mean. */
+/** Figures as decimal text, and the status derived from them. */
 export interface InvoicePayment {
   readonly adjustment_amount: string;
   readonly amount_due: string;
@@ -36,7 +36,7 @@ export interface InvoicePayment {
   readonly payment_status: PaymentStatus;
 }
 
-/** Whether the payment has brought money, whatever was returned of it since (money 8.4.1). */
+/** Whether the payment has settled, including payments refunded since (money 8.4.1). */
 export const broughtMoney = (payment: { readonly payment_status: PaymentStatus }): boolean =>
   SETTLED.has(payment.payment_status);
 
@@ -48,8 +48,8 @@ const SETTLED: ReadonlySet<PaymentStatus> = new Set([
 ]);
 
 /**
- * Every payment field of an invoice from its rows (money 8.4, billing 9.3, 19.4).
- * Nothing is ever added to a stored figure: all of them are computed here, whatever changed.
+ * Derives all payment fields of an invoice from its rows (money 8.4, billing 9.3, 19.4).
+ * Stored figures are never incremented: every change computes all of them again.
  */
 export function deriveInvoicePayment(
   invoiceStatus: InvoiceStatus,
@@ -81,7 +81,7 @@ export function deriveInvoicePayment(
   };
 }
 
-/** When the invoice was paid: the first time it is, and for good (money 8.4.3). */
+/** Time when the invoice was first paid. It never changes afterwards (money 8.4.3). */
 export const paidAt = (previous: string | null, status: PaymentStatus, at: string): string | null =>
   previous ?? (status === 'SUCCEEDED' || status === 'OVERPAID' ? at : null);
 
@@ -98,7 +98,7 @@ function paymentStatus(
   return openStatus(paid, payments);
 }
 
-/** Something is still owed: what the attempts say (money 8.4.2). */
+/** Status while an amount is open, derived from the payment attempts (money 8.4.2). */
 function openStatus(paid: Decimal, payments: readonly LedgerPayment[]): PaymentStatus {
   const inFlight = payments.findLast(
     ({ payment_status: status }) =>

@@ -6,14 +6,13 @@ import type { PaymentStatus } from '../states/payment-status.ts';
 
 export type PaymentMethodType = (typeof PAYMENT_METHOD_TYPES)[number];
 
-/** Payments that brought no money may be deleted (interface, other shown behaviors). */
+/** Only payments that have not settled may be deleted (interface, other shown behaviors). */
 export const isDeletable = (status: PaymentStatus): boolean =>
   status === 'INITIATED' || status === 'PENDING' || status === 'FAILED';
 
 /**
- * The status in which a payment is made (money 8.1.3): a link is set up first, OFFLINE and
- * CREDITS wait for what settles them, and the others are processed at once unless the caller holds
- * them back.
+ * Initial status of a payment (money 8.1.3). A payment link is set up first. OFFLINE and CREDITS
+ * payments wait for settlement. Other methods are processed immediately unless the caller defers them.
  */
 export function initialPaymentStatus(
   method: PaymentMethodType,
@@ -24,13 +23,13 @@ export function initialPaymentStatus(
   return isProcessed ? 'PENDING' : 'INITIATED';
 }
 
-/** Money that has moved already may exceed what is due; money that we ask for may not (money 8.1.6). */
+/** A payment already made may exceed the amount due; a payment to collect may not (money 8.1.6). */
 const mayOverpay = (method: PaymentMethodType): boolean => method === 'OFFLINE';
 
 /**
- * Refuses an amount that is not above zero, is finer than the currency, or asks for more than is
- * open and not being paid by others (money 8.1.2, 8.1.6). `isReported`: a gateway says
- * that the money has moved.
+ * Refuses an amount that is not above zero, has more decimals than the currency, or exceeds the open amount
+ * minus payments in flight (money 8.1.2, 8.1.6). `isReported`: a gateway reports that the money has
+ * moved.
  */
 export function assertPaymentAmount(
   amount: Decimal,

@@ -4,7 +4,7 @@ import type { PriceType } from '../pricing/price.ts';
 
 export type AllowedPriceType = 'ALL' | PriceType;
 
-/** A wallet that may pay rows up front, with what its blocks hold for this invoice. */
+/** A prepaid wallet, with the credits that its blocks hold for this invoice. */
 export interface PrepaidWallet {
   readonly id: string;
   /** Credits of the blocks that this invoice may use, decimal text (money 2.5 step 4). */
@@ -14,29 +14,29 @@ export interface PrepaidWallet {
   readonly allowed_price_types: readonly AllowedPriceType[];
 }
 
-/** One debit for each wallet that is used: `amount` in money, `credits` as the wallet counts. */
+/** One debit per used wallet: `amount` in money, `credits` in units of the wallet. */
 export interface WalletDebit {
   readonly wallet_id: string;
   readonly amount: string;
   readonly credits: string;
 }
 
-/** A row with what discounts left of it. */
+/** A row with its amount after discounts. */
 export interface NetRow {
   readonly price_type: PriceType | null;
   readonly net: Decimal;
 }
 
 export interface PrepaidCredits {
-  /** One for each row, in the order of the rows. */
+  /** One per row, in the order of the rows. */
   readonly applied: readonly Decimal[];
   readonly debits: readonly WalletDebit[];
   readonly steps: readonly PrepaidStep[];
 }
 
-/** A wallet on a row, with what the wallet and the invoice had left before. */
+/** A payment of a wallet for a row, with the rest of the wallet and of the invoice before it. */
 export interface PrepaidStep {
-  /** Place among the invoice's rows. */
+  /** Index among the invoice's rows. */
   readonly row: number;
   readonly wallet_id: string;
   readonly walletLeft: Decimal;
@@ -45,10 +45,10 @@ export interface PrepaidStep {
 }
 
 /**
- * Prepaid credits of an invoice (billing 9.2, money 2.6). Wallets come in order
- * of use (`prepaidWalletOrder`); rows are paid in their own order, each as far as its net goes,
- * negative ones never. `cap` is the invoice's subtotal less its discounts, so that negative rows can
- * not make credits exceed what is asked for. What is less than a minor unit stays in the wallet.
+ * Applies prepaid credits to an invoice (billing 9.2, money 2.6). Wallets are given in
+ * order of use (`prepaidWalletOrder`). Rows are paid in their order, each up to its net; negative rows are
+ * not paid. `cap` is the subtotal minus the discounts, so that credits never exceed the invoice when it has
+ * negative rows. A rest below one minor unit stays in the wallet.
  */
 export function applyPrepaidCredits(
   rows: readonly NetRow[],
@@ -86,7 +86,7 @@ export function applyPrepaidCredits(
   return { applied, debits, steps };
 }
 
-/** Nothing listed, `ALL`, and both kinds together all mean every row (money 2.1.6). */
+/** An empty list, `ALL`, and both kinds together all mean every row (money 2.1.6). */
 export function paysFor(
   allowed: readonly AllowedPriceType[],
   priceType: PriceType | null,
@@ -94,14 +94,17 @@ export function paysFor(
   return allowed.length === 0 || allowed.includes('ALL') || allowed.includes(priceType ?? 'FIXED');
 }
 
-/** What prepaid credits paid in all. */
+/** Total paid by prepaid credits. */
 export const totalApplied = (credits: PrepaidCredits): Decimal => sum(credits.applied);
 
 /** The whole minor units in an amount (money 2.6.4). */
 const wholeUnits = (amount: Decimal, currency: Currency): Decimal =>
   amount.toDecimalPlaces(minorDigits(currency), Decimal.ROUND_DOWN);
 
-/** The quotient can be inexact; it keeps 18 decimals and never asks for more than there is (money 2.2.6). */
+/**
+ * The quotient can be inexact: it keeps 18 decimals and never exceeds the available credits (money
+ * 2.2.6).
+ */
 function debit(
   wallet: PrepaidWallet,
   amount: Decimal,

@@ -6,7 +6,7 @@ import type { PaymentStatus } from '../states/payment-status.ts';
 import type { RefundTarget } from './credit-notes.ts';
 import { broughtMoney } from './payment-ledger.ts';
 
-/** A refund row, as far as arithmetic needs it; amounts as decimal text. */
+/** The fields of a refund that computations need; amounts as decimal text. */
 export interface Refund {
   readonly payment_id: string | null;
   readonly refund_status: RefundStatus;
@@ -20,23 +20,23 @@ export interface RefundablePayment {
   readonly amount: string;
 }
 
-/** Where a part of a refund goes. */
+/** Destination of a part of a refund. */
 export type RefundDestination = RefundTarget | 'SOURCE_WALLET';
 
 export interface RefundPart {
   readonly payment_id: string;
   readonly amount: Decimal;
-  /** `SOURCE_WALLET`: the wallet that the CREDITS payment came from, into the very blocks (money 9.7). */
+  /** `SOURCE_WALLET`: the wallet of the CREDITS payment, into the same blocks (money 9.7). */
   readonly destination: RefundDestination;
 }
 
-/** Refunds that hold capacity: those under way and those that arrived (money 9.2). */
+/** Refunds that use capacity: in flight or succeeded (money 9.2). */
 const reserves = (refund: Refund): boolean =>
   refund.refund_status === 'PENDING' ||
   refund.refund_status === 'PROCESSING' ||
   refund.refund_status === 'SUCCEEDED';
 
-/** What of a payment can still be given back (money 9.2). Zero unless it brought money. */
+/** Amount of a payment that can still be refunded; zero unless it has settled (money 9.2). */
 export function refundCapacity(payment: RefundablePayment, refunds: readonly Refund[]): Decimal {
   if (!broughtMoney(payment)) return ZERO;
   const reserved = sum(
@@ -47,7 +47,7 @@ export function refundCapacity(payment: RefundablePayment, refunds: readonly Ref
   return Decimal.max(decimal(payment.amount).minus(reserved), ZERO);
 }
 
-/** Refunds that have been asked for and have not arrived. */
+/** Sum of the refunds in flight. */
 export const refundsInFlight = (refunds: readonly Refund[]): Decimal =>
   sum(
     refunds
@@ -56,9 +56,9 @@ export const refundsInFlight = (refunds: readonly Refund[]): Decimal =>
   );
 
 /**
- * Splits a refund over the payments of an invoice, newest first, each up to its capacity
- * (money 9.7). A payment with credits goes back to the wallet it came from whatever the
- * target; an OFFLINE one can not go back to its source. Refuses more than all of them hold.
+ * Splits a refund over the payments of an invoice, newest first, each up to its capacity (money
+ * 9.7). A CREDITS payment always returns to its own wallet, for every target. An OFFLINE payment cannot
+ * return to its source. Refuses an amount above the total capacity.
  */
 export function allocateRefund(
   amount: Decimal,
@@ -88,7 +88,7 @@ function destinationOf(payment: RefundablePayment, target: RefundTarget): Refund
   return target;
 }
 
-/** Status of a payment that brought money, from its refunds (money 9.5). */
+/** Status of a settled payment, derived from its refunds (money 9.5). */
 export function refundedPaymentStatus(
   payment: RefundablePayment,
   refunds: readonly Refund[],
@@ -103,7 +103,7 @@ export function refundedPaymentStatus(
   return returned.gte(decimal(payment.amount)) ? 'REFUNDED' : 'PARTIALLY_REFUNDED';
 }
 
-/** A failed gateway refund may be paid into the wallet instead, once (money 9.6). */
+/** A failed gateway refund can be paid into the wallet instead, only once (money 9.6). */
 export function assertRetryable(refund: {
   readonly refund_status: RefundStatus;
   readonly was_retried: boolean;

@@ -1,9 +1,9 @@
 import { epochMs } from '../time/instant.ts';
 
 /**
- * Whether a row's service window overlaps `[from, to)`. A one-time charge (start = end) is inside
- * when its instant is; a row without dates always is. A null bound of the window is open, and an empty
- * window holds nothing (billing 7.2, 3.1).
+ * Whether a row's service window overlaps `[from, to)` (billing 7.2, 3.1). A one-time charge (start
+ * = end) overlaps when its instant is in the window. A row without dates always overlaps. A null bound is
+ * open. An empty window contains nothing, except rows without dates.
  */
 export function overlaps(
   serviceStart: string | null,

@@ -4,11 +4,11 @@ import { epochMs } from '../time/instant.ts';
 import { overlaps } from './service-window.ts';
 import type { InvoiceTaxRate, TaxBehavior, TaxExemption } from './taxes.ts';
 
-/** Most specific first: the first level that has a rate decides alone (billing 8.1). */
+/** Most specific first. Only the first level with a rate applies (billing 8.1). */
 export const TAX_LEVELS = ['invoice', 'subscription', 'plan', 'customer', 'tenant'] as const;
 export type TaxLevel = (typeof TAX_LEVELS)[number];
 
-/** An association of a tax rate, with what of the rate decides. */
+/** An association of a tax rate, with the fields of the rate that decide. */
 export interface TaxAssociation {
   readonly id: string;
   readonly level: TaxLevel;
@@ -18,9 +18,9 @@ export interface TaxAssociation {
   readonly tax_behavior: TaxBehavior;
   readonly priority: number;
   readonly auto_apply: boolean;
-  /** Null: every currency. */
+  /** Null means every currency. */
   readonly currency: string | null;
-  /** Half-open; a null bound is open. */
+  /** Half-open. A null bound is open. */
   readonly start_date: string | null;
   readonly end_date: string | null;
 }
@@ -31,10 +31,10 @@ export interface ResolvedTaxes {
 }
 
 /**
- * Which rates an invoice has, at the moment of its computation (billing 8.1): those of the
- * most specific level that has any, of an active rate, applied automatically, in the invoice's
- * currency, in force during its period. Levels replace each other and never add up. An exempt
- * customer has none.
+ * Tax rates of an invoice at the time of its computation (billing 8.1). An association applies if
+ * its rate is active, it is applied automatically, its currency fits, and it is in force during the period of
+ * the invoice. Only the most specific level with such an association counts; levels are never combined. An
+ * exempt customer has no rates.
  */
 export function resolveTaxes(
   invoice: {
@@ -94,9 +94,8 @@ export function validateTaxPercentage(percentage: string): void {
 }
 
 /**
- * The window of a rate that is added to a subscription: from the effective date (default now) on
- * (billing 8.1). Refuses a rate that is in force or to come on the same currency
- * (money 13.5).
+ * Window of a tax rate added to a subscription: from the effective date (default now) on (billing
+ * 8.1). Refuses a rate that is already in force, or scheduled, in the same currency (money 13.5).
  */
 export function addedTaxWindow(
   associations: readonly TaxAssociation[],
@@ -120,7 +119,10 @@ export function addedTaxWindow(
   return { start_date: start, end_date: null };
 }
 
-/** The end of an association that is removed: the effective date (default now). Refuses one that has ended. */
+/**
+ * End date of a removed association: the effective date (default now). Refuses an association that has
+ * already ended.
+ */
 export function removedTaxEnd(
   association: TaxAssociation,
   effectiveDate: string | null,

@@ -4,7 +4,7 @@ import { Decimal, decimal, decimalText, sum, ZERO } from '../money.ts';
 
 export type TaxBehavior = (typeof TAX_BEHAVIORS)[number];
 
-/** A rate that applies to the invoice, as `resolveTaxes` chose it. */
+/** A rate that applies to the invoice, selected by `resolveTaxes`. */
 export interface InvoiceTaxRate {
   readonly tax_rate_id: string;
   readonly tax_association_id: string | null;
@@ -44,10 +44,10 @@ export interface Taxes {
 }
 
 /**
- * Taxes on a base (billing 8.2). Inclusive ones are carved out of it, each `base * r / (100
- * + all inclusive rates)`; every exclusive one falls on the net that is left; no rate on another.
- * Each is rounded once. What is carved out never exceeds the base, however the roundings fall. Rows
- * are listed highest priority first (billing 8.1), equal ones in the order given.
+ * Taxes on a base (billing 8.2). An inclusive tax is part of the base: `base * r / (100 + all
+ * inclusive rates)`. Every exclusive tax applies to the net that remains. No rate applies to another tax.
+ * Each tax is rounded once. The inclusive taxes never exceed the base, even after rounding. Rows are sorted
+ * by priority, highest first (billing 8.1); equal priorities keep the given order.
  */
 export function computeTaxes(
   base: Decimal,
@@ -88,7 +88,7 @@ export function computeTaxes(
   };
 }
 
-/** The invoice's `tax_summary`. */
+/** The `tax_summary` of the invoice. */
 export function taxSummary(taxes: Taxes, exemption: TaxExemption | null): TaxSummary {
   return {
     exclusive_tax: decimalText(taxes.exclusive),

@@ -1,6 +1,6 @@
 import { Decimal, decimalText, ZERO } from '../money.ts';
 
-/** What the steps of the pipeline found, as money. */
+/** Results of the pipeline steps, as money. */
 export interface TotalParts {
   readonly subtotal: Decimal;
   readonly totalDiscount: Decimal;
@@ -18,11 +18,14 @@ export interface InvoiceTotals {
   readonly total: string;
 }
 
-/** The base of taxes: what discounts left of the subtotal; prepaid credits do not lower it (billing 8.2). */
+/** Tax base: subtotal minus discounts. Prepaid credits do not lower it (billing 8.2). */
 export const taxBase = (subtotal: Decimal, totalDiscount: Decimal): Decimal =>
   Decimal.max(subtotal.minus(totalDiscount), ZERO);
 
-/** What the customer is asked for before the floor at zero: inclusive tax is inside the rows already (billing 9.3). */
+/**
+ * Amount of the invoice before the floor at zero. The rows already include inclusive tax (billing
+ * 9.3).
+ */
 export const netOfInvoice = (parts: TotalParts): Decimal =>
   parts.subtotal
     .minus(parts.totalDiscount)
@@ -41,7 +44,7 @@ export function invoiceTotals(parts: TotalParts): InvoiceTotals {
 }
 
 /**
- * What an invoice whose rows sum below zero owes the customer: a wallet credit at finalization, once
+ * Amount owed to the customer when the rows sum below zero: one wallet credit at finalization
  * (billing 9.3). Zero for every other invoice.
  */
 export const negativeNet = (parts: TotalParts): Decimal =>

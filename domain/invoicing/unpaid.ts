@@ -3,7 +3,7 @@ import type { PriceType } from '../pricing/price.ts';
 import type { InvoiceStatus } from '../states/invoice.ts';
 import type { PaymentStatus } from '../states/payment-status.ts';
 
-/** What an open invoice says about money that is still to come; amounts as decimal text. */
+/** The fields of an open invoice that give its unpaid amount; amounts as decimal text. */
 export interface OpenInvoice {
   readonly currency: string;
   readonly invoice_status: InvoiceStatus;
@@ -23,19 +23,19 @@ export interface UnpaidSummary {
   readonly total_unpaid_amount: string;
   readonly total_unpaid_usage_charges: string;
   readonly total_unpaid_fixed_charges: string;
-  /** Already paid on the invoices that are still open. */
+  /** Amount paid so far on the open invoices. */
   readonly total_paid_invoice_amount: string;
 }
 
-/** Whether something is still owed on it (money 2.8.5, 23.62). */
+/** Whether the invoice has an unpaid amount (money 2.8.5, 23.62). */
 export const isUnpaid = (invoice: OpenInvoice): boolean =>
   (invoice.invoice_status === 'FINALIZED' || invoice.invoice_status === 'DRAFT') &&
   invoice.payment_status !== 'SUCCEEDED' &&
   decimal(invoice.amount_remaining).gt(0);
 
 /**
- * The usage part of what is open on one invoice: its usage rows less their discounts and credits,
- * never more than the open amount (money 2.8.5).
+ * Usage part of the open amount of one invoice: its usage rows minus their discounts and credits, at most the
+ * open amount (money 2.8.5).
  */
 export function unpaidUsage(invoice: OpenInvoice): Decimal {
   const usage = sum(
@@ -51,7 +51,7 @@ export function unpaidUsage(invoice: OpenInvoice): Decimal {
   return Decimal.min(decimal(invoice.amount_remaining), Decimal.max(usage, ZERO));
 }
 
-/** The open invoices of one customer in one currency, in sum. */
+/** Totals of the open invoices of one customer in one currency. */
 export function unpaidSummary(invoices: readonly OpenInvoice[], currency: string): UnpaidSummary {
   const open = invoices.filter((invoice) => invoice.currency === currency && isUnpaid(invoice));
   const unpaid = sum(open.map((invoice) => decimal(invoice.amount_remaining)));

@@ -10,25 +10,27 @@ export interface VoidableInvoice {
   readonly payment_status: PaymentStatus;
   readonly amount_paid: string;
   readonly refunded_amount: string;
-  /** Refunds that are under way. */
+  /** Sum of the refunds in flight. */
   readonly refunds_in_flight: string;
-  /** A replacement takes the payments over, so that nothing is refunded and charged again (money 9.15). */
+  /** A replacement keeps the payments: nothing is refunded and charged again (money 9.15). */
   readonly recalculated_invoice_id: string | null;
 }
 
 export interface VoidDecision {
   readonly invoice_status: InvoiceStatus;
-  /** To be refunded to the requested target; zero when nothing was paid or a replacement takes it over. */
+  /**
+   * Amount to refund to the requested target. Zero when nothing was paid or a replacement keeps the payments.
+   */
   readonly refund: Decimal;
-  /** Moves to the replacement instead of back to the customer. */
+  /** Amount that moves to the replacement instead of a refund. */
   readonly carried: Decimal;
 }
 
 /**
- * What voiding an invoice does to its money (money 9.10 to 9.15). `amount` null refunds all
- * that was paid and not yet returned; more than that is refused. Prepaid credits are no part of it:
- * they go back to their own blocks (`reverseDebit`). A payment being processed refuses with 409,
- * because its outcome is not known.
+ * Effect of voiding an invoice on its payments (money 9.10 to 9.15). `amount` null refunds
+ * everything that was paid and not yet refunded; a larger amount is refused. Prepaid credits are not
+ * included: they return to their own blocks (`reverseDebit`). A payment being processed causes 409, because
+ * its outcome is unknown.
  */
 export function voidInvoice(invoice: VoidableInvoice, amount: Decimal | null = null): VoidDecision {
   const status = moveInvoice(invoice.invoice_status, 'void');
@@ -64,6 +66,6 @@ function assertVoidable(status: PaymentStatus): void {
     ]);
   }
   if (status === 'REFUNDED' || status === 'VOIDED') {
-    throw invalidOperation(`A ${status} invoice can not be voided.`, 'payment_status');
+    throw invalidOperation(`A ${status} invoice cannot be voided.`, 'payment_status');
   }
 }

@@ -7,9 +7,9 @@ export type BillingReason = (typeof BILLING_REASONS)[number];
 export type InvoiceType = (typeof INVOICE_TYPES)[number];
 
 /**
- * Whether a computed invoice becomes SKIPPED: of a subscription, and every row is zero or there is
- * none (billing 17.3). Rows that cancel each other out, a full discount or credits that
- * cover everything do not skip it, nor does a trial's opening preview or an edit by hand.
+ * Whether a computed invoice becomes SKIPPED: a subscription invoice whose rows are all zero, or without rows
+ * (billing 17.3). Not skipped: rows that cancel each other out, a full discount, credits that cover
+ * everything, the opening preview of a trial, and a manually edited invoice.
  */
 export function skipsAsZero(
   invoice: {
@@ -25,8 +25,8 @@ export function skipsAsZero(
 }
 
 /**
- * Whether a full payment of the invoice makes an incomplete subscription active: it is the first one
- * that asked for money (billing 10.3).
+ * Whether full payment of the invoice makes an incomplete subscription active: only for the first invoice
+ * with an amount due (billing 10.3).
  */
 export const activatesSubscription = (reason: BillingReason | null): boolean =>
   reason === 'SUBSCRIPTION_CREATE' ||

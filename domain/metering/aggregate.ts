@@ -18,19 +18,19 @@ export interface MeteredUsage {
   readonly position: Position;
   /** Canonical decimal text; `1` for COUNT and COUNT_UNIQUE. */
   readonly value: string;
-  /** The counted text of COUNT_UNIQUE, else null. */
+  /** The counted text of COUNT_UNIQUE; otherwise null. */
   readonly unique_value: string | null;
-  /** Dimension → value; the empty string where the event lacks the property. */
+  /** Dimension → value; the empty string when the event lacks the property. */
   readonly dimensions: Readonly<Record<string, string>>;
-  /** The empty string when none was sent. */
+  /** The empty string when the event has none. */
   readonly source: string;
 }
 
 /**
- * The pure aggregator (metering 6): the plainest reading of the rules, and therefore the oracle of
- * every usage test and of what ClickHouse answers (metering 6). It looks at every row for every
- * question. `usage` holds each event once (`canonicalUsage`), in any order; with `below`, rows at or
- * beyond a partition's watermark do not exist.
+ * The pure aggregator (metering 6): the most direct implementation of the rules. It is the oracle of
+ * every usage test and of the answers of ClickHouse (metering 6). It reads every row for every
+ * question. `usage` contains each event once (`canonicalUsage`), in any order. With `below`, rows at or
+ * beyond a partition's watermark are ignored.
  */
 export function answerUsage(
   queries: readonly UsageQuery[],
@@ -43,11 +43,11 @@ export function answerUsage(
 }
 
 /**
- * One question over usage rows. A row counts when tenant, environment, meter version and customer
- * agree, its dimensions match `filter_values` and none of `excluded_filter_values`, and its time is in
- * `[start, end)`; with `reset_usage` NEVER everything before the end counts too. Customers are merged
- * before they are aggregated. With a window every window of the grid, cut to the period, is aggregated
- * apart as a period of its own, and what was before it does not count.
+ * Answers one question over usage rows. A row counts when tenant, environment, meter version and customer
+ * are equal, its dimensions match `filter_values` and none of `excluded_filter_values`, and its time is in
+ * `[start, end)`. With `reset_usage` NEVER, rows before `start` count too. Usage of several customers is
+ * merged before aggregation. With a window, every window of the grid, cut to the period, is aggregated as
+ * a period of its own, and earlier usage does not count.
  */
 export function aggregate(query: UsageQuery, usage: readonly MeteredUsage[]): UsageAnswer {
   const start = epochMs(query.start);
@@ -83,7 +83,7 @@ export function aggregate(query: UsageQuery, usage: readonly MeteredUsage[]): Us
   return { key: query.key, rows: [...parts.values()].sort(byWindowAndGroup).map(toRow(query)) };
 }
 
-/** Rows of one window and group, and the period that they are aggregated over. */
+/** Rows of one window and group, and their period. */
 interface Part {
   readonly group: readonly string[];
   readonly window_start: number | null;
@@ -104,7 +104,7 @@ function toRow(query: UsageQuery): (part: Part) => UsageRow {
   });
 }
 
-/** Scaled by 10^18. There is at least one row. */
+/** Scaled by 10^18. Requires at least one row. */
 function quantity(aggregation: AggregationType, part: Part, multiplier: string | null): bigint {
   const values = part.rows.map((row) => scaled(row.value));
   const total = values.reduce((left, right) => left + right, 0n);
@@ -134,8 +134,8 @@ function quantity(aggregation: AggregationType, part: Part, multiplier: string |
 }
 
 /**
- * Each event is a delta that holds from its time to the end of the period. What was there before the
- * period, with NEVER, holds for all of it.
+ * Each event is a delta that applies from its time to the end of the period. With NEVER, the sum before
+ * the period applies to all of it.
  */
 function weightedSum({ rows, start, end }: Part): bigint {
   const weighted = rows.reduce(
@@ -145,7 +145,10 @@ function weightedSum({ rows, start, end }: Part): bigint {
   return rounded(weighted, BigInt(end - start));
 }
 
-/** LATEST: the greatest (timestamp, position); between partitions, which no position orders, the greater one. */
+/**
+ * LATEST: the row with the greatest (timestamp, position). On a tie between partitions the greater partition
+ * wins.
+ */
 function isLater(row: MeteredUsage, than: MeteredUsage): boolean {
   if (row.timestamp !== than.timestamp) return row.timestamp > than.timestamp;
   if (row.position !== than.position) return row.position > than.position;
@@ -185,7 +188,7 @@ function byWindowAndGroup(left: Part, right: Part): number {
 }
 
 /**
- * Whole numbers of 10^-18: sums of 38-digit values have no bound on their digits, and a quotient is
+ * Whole numbers of 10^-18: sums of 38-digit values can have any number of digits, and a quotient is
  * rounded exactly once.
  */
 const DECIMALS = 18;

@@ -1,8 +1,8 @@
 import { epochMs, type Instant, type Period } from '../time/instant.ts';
 
 /**
- * The subscriptions that own usage of a range: those that were running at some moment of it. One that
- * was cancelled or had ended before the range owns nothing in it (billing 13).
+ * The subscriptions that own usage of a range: those that run at any instant of it. A subscription that
+ * was cancelled or ended before the range owns no usage in it (billing 13).
  */
 export function subscriptionsOwning<
   Subscription extends {

@@ -4,9 +4,9 @@ import type { Properties } from '../json-scalar.ts';
 import type { Position } from './position.ts';
 import type { MeterVersion } from './usage.ts';
 
-/** An entry of the event log as the aggregator reads it. */
+/** An entry of the event log, as input of the aggregator. */
 export interface LoggedEvent {
-  /** `void` takes the event with this id out of the count. */
+  /** `void` excludes the event with this id from the count. */
   readonly kind: 'usage' | 'void';
   readonly tenant_id: string;
   readonly environment_id: string;
@@ -22,9 +22,9 @@ export interface LoggedEvent {
 }
 
 /**
- * The usage of one meter version in a log, each event once (metering 1, 3): of the copies of an id the
- * one with the smallest position counts, whatever the others say, and a correction further on in the
- * log takes it out. Any order of entries gives the same rows.
+ * The usage of one meter version in a log, each event once (metering 1, 3). Of all copies of an id, the
+ * copy with the smallest position counts, regardless of the contents of the others. A later correction in
+ * the log excludes it. The order of entries does not change the rows.
  */
 export function canonicalUsage(version: MeterVersion, log: readonly LoggedEvent[]): MeteredUsage[] {
   const meter = compileMeter(version);

@@ -1,13 +1,13 @@
 import type { Position } from './position.ts';
 
 /**
- * Which copies of a batch are canonical (metering 4, step 1): those for whose slot neither the index
- * nor the batch holds a smaller position. "Seen before" would not do: a replay finds its own rows in
- * the index and would take them for earlier copies.
+ * Which copies of a batch are canonical (metering 4, step 1): a copy is canonical when neither the index
+ * nor the batch has a smaller position for its slot. Testing only "seen before" would be wrong: a replay
+ * finds its own rows in the index and would treat them as earlier copies.
  *
  * The copies come from one log partition in ascending position, `slots[i]` at `positionOf(i)`.
- * `indexed` holds the smallest position of every slot of the batch that the index knows. Positions
- * are asked for only where the index knows a slot, because making them costs more than all the rest.
+ * `indexed` has the smallest position of every slot of the batch that is in the index. `positionOf` is
+ * called only for these slots, because computing positions costs more than everything else here.
  */
 export function decide(
   slots: readonly string[],

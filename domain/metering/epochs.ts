@@ -1,16 +1,17 @@
 /** One epoch of the event log: the time between two resizes. */
 export interface LogEpoch {
   readonly epoch: number;
-  /** How many partitions it has; fixed for its life. */
+  /** Number of partitions; fixed for the epoch's life. */
   readonly partitions: number;
   /**
-   * Where each partition ends, by partition number; null while the epoch takes records. The end of a
-   * partition is null while the reader has not compared what it holds with what it has handled of it.
+   * End offset of each partition, by partition number; null while the epoch accepts records. A partition's
+   * end
+   * is null until the reader has compared the partition's records with what it has handled.
    */
   readonly ends: readonly (bigint | null)[] | null;
 }
 
-/** How far a reader has come. Missing partitions stand at 0. */
+/** How far a reader has read. Missing partitions are at 0. */
 export interface ReaderProgress {
   passed(epoch: number, partition: number): bigint;
   /** Whether records of the partition must be read again. */
@@ -19,9 +20,9 @@ export interface ReaderProgress {
 
 /**
  * The epoch that a reader reads next: the oldest one that it has not drained (metering 3). A closed
- * epoch is drained when the reader's own progress has reached the noted end of every partition and nothing
- * of it is to be replayed. What the log remembers of the reader does not decide: a commit may be lost
- * between the reader's progress and the log, or expire. `epochs` ascend; the last one is open.
+ * epoch is drained when the reader's own progress has reached the noted end of every partition and no
+ * partition must be replayed. The committed offsets in the log do not decide: a commit can be lost after
+ * the reader saved its progress, or expire. `epochs` ascend; the last one is open.
  */
 export function epochToRead(epochs: readonly LogEpoch[], progress: ReaderProgress): number {
   const undrained = epochs.find((epoch) => !isDrained(epoch, progress));
@@ -41,9 +42,9 @@ function isDrained({ epoch, ends }: LogEpoch, progress: ReaderProgress): boolean
 }
 
 /**
- * The epochs with the ends that the reader has noted, by `epoch/partition`, and null where it has noted none.
- * The log's own word does not count before that: it may have lost its tail, and got other records, before
- * the epoch was closed.
+ * The epochs with the ends that the reader has noted, by `epoch/partition`; null where it has noted none.
+ * Ends from the log are not used: the log may have lost its tail, and received other records, before the
+ * epoch was closed.
  */
 export function withNotedEnds(
   epochs: readonly LogEpoch[],

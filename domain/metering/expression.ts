@@ -6,19 +6,19 @@ import { REFUSED, type Extracted } from './extract.ts';
 import type { Properties } from '../json-scalar.ts';
 
 /**
- * Compiles a meter's CEL expression, once. It reads `properties.tokens`, or short `tokens`, and gives
- * a number; numbers in it are exact decimals and numeric strings are numbers. Offered: arithmetic
+ * Compiles a meter's CEL expression, once. It reads `properties.tokens`, or `tokens` for short, and
+ * returns a number. Its numbers are exact decimals; numeric strings are numbers. Supported: arithmetic
  * (`+ - * / %`), comparison, `&& || !`, `c ? a : b`, `in`, `has()`, indexing, the list macros (not
  * nested), `size contains startsWith endsWith matches int double decimal string min max abs ceil floor
  * round trunc sign` and the same under `math.`.
  *
- * The result is rounded once, to 18 decimals half away from zero. An event without a property that is
- * read, or for which the expression fails, is not metered, with the reason. Evaluation is a pure
- * function of the event: there is no time limit that could make a replay differ. The cost is bounded
- * when the expression is accepted and by a budget of steps and bytes (tenancy S14).
+ * The result is rounded once, to 18 decimals, half away from zero. An event that lacks a property in use,
+ * or for which the expression fails, is not metered; the reason is returned. Evaluation is a pure
+ * function of the event: no time limit can make a replay differ. The cost is bounded when the expression
+ * is accepted, and by a budget of steps and bytes during evaluation (tenancy S14).
  *
- * Refuses with `validation_error` at `path`: malformed, over 1,024 characters, 200 parts or 20 levels,
- * an unknown function, a pattern that is not written out or repeats too much, a number beyond 1e38 or
+ * Refuses with `validation_error` at `path`: malformed text, more than 1,024 characters, 200 parts or 20
+ * levels, an unknown function, a pattern that is not a literal or repeats too much, a number beyond 1e38 or
  * closer to 0 than 1e-100.
  */
 export function compileExpression(
@@ -29,14 +29,14 @@ export function compileExpression(
   return (properties) => evaluate(properties, BUDGET).extracted;
 }
 
-/** The result, and what it took. */
+/** The result and its cost. */
 export interface Measured {
   readonly extracted: Extracted;
   readonly steps: number;
   readonly bytes: number;
 }
 
-/** As `compileExpression`, under a budget that is given for each evaluation. */
+/** Like `compileExpression`, with a budget for each evaluation. */
 export function compileMeasured(
   source: string,
   path: string,
@@ -45,7 +45,8 @@ export function compileMeasured(
   return (properties, budget) => {
     const scope: Scope = { properties, item: null, accumulator: null, budget, steps: 0, bytes: 0 };
     const result = toDecimal(evaluate(scope));
-    // Also where the part that went over was not needed in the end: what has run out decides nothing.
+    // Fails even when the result did not need the part that exceeded the budget: an exhausted budget never
+    // decides.
     const extracted = isWithin(scope) ? extractedOf(result) : REFUSED.expression_failed;
     return { extracted, steps: scope.steps, bytes: scope.bytes };
   };

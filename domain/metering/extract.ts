@@ -6,7 +6,7 @@ import {
   type Properties,
 } from '../json-scalar.ts';
 
-/** A value as canonical decimal text, or why there is none. */
+/** A value as canonical decimal text, or the reason why there is none. */
 export type Extracted =
   | { readonly value: string; readonly reason: null }
   | { readonly value: null; readonly reason: UnmeteredReason };
@@ -19,16 +19,16 @@ export function extractNumber(properties: Properties, field: string): Extracted 
 }
 
 /**
- * What COUNT_UNIQUE tells apart: the text of the JSON scalar in `field`, so that 5 and "5" are one
- * value. Null when the event lacks it; such an event is not counted.
+ * The text that COUNT_UNIQUE compares: the text of the JSON scalar in `field`, so that 5 and "5" are one
+ * value. Null when the event lacks it; the event is then not counted.
  */
 export function extractUniqueValue(properties: Properties, field: string): string | null {
   return scalarText(properties[field]);
 }
 
 /**
- * Values of the dimensions in their order, for grouping and for the filters of prices. The empty string
- * where the event lacks the property or it is not a scalar (metering 6).
+ * Values of the dimensions, in their order, for grouping and for the filters of prices. The empty string
+ * when the event lacks the property or it is not a scalar (metering 6).
  */
 export function extractDimensions(
   properties: Properties,
@@ -38,7 +38,7 @@ export function extractDimensions(
   return dimensions.map((name) => scalarText(properties[name]) ?? '');
 }
 
-/** Made once: refusals are frequent where a meter's field is optional. */
+/** Created once: refusals are frequent when a meter's field is optional. */
 export const REFUSED: Readonly<Record<UnmeteredReason, Extracted>> = {
   value_missing: { value: null, reason: 'value_missing' },
   value_not_numeric: { value: null, reason: 'value_not_numeric' },

@@ -1,16 +1,16 @@
 import { packPosition, type WatermarkVector } from './position.ts';
 
-/** Where the log of one partition ends. */
+/** The end of one partition's log. */
 export interface LogHead {
   readonly epoch: number;
   readonly partition: number;
-  /** The offset that the next record will get. */
+  /** The offset of the next record. */
   readonly next: bigint;
 }
 
 /**
- * The heads as one bound per partition number: every event that has been accepted lies below it. A
- * partition without records bounds nothing, in whatever epoch.
+ * The heads as one bound per partition number: every accepted event is below it. A partition without
+ * records sets no bound, in any epoch.
  */
 export function headsVector(heads: readonly LogHead[]): WatermarkVector {
   const vector: Record<number, bigint> = {};
@@ -23,8 +23,8 @@ export function headsVector(heads: readonly LogHead[]): WatermarkVector {
 }
 
 /**
- * The heads as far as the stream reads: what a closed partition holds beyond its noted end, by
- * `epoch/partition`, was forwarded to a later epoch and waits for nobody.
+ * The heads that the stream reads up to. Records of a closed partition beyond its noted end, by
+ * `epoch/partition`, were forwarded to a later epoch; the stream does not read them here.
  */
 export function headsToRead<Head extends LogHead>(
   heads: readonly Head[],

@@ -1,44 +1,44 @@
 /**
- * Whether the log that a reader finds is the one it has read before. A position names one event for
- * ever (metering 3); a log that lost its tail, or a database that was put back to an earlier state,
- * gives out offsets a second time. Reading on would lose the events of those offsets, or count them
- * under positions of others.
+ * Whether the log is the one that the reader read before. A position names one event permanently
+ * (metering 3). A log that lost its tail, or a database restored to an earlier state, assigns offsets a
+ * second time. Reading on would lose the events at those offsets, or count them under positions of other
+ * events.
  */
 export type LogFault =
-  /** Records that were not handled have left the log. */
+  /** Records left the log before they were handled. */
   | 'records_missing'
-  /** The log ends before what was handled, stored or recorded. */
+  /** The log ends before the offset that was handled, stored or recorded. */
   | 'log_too_short'
-  /** The last handled record is another one in this log. */
+  /** The log has a different record at the last handled offset. */
   | 'another_record'
-  /** Rows of other events are stored under positions that the log gives out now. */
+  /** Rows of other events are stored under positions that the log assigns now. */
   | 'positions_used'
-  /** A later epoch has been read, and records of this one are new. */
+  /** A later epoch has been read, but this epoch has new records. */
   | 'epoch_behind';
 
-/** What a reader knows of one partition, from its own store. */
+/** What a reader's own store holds about one partition. */
 export interface HandledLog {
   /** Everything below has been handled. */
   readonly nextOffset: bigint;
-  /** CRC-32 of the record before `nextOffset`; null: not known. */
+  /** CRC-32 of the record before `nextOffset`; null means unknown. */
   readonly lastCrc: number | null;
-  /** The greatest offset whose rows are stored beyond `nextOffset`, by a batch that did not end; null: none. */
+  /** The greatest offset with rows stored beyond `nextOffset`, by an unfinished batch; null means none. */
   readonly storedUpTo: bigint | null;
-  /** Where a closed epoch was recorded to end; null: it is open, or nothing is recorded. */
+  /** The recorded end of a closed epoch; null means open or not recorded. */
   readonly recordedEnd: bigint | null;
 }
 
-/** What the log holds of the partition. */
+/** What the log holds for the partition. */
 export interface KeptLog {
-  /** The first offset still kept. */
+  /** The oldest offset in the log. */
   readonly first: bigint;
-  /** The offset the next record will get. */
+  /** The offset of the next record. */
   readonly next: bigint;
-  /** CRC-32 of the record before the handled offset; null: it is no longer kept, or not read yet. */
+  /** CRC-32 of the record before the handled offset; null means no longer in the log, or not yet read. */
   readonly lastCrc: number | null;
 }
 
-/** Why reading must not go on; null: this is the log that was read. */
+/** Why reading must stop; null means the log is the one that was read before. */
 export function logFault(handled: HandledLog, kept: KeptLog): LogFault | null {
   const { nextOffset, storedUpTo, recordedEnd } = handled;
   if (kept.first > nextOffset) return 'records_missing';
@@ -50,7 +50,7 @@ export function logFault(handled: HandledLog, kept: KeptLog): LogFault | null {
   return null;
 }
 
-/** What a sentence for a person says of a fault. */
+/** Description of each fault in messages for people. */
 export const LOG_FAULT_TEXT: Readonly<Record<LogFault, string>> = {
   records_missing: 'records that were not processed have left the log',
   log_too_short: 'the log ends before records that were processed',

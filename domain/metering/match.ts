@@ -2,9 +2,9 @@ import { scalarText, type Properties } from '../json-scalar.ts';
 import type { FilterValues, MeterSpec } from './usage.ts';
 
 /**
- * Compiles a meter's filters: every key's property must be one of its values, compared as the text of
- * the JSON scalar; a missing key does not match (metering 6). No filter matches everything. Two
- * filters on one key must both hold.
+ * Compiles a meter's filters. Each key's property must equal one of the filter's values, compared as the
+ * text of the JSON scalar; a missing key does not match (metering 6). No filters match every event. Two
+ * filters on one key must both match.
  */
 export function compileFilters(filters: MeterSpec['filters']): (properties: Properties) => boolean {
   const compiled = filters.map(({ key, values }) => ({ key, values: new Set(values) }));
@@ -18,9 +18,8 @@ export function compileFilters(filters: MeterSpec['filters']): (properties: Prop
 }
 
 /**
- * Whether usage with these dimension values belongs to a price's filter (billing 2.5). `valueOf`
- * answers the empty string for a property that the event lacks, and the empty string is in no list
- * that a price may have.
+ * Whether usage with these dimension values matches a price's filter (billing 2.5). `valueOf` returns the
+ * empty string for a property that the event lacks; no list of a price may contain the empty string.
  */
 export function matchesFilterValues(
   filter: FilterValues,

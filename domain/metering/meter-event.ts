@@ -8,32 +8,34 @@ import type { MeterVersion } from './usage.ts';
 
 export interface MeterableEvent {
   readonly event_name: string;
-  /** The parsed object; `{}` when none was sent. */
+  /** The parsed object; `{}` when the event has none. */
   readonly properties: Properties;
 }
 
-/** What one event is to one meter. */
+/** Result of one event for one meter. */
 export type Metering =
-  /** Another event name, or a filter that does not match: nothing to do with this meter. */
+  /** Another event name, or a filter that does not match: the event is not for this meter. */
   | { readonly outcome: 'unmatched' }
-  /** Meant for this meter, but it has no usable value. The event debugger shows the reason. */
+  /** The event is for this meter but has no usable value. The event debugger shows the reason. */
   | { readonly outcome: 'unmetered'; readonly reason: UnmeteredReason }
   | {
       readonly outcome: 'metered';
       /** Canonical decimal text, at most 20 integer and 18 decimal digits. `1` for COUNT and COUNT_UNIQUE. */
       readonly value: string;
-      /** COUNT_UNIQUE: the text whose distinct values are counted (the store keeps a hash of it). Else null. */
+      /**
+       * COUNT_UNIQUE: the text for counting distinct values (the store keeps a hash of it). Otherwise null.
+       */
       readonly unique_value: string | null;
-      /** Values of `MeterVersion.dimensions`, in its order; the empty string where the event lacks one. */
+      /** Values of `MeterVersion.dimensions`, in its order; the empty string when the event lacks one. */
       readonly dimensions: readonly string[];
     };
 
 export type CompiledMeter = (event: MeterableEvent) => Metering;
 
 /**
- * A meter version as a function of an event, for the stream: filters and expression are compiled
- * once, and most events cost a map look-up or two. Pure: every replay gives the same answer. An
- * expression that was accepted at creation compiles; if it does not, that is a bug and throws.
+ * A meter version as a function of an event, for the stream. Filters and expression are compiled once;
+ * most events cost one or two map look-ups. Pure: every replay gives the same result. An expression that
+ * was accepted at creation always compiles; a failure is a bug and throws.
  */
 export function compileMeter(version: MeterVersion): CompiledMeter {
   const { event_name, filters } = version.spec;
@@ -46,8 +48,8 @@ export function compileMeter(version: MeterVersion): CompiledMeter {
 }
 
 /**
- * What one event is worth by itself: its value, times the multiplier where the meter has one (metering 6).
- * At most 18 decimals, as every quantity.
+ * The value of one event: its own value, times the multiplier if the meter has one (metering 6).
+ * At most 18 decimals, like every quantity.
  */
 export function multipliedValue({ aggregation }: MeterVersion['spec'], value: string): string {
   const { multiplier } = aggregation;

@@ -7,13 +7,13 @@ const WITH_EXPRESSION: readonly AggregationType[] = [
 ]; // prettier-ignore
 const WITH_BUCKET: readonly AggregationType[] = ['MAX', 'SUM'];
 
-/** Whether the type may count the result of an expression (metering 6). */
+/** Whether the aggregation type accepts an expression (metering 6). */
 export const takesExpression = (type: AggregationType): boolean => WITH_EXPRESSION.includes(type);
 
 /**
- * Refuses a meter that contradicts itself (metering 6): every type but COUNT reads a `field` or an
- * `expression`, never both; `multiplier` belongs to SUM_WITH_MULTIPLIER; buckets are for MAX and SUM;
- * `group_by` needs MAX in buckets. 400 `validation_error` at the field, below `path` when the meter is
+ * Refuses a meter with contradicting fields (metering 6). Every type but COUNT reads a `field` or an
+ * `expression`, never both. `multiplier` belongs to SUM_WITH_MULTIPLIER. Buckets are for MAX and SUM.
+ * `group_by` needs MAX with buckets. 400 `validation_error` at the field, below `path` when the meter is
  * part of a larger body (`meter.`).
  */
 export function assertMeterSpec(spec: MeterSpec, path = ''): void {
@@ -48,8 +48,8 @@ export function assertMeterSpec(spec: MeterSpec, path = ''): void {
 type MeterFilters = MeterSpec['filters'];
 
 /**
- * Filters with more values: the union per key, old values first, new keys at the end. Values are never
- * taken away, because events that were counted stay counted.
+ * Adds values to filters: the union per key, old values first, new keys at the end. Values are never
+ * removed, because counted events stay counted.
  */
 export function mergeFilters(old: MeterFilters, added: MeterFilters): MeterFilters {
   const merged = new Map(old.map((filter) => [filter.key, filter.values]));

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 
 /**
- * Where an event stands in the log. Within one slot (all copies of one event id) positions are
- * totally ordered, and the copy with the smallest one is canonical. Packed as an unsigned 64-bit
- * number, `epoch << 56 | offset << 16 | index`, so that both the order of JavaScript bigints and the
- * order of ClickHouse UInt64 columns are the order of the log; the partition stands beside it.
+ * The place of an event in the log. Within one slot (all copies of one event id) positions are totally
+ * ordered, and the copy with the smallest position is canonical. Packed as an unsigned 64-bit number,
+ * `epoch << 56 | offset << 16 | index`, so that JavaScript bigints and ClickHouse UInt64 columns sort in
+ * log order. The partition is kept separately.
  *
- * epoch: how often the partition count was changed, 0 to 255. offset: the record's offset in its
+ * epoch: number of changes of the partition count, 0 to 255. offset: the record's offset in its
  * partition, below 2^40. index: the event's place in its record, below 65,536.
  */
 export type Position = bigint;
@@ -35,9 +35,8 @@ export function unpackPosition(position: Position): {
 }
 
 /**
- * The positions of one record's events as decimal text, for writing. Made without a bigint for each
- * event wherever a double holds the number exactly, which is what most records come to: up to offset
- * 2^37 of the first epoch.
+ * The positions of one record's events as decimal text, for writing. Avoids one bigint per event where a
+ * double holds the number exactly. This covers most records: up to offset 2^37 of the first epoch.
  */
 export function positionTexts(record: Position): (index: number) => string {
   const exact = Number(record);
@@ -47,7 +46,7 @@ export function positionTexts(record: Position): (index: number) => string {
 }
 
 /**
- * One bound per partition number: everything below it has been processed. `offset` of the next
- * unprocessed record, packed with index 0. A partition that is missing has processed nothing.
+ * One bound per partition number: everything below it has been processed. The bound is the `offset` of the
+ * next unprocessed record, packed with index 0. For a missing partition nothing has been processed.
  */
 export type WatermarkVector = Readonly<Record<number, Position>>;

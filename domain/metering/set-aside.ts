@@ -1,13 +1,13 @@
 import { BillingError } from '../errors.ts';
 
-/** A meter version of which nothing is counted any more, and why. */
+/** A meter version that no longer counts usage, and the reason. */
 export interface SetAside {
   readonly meter_id: string;
   readonly reason: string;
 }
 
 /**
- * 503 `meter_set_aside`: usage since then was not counted, so no number can be given. What waits for
+ * 503 `meter_set_aside`: later usage was not counted, so no number can be returned. Work that needs this
  * usage (an invoice, a finalization) waits until the meter's next version is complete.
  */
 export const meterSetAside = ({ meter_id, reason }: SetAside): BillingError =>

@@ -1,21 +1,23 @@
-/** What is known of the stream when somebody asks whether it works. */
+/** Inputs of the stream's health check. */
 export interface StreamState {
-  /** Partitions that are stopped because of their log. */
+  /** Partitions stopped because of a fault in their log. */
   readonly stopped: number;
-  /** Partitions that a process was given and refused in the last moments. */
+  /** Partitions that were assigned to a process and refused by it recently. */
   readonly refused: number;
-  /** Whether a batch waits for a store to come back. */
+  /** Whether a batch waits for an unavailable store. */
   readonly waitsForStore: boolean;
-  /** For how long records have waited while no watermark of their partition moved, in ms; 0: none wait. */
+  /**
+   * How long records have waited without progress of their partition's watermark, in ms; 0 means none wait.
+   */
   readonly waitingMs: number;
 }
 
-/** After this a partition that has records and does not move is stuck. */
+/** A partition with records and no progress for this long is stuck. */
 export const STUCK_AFTER_MS = 120_000;
 
 /**
- * `down` when events wait and only a person or a newer version can help: a partition that is stopped,
- * refused or stuck. `degraded` while a store is away: the stream goes on by itself.
+ * `down` when events wait and only an operator or a newer version can help: a partition is stopped,
+ * refused or stuck. `degraded` while a store is unavailable: the stream continues automatically.
  */
 export function streamHealth(state: StreamState): 'up' | 'degraded' | 'down' {
   if (state.stopped > 0 || state.refused > 0) return 'down';

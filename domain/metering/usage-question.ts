@@ -3,8 +3,8 @@ import type { UsageRow } from './usage.ts';
 import type { UsageWindow } from '../time/usage-windows.ts';
 
 /**
- * A stretch of usage that rating asks for: the time and the windows of a `UsageQuery`. Whose usage, of
- * which meter version and with which filters the caller adds, the same for all questions of a line.
+ * A range of usage that rating needs: the time and the windows of a `UsageQuery`. The caller adds
+ * customers, meter version and filters; these are the same for all questions of a line.
  */
 export interface UsageQuestion {
   /** Unique among the questions of one line and charge cell. */
@@ -15,5 +15,5 @@ export interface UsageQuestion {
   readonly window: UsageWindow | null;
 }
 
-/** Rows by the key of their question. A question without rows found no usage. */
+/** Rows by the key of their question. A question without rows has no usage. */
 export type UsageReplies = ReadonlyMap<string, readonly UsageRow[]>;

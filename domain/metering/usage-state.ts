@@ -3,8 +3,8 @@ import type { AggregationType } from './usage.ts';
 import { withoutTrailing } from '../../schemas/digits.ts';
 
 /**
- * What is kept of a set of events so that sets can be merged and every aggregation but COUNT_UNIQUE
- * still be answered exactly (metering 5, buckets). Amounts are integers scaled by 10^18.
+ * The state of a set of events. States can be merged, and every aggregation except COUNT_UNIQUE is
+ * computed exactly from them (metering 5, buckets). Amounts are integers scaled by 10^18.
  */
 export interface UsageState {
   readonly event_count: number;
@@ -13,14 +13,14 @@ export interface UsageState {
   readonly sum_value_time: bigint;
   readonly min: bigint;
   readonly max: bigint;
-  /** The value with the greatest (timestamp, position, partition), and where that one stands. */
+  /** The value with the greatest (timestamp, position, partition), and these three. */
   readonly latest: bigint;
   readonly latest_at: number;
   readonly latest_position: bigint;
   readonly latest_partition: number;
 }
 
-/** Decimal digits behind the point of every value and quantity. */
+/** Decimal places of every value and quantity. */
 export const SCALE_DIGITS = 18;
 const SCALE = 10n ** BigInt(SCALE_DIGITS);
 
@@ -52,9 +52,9 @@ function isLater(a: UsageState, b: UsageState): boolean {
 }
 
 /**
- * The quantity of one period, scaled by 10^18, rounded half away from zero where it is a quotient
- * (metering 6). `carried` is the sum of the values before the period that a WEIGHTED_SUM without
- * reset begins with; `multiplier` belongs to SUM_WITH_MULTIPLIER.
+ * The quantity of one period, scaled by 10^18; a quotient is rounded half away from zero (metering 6).
+ * `carried` is the sum of the values before the period, the initial value of a WEIGHTED_SUM without
+ * reset. `multiplier` belongs to SUM_WITH_MULTIPLIER.
  */
 export function quantityOf(
   aggregation: Exclude<AggregationType, 'COUNT_UNIQUE'>,

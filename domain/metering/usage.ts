@@ -2,7 +2,7 @@ import { AGGREGATION_TYPES, BUCKET_SIZES, RESET_USAGES } from '../../schemas/wor
 import type { BucketSize, UsageWindow } from '../time/usage-windows.ts';
 import type { WatermarkVector } from './position.ts';
 
-/** The words of metering that the stream, the usage store, rating and the API share. */
+/** Metering terms that the stream, the usage store, rating and the API share. */
 export { AGGREGATION_TYPES, BUCKET_SIZES, RESET_USAGES };
 export type AggregationType = (typeof AGGREGATION_TYPES)[number];
 export type ResetUsage = (typeof RESET_USAGES)[number];
@@ -13,11 +13,11 @@ export interface MeterSpec {
   readonly aggregation: {
     readonly type: AggregationType;
     readonly field: string | null;
-    /** CEL over `properties`; instead of `field`. */
+    /** CEL over `properties`; used instead of `field`. */
     readonly expression: string | null;
-    /** Decimal text, with SUM_WITH_MULTIPLIER only. */
+    /** Decimal text; only with SUM_WITH_MULTIPLIER. */
     readonly multiplier: string | null;
-    /** Property whose values are aggregated apart. */
+    /** Property by which usage is aggregated separately. */
     readonly group_by: string | null;
     readonly bucket_size: BucketSize | null;
   };
@@ -34,7 +34,10 @@ export interface MeterVersion {
   /** 1 for the first, ascending. */
   readonly version: number;
   readonly spec: MeterSpec;
-  /** Property names kept with each usage row: the meter's `group_by` and what its prices filter on. Sorted. */
+  /**
+   * Property names kept with each usage row: the meter's `group_by` and the filter keys of its prices.
+   * Sorted.
+   */
   readonly dimensions: readonly string[];
 }
 
@@ -48,20 +51,20 @@ export interface UsageQuery {
   readonly aggregation: AggregationType;
   readonly multiplier: string | null;
   readonly reset_usage: ResetUsage;
-  /** Usage of several customers is merged before it is aggregated. Null: every customer of the environment. */
+  /** Usage of several customers is merged before aggregation. Null means all customers of the environment. */
   readonly external_customer_ids: readonly string[] | null;
   readonly start: string;
   readonly end: string;
   /** Dimension → allowed values; AND across dimensions. */
   readonly filter_values: FilterValues;
   /**
-   * Events that match any of these are left out, because a more specific price of the same
-   * subscription rates them (billing 2.5). Absent = none.
+   * Events that match any of these are excluded, because a more specific price of the same
+   * subscription rates them (billing 2.5). Absent means none.
    */
   readonly excluded_filter_values?: readonly FilterValues[];
   /** Dimensions, or `source`: one answer row for each combination of values. */
   readonly group_by: readonly string[];
-  /** Aggregate each window of this grid apart. Windows without events are left out. */
+  /** Aggregates each window of this grid separately. Windows without events are omitted. */
   readonly window: UsageWindow | null;
 }
 
@@ -69,7 +72,7 @@ export interface UsageQuery {
 export type FilterValues = Readonly<Record<string, readonly string[]>>;
 
 export interface UsageRow {
-  /** Values of `group_by`, in its order; the empty string where an event lacks the property. */
+  /** Values of `group_by`, in its order; the empty string when an event lacks the property. */
   readonly group: readonly string[];
   /** Start of the window on its grid, before clipping to the period; null without a window. */
   readonly window_start: string | null;
@@ -80,11 +83,11 @@ export interface UsageRow {
 
 export interface UsageAnswer {
   readonly key: string;
-  /** One row without group and window; none at all only where rows are grouped or windowed and empty. */
+  /** Without group and window, exactly one row. Grouped or windowed queries without usage have no rows. */
   readonly rows: readonly UsageRow[];
 }
 
-/** Answers of one call, all read below the same vector, so that they can be read again years later. */
+/** Answers of one call, all read below the same vector, so that the same read can be repeated years later. */
 export interface UsageAnswers {
   readonly watermarks: WatermarkVector;
   readonly answers: ReadonlyMap<string, UsageAnswer>;
@@ -92,13 +95,16 @@ export interface UsageAnswers {
 
 /**
  * The port through which billing and the API read usage. One grouped statement serves many
- * questions. Throws `usage_unavailable` (kind `unavailable`) when the store can not answer whole;
- * never a partial number.
+ * questions. Throws `usage_unavailable` (kind `unavailable`) when the store cannot answer completely;
+ * never returns a partial number.
  */
 export interface UsageReader {
   read(
     queries: readonly UsageQuery[],
-    /** `at`: read again below an older vector (audits, finalized invoices). `fresh`: dashboards, everything stored. */
+    /**
+     * `at`: reads again below an older vector (audits, finalized invoices). `fresh`: dashboards, reads all
+     * stored rows.
+     */
     bound?: { readonly at: WatermarkVector } | 'watermark' | 'fresh',
   ): Promise<UsageAnswers>;
 }

@@ -1,31 +1,35 @@
-/** A version of a meter as billing chooses among them. */
+/** A version of a meter, as input of the choice for billing. */
 export interface MeterVersionChoice {
   readonly id: string;
   /** 1 for the first, ascending. */
   readonly version: number;
   readonly dimensions: readonly string[];
-  /** Usage is whole once this is `complete`. `set_aside`: it was used, and counts nothing any more. */
+  /**
+   * Usage is complete when this is `complete`. `set_aside`: the version was used and no longer counts usage.
+   */
   readonly backfill_state: string;
   readonly created_at: string;
-  /** From which periods on an edit was asked to apply. Null: from those that begin after it was made. */
+  /**
+   * The first period start to which a requested edit applies. Null means periods that begin after the edit.
+   */
   readonly effective_from: string | null;
 }
 
-/** Billing periods that begin at or after this are the version's, unless a newer one has them. */
+/** Billing periods that begin at or after this instant use the version, unless a newer version applies. */
 export const effectiveFrom = (
   version: Pick<MeterVersionChoice, 'created_at' | 'effective_from'>,
 ): string => version.effective_from ?? version.created_at;
 
 /**
- * The version that rates usage of a period that begins at `periodStart`: among those whose usage is
- * whole and that keep every dimension the question names, the newest that applies by then: an edit
- * applies from the next billing period, or from the date that was asked for. A period is rated by one
- * version, so a date inside of it means the next one; for periods before all of them, the first. Null while no
- * version is whole: a number read now would be partial (metering 6).
+ * The version that rates usage of a period that begins at `periodStart`: the newest applicable version with
+ * complete usage and with every dimension that the question names. An edit applies from the next billing
+ * period, or from the requested date. One version rates a whole period, so a date inside a period means the
+ * next period. Periods before all versions use the first. Null while no version is complete: a number read
+ * now would be partial (metering 6).
  *
- * Where that version is set aside, the next one that is whole takes its periods. Until there is one, the
- * version that is set aside is returned, for the caller to refuse with its reason: an older version counts
- * something else.
+ * When that version is set aside, the next complete version takes over its periods. Until one exists, the
+ * set-aside version is returned and the caller refuses with its reason: an older version counts something
+ * else.
  */
 export function versionForPeriod<Version extends MeterVersionChoice>(
   versions: readonly Version[],
@@ -42,7 +46,10 @@ export function versionForPeriod<Version extends MeterVersionChoice>(
   return later.toSorted((left, right) => left.version - right.version)[0] ?? applying;
 }
 
-/** The newest that applied when the period began; for periods before all of them the first, null of none. */
+/**
+ * The newest version that applied when the period began; for periods before all versions the first; null
+ * without versions.
+ */
 export function versionApplying<Version extends MeterVersionChoice>(
   versions: readonly Version[],
   periodStart: string,

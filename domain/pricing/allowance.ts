@@ -3,7 +3,7 @@ import type { ExplanationStepOf } from '../../schemas/explanation.ts';
 import { decimalText, Decimal, sum, ZERO } from '../money.ts';
 import { byText } from '../text-order.ts';
 
-/** Free usage of one line, window by window. A line that nobody grants anything has none. */
+/** Free usage of one line per reset window. Absent for a line without an entitlement. */
 export interface AllowanceShare {
   readonly usageResetPeriod: string;
   /** One entry for each claim of the line, in the order of the claims. */
@@ -11,47 +11,50 @@ export interface AllowanceShare {
 }
 
 export interface AllowanceEntry {
-  /** The reset window that the claim falls in. */
+  /** The reset window of the claim. */
   readonly start: string;
   readonly end: string;
-  /** From when the claim competes, inside of the window or before it (a window of usage that began earlier). */
+  /** Instant that orders the claim: in the reset window, or before it (a usage window that began earlier). */
   readonly at: string;
-  /** The limit in force for the claim; null = unlimited. */
+  /** The limit in force for the claim. Null means unlimited. */
   readonly limit: Decimal | null;
-  /** Counted against the limit before this claim: earlier usage of the window, and other lines. */
+  /** Usage counted against the limit before this claim: earlier usage of the window, of all lines. */
   readonly usedBefore: Decimal;
   readonly usage: Decimal;
   readonly free: Decimal;
 }
 
-/** One stretch of usage that wants to be free. */
+/** One stretch of usage that the allowance can cover. */
 export interface AllowanceClaim {
   readonly line_id: string;
-  /** From when it competes: the start of its window, or of the line's service in the reset window. */
+  /**
+   * Instant that orders the claim: start of its usage window, or of the service of the line in the reset
+   * window.
+   */
   readonly at: string;
-  /** Below zero (corrections) it asks for nothing and lowers the counter. */
+  /** A negative value (corrections) gets no allowance and lowers the counter. */
   readonly usage: Decimal;
   /**
-   * The summed limit of all sources in force at the claim; null = unlimited (billing 4.2,
-   * 4.4). After a change in mid-window later claims have another one; the counter goes on.
+   * Sum of the limits of all sources in force at the claim. Null means unlimited (billing 4.2,
+   * 4.4). After a change within the window later claims have the new limit; the counter is not reset.
    */
   readonly limit: Decimal | null;
 }
 
-/** A window in which the limit is granted once. */
+/** A reset window: the limit is granted once in it. */
 export interface AllowanceWindow {
   readonly start: string;
   readonly end: string;
-  /** Usage of the window before its first claim (a running term, or a line that began later). */
+  /** Usage of the window before its first claim (a window already running, or a line that began later). */
   readonly usedBefore: Decimal;
   readonly claims: readonly AllowanceClaim[];
 }
 
 /**
- * Shares a metered allowance among all lines of one meter: in each reset window the limit is consumed
- * in the order of time, then of line ids, so that it is granted once and not once for each line
- * (billing 4.1, 4.6). What is billable is `usage − free`; over the periods of one window it
- * sums to max(0, total − limit). A limit of 0 frees nothing; null frees everything.
+ * Allocates a metered allowance to all lines of one meter (billing 4.1, 4.6). In each reset window
+ * the limit is consumed in the order of time, then of line ids. It is granted once, not once per line.
+ * Billable is `usage − free`; over the periods of one window it sums to max(0, total − limit). A limit of 0
+ * makes nothing free; null makes everything free.
  */
 export function shareAllowance(
   usageResetPeriod: string,
@@ -93,7 +96,7 @@ function inOrder(claims: readonly AllowanceClaim[]): readonly AllowanceClaim[] {
   );
 }
 
-/** The account of the allowance; at most `maxEntries` windows, the rest in sum. */
+/** The explanation step of the allowance: at most `maxEntries` windows, the rest as totals. */
 export function explainAllowance(
   share: AllowanceShare,
   measured: Decimal,

@@ -1,7 +1,7 @@
 import type { BILLING_PERIODS } from '../../schemas/words.ts';
 import { monthsOf } from '../time/billing-grid.ts';
 
-/** How long one billing period, charge period or commitment term is: a unit and a count. */
+/** Length of a billing period, charge period or commitment term: a unit and a count. */
 export interface Cadence {
   readonly billing_period: BillingPeriod;
   readonly billing_period_count: number;
@@ -9,7 +9,7 @@ export interface Cadence {
 
 export type BillingPeriod = (typeof BILLING_PERIODS)[number];
 
-/** Months of the cadence; null for DAILY, WEEKLY and ONETIME, which have none (billing 1.1). */
+/** Months of the cadence. Null for DAILY, WEEKLY and ONETIME (billing 1.1). */
 export function effectiveMonths(cadence: Cadence): number | null {
   if (cadence.billing_period === 'ONETIME') return null;
   const months = monthsOf(cadence.billing_period);
@@ -30,8 +30,8 @@ export function equallyLong(left: Cadence, right: Cadence): boolean {
 }
 
 /**
- * Whether whole periods of `shorter` fill one of `longer`: the same unit and count, or months that
- * divide. DAILY and WEEKLY divide nothing but themselves (billing 3.2).
+ * Whether a whole number of `shorter` periods fills one `longer` period: same unit and count, or months that
+ * divide evenly. DAILY and WEEKLY divide only themselves (billing 3.2).
  */
 export function dividesEvenly(shorter: Cadence, longer: Cadence): boolean {
   if (sameCadence(shorter, longer)) return true;
@@ -41,8 +41,8 @@ export function dividesEvenly(shorter: Cadence, longer: Cadence): boolean {
 }
 
 /**
- * Negative when `left` is the shorter one, 0 when both are equally long. Across the families by mean
- * length: 7 days in a week, a twelfth of 365.2425 days in a month.
+ * Negative when `left` is shorter, 0 when both are equally long. Compares by mean length: 7 days in a week, a
+ * twelfth of 365.2425 days in a month.
  */
 export function compareLength(left: Cadence, right: Cadence): number {
   return equallyLong(left, right) ? 0 : meanDays(left) - meanDays(right);

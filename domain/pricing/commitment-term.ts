@@ -6,23 +6,23 @@ import type { BillingPeriod } from './cadence.ts';
 import { prorate, timeShare, type ProrationBehavior } from './proration.ts';
 import type { TermPosition } from './term-commitment.ts';
 
-/** What a closed billing period adds to its term's ledger. */
+/** Ledger entry of a closed billing period in its term. */
 export interface TermLedgerEntry {
   readonly period_start: Instant;
   /** Usage money before the overage factor, unrounded. */
   readonly base_usage: Decimal;
 }
 
-/** The subscription's dates, with the anchor that its terms keep (a later re-anchoring does not move them). */
+/** The subscription's dates and the anchor of its terms. A later re-anchoring does not move the terms. */
 export type TermSchedule = Pick<
   BillingSchedule,
   'start_date' | 'billing_anchor' | 'billing_cycle' | 'customer_timezone'
 >;
 
 /**
- * The commitment term that holds an instant: the first runs from the subscription's start to one term
- * after the anchor, so that an opening stub belongs to it; then one term after the other
- * (billing 6.4). A billing period belongs to the term that holds its start.
+ * The commitment term that contains an instant (billing 6.4). The first term runs from the
+ * subscription's start to one term after the anchor, so it includes an opening stub. The next terms follow
+ * without a gap. A billing period belongs to the term that contains its start.
  */
 export function termAt(
   schedule: TermSchedule,
@@ -46,19 +46,19 @@ export function termAt(
 }
 
 /**
- * Where a billing period stands in its term. Earlier periods count by their ledger entries, drafts and
- * skipped invoices included; entries of other terms and of later periods do not. The term's last period
- * is the one after which none starts in it (billing 6.4).
+ * The position of a billing period in its term (billing 6.4). Ledger entries of earlier periods of
+ * the term count, including drafts and skipped invoices. Entries of other terms and of later periods do not.
+ * The last period is the one after which no period starts in the term.
  *
- * `commitment` is C as money. When the subscription ends before the term does, `create_prorations` scales
- * it to the time that passed and `none` keeps it whole.
+ * `commitment` is C as money. When the subscription ends before the term, `create_prorations` scales it to
+ * the elapsed time and `none` keeps it whole.
  */
 export function termPosition(input: {
   readonly term: Period;
   readonly commitment: Decimal;
   readonly ledger: readonly TermLedgerEntry[];
   readonly period: Period;
-  /** When the subscription ends, if it is known to. */
+  /** End of the subscription, if known. */
   readonly ends_at: Instant | null;
   readonly proration_behavior: ProrationBehavior;
 }): TermPosition {

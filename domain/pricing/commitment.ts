@@ -19,19 +19,19 @@ export interface CommitmentFields {
   readonly commitment_windowed?: boolean | null;
 }
 
-/** What was promised, and what happens above and below it. */
+/** Terms of a commitment: the committed value, the overage factor above it, the true-up below it. */
 export interface CommitmentTerms {
   readonly type: CommitmentType;
   /** Money for `amount`, units for `quantity`. */
   readonly value: Decimal;
   readonly overageFactor: Decimal;
   readonly trueUpEnabled: boolean;
-  /** Applies to each window of the price or meter by itself. */
+  /** Applies to each window of the price or meter separately. */
   readonly windowed: boolean;
   readonly duration: BillingPeriod | null;
 }
 
-/** The terms of a line item, or null without a commitment. A factor of 1 is a commitment (billing 6.1). */
+/** The terms of a line item. Null without a commitment; a factor of 1 is valid (billing 6.1). */
 export function commitmentTerms(line: CommitmentFields): CommitmentTerms | null {
   const amount = positiveOrNull(line.commitment_amount);
   const quantity = positiveOrNull(line.commitment_quantity);
@@ -62,8 +62,8 @@ export interface CommitmentOutcome {
 }
 
 /**
- * Usage U against commitment C with factor f: from C on, C + (U − C) × f; below it C with true-up
- * and U without (billing 6.1). At U = C there is neither overage nor true-up.
+ * Charge for usage U under commitment C with overage factor f (billing 6.1): U ≥ C gives C + (U −
+ * C) × f; U < C gives C with true-up, else U. At U = C there is neither overage nor true-up.
  */
 export function applyCommitment(
   usage: Decimal,
@@ -86,7 +86,7 @@ export function applyCommitment(
   };
 }
 
-/** Outcomes of several windows as one: every figure is the total (billing 6.5). */
+/** Totals of the outcomes of several windows (billing 6.5). */
 export function addOutcomes(outcomes: readonly CommitmentOutcome[]): CommitmentOutcome {
   const total: Mutable<CommitmentOutcome> = { ...NOTHING };
   for (const outcome of outcomes) {
@@ -118,9 +118,9 @@ export interface RoundedCommitment {
 }
 
 /**
- * Rounds the charge, the overage and the true-up; utilized is what is left, so that the three still sum
- * to the charge (billing 6.1). Where windows bring both an overage and a true-up and both round
- * up, the true-up gives way rather than utilized going below zero.
+ * Rounds the charge, the overage and the true-up. Utilized is the remainder, so the three parts still sum to
+ * the charge (billing 6.1). Windows can bring both an overage and a true-up. If both round up, the
+ * true-up is reduced so that utilized does not fall below zero.
  */
 export function roundCommitment(outcome: CommitmentOutcome, currency: Currency): RoundedCommitment {
   const charge = roundToCurrency(outcome.charge, currency);
@@ -129,7 +129,7 @@ export function roundCommitment(outcome: CommitmentOutcome, currency: Currency):
   return { charge, utilized: charge.minus(overage).minus(trueUp), overage, trueUp };
 }
 
-/** An outcome as it stands in an explanation. */
+/** The figures of an outcome for an explanation. */
 export function explainOutcome(outcome: CommitmentOutcome) {
   return {
     usage: decimalText(outcome.usage),
@@ -172,10 +172,10 @@ export function explainCommitmentRounding(
   };
 }
 
-/** `commitment_info` of an invoice line. The three computed values sum to the line's amount. */
+/** `commitment_info` of an invoice line. The three computed values sum to the amount of the line. */
 export interface CommitmentInfo {
   readonly type: CommitmentType;
-  /** The commitment as money; on windowed items for one window. */
+  /** The commitment as money; for windowed items the commitment of one window. */
   readonly amount: string;
   readonly quantity: string;
   readonly duration: string | null;
@@ -187,7 +187,10 @@ export interface CommitmentInfo {
   readonly computed_true_up_amount: string;
 }
 
-/** billing 6.5. `amount` is C as money: the price of the quantity for a commitment of quantity. */
+/**
+ * Builds `commitment_info` (billing 6.5). `amount` is C as money; for a quantity commitment, the
+ * price of the quantity.
+ */
 export function commitmentInfo(
   terms: CommitmentTerms,
   amount: Decimal,

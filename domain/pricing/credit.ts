@@ -4,19 +4,19 @@ import { roundToCurrency, type Currency } from '../currency.ts';
 import { decimal, decimalText, Decimal, sum, ZERO } from '../money.ts';
 import type { LineKind } from './rated-line.ts';
 
-/** What has been charged for a service window, and given back of it. Rounded amounts, 0 or more. */
+/** Amounts charged and credited for a service window. Rounded, 0 or more. */
 export interface BilledWindow {
   /** Before discounts. */
   readonly gross: Decimal;
   /**
    * Net: row amount − line discount − invoice discount, plus charge rows of earlier changes in the same
-   * window. Rows of a voided invoice count as nothing (billing 5.3).
+   * window. Rows of voided invoices do not count (billing 5.3).
    */
   readonly billed: Decimal;
   readonly credited: Decimal;
 }
 
-/** A row that was billed for a window, as far as a later credit asks. Decimal text. */
+/** The fields of a billed row that a later credit needs. Decimal text. */
 export interface BilledRow {
   readonly kind: LineKind;
   readonly amount: string;
@@ -26,9 +26,9 @@ export interface BilledRow {
 }
 
 /**
- * What the rows of one service window come to: charges net of their discounts, and credits. Neither
- * the list price nor the gross amount caps a credit, so that nobody gets back what a coupon paid, and
- * rows of voided invoices count as nothing (billing 5.3).
+ * Totals of the rows of one service window: charges net of their discounts, and credits (billing
+ * 5.3). A credit is capped by the net amount, not by the list price or the gross amount, so a customer never
+ * gets back what a coupon paid. Rows of voided invoices do not count.
  */
 export function billedWindow(rows: readonly BilledRow[]): BilledWindow {
   const live = rows.filter((row) => row.invoice_status !== 'VOIDED');
@@ -47,8 +47,8 @@ const netAmount = (row: BilledRow): Decimal =>
     .minus(decimal(row.invoice_level_discount));
 
 /**
- * What a price's share of a window was worth after the window's discounts: half of a fee of 100.00 under a
- * coupon of 50% is 25.00. Unrounded; null when no discount took anything (billing 5.3).
+ * Value of a share of a window after the discounts of the window: half of a fee of 100.00 under a coupon of
+ * 50% is 25.00. Unrounded. Null without discounts (billing 5.3).
  */
 export function netOfDiscounts(
   amount: Decimal,
@@ -69,7 +69,7 @@ export function netOfDiscounts(
   };
 }
 
-/** At most what was billed and is not given back yet, never below zero (billing 5.3). */
+/** Caps a credit at the billed amount that is not yet credited; never below zero (billing 5.3). */
 export function capCredit(
   potential: Decimal,
   { billed, credited }: Pick<BilledWindow, 'billed' | 'credited'>,
@@ -94,9 +94,9 @@ export function explainCredit(
 }
 
 /**
- * Exclusive tax that goes back with a credit: the share of the tax that was charged on the window, never
- * more than is left of it. A credit that empties the window takes the rest of the tax, so that no cent
- * stays behind (billing 5.3).
+ * Exclusive tax returned with a credit (billing 5.3): the proportional share of the tax charged on
+ * the window, at most the rest of it. A credit of the whole remaining amount returns all remaining tax, so no
+ * cent is left over.
  */
 export function creditedTax(
   credit: Decimal,

@@ -1,13 +1,13 @@
 /**
- * Whether a price may be on a subscription by its currency: the same, or, on a subscription in a
- * custom currency, the default fiat currency; never a second custom one (billing 3.2,
- * money 12.4). Codes compare without regard to case.
+ * Whether the currency of a price is allowed on a subscription (billing 3.2, money 12.4):
+ * the same currency, or on a subscription in a custom currency the default fiat currency. Another custom
+ * currency is never allowed. Codes compare case-insensitively.
  */
 export function currencyFits(
   price: { readonly currency: string },
   subscription: {
     readonly currency: string;
-    /** Of the tenant, where the subscription's own is a custom one; else null or absent. */
+    /** The tenant's default currency if the subscription is in a custom currency; else null or absent. */
     readonly default_currency?: string | null;
   },
 ): boolean {

@@ -6,16 +6,16 @@ import type { CommitmentInfo } from './commitment.ts';
 import { currencyCode } from './explain.ts';
 import type { RatedLine } from './rated-line.ts';
 
-/** A row in the currency of its invoice, and what it is in the custom currency; both are kept. */
+/** A row in the currency of its invoice, and its amount in the custom currency. Both are stored. */
 export interface ConvertedLine {
   readonly line: RatedLine;
   readonly custom_amount: Decimal;
 }
 
 /**
- * A row that was rated in a custom currency as money of the invoice: rounded amount × factor, rounded,
- * row by row, and the subtotal is the sum of what results (billing 2.6, money 12.5).
- * The factor is live while the invoice is a draft and frozen afterwards; which one that is, the caller knows.
+ * Converts a row from a custom currency to the currency of the invoice: rounded amount × factor, rounded per
+ * row. The subtotal is the sum of the converted rows (billing 2.6, money 12.5). A draft
+ * uses the current factor; finalization freezes it. The caller passes the factor that applies.
  */
 export function convertLine(
   line: RatedLine,
@@ -57,7 +57,7 @@ export function convertLine(
   };
 }
 
-/** The parts are rounded like those of any committed row, so that they still sum to its amount (billing 6.1). */
+/** Rounds the parts as in every committed row: they still sum to its amount (billing 6.1). */
 function convertInfo(
   info: CommitmentInfo,
   amount: Decimal,

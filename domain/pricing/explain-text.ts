@@ -16,8 +16,8 @@ import { shareText, spanText } from './span-text.ts';
 import { textTable, type StepText } from './text-table.ts';
 
 /**
- * An explanation as text for a person: a heading, then the steps in the order of the computation, each
- * with its rule and its figures in aligned columns. Only prints what is there: no arithmetic.
+ * An explanation as readable text: a heading, then the steps in the order of the computation, each with its
+ * rule and its figures in aligned columns. Prints stored figures only; computes nothing.
  */
 export function explainText(explanation: Explanation): string {
   const { kind, currency, amount, quantity, period } = explanation;
@@ -121,7 +121,7 @@ function sumText(step: ExplanationStepOf<'sum'>): StepText {
   };
 }
 
-/** What the invoice did with the row: before, what was taken off, after; then its taxes. */
+/** What the invoice deducts from the row (before, deduction, after), then its taxes. */
 function settlementText(steps: readonly SettlementStep[]): string[] {
   if (steps.length === 0) return [];
   const rows = steps.map((step) => {

@@ -9,7 +9,7 @@ import { decimalText, type Decimal } from '../money.ts';
 import type { ChargeModel, PriceTerms } from './price.ts';
 import type { Rating, TierShare } from './rate.ts';
 
-/** Lists in an explanation are cut here; what is left out stands in the list's `omitted`. */
+/** Maximum length of a list in an explanation. The entries beyond it are totalled in `omitted`. */
 export const MAX_EXPLAINED_ENTRIES = 100;
 
 export function explainModel(model: ChargeModel): ExplainedModel {
@@ -78,7 +78,7 @@ export function explainQuantity(
   };
 }
 
-/** One quantity priced by itself (billing 2.2). */
+/** One quantity rated alone (billing 2.2). */
 export function explainRate(model: ChargeModel, rating: Rating): ExplanationStepOf<'rate'> {
   return {
     step: 'rate',
@@ -96,7 +96,7 @@ export interface Rounded {
   readonly step: ExplanationStepOf<'rounding'>;
 }
 
-/** The one rounding of a line, together with its account (billing 0.2, 0.3). */
+/** The single rounding of a line, with its explanation step (billing 0.2, 0.3). */
 export function roundLine(unrounded: Decimal, currency: Currency): Rounded {
   const amount = roundToCurrency(unrounded, currency);
   return { amount, step: explainRounding(unrounded, amount, currency) };

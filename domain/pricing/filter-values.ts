@@ -1,10 +1,10 @@
 import { BillingError } from '../errors.ts';
 import type { FilterValues } from '../metering/usage.ts';
 
-/** A line item that rates usage of a meter, as far as it matters which events are its own. */
+/** The fields of a USAGE line item that decide which events it rates. */
 export interface UsageSelector {
   readonly id: string;
-  /** What a refusal names: a line that is refused was never made, and nobody knows its id. */
+  /** Named in a refusal: a refused line is not created, so clients do not know its id. */
   readonly price_id: string;
   readonly meter_id: string;
   readonly filter_values: FilterValues;
@@ -13,7 +13,7 @@ export interface UsageSelector {
   readonly end_date: string | null;
 }
 
-/** A stretch of a line's service with the events that are not its own in it. */
+/** A stretch of the service of a line, with the filters of the events that other lines rate. */
 export interface SelectedUsage {
   readonly start: string;
   readonly end: string;
@@ -21,7 +21,7 @@ export interface SelectedUsage {
   readonly excluded_filter_values: readonly FilterValues[];
 }
 
-/** Whether the event's properties satisfy every key. No keys: every event does. */
+/** Whether the event's properties match every key. Without keys every event matches. */
 export function matchesFilter(
   filter: FilterValues,
   properties: Readonly<Record<string, string>>,
@@ -32,7 +32,7 @@ export function matchesFilter(
   });
 }
 
-/** Whether one event can satisfy both: no key that both name has disjoint values. */
+/** Whether one event can match both filters: no common key has disjoint values. */
 export function filtersOverlap(left: FilterValues, right: FilterValues): boolean {
   return Object.entries(left).every(([key, values]) => {
     const others = right[key];
@@ -40,15 +40,15 @@ export function filtersOverlap(left: FilterValues, right: FilterValues): boolean
   });
 }
 
-/** More keys win; a price without any is the catch-all (billing 2.5). */
+/** More keys win. A price without keys rates the rest (billing 2.5). */
 export function specificity(filter: FilterValues): number {
   return Object.keys(filter).length;
 }
 
 /**
- * The events of `[start, end)` that the line rates: those it matches and no line with more keys does
- * (billing 2.5). Cut where such a line begins or ends, so that within a stretch the question
- * is one; usually there is one stretch. `others` are the subscription's other USAGE lines.
+ * The events of `[start, end)` that the line rates: it matches them and no line with more keys does
+ * (billing 2.5). The result is cut into stretches where a more specific line begins or ends;
+ * usually there is one stretch. `others` are the subscription's other USAGE lines.
  */
 export function selectUsage(
   line: UsageSelector,
@@ -79,8 +79,8 @@ export function selectUsage(
 }
 
 /**
- * Refuses lines of which two would rate the same event: the same meter at the same time, filters that
- * overlap, and neither more specific than the other (billing 2.5, money 12.1).
+ * Refuses two lines that would rate the same event: same meter, overlapping time, overlapping filters, equal
+ * number of keys (billing 2.5, money 12.1).
  */
 export function refuseUsageRatedTwice(lines: readonly UsageSelector[], path = 'line_items'): void {
   for (const [index, line] of lines.entries()) {

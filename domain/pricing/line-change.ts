@@ -9,43 +9,43 @@ import { epochMs, type Period } from '../time/instant.ts';
 import { rate } from './rate.ts';
 import type { LineKind, RatedLine } from './rated-line.ts';
 
-/** A price with a quantity: one side of a change. */
+/** Price and quantity of a line before or after a change. */
 export interface LineTerms {
   readonly price: PriceTerms;
   /** Decimal text. */
   readonly quantity: string;
 }
 
-/** A charge cell that was billed in advance and that a change cuts. */
+/** A charge cell, billed in advance, that a change cuts. */
 export interface BilledCell {
-  /** The uncut cell: what a full amount pays for. */
+  /** The uncut cell: the period that a full amount pays for. */
   readonly reference: Period;
-  /** What the old line was to serve of it. */
+  /** The part of the cell that the old line was to serve. */
   readonly service: Period;
-  /** Absent where the old line was never billed (it is only added). */
+  /** Absent if the old line was never billed (the change only adds a line). */
   readonly billed?: BilledWindow;
 }
 
 export interface LineChange {
-  /** Null: the line is added. */
+  /** Null means the line is added. */
   readonly before: LineTerms | null;
-  /** Null: the line is removed. */
+  /** Null means the line is removed. */
   readonly after: LineTerms | null;
   readonly invoice_cadence: InvoiceCadence;
   readonly effective_at: string;
   readonly proration_behavior: ProrationBehavior;
-  /** The cells of the running billing period, in order. */
+  /** The cells of the current billing period, in order. */
   readonly cells: readonly BilledCell[];
   readonly currency?: Currency;
 }
 
 /**
- * The rows that a change of a fixed line makes now: for each cell that was billed in advance, a credit of
- * c × rate(old) for what is left of it, net of the discounts it had and capped by what was billed, and a
- * charge of c × rate(new). Each row is rounded by itself (billing 5.1 to 5.3, 14.1).
+ * Rows that a change of a fixed line creates now, for each cell that was billed in advance: a credit of c ×
+ * rate(old) for the rest of the cell, net of its discounts and capped by the billed amount, and a charge of c
+ * × rate(new). Each row is rounded separately (billing 5.1 to 5.3, 14.1).
  *
- * No rows for `none` (the new amount is billed from the next period), for ARREAR (each version pays its
- * own slice at the period's end), and for USAGE and one-time prices, which are never prorated.
+ * No rows for `none` (the new amount is billed from the next period), for ARREAR (each version pays its own
+ * slice at the end of the period), and for USAGE and one-time prices, which are never prorated.
  */
 export function changeRows(change: LineChange): readonly RatedLine[] {
   if (change.proration_behavior === 'none' || change.invoice_cadence === 'ARREAR') return [];
@@ -62,7 +62,7 @@ export function changeRows(change: LineChange): readonly RatedLine[] {
 const isProrated = (terms: LineTerms | null): terms is LineTerms =>
   terms !== null && terms.price.type === 'FIXED';
 
-/** What is left of a service from an instant on; null when it is over. */
+/** The rest of a service period from an instant on. Null when it is over. */
 function remaining(service: Period, from: string): Period | null {
   if (epochMs(from) >= epochMs(service.end)) return null;
   return epochMs(from) <= epochMs(service.start) ? service : { start: from, end: service.end };
@@ -85,7 +85,7 @@ function chargeRow(change: LineChange, terms: LineTerms, cell: BilledCell, slice
   });
 }
 
-/** The slice's price, less the discounts that the customer had on it, at most what is left of what was paid. */
+/** The price of the slice minus its discounts, capped by the billed amount that is not yet credited. */
 function creditRow(change: LineChange, terms: LineTerms, cell: BilledCell, slice: Period) {
   const priced = priceSlice(terms, cell, slice);
   const billed = cell.billed ?? NOT_BILLED;
@@ -155,17 +155,16 @@ function row(
   };
 }
 
-/** How the rows of one operation are settled: on one invoice, to the wallet, or not at all. */
+/** How the rows of one operation are settled: invoice, wallet credit, or nothing to settle. */
 export interface Settlement {
   readonly action: 'invoice' | 'wallet_credit' | 'none';
-  /** Sum of the rows; negative where the customer gets money back. */
+  /** Sum of the rows. Negative means money back to the customer. */
   readonly net: Decimal;
 }
 
 /**
- * All rows of one operation are netted: above zero they go on one invoice, below zero the absolute net is
- * a free credit to the wallet without expiry and there is no invoice, at zero there is neither
- * (billing 5.3).
+ * Nets all rows of one operation (billing 5.3). Above zero: one invoice. Below zero: a free wallet
+ * credit of the absolute net, without expiry, and no invoice. Zero: neither.
  */
 export function settleRows(rows: readonly Pick<RatedLine, 'amount'>[]): Settlement {
   const net = sum(rows.map(({ amount }) => amount));
@@ -180,8 +179,9 @@ export interface ChangeAction {
 }
 
 /**
- * What makes a change the same change: the subscription and its sorted actions, beside the caller's own
- * key. Not the period: two changes at one instant on different line items both bill (billing 5.3).
+ * Idempotency key of a change: the subscription and its sorted actions, in addition to the caller's own key.
+ * The period is not part of it: two changes at one instant on different line items both bill
+ * (billing 5.3).
  */
 export function changeKey(subscriptionId: string, actions: readonly ChangeAction[]): string {
   const parts = actions

@@ -14,26 +14,26 @@ import { prorate, timeShare, type TimeShare } from './proration.ts';
 import { type Period } from '../time/instant.ts';
 import { rate, type Rating } from './rate.ts';
 
-/** A window that a commitment applies to, whole and as the service cuts it. */
+/** A window of a commitment: whole (`grid`) and cut to the service period (`service`). */
 export interface CommitmentWindow {
   readonly grid: Period;
   readonly service: Period;
 }
 
-/** Usage money of one rated unit and the start of its window (null = the whole charge period). */
+/** Rating of one unit and the start of its window. Null means the whole charge period. */
 export interface RatedUnit {
   readonly windowStart: string | null;
   readonly rating: Rating;
 }
 
 export interface LineCommitment {
-  /** C as money: for one window where it applies per window, before any scaling. */
+  /** C as money, before scaling; per window if the commitment applies per window. */
   readonly commitment: Decimal;
   readonly outcome: CommitmentOutcome;
   readonly step: ExplanationStepOf<'commitment'>;
 }
 
-/** C as money: the amount, or the price of the promised quantity (billing 6.1). */
+/** C as money: the amount, or the price of the committed quantity (billing 6.1). */
 export function commitmentAsMoney(
   terms: CommitmentTerms,
   model: ChargeModel,
@@ -44,8 +44,8 @@ export function commitmentAsMoney(
 }
 
 /**
- * A commitment that applies once for the charge period (billing 6.2). `share` scales it on
- * a stub; null = the whole of it.
+ * A commitment that applies once for the charge period (billing 6.2). `share` scales it for a stub.
+ * Null means no scaling.
  */
 export function commitForPeriod(
   terms: CommitmentTerms,
@@ -70,9 +70,9 @@ export function commitForPeriod(
 }
 
 /**
- * A commitment that applies to each window by itself, also to those without usage: the windows are the
- * grid of the service period, not the rows of an answer. A window that the service cuts asks for its
- * part with `prorated`, else for all of it (billing 6.2).
+ * A commitment that applies to each window separately (billing 6.2). The windows are those of the
+ * service period, including windows without usage. A window that the service cuts has a share of the
+ * commitment if `prorated`, else all of it.
  */
 export function commitPerWindow(
   terms: CommitmentTerms,
@@ -115,12 +115,15 @@ export function commitPerWindow(
   return { commitment, outcome, step };
 }
 
-/** The served part of a window that the service cuts; null for a whole one. A month has 44,640 minutes. */
+/**
+ * Share of the window that the service covers. Null for a whole window. A month has up to 44,640 minutes:
+ * comparing text finds whole windows without parsing instants.
+ */
 function cutShare({ service, grid }: CommitmentWindow): TimeShare | null {
   return service.start === grid.start && service.end === grid.end ? null : timeShare(service, grid);
 }
 
-/** Usage money of each window; every unit lies in one of them. Both lists rise in time. */
+/** Usage money of each window. Every unit is in one of the windows. Both lists are ascending in time. */
 function usageByWindow(
   units: readonly RatedUnit[],
   windows: readonly CommitmentWindow[],

@@ -9,9 +9,9 @@ export const LINE_ITEM_GROUPINGS = ['per_charge_period', 'per_billing_period'] a
 export type LineItemGrouping = (typeof LINE_ITEM_GROUPINGS)[number];
 
 /**
- * The rows of one subscription line item in one billing period: one for each charge cell, or one whose
- * quantity and amount are the sums of the rounded cells, so that the total is the same either way. Only
- * base rows are merged; the overage and true-up of a term stay rows of their own (billing 3.3).
+ * The rows of one subscription line item in one billing period: one per charge cell, or one merged row. The
+ * merged quantity and amount are the sums of the rounded cells, so the total is the same. Only base rows are
+ * merged; the overage and true-up rows of a term stay separate (billing 3.3).
  */
 export function groupLines(
   lines: readonly RatedLine[],
@@ -23,7 +23,7 @@ export function groupLines(
   return base.length < 2 ? lines : [mergeLines(base), ...others];
 }
 
-/** Base rows as one, in the order of time; it is explained as their sum. */
+/** Merges base rows into one, in the order of time. Its explanation is the sum of the rows. */
 export function mergeLines(lines: readonly RatedLine[]): RatedLine {
   const ordered = lines.toSorted((left, right) => byText(left.period.start, right.period.start));
   const first = ordered[0]!;
@@ -61,7 +61,7 @@ function sumOrNull(values: readonly (Decimal | null)[]): Decimal | null {
   return given.length === 0 ? null : sum(given);
 }
 
-/** The terms of the first, the computed figures of all: they still sum to the merged amount. */
+/** Terms of the first row, sums of the computed figures. They still sum to the merged amount. */
 function mergeCommitments(infos: readonly (CommitmentInfo | null)[]): CommitmentInfo | null {
   const given = infos.filter((info) => info !== null);
   const first = given[0];

@@ -3,9 +3,9 @@ import type { PriceTerms } from './price.ts';
 import { refusal } from './problems.ts';
 
 /**
- * The quantity a new line item bills. USAGE measures its own, so that a given one is refused and 0 is
- * stored. FIXED: omitted means the price's minimum, else 1; an explicit 0 is a quantity and bills 0;
- * between 0 and the minimum is refused (billing 2.3, 0.9).
+ * The quantity that a new line item bills (billing 2.3, 0.9). USAGE: measured, so 0 is stored and
+ * any other value is refused. FIXED: default is the minimum of the price, else 1; an explicit 0 bills 0; a
+ * value between 0 and the minimum is refused.
  */
 export function lineQuantity(
   price: Pick<PriceTerms, 'type' | 'minQuantity'>,

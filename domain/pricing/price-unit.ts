@@ -4,7 +4,7 @@ import { invalidField } from '../errors.ts';
 import { decimalText, isStorable, parseDecimal, roundToStorage, type Decimal } from '../money.ts';
 import type { PriceUnitConfig, TierDefinition } from './validate-price.ts';
 
-/** Money of a price that is defined in a pricing unit, decimal text. Absent terms stay null. */
+/** Money terms of a price in a pricing unit, decimal text. Absent terms are null. */
 export interface ConvertedTerms {
   readonly amount: string | null;
   readonly tiers: readonly ConvertedTier[] | null;
@@ -17,9 +17,9 @@ export interface ConvertedTier {
 }
 
 /**
- * Terms in a pricing unit as money: every amount times the unit's rate, tier by tier, and nothing
- * rounded to minor units, because rounding belongs to the line. The rate is stored with the price and
- * frozen there (billing 2.6, money 12.1, 12.2). Refuses what no price can hold.
+ * Converts terms in a pricing unit to money: every amount × the rate of the unit, tier by tier. Not rounded
+ * to minor units: only the line is rounded. The rate is stored with the price and does not change later
+ * (billing 2.6, money 12.1, 12.2). Refuses amounts that are too large to store.
  */
 export function convertPriceUnit(config: PriceUnitConfig, conversionRate: Decimal): ConvertedTerms {
   assert(conversionRate.gt(0), 'a conversion rate of 0 or less');
@@ -45,7 +45,10 @@ export function convertPriceUnit(config: PriceUnitConfig, conversionRate: Decima
   };
 }
 
-/** A row's amount in the pricing unit, for information: amount / rate, rounded to the unit's decimals (2.6). */
+/**
+ * Informational amount of a row in the pricing unit: amount / rate, rounded to the decimals of the unit
+ * (2.6).
+ */
 export function priceUnitAmount(amount: Decimal, conversionRate: Decimal, unit: Currency): Decimal {
   assert(conversionRate.gt(0), 'a conversion rate of 0 or less');
   return roundToCurrency(amount.div(conversionRate), unit);

@@ -13,9 +13,9 @@ import { problems, refusal } from './problems.ts';
 import { epochMs } from '../time/instant.ts';
 import type { PriceDefinition, TierDefinition } from './validate-price.ts';
 
-/** The stored price as far as its versions are concerned. Dates are ISO 8601 UTC, half-open. */
+/** The fields of a stored price that versioning reads. Dates are ISO 8601 UTC, half-open. */
 export interface VersionedPrice extends PriceRecord {
-  /** Root of the lineage; a root names itself (billing 2.7). */
+  /** Root of the lineage; for the root its own id (billing 2.7). */
   readonly parent_price_id: string;
   readonly status: string;
   readonly entity_type: string;
@@ -24,32 +24,32 @@ export interface VersionedPrice extends PriceRecord {
   readonly billing_period_count: number;
   readonly invoice_cadence: InvoiceCadence;
   readonly price_unit_type: PriceUnitType;
-  /** Code of the pricing unit, and the terms in it, of a CUSTOM price. */
+  /** CUSTOM prices only: code of the pricing unit, and the terms in that unit. */
   readonly price_unit: string | null;
   readonly price_unit_amount: string | null;
   readonly price_unit_tiers: readonly TierRecord[] | null;
   readonly meter_id: string | null;
   readonly filter_values: FilterValues | null;
   readonly trial_period: number | null;
-  /** Null = valid from ever. */
+  /** Null means no start: valid for all past instants. */
   readonly start_date: string | null;
   readonly end_date: string | null;
 }
 
-/** Terms that rate: a change of one ends the price and begins its next version. */
+/** Terms that affect rating. A change of one ends the price and starts the next version. */
 const PRICING_FIELDS = [
   'amount', 'billing_model', 'tier_mode', 'tiers', 'transform_quantity', 'bucket_size',
 ] as const; // prettier-ignore
 
 const UNIT_FIELDS = ['price_unit_amount', 'price_unit_tiers'] as const;
 
-/** Fields that a price keeps for life. A client may send them back unchanged. */
+/** Fields that never change. A client may send them back unchanged. */
 const IMMUTABLE_FIELDS = [
   'type', 'currency', 'billing_period', 'billing_period_count', 'invoice_cadence', 'meter_id',
   'price_unit_type', 'entity_type', 'entity_id',
 ] as const; // prettier-ignore
 
-/** The pricing part of an update; absent = unchanged. Other fields of the body are plain edits. */
+/** Pricing fields of an update. Absent means unchanged. Other fields of the body are changed in place. */
 export interface PriceEdit extends Partial<Pick<PriceDefinition, (typeof PRICING_FIELDS)[number]>> {
   readonly price_unit_amount?: string | number | null;
   readonly price_unit_tiers?: readonly TierDefinition[] | null;
@@ -60,23 +60,22 @@ export type PriceEditPlan =
   | { readonly kind: 'in_place' }
   | {
       readonly kind: 'new_version';
-      /** End of the old price and start of the new one: the two meet without a gap. */
+      /** End of the old version and start of the new one, without a gap. */
       readonly effective_from: string;
       readonly parent_price_id: string;
-      /** The new version's terms; still to pass `validatePrice`. */
+      /** Terms of the new version. The caller must run `validatePrice` on them. */
       readonly definition: PriceDefinition;
     };
 
 /**
- * What an update of a price does: text is changed in place; a change of the terms ends the price at
- * `effective_from` (default `now`, not before its start) and begins its next version there, whose root
- * is the old one's (billing 2.7). Terms that the price has already are no change, so that a
- * client may send a whole price back; beside an `effective_from` they make a version all the same, as
- * observed. Refuses changes of what is immutable, terms of the other unit kind, and new terms for a
- * price that has an end already.
+ * Plans an update of a price (billing 2.7). Text is changed in place. A change of the terms ends
+ * the price at `effective_from` (default `now`, not before its start) and starts the next version there, with
+ * the same root. Terms equal to the stored ones are no change, so a client may send a whole price back. If
+ * `effective_from` is sent with them, they still make a new version, as observed. Refuses a change of an
+ * immutable field, terms of the other unit kind, and new terms for a price that already has an end.
  */
 export function planPriceEdit(price: VersionedPrice, sent: PriceEdit, now: string): PriceEditPlan {
-  // An explicit null clears an optional field; for the bucket that is spelled `none`.
+  // An explicit null clears an optional field. For the bucket size the cleared value is `none`.
   const edit: PriceEdit = sent.bucket_size === null ? { ...sent, bucket_size: 'none' } : sent;
   refuseImmutable(price, edit);
   refuseOtherUnit(price, edit);
@@ -86,7 +85,7 @@ export function planPriceEdit(price: VersionedPrice, sent: PriceEdit, now: strin
       throw refusal(
         'effective_from',
         'nothing_to_version',
-        'needs a field of the pricing beside it',
+        'requires a pricing field in the same request',
       );
   }
   if (price.end_date) {
@@ -105,8 +104,9 @@ export function planPriceEdit(price: VersionedPrice, sent: PriceEdit, now: strin
 }
 
 /**
- * The end date that a delete sets: the given one, else `now`. Equal to the start is allowed (never
- * valid), before it or on a price that has an end already is refused (billing 2.7).
+ * The end date that a delete sets: the given one, else `now`. An end equal to the start is allowed (the price
+ * is never valid). An end before the start is refused, and so is a price that already has an end
+ * (billing 2.7).
  */
 export function endPrice(
   price: Pick<VersionedPrice, 'id' | 'start_date' | 'end_date'>,
@@ -123,7 +123,10 @@ export function endPrice(
   return end;
 }
 
-/** Published, and `at` in `[start, end)`: at the joint of two versions only the later one is live (2.7). */
+/**
+ * True if published and `at` is in `[start, end)`. Where one version ends and the next starts, only the later
+ * one is live (2.7).
+ */
 export function isPriceLive(
   price: Pick<VersionedPrice, 'status' | 'start_date' | 'end_date'>,
   at: string,
@@ -143,7 +146,7 @@ function refuseImmutable(price: VersionedPrice, edit: object): void {
     const value = sent[field];
     if (value === undefined || value === null) continue;
     if (normalText(value) !== normalText(price[field])) {
-      found.add(field, 'immutable', 'can not be changed: end this price and make another');
+      found.add(field, 'immutable', 'cannot be changed: end this price and make another');
     }
   }
   found.refuse();
@@ -174,7 +177,7 @@ type TermField = (typeof PRICING_FIELDS)[number] | (typeof UNIT_FIELDS)[number];
 
 const stored = (price: VersionedPrice, field: TermField): string => canonical(field, price[field]);
 
-/** Terms as text that compares by meaning: decimals by value, `none` as no bucket. */
+/** Terms as comparable text: equal decimals give equal text, and `none` means no bucket. */
 function canonical(field: TermField, value: unknown): string {
   if (value === null || value === undefined) return 'null';
   switch (field) {
@@ -205,9 +208,9 @@ function canonical(field: TermField, value: unknown): string {
 }
 
 /**
- * The new version's terms. Those of the old model are carried only where the new one has the same: a
- * model that needs others has to be given them, and terms sent for another model are kept here, so
- * that `validatePrice` refuses them.
+ * Terms of the new version. Terms of the old version are carried over only if the new model uses them. Terms
+ * that a new model needs must be sent. Sent terms that do not fit the model are kept, and `validatePrice`
+ * refuses them.
  */
 function nextDefinition(
   price: VersionedPrice,
@@ -245,7 +248,9 @@ function nextDefinition(
   };
 }
 
-/** What the model rates by, in the price's own unit. A TIERED price's stored amount of 0 is none. */
+/**
+ * Money terms of the model, in the price's own unit. The stored amount 0 of a TIERED price means no amount.
+ */
 function nextMoney(price: VersionedPrice, edit: PriceEdit, custom: boolean) {
   const model = edit.billing_model ?? price.billing_model;
   const sent = custom

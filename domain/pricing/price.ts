@@ -17,24 +17,24 @@ export type InvoiceCadence = (typeof INVOICE_CADENCES)[number];
 export type PriceUnitType = (typeof PRICE_UNIT_TYPES)[number];
 export type PackageRound = (typeof PACKAGE_ROUNDS)[number];
 
-/** What rating reads of a stored price. Amounts are decimal text in the price's currency. */
+/** The fields of a stored price that rating reads. Amounts are decimal text in the price's currency. */
 export interface PriceRecord {
   readonly id: string;
   readonly type: PriceType;
   readonly billing_model: BillingModel;
   readonly currency: string;
-  /** Per unit (FLAT_FEE) or per package (PACKAGE); no meaning with TIERED. */
+  /** Per unit (FLAT_FEE) or per package (PACKAGE); not used with TIERED. */
   readonly amount: string | null;
   readonly tier_mode?: TierMode | null;
   readonly tiers?: readonly TierRecord[] | null;
   readonly transform_quantity?: TransformQuantity | null;
   readonly min_quantity?: string | null;
-  /** The price's own usage window. The meter's is used where this is null. */
+  /** Bucket size of the price. Null means the bucket size of the meter. */
   readonly bucket_size?: BucketSize | null;
 }
 
 export interface TierRecord {
-  /** Last quantity of the tier; null for the open last one. */
+  /** Last quantity of the tier. Null means no upper bound (last tier only). */
   readonly up_to?: number | string | null;
   readonly unit_amount: string;
   readonly flat_amount?: string | null;
@@ -46,7 +46,7 @@ export interface TransformQuantity {
   readonly round?: PackageRound | null;
 }
 
-/** How a quantity becomes money, with Decimals. */
+/** How a quantity is rated, with parsed Decimals. */
 export type ChargeModel =
   | { readonly kind: 'FLAT_FEE'; readonly unitAmount: Decimal }
   | {
@@ -58,7 +58,7 @@ export type ChargeModel =
   | {
       readonly kind: 'TIERED';
       readonly mode: TierMode;
-      /** Ascending; `upTo` inclusive; the last one is open. */
+      /** Ascending; `upTo` is inclusive; the last tier is open. */
       readonly tiers: readonly Tier[];
     };
 
@@ -68,7 +68,7 @@ export interface Tier {
   readonly flatAmount: Decimal;
 }
 
-/** A price with its numbers parsed, so that rating many lines or windows parses nothing. */
+/** A price with parsed numbers. Rating many lines or windows does not parse again. */
 export interface PriceTerms {
   readonly id: string;
   readonly type: PriceType;
@@ -79,8 +79,8 @@ export interface PriceTerms {
 }
 
 /**
- * The terms of a stored price, read once and used for every line that it rates. The record has been
- * through `validatePriceDefinition`, so that anything contradictory here is a bug.
+ * Terms of a stored price, parsed once and used for every line of the price. `validatePrice` has checked the
+ * record, so an inconsistency here is a bug.
  */
 export function priceTerms(price: PriceRecord): PriceTerms {
   return {
@@ -93,7 +93,7 @@ export function priceTerms(price: PriceRecord): PriceTerms {
   };
 }
 
-/** The part of a price that rates (billing 2.2). */
+/** The charge model of a price (billing 2.2). */
 export function chargeModel(
   price: Pick<
     PriceRecord,
@@ -122,8 +122,8 @@ export function chargeModel(
 }
 
 /**
- * Tiers in rising order with the last one open. When every tier is bounded the last counts as open in
- * both modes: nothing is given away beyond it (billing 2.2).
+ * Tiers in ascending order, the last one open. If every tier is bounded, the last one counts as open in both
+ * modes: units above it are not free (billing 2.2).
  */
 function ladder(records: readonly TierRecord[]): readonly Tier[] {
   const tiers = records

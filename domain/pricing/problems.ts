@@ -1,11 +1,11 @@
 import { BillingError, type ErrorDetail } from '../errors.ts';
 import { parseDecimal, type Decimal } from '../money.ts';
 
-/** Collects every problem of a definition, so that a client can mend all of them at once. */
+/** Collects all problems of a definition, so that a client can fix them in one pass. */
 export interface Problems {
-  /** `path` as the client wrote the field, a stable `code`, and what would be right. */
+  /** `path` of the field as the client wrote it, a stable `code`, and a message with the valid value. */
   add(path: string, code: string, message: string): void;
-  /** Throws one 400 `validation_error` with every problem as a detail, when there is any. */
+  /** Throws one 400 `validation_error` with every problem as a detail. Does nothing without problems. */
   refuse(): void;
 }
 
@@ -32,7 +32,7 @@ export function problems(): Problems {
 export const refusal = (path: string, code: string, message: string): BillingError =>
   new BillingError('invalid', 'validation_error', `${path}: ${message}`, [{ path, code, message }]);
 
-/** A client's number; null, with a problem noted, when it is none. */
+/** Parses a client's number. Adds a problem and returns null if it is not a number. */
 export function readDecimal(input: string | number, path: string, found: Problems): Decimal | null {
   try {
     return parseDecimal(input, path);

@@ -8,16 +8,16 @@ export type { Period };
 export const PRORATION_BEHAVIORS = ['create_prorations', 'none'] as const;
 export type ProrationBehavior = (typeof PRORATION_BEHAVIORS)[number];
 
-/** A coefficient as the exact ratio of two lengths of time in milliseconds: 0 ≤ part ≤ whole, whole > 0. */
+/** A proration coefficient: the exact ratio of two durations in milliseconds, 0 ≤ part ≤ whole, whole > 0. */
 export interface TimeShare {
   readonly part_ms: number;
   readonly whole_ms: number;
 }
 
 /**
- * The coefficient of a slice of its reference period: a ratio of instants, so that the slices of one
- * period sum to exactly 1 and daylight saving needs no special case. A first period that is some hours
- * longer than its cell counts as full, never as more (billing 5.1, 1.4).
+ * The coefficient of a slice of its reference period (billing 5.1, 1.4). It is a ratio of instants:
+ * the slices of one period sum to exactly 1, and daylight saving time needs no special case. A first period
+ * that is some hours longer than its cell counts as full, never as more.
  */
 export function timeShare(slice: Period, reference: Period): TimeShare {
   const whole = lengthMs(reference);
@@ -25,26 +25,26 @@ export function timeShare(slice: Period, reference: Period): TimeShare {
   return { part_ms: Math.min(lengthMs(slice), whole), whole_ms: whole };
 }
 
-/** c × amount, unrounded. Multiplied first, so that a whole share gives the amount back exactly. */
+/** c × amount, unrounded. Multiplies first, so a whole share returns the amount exactly. */
 export function prorate(amount: Decimal, share: TimeShare): Decimal {
   return amount.times(share.part_ms).div(share.whole_ms);
 }
 
-/** One period of a price's own grid, as the subscription and the line item cut it. */
+/** One period of the grid of a price, cut by the subscription and by the line item. */
 export interface ChargeCell {
-  /** The uncut cell: what a full amount pays for. */
+  /** The uncut cell: the period that a full amount pays for. */
   readonly reference: Period;
   /** Cut by the subscription: its start, its end, an immediate cancellation. */
   readonly cell: Period;
-  /** Cut by the line item's own dates as well: the service that the row charges for. */
+  /** Cut by the dates of the line item as well: the service that the row charges for. */
   readonly service: Period;
 }
 
 /**
- * The part of the cell that is paid for. A line item that begins or ends inside the cell pays its own
- * slice, whatever the behaviour, for otherwise two versions would pay the period twice. Where the
- * subscription itself cuts the cell (a stub, a cancellation) the time that is missing is left out
- * with `create_prorations` and charged with `none` (billing 5.2, 11).
+ * The part of the cell that is charged (billing 5.2, 11). A line item that begins or ends inside
+ * the cell pays its own slice under both behaviors; otherwise two versions would both pay the period. Where
+ * the subscription cuts the cell (a stub, a cancellation), `create_prorations` charges the rest and `none`
+ * charges the full cell.
  */
 export function chargedSlice(
   { reference, cell, service }: ChargeCell,

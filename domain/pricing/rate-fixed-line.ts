@@ -19,18 +19,18 @@ import type { RatedLine } from './rated-line.ts';
 
 export interface FixedLineInput {
   readonly price: PriceTerms;
-  /** Of the line item, decimal text, 0 or more. */
+  /** Quantity of the line item: decimal text, 0 or more. */
   readonly quantity: string;
-  /** The charge cell; for a one-time price the bare instant it is due, which is never prorated. */
+  /** The charge cell. For a one-time price the instant when it is due; it is never prorated. */
   readonly cell: ChargeCell | { readonly at: string };
   readonly proration_behavior: ProrationBehavior;
-  /** Where the price is in a custom currency, its record; else the price's code decides. */
+  /** Record of the custom currency. Absent means the currency code of the price. */
   readonly currency?: Currency;
 }
 
 /**
- * A fixed fee for one charge cell: c × rate(price, quantity), so that tiers and packages apply to seat
- * counts as well and are prorated as a whole (billing 2.3, 5.1, 5.2). Rounded once.
+ * A fixed fee for one charge cell: c × rate(price, quantity), rounded once. Tiers and packages also apply to
+ * seat counts and are prorated as a whole (billing 2.3, 5.1, 5.2).
  */
 export function rateFixedLine(input: FixedLineInput): RatedLine {
   const { price } = input;

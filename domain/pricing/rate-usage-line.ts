@@ -46,7 +46,7 @@ import {
 } from './term-commitment.ts';
 import { usageUnits, type UsageUnit } from './usage-units.ts';
 
-/** How a commitment of a line meets its charge periods (billing 6.2). */
+/** How the commitment of a line applies to its charge periods (billing 6.2). */
 export type CommitmentScope =
   | { readonly scope: 'period' }
   | { readonly scope: 'windows'; readonly windows: readonly CommitmentWindow[] }
@@ -56,7 +56,7 @@ export interface UsageLineInput {
   readonly line: CommitmentFields;
   readonly price: PriceTerms;
   readonly aggregation: AggregationType;
-  /** The windows that the rows come in: of the price, else of the meter, else null. */
+  /** Window size of the rows: the bucket size of the price, else of the meter. Null means no windows. */
   readonly bucket_size: BucketSize | null;
   readonly timezone: string;
   readonly rows: readonly UsageRow[];
@@ -64,16 +64,16 @@ export interface UsageLineInput {
   readonly proration_behavior: ProrationBehavior;
   /** The line's free usage, from `shareAllowance`; null without an entitlement on the meter. */
   readonly allowance?: AllowanceShare | null;
-  /** Where the line has a commitment. `period` when absent. */
+  /** How the commitment of the line applies. Absent means `period`. */
   readonly commitment?: CommitmentScope;
-  /** Where the price is in a custom currency, its record; else the price's code decides. */
+  /** Record of the custom currency. Absent means the currency code of the price. */
   readonly currency?: Currency;
 }
 
 /**
  * The rows of one USAGE line item for one charge cell: measure → allowance → rate → commitment → round
- * (billing 2.4, 4.5, 6.1). Usage is never prorated (5.2). One row of kind base; under a
- * cumulative commitment the overage and the true-up of the term follow as rows of their own (6.4).
+ * (billing 2.4, 4.5, 6.1). Usage is never prorated (5.2). Returns one row of kind base. A
+ * cumulative commitment adds separate rows for the overage and the true-up of the term (6.4).
  */
 export function rateUsageLine(input: UsageLineInput): readonly RatedLine[] {
   const windowed =
@@ -122,9 +122,9 @@ interface Rated {
 }
 
 /**
- * What is left to charge for of each unit. A windowed price consumes its allowance along its windows,
- * one claim each; without windows the claims are the reset windows and what is left of all of them is
- * rated as one quantity (billing 4.5, 4).
+ * Billable quantity of each unit, after the allowance. A windowed price has one claim per window. Without
+ * windows there is one claim per reset window, and the billable rest of all claims is rated as one quantity
+ * (billing 4.5, 4).
  */
 function billableQuantities(
   units: readonly UsageUnit[],
@@ -186,8 +186,8 @@ function committedLine(
 }
 
 /**
- * The usage within the commitment, then, where they are above zero, the overage and the true-up, as
- * rows of their own that are never merged with others (billing 6.3, 6.4).
+ * Rows of a term: the usage within the commitment, then the overage and the true-up if they are above zero.
+ * Overage and true-up rows are never merged with other rows (billing 6.3, 6.4).
  */
 function termLines(
   rated: Rated,

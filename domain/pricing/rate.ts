@@ -2,21 +2,21 @@ import assert from 'node:assert/strict';
 import { Decimal, ZERO } from '../money.ts';
 import type { ChargeModel, PackageRound, Tier } from './price.ts';
 
-/** What one quantity costs, unrounded, and how that came about. */
+/** Cost of one quantity, unrounded, with its derivation. */
 export interface Rating {
-  /** As rated: a quantity below zero counts as zero. */
+  /** The rated quantity: a quantity below zero counts as zero. */
   readonly quantity: Decimal;
   readonly amount: Decimal;
-  /** Packages charged; null for the other models. */
+  /** Packages charged. Null for the other models. */
   readonly packages: Decimal | null;
-  /** The tiers that charged something or took units, ascending; null for the other models. */
+  /** Tiers with units or a charge, ascending. Null for the other models. */
   readonly tiers: readonly TierShare[] | null;
 }
 
 export interface TierShare {
-  /** Place in the ladder, from 0. */
+  /** Index of the tier, from 0. */
   readonly index: number;
-  /** Units above this bound and up to `upTo`; null = no upper bound. */
+  /** Units above this bound and up to `upTo`. Null `upTo` means no upper bound. */
   readonly above: Decimal;
   readonly upTo: Decimal | null;
   readonly quantity: Decimal;
@@ -27,9 +27,9 @@ export interface TierShare {
 }
 
 /**
- * Money for a quantity, unrounded: a line is rounded once, by `roundToCurrency`, so that parts never
- * add up to something else than the customer sees. Nothing or less costs nothing in every model, flat
- * amounts included: an empty window and an unused meter are free (billing 2.2).
+ * Money for a quantity, unrounded. `roundToCurrency` rounds the line once, so parts always sum to the amount
+ * that the customer sees. A quantity of 0 or less costs nothing in every model, including flat amounts: an
+ * empty window and an unused meter are free (billing 2.2).
  */
 export function rate(model: ChargeModel, quantity: Decimal): Rating {
   assert(quantity.isFinite(), 'a quantity that is not finite');
@@ -67,8 +67,8 @@ function rateNothing(model: ChargeModel): Rating {
 }
 
 /**
- * A package begun is a package charged, or with `down` only whole packages are (billing 2.2).
- * By whole division and remainder, because a quotient cut at 40 digits may look whole when it is not.
+ * A started package is charged in full; with `down` only whole packages are charged (billing 2.2).
+ * Uses integer division and remainder: a quotient cut at 40 digits may look whole when it is not.
  */
 function packagesFor(quantity: Decimal, divideBy: Decimal, round: PackageRound): Decimal {
   const whole = quantity.divToInt(divideBy);
@@ -77,8 +77,8 @@ function packagesFor(quantity: Decimal, divideBy: Decimal, round: PackageRound):
 }
 
 /**
- * SLAB: every unit at the rate of the tier it falls in; a tier's flat amount is owed once its first
- * unit is used (billing 2.2).
+ * SLAB: each unit at the rate of its tier. The flat amount of a tier is charged from its first unit
+ * (billing 2.2).
  */
 function slab(tiers: readonly Tier[], quantity: Decimal): TierShare[] {
   const shares: TierShare[] = [];
@@ -92,7 +92,7 @@ function slab(tiers: readonly Tier[], quantity: Decimal): TierShare[] {
   return shares;
 }
 
-/** VOLUME: all units at the rate of the one tier that holds the quantity (billing 2.2). */
+/** VOLUME: all units at the rate of the one tier that contains the quantity (billing 2.2). */
 function volume(tiers: readonly Tier[], quantity: Decimal): TierShare[] {
   const index = tiers.findIndex((tier) => tier.upTo === null || tier.upTo.gte(quantity));
   const tier = tiers[index];

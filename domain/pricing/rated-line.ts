@@ -4,13 +4,13 @@ import type { CommitmentInfo } from './commitment.ts';
 import type { Period } from '../time/instant.ts';
 
 /**
- * What a row charges for. With the subscription line item and the start of the service it is the
- * row's identity (billing 3.1).
+ * What a row charges for. Kind, subscription line item and start of the service identify a row
+ * (billing 3.1).
  */
 export const LINE_KINDS = ['base', 'overage', 'true_up', 'credit'] as const;
 export type LineKind = (typeof LINE_KINDS)[number];
 
-/** One row of an invoice as rating answers it: the amount and, from the same computation, its account. */
+/** One rated row of an invoice: the amount, and the explanation from the same computation. */
 export interface RatedLine {
   readonly kind: LineKind;
   /** The service that the row charges for. */
@@ -20,7 +20,7 @@ export interface RatedLine {
   /** Rounded to the currency. */
   readonly amount: Decimal;
   readonly unrounded: Decimal;
-  /** Free units of an entitlement; null where no entitlement applies (billing 4.1). */
+  /** Free units of an entitlement. Null if no entitlement applies (billing 4.1). */
   readonly adjusted_entitlement_quantity: Decimal | null;
   readonly commitment_info: CommitmentInfo | null;
   readonly explanation: Explanation;

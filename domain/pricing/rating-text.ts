@@ -22,7 +22,7 @@ export function quantityText({ quantity, min_quantity }: ExplanationStepOf<'quan
 
 export function allowanceText(step: ExplanationStepOf<'allowance'>): StepText {
   const heading = ['reset window', 'from', 'limit', 'used before', 'usage', 'free', 'billable'];
-  // The column stays away where every claim begins with its window.
+  // The column is left out if every claim begins with its window.
   const later = step.windows.some(({ at, start }) => at !== start);
   if (!later) heading[1] = '';
   const rows = step.windows.map((window) => [
@@ -64,7 +64,7 @@ function modelTitle(model: ExplainedModel): string {
   }
 }
 
-/** The label column stays empty, and so away, where the period is priced as a whole. */
+/** The label column is empty, and therefore left out, if the period is rated as a whole. */
 function rateRows(step: ExplanationStepOf<'rate'>): string[][] {
   const { model, ratings, omitted, quantity, amount } = step;
   const windowed = ratings.some((rating) => rating.window_start !== null);

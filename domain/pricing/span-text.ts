@@ -7,7 +7,7 @@ export const spanText = ({
 }): string =>
   start === end ? shortInstant(start) : `${shortInstant(start)} to ${shortInstant(end)}`;
 
-/** Midnight UTC is a date; seconds and milliseconds are shown where they are not zero. */
+/** Midnight UTC prints as a date. Seconds and milliseconds are printed if they are not zero. */
 export function shortInstant(instant: string): string {
   return instant.replace(/T00:00:00\.000Z$/, '').replace(/(:00)?\.000Z$/, 'Z');
 }
@@ -19,7 +19,7 @@ const UNITS = [
   ['seconds', 1_000],
 ] as const;
 
-/** A part of a whole length of time in the longest unit in which both are whole: `10 / 30 days`. */
+/** Part and whole in the longest unit in which both are integers: `10 / 30 days`. */
 export function shareText(partMs: number, wholeMs: number): string {
   const [name, length] = UNITS.find(([, ms]) => partMs % ms === 0 && wholeMs % ms === 0) ?? [
     'ms',

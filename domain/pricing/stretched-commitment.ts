@@ -18,9 +18,9 @@ import {
 import type { RatedLine } from './rated-line.ts';
 
 /**
- * One row for a charge period whose usage was rated in several stretches, because the lines that share
- * the meter changed meanwhile: one commitment for all of it, held against the sum of what the stretches
- * come to unrounded (billing 6.2: one computation for each line item).
+ * One row for a charge period that was rated in several stretches, because the lines that share the meter
+ * changed within it. One commitment applies to the sum of the unrounded amounts of all stretches
+ * (billing 6.2: one computation for each line item).
  *
  * `stretches`: the base rows, rated without the commitment; at least one. `cell`: the whole charge period.
  */

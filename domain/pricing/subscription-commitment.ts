@@ -29,14 +29,17 @@ export interface SubscriptionCommitmentFields {
   readonly currency: string;
 }
 
-/** A promise over all usage of a subscription. */
+/** A commitment over all usage of a subscription. */
 export interface SubscriptionCommitmentTerms {
   readonly amount: Decimal;
   readonly overageFactor: Decimal;
   readonly trueUpEnabled: boolean;
 }
 
-/** Null without a commitment; active with any factor, 1 included, from an amount above 0 (billing 6.1). */
+/**
+ * Null without a commitment. Active from an amount above 0, with any factor including 1 (billing
+ * 6.1).
+ */
 export function subscriptionCommitmentTerms(
   subscription: SubscriptionCommitmentFields,
 ): SubscriptionCommitmentTerms | null {
@@ -49,26 +52,28 @@ export function subscriptionCommitmentTerms(
   };
 }
 
-/** How much of the commitment the period is held to: all, a stub's share, or what a term has left. */
+/** The part of the commitment that applies to the period: all, the share of a stub, or the rest of a term. */
 export type SubscriptionCommitmentScope =
   | { readonly scope: 'period'; readonly share: TimeShare | null }
   | { readonly scope: 'term'; readonly position: TermPosition };
 
 export interface CommittedSubscription {
-  /** The usage rows with their shares of what is within the commitment, in the given order. */
+  /**
+   * The usage rows in the given order. The amount of each is its share of the usage within the commitment.
+   */
   readonly rows: readonly RatedLine[];
-  /** Rows of the plan, above zero only; they have no price (billing 6.3). */
+  /** Rows of the plan, without a price; null when not above zero (billing 6.3). */
   readonly overage: RatedLine | null;
   readonly trueUp: RatedLine | null;
-  /** What the period adds to a term's ledger: usage money before the factor, unrounded (6.4). */
+  /** Usage money before the factor, unrounded: the entry of the period in the ledger of the term (6.4). */
   readonly baseUsage: Decimal;
 }
 
 /**
- * Puts the usage rows of one billing period under the subscription's commitment (billing 6.3,
- * 6.4). The rows pool their unrounded amounts; what is within the commitment is shared among them by
- * these amounts, and the overage and the true-up are two rows of the plan. Quantities stay whole. Without
- * any usage row the pool is 0, and a true-up bills the whole commitment.
+ * Applies the subscription's commitment to the usage rows of one billing period (billing 6.3, 6.4).
+ * The unrounded amounts of the rows form a pool. The part within the commitment is allocated to the rows by
+ * these amounts. The overage and the true-up are two rows of the plan. Quantities do not change. Without
+ * usage rows the pool is 0, and a true-up bills the whole commitment.
  *
  * `rows` are the USAGE rows of kind base; fixed fees do not count (6.1).
  */
@@ -190,7 +195,7 @@ function explainShare(
   };
 }
 
-/** The row with its share as the amount. Its own rounding gives way to that of the pool. */
+/** The row with its share as the amount. The rounding step of the pool replaces its own. */
 function withShare(row: RatedLine, amount: Decimal, steps: readonly ExplanationStep[]): RatedLine {
   const before = row.explanation.steps.filter((step) => step.step !== 'rounding');
   return {

@@ -4,10 +4,12 @@ import { decimalText, Decimal, ZERO } from '../money.ts';
 import { explainOutcome, type CommitmentOutcome, type CommitmentTerms } from './commitment.ts';
 import type { Period } from '../time/instant.ts';
 
-/** Where a billing period stands in a commitment term of several periods. */
+/** Position of a billing period in a commitment term of several periods. */
 export interface TermPosition {
   readonly term: Period;
-  /** The term's commitment as money; scaled by the caller when the term ends early (billing 6.4). */
+  /**
+   * The term's commitment as money; the caller scales it when the term ends early (billing 6.4).
+   */
   readonly commitment: Decimal;
   /** Base usage money, before the factor, of earlier periods of the same term. */
   readonly priorUsage: Decimal;
@@ -18,9 +20,10 @@ export interface TermPosition {
 type TermRates = Pick<CommitmentTerms, 'overageFactor' | 'trueUpEnabled'>;
 
 /**
- * One period of a cumulative commitment: what is left of it covers usage at its own price, the rest
- * costs the factor, and the term's last period pays what was never used (billing 6.4). The
- * periods of a term sum to C + (U − C) × f from C on, and with true-up to C below it.
+ * One period of a cumulative commitment (billing 6.4). The rest of the commitment covers usage at
+ * its own price. Usage above it is multiplied by the overage factor. The last period of the term pays the
+ * unused commitment if true-up is on. The periods of a term sum to C + (U − C) × f if U ≥ C, and with true-up
+ * to C if U < C.
  */
 export function applyTermCommitment(
   usage: Decimal,

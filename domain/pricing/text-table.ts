@@ -5,9 +5,8 @@ export interface StepText {
 }
 
 /**
- * Rows as lines with aligned columns: text to the left, columns of decimals so that their points stand
- * below each other. The first row is the heading. An empty column is left away and no line ends in a
- * space.
+ * Rows as lines with aligned columns: text to the left, decimals by their decimal point. The first row is the
+ * heading. Empty columns are left out, and no line ends in a space.
  */
 export function textTable(rows: readonly (readonly string[])[]): string[] {
   const width = Math.max(...rows.map((row) => row.length));
@@ -31,7 +30,7 @@ function alignColumn([heading, ...cells]: readonly string[]): string[] {
   return [heading ?? '', ...body].map(pad);
 }
 
-/** Pads the decimals to the same length with spaces; a word stands at the end of the integers. */
+/** Pads the decimals to the same length with spaces. A word aligns with the last integer digit. */
 function alignPoints(cells: readonly string[]): string[] {
   const decimalsOf = (cell: string) => (isDecimal(cell) ? (cell.split('.')[1] ?? '') : '');
   const most = Math.max(...cells.map((cell) => decimalsOf(cell).length));
@@ -43,5 +42,5 @@ function alignPoints(cells: readonly string[]): string[] {
 }
 
 const isDecimal = (cell: string): boolean => /^-?\d+(\.\d+)?$/.test(cell);
-/** What may stand for a number: `open`, `unlimited`. */
+/** A word in place of a number: `open`, `unlimited`. */
 const isWord = (cell: string): boolean => /^[a-z]+$/.test(cell);

@@ -11,21 +11,21 @@ import type { CommitmentTerms } from './commitment.ts';
 import type { CommitmentWindow } from './line-commitment.ts';
 import { commitmentReach } from './validate-commitment.ts';
 
-/** What decides how the usage of a line is measured in one charge cell. */
+/** Inputs that decide how the usage of a line is measured in one charge cell. */
 export interface MeasuredLine {
   readonly service: Period;
-  /** Windows of the price, else of the meter; null = none. */
+  /** Bucket size of the price, else of the meter. Null means no windows. */
   readonly bucket: UsageWindow | null;
   readonly commitment: CommitmentTerms | null;
-  /** Of the price. */
+  /** Cadence of the price. */
   readonly charge: Cadence;
   readonly schedule: BillingSchedule;
 }
 
 /**
- * The questions whose answers are the line's own usage (billing 2.4, 6.2): one for the service,
- * in the windows of the bucket where there is one. A commitment for a shorter time than the charge
- * period, without a bucket, is held window by window, so that each of its windows is a question.
+ * The usage queries of the line (billing 2.4, 6.2): one for the service, with the windows of the
+ * bucket if there is one. A commitment shorter than the charge period, without a bucket, applies per window.
+ * Then each window is one query.
  */
 export function measureQuestions(line: MeasuredLine): readonly UsageQuestion[] {
   const { start, end } = line.service;
@@ -39,7 +39,7 @@ export function measureQuestions(line: MeasuredLine): readonly UsageQuestion[] {
   }));
 }
 
-/** The rows to rate, from the answers to `measureQuestions`. Windows without usage are left out. */
+/** The rows to rate, from the answers to `measureQuestions`. Windows without usage are omitted. */
 export function measuredRows(line: MeasuredLine, replies: UsageReplies): readonly UsageRow[] {
   const windows = durationWindows(line);
   if (windows === null) return replies.get(USAGE_KEY) ?? [];
@@ -63,9 +63,9 @@ export function isWindowed(line: MeasuredLine): boolean {
 }
 
 /**
- * The windows that a commitment applies to one by one, empty ones included; null when it applies to the
- * charge period or to a longer term. In a preview or a draft in mid-period only windows that have begun
- * before `until` count (billing 6.2).
+ * The windows that a commitment applies to separately, including empty ones. Null when it applies to the
+ * charge period or to a longer term. A preview or draft within a period counts only windows that begin before
+ * `until` (billing 6.2).
  */
 export function commitmentWindows(
   line: MeasuredLine,
@@ -85,7 +85,7 @@ function bucketWindows({ bucket, commitment, service }: MeasuredLine): Commitmen
   }));
 }
 
-/** Windows of the commitment's own duration; those of a bucketed price only where they are asked for. */
+/** Windows of the duration of the commitment. With a bucketed price only if `besideBucket`. */
 function durationWindows(line: MeasuredLine, besideBucket = false): CommitmentWindow[] | null {
   const { commitment, charge, service, schedule } = line;
   if (commitment === null || commitment.windowed || commitment.duration === null) return null;
@@ -96,7 +96,7 @@ function durationWindows(line: MeasuredLine, besideBucket = false): CommitmentWi
   return cells.map(({ reference, cell }) => ({ grid: reference, service: cell }));
 }
 
-/** The answer to the question for the line's whole service. */
+/** Key of the query for the whole service. */
 const USAGE_KEY = 'usage';
 
 const windowKey = (start: Instant): string => `${USAGE_KEY}:${start}`;

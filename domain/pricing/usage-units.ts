@@ -3,7 +3,7 @@ import type { AggregationType, UsageRow } from '../metering/usage.ts';
 import { decimal, ZERO, type Decimal } from '../money.ts';
 import { byText } from '../text-order.ts';
 
-/** What is priced alone: the whole charge period, one window, or one group in one window. */
+/** A quantity that is rated alone: the whole charge period, one window, or one group in one window. */
 export interface UsageUnit {
   readonly windowStart: string | null;
   readonly group: readonly string[];
@@ -12,9 +12,9 @@ export interface UsageUnit {
 }
 
 /**
- * The units of a line from the rows of its usage answer, in the order of time, then of groups
- * (billing 2.4). Without windows the charge period is one unit, also when nothing was used.
- * With windows each is a unit, and with MAX each (window, group); windowed SUM adds its groups up.
+ * The units of a line from the rows of its usage query, in the order of time, then of groups
+ * (billing 2.4). Without windows the charge period is one unit, even without usage. With windows
+ * each window is a unit; with MAX each (window, group) is. Windowed SUM adds up its groups.
  */
 export function usageUnits(
   rows: readonly UsageRow[],

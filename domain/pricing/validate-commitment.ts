@@ -4,7 +4,7 @@ import type { CommitmentType } from './commitment.ts';
 import type { PriceType } from './price.ts';
 import { problems, readDecimal, type Problems } from './problems.ts';
 
-/** The commitment of a line item as a client sends it; absent and null alike are "not set". */
+/** The commitment of a line item as a client sends it; absent and null both mean "not set". */
 export interface LineCommitmentDefinition {
   readonly commitment_type?: CommitmentType | null;
   readonly commitment_amount?: string | number | null;
@@ -24,7 +24,7 @@ export interface CommittedLine {
 }
 
 /**
- * Refuses a commitment that a line could not be held to, with every problem's path below `path`
+ * Refuses a commitment that cannot be billed on the line. Paths of the problems start with `path`
  * (billing 6.1, 6.2). The factor defaults to 1 and may be 1.
  */
 export function validateLineCommitment(
@@ -94,8 +94,8 @@ export interface SubscriptionCommitmentDefinition {
 }
 
 /**
- * Refuses a subscription's commitment that can not be billed: below zero, a factor below 1, or a term
- * that is shorter than the billing period (billing 6.1, 6.4).
+ * Refuses a commitment of a subscription that cannot be billed: an amount below zero, a factor below 1, or a
+ * term shorter than the billing period (billing 6.1, 6.4).
  */
 export function validateSubscriptionCommitment(
   subscription: SubscriptionCommitmentDefinition,
@@ -114,12 +114,14 @@ export function validateSubscriptionCommitment(
   found.refuse();
 }
 
-/** How a commitment's duration meets the charge period of its line (billing 6.2, 6.3). */
+/**
+ * How the duration of a commitment compares to the charge period of its line (billing 6.2, 6.3).
+ */
 export type CommitmentReach = 'period' | 'windows' | 'term';
 
 /**
- * `windows`: it applies per bucket, or its duration is shorter than the charge period; `term`: it is
- * longer; `period`: once for each charge period.
+ * `windows`: per bucket, or the duration is shorter than the charge period. `term`: the duration is longer.
+ * `period`: once per charge period.
  */
 export function commitmentReach(
   commitment: { readonly windowed: boolean; readonly duration: BillingPeriod | null },
@@ -132,7 +134,7 @@ export function commitmentReach(
   return difference < 0 ? 'windows' : 'term';
 }
 
-/** A duration is a bare unit: its count is 1 (billing 6.4). */
+/** A duration is a unit without a count: its count is 1 (billing 6.4). */
 const term = (duration: BillingPeriod): Cadence => ({
   billing_period: duration,
   billing_period_count: 1,
@@ -147,7 +149,7 @@ function asksForCommitment(commitment: LineCommitmentDefinition): boolean {
   );
 }
 
-/** The value when it is above zero; zero sets nothing. */
+/** The value if above zero, else null; zero means not set. */
 function positive(
   input: string | number | null | undefined,
   path: string,

@@ -13,7 +13,7 @@ import type {
 import { problems, readDecimal, type Problems } from './problems.ts';
 import { epochMs } from '../time/instant.ts';
 
-/** A price as a client defines it: shapes and enums are checked, nothing is known about its sense yet. */
+/** A price as a client sends it. Types and enums are checked; consistency is not. */
 export interface PriceDefinition {
   readonly type: PriceType;
   readonly billing_model: BillingModel;
@@ -49,7 +49,9 @@ export interface PriceUnitConfig {
   readonly price_unit_tiers?: readonly TierDefinition[] | null;
 }
 
-/** What the definition refers to, as stored; null where it names nothing. That it exists is the caller's to check. */
+/**
+ * Stored records that the definition refers to. Null means no reference. The caller checks that they exist.
+ */
 export interface PriceReferences {
   readonly meter: {
     readonly aggregation: {
@@ -62,8 +64,8 @@ export interface PriceReferences {
 }
 
 /**
- * Refuses a price that contradicts itself or could not be rated: one 400 `validation_error` with every
- * problem, each with the field's path and a stable code (billing 2.1). Rating relies on it.
+ * Refuses a price that is inconsistent or cannot be rated: one 400 `validation_error` with every problem,
+ * each with the path of the field and a stable code (billing 2.1). Rating relies on this check.
  */
 export function validatePrice(price: PriceDefinition, references: PriceReferences): void {
   const found = problems();
@@ -113,7 +115,7 @@ function checkType(price: PriceDefinition, references: PriceReferences, found: P
   }
 }
 
-/** FIAT carries its own amounts; CUSTOM carries them in `price_unit_config` and nowhere else. */
+/** A FIAT price has its amounts in its own fields. A CUSTOM price has them only in `price_unit_config`. */
 function checkUnit(price: PriceDefinition, references: PriceReferences, found: Problems): void {
   const config = price.price_unit_config ?? null;
   if ((price.price_unit_type ?? 'FIAT') === 'FIAT') {
@@ -179,7 +181,7 @@ function checkModel(price: PriceDefinition, found: Problems): void {
   checkPackage(price, found);
 }
 
-/** A stored TIERED price answers amount 0, so that a client may send it back; any other would be ignored money. */
+/** A stored TIERED price has amount 0 and a client may send it back. Any other amount would be ignored. */
 function checkNoAmount(amount: PriceDefinition['amount'], path: string, found: Problems): void {
   if (!isGiven(amount)) return;
   const value = checkAmount(amount, path, found);
@@ -188,7 +190,7 @@ function checkNoAmount(amount: PriceDefinition['amount'], path: string, found: P
   }
 }
 
-/** Tiers may come in any order; they are sorted when they are rated (billing 2.2). */
+/** Tiers may be in any order; rating sorts them (billing 2.2). */
 function checkTiers(
   price: PriceDefinition,
   tiers: readonly TierDefinition[],
@@ -252,7 +254,7 @@ function checkBucket(price: PriceDefinition, references: PriceReferences, found:
   }
 }
 
-/** Ten years, as for a subscription's own. */
+/** Ten years, the same maximum as for the trial of a subscription. */
 const TRIAL_DAYS_MAX = 3650;
 
 function checkQuantityAndTrial(price: PriceDefinition, found: Problems): void {
@@ -278,7 +280,7 @@ function checkQuantityAndTrial(price: PriceDefinition, found: Problems): void {
   }
 }
 
-/** Days under either of the field's two names; null when neither is sent. */
+/** Trial days from either of the two field names. Null when neither is sent. */
 export function trialDays(
   price: Pick<PriceDefinition, 'trial_period' | 'trial_period_days'>,
 ): number | null {

@@ -9,9 +9,9 @@ export const CHECKOUT_TRIGGERS = [
 export type CheckoutTrigger = (typeof CHECKOUT_TRIGGERS)[number];
 
 /**
- * Money-semantics 21.6. A cancelled session is an expired one. Cancelling a failed or expired
- * session answers it unchanged, cancelling a completed one is refused; of an expiry and a cancel
- * that race, the second finds the session expired. Money that comes late is recorded and refunded.
+ * Money-semantics 21.6. Cancelling sets the session to expired. Cancelling a failed or expired session
+ * changes nothing; cancelling a completed one is refused. If an expiry and a cancel race, the second finds
+ * the session expired. A late payment is recorded and refunded.
  */
 export const checkoutMachine: StateMachine<CheckoutStatus, CheckoutTrigger> = {
   noun: 'checkout session',
@@ -41,6 +41,6 @@ export const moveCheckout = (
   trigger: CheckoutTrigger,
 ): CheckoutStatus => move(checkoutMachine, from, trigger);
 
-/** Nothing but late money happens after these (interface: `terminal`). */
+/** Only late payments are accepted in these statuses (interface: `terminal`). */
 export const isTerminalCheckout = (status: CheckoutStatus): boolean =>
   status === 'completed' || status === 'failed' || status === 'expired';

@@ -9,7 +9,7 @@ export type CreditNoteType = (typeof CREDIT_NOTE_TYPES)[number];
 export const CREDIT_NOTE_TRIGGERS = ['create', 'finalize', 'void'] as const;
 export type CreditNoteTrigger = (typeof CREDIT_NOTE_TRIGGERS)[number];
 
-/** Money-semantics 21.5; the two types differ in what a finalized note may still do. */
+/** Money-semantics 21.5; the two types differ in the allowed moves of a finalized note. */
 export const creditNoteMachine: StateMachine<CreditNoteStatus, CreditNoteTrigger> = {
   noun: 'credit note',
   field: 'credit_note_status',
@@ -25,8 +25,8 @@ export const creditNoteMachine: StateMachine<CreditNoteStatus, CreditNoteTrigger
 };
 
 /**
- * The status after `trigger`; refuses with `invalid_operation`. A refund that is finalized has moved
- * money and can not be voided (money 10.11).
+ * The status after `trigger`; refuses with `invalid_operation`. A finalized refund has moved money and cannot
+ * be voided (money 10.11).
  */
 export function moveCreditNote(
   type: CreditNoteType,
@@ -34,7 +34,7 @@ export function moveCreditNote(
   trigger: CreditNoteTrigger,
 ): CreditNoteStatus {
   if (type === 'REFUND' && from === 'FINALIZED' && trigger === 'void') {
-    const message = 'A FINALIZED refund credit note has returned its money and can not be voided.';
+    const message = 'A FINALIZED refund credit note has returned its money and cannot be voided.';
     throw new BillingError('invalid', 'invalid_operation', message, [
       { path: 'credit_note_status', code: 'illegal_transition', message },
     ]);

@@ -3,9 +3,9 @@ import { PAYMENT_STATUSES } from '../../schemas/words.ts';
 import type { PaymentStatus } from './payment-status.ts';
 
 /**
- * Billing-semantics 19.4: which payment statuses of an invoice a caller may set by hand. The status
- * itself is derived from rows (`deriveInvoicePayment`); a manual update is checked against this
- * table, records a payment row and derives again (money 8.4.4).
+ * Billing-semantics 19.4: the payment statuses of an invoice that a caller may set manually. The status is
+ * derived from rows (`deriveInvoicePayment`). A manual update is checked against this table, records a
+ * payment row and derives the status again (money 8.4.4).
  */
 export const invoicePaymentMachine = targetMachine<PaymentStatus>({
   noun: 'invoice payment',

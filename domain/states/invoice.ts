@@ -10,10 +10,10 @@ export const INVOICE_TRIGGERS = [
 export type InvoiceTrigger = (typeof INVOICE_TRIGGERS)[number];
 
 /**
- * Billing-semantics 19.3. `compute_*`: the outcome of `skipsAsZero` (domain/invoicing). `edit` (a
- * line or a discount) and `recalculate` void a finalized invoice, and the caller writes the linked
- * draft; a voided one is recalculated only while it has no replacement (17.6), which the record
- * knows and not this table. Finalizing or paying a skipped invoice does nothing.
+ * Billing-semantics 19.3. `compute_*`: the result of `skipsAsZero` (domain/invoicing). `edit` (a line or a
+ * discount) and `recalculate` void a finalized invoice; the caller writes the linked draft. A voided invoice
+ * can be recalculated only while it has no replacement (17.6); the caller checks this on the record, not in
+ * this table. Finalizing or paying a skipped invoice does nothing.
  */
 export const invoiceMachine: StateMachine<InvoiceStatus, InvoiceTrigger> = {
   noun: 'invoice',

@@ -25,12 +25,15 @@ export const pauseMachine: StateMachine<PauseRecordStatus, PauseTrigger> = {
   },
 };
 
-/** The pause record's status after `trigger`; refuses with `invalid_operation`. */
+/** The status of the pause record after `trigger`; refuses with `invalid_operation`. */
 export const movePause = (
   from: PauseRecordStatus | null,
   trigger: PauseTrigger,
 ): PauseRecordStatus => move(pauseMachine, from, trigger);
 
-/** What the subscription shows of its latest pause: live ones only (billing 19.2, 12.5). */
+/**
+ * `pause_status` of the subscription from its latest pause: `none` unless scheduled or active
+ * (billing 19.2, 12.5).
+ */
 export const mirroredPauseStatus = (pause: PauseRecordStatus | null): PauseStatus =>
   pause === 'scheduled' || pause === 'active' ? pause : 'none';

@@ -7,9 +7,9 @@ export const REFUND_TRIGGERS = ['create', 'accept', 'succeed', 'fail', 'cancel',
 export type RefundTrigger = (typeof REFUND_TRIGGERS)[number];
 
 /**
- * Money-semantics 21.4. `succeed` is also what a refund to a wallet does in its own transaction. A
- * second gateway delivery for a settled refund is ignored, and so is everything after a success. A
- * retry makes a new row; the failed one stays (whether it was retried before is the row's to know).
+ * Money-semantics 21.4. A refund to a wallet also moves by `succeed`, in its own transaction. A second
+ * gateway delivery for a settled refund is ignored, and so is every delivery after a success. A retry creates
+ * a new row and the failed row stays. The row stores whether it was retried.
  */
 export const refundMachine: StateMachine<RefundStatus, RefundTrigger> = {
   noun: 'refund',

@@ -1,15 +1,15 @@
 import { BillingError } from '../errors.ts';
 
 /**
- * A table of states and triggers. What is not in the table is refused. `initial` are the moves that
- * make the record, from no state at all. A move to the same state is an accepted no-op.
+ * A table of states and triggers. Moves outside the table are refused. `initial` are the moves that create
+ * the record. A move to the same state is an accepted no-op.
  */
 export interface StateMachine<State extends string, Trigger extends string> {
-  /** The record in a sentence: "A cancelled subscription …". */
+  /** Name of the record in messages: "A cancelled subscription …". */
   readonly noun: string;
-  /** The record's field, as clients name it. */
+  /** Field of the record in the API. */
   readonly field: string;
-  /** Code of the refusal: `validation_error` where a client names the target state itself. */
+  /** Code of the refusal: `validation_error` if the client sends the target state. */
   readonly refusal: 'invalid_operation' | 'validation_error';
   readonly states: readonly State[];
   readonly triggers: readonly Trigger[];
@@ -18,8 +18,8 @@ export interface StateMachine<State extends string, Trigger extends string> {
 }
 
 /**
- * The state that `trigger` leads to; `from` null creates the record. Refuses with kind `invalid`,
- * the machine's code, and detail code `illegal_transition` on the machine's field.
+ * The state after `trigger`; `from` null creates the record. Refuses with kind `invalid`, the code of the
+ * machine, and detail code `illegal_transition` on the field of the machine.
  */
 export function move<State extends string, Trigger extends string>(
   machine: StateMachine<State, Trigger>,
@@ -31,7 +31,7 @@ export function move<State extends string, Trigger extends string>(
   return to;
 }
 
-/** Whether the table has the move. */
+/** Whether the table contains the move. */
 export function canMove<State extends string, Trigger extends string>(
   machine: StateMachine<State, Trigger>,
   from: State | null,
@@ -41,8 +41,8 @@ export function canMove<State extends string, Trigger extends string>(
 }
 
 /**
- * A machine whose triggers are its states: somebody names the state to go to. Staying where one is
- * is accepted everywhere.
+ * A machine whose triggers are its states: the caller gives the target state. A move to the same state is
+ * always accepted.
  */
 export function targetMachine<State extends string>(description: {
   readonly noun: string;

@@ -4,8 +4,8 @@ import { move, type StateMachine } from './state-machine.ts';
 export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
 
 /**
- * `create_*` and `activate_*` are split by what `openingStatus` (domain/subscription/activation.ts)
- * decides from the trial and the payment, so that the table alone says what is legal.
+ * `create_*` and `activate_*` are split by the result of `openingStatus` (domain/subscription/activation.ts),
+ * which depends on the trial and the payment. The table alone then defines the legal moves.
  */
 export const SUBSCRIPTION_TRIGGERS = [
   'create_draft', 'create_trialing', 'create_active', 'create_incomplete',
@@ -16,9 +16,9 @@ export const SUBSCRIPTION_TRIGGERS = [
 export type SubscriptionTrigger = (typeof SUBSCRIPTION_TRIGGERS)[number];
 
 /**
- * Billing-semantics 19.1. `discard`: the checkout expired or was cancelled; the record is archived
- * and stays a draft. `convert_*`: the trial ends. `cancel` covers the request that takes effect, an
- * end date that is reached and the automatic cancellation. A failed renewal leaves `active` alone.
+ * Billing-semantics 19.1. `discard`: the checkout expired or was cancelled; the record is archived and stays
+ * a draft. `convert_*`: the trial ends. `cancel`: a cancellation takes effect, the end date is reached, or
+ * the automatic cancellation runs. A failed renewal does not change `active`.
  */
 export const subscriptionMachine: StateMachine<SubscriptionStatus, SubscriptionTrigger> = {
   noun: 'subscription',
@@ -47,7 +47,7 @@ export const subscriptionMachine: StateMachine<SubscriptionStatus, SubscriptionT
   },
 };
 
-/** The status after `trigger`; refuses with `invalid_operation`. `from` null creates. */
+/** The status after `trigger`; refuses with `invalid_operation`. `from` null creates the record. */
 export const moveSubscription = (
   from: SubscriptionStatus | null,
   trigger: SubscriptionTrigger,

@@ -3,7 +3,7 @@ import { move, targetMachine } from './state-machine.ts';
 
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
-/** Somebody names the status to go to: the worker, or a person who stops a task or lets it go on. */
+/** The caller gives the target status: the worker, or a user who stops or resumes a task. */
 export const taskMachine = targetMachine<TaskStatus>({
   noun: 'task',
   field: 'task_status',

@@ -7,9 +7,9 @@ export const TRANSACTION_TRIGGERS = ['record', 'request', 'complete', 'fail', 'r
 export type TransactionTrigger = (typeof TRANSACTION_TRIGGERS)[number];
 
 /**
- * Money-semantics 21.2. `record`: a direct credit or any debit; `request`: a purchase that waits for
- * its invoice. Completing twice is a no-op (2.11.6), a reversal is a row of its own, and a failed
- * row never comes back: money that arrives late is refunded.
+ * Money-semantics 21.2. `record`: a direct credit or any debit; `request`: a purchase that waits for its
+ * invoice. Completing twice is a no-op (2.11.6). A reversal is a separate row. A failed row is final: a late
+ * payment is refunded.
  */
 export const transactionMachine: StateMachine<TransactionStatus, TransactionTrigger> = {
   noun: 'wallet transaction',

@@ -8,7 +8,7 @@ export const WALLET_TRIGGERS = [
 ] as const; // prettier-ignore
 export type WalletTrigger = (typeof WALLET_TRIGGERS)[number];
 
-/** Money-semantics 21.1 and 2.1.2: a frozen wallet takes credits and refuses debits. */
+/** Money-semantics 21.1 and 2.1.2: a frozen wallet accepts credits and refuses debits. */
 export const walletMachine: StateMachine<WalletStatus, WalletTrigger> = {
   noun: 'wallet',
   field: 'wallet_status',

@@ -18,7 +18,10 @@ export interface CollectionTerms {
   readonly collection_method: CollectionMethod;
 }
 
-/** Refuses behaviours that want an answer from a payment that nobody makes (billing 10.3). */
+/**
+ * Refuses a payment behavior that needs a payment attempt when the collection method makes none
+ * (billing 10.3).
+ */
 export function validateCollection(terms: CollectionTerms): void {
   const needsAttempt =
     terms.payment_behavior === 'allow_incomplete' ||
@@ -31,16 +34,16 @@ export function validateCollection(terms: CollectionTerms): void {
   }
 }
 
-/** Whether the opening invoice is collected at once (billing 10.3). */
+/** Whether the opening invoice is collected immediately (billing 10.3). */
 export const attemptsPayment = (terms: CollectionTerms, due: Decimal): boolean =>
   terms.collection_method === 'charge_automatically' &&
   terms.payment_behavior !== 'default_incomplete' &&
   due.gt(0);
 
 /**
- * Active or incomplete, once the first invoice that asks for money is known (billing 10.3,
- * 19.1): at creation, at activation, and when a trial ends. `isPaid`: an attempt was made and covered
- * all of it. Nothing due is active at once.
+ * Active or incomplete, from the first invoice with an amount due (billing 10.3, 19.1). Used at
+ * creation, at activation, and when a trial ends. `isPaid`: an attempt was made and covered the full amount.
+ * Without an amount due the status is active.
  */
 export function openingStatus(
   terms: CollectionTerms,
@@ -52,8 +55,8 @@ export function openingStatus(
 }
 
 /**
- * `error_if_incomplete` at creation: the failed payment refuses the whole request, and nothing of it
- * is kept (billing 10.3). At the end of a trial it is like `allow_incomplete`.
+ * `error_if_incomplete` at creation: a failed payment refuses the whole request and nothing is stored
+ * (billing 10.3). At the end of a trial it works like `allow_incomplete`.
  */
 export function assertOpeningPaid(terms: CollectionTerms, status: 'active' | 'incomplete'): void {
   if (terms.payment_behavior !== 'error_if_incomplete' || status === 'active') return;
@@ -64,9 +67,9 @@ export function assertOpeningPaid(terms: CollectionTerms, status: 'active' | 'in
 }
 
 /**
- * The status after a payment or a credit note of one of its invoices: an incomplete subscription
- * becomes active once its first invoice asks for nothing more; no other status moves, whichever old
- * invoice is paid (billing 10.3).
+ * Subscription status after a payment or a credit note of one of its invoices (billing 10.3). An
+ * incomplete subscription becomes active when its first invoice has nothing left to pay. Other statuses do
+ * not change, for any invoice.
  */
 export function statusAfterSettlement(
   status: SubscriptionStatus,

@@ -11,18 +11,20 @@ export interface CancellableSubscription {
   readonly current_period_start: Instant;
   readonly current_period_end: Instant;
   readonly end_date: Instant | null;
-  /** A cancellation that is scheduled and has not taken effect. */
+  /** A cancellation is scheduled and not yet in effect. */
   readonly has_pending_cancellation: boolean;
 }
 
 export interface CancellationRequest {
   readonly cancellation_type: CancellationType;
-  /** Required with `scheduled_date`; with `immediate` a moment of the running period that has passed. */
+  /** Required with `scheduled_date`. With `immediate`: a past instant in the current period. */
   readonly cancel_at: Instant | null;
   readonly supersedes: boolean;
 }
 
-/** The record's fields after the request. `cancelled_at` and `end_date` are set once it takes effect, and not before. */
+/**
+ * Fields of the record after the request. `cancelled_at` and `end_date` are set only when it takes effect.
+ */
 export interface CancellationDecision {
   readonly subscription_status: SubscriptionStatus;
   readonly cancel_at: Instant;
@@ -33,9 +35,9 @@ export interface CancellationDecision {
 }
 
 /**
- * A cancellation as asked for at `at` (billing 13). One that takes effect now ends the
- * subscription at `cancel_at`, which the final invoice charges up to; a later one changes no period.
- * The running period is never shortened by the request.
+ * Plans a cancellation requested at `at` (billing 13). If it takes effect now, the subscription
+ * ends at `cancel_at` and the final invoice charges up to that instant. A later one changes no period. The
+ * request never shortens the current period.
  */
 export function planCancellation(
   subscription: CancellableSubscription,
@@ -63,8 +65,8 @@ export function planCancellation(
 }
 
 /**
- * The moment at which a subscription is over, null while it goes on: its scheduled cancellation or its
- * end, whichever comes first and has come by `at` (billing 13, 3.4).
+ * Instant at which a subscription ends: the earlier of its scheduled cancellation and its end date, if
+ * reached by `at` (billing 13, 3.4). Null if neither is reached.
  */
 export function dueEnd(
   subscription: { readonly cancel_at: Instant | null; readonly end_date: Instant | null },
@@ -77,7 +79,7 @@ export function dueEnd(
   return first !== undefined && epochMs(first) <= epochMs(at) ? first : null;
 }
 
-/** The record's fields once a cancellation or an end date takes effect at `end`. */
+/** Fields of the record when a cancellation or an end date takes effect at `end`. */
 export const cancelledAt = (
   subscription: Pick<CancellableSubscription, 'subscription_status'>,
   end: Instant,
@@ -112,7 +114,7 @@ function assertCancellable(
     throw invalidOperation('The subscription is cancelled already.', 'subscription_status');
   if (status === 'draft') {
     throw invalidOperation(
-      'A draft subscription can not be cancelled; archive it.',
+      'A draft subscription cannot be cancelled; archive it.',
       'subscription_status',
     );
   }
@@ -131,7 +133,7 @@ function assertCancellable(
   }
 }
 
-/** Now, or a moment that has passed inside the running period. */
+/** Now, or a past instant in the current period. */
 function effectiveNow(
   subscription: CancellableSubscription,
   cancelAt: Instant,

@@ -6,7 +6,9 @@ import { chargeCells, serviceWindow } from '../time/charge-cells.ts';
 import { oneTimeTiming } from '../time/charge-timing.ts';
 import type { Period } from '../time/instant.ts';
 
-/** What decides when a line item is charged. Its window is half-open; null = no end. */
+/**
+ * The fields that decide when a line item is charged. The window is half-open; null `end_date` means no end.
+ */
 export interface ChargedLine {
   readonly id: string;
   readonly price_type: PriceType;
@@ -17,24 +19,24 @@ export interface ChargedLine {
   readonly end_date: string | null;
 }
 
-/** One thing to rate: a cell of the line's own grid, or the instant of a one-time charge. */
+/** One charge to rate: a cell of the grid of the line, or the instant of a one-time charge. */
 export interface Charge<Line extends ChargedLine> {
   readonly line: Line;
   readonly cell: ChargeCell | { readonly at: string };
 }
 
-/** What an invoice covers (billing 3.1). */
+/** Periods that an invoice covers (billing 3.1). */
 export interface InvoiceScope {
-  /** The period that is over: its usage and what is paid afterwards. Null on an opening invoice. */
+  /** The ended period: its usage and arrear charges. Null on an opening invoice. */
   readonly closing: Period | null;
-  /** The period that begins: what is paid before it. Null when nothing follows. */
+  /** The next period: its advance charges. Null when no period follows. */
   readonly opening: Period | null;
 }
 
 /**
- * Which charges stand on an invoice: usage and arrears of the closing period, advances of the opening
- * one, one-time charges by their date (billing 3.1, 3.3). Fixed charges come before usage,
- * each in the order of the lines, the cells of a line in the order of time.
+ * Charges of an invoice: usage and arrears of the closing period, advances of the opening period, one-time
+ * charges by their date (billing 3.1, 3.3). Fixed charges come before usage. Within each, the order
+ * is that of the lines, then the time of the cells.
  */
 export function chargesOnInvoice<Line extends ChargedLine>(
   schedule: BillingSchedule,
@@ -51,7 +53,7 @@ export function chargesOnInvoice<Line extends ChargedLine>(
   });
 }
 
-/** A line that ended before its date came is not charged: it was taken away. */
+/** A line that ended on or before its date is not charged: it was removed. */
 function oneTimeCharge<Line extends ChargedLine>(
   line: Line,
   schedule: BillingSchedule,

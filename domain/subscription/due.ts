@@ -1,21 +1,20 @@
 import type { SubscriptionStatus } from '../states/subscription.ts';
 import type { Instant } from '../time/instant.ts';
 
-/** What decides when the clock next changes a subscription. */
+/** The fields that decide when a subscription is next due. */
 export interface ClockedSubscription {
   readonly subscription_status: SubscriptionStatus;
   readonly current_period_start: Instant;
   readonly current_period_end: Instant;
   readonly cancel_at: Instant | null;
-  /** As stored: when it is next due; null = nothing is. */
+  /** The stored due time. Null means nothing is due. */
   readonly due_at: Instant | null;
 }
 
 /**
- * When the clock next changes a subscription whose running period has been opened: its period or trial
- * ends, or before that a scheduled cancellation takes effect (billing 3.4, 13). Nothing by
- * itself happens to one that is incomplete (its cycles are caught up after activation), paused, draft
- * or cancelled (10.3, 12.3).
+ * Next due time of a subscription with an opened current period: the end of the period or trial, or an
+ * earlier scheduled cancellation (billing 3.4, 13). Null for incomplete (its cycles are caught up
+ * after activation), paused, draft and cancelled subscriptions (10.3, 12.3).
  */
 export function dueAt(subscription: Omit<ClockedSubscription, 'due_at'>): Instant | null {
   const { subscription_status: status, cancel_at, current_period_end } = subscription;
@@ -24,12 +23,12 @@ export function dueAt(subscription: Omit<ClockedSubscription, 'due_at'>): Instan
 }
 
 /**
- * `open`: a start that was in the future has come. `close`: the period is over. `end_trial`: the trial
- * is. `cancel`: a cancellation inside the period takes effect.
+ * `open`: a future start is reached. `close`: the period ends. `end_trial`: the trial ends. `cancel`: a
+ * cancellation within the period takes effect.
  */
 export type DueAction = 'open' | 'close' | 'end_trial' | 'cancel';
 
-/** What is to be done at `due_at`; null when nothing is due by `at`. */
+/** The action due at `due_at`. Null when nothing is due by `at`. */
 export function dueAction(subscription: ClockedSubscription, at: Instant): DueAction | null {
   const { due_at } = subscription;
   if (due_at === null || due_at > at) return null;

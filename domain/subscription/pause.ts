@@ -17,9 +17,9 @@ export type ResumeMode = (typeof RESUME_MODES)[number];
 
 export interface PauseRequest {
   readonly pause_mode: PauseMode;
-  /** With `scheduled` only; in the future. */
+  /** Only with `scheduled`; must be in the future. */
   readonly pause_start: Instant | null;
-  /** Either of the two, or none for a pause without an end. */
+  /** Set `pause_end` or `pause_days`, or neither for a pause without an end. */
   readonly pause_end: Instant | null;
   readonly pause_days: number | null;
 }
@@ -30,7 +30,7 @@ export interface PausableSubscription {
   readonly current_period_start: Instant;
   readonly current_period_end: Instant;
   readonly customer_timezone: string;
-  /** A pause that is active or scheduled. */
+  /** An active or scheduled pause. */
   readonly active_pause_id: string | null;
   readonly has_phases: boolean;
   readonly has_pending_plan_change: boolean;
@@ -48,14 +48,13 @@ export interface PlannedPause {
 export interface PauseDecision {
   readonly pause: PlannedPause;
   readonly subscription_status: SubscriptionStatus;
-  /** What the subscription shows. */
+  /** The `pause_status` of the subscription. */
   readonly pause_status: PauseStatus;
 }
 
 /**
- * A pause as asked for at `at` (billing 12.1, 12.2). Only an immediate one changes the
- * subscription now. Refuses a subscription that can not be paused, and dates that contradict each
- * other.
+ * Plans a pause requested at `at` (billing 12.1, 12.2). Only an immediate pause changes the
+ * subscription now. Refuses a subscription that cannot be paused, and inconsistent dates.
  */
 export function planPause(
   subscription: PausableSubscription,
@@ -85,7 +84,7 @@ export function planPause(
 function assertPausable(subscription: PausableSubscription): void {
   if (subscription.subscription_status !== 'active') {
     throw invalidOperation(
-      `A ${subscription.subscription_status} subscription can not be paused.`,
+      `A ${subscription.subscription_status} subscription cannot be paused.`,
       'subscription_status',
     );
   }
@@ -102,7 +101,7 @@ function assertPausable(subscription: PausableSubscription): void {
     );
   }
   if (subscription.has_phases) {
-    throw invalidOperation('A subscription with phases can not be paused.', 'phases');
+    throw invalidOperation('A subscription with phases cannot be paused.', 'phases');
   }
   if (subscription.has_pending_plan_change) {
     throw invalidOperation('A plan change is pending; cancel it before the pause.', 'schedules');
@@ -145,22 +144,27 @@ function pauseEnd(request: PauseRequest, start: Instant, timezone: string): Inst
   return request.pause_end;
 }
 
-/** Where the periods of a subscription go on after a pause. */
+/** Current period and anchor of a subscription after a pause. */
 export interface ResumedPeriod {
   readonly current_period_start: Instant;
   readonly current_period_end: Instant;
   readonly billing_anchor: Instant;
-  /** Milliseconds by which clocks that run with the subscription move on: commitment terms, repeated coupons, grants. */
+  /**
+   * Milliseconds to add to dates that follow the subscription: commitment terms, repeated coupons, grants.
+   */
   readonly shift_ms: number;
-  /** A period starts at the resumption, whose advance rows are billed at once; its end is the next boundary. */
+  /**
+   * A new period starts at the resumption and ends at the next boundary. Its advance rows are billed
+   * immediately.
+   */
   readonly starts_new_period: boolean;
 }
 
 /**
- * The period after a pause that really lasted from `pause_start` to `resumedAt` (billing
- * 12.4). Anniversary: the running period is longer by the pause, so that paid time is kept, and the
- * next ones count from its new end. Calendar: the grid stays. A pause that began at a period's end
- * starts a new period where it ends, anniversary ones with a new anchor.
+ * Current period after a pause that lasted from `pause_start` to `resumedAt` (billing 12.4).
+ * Anniversary: the current period is extended by the pause, so paid time is kept, and the next periods count
+ * from its new end. Calendar: the grid does not change. If the pause began at the end of a period, a new
+ * period starts at the resumption; for the anniversary cycle this is also the new anchor.
  */
 export function resumedPeriod(
   subscription: {
@@ -203,7 +207,9 @@ export interface ResumeDecision {
   readonly active_pause_id: null;
 }
 
-/** The states after a resumption; refuses a subscription that is not paused (billing 19.1, 19.2). */
+/**
+ * The states after a resumption. Refuses a subscription that is not paused (billing 19.1, 19.2).
+ */
 export function resume(
   subscriptionStatus: SubscriptionStatus,
   pauseStatus: PauseRecordStatus,

@@ -17,7 +17,7 @@ export interface ChangeableSubscription {
   readonly has_pending_checkout: boolean;
 }
 
-/** Refuses a subscription that can not change its plan in place (billing 14.2). */
+/** Refuses a subscription that cannot change its plan in place (billing 14.2). */
 export function assertPlanChangeable(
   subscription: ChangeableSubscription,
   targetPlanId: string,
@@ -28,13 +28,13 @@ export function assertPlanChangeable(
   const status = subscription.subscription_status;
   if (status !== 'active' && status !== 'trialing') {
     throw invalidOperation(
-      `A ${status} subscription can not change its plan.`,
+      `A ${status} subscription cannot change its plan.`,
       'subscription_status',
     );
   }
   if (subscription.subscription_type !== 'standalone') {
     throw invalidOperation(
-      `A subscription of type ${subscription.subscription_type} can not change its plan.`,
+      `A subscription of type ${subscription.subscription_type} cannot change its plan.`,
       'subscription_type',
     );
   }
@@ -42,7 +42,7 @@ export function assertPlanChangeable(
     throw invalidOperation('The subscription is paused or is about to be.', 'pause_status');
   }
   if (subscription.has_phases) {
-    throw invalidOperation('A subscription with phases can not change its plan.', 'phases');
+    throw invalidOperation('A subscription with phases cannot change its plan.', 'phases');
   }
   if (subscription.has_pending_cancellation) {
     throw invalidOperation('A cancellation is scheduled; withdraw it first.', 'cancel_at');
@@ -55,10 +55,10 @@ export function assertPlanChangeable(
   }
 }
 
-/** A price with what identifies the service it sells. */
+/** A price with the fields that identify its service. */
 export interface ServicePrice extends PriceRecord {
   readonly meter_id: string | null;
-  /** Dimension → values; null or empty: all usage of the meter. */
+  /** Dimension → values. Null or empty means all usage of the meter. */
   readonly filter_values: Readonly<Record<string, readonly string[]>> | null;
   readonly lookup_key: string | null;
   readonly billing_period: BillingPeriod;
@@ -71,7 +71,7 @@ export interface PlanLine {
   readonly price: ServicePrice;
 }
 
-/** What becomes of a line, or of a price of the target plan (billing 14.2, line pairing). */
+/** Action for a line or for a price of the target plan (billing 14.2, line pairing). */
 export type LinePairing =
   | { readonly action: 'keep'; readonly line_id: string; readonly price_id: string }
   | { readonly action: 'replace'; readonly line_id: string; readonly price_id: string }
@@ -79,10 +79,10 @@ export type LinePairing =
   | { readonly action: 'open'; readonly price_id: string };
 
 /**
- * Pairs the lines of the old plan with the prices of the new one. The same service is the same meter
- * and filter for usage, the same lookup key for a fixed fee. A pair whose fixed price is equal in all
- * that rates keeps its line, re-pointed to the new price; any other pair closes the line and opens its
- * successor. What has no pair is closed, or opened. Each line and price is paired once, in order.
+ * Pairs the lines of the old plan with the prices of the new plan. Same service means: for usage the same
+ * meter and filter, for a fixed fee the same lookup key. A pair with identical fixed pricing keeps its line,
+ * which then references the new price. Any other pair closes the line and opens a new one. A line without a
+ * pair is closed, a price without a pair is opened. Each line and price is paired once, in order.
  */
 export function pairLines(
   lines: readonly PlanLine[],
@@ -110,7 +110,7 @@ function isSameService(left: ServicePrice, right: ServicePrice): boolean {
   );
 }
 
-/** Equal in everything that rates a fixed fee. */
+/** Whether both prices are fixed and equal in all terms that affect rating. */
 function isIdenticalFixed(left: ServicePrice, right: ServicePrice): boolean {
   return left.type === 'FIXED' && ratingText(left) === ratingText(right);
 }
@@ -155,8 +155,8 @@ export interface RecurringCharge {
 }
 
 /**
- * Whether a change raises, lowers or keeps what the customer pays for fixed fees in a month
- * (billing 14.2). For information; it decides nothing.
+ * Whether a change raises, lowers or keeps the monthly fixed fees (billing 14.2). Informational
+ * only.
  */
 export function changeType(
   closing: readonly RecurringCharge[],
@@ -166,7 +166,7 @@ export function changeType(
   return difference > 0 ? 'upgrade' : difference < 0 ? 'downgrade' : 'lateral';
 }
 
-/** Days and weeks as parts of a month of 365.25 / 12 days; a one-time charge does not recur. */
+/** Fixed fees per month. Converts days and weeks with a month of 365.25 / 12 days; omits one-time charges. */
 const monthly = (charges: readonly RecurringCharge[]): Decimal =>
   sum(
     charges

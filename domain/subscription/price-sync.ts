@@ -4,7 +4,7 @@ import type { InvoiceCadence, PriceType } from '../pricing/price.ts';
 import { laterOf, type Instant } from '../time/instant.ts';
 import { isCompatible } from './select-prices.ts';
 
-/** A version of a plan's price. */
+/** A version of a plan price. */
 export interface SyncedPrice {
   readonly id: string;
   /** Root of the lineage. */
@@ -23,7 +23,9 @@ export interface SyncedPrice {
 export interface SyncedLine {
   readonly id: string;
   readonly price_id: string;
-  /** Root of its price's lineage; a subscription's own price keeps that of the plan's. */
+  /**
+   * Root of the lineage of its price. A price of the subscription itself keeps the root of the plan price.
+   */
   readonly parent_price_id: string;
   readonly entity_type: 'plan' | 'addon' | 'subscription';
   readonly end_date: Instant | null;
@@ -35,11 +37,14 @@ export interface SyncedSubscription {
   readonly cadence: Cadence;
   readonly start_date: Instant;
   readonly end_date: Instant | null;
-  /** The caller's selection of plan prices; null = those of its own cadence and one-time ones. */
+  /**
+   * The caller's selection of plan prices. Null means prices of the subscription's cadence and one-time
+   * prices.
+   */
   readonly include_price_ids: readonly string[] | null;
-  /** Start of the oldest period that is not finalized: nothing before it is changed. */
+  /** Start of the oldest period that is not finalized. Nothing before it is changed. */
   readonly open_from: Instant;
-  /** Until when fees are paid in advance: such prices change no earlier. */
+  /** Instant up to which advance fees are paid. Advance prices do not change earlier. */
   readonly advance_until: Instant;
 }
 
@@ -49,16 +54,17 @@ export interface PriceSync {
     readonly price_id: string;
     readonly start_date: Instant;
     readonly end_date: Instant | null;
-    /** The newest line of the plan on an earlier version of the price; null if there is none. */
+    /** The newest plan line on another version of the price. Null if there is none. */
     readonly follows: string | null;
   }[];
 }
 
 /**
- * What a plan's prices change on one subscription, whose lines are given oldest first (billing 2.8): lines on an ended price end with
- * it; a price that has not ended by `now`, fits, is selected, and that the subscription has no line for and no price
- * of its own, gets a line. A fixed fee that is paid in advance changes at the next boundary, never in
- * mid-period. Run again it changes nothing.
+ * Line changes on one subscription from the prices of its plan (billing 2.8). `lines` are ordered
+ * oldest first. Lines on an ended price end with it. A price gets a line if it has not ended by `now`, fits,
+ * is selected, and the subscription has neither a line for it nor its own price of the lineage. A fixed fee
+ * paid in advance changes at the next boundary, never within a period. Idempotent: a second run changes
+ * nothing.
  */
 export function planPriceSync(
   prices: readonly SyncedPrice[],
@@ -108,7 +114,7 @@ const predecessorOf = (price: SyncedPrice, lines: readonly SyncedLine[]): string
     (line) => line.entity_type === 'plan' && line.parent_price_id === price.parent_price_id,
   )?.id ?? null;
 
-/** A selection names versions; it holds for their whole lineages. */
+/** A selection contains price versions and applies to their whole lineages. */
 function isSelected(
   price: SyncedPrice,
   prices: readonly SyncedPrice[],

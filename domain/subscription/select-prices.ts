@@ -7,7 +7,7 @@ import {
 } from '../pricing/cadence.ts';
 import { currencyFits } from '../pricing/currency-fits.ts';
 
-/** What selection reads of a plan's price. Dates are ISO 8601 UTC; null = from ever, for ever. */
+/** The fields of a plan price that selection reads. Dates are ISO 8601 UTC; null means no start or no end. */
 export interface SelectablePrice {
   readonly id: string;
   readonly currency: string;
@@ -19,29 +19,29 @@ export interface SelectablePrice {
 
 export interface PriceSelection {
   readonly currency: string;
-  /** Where `currency` is a custom one: the tenant's fiat currency, in which prices may be as well. */
+  /** If `currency` is a custom currency: the tenant's fiat currency, which prices may also have. */
   readonly default_currency?: string | null;
-  /** Of the subscription. */
+  /** Cadence of the subscription. */
   readonly cadence: Cadence;
-  /** The subscription, half-open. */
+  /** Start and end of the subscription, half-open. */
   readonly start: string;
   readonly end: string | null;
-  /** Null: the default selection. An empty list selects none. */
+  /** Null means the default selection. An empty list selects no price. */
   readonly include_price_ids: readonly string[] | null;
 }
 
 /**
- * Whether a price may stand on a subscription: the same period and count, months that divide the
- * subscription's, or a one-time price (billing 3.2).
+ * Whether the period of a price is allowed on a subscription: same period and count, months that divide those
+ * of the subscription, or a one-time price (billing 3.2).
  */
 export const isCompatible = (price: Cadence, subscription: Cadence): boolean =>
   price.billing_period === 'ONETIME' || dividesEvenly(price, subscription);
 
 /**
- * The plan's prices that a new subscription takes (billing 3.2, 10.1). Without a list those of
- * its currency that are as long as its period, and one-time ones; a shorter one must be named. A named
- * price that the plan does not have, that has ended by the start, or that does not fit is refused. No
- * price at all is refused too, unless the empty list asked for it. Order is the plan's.
+ * Plan prices that a new subscription uses, in the order of the plan (billing 3.2, 10.1). Without a
+ * list: prices of its currency with its period length, and one-time prices. A price with a shorter period
+ * must be named. Refuses a named price that is not in the plan, has ended by the start, or does not fit.
+ * Refuses an empty selection, unless the list is empty.
  */
 export function selectPlanPrices<Price extends SelectablePrice>(
   planPrices: readonly Price[],
@@ -61,13 +61,13 @@ export function selectPlanPrices<Price extends SelectablePrice>(
   named.forEach((id, index) => {
     const price = live.find((candidate) => candidate.id === id);
     const path = `include_price_ids[${index}]`;
-    if (price === undefined) throw invalidField(path, `${id} is no price of the plan that is live`);
+    if (price === undefined) throw invalidField(path, `${id} is not a live price of the plan`);
     assertFits(price, selection, path);
   });
   return live.filter((price) => named.includes(price.id));
 }
 
-/** Refuses a price of another currency, or whose period does not fit (billing 3.2). */
+/** Refuses a price with another currency or a period that does not fit (billing 3.2). */
 export function assertFits(
   price: SelectablePrice,
   selection: Pick<PriceSelection, 'currency' | 'default_currency' | 'cadence'>,
@@ -81,7 +81,7 @@ export function assertFits(
   }
 }
 
-/** Whether the price rates any moment of the subscription. */
+/** Whether the validity of the price overlaps the subscription. */
 function isLiveWithin(price: SelectablePrice, { start, end }: PriceSelection): boolean {
   return (
     (price.end_date === null || price.end_date > start) &&

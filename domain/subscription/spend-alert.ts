@@ -2,7 +2,9 @@ import { invalidField } from '../errors.ts';
 import { decimal, type Decimal } from '../money.ts';
 import type { AlertLevel, AlertState } from '../wallet/balance-alert.ts';
 
-/** Thresholds on what usage of a period costs so far, in the subscription's currency (money 20). */
+/**
+ * Thresholds for the usage cost of the period so far, in the subscription's currency (money 20).
+ */
 export interface SpendAlertSettings {
   readonly alert_enabled: boolean;
   readonly critical: AlertLevel | null;
@@ -13,8 +15,8 @@ export interface SpendAlertSettings {
 const FALLING = ['critical', 'warning', 'info'] as const;
 
 /**
- * Refuses anything but `above`, a warning without a critical level, and levels that do not fall strictly
- * from critical to info (money 20.2); each under the level that is wrong.
+ * Refuses conditions other than `above`, a warning without a critical level, and thresholds that do not
+ * strictly decrease from critical to info (money 20.2). The error path names the invalid level.
  */
 export function validateSpendAlert(settings: SpendAlertSettings, path = 'alert_settings'): void {
   const levels = FALLING.flatMap((name) => {
@@ -39,9 +41,9 @@ export function validateSpendAlert(settings: SpendAlertSettings, path = 'alert_s
 }
 
 /**
- * The most severe threshold that the spend has reached; at it counts. `tenantEnabled` is the setting
- * `subscription_alert_config.alert_enabled`: both must be on (money 20.2). The state of a
- * new period begins at `ok` without a recovery (20.3): a period's log is its own.
+ * State of the most severe threshold reached; equal counts as reached. `tenantEnabled` is the setting
+ * `subscription_alert_config.alert_enabled`: both settings must be on (money 20.2). A new period
+ * starts at `ok` without a recovery alert, because each period has its own log (20.3).
  */
 export function spendAlertState(
   settings: SpendAlertSettings,

@@ -7,22 +7,22 @@ import { advanceDays } from '../time/local-days.ts';
 export interface TrialRequest {
   readonly trial_start: Instant | null;
   readonly trial_end: Instant | null;
-  /** 0: no trial, whatever the prices say. */
+  /** 0 means no trial, even if the prices have one. */
   readonly trial_period_days: number | null;
 }
 
-/** A price of the plan, as far as trials are concerned. */
+/** The fields of a plan price that trials need. */
 export interface TrialPrice {
   readonly type: PriceType;
   readonly is_recurring: boolean;
-  /** Days; null or 0 for none. */
+  /** Days; null or 0 means no trial. */
   readonly trial_period: number | null;
 }
 
 /**
- * The trial of a new subscription, null for none (billing 10.4). Dates of the request win,
- * then its days, then the days that all recurring fixed prices agree on; days are calendar days in
- * the customer's zone. Prices that differ and a request that says nothing are refused.
+ * The trial of a new subscription, or null (billing 10.4). Order of precedence: dates of the
+ * request, days of the request, days of the recurring fixed prices. Days are calendar days in the customer's
+ * time zone. Refuses prices with different trials if the request gives neither dates nor days.
  */
 export function trialWindow(
   start: Instant,
@@ -68,16 +68,15 @@ function commonDays(prices: readonly TrialPrice[]): number {
   return [...days][0] ?? 0;
 }
 
-/** What of a subscription moves with the end of its trial; the start of its grants does too. */
+/** Subscription fields that change with the end of its trial. The start of its grants changes too. */
 export interface TrialEnd {
   readonly trial_end: Instant;
   readonly current_period_end: Instant;
 }
 
 /**
- * Moves the end of a running trial to another moment from now on (billing 10.4). To `at`
- * itself means that the caller ends the trial now. Refuses a subscription that is not trialing and
- * a moment that has passed.
+ * Moves the end of a running trial to `newEnd`, now or later (billing 10.4). If `newEnd` is `at`,
+ * the caller ends the trial now. Refuses a subscription that is not trialing, and a past instant.
  */
 export function moveTrialEnd(
   subscription: { readonly subscription_status: SubscriptionStatus },

@@ -11,16 +11,16 @@ import { epochMs, isoText, type Instant } from './instant.ts';
 import { zoneOf } from './zone.ts';
 
 /**
- * The anchor of a new subscription (billing 1.2). Anniversary: its start, or the anchor that
- * was asked for. Calendar: the start itself when it stands on a boundary of the unit, so that there is
- * no stub; else the next boundary, at 00:00 in the customer's zone.
+ * The anchor of a new subscription (billing 1.2). Anniversary: its start, or the requested
+ * anchor. Calendar: the start itself when it is on a boundary of the unit, so that there is no stub;
+ * otherwise the next boundary, at 00:00 in the customer's zone.
  */
 export function billingAnchor(subscription: {
   readonly start_date: Instant;
   readonly billing_cycle: BillingCycle;
   readonly billing_period: RecurringPeriod;
   readonly customer_timezone: string;
-  /** With anniversary only; the caller refuses it with calendar. */
+  /** Only with anniversary; the caller refuses it with calendar. */
   readonly billing_anchor?: Instant | null;
 }): Instant {
   const { start_date, billing_period, customer_timezone } = subscription;
@@ -30,8 +30,8 @@ export function billingAnchor(subscription: {
 }
 
 /**
- * The anchor of the paid periods after a trial (billing 1.6): an anniversary subscription
- * begins anew at the end of its trial, so that its first paid period is a full one; a calendar
+ * The anchor of the paid periods after a trial (billing 1.6). An anniversary subscription
+ * restarts at the end of its trial, so that its first paid period is a full one. A calendar
  * subscription keeps its grid and has a stub from there.
  */
 export function anchorAfterTrial(
@@ -50,7 +50,7 @@ export function calendarAnchor(start: Instant, period: RecurringPeriod, timezone
   return isoText(anchor >= ms ? anchor : zone.toInstant(next));
 }
 
-/** Beginnings of the calendar unit around a local time and of the next one. */
+/** Start of the calendar unit that contains a local time, and start of the next unit. */
 function calendarUnit(local: LocalMs, period: RecurringPeriod): [LocalMs, LocalMs] {
   const months = monthsOf(period);
   if (months !== null) {

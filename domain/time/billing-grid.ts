@@ -4,11 +4,11 @@ import { addMonths, DAY_MS, dayNumber, monthNumber, startOfDay, type LocalMs } f
 import { epochMs, isoText, type Instant } from './instant.ts';
 import { zoneOf } from './zone.ts';
 
-/** A unit that repeats; ONETIME does not. */
+/** A repeating unit; ONETIME does not repeat. */
 export type RecurringPeriod = Exclude<(typeof BILLING_PERIODS)[number], 'ONETIME'>;
 export type BillingCycle = 'anniversary' | 'calendar';
 
-/** What decides where periods begin, named as in the subscription's record. */
+/** Fields that decide where periods begin, named as in the subscription's record. */
 export interface BillingRhythm {
   readonly billing_anchor: Instant;
   readonly billing_cycle: BillingCycle;
@@ -20,19 +20,19 @@ export interface BillingRhythm {
 }
 
 /**
- * The boundary function B(k) (billing 1.3). Periods are never made by stepping from the
- * previous boundary, which would lose the day: 31 January, 28 February, 28 March.
+ * The boundary function B(k) (billing 1.3). Periods are never derived from the previous
+ * boundary, because that loses the anchor's day: 31 January, 28 February, 28 March.
  */
 export interface BillingGrid {
   /**
-   * B(k), any whole k: the anchor's date and wall clock in the customer's zone, moved by k × count
-   * units. Days are calendar days; the day of the month is clamped, from the anchor's own day each
-   * time. B(0) is the anchor.
+   * B(k) for any whole k: the anchor's date and wall clock in the customer's zone, moved by k × count
+   * units. Days are calendar days. The day of the month is clamped, each time from the anchor's own day.
+   * B(0) is the anchor.
    */
   boundary(k: number): Instant;
   /** The greatest k with B(k) ≤ `at`. */
   indexAt(at: Instant): number;
-  /** The same two in milliseconds, for callers that compare many. */
+  /** `boundary` and `indexAt` in milliseconds, for callers that compare many instants. */
   boundaryMs(k: number): number;
   indexAtMs(ms: number): number;
 }
@@ -44,12 +44,13 @@ export function billingGrid(rhythm: BillingRhythm): BillingGrid {
   const anchorMs = epochMs(rhythm.billing_anchor);
   const anchor = zone.toLocal(anchorMs);
   const midnight = startOfDay(anchor);
-  // A calendar anchor is a midnight, also where that midnight was skipped and it stands at 01:00.
+  // A calendar anchor is a midnight, even when the zone skips that midnight and the anchor is at 01:00.
   const isMidnight = rhythm.billing_cycle === 'calendar' && zone.toInstant(midnight) === anchorMs;
   const local = isMidnight ? midnight : anchor;
   const step = stepOf(billing_period, count);
 
-  // An anchor in the second hour of an overlap is itself, and not the earlier instant of its clock time.
+  // An anchor in the second hour of an overlap keeps its own instant, not the earlier instant of that clock
+  // time.
   const boundaryMs = (k: number): number =>
     k === 0 ? anchorMs : zone.toInstant(step.from(local, k));
   const indexAtMs = (ms: number): number => {
@@ -87,7 +88,7 @@ export function monthsOf(period: RecurringPeriod): number | null {
 
 interface Step {
   from(anchor: LocalMs, k: number): LocalMs;
-  /** A k near the wanted one; the zone and the clamping can put it off by one. */
+  /** A k near the result; the zone and the clamping can make it wrong by one. */
   estimate(anchor: LocalMs, local: LocalMs): number;
 }
 

@@ -4,17 +4,17 @@ import { dayNumber } from './civil.ts';
 import { epochMs, isoText, type Instant, type Period } from './instant.ts';
 import { zoneOf } from './zone.ts';
 
-/** The fields of a subscription's record that decide its periods; the record itself may be passed. */
+/** The fields of a subscription's record that decide its periods. Callers may pass the record itself. */
 export interface BillingSchedule extends BillingRhythm {
   readonly start_date: Instant;
-  /** Null: it does not end. */
+  /** Null means no end. */
   readonly end_date: Instant | null;
 }
 
 /** One period of a subscription, half-open. */
 export interface BillingPeriodCell extends Period {
   /**
-   * The uncut period of the grid that this one is a part of: what a full amount pays for, and the
+   * The uncut period of the grid that contains this period: what a full amount pays for, and the
    * denominator of a coefficient. Equal to the period itself unless it is a stub.
    */
   readonly reference: Period;
@@ -22,14 +22,14 @@ export interface BillingPeriodCell extends Period {
   readonly is_stub: boolean;
 }
 
-/** The period that begins with the subscription. Null when it ends before it starts. */
+/** The period that begins with the subscription. Null when the subscription ends before it starts. */
 export function firstPeriod(schedule: BillingSchedule): BillingPeriodCell | null {
   return periodContaining(schedule, schedule.start_date);
 }
 
 /**
- * The period that holds an instant (billing 1.4); null before the subscription's start and
- * at or after its end. There is no limit on how many periods away it may be.
+ * The period that contains an instant (billing 1.4). Null before the subscription's start and
+ * at or after its end. The instant may be any number of periods away.
  */
 export function periodContaining(schedule: BillingSchedule, at: Instant): BillingPeriodCell | null {
   const clipped = clippedGrid(schedule);
@@ -54,8 +54,8 @@ export function previousPeriod(
 }
 
 /**
- * The periods that overlap `[from, until)`, oldest first and uncut by those bounds. `limit` stops the
- * list, for a caller that works on pages.
+ * The periods that overlap `[from, until)`, oldest first, not cut by those bounds. `limit` is the maximum
+ * number of periods, for callers that read pages.
  */
 export function billingPeriods(
   schedule: BillingSchedule,
@@ -77,9 +77,9 @@ export function billingPeriods(
 }
 
 /**
- * The end of the `count`-th period from the one that holds `from` on, which is the first; of the last one that
- * begins before `until` when there are fewer. Null when there is none. Looked up, not counted off: there may
- * be any number of them.
+ * The end of the `count`-th period; the first is the period that contains `from`. When fewer periods begin
+ * before `until`, the end of the last of them. Null when there is no period. Computed directly, not by
+ * iteration: the number of periods is unlimited.
  */
 export function endOfPeriods(
   schedule: BillingSchedule,
@@ -110,7 +110,7 @@ function clippedGrid(schedule: BillingSchedule): {
   const end = schedule.end_date === null ? Infinity : epochMs(schedule.end_date);
   const second = secondBoundary(grid, start, schedule.customer_timezone);
   const firstOfGrid = grid.boundaryMs(second - 1);
-  // A first period some hours longer than its cell is a full one and its own reference.
+  // A first period some hours longer than its cell counts as full and is its own reference.
   const firstReference = firstOfGrid > start ? start : firstOfGrid;
   const indexAt = (ms: number): number => Math.max(grid.indexAtMs(ms), second - 1);
 
@@ -140,8 +140,8 @@ function clippedGrid(schedule: BillingSchedule): {
 }
 
 /**
- * k0: the boundary at which the second period begins. The smallest k with B(k) > start, but the next
- * one when B(k) is on the start's own local date: an anchor later that day must not make a period of
+ * k0: the boundary at which the second period begins. The smallest k with B(k) > start, or the next k
+ * when B(k) is on the start's own local date: an anchor later that day must not create a period of
  * hours (billing 1.4).
  */
 function secondBoundary(grid: BillingGrid, start: number, timezone: string): number {

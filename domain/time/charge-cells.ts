@@ -6,14 +6,14 @@ import { earlierOf, intersection, laterOf, type Instant, type Period } from './i
 export interface Cell {
   /** The uncut cell: what a full amount pays for. */
   readonly reference: Period;
-  /** Cut by the subscription's start or end, and by the billing period that was asked for. */
+  /** Cut by the subscription's start or end, and by the requested billing period. */
   readonly cell: Period;
 }
 
 /**
  * Cuts a billing period by the grid of a price (billing 3.3): the subscription's anchor and
- * first-period rule with the price's own unit and count. A price that is as long as the subscription
- * gives one cell; a shorter one gives several, each rated on its own. Oldest first.
+ * first-period rule with the price's own unit and count. A price with the subscription's period gives one
+ * cell. A price with a shorter period gives several cells, each rated separately. Oldest first.
  */
 export function chargeCells(
   subscription: BillingSchedule,
@@ -34,7 +34,7 @@ export function chargeCells(
   }));
 }
 
-/** The part of a cell in which the line item is in force; null when it is not. A null end is open. */
+/** The part of a cell in which the line item is in force; null when there is none. A null end is open. */
 export function serviceWindow(
   cell: Period,
   line_item: { readonly start_date: Instant; readonly end_date: Instant | null },

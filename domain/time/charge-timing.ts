@@ -2,8 +2,8 @@ import { epochMs, type Instant, type Period } from './instant.ts';
 
 /**
  * Which invoice carries a charge (billing 3.1). An ADVANCE charge belongs to the period in
- * which its service starts, `[start, end)`; an ARREAR charge to the one in which it ends, `(start,
- * end]`, so that what ends on a boundary is on the invoice cut there.
+ * which its service starts, `[start, end)`. An ARREAR charge belongs to the period in which its service
+ * ends, `(start, end]`: service that ends on a boundary is on the invoice for that boundary.
  */
 export function isChargedIn(
   invoice_cadence: 'ADVANCE' | 'ARREAR',
@@ -18,9 +18,9 @@ export function isChargedIn(
 export type OneTimeTiming = 'current_advance' | 'next_advance' | 'current_arrear' | 'none';
 
 /**
- * When a ONETIME charge is billed, seen from the closing period `current` and the one after it: an
- * ADVANCE charge in the period that holds its date, an ARREAR charge on the invoice that closes
- * `(start, end]`. The subscription's first period also holds its own start.
+ * When a ONETIME charge is billed, relative to the closing period `current` and the next one. An ADVANCE
+ * charge is billed in the period that contains its date. An ARREAR charge is billed on the invoice that
+ * closes `(start, end]`. The subscription's first period also contains its own start.
  */
 export function oneTimeTiming(
   charge: { readonly invoice_cadence: 'ADVANCE' | 'ARREAR'; readonly start_date: Instant },

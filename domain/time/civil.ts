@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 
 /**
- * Wall-clock arithmetic without a zone. A `LocalMs` is what a clock on the wall shows, as milliseconds
- * since 1970-01-01T00:00 on that clock; `zone.ts` says which instants show it. Written out because
- * billing asks for boundaries by the hundred thousand, and a calendar object for each costs 10 µs;
- * the tests compare every function with Temporal and with luxon.
+ * Wall-clock arithmetic without a zone. A `LocalMs` is the reading of a wall clock, as milliseconds
+ * since 1970-01-01T00:00 on that clock; `zone.ts` maps it to instants. Our own code, because billing
+ * computes boundaries by the hundred thousand and a calendar object costs 10 µs each. The tests compare
+ * every function with Temporal and with luxon.
  */
 export type LocalMs = number;
 
 export const DAY_MS = 86_400_000;
 
-/** Proleptic Gregorian. `month` from 1. */
+/** Proleptic Gregorian. `month` starts at 1. */
 export interface CivilDate {
   readonly year: number;
   readonly month: number;
@@ -27,8 +27,8 @@ export function startOfDay(local: LocalMs): LocalMs {
 }
 
 /**
- * Days since 1970-01-01 to a date, by whole eras of 400 years counted from March, which puts the leap
- * day at the end of its year.
+ * Converts days since 1970-01-01 to a date. Counts whole eras of 400 years from March, which puts the
+ * leap day at the end of its year.
  */
 export function civilDate(days: number): CivilDate {
   const shifted = days + 719_468;
@@ -68,7 +68,10 @@ export function daysInMonth(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-/** The same day and wall clock `months` later, the day clamped to the month's last (billing 1.3). */
+/**
+ * The same day and wall clock `months` later; the day is clamped to the last of the month (billing
+ * 1.3).
+ */
 export function addMonths(local: LocalMs, months: number): LocalMs {
   assert(Number.isInteger(months), `${months} months`);
   const days = dayNumber(local);
@@ -80,13 +83,13 @@ export function addMonths(local: LocalMs, months: number): LocalMs {
   return daysOfDate(toYear, toMonth, clamped) * DAY_MS + (local - days * DAY_MS);
 }
 
-/** Months since year 0 of the local date, for differences. */
+/** Months from year 0 to the local date, for computing differences. */
 export function monthNumber(local: LocalMs): number {
   const { year, month } = civilDate(dayNumber(local));
   return year * 12 + month - 1;
 }
 
-/** 00:00 on the first of a month given as `monthNumber` counts it. */
+/** 00:00 on the first of a month; `monthIndex` is a result of `monthNumber`. */
 export function startOfMonth(monthIndex: number): LocalMs {
   const year = Math.floor(monthIndex / 12);
   return daysOfDate(year, monthIndex - year * 12 + 1, 1) * DAY_MS;

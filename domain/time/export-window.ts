@@ -11,8 +11,8 @@ const LENGTH_MS: Readonly<Record<(typeof EXPORT_INTERVALS)[number], number>> = {
 };
 
 /**
- * The last whole window of an export at `at`, half-open: windows are counted from the epoch in UTC, so
- * that they join without gap or overlap (money 19.4).
+ * The last complete window of an export at `at`, half-open. Windows are counted from the epoch in UTC, so
+ * that they have no gap and no overlap (money 19.4).
  */
 export function exportWindow(interval: (typeof EXPORT_INTERVALS)[number], at: Instant): Period {
   const length = LENGTH_MS[interval];

@@ -3,8 +3,8 @@ import { Temporal } from 'temporal-polyfill';
 import { civilDate, DAY_MS, dayNumber, daysInMonth, daysOfDate } from './civil.ts';
 
 /**
- * Everywhere in records, requests of `domain/` and its answers an instant is ISO 8601 text in UTC with
- * milliseconds, `2026-01-31T09:30:00.000Z`, as Postgres rows have it. Milliseconds since the epoch are
+ * In records, and in arguments and results of `domain/`, an instant is ISO 8601 text in UTC with
+ * milliseconds, `2026-01-31T09:30:00.000Z`, as in Postgres rows. Milliseconds since the epoch are
  * used inside `domain/time` and where very many instants are compared.
  */
 export type Instant = string;
@@ -15,7 +15,10 @@ export interface Period {
   readonly end: Instant;
 }
 
-/** Milliseconds since 1970-01-01T00:00Z of ISO 8601 text with a zone; finer digits are cut off. Throws a RangeError for other text. */
+/**
+ * Milliseconds since 1970-01-01T00:00Z of ISO 8601 text with a zone; finer digits are truncated. Throws a
+ * RangeError for other text.
+ */
 export function epochMs(instant: Instant): number {
   const parts = CANONICAL.exec(instant);
   if (parts === null) return Temporal.Instant.from(instant).epochMilliseconds;
@@ -24,11 +27,11 @@ export function epochMs(instant: Instant): number {
     throw new RangeError(`there is no day ${instant}`);
   }
   const seconds = (hour * 60 + minute) * 60 + second;
-  // A missing group is NaN: no fraction was written.
+  // A missing group is NaN: the text has no fraction.
   return daysOfDate(year, month, day) * DAY_MS + seconds * 1000 + (fraction || 0);
 }
 
-/** The canonical text of an instant between the years 0 and 9999. */
+/** The canonical text of an instant in the years 0 to 9999. */
 export function isoText(ms: number): Instant {
   assert(Number.isInteger(ms), `${ms} is not a whole number of milliseconds`);
   const days = dayNumber(ms);
@@ -49,17 +52,17 @@ export function isWithin(at: Instant, start: Instant, end: Instant | null): bool
   return ms >= epochMs(start) && (end === null || ms < epochMs(end));
 }
 
-/** The later of two instants; null stands for "no bound". */
+/** The later of two instants; null means no bound. */
 export function laterOf(instant: Instant, bound: Instant | null): Instant {
   return bound !== null && epochMs(bound) > epochMs(instant) ? bound : instant;
 }
 
-/** The earlier of two instants; null stands for "no bound". */
+/** The earlier of two instants; null means no bound. */
 export function earlierOf(instant: Instant, bound: Instant | null): Instant {
   return bound !== null && epochMs(bound) < epochMs(instant) ? bound : instant;
 }
 
-/** The part of a period inside `[start, end)`, null when nothing is. A null end is open. */
+/** The part of a period inside `[start, end)`; null when empty. A null end is open. */
 export function intersection(period: Period, start: Instant, end: Instant | null): Period | null {
   const from = laterOf(period.start, start);
   const to = earlierOf(period.end, end);

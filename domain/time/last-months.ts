@@ -1,7 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
 import { isoText, type Instant, type Period } from './instant.ts';
 
-/** The last `count` calendar months in UTC, the oldest first; the last one is the current month up to `at`. */
+/** The last `count` calendar months in UTC, oldest first; the last one is the current month up to `at`. */
 export function lastMonths(at: Instant, count: number): Period[] {
   const now = Temporal.Instant.from(at).toZonedDateTimeISO('UTC');
   const first = now.with({ day: 1 }).startOfDay();

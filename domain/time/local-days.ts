@@ -4,17 +4,17 @@ import { epochMs, isoText, type Instant } from './instant.ts';
 import { windowStart } from './usage-windows.ts';
 import { zoneOf } from './zone.ts';
 
-/** Back to the full hour on the zone's clock. */
+/** Rounds down to the full hour in the zone. */
 export function floorToHour(at: Instant, timezone: string): Instant {
   return floorTo('HOUR', at, timezone);
 }
 
-/** Back to local midnight: the instant at which the local date began. */
+/** Rounds down to local midnight: the instant at which the local date begins. */
 export function floorToDay(at: Instant, timezone: string): Instant {
   return floorTo('DAY', at, timezone);
 }
 
-/** Back to the local midnight of Monday (billing 2.4). */
+/** Rounds down to the local midnight of Monday (billing 2.4). */
 export function floorToWeek(at: Instant, timezone: string): Instant {
   return floorTo('WEEK', at, timezone);
 }
@@ -25,7 +25,7 @@ export function advanceDays(at: Instant, days: number, timezone: string): Instan
   return isoText(zone.toInstant(zone.toLocal(epochMs(at)) + days * DAY_MS));
 }
 
-/** Local dates from the date of `start` to the date of `end`, the latter not counted. */
+/** Number of local dates from the date of `start` to the date of `end`, excluding the latter. */
 export function localDaysBetween(start: Instant, end: Instant, timezone: string): number {
   const zone = zoneOf(timezone);
   return dayNumber(zone.toLocal(epochMs(end))) - dayNumber(zone.toLocal(epochMs(start)));

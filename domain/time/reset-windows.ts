@@ -3,25 +3,26 @@ import type { BillingSchedule } from './billing-periods.ts';
 import { epochMs, intersection, isoText, type Instant, type Period } from './instant.ts';
 import { windowGrid } from './usage-windows.ts';
 
-/** How often an allowance begins anew. */
+/** How often an allowance resets. */
 export type UsageResetPeriod = RecurringPeriod | 'NEVER';
 
-/** What decides the windows: the subscription's start, anchor and zone. Its own period does not. */
+/** Fields that decide the windows: the subscription's start, anchor and zone, but not its own period. */
 export type ResetSchedule = Pick<
   BillingSchedule,
   'start_date' | 'billing_anchor' | 'billing_cycle' | 'customer_timezone'
 >;
 
-/** A window in which one allowance is used up; a null end is open (NEVER). */
+/** The window of one allowance; a null end is open (NEVER). */
 export interface ResetWindow {
   readonly start: Instant;
   readonly end: Instant | null;
 }
 
 /**
- * The window that holds an instant (billing 4): DAILY the local calendar day, WEEKLY steps of
- * seven days and the longer ones steps of the boundary function from the subscription's anchor, NEVER
- * one window from its start. The first one begins with the subscription. `at` is not before it.
+ * The window that contains an instant (billing 4). DAILY is the local calendar day. WEEKLY is
+ * steps of seven days, longer periods are steps of the boundary function, both from the subscription's
+ * anchor. NEVER is one window from its start. The first window begins with the subscription. `at` is not
+ * before the subscription.
  */
 export function resetWindowAt(
   schedule: ResetSchedule,
@@ -37,7 +38,7 @@ export function resetWindowAt(
   };
 }
 
-/** The windows that overlap a period, oldest first, each cut to it. One for NEVER. */
+/** The windows that overlap a period, oldest first, each cut to the period. NEVER has one window. */
 export function resetWindowsWithin(
   schedule: ResetSchedule,
   reset: UsageResetPeriod,
@@ -56,7 +57,7 @@ export function resetWindowsWithin(
   return windows;
 }
 
-/** When the allowance that is used at `at` begins anew; null for NEVER. */
+/** When the allowance at `at` next resets; null for NEVER. */
 export function nextUsageReset(
   schedule: ResetSchedule,
   reset: UsageResetPeriod,

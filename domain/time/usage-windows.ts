@@ -13,30 +13,30 @@ import { zoneOf, type Zone } from './zone.ts';
 
 export type BucketSize = (typeof BUCKET_SIZES)[number];
 
-/** A grid of windows: their size, whose calendar they follow, and where months begin. */
+/** A grid of windows: their size, their calendar, and where months begin. */
 export interface UsageWindow {
   readonly bucket_size: BucketSize;
   readonly timezone: string;
-  /** Where MONTH windows begin; null = the first of the month. */
+  /** Where MONTH windows begin; null means the first of the month. */
   readonly billing_anchor: string | null;
 }
 
 /** One window of a usage grid inside a range. */
 export interface WindowCell extends Period {
-  /** The start of the uncut window on its grid: its identity, also where the range cuts it. */
+  /** The start of the uncut window on its grid: its identity, even when the range cuts it. */
   readonly window_start: Instant;
   /** The end of the uncut window. */
   readonly window_end: Instant;
 }
 
 /**
- * A grid of windows that tile all time (billing 2.4), in milliseconds. Windows up to an hour
- * follow the clock on the wall, so a day of 23 or 25 hours has as many hourly windows; 3, 6 and 12
- * hours, days and weeks begin at their wall-clock time, so on such a day one of them is shorter or
- * longer; MONTH follows the boundary function from the billing anchor, or the first of the month.
+ * A grid of windows without gaps (billing 2.4), in milliseconds. Windows up to an hour follow
+ * the local clock, so a day of 23 or 25 hours has as many hourly windows. Windows of 3, 6 and 12 hours,
+ * days and weeks begin at fixed local times, so on such a day one of them is shorter or longer. MONTH
+ * follows the boundary function from the billing anchor, or the first of the month.
  */
 export interface WindowGrid {
-  /** The window that holds an instant. */
+  /** The window that contains an instant. */
   cellAt(ms: number): { readonly start: number; readonly end: number };
 }
 
@@ -62,8 +62,8 @@ export interface WindowSpan {
 }
 
 /**
- * The windows that overlap `[from, until)`, oldest first. A month of minutes is 44,640 of them, which is
- * why they are numbers here: as texts they would take ten times as long.
+ * The windows that overlap `[from, until)`, oldest first. A month has 44,640 windows of a minute, so they
+ * are numbers: texts would take ten times as long.
  */
 export function windowSpans(window: UsageWindow, from: number, until: number): WindowSpan[] {
   const grid = windowGrid(window);
@@ -97,7 +97,7 @@ export function windowsWithin(window: UsageWindow, period: Period): WindowCell[]
   });
 }
 
-/** The start of the window that holds an instant. */
+/** The start of the window that contains an instant. */
 export function windowStart(window: UsageWindow, at: Instant): Instant {
   return isoText(windowGrid(window).cellAt(epochMs(at)).start);
 }
@@ -119,8 +119,8 @@ const HOURS: ReadonlyMap<BucketSize, number> = new Map([
 ]);
 
 /**
- * Windows of at most an hour: the wall clock rounded down, and a change of the clock inside such a
- * window (half an hour on Lord Howe) ends it.
+ * Windows of at most an hour: the wall clock rounded down. A clock change inside a window (half an hour
+ * on Lord Howe) ends the window.
  */
 function clockGrid(zone: Zone, size: number): WindowGrid {
   return {
@@ -136,7 +136,7 @@ function clockGrid(zone: Zone, size: number): WindowGrid {
   };
 }
 
-/** Windows that begin at wall-clock times, `size` apart from the time that `origin` gives. */
+/** Windows that begin at fixed local times, `size` apart, counted from the time that `origin` returns. */
 function wallGrid(zone: Zone, size: number, origin: (local: LocalMs) => LocalMs): WindowGrid {
   return {
     cellAt(ms) {
@@ -167,8 +167,8 @@ function monthGrid(zone: Zone, anchor: Instant | null): WindowGrid {
 }
 
 /**
- * The cell of an ascending boundary function that holds an instant, from an index near it. Boundaries
- * that fall together (a date that a zone skipped) make no cell.
+ * The cell of an ascending boundary function that contains an instant, searched from an index near it. Equal
+ * boundaries (a date that a zone skipped) make no cell.
  */
 function around(
   ms: number,

@@ -3,26 +3,26 @@ import { Temporal } from 'temporal-polyfill';
 import { invalidField } from '../errors.ts';
 import { DAY_MS, type LocalMs } from './civil.ts';
 
-/** Clocks of one IANA time zone. */
+/** Clock of one IANA time zone. */
 export interface Zone {
-  /** The name as the tz database writes it. */
+  /** The name as written in the tz database. */
   readonly name: string;
   /** Local clock minus UTC in milliseconds, at an instant. */
   offsetAt(ms: number): number;
-  /** What the clock shows at an instant. */
+  /** The local time at an instant. */
   toLocal(ms: number): LocalMs;
   /**
-   * The instant at which the clock shows `local`. A clock time that is skipped (spring forward) moves
-   * forward by the gap; one that comes twice (fall back) is the earlier instant (billing 1.3).
+   * The instant at which the clock shows `local`. A skipped local time (spring forward) moves forward by
+   * the gap. A repeated local time (fall back) is the earlier instant (billing 1.3).
    */
   toInstant(local: LocalMs): number;
-  /** The latest change of offset in `(after, upTo]`, null when there is none. */
+  /** The latest change of offset in `(after, upTo]`; null when there is none. */
   changeWithin(after: number, upTo: number): number | null;
 }
 
 /**
- * The zone of a name that a record holds; empty = UTC. An unknown name is a bug of the caller: names of
- * clients go through `parseTimezone`.
+ * The zone of a stored name; empty means UTC. An unknown name is a bug of the caller: client input goes
+ * through `parseTimezone`.
  */
 export function zoneOf(name: string): Zone {
   const known = zones.get(name);
@@ -36,18 +36,18 @@ export function zoneOf(name: string): Zone {
 }
 
 /**
- * The IANA name that a client sent, in any letter case; empty = UTC. Refuses everything else, offsets
- * such as `+05:30` too, with `validation_error` (billing 1.1).
+ * Parses a client's IANA name, in any letter case; empty means UTC. Refuses other values, including offsets
+ * such as `+05:30`, with `validation_error` (billing 1.1).
  */
 export function parseTimezone(name: string, path: string): string {
   const canonical = ianaName(name.trim());
   if (canonical === null) {
-    throw invalidField(path, `"${name}" is no IANA time zone, such as "Europe/Berlin"`);
+    throw invalidField(path, `"${name}" is not an IANA time zone such as "Europe/Berlin"`);
   }
   return canonical;
 }
 
-/** A memo and no state: a zone is a pure function of its name. There are some 600 names. */
+/** A cache, not state: a zone is a pure function of its name. There are about 600 names. */
 const zones = new Map<string, Zone>();
 
 function ianaName(name: string): string | null {
@@ -60,7 +60,7 @@ function ianaName(name: string): string | null {
   }
 }
 
-/** The offsets of some years: `offsets[i]` holds from `starts[i]` on. */
+/** The offsets of four years: `offsets[i]` applies from `starts[i]` on. */
 interface Block {
   readonly starts: readonly number[];
   readonly offsets: readonly number[];
@@ -69,8 +69,8 @@ interface Block {
 const BLOCK_MS = 1_461 * DAY_MS;
 
 /**
- * Offsets are read from Temporal once for each four years and zone and looked up from then on: asking
- * Temporal each time costs 10 µs, and one page of invoices asks some 100,000 times.
+ * Offsets are read from Temporal once for each four years and zone, then looked up: a call to Temporal
+ * costs 10 µs, and one page of invoices needs about 100,000 offsets.
  */
 function createZone(name: string): Zone {
   const blocks = new Map<number, Block>();
@@ -108,7 +108,7 @@ function createZone(name: string): Zone {
         for (let index = lastAtOrBefore(starts, at); index >= 0; index -= 1) {
           const start = starts[index]!;
           if (start <= after) return null;
-          // The first entry is the beginning of four years, which need not be a change.
+          // The first entry is the start of four years; it need not be a change.
           if (offsetAt(start - 1) !== offsetAt(start)) return start;
         }
         at = starts[0]! - 1;
@@ -131,7 +131,7 @@ function readBlock(name: string, start: number, end: number): Block {
   }
 }
 
-/** The first of them is not after `ms`. */
+/** The first entry is not after `ms`. */
 function lastAtOrBefore(starts: readonly number[], ms: number): number {
   let index = starts.length - 1;
   while (starts[index]! > ms) index -= 1;

@@ -8,23 +8,23 @@ import type { Wallet } from './wallet.ts';
 /** A wallet's automatic top-up; credits as decimal text (money 3.3). */
 export interface AutoTopUp {
   readonly enabled: boolean;
-  /** True: an invoice is raised and its payment brings the credits. */
+  /** True: an invoice is created, and its payment adds the credits. */
   readonly invoicing: boolean;
   readonly threshold: string;
   readonly amount: string;
   /** Milliseconds; null when unset. */
   readonly cooldown_ms: number | null;
-  /** Money is collected with a saved mandate while the customer is away. */
+  /** Money is collected with a saved mandate while the customer is absent. */
   readonly off_session: boolean;
 }
 
-/** What stands of earlier top-ups of this wallet. */
+/** Earlier top-ups of this wallet, as far as they affect the next one. */
 export interface TopUpHistory {
-  /** Credits of every purchase that is pending, of whatever origin. */
+  /** Credits of every pending purchase, automatic or not. */
   readonly pending: readonly { readonly credit_amount: string; readonly is_auto: boolean }[];
   /** An invoice of an earlier automatic top-up of this wallet is finalized and not paid. */
   readonly has_unpaid_auto_invoice: boolean;
-  /** When the last automatic top-up was tried, successful or not; null: never. */
+  /** When the last automatic top-up was tried, successful or not; null means never. */
   readonly last_auto_top_up_at: string | null;
 }
 
@@ -41,14 +41,18 @@ export type AutoTopUpObstacle =
   | 'pending_credits_suffice'
   | 'cooldown';
 
-/** Between two direct top-ups, when no cooldown is set (money 3.6). */
+/** Minimum time between two direct top-ups when no cooldown is set (money 3.6). */
 export const DIRECT_PAUSE_MS = 60 * 1000;
-/** Between two collections without the customer, when no cooldown is set (interface, wallet; money 3.8). */
+/**
+ * Minimum time between two off-session collections when no cooldown is set (interface, wallet;
+ * money 3.8).
+ */
 export const OFF_SESSION_COOLDOWN_MS = 60 * 60 * 1000;
 
 /**
- * Whether one evaluation tops the wallet up, once (money 3.4 to 3.8). `realTimeCredits` is
- * the ongoing balance in credits; at the threshold counts. The alert switch has no say in it (3.11).
+ * Decides whether one evaluation tops the wallet up, once (money 3.4 to 3.8). `realTimeCredits` is
+ * the ongoing balance in credits; a balance equal to the threshold counts. The alert switch has no effect
+ * (3.11).
  */
 export function decideAutoTopUp(
   wallet: Pick<Wallet, 'wallet_status'>,
@@ -82,7 +86,7 @@ function isCooling(config: AutoTopUp, last: string | null, at: string): boolean 
   return epochMs(at) - epochMs(last) < (config.cooldown_ms ?? fallback);
 }
 
-/** Refuses a configuration that could not top up (money 3.2, 2.11.2). */
+/** Refuses a configuration that could never top up (money 3.2, 2.11.2). */
 export function validateAutoTopUp(
   wallet: Pick<Wallet, 'currency' | 'topup_conversion_rate'>,
   config: AutoTopUp,
@@ -101,8 +105,8 @@ export type CooldownUnit = keyof typeof UNIT_MS;
 const COOLDOWN_MAX_MS = 366 * UNIT_MS.DAY;
 
 /**
- * A cooldown in milliseconds: ISO 8601 (`PT90M`, `P1D`), the short form (`1h30m`, `0s` for none), or
- * `{value, unit}` (money 3.1). At most 366 days. Refuses anything else.
+ * Parses a cooldown into milliseconds: ISO 8601 (`PT90M`, `P1D`), the short form (`1h30m`, `0s` for none), or
+ * `{value, unit}` (money 3.1). At most 366 days. Refuses other input.
  */
 export function cooldownMs(
   input: string | { readonly value: number; readonly unit: CooldownUnit },
@@ -119,7 +123,7 @@ export function cooldownMs(
   return ms;
 }
 
-/** The one form in which a cooldown is answered: `1d2h3m4s` without the parts that are zero, `0s` for none. */
+/** The form of a cooldown in answers: `1d2h3m4s` without zero parts, `0s` for none. */
 export function cooldownText(ms: number): string {
   const parts = (['DAY', 'HOUR', 'MINUTE', 'SECOND'] as const).map((unit, index) => {
     const above = index === 0 ? Number.POSITIVE_INFINITY : UNIT_MS[UNITS_DOWN[index - 1]!];

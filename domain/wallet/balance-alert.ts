@@ -9,7 +9,10 @@ export type AlertState = (typeof ALERT_STATES)[number];
 /** Thresholds as decimal text: credits, or percent with `percentage` (money 4.5, money 4.5). */
 export interface AlertLevel {
   readonly threshold: string;
-  /** Stored and answered; a balance alert is about a falling balance whatever it says (money 4.3). */
+  /**
+   * Stored and returned, but ignored: a balance alert always fires on a falling balance (money
+   * 4.3).
+   */
   readonly condition: 'above' | 'below';
 }
 
@@ -21,7 +24,7 @@ export interface AlertSettings {
   readonly info: AlertLevel | null;
 }
 
-/** Refuses settings that can not be evaluated (money 4.2, 4.3; interface, percentage alerts). */
+/** Refuses settings that cannot be evaluated (money 4.2, 4.3; interface, percentage alerts). */
 export function validateAlertSettings(settings: AlertSettings, path = 'alert_settings'): void {
   const { critical, warning, info } = settings;
   const levels = [critical, warning, info].filter((level) => level !== null);
@@ -47,8 +50,8 @@ export function validateAlertSettings(settings: AlertSettings, path = 'alert_set
 }
 
 /**
- * The most severe level that a falling value has reached; `ok` when none is, or alerts are off; null
- * on a wallet without settings (money 4.4, 4.9).
+ * The most severe level that a falling value has reached; `ok` when it reached none or alerts are off; null
+ * for a wallet without settings (money 4.4, 4.9).
  */
 export function alertState(settings: AlertSettings | null, value: Decimal): AlertState | null {
   if (settings === null) return null;
@@ -63,14 +66,14 @@ export function alertState(settings: AlertSettings | null, value: Decimal): Aler
 export interface AlertTransition {
   readonly state: AlertState;
   readonly previous_state: AlertState;
-  /** Which of the two events of the alert's kind is emitted. */
+  /** Which of the two events of this alert kind is emitted. */
   readonly event: 'dropped' | 'recovered';
 }
 
 /**
- * What a new state means for the log: null when nothing is to be written. Every change is logged and
- * announced, to `ok` as a recovery; a first evaluation that finds all well is no change
- * (money 4.7, 4.8; interface, webhook notes 4). `previous` null: nothing was logged yet.
+ * The log entry for a new state; null when nothing is logged. Every change is logged and announced; a change
+ * to `ok` is a recovery. A first evaluation that results in `ok` is not a change (money 4.7,
+ * 4.8; interface, webhook notes 4). `previous` null means nothing was logged before.
  */
 export function alertTransition(
   previous: AlertState | null,
@@ -81,16 +84,16 @@ export function alertTransition(
   return { state, previous_state: before, event: state === 'ok' ? 'recovered' : 'dropped' };
 }
 
-/** A subscription's running period, as far as percentage alerts need it. */
+/** Fields of a subscription's running period that percentage alerts need. */
 export interface RunningPeriod {
   readonly subscription_status: string;
   readonly current_period_start: string;
 }
 
 /**
- * The value of a percentage alert: 100 × ongoing credits ÷ the credits that came in since the
- * earliest start of a running period, or ever when nothing runs (interface, wallet; money
- * 4.6). Null: the base is zero, so the evaluation is skipped and the state stays.
+ * The value of a percentage alert: 100 × ongoing credits ÷ credits added since the earliest start of a
+ * running period, or since the wallet exists when no period runs (interface, wallet; money
+ * 4.6). Null means the base is zero: the evaluation is skipped and the state stays.
  */
 export function percentageAlertValue(
   realTimeCredits: Decimal,

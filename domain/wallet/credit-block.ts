@@ -4,8 +4,8 @@ import { epochMs } from '../time/instant.ts';
 import { CREDIT_BUCKETS, type Consumption, type CreditReason } from './transaction.ts';
 
 /**
- * What is left of a completed credit row (money 2.3.1). Credits are decimal text; a null
- * priority is used last; `expiry_date` is exclusive: the block is dead at that instant.
+ * The remaining credits of a completed credit row (money 2.3.1). Credits are decimal text. A
+ * block with null priority is used last. `expiry_date` is exclusive: at that instant the block is expired.
  */
 export interface CreditBlock {
   readonly id: string;
@@ -16,12 +16,12 @@ export interface CreditBlock {
   readonly created_at: string;
 }
 
-/** A block whose credits wait for a late invoice is held at most this long after its expiry (money 2.7.4). */
+/** Maximum time after its expiry that a block is held for a late invoice (money 2.7.4). */
 export const HOLD_LIMIT_MS = 72 * 60 * 60 * 1000;
 
 /**
- * Whether the block can be spent at `at`. An invoice for a period that ended while the block was
- * alive may still use it for 72 hours after its expiry: `arrearsPeriodEnd` is that end, null for
+ * Whether the block can be spent at `at`. An invoice for a period that ended before the block expired may
+ * use it until 72 hours after the expiry. `arrearsPeriodEnd` is the end of that period; null for
  * every other purpose (money 2.5 step 4, 2.7.4).
  */
 export function isSpendable(
@@ -38,7 +38,10 @@ export function isSpendable(
   );
 }
 
-/** The order of use: priority, then the sooner expiry, then the older; ids settle what is left (money 2.5 step 5). */
+/**
+ * The order of use: priority, then the sooner expiry, then the older, then the id (money 2.5 step
+ * 5).
+ */
 export function inOrderOfUse(blocks: readonly CreditBlock[]): CreditBlock[] {
   return [...blocks].sort(
     (left, right) =>
@@ -55,13 +58,16 @@ export function inOrderOfUse(blocks: readonly CreditBlock[]): CreditBlock[] {
 
 export interface Taken {
   readonly breakdown: readonly Consumption[];
-  /** The blocks that were touched, with what is left of them. */
+  /** The changed blocks with their remaining credits. */
   readonly blocks: readonly CreditBlock[];
-  /** What no block covered; zero when all was. */
+  /** Credits that no block covered; zero when the blocks covered all. */
   readonly uncovered: Decimal;
 }
 
-/** Takes credits from the spendable blocks in order, as far as they go. */
+/**
+ * Takes credits from the spendable blocks in order of use, until the credits are covered or the blocks are
+ * empty.
+ */
 export function takeCredits(
   blocks: readonly CreditBlock[],
   credits: Decimal,
@@ -72,7 +78,7 @@ export function takeCredits(
   return takeInOrder(inOrderOfUse(spendable), credits);
 }
 
-/** Takes credits from the blocks in the order given, whatever their expiry. */
+/** Takes credits from the blocks in the given order and ignores their expiry. */
 export function takeInOrder(blocks: readonly CreditBlock[], credits: Decimal): Taken {
   const breakdown: Consumption[] = [];
   const touched: CreditBlock[] = [];
@@ -95,18 +101,18 @@ export const spendableCredits = (
   arrearsPeriodEnd: string | null = null,
 ): Decimal => availableCredits(blocks.filter((block) => isSpendable(block, at, arrearsPeriodEnd)));
 
-/** Credits in the blocks, expired or not. */
+/** Total credits of the blocks, including expired ones. */
 export const availableCredits = (blocks: readonly CreditBlock[]): Decimal =>
   sum(blocks.map((block) => decimal(block.credits_available)));
 
 /**
- * What a credit leaves for its block once it has filled the overdraft (money 2.4.2). With
- * no block left in an overdrawn wallet this is max(0, balance after).
+ * Credits that a new block keeps after its credits have filled the overdraft (money 2.4.2).
+ * In an overdrawn wallet without other blocks this is max(0, balance after).
  */
 export const availableAfterOverdraft = (overdrawn: Decimal, credits: Decimal): Decimal =>
   Decimal.max(credits.minus(overdrawn), ZERO);
 
-/** Granted and bought credits; the two sum to what is available (money 2.3.7). */
+/** Granted and purchased credits; they sum to the available credits (money 2.3.7). */
 export function creditsAvailableBreakdown(blocks: readonly CreditBlock[]): {
   readonly free: string;
   readonly purchased: string;

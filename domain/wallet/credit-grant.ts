@@ -32,15 +32,15 @@ export interface CreditGrant {
   readonly priority: number | null;
   readonly conversion_rate: string | null;
   readonly topup_conversion_rate: string | null;
-  /** With scope SUBSCRIPTION only: the others are templates. */
+  /** Only with scope SUBSCRIPTION: other grants are templates. */
   readonly start_date: string | null;
   readonly end_date: string | null;
   readonly credit_grant_anchor: string | null;
 }
 
 /**
- * Refuses a grant whose fields contradict each other, naming the field (money 5.1). `within`
- * are the dates of the subscription that runs it, null for a template.
+ * Refuses a grant with contradicting fields, naming the field (money 5.1). `within` holds the dates
+ * of the subscription that runs the grant; null for a template.
  */
 export function validateGrant(
   grant: CreditGrant,
@@ -60,7 +60,10 @@ export function validateGrant(
   else validateTemplate(grant);
 }
 
-/** All grants of one plan, addon or request have the same rates, absent ones included (money 5.1.4). */
+/**
+ * Requires that all grants of one plan, addon or request have the same rates; absent rates count too
+ * (money 5.1.4).
+ */
 export function assertSameRates(
   grants: readonly Pick<CreditGrant, 'conversion_rate' | 'topup_conversion_rate'>[],
 ): void {
@@ -77,8 +80,8 @@ export function assertSameRates(
 }
 
 /**
- * Refuses grants that no wallet could take: the customer's active PRE_PAID wallet in the currency has
- * other rates (money 5.1.5). A rate that the grant leaves open matches every wallet.
+ * Refuses grants that the customer's active PRE_PAID wallet in the currency cannot take, because its rates
+ * differ (money 5.1.5). A grant without a rate matches every wallet.
  */
 export function assertWalletAccepts(
   wallet: { readonly conversion_rate: string; readonly topup_conversion_rate: string } | null,
@@ -95,7 +98,7 @@ export function assertWalletAccepts(
   }
 }
 
-/** As many as a subscription's billing period may have. */
+/** The same limit as for a subscription's billing period. */
 const PERIOD_COUNT_MAX = 1200;
 
 function validateCadence(grant: CreditGrant): void {
@@ -111,7 +114,7 @@ function validateCadence(grant: CreditGrant): void {
     throw invalidField('period_count', `must be between 1 and ${PERIOD_COUNT_MAX}`);
 }
 
-/** Checked wherever a grant's expiry is computed, too. */
+/** Also checked wherever a grant's expiry is computed. */
 export function validateExpiration(
   grant: Pick<CreditGrant, 'expiration_type' | 'expiration_duration' | 'expiration_duration_unit'>,
 ): void {

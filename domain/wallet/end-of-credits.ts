@@ -12,16 +12,16 @@ import {
   type WalletDecision,
 } from './wallet.ts';
 
-/** A subscription period whose usage may still ask for credits. */
+/** A subscription period with usage that may still need credits. */
 export interface OpenPeriod {
   readonly period_end: string;
-  /** It has been rolled and its invoice is no draft any more. */
+  /** The period is rolled and its invoice is no longer a draft. */
   readonly is_invoiced: boolean;
 }
 
 /**
- * Whether a block that has expired still waits for the invoice of a period that ended while it was
- * alive, at most 72 hours (money 2.7.4).
+ * Whether an expired block is held for the invoice of a period that ended before the block expired, at most
+ * 72 hours (money 2.7.4).
  */
 export function isHeld(block: CreditBlock, periods: readonly OpenPeriod[], at: string): boolean {
   if (block.expiry_date === null) return false;
@@ -31,7 +31,7 @@ export function isHeld(block: CreditBlock, periods: readonly OpenPeriod[], at: s
   return periods.some((period) => !period.is_invoiced && epochMs(period.period_end) <= expiry);
 }
 
-/** Whether the sweep writes the block off: expired, something left, and not held (money 2.7). */
+/** Whether the sweep writes the block off: expired, credits left, and not held (money 2.7). */
 export const isDueToExpire = (
   block: CreditBlock,
   periods: readonly OpenPeriod[],
@@ -42,7 +42,10 @@ export const isDueToExpire = (
   decimal(block.credits_available).gt(0) &&
   !isHeld(block, periods, at);
 
-/** Writes off what is left of one block, on a wallet of any status (money 2.7.2, 2.5 step 8). */
+/**
+ * Writes off the remaining credits of one block, for a wallet of any status (money 2.7.2, 2.5 step
+ * 8).
+ */
 export function expireBlock(wallet: Wallet, block: CreditBlock, rowId: string): WalletDecision {
   const taken = takeInOrder([block], decimal(block.credits_available));
   const before = decimal(wallet.credit_balance);
@@ -62,9 +65,10 @@ export function expireBlock(wallet: Wallet, block: CreditBlock, rowId: string): 
 }
 
 /**
- * Closes the wallet and writes off what its blocks hold, expired ones too (money 2.12.1).
- * An overdraft stays on record as a balance below zero. Pending purchases fail and auto top-up is
- * switched off by the caller. Refuses a closed wallet, and one with a checkout under way (2.12.2).
+ * Closes the wallet and writes off the credits of its blocks, including expired ones (money
+ * 2.12.1).
+ * An overdraft stays on record as a negative balance. The caller fails pending purchases and switches
+ * auto top-up off. Refuses a closed wallet, and a wallet with an open checkout (2.12.2).
  */
 export function terminateWallet(
   wallet: Wallet,
@@ -99,10 +103,10 @@ export interface Conversion {
 }
 
 /**
- * Turns a PRE_PAID wallet into a POST_PAID one: the old one is closed, the new one has the same rates
- * and the same blocks, each with its reason, priority and expiry, and its old row as parent
- * (money 2.12.3). Refuses a wallet of another type, one that is not active, and one that
- * is overdrawn, because a debt is no credit to carry over.
+ * Turns a PRE_PAID wallet into a POST_PAID wallet. The old wallet is closed. The new one has the same rates
+ * and the same blocks: each keeps its reason, priority and expiry, and its old row becomes its parent
+ * (money 2.12.3). Refuses a wallet of another type, one that is not active, and an overdrawn
+ * one: a debt cannot be carried over as credit.
  */
 export function convertToPostpaid(
   wallet: Wallet,

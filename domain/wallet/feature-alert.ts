@@ -11,8 +11,8 @@ export interface FeatureAlertSettings {
 }
 
 /**
- * Refuses levels that can not be told apart (money 4.2): one condition for all, a warning
- * only with a critical level, and the more severe the further in the direction of the condition.
+ * Refuses ambiguous levels (money 4.2): all levels share one condition, a warning needs a critical
+ * level, and a more severe level lies further in the direction of the condition.
  */
 export function validateFeatureAlert(
   settings: FeatureAlertSettings,
@@ -37,7 +37,7 @@ export function validateFeatureAlert(
   });
 }
 
-/** The most severe level that the value has reached from the side of its condition; at the threshold counts. */
+/** The most severe level that the value has reached; a value equal to the threshold counts. */
 export function featureAlertState(settings: FeatureAlertSettings, value: Decimal): AlertState {
   if (!settings.alert_enabled) return 'ok';
   const reached = (level: AlertLevel | null): boolean => {

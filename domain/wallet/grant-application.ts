@@ -20,7 +20,9 @@ export interface GrantApplication {
 
 export type GrantApplicationReason = (typeof GRANT_APPLICATION_REASONS)[number];
 
-/** What to do with an application that is due. A recurring grant's next one follows `apply` and `skip`. */
+/**
+ * What to do with a due application. After `apply` and `skip`, a recurring grant gets its next application.
+ */
 export type ApplicationDecision =
   | { readonly action: 'apply'; readonly expiry_date: string | null }
   | { readonly action: 'skip'; readonly reason: string }
@@ -29,8 +31,8 @@ export type ApplicationDecision =
 
 /**
  * The outcome of a due application by the state of its subscription (money 5.4).
- * `scheduled_for` never moves: what waits is tried again at `next_attempt_at`, which is no failure.
- * Credits that would be expired already are skipped (5.5.5).
+ * `scheduled_for` never changes. A deferred application is retried at `next_attempt_at`; a deferral is
+ * not a failure. Credits that would already be expired are skipped (5.5.5).
  */
 export function decideApplication(
   subscription: {
@@ -64,20 +66,23 @@ export function decideApplication(
 const laterBy = (at: string, deferrals: number): string =>
   isoText(epochMs(at) + 30 * MINUTE_MS * 2 ** Math.min(deferrals, 4));
 
-/** When a failed application is tried again: 15 minutes, doubled with each failure, at most a day (money 5.3.6). */
+/**
+ * When a failed application is retried: after 15 minutes, doubled with each failure, at most a day
+ * (money 5.3.6).
+ */
 export const retryAt = (failures: number, at: string): string =>
   isoText(epochMs(at) + Math.min(15 * MINUTE_MS * 2 ** (failures - 1), 24 * 60 * MINUTE_MS));
 
-/** Failures after which somebody is told (money 5.3.6). */
+/** Number of failures that raises an alert (money 5.3.6). */
 export const FAILURES_TO_ALERT = 10;
 
 const MINUTE_MS = 60_000;
 
 /**
- * When the credits of an application expire, null for never (money 5.5.3, 5.5.4). A
- * duration counts from the period's start by the calendar of the subscription's zone: days keep the
- * local clock, months and years clamp to the month's end. BILLING_CYCLE is the end of the billing
- * period that holds the start; without one it refuses rather than give credits that never expire.
+ * When the credits of an application expire; null means never (money 5.5.3, 5.5.4). A duration
+ * counts from the period's start by the calendar of the subscription's time zone: days keep the local
+ * time of day, months and years clamp to the month's end. BILLING_CYCLE is the end of the billing period
+ * that contains the start; without a billing period it refuses, so that credits never lack an expiry.
  */
 export function grantExpiry(
   grant: Pick<CreditGrant, 'expiration_type' | 'expiration_duration' | 'expiration_duration_unit'>,
@@ -120,15 +125,15 @@ const DURATION_PERIODS = {
 } as const;
 
 /**
- * The first period's credits of a grant that is attached inside a billing period (money
- * 5.2.6): with create_prorations, and a recurring grant of the billing period's own length, the part
- * of the period that is left; else all of them. Full precision (5.2.7).
+ * Credits of the first period of a grant that is attached inside a billing period (money
+ * 5.2.6). With create_prorations and a recurring grant of the same length as the billing period: the
+ * share for the rest of the period. Otherwise all credits. Full precision (5.2.7).
  */
 export function firstPeriodCredits(
   grant: Pick<CreditGrant, 'cadence' | 'credits'>,
   proration: {
     readonly proration_behavior: 'create_prorations' | 'none';
-    /** The grant's period and count equal the subscription's billing period and count. */
+    /** The grant's period and period count equal those of the subscription's billing period. */
     readonly is_same_period: boolean;
     readonly billing_period: { readonly start: string; readonly end: string };
     readonly attached_at: string;
@@ -141,7 +146,7 @@ export function firstPeriodCredits(
   return roundToStorage(credits.times(left).div(epochMs(end) - epochMs(start)));
 }
 
-/** Whether the first period is a part, which ends with the billing period and anchors the next ones there. */
+/** Whether the first period is prorated: it then ends with the billing period, and that end is the anchor. */
 export const proratesFirstPeriod = (
   grant: Pick<CreditGrant, 'cadence'>,
   proration: {

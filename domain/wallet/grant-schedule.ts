@@ -17,25 +17,25 @@ export interface RunningGrant extends Pick<
   'credits' | 'cadence' | 'period' | 'period_count'
 > {
   readonly start_date: string;
-  /** Exclusive; null: it does not end. */
+  /** Exclusive; null means no end. */
   readonly end_date: string | null;
-  /** Where the grant's periods are counted from. */
+  /** The instant from which the grant's periods are counted. */
   readonly credit_grant_anchor: string;
   readonly timezone: string;
 }
 
-/** When a grant starts and from where its periods count, by how it came to the subscription. */
+/** When a grant starts and from which instant its periods count, depending on how it was attached. */
 export interface GrantStart {
   readonly start_date: string;
   readonly credit_grant_anchor: string;
 }
 
-/** How a first period that is cut short is paid for. */
+/** Proration of a first period that is cut short. */
 export type FirstPeriodProration = Parameters<typeof firstPeriodCredits>[1];
 
 /**
- * The start of a grant that a subscription is created with: at the end of its trial, with which it
- * moves, else at its start (money 5.2.1).
+ * The start of a grant that is created with its subscription: the end of the trial, and it moves when the
+ * trial end moves; without a trial, the start of the subscription (money 5.2.1).
  */
 export const grantStart = (subscription: {
   readonly start_date: string;
@@ -46,9 +46,8 @@ export const grantStart = (subscription: {
 };
 
 /**
- * The start of a grant that is attached later, with an addon or by itself. A prorated one counts its
- * periods from the end of the running billing period, so that the later ones align (money
- * 5.2.6).
+ * The start of a grant that is attached later, alone or with an addon. A prorated grant counts its periods
+ * from the end of the running billing period, so that later periods align (money 5.2.6).
  */
 export const attachedGrantStart = (
   grant: Pick<CreditGrant, 'cadence'>,
@@ -61,8 +60,8 @@ export const attachedGrantStart = (
 });
 
 /**
- * The first application of a grant, null when its end leaves no whole period (money 5.3), or comes
- * no later than a one-time grant's only moment (5.1.7).
+ * The first application of a grant. Null when the grant ends before a whole period (money 5.3), or
+ * no later than the only application of a one-time grant (5.1.7).
  */
 export function firstApplication(
   grant: RunningGrant,
@@ -78,9 +77,9 @@ export function firstApplication(
 }
 
 /**
- * The application that follows one that is applied or skipped, made in the same transaction, so that
- * a recurring grant always has one open (money 5.3.2). Null at the grant's end, and for a
- * one-time grant. The tail that is shorter than a period gives nothing (5.3.4).
+ * The application after an applied or skipped one. It is created in the same transaction, so a recurring
+ * grant always has an open application (money 5.3.2). Null at the grant's end and for a
+ * one-time grant. A last part shorter than a period gives no credits (5.3.4).
  */
 export function nextApplication(
   grant: RunningGrant,
@@ -90,16 +89,17 @@ export function nextApplication(
   return periodApplication(grant, previous.period_end, grant.credits, 'recurring_credit_grant');
 }
 
-/** The end of the years that an instant can be written in. */
+/** The last instant that can be written. */
 const LAST_MS = epochMs('9999-12-31T23:59:59.999Z');
 
-/** States in which nothing is applied: what is due stays open (money 5.4). */
+/** States in which no grant is applied; due applications stay open (money 5.4). */
 const WAITING: readonly SubscriptionStatus[] = ['draft', 'incomplete', 'trialing'];
 
 /**
- * The application of a grant that is open at `at`: the one that is due next, or the first one as long as the
- * subscription's state defers it (money 5.3.2, 5.4, 5.6.4). Null when the subscription is cancelled
- * or the grant has nothing more to give.
+ * The open application of a grant at `at`: the next due one, or the first one while the subscription's
+ * state defers it (money 5.3.2, 5.4, 5.6.4). Null when the subscription is cancelled or the grant
+ * has
+ * no further application.
  */
 export function upcomingApplication(
   grant: RunningGrant,
@@ -112,7 +112,7 @@ export function upcomingApplication(
   if (first === null || first.scheduled_for > at) return first;
   if (WAITING.includes(subscription_status)) return first;
   if (grant.cadence === 'ONETIME') return null;
-  // Not by stepping from the first: a daily grant of ten years has thousands of periods.
+  // Computed directly, not stepped from the first: a daily grant of ten years has thousands of periods.
   const grid = grantGrid(grant);
   const nextMs = grid.boundaryMs(grid.indexAt(at) + 1);
   if (nextMs > LAST_MS) return null;
@@ -120,9 +120,9 @@ export function upcomingApplication(
 }
 
 /**
- * The applications after a grant has ended or its subscription was cancelled at `from`: open ones due
- * at or after it are cancelled, because a boundary belongs to the next period (money 5.1.7,
- * 5.6.3).
+ * The applications after a grant ended, or its subscription was cancelled, at `from`. Open applications
+ * due at or after `from` are cancelled, because a boundary belongs to the next period (money
+ * 5.1.7, 5.6.3).
  */
 export function cancelApplications(
   applications: readonly GrantApplication[],
@@ -163,7 +163,10 @@ const application = (
   application_reason: reason,
 });
 
-/** Boundaries on the wall clock of the subscription's zone, counted from the anchor (money 5.3.3). */
+/**
+ * Boundaries by the local time of the subscription's time zone, counted from the anchor (money
+ * 5.3.3).
+ */
 function grantGrid(grant: RunningGrant): BillingGrid {
   assert(grant.period !== null && grant.period_count !== null, 'a recurring grant has a period');
   return billingGrid({

@@ -21,7 +21,10 @@ import {
   type WalletDecision,
 } from './wallet.ts';
 
-/** A purchase and its bonus, in this order: the purchase fills an overdraft first (money 2.4.3). */
+/**
+ * Rows of a purchase and its bonus, in this order, because the purchase fills an overdraft first
+ * (money 2.4.3).
+ */
 export function requestPurchase(
   wallet: Wallet,
   commands: readonly CreditCommand[],
@@ -31,10 +34,10 @@ export function requestPurchase(
 }
 
 /**
- * Completes the pending rows of a purchase (money 2.11.6): balances before and after are
- * rewritten to what the wallet has now, and only now credits become available. `expiry_date` of a
- * bonus counts from here, so the caller sets it on the row first (2.11.10). A row that is completed
- * already is left alone. Refuses a failed row, and a closed wallet: such money is refunded (2.11.9).
+ * Completes the pending rows of a purchase (money 2.11.6): sets balances before and after from the
+ * wallet's current balance and makes the credits available. The expiry of a bonus counts from this
+ * moment, so the caller sets `expiry_date` on the row first (2.11.10). A completed row is left unchanged.
+ * Refuses a failed row and a closed wallet: that money is refunded (2.11.9).
  */
 export function completePurchase(
   wallet: Wallet,
@@ -69,7 +72,7 @@ export function completePurchase(
   return { wallet: current, rows, blocks: opened };
 }
 
-/** Pending rows fail together, when their checkout or invoice ends without money (money 2.11.8). */
+/** Fails all pending rows together, when their checkout or invoice ends unpaid (money 2.11.8). */
 export const failPurchase = (pending: readonly WalletTransaction[]): WalletTransaction[] =>
   pending.map((row) => ({
     ...row,
@@ -77,9 +80,9 @@ export const failPurchase = (pending: readonly WalletTransaction[]): WalletTrans
   }));
 
 /**
- * Takes back what is left of credits whose invoice is voided, before the money is refunded
- * (money 9.16). `bought` are the blocks of the purchase and its bonus, with the credits that
- * each brought. When some are spent already it refuses with 409, unless the caller insists.
+ * Takes back the remaining credits of a voided invoice, before the money is refunded (money 9.16).
+ * `bought` holds the blocks of the purchase and its bonus, with the credits that each added. When some
+ * credits are already spent, it refuses with 409 unless the caller forces it.
  */
 export function recallPurchase(
   wallet: Wallet,
@@ -108,15 +111,15 @@ export function recallPurchase(
   return { wallet: withCreditBalance(wallet, after), rows: [row], blocks: taken.blocks };
 }
 
-/** One slab of `bonus_credits_topup_config`; decimals as text. */
+/** One step of `bonus_credits_topup_config`; decimals as text. */
 export interface BonusSlab {
   readonly threshold: string;
   readonly bonus: { readonly type: 'flat' | 'percentage'; readonly value: string };
 }
 
 /**
- * Credits given on top of bought ones: an explicit bonus, else that of the highest slab reached, else
- * none (money 2.11.10). A percentage is of the credits bought.
+ * Credits given in addition to purchased ones: an explicit bonus, else the bonus of the highest slab reached,
+ * else none (money 2.11.10). A percentage applies to the purchased credits.
  */
 export function bonusCredits(
   bought: Decimal,

@@ -5,10 +5,10 @@ import { epochMs } from '../time/instant.ts';
 import { spendableCredits, type CreditBlock } from './credit-block.ts';
 import { overdraft, type Wallet } from './wallet.ts';
 
-/** An open invoice as a claim on credits. */
+/** An open invoice that may claim credits. */
 export interface ClaimingInvoice extends OpenInvoice {
   readonly period_end: string | null;
-  /** It sells credits, which is no claim on them (money 2.8.7). */
+  /** It sells credits, so it does not claim any (money 2.8.7). */
   readonly is_top_up: boolean;
 }
 
@@ -16,17 +16,17 @@ export interface ClaimingInvoice extends OpenInvoice {
 export interface RealTimeBalance {
   readonly real_time_balance: string;
   readonly real_time_credit_balance: string;
-  /** Priced usage of the running periods that was taken off. */
+  /** Priced usage of the running periods, subtracted from the balance. */
   readonly current_period_usage: string;
-  /** What open invoices took off. */
+  /** Amount of open invoices, subtracted from the balance. */
   readonly unpaid_invoices_amount: string;
 }
 
 /**
- * What a wallet has left once everything is counted that is used and not settled (money
- * 2.8). `usage` is priced usage of the running periods, with entitlements, commitments and overage.
- * A PRE_PAID wallet may go below zero; a POST_PAID one shows its settled balance, a wallet that is
- * not active shows zero. Credits that have expired, held ones too, no longer count (2.7.5).
+ * The balance of a wallet after everything used but not settled (money 2.8). `usage` is priced
+ * usage of the running periods, with entitlements, commitments and overage. A PRE_PAID wallet may go
+ * below zero; a POST_PAID wallet shows its settled balance; a wallet that is not active shows zero.
+ * Expired credits no longer count, even when held (2.7.5).
  */
 export function realTimeBalance(
   wallet: Wallet,
@@ -48,9 +48,9 @@ export function realTimeBalance(
 }
 
 /**
- * What open invoices will ask of the wallet: all that is open on them where it may pay fixed fees,
- * else the usage part (money 2.8.5). The draft of a running period is left out, because
- * its usage is counted already.
+ * What open invoices will take from the wallet: their whole open amount where the wallet may pay fixed fees,
+ * else their usage part (money 2.8.5). The draft of a running period is left out, because its
+ * usage is already counted.
  */
 function unpaidClaims(
   currency: string,

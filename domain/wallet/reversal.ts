@@ -12,17 +12,17 @@ import {
   type WalletDecision,
 } from './wallet.ts';
 
-/** Credits that come back after their block has expired live this much longer (money 9.11). */
+/** Lifetime of credits that are returned after their block has expired (money 9.11). */
 export const RETURNED_CREDITS_DAYS = 30;
 
 /**
- * Undoes a debit: exactly its credits go back to exactly the blocks they came from, as one
- * INVOICE_VOID_REFUND row for each block, with the block as parent (money 2.6.6, 9.11). No
- * rate is involved. A block that has expired by `at` stays dead; what it gave becomes a block of its
- * own with the same priority that expires 30 days later.
+ * Undoes a debit: returns exactly its credits to exactly the blocks they came from. Writes one
+ * INVOICE_VOID_REFUND row per block, with the block as parent (money 2.6.6, 9.11). No rate is
+ * used. A block that has expired by `at` stays expired; its credits become a new block with the same
+ * priority that expires 30 days later.
  *
- * `open` are the blocks that have credits left, `consumed` those that the debit's breakdown names (a
- * spent one has none left). An overdraft is filled first, as by every credit.
+ * `open` holds the blocks with credits left. `consumed` holds the blocks that the debit's breakdown names
+ * (a spent block has no credits left). The credits fill an overdraft first, as every credit does.
  */
 export function reverseDebit(
   wallet: Wallet,
@@ -62,7 +62,7 @@ export function reverseDebit(
       transaction_reason: isDead ? 'INVOICE_VOID_REFUND' : block.transaction_reason,
       credits_available: decimalText(decimal(target.credits_available).plus(returned)),
     });
-    // The credits of a living block are counted there and not in the row a second time.
+    // When the block has not expired, the block counts these credits; the row must not count them again.
     rows.push(isDead ? row : { ...row, credits_available: '0' });
     owed = owed.minus(amount.minus(returned));
     current = withCreditBalance(current, decimal(row.credit_balance_after));
@@ -87,6 +87,6 @@ const returnedRow = (
     parent_transaction_id: block.id,
   });
 
-/** Days of 24 hours: the credits are the company's gift, no date of a calendar. */
+/** Days of 24 hours: the credits are goodwill, not tied to a calendar date. */
 const daysLater = (at: string, days: number): string =>
   isoText(epochMs(at) + days * 24 * 60 * 60 * 1000);

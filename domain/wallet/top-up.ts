@@ -7,7 +7,7 @@ import { assertClientKey } from './transaction-key.ts';
 import type { CreditReason } from './transaction.ts';
 import type { Wallet } from './wallet.ts';
 
-/** Reasons that a client may top up with (money 2.11). */
+/** Top-up reasons that a client may send (money 2.11). */
 export const TOP_UP_REASONS = [
   'FREE_CREDIT_GRANT', 'PURCHASED_CREDIT_DIRECT', 'PURCHASED_CREDIT_INVOICED',
   'SUBSCRIPTION_CREDIT_GRANT',
@@ -15,9 +15,9 @@ export const TOP_UP_REASONS = [
 export type TopUpReason = (typeof TOP_UP_REASONS)[number];
 
 export interface TopUpRequest {
-  /** Wins over `amount` when both are sent (money 2.2.7). */
+  /** Takes precedence over `amount` when both are sent (money 2.2.7). */
   readonly credits_to_add: Decimal | null;
-  /** Money; becomes credits at the top-up rate. */
+  /** Money; converted to credits at the top-up rate. */
   readonly amount: Decimal | null;
   readonly transaction_reason: TopUpReason;
   readonly bonus_credits_to_add: Decimal | null;
@@ -30,21 +30,21 @@ export interface TopUpRequest {
 
 /** Tenant setting `wallet_topup_config`; decimals as text. */
 export interface TopUpConfig {
-  /** Credits; `0` is no limit. */
+  /** Credits; `0` means no limit. */
   readonly free_credit_limit_per_transaction: string;
-  /** Money by currency code in lower case; a currency that is absent has no minimum. */
+  /** Money by currency code in lower case; an absent currency has no minimum. */
   readonly min_topup_amount_per_currency: Readonly<Record<string, string>>;
 }
 
-/** What is bought or given: credits as the wallet counts, amount in money. */
+/** What is purchased or granted: `credits` in wallet credits, `amount` in money. */
 export interface TopUp {
   readonly credits: Decimal;
   readonly amount: Decimal;
 }
 
 /**
- * Checks a top-up and turns it into credits and money (money 2.2.6, 2.11.1 to 2.11.3). The
- * quotient of an amount can be inexact; the money stays what was asked for.
+ * Checks a top-up and converts it to credits and money (money 2.2.6, 2.11.1 to 2.11.3). The credits
+ * for an amount can be inexact; the money stays the requested amount.
  */
 export function checkTopUp(
   wallet: Wallet,
@@ -95,8 +95,8 @@ export function assertFreeLimit(credits: Decimal, config: TopUpConfig, path: str
 }
 
 /**
- * The status of a purchase's rows when they are made (money 2.11.4). An invoiced one waits
- * for its invoice unless the tenant completes such purchases at once; with a checkout, and for an end
+ * The initial status of a purchase's rows (money 2.11.4). An invoiced purchase waits for its
+ * invoice unless the tenant completes such purchases immediately. With a checkout, or for an end
  * customer, it always waits.
  */
 export function purchaseTrigger(
@@ -112,7 +112,9 @@ export function purchaseTrigger(
   return options.auto_complete && !options.has_checkout ? 'record' : 'request';
 }
 
-/** An expiry written as the integer YYYYMMDD: midnight UTC of that date, exclusive (money 2.1.9). */
+/**
+ * Converts an expiry from the integer YYYYMMDD: midnight UTC of that date, exclusive (money 2.1.9).
+ */
 export function expiryFromDateNumber(date: number, path = 'expiry_date'): string {
   const digits = /^(\d{4})(\d{2})(\d{2})$/.exec(String(date));
   try {

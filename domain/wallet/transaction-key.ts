@@ -2,16 +2,16 @@ import { BillingError, invalidField } from '../errors.ts';
 import { decimal, type Decimal } from '../money.ts';
 
 /**
- * Idempotency keys that the system gives its own rows: each says the cause, so that one cause writes
- * one row, however often it is retried; no clock reading and no random part (money 1.7,
- * 2.10.4). They share a prefix that no client may use.
+ * Idempotency keys of rows that the system writes. Each key names the cause, so one cause writes one row
+ * however often it is retried. Keys contain no clock reading and no random part (money 1.7,
+ * 2.10.4). They share a prefix that clients must not use.
  */
 export const transactionKey = {
   expiry: (blockId: string) => `system:expiry:${blockId}`,
   termination: (walletId: string) => `system:terminate:${walletId}`,
   grantApplication: (applicationId: string) => `system:grant:${applicationId}`,
   creditNote: (creditNoteId: string) => `system:cn:${creditNoteId}`,
-  /** `number` counts the voids of the invoice's applications; `consumedId` is the block that is refilled. */
+  /** `number` counts the voids of the invoice's applications; `consumedId` is the refilled block. */
   voidRefund: (invoiceId: string, number: number, consumedId: string) =>
     `system:void:${invoiceId}:${number}:${consumedId}`,
   /** `applyVersion` rises only when an earlier application was reversed (money 2.6.5). */
@@ -23,14 +23,16 @@ export const transactionKey = {
     `system:autotopup:${walletId}:${evaluationId}`,
 } as const;
 
-/** Refuses a client's key that could be taken for one of ours (money 2.10.4). */
+/** Refuses a client's key with the prefix of system keys (money 2.10.4). */
 export function assertClientKey(key: string): void {
   if (key.startsWith('system:')) {
     throw invalidField('idempotency_key', 'must not begin with "system:"');
   }
 }
 
-/** What makes two requests with one key the same request (money 2.10.2). */
+/**
+ * Fields that must be equal for two requests with one key to be the same request (money 2.10.2).
+ */
 export interface TransactionFingerprint {
   readonly wallet_id: string;
   readonly type: 'credit' | 'debit';
@@ -39,8 +41,8 @@ export interface TransactionFingerprint {
 }
 
 /**
- * Whether a request repeats the row that holds its key: then the row is answered again and nothing
- * is written. A row of another request refuses with 409 (money 2.10.2, money 2.10.2).
+ * Whether a request repeats the stored row with its key. If so, the row is returned and nothing is written.
+ * When the row belongs to another request, it refuses with 409 (money 2.10.2, money 2.10.2).
  */
 export function isReplay(
   stored: {

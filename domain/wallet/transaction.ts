@@ -1,10 +1,10 @@
 import type { CREDIT_REASONS, DEBIT_REASONS } from '../../schemas/words.ts';
 import type { TransactionStatus } from '../states/wallet-transaction.ts';
 
-/** What brings credits. */
+/** Why credits are added. */
 export type CreditReason = (typeof CREDIT_REASONS)[number];
 
-/** Whether credits were given or paid for (money 2.3.7). */
+/** Whether credits were granted or purchased (money 2.3.7). */
 export const CREDIT_BUCKETS: Readonly<Record<CreditReason, 'free' | 'purchased'>> = {
   FREE_CREDIT_GRANT: 'free',
   SUBSCRIPTION_CREDIT_GRANT: 'free',
@@ -23,7 +23,7 @@ export interface Consumption {
   readonly credits: string;
 }
 
-/** The columns of a wallet transaction that arithmetic decides; decimals as text. */
+/** The computed columns of a wallet transaction; decimals as text. */
 export interface WalletTransaction {
   readonly id: string;
   readonly wallet_id: string;
@@ -35,14 +35,14 @@ export interface WalletTransaction {
   readonly currency: string;
   readonly credit_balance_before: string;
   readonly credit_balance_after: string;
-  /** Of a credit: what is left of it. Zero on debits and on everything that is not completed. */
+  /** The remaining credits of a credit row. Zero for debits and for rows that are not completed. */
   readonly credits_available: string;
-  /** Rate of a debit, and of a credit, at the time (money 2.2.3). */
+  /** Conversion rate at the time of the debit or credit (money 2.2.3). */
   readonly conversion_rate: string | null;
   readonly topup_conversion_rate: string | null;
   readonly priority: number | null;
   readonly expiry_date: string | null;
   readonly parent_transaction_id: string | null;
-  /** Of a debit: whence its credits came; sums to `credit_amount` less what overdrew the wallet. */
+  /** For a debit: the blocks its credits came from. Sums to `credit_amount` minus the overdraft it caused. */
   readonly consumption_breakdown: readonly Consumption[];
 }

@@ -5,7 +5,7 @@ import { epochMs } from '../time/instant.ts';
 import { spendableCredits, type CreditBlock } from './credit-block.ts';
 import type { Wallet } from './wallet.ts';
 
-/** A wallet of the invoiced customer with its blocks and what its config allows. */
+/** A wallet of the invoiced customer with its blocks and what its config permits. */
 export interface CandidateWallet {
   readonly wallet: Wallet;
   readonly blocks: readonly CreditBlock[];
@@ -14,9 +14,10 @@ export interface CandidateWallet {
 }
 
 /**
- * The wallets that pay an invoice up front, in order of use (money 2.6.2): active, PRE_PAID,
- * in the invoice's currency, with credits that it may use; the fuller first, then the older.
- * `arrearsPeriodEnd` is the end of the period that the invoice bills, null for one without.
+ * The wallets that pay an invoice with prepaid credits, in order of use (money 2.6.2): active,
+ * PRE_PAID, in the invoice's currency, with credits that may be used. The larger balance comes first, then
+ * the older wallet. `arrearsPeriodEnd` is the end of the period that the invoice bills; null without a
+ * period.
  */
 export function prepaidWalletOrder(
   candidates: readonly CandidateWallet[],
@@ -55,11 +56,11 @@ export function prepaidWalletOrder(
     }));
 }
 
-/** What a wallet pays for when its config says nothing (money 2.1.6). */
+/** What a wallet may pay for when its config does not say (money 2.1.6). */
 export const defaultPriceTypes = (type: Wallet['wallet_type']): AllowedPriceType[] =>
   type === 'PRE_PAID' ? ['USAGE'] : ['ALL'];
 
-/** Nothing, `ALL` among others, and both kinds together are all written as `ALL` (money 2.1.6). */
+/** An empty list, a list with `ALL`, and both kinds together all become `ALL` (money 2.1.6). */
 export function canonicalPriceTypes(types: readonly AllowedPriceType[] | null): AllowedPriceType[] {
   const all = types === null || types.length === 0 || types.includes('ALL');
   if (all || (types.includes('USAGE') && types.includes('FIXED'))) return ['ALL'];

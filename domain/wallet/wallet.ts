@@ -13,13 +13,16 @@ import type { CreditReason, DebitReason, WalletTransaction } from './transaction
 
 export type WalletType = (typeof WALLET_TYPES)[number];
 
-/** A wallet under its lock; decimals as text. `balance` is credits × conversion rate, always (money 2.2.4). */
+/**
+ * A wallet, read under its lock; decimals as text. `balance` is always credits × conversion rate
+ * (money 2.2.4).
+ */
 export interface Wallet {
   readonly id: string;
   readonly wallet_type: WalletType;
   readonly wallet_status: WalletStatus;
   readonly currency: string;
-  /** Price of one credit when it is spent, and in every balance. */
+  /** Price of one credit when it is spent; also the rate of every balance. */
   readonly conversion_rate: string;
   /** Price of one credit when it is bought. */
   readonly topup_conversion_rate: string;
@@ -27,12 +30,14 @@ export interface Wallet {
   readonly balance: string;
 }
 
-/** Credits that come in. */
+/** Credits to add. */
 export interface CreditCommand {
-  /** Of the new row. */
+  /** Id of the new row. */
   readonly id: string;
   readonly credits: Decimal;
-  /** Money that the credits stand for, where it is known better than credits × rate (money 2.2.6). */
+  /**
+   * Money value of the credits, when it is known more exactly than credits × rate (money 2.2.6).
+   */
   readonly amount?: Decimal;
   readonly transaction_reason: CreditReason;
   readonly priority: number | null;
@@ -40,7 +45,7 @@ export interface CreditCommand {
   readonly parent_transaction_id: string | null;
 }
 
-/** Credits that go out. */
+/** Credits to take. */
 export interface DebitCommand {
   readonly id: string;
   readonly credits: Decimal;
@@ -50,14 +55,14 @@ export interface DebitCommand {
   readonly arrears_period_end: string | null;
 }
 
-/** What a command leaves behind: write the wallet, insert the rows, update the blocks that are listed. */
+/** The result of a command: write the wallet, insert the rows, update the listed blocks. */
 export interface WalletDecision {
   readonly wallet: Wallet;
   readonly rows: readonly WalletTransaction[];
   readonly blocks: readonly CreditBlock[];
 }
 
-/** The wallet with another credit balance, and the money that it is worth. */
+/** The wallet with a new credit balance and its money value. */
 export function withCreditBalance(wallet: Wallet, credits: Decimal): Wallet {
   return {
     ...wallet,
@@ -67,16 +72,16 @@ export function withCreditBalance(wallet: Wallet, credits: Decimal): Wallet {
 }
 
 /**
- * Credits that are worth an amount of money in this wallet: what a payment with credits takes, and what
- * a refund or a negative invoice gives back, both at the conversion rate, so that the value stays what
- * it was (money 10.9, 9.13). The quotient keeps 18 decimals.
+ * Credits equal in value to an amount of money in this wallet. Payments with credits, refunds and negative
+ * invoices all use the conversion rate, so the value is preserved (money 10.9, 9.13). The
+ * quotient keeps 18 decimals.
  */
 export const creditsWorth = (wallet: Pick<Wallet, 'conversion_rate'>, amount: Decimal): Decimal =>
   roundToStorage(amount.div(decimal(wallet.conversion_rate)));
 
 /**
- * A completed credit and its block. `blocks` are all that have credits left, as with every command. A
- * closed wallet refuses (money 2.1.2).
+ * A completed credit and its block. `blocks` holds all blocks with credits left, as for every command.
+ * Refuses a closed wallet (money 2.1.2).
  */
 export function creditWallet(
   wallet: Wallet,
@@ -94,8 +99,8 @@ export function creditWallet(
 }
 
 /**
- * A completed debit, out of the blocks in their order (money 2.5). Only a manual balance
- * debit may take more than there is; the wallet then goes below zero (2.4.1). Every other debit is
+ * A completed debit, taken from the blocks in order of use (money 2.5). Only a manual balance
+ * debit may take more than is available; the wallet then goes below zero (2.4.1). Every other debit is
  * all or nothing: it refuses with `insufficient balance` and changes nothing.
  */
 export function debitWallet(
@@ -116,10 +121,10 @@ export function debitWallet(
   return { wallet: withCreditBalance(wallet, after), rows: [row], blocks: taken.blocks };
 }
 
-/** The one place that says which debits may go below zero (money 2.4.1). */
+/** The only place that decides which debits may go below zero (money 2.4.1). */
 const mayOverdraw = (reason: DebitReason): boolean => reason === 'MANUAL_BALANCE_DEBIT';
 
-/** A credit row as completed on the wallet as it stands. */
+/** A completed credit row on the wallet's current balance. */
 export function completedCredit(
   wallet: Wallet,
   overdrawn: Decimal,
@@ -136,7 +141,7 @@ export function completedCredit(
   };
 }
 
-/** A credit row that waits: balances are a snapshot, nothing is available (money 2.3.3, 2.3.4). */
+/** A pending credit row: balances are a snapshot, no credits are available (money 2.3.3, 2.3.4). */
 export function creditRow(wallet: Wallet, command: CreditCommand): WalletTransaction {
   const rate = decimal(wallet.topup_conversion_rate);
   return {
@@ -160,7 +165,7 @@ export function creditRow(wallet: Wallet, command: CreditCommand): WalletTransac
   };
 }
 
-/** The block that a completed credit row is. */
+/** The block of a completed credit row. */
 export const blockOf = (
   row: WalletTransaction,
   reason: CreditReason,
@@ -211,8 +216,8 @@ export function debitRow(
 
 /**
  * What the wallet owes: credit_balance = Σ credits_available − overdraft, always (money
- * 2.4.4). Beside an overdraft only blocks can stand that a manual debit may not touch, such as held
- * ones; the next credit fills it first.
+ * 2.4.4). Only blocks that a manual debit may not use, for example held blocks, can exist next to an
+ * overdraft. The next credit fills the overdraft first.
  */
 export function overdraft(
   wallet: Pick<Wallet, 'credit_balance'>,

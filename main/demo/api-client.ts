@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Tells what stays away from a machine that takes its time. */
+/** Long enough for a slow machine; after this time the server counts as down. */
 const UNAVAILABLE_MS_MAX = 300_000;
 const RETRY_MS = 250;
 
 /**
- * Calls to a running Meterline, the way a careful client makes them: 503 says that nothing was done and
- * that the call may be repeated, for example while a new meter is still being counted.
+ * Calls to a running Meterline with retries: 503 means that nothing was done and the call may be repeated,
+ * for example while a new meter is still being backfilled.
  */
 export interface ApiClient {
   get<Answer>(path: string): Promise<Answer>;

@@ -9,12 +9,12 @@ interface Created {
 
 export interface DemoCatalog {
   readonly planId: string;
-  /** Meter id → what a usage line on it must bill. */
+  /** Meter id → the recounted quantity that a usage line on it must bill. */
   readonly expected: ReadonlyMap<string, keyof Recount>;
   readonly requestsMeterId: string;
 }
 
-/** Meters that count, add up and find the largest; a plan with a price of each kind over them. */
+/** Meters of type COUNT, SUM and MAX, and a plan with a price of each kind for them. */
 export async function createCatalog(api: ApiClient, startDate: string): Promise<DemoCatalog> {
   const meter = async (name: string, aggregation: object): Promise<string> =>
     (

@@ -1,17 +1,17 @@
 import type { LlmRequest } from './requests.ts';
 
-/** What each price of the demo must bill one customer, counted from the input alone. */
+/** The quantities that each price of the demo must bill one customer, counted from the input alone. */
 export interface Recount {
   readonly requests: bigint;
   readonly contextTokens: bigint;
   readonly generatedTokens: bigint;
-  /** The largest context of each UTC hour, added up. */
+  /** Sum of the largest context of each UTC hour. */
   readonly hourlyPeaks: bigint;
 }
 
 /**
- * Counts the input by plain integer arithmetic, each request id once. It knows nothing of meters,
- * windows or prices of the product: that is what makes the comparison worth something.
+ * Counts the input with plain integer arithmetic, each request id once. It uses no meters, windows or prices
+ * of the product, so the comparison is independent.
  */
 export function recount(requests: readonly LlmRequest[], customer: string): Recount {
   const seen = new Set<string>();

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 
-/** One request to the imagined language-model service that the demo bills. */
+/** One request to the fictitious language-model service that the demo bills. */
 export interface LlmRequest {
   readonly id: string;
   readonly customer: string;
@@ -14,13 +14,13 @@ export interface LlmRequest {
 export interface DemoInput {
   readonly requests: readonly LlmRequest[];
   readonly customers: readonly string[];
-  /** The calendar month, half-open, in which all requests lie. */
+  /** The calendar month, half-open, that contains all requests. */
   readonly period: { readonly start: string; readonly end: string };
 }
 
 const CUSTOMERS = ['acme', 'globex', 'initech'];
 
-/** The month before `now`, filled from a seed. */
+/** The month before `now`, generated from a seed. */
 export function generatedInput(seed: number, count: number, now: Date): DemoInput {
   const end = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1);
   const start = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1, 1);
@@ -36,8 +36,8 @@ export function generatedInput(seed: number, count: number, now: Date): DemoInpu
 }
 
 /**
- * A CSV with the columns TIMESTAMP (`2023-11-16 18:17:03.9799600`, UTC), ContextTokens and
- * GeneratedTokens. Rows go to the customers in turn; all must lie in one calendar month.
+ * A CSV with the columns TIMESTAMP (`2023-11-16 18:17:03.9799600`, UTC), ContextTokens and GeneratedTokens.
+ * Rows are assigned to the customers in turn; all must lie in one calendar month.
  */
 export async function tracedInput(file: string): Promise<DemoInput> {
   const lines = createInterface({ input: createReadStream(file), crlfDelay: Infinity });
@@ -80,7 +80,7 @@ const period = (start: number, end: number) => ({
   end: new Date(end).toISOString(),
 });
 
-/** Park and Miller's generator: small, seeded, good enough to scatter demo data. */
+/** Park and Miller's generator: small and seeded; sufficient for demo data. */
 function lehmer(seed: number): () => number {
   let state = (seed % 2_147_483_646) + 1;
   return () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;

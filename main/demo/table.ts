@@ -1,4 +1,4 @@
-/** Rows of text in aligned columns; numbers (columns named in `right`) stand at the right edge. */
+/** Rows of text in aligned columns; numbers (columns named in `right`) are right-aligned. */
 export function table(
   head: readonly string[],
   rows: readonly (readonly string[])[],
@@ -24,13 +24,13 @@ export function grouped(number: string): string {
   return fraction === undefined ? digits : `${digits}.${fraction}`;
 }
 
-/** 1234.5 → "1,234.50": dollars as people read them. */
+/** 1234.5 → "1,234.50", with two decimals. */
 export function money(amount: string): string {
   const [whole, fraction = ''] = amount.split('.');
   return grouped(`${whole}.${fraction.padEnd(2, '0')}`);
 }
 
-/** A bar that redraws itself on a terminal, and prints every tenth elsewhere. */
+/** A progress bar: redraws in place on a terminal, prints every tenth elsewhere. */
 export function progressBar(title: string, total: number): (done: number) => void {
   let shown = -1;
   return (done) => {

@@ -26,7 +26,7 @@ export const COMMANDS: readonly MaintainCommand[] = [
   resetPassword,
 ];
 
-/** The list that an unknown command is answered with: one line for each. */
+/** The list printed for an unknown command: one line per command. */
 export function commandList(): string {
   const titled = COMMANDS.map(({ name, takes, summary }) => [`${name} ${takes}`.trim(), summary]);
   const width = Math.max(...titled.map(([title]) => title!.length));

@@ -9,7 +9,7 @@ import { STREAM_GROUP } from '../../stream/consumer.ts';
 import { noWords, type MaintainCommand } from './command.ts';
 import { checkDisk, checkEventLoops, checkRoles } from './machine-checks.ts';
 
-/** Between two looks at the stream: several times the longest wait of a batch. */
+/** Pause between two reads of the stream's progress: several times the longest wait of a batch. */
 const PAUSE_MS = 3_000;
 
 export const doctor: MaintainCommand = {
@@ -41,7 +41,7 @@ export const doctor: MaintainCommand = {
   },
 };
 
-/** Aligned lines; each finding is followed by what mends it. */
+/** Aligned lines; each finding is followed by its remedy. */
 export function checkTable(checks: readonly Check[]): string {
   const width = Math.max(...checks.map(({ name }) => name.length));
   return checks

@@ -19,7 +19,7 @@ function choiceOf(words: readonly string[]): keyof typeof PLANS {
   return choice as keyof typeof PLANS;
 }
 
-/** How to go on with partitions whose log is not the one that was read (docs/operations.md). */
+/** Decides how to continue with partitions whose log is not the one that was read (docs/operations.md). */
 export const log: MaintainCommand = {
   name: 'log',
   takes: '[replay|new-epoch]',

@@ -6,7 +6,7 @@ const FREE_GB_MIN = 2;
 const FREE_SHARE_MIN = 0.1;
 const ANSWER_MS_MAX = 5_000;
 
-/** Room for data on the disk of the directory. */
+/** Free disk space of the data directory. */
 export function checkDisk(directory: string): Check {
   const { bavail, blocks, bsize } = statfsSync(directory);
   const free = (bavail * bsize) / 1e9;
@@ -19,7 +19,7 @@ export function checkDisk(directory: string): Check {
   );
 }
 
-/** Whether each role says that it is ready. */
+/** Whether each role reports that it is ready. */
 export async function checkRoles({ operations_ports }: InstanceAddresses): Promise<Check[]> {
   const roles = Object.entries(operations_ports).map(async ([role, port]) => {
     const answer = await textOf(port, '/readyz');
@@ -30,7 +30,7 @@ export async function checkRoles({ operations_ports }: InstanceAddresses): Promi
   return Promise.all(roles);
 }
 
-/** Requests that held an event loop, counted by route since the start of the processes. */
+/** Requests that blocked an event loop, counted by route since the start of the processes. */
 export async function checkEventLoops({ operations_ports }: InstanceAddresses): Promise<Check[]> {
   const answers = await Promise.all(
     Object.values(operations_ports).map((port) => textOf(port, '/metrics')),
@@ -48,7 +48,7 @@ export interface LoopBlocks {
   readonly count: number;
 }
 
-/** Counts of blocks that are not 0, from a page of metrics. */
+/** Nonzero block counts from a metrics page. */
 export function loopBlocks(metrics: string): LoopBlocks[] {
   const lines = metrics.matchAll(/^\w*event_loop_block\w*_total\{([^}\n]*)\} (\d+)/gm);
   return [...lines].flatMap(([, labels, count]) => {

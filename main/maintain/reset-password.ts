@@ -21,7 +21,7 @@ export const resetPassword: MaintainCommand = {
   async run({ runtime: { pool, clock, config }, words, instance, say }) {
     const email = emailOf(words);
     const person = await findPerson(pool, email);
-    if (person === null) return { line: `nobody has the address ${email}`, ok: false };
+    if (person === null) return { line: `no account has the address ${email}`, ok: false };
     if (!mayHavePassword(person)) {
       const line = `${email} has no password: the account logs in through an identity provider`;
       return { line, ok: false };

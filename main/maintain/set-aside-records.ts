@@ -15,7 +15,7 @@ function choiceOf(words: readonly string[]): keyof typeof PLANS {
   return choice as keyof typeof PLANS;
 }
 
-/** Records that nobody could read and events that could not be stored (docs/operations.md). */
+/** Records that could not be read and events that could not be stored (docs/operations.md). */
 export const setAsideRecords: MaintainCommand = {
   name: 'set-aside-records',
   takes: '[retake]',

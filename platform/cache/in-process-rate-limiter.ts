@@ -4,7 +4,10 @@ import { takeFrom, type RateAnswer, type RateLimit, type RateLimiter } from './r
 
 const BUCKETS_MAX = 100_000;
 
-/** Buckets of this process alone. Beyond a hundred thousand the one unused for longest is forgotten, which fills it. */
+/**
+ * Buckets of this process only. Beyond a hundred thousand, the least recently used bucket is evicted, which
+ * resets it to full.
+ */
 export class InProcessRateLimiter implements RateLimiter {
   readonly #clock: Clock;
   /** When each bucket is full again. */
@@ -25,7 +28,7 @@ export class InProcessRateLimiter implements RateLimiter {
     return answer.allowed ? null : answer;
   }
 
-  /** What somebody who counts for all processes says of a bucket. */
+  /** Takes over the state of a bucket from the shared limiter. */
   learn(bucket: string, missingMs: number): void {
     this.#fullAt.set(bucket, this.#clock.now() + missingMs);
   }

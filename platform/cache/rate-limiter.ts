@@ -1,4 +1,4 @@
-/** What a caller may spend: `perSecond` on average, and up to `burst` at once after a pause. */
+/** What a caller may use: `perSecond` on average, and up to `burst` at once after a pause. */
 export interface RateLimit {
   readonly perSecond: number;
   readonly burst: number;
@@ -6,31 +6,31 @@ export interface RateLimit {
 
 export interface RateAnswer {
   readonly allowed: boolean;
-  /** What could be spent now. */
+  /** Tokens available now. */
   readonly remaining: number;
-  /** When something can be spent again; 0 when it can now. */
+  /** When a token is available again; 0 when one is available now. */
   readonly retryAfterMs: number;
-  /** When the whole burst is there again. */
+  /** When the bucket is full again. */
   readonly resetMs: number;
 }
 
 /**
- * Token buckets by name. A taking is allowed while a whole token is there, and may overdraw the bucket: what
- * costs more than the burst is possible, and paid for by waiting afterwards. So the average holds
- * for every size. Never throws: a limiter that is away limits by what this process has seen.
+ * Token buckets by name. A request is allowed while a whole token is left, and may overdraw the bucket: a
+ * request that costs more than the burst is possible, and the caller waits afterwards. So the average holds
+ * for every size. Never throws: when the limiter is unavailable, it limits by what this process has counted.
  */
 export interface RateLimiter {
   take(bucket: string, amount: number, limit: RateLimit): Promise<RateAnswer>;
   /**
-   * The refusal that `take` would give, as far as this process knows, at no cost; null when it does
-   * not know of one. For refusing before the work that finds the amount out.
+   * The refusal that `take` would give, as far as this process knows, at no cost; null when it knows of none.
+   * Used to refuse before the work that computes the amount.
    */
   refusal(bucket: string, limit: RateLimit): RateAnswer | null;
 }
 
 /**
- * The arithmetic that all limiters share. A bucket is one number: in how many milliseconds it will be
- * full again. Taking adds to it; time takes away from it.
+ * The arithmetic that all limiters share. A bucket is one number: in how many milliseconds it will be full. A
+ * request adds to it; time reduces it.
  */
 export function takeFrom(missingMs: number, amount: number, limit: RateLimit): Taking {
   const before = Math.max(0, missingMs);
@@ -46,11 +46,11 @@ export interface Taking {
 
 export const msPerToken = (limit: RateLimit): number => 1000 / limit.perSecond;
 const burstMs = (limit: RateLimit): number => limit.burst * msPerToken(limit);
-/** With more than this missing there is no whole token; a thousandth of one forgives rounding. */
+/** If more than this is missing, no whole token is left; a thousandth of a token allows for rounding. */
 export const refusedAboveMs = (limit: RateLimit): number =>
   (limit.burst - 0.999) * msPerToken(limit);
 
-/** How a taking is answered, by what is missing after it. */
+/** The answer to a request, from what is missing after it. */
 export function rateAnswer(allowed: boolean, missingMs: number, limit: RateLimit): RateAnswer {
   const spareMs = burstMs(limit) - missingMs;
   return {

@@ -17,7 +17,7 @@ export interface RedisCacheOptions {
   readonly url: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** An answer that takes longer is done without. */
+  /** Time limit of a reply; after it the process continues without Redis. */
   readonly timeoutMs?: number;
 }
 
@@ -36,7 +36,10 @@ if allowed then
 end
 return { allowed and 1 or 0, string.format('%.3f', missing) }`;
 
-/** The cache of several processes. While Redis is away, limits are those of each process, and values are not found. */
+/**
+ * The cache of several processes. While Redis is unavailable, each process applies its own limits and finds
+ * no values.
+ */
 export async function connectRedisCache(options: RedisCacheOptions): Promise<Cache> {
   const cache = new RedisCache(options);
   await cache.open();
@@ -61,7 +64,7 @@ class RedisCache implements Cache {
     };
     this.#commands = new Redis(url, {
       ...common,
-      // What can not be asked now is done without, not kept for later.
+      // A command that cannot be sent now fails instead of being queued.
       enableOfflineQueue: false,
       commandTimeout: timeoutMs,
       enableAutoPipelining: true,
@@ -73,10 +76,10 @@ class RedisCache implements Cache {
     for (const connection of [this.#commands, this.#notices])
       connection.on('error', (error: unknown) => this.#away(error));
     this.#commands.on('ready', () => this.#back());
-    // On every connection anew, here and not by the driver, which leaves a refusal to nobody.
+    // Subscribed on every new connection here, not by the driver: the driver drops a subscribe error.
     this.#notices.on('ready', () => {
       this.#notices.subscribe(FORGET_CHANNEL).then(
-        // Whoever was disconnected has missed notices until now.
+        // Notices may have been missed while disconnected.
         () => this.#tell(null),
         (error: unknown) => this.#away(error),
       );
@@ -84,7 +87,7 @@ class RedisCache implements Cache {
     this.#notices.on('message', (_channel, key) => this.#tell(key));
   }
 
-  /** A Redis that is away at the start is as good as one that goes away later. */
+  /** Redis being unavailable at the start is handled like a later outage. */
   async open(): Promise<void> {
     await Promise.all([
       this.#try(() => this.#commands.connect(), undefined),
@@ -103,7 +106,7 @@ class RedisCache implements Cache {
   async forget(key: string): Promise<void> {
     await this.#try(() => this.#commands.del(PREFIX + key), 0);
     const heard = await this.#try(() => this.#commands.publish(FORGET_CHANNEL, key), 0);
-    // Nobody heard it, not even this process: at least those in it are told.
+    // No process received it, not even this one: notify at least the local listeners.
     if (heard === 0) this.#tell(key);
   }
 
@@ -134,7 +137,7 @@ class RedisCache implements Cache {
     try {
       return await ask();
     } catch (error) {
-      // One wait is enough: a new connection is made, and until it stands nothing waits for it.
+      // One timeout is enough: reconnect, and until the connection is ready no command waits for it.
       if (isTimeout(error) && this.#commands.status === 'ready') this.#commands.disconnect(true);
       if (isRedisOutage(error)) this.#away(error);
       else this.#logger.error({ err: error }, 'redis refused a command');
@@ -146,7 +149,7 @@ class RedisCache implements Cache {
     for (const listener of this.#listeners) listener(key);
   }
 
-  /** Logged when it changes, not with every question. */
+  /** Logged when the state changes, not with every command. */
   #away(error: unknown): void {
     if (!this.#isAway) this.#logger.warn({ err: error }, 'redis is away: done without');
     this.#isAway = true;
@@ -166,7 +169,9 @@ interface RemoteTaking {
   readonly missingMs: number;
 }
 
-/** Asks Redis and remembers what it says, so that limits go on from there when it does not answer. */
+/**
+ * Queries Redis and remembers its answers, so that the limits continue from there when Redis does not answer.
+ */
 class RedisRateLimiter implements RateLimiter {
   readonly #local: InProcessRateLimiter;
   readonly #ask: (bucket: string, amount: number, limit: RateLimit) => Promise<RemoteTaking | null>;

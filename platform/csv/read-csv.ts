@@ -4,16 +4,16 @@ import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { BillingError } from '../../domain/errors.ts';
 
-/** A row may not be larger (money 19.2): a cell that never closes must not eat the file. */
+/** Largest row (money 19.2): a cell without a closing quote must not swallow the file. */
 export const CSV_ROW_BYTES_MAX = 32 * 1024;
-/** A short piece of work at a time: requests that come meanwhile wait no longer than for one. */
+/** One short step at a time: other requests wait no longer than for one step. */
 const CHUNK_BYTES = 8 * 1024;
 
 /**
- * The rows of a CSV file (RFC 4180: comma, quotes doubled; lines end in LF, CRLF or CR), cells as they
- * are written and as many as there are. A byte order mark and empty lines do not count. The process
- * takes other work between chunks of 8 KiB. Throws 400 `validation_error` where the file can not be cut into rows:
- * bytes that are no UTF-8, NUL, a quote that opens or closes in the wrong place, a row above 32 KiB.
+ * The rows of a CSV file (RFC 4180: comma, doubled quotes; lines end in LF, CRLF or CR), with the cells as
+ * written. Rows may differ in length. A byte order mark and empty lines are skipped. The process yields to
+ * other work between chunks of 8 KiB. Throws 400 `validation_error` if the file cannot be split into rows:
+ * bytes that are not UTF-8, NUL, a quote that opens or closes in the wrong place, a row above 32 KiB.
  */
 export async function* readCsv(content: Buffer): AsyncGenerator<string[], void> {
   if (!isUtf8(content)) throw badFile('is not UTF-8; save it with that encoding');
@@ -65,6 +65,6 @@ function problemOf(error: CsvError): string {
     case 'INVALID_OPENING_QUOTE':
       return `has a quote inside a cell that is not quoted, in ${where}`;
     default:
-      return `is no CSV that can be read, about ${where}`;
+      return `is not readable CSV near ${where}`;
   }
 }

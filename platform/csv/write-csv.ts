@@ -4,8 +4,8 @@ export type CsvCell = string | number | boolean | null;
 
 /**
  * Rows as CSV (RFC 4180, lines end in LF). Text that begins with `=`, `+`, `-`, `@`, a tab or a carriage
- * return gets a `'` in front, because a spreadsheet would run it (tenancy S22). Columns in `decimals`
- * hold numbers of ours as text, which keep their sign.
+ * return gets a `'` in front, because a spreadsheet would run it as a formula (tenancy S22). Columns in
+ * `decimals` hold our own numbers as text and keep their sign.
  */
 export function writeCsv(
   rows: readonly (readonly CsvCell[])[],
@@ -17,7 +17,7 @@ export function writeCsv(
       return typeof cell === 'string' && !decimals.has(column) ? inert(cell) : cell;
     }),
   );
-  // A reader may take a lone CR, or a BOM, for what it is not.
+  // Some readers take a lone CR as a line end, or a BOM as the start of a file.
   return stringify(safe, { quoted_match: /[\r\ufeff]/ });
 }
 

@@ -5,9 +5,9 @@ import { EpochClosed, type EventLog } from './event-log.ts';
 const EPOCH_CHANGES_MAX = 3;
 
 /**
- * Appends a few entries, each to the partition of its slot, and resolves when all are durable. For what
- * the product itself writes into the log; the edge has a batcher. When the log was resized in between,
- * the partitions are chosen anew.
+ * Appends a few entries, each to the partition of its slot, and resolves when all are durable. For entries
+ * that the product itself writes; the edge has a batcher. If the log is resized in between, the partitions
+ * are chosen again.
  */
 export async function appendEvents(
   log: Pick<EventLog, 'append' | 'epoch' | 'partitions'>,

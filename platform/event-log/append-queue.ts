@@ -1,6 +1,6 @@
 import { EpochClosed, logUnavailable, type LogAppend } from './event-log.ts';
 
-/** One call of `append`, waiting for its turn or for its answer. */
+/** One call of `append`, queued or in flight. */
 interface Append {
   readonly epoch: number;
   readonly records: readonly LogAppend[];
@@ -12,25 +12,25 @@ interface Append {
 
 export interface AppendQueueOptions {
   /**
-   * Makes the records durable, all or none answered for. `signal` aborts when their time is up: the
-   * callers have been refused by then, and the write should end soon, whichever way.
+   * Makes the records durable; acknowledges all or none. `signal` aborts when their deadline has passed: the
+   * callers have been refused by then, and the write should end soon with either result.
    */
   write(epoch: number, records: readonly LogAppend[], signal: AbortSignal): Promise<void>;
-  /** Writes running side by side. While all are busy, calls gather and share the next write. */
+  /** Writes that run in parallel. While all are busy, calls gather and share the next write. */
   readonly maxWrites: number;
   /** A write takes calls until it has this many bytes. */
   readonly maxWriteBytes: number;
-  /** Bytes of all calls that have no answer yet; a call beyond is refused at once. */
+  /** Bytes of all calls without an answer; a call beyond is refused at once. */
   readonly maxPendingBytes: number;
-  /** A call is answered in this time, or refused. */
+  /** A call is answered within this time or refused. */
   readonly deadlineMs: number;
 }
 
 /**
- * Group commit. A call that finds a free write starts it; all that come while the writes are busy go
- * together into the next one. So a quiet log answers at once and a busy one pays one commit for many
- * callers, without a timer in between. Memory and time are bounded: what does not fit or is not
- * durable in time is refused with `event_log_unavailable`.
+ * Group commit. A call that finds a free write starts it; all calls that arrive while the writes are busy go
+ * together into the next one. So a quiet log answers at once, a busy log pays one commit for many callers,
+ * and no timer is needed. Memory and time are bounded: a call that does not fit or is not durable in time is
+ * refused with `event_log_unavailable`.
  */
 export class AppendQueue {
   readonly #options: AppendQueueOptions;
@@ -65,7 +65,7 @@ export class AppendQueue {
     });
   }
 
-  /** Refuses new calls; resolves when those that wait have their answers. */
+  /** Refuses new calls; resolves when the waiting calls have their answers. */
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#writes > 0 || this.#waiting.length > 0)
@@ -95,7 +95,8 @@ export class AppendQueue {
   async #write(group: Append[]): Promise<void> {
     this.#writes++;
     const timeUp = new AbortController();
-    // The first of the group has waited longest; it must not wait beyond its time, and one write has one answer.
+    // The first call of the group has waited longest. Its deadline is the deadline of the write, because one
+    // write has one answer.
     const timer = setTimeout(() => {
       const refusal = logUnavailable(`it did not answer in ${this.#options.deadlineMs} ms`);
       for (const append of group) append.reject(refusal);
@@ -116,7 +117,7 @@ export class AppendQueue {
     }
   }
 
-  /** Refuses calls that no write took in time. They stand in the order of their deadlines. */
+  /** Refuses calls that no write took in time. They are ordered by deadline. */
   #armExpiry(): void {
     if (this.#expiry !== undefined || this.#waiting.length === 0) return;
     this.#expiry = setTimeout(

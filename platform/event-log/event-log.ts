@@ -9,37 +9,39 @@ import {
 /** An ordered, durable, partitioned log of bytes. Partition counts are fixed per epoch. */
 export interface EventLog {
   /**
-   * For whoever appends: the epoch that this process believes to be open, and its partition count. Both
-   * change together when an append finds the epoch closed. Readers use what their assignment says.
+   * For appenders: the epoch that this process believes to be open, and its partition count. Both change
+   * together when an append finds the epoch closed. Readers use the values of their assignment.
    */
   readonly epoch: number;
   readonly partitions: number;
   /**
-   * Resolves once every record would survive a crash: acks from all in-sync replicas on Kafka, a
-   * committed transaction on Postgres. Throws otherwise, within a bounded time; the caller then
-   * answers 503. After a throw the records may or may not be there. Throws `EpochClosed` without
-   * having appended anything when the records name an epoch that takes no more.
+   * Resolves once every record would survive a crash: acks from all in-sync replicas on Kafka, a committed
+   * transaction on Postgres. Throws otherwise, within a bounded time; the caller then answers 503. After a
+   * throw the records may or may not be stored. Throws `EpochClosed`, without appending anything, when the
+   * records name a closed epoch.
    */
   append(records: readonly LogAppend[]): Promise<void>;
   /**
-   * At least once, in order within a partition, from the offset that `start` answers when the
-   * partition is assigned: the caller's own fenced progress, not the log's. A partition is handed
-   * to one consumer of the group at a time as far as the log can tell; a paused process may still
-   * believe it owns one, which is why the caller fences its progress.
+   * At least once, in order within a partition, from the offset that `start` returns when the partition is
+   * assigned: the caller's own fenced progress, not the log's. As far as the log can tell, a partition is
+   * assigned to one consumer of the group at a time. A paused process may still believe it owns a partition,
+   * so the caller fences its progress.
    */
   consume(group: string, reader: LogReader, options?: ConsumeOptions): Promise<LogConsumer>;
-  /** Every epoch, ascending; the last one is open. Asked of the store: another process may have resized. */
+  /** Every epoch, ascending; the last one is open. Read from the store: another process may have resized. */
   epochs(): Promise<LogEpoch[]>;
   /**
    * Per partition of every epoch: first, next and committed offsets, for lag and "has the stream passed
    * this point".
    */
   positions(group: string): Promise<PartitionPositions[]>;
-  /** The kept records of one partition, ascending, to where it ends now; outside of any group, for repairs. */
+  /**
+   * The kept records of one partition, ascending, up to its current end; outside of any group, for repairs.
+   */
   read(epoch: number, partition: number): AsyncIterable<LogRecord[]>;
   /**
-   * Records below `offset` may go. Kept by the port so that a job can drop what all readers have
-   * passed. `epoch`: the open one when left out.
+   * Marks records below `offset` as deletable. Part of the port so that a job can drop what all readers have
+   * passed. `epoch` defaults to the open one.
    */
   truncate(partition: number, offset: bigint, epoch?: number): Promise<void>;
   close(): Promise<void>;
@@ -48,13 +50,13 @@ export interface EventLog {
 export interface LogAppend {
   readonly partition: number;
   readonly value: Buffer;
-  /** How many events the record carries: for limits and metrics. */
+  /** Number of events in the record, for limits and metrics. */
   readonly eventCount: number;
-  /** The epoch whose partition count chose the partition; the open one when left out. */
+  /** The epoch from which the partition was chosen; defaults to the open one. */
   readonly epoch?: number;
 }
 
-/** How large a batch for `handle` may grow, and how long records wait for others to join them. */
+/** Largest batch for `handle`, and how long records wait for others to join them. */
 export interface ConsumeOptions {
   /** A batch ends with the record that reaches this many events. Default 20,000. */
   readonly maxBatchEvents?: number;
@@ -64,54 +66,60 @@ export interface ConsumeOptions {
 
 export interface LogReader {
   /**
-   * Which epoch the group reads now, decided from the reader's own progress (`epochToRead`): the commits
-   * that the log keeps for the group may be late, or gone. Asked again and again.
+   * The epoch that the group reads now, decided from the reader's own progress (`epochToRead`): the commits
+   * that the log keeps for the group may be late or missing. Called repeatedly.
    */
   epochToRead(epochs: readonly LogEpoch[]): Promise<number>;
   /**
-   * Called when a partition is assigned; answers where reading starts, or null when there is nothing to
-   * read. Throws to refuse the assignment. A partition of epoch n + 1 is assigned only when the group
-   * has drained epoch n.
+   * Called when a partition is assigned; returns where reading starts, or null when there is nothing to read.
+   * Throws to refuse the assignment. A partition of epoch n + 1 is assigned only when the group has drained
+   * epoch n.
    */
   start(assignment: LogAssignment): Promise<LogStart | null>;
   /**
-   * The log does not hold what the reader handled (`logFault`). The assignment fails after that; the
-   * reader refuses the next one until somebody has decided how to go on.
+   * The log does not hold what the reader handled (`logFault`). The assignment fails after that; the reader
+   * refuses the next one until an operator has decided how to continue.
    */
   differs?(assignment: LogAssignment, fault: LogFault): Promise<void>;
-  /** The log holds what the reader handled, and the offset `next` comes next. Called before the first batch. */
+  /**
+   * The log holds what the reader handled, and reading continues at offset `next`. Called before the first
+   * batch.
+   */
   agrees?(assignment: LogAssignment, next: bigint): Promise<void>;
   /**
-   * Called with one batch of a partition at a time; the next one comes when it has resolved. A throw
-   * makes the log give the partition up and assign it afresh (so `start` is asked again).
+   * Called with one batch of a partition at a time; the next batch follows when it has resolved. A throw
+   * makes the log give the partition up and assign it again (`start` is called again).
    */
   handle(batch: LogBatch): Promise<void>;
-  /** The partition was taken away (rebalance, lease lost, close). Work in flight may finish; its progress is fenced. */
+  /**
+   * The partition was revoked (rebalance, lease lost, close). Work in flight may finish; its progress is
+   * fenced.
+   */
   revoked?(partition: number, epoch: number): Promise<void>;
 }
 
-/** One partition, as it is given to a reader. */
+/** One partition, as assigned to a reader. */
 export interface LogAssignment {
   readonly epoch: number;
   readonly partition: number;
-  /** How many partitions the epoch has: which slots are this partition's. */
+  /** Partition count of the epoch; it decides which slots belong to this partition. */
   readonly partitions: number;
-  /** Whether the epoch takes no more records. */
+  /** Whether the epoch is closed for appends. */
   readonly closed: boolean;
 }
 
 /** Where reading starts. */
 export interface LogStart {
-  /** Below what was handled when records are to be read again. */
+  /** Lower than the handled offset when records are to be read again. */
   readonly offset: bigint;
-  /** What the log is compared with before the first batch. */
+  /** Compared with the log before the first batch. */
   readonly handled: HandledLog;
 }
 
 export interface LogBatch {
   readonly epoch: number;
   readonly partition: number;
-  /** Consecutive records, ascending. The first one stands at the offset where the previous batch ended. */
+  /** Consecutive records, ascending. The first one is at the offset where the previous batch ended. */
   readonly records: readonly LogRecord[];
   /** The offset after the last record: where the next batch begins. */
   readonly nextOffset: bigint;
@@ -123,9 +131,9 @@ export interface LogRecord {
 }
 
 export interface LogConsumer {
-  /** Partitions held now, ascending. All of one epoch. */
+  /** Partitions held now, ascending; all of one epoch. */
   assigned(): number[];
-  /** Finishes the batches in flight, gives the partitions up, and resolves. */
+  /** Finishes the batches in flight, gives up the partitions, and resolves. */
   close(): Promise<void>;
 }
 
@@ -136,11 +144,13 @@ export interface PartitionPositions {
   readonly first: bigint;
   /** The offset the next record will get. */
   readonly next: bigint;
-  /** What the group has told the log it has handled, for lag tools only; null before the first batch. */
+  /**
+   * The handled offset that the group reported to the log, for lag tools only; null before the first batch.
+   */
   readonly committed: bigint | null;
 }
 
-/** The log that is there is not the one that was read. */
+/** The log is not the one that was read before. */
 export class LogDiffers extends Error {
   readonly fault: LogFault;
 
@@ -151,7 +161,7 @@ export class LogDiffers extends Error {
   }
 }
 
-/** The log was resized: the partition must be chosen anew, among the partitions of the open epoch. */
+/** The log was resized: choose the partition again, among the partitions of the open epoch. */
 export class EpochClosed extends Error {
   constructor(epoch: number) {
     super(`Epoch ${epoch} of the event log takes no more records.`);
@@ -159,10 +169,10 @@ export class EpochClosed extends Error {
   }
 }
 
-/** 503 `event_log_unavailable`: nothing was acknowledged, and sending it again with the same ids is safe. */
+/** 503 `event_log_unavailable`: nothing was acknowledged; sending again with the same ids is safe. */
 export const logUnavailable = (reason: string): BillingError =>
   new BillingError(
     'unavailable',
     'event_log_unavailable',
-    `The event log can not take events now (${reason}). Send them again with the same event ids.`,
+    `The event log cannot take events now (${reason}). Send them again with the same event ids.`,
   );

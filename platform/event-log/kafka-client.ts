@@ -6,13 +6,13 @@ import { isKafkaOutage } from './kafka-outage.ts';
 
 export interface KafkaAddress {
   readonly brokers: readonly string[];
-  /** Sends connections elsewhere than the brokers say, for tunnels. */
+  /** Redirects connections to other addresses than the brokers announce, for tunnels. */
   readonly route?: (host: string, port: number) => { host: string; port: number };
 }
 
 /**
- * A client whose requests end within `requestTimeoutMs`. `retries` is for finding brokers and leaders;
- * what a failed request means is decided by who sent it.
+ * A client with requests of at most `requestTimeoutMs`. `retries` covers finding brokers and leaders; the
+ * sender of a request decides what its failure means.
  */
 export function kafkaClient(
   address: KafkaAddress,
@@ -35,8 +35,8 @@ export function kafkaClient(
 }
 
 /**
- * The client calls an error what it then retries and survives (the first requests to a fresh broker,
- * every leader election), so its errors are our warnings; ours are logged where they are answered.
+ * The client logs as errors what it then retries and survives (the first requests to a fresh broker, every
+ * leader election), so its errors are our warnings; our own errors are logged where they are answered.
  */
 function write(logger: Logger, { level, namespace, log }: LogEntry): void {
   const { message, timestamp: _, logger: __, ...facts } = log;
@@ -57,7 +57,7 @@ const routedSockets =
 const READ_ATTEMPTS = 25;
 const READ_RETRY_MS = 200;
 
-/** For requests that only read: brokers that come, go or hand over to another refuse for a moment. */
+/** For read-only requests: brokers that start, stop or hand over leadership refuse for a moment. */
 export async function readAgain<Answer>(read: () => Promise<Answer>): Promise<Answer> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -33,12 +33,14 @@ const RETRY_MS_MAX = 5_000;
 const EPOCH_CHECK_MS = 3_000;
 const MAX_BYTES_PER_PARTITION = 4 * 1024 * 1024;
 const MAX_BYTES = 32 * 1024 * 1024;
-/** A batch that was fetched before a seek may still come; one that comes after several seeks is the log's answer. */
+/**
+ * A batch that was fetched before a seek may still arrive; after several seeks the batch is the log's answer.
+ */
 const STRAYS_MAX = 3;
-/** A fetch is answered when this much is there, or when the wait is over. */
+/** A fetch is answered when this many bytes are available, or when the wait is over. */
 const MIN_BYTES = 1024 * 1024;
 
-/** A membership of the group of one epoch. */
+/** A membership in the group of one epoch. */
 interface Session {
   readonly consumer: Consumer;
   readonly epoch: number;
@@ -47,14 +49,19 @@ interface Session {
   readonly topic: string;
 }
 
-/** One assignment of one partition: from its start until it is taken away or fails. */
+/** One assignment of one partition, from its start until it is revoked or fails. */
 interface Assignment {
   readonly partition: number;
-  /** The offset the next batch must begin at; null while `start` has not answered, or nothing is to be read. */
+  /**
+   * The offset at which the next batch must begin; null while `start` has not resolved, or when there is
+   * nothing to read.
+   */
   expected: bigint | null;
-  /** While the record before the progress has not been compared: what it must be, and where reading starts after it. */
+  /**
+   * Set until the record before the progress is compared: what it must be, and where reading starts after it.
+   */
   compare: { readonly handled: HandledLog; readonly then: bigint; readonly next: bigint } | null;
-  /** Batches in a row that began elsewhere. */
+  /** Consecutive batches that began at another offset. */
   strays: number;
   /** Set when the assignment is over. A batch in flight may still finish. */
   ended: boolean;
@@ -62,10 +69,9 @@ interface Assignment {
 }
 
 /**
- * A member of a Kafka consumer group. Kafka decides who has which partition; where reading begins is
- * the reader's to say: at every assignment a partition is paused, `start` is asked, and only then the
- * partition is sought and resumed. A batch that does not begin where the last one ended is dropped
- * and sought again.
+ * A member of a Kafka consumer group. Kafka assigns the partitions; the reader decides where reading begins.
+ * At every assignment the partition is paused, `start` is called, and only then the partition is sought and
+ * resumed. A batch that does not begin where the last one ended is dropped and sought again.
  */
 export class KafkaLogConsumer implements LogConsumer {
   readonly #options: KafkaConsumerOptions;
@@ -154,21 +160,21 @@ export class KafkaLogConsumer implements LogConsumer {
     );
   }
 
-  /** Changes of the session take turns, and none begins once the consumer is being closed. */
+  /** Changes of the session run one after another, and none begins after `close`. */
   #change(work: () => Promise<void>): void {
     this.#changing = this.#changing
       .then(() => (this.#closing === undefined ? work() : undefined))
       .catch((error: unknown) => this.#warn(error, 'could not join'));
   }
 
-  /** When the group has drained this epoch and another was opened, it goes on there. */
+  /** Moves to the next epoch to read when the group has drained this one. */
   #watchEpoch(): void {
     this.#epochTimer = setTimeout(() => {
       this.#change(async () => {
         const { epoch, ends } = await this.#epochToRead();
         const isClosed = ends !== null;
         if (this.#session === null) await this.#join();
-        // A partition of an epoch that was closed meanwhile is assigned anew: its end is to be compared.
+        // A partition of an epoch that was closed in the meantime is assigned again, to compare its end.
         else if (epoch !== this.#session.epoch || isClosed !== this.#session.closed)
           await this.#rejoin(this.#session);
       });
@@ -177,7 +183,9 @@ export class KafkaLogConsumer implements LogConsumer {
     this.#epochTimer.unref();
   }
 
-  /** A new generation of the group: whatever was held before is over, also what comes back. */
+  /**
+   * A new generation of the group: every earlier assignment ends, also of partitions that are assigned again.
+   */
   #assign(partitions: readonly number[]): void {
     const { consumer, epoch, topic } = this.#session!;
     const before = [...this.#assignments.values()];
@@ -189,7 +197,7 @@ export class KafkaLogConsumer implements LogConsumer {
     }
   }
 
-  /** Asks where to start, then lets the partition flow. Tried again, ever more slowly, while it throws. */
+  /** Calls `start`, then resumes the partition. Retries with growing delays while it throws. */
   async #begin(partition: number, earlier: Promise<void> | undefined): Promise<void> {
     const session = this.#session!;
     const assignment: Assignment = {
@@ -227,7 +235,7 @@ export class KafkaLogConsumer implements LogConsumer {
     }
   }
 
-  /** Tells the reader that this is not the log it has read, and gives the partition up. */
+  /** Notifies the reader that this is not the log it has read, and gives up the partition. */
   async #differs(
     session: Session,
     assignment: Assignment,
@@ -239,7 +247,7 @@ export class KafkaLogConsumer implements LogConsumer {
     throw new LogDiffers(where, fault, `${nextOffset} is next`);
   }
 
-  /** Gives the partition up and, unless it was taken away, asks for it afresh after a while. */
+  /** Gives up the partition and, unless it was revoked, starts it again after a delay. */
   #fail(assignment: Assignment, error: unknown): void {
     const session = this.#session;
     const { partition } = assignment;
@@ -249,7 +257,7 @@ export class KafkaLogConsumer implements LogConsumer {
     const count = (this.#failures.get(partition) ?? 0) + 1;
     this.#failures.set(partition, count);
     const ended = this.#end(assignment, session.epoch);
-    this.#assignments.set(partition, assignment); // still Kafka's gift, though at rest
+    this.#assignments.set(partition, assignment); // still assigned by Kafka, though paused
     setTimeout(
       () => {
         if (this.#session === session && this.#assignments.get(partition) === assignment)
@@ -284,7 +292,7 @@ export class KafkaLogConsumer implements LogConsumer {
     if (begins !== assignment.expected) {
       assignment.strays++;
       if (assignment.strays <= STRAYS_MAX) return seek(assignment.expected);
-      // The log has answered with something else again and again: the record is not there.
+      // The log repeatedly answered with another record: this record does not exist.
       const error = new Error(`Asked for record ${assignment.expected}, got ${begins}.`);
       if (begins < assignment.expected) return this.#fail(assignment, error);
       const handled = { nextOffset: assignment.expected };
@@ -314,7 +322,7 @@ export class KafkaLogConsumer implements LogConsumer {
       messages = messages.slice(1);
       if (messages.length === 0 || BigInt(messages[0]!.offset) !== then) return seek(then);
     }
-    // A long batch must not look like a dead member. That the group is rebalancing shows at the next fetch.
+    // A long batch must not look like a dead member. A rebalance shows at the next fetch.
     const beat = setInterval(() => void heartbeat().catch(() => {}), 1_000);
     let finished!: () => void;
     assignment.inFlight = new Promise((resolve) => (finished = resolve));
@@ -342,7 +350,7 @@ export class KafkaLogConsumer implements LogConsumer {
     }
   }
 
-  /** What one fetch brought, in batches of bounded event counts. */
+  /** Splits one fetch into batches of bounded event counts. */
   #split(messages: EachBatchPayload['batch']['messages']): LogRecord[][] {
     const batches: LogRecord[][] = [];
     let batch: LogRecord[] = [];
@@ -360,7 +368,7 @@ export class KafkaLogConsumer implements LogConsumer {
     return batches;
   }
 
-  /** For lag only. Refused during a rebalance, and then nothing is lost. */
+  /** For lag only. Refused during a rebalance, which loses nothing. */
   async #commit(
     session: { consumer: Consumer; topic: string },
     partition: number,

@@ -1,18 +1,18 @@
-// The driver is CommonJS, and Node finds none of its error classes as named exports.
+// The driver is CommonJS, and Node does not find its error classes as named exports.
 import kafkajs from 'kafkajs';
 import { isNetworkOutage } from '../network-outage.ts';
 
 const { KafkaJSError, KafkaJSTimeout } = kafkajs;
 
-/** Final for the driver because it gives up, not because the request is wrong. */
+/** The driver gives up on these; the request itself is not wrong. */
 const UNREACHABLE: ReadonlySet<string> = new Set([
   'KafkaJSGroupCoordinatorNotFound',
   'KafkaJSConnectionClosedError',
 ]);
 
 /**
- * Whether the brokers cannot be asked now. The driver says so of each of its errors, and wraps the last
- * one when it has tried as often as it may.
+ * Whether the brokers are unavailable now. The driver marks its errors as retriable, and wraps the last one
+ * when its retries are used up.
  */
 export function isKafkaOutage(error: unknown): boolean {
   if (error instanceof KafkaJSTimeout) return true;

@@ -2,20 +2,20 @@ import type { Kafka, Producer } from 'kafkajs';
 import { logUnavailable, type LogAppend } from './event-log.ts';
 import { topicOf } from './kafka-topics.ts';
 
-/** Carries the event count of a record, so that readers can bound a batch without decoding it. */
+/** Header with the event count of a record. Readers bound a batch with it, without decoding. */
 export const EVENT_COUNT_HEADER = 'n';
 
 /**
- * Sends records with acks from all in-sync replicas, each call once. Two habits of the client would
- * lose acknowledged records, so neither is used:
+ * Sends records with acks from all in-sync replicas, each call once. Two features of the client would lose
+ * acknowledged records, so neither is used:
  *
- * - Its retry sends again to those brokers that have not answered. A partition whose leader has moved
- *   to one that has is then left out, and the call resolves. So it retries nothing, and an answer
- *   counts only when it names every partition that was sent.
- * - Its idempotent mode takes sequence numbers back after a failure. When the broker had stored the
- *   records all the same, the next ones get the same numbers, and the broker acknowledges them as a
- *   repetition without storing them. So it is off; a repeated record is a copy like any other, and
- *   counting once is decided by the event's id.
+ * - Its retry sends again only to the brokers that have not answered. If the leader of a partition has moved
+ *   to a broker that has answered, the partition is left out, and the call resolves. So retries are off, and
+ *   an answer counts only when it names every partition that was sent.
+ * - Its idempotent mode resets sequence numbers after a failure. If the broker had stored the records anyway,
+ *   the next records get the same numbers, and the broker acknowledges them as a repetition without storing
+ *   them. So it is off; a repeated record is a copy like any other, and the event's id ensures that it is
+ *   counted once.
  *
  * After a failure the producer is replaced: its connections may be half open and its metadata old.
  */
@@ -77,7 +77,7 @@ export class KafkaAppender {
     return producer;
   }
 
-  /** Sends in flight end by themselves, in time; the next ones use another producer. */
+  /** Sends in flight end within their own time limit; the next ones use another producer. */
   #replace(connecting: Promise<Producer>): void {
     if (this.#current !== connecting) return;
     this.#current = null;

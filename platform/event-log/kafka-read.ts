@@ -4,7 +4,7 @@ import type { LogRecord } from './event-log.ts';
 
 const WAITING_MAX = 4;
 
-/** The records `first` to `next` of one partition, by a consumer that belongs to no group of ours. */
+/** The records `first` to `next` of one partition, read by a consumer outside of our groups. */
 export async function* readPartition(
   kafka: Kafka,
   at: { topic: string; partition: number; first: bigint; next: bigint },

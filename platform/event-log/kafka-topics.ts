@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Admin } from 'kafkajs';
 import { readAgain } from './kafka-client.ts';
 
-/** The largest record batch a topic of ours takes: one event may have some 3 MiB of properties. */
+/** Largest record batch of our topics: one event may have some 3 MiB of properties. */
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
-/** The protocol's number for a topic. */
+/** The protocol's number for the resource type topic. */
 const TOPIC_RESOURCE = 2;
 const LEADERS_WITHIN_MS = 120_000;
 
@@ -17,8 +17,8 @@ export interface Epoch {
 export const topicOf = (topic: string, epoch: number): string => `${topic}-e${epoch}`;
 
 /**
- * The consumer group of an epoch. It carries the topic, because groups are the cluster's: readers of
- * another log under the same name would share it, and wait for each other at every rebalance.
+ * The consumer group of an epoch. Its name includes the topic, because groups are cluster-wide: readers of
+ * another log with the same group name would share it and wait for each other at every rebalance.
  */
 export const groupOf = (topic: string, epoch: number, group: string): string =>
   `${topicOf(topic, epoch)}-${group}`;
@@ -40,9 +40,9 @@ export async function findEpochs(admin: Admin, topic: string): Promise<Epoch[]> 
 }
 
 /**
- * Creates the topic of an epoch if it is missing, with that many replicas. With three, two must have a
- * record before it is acknowledged, so that one may be lost. Kafka deletes nothing by itself: a job does,
- * when the stream has passed it.
+ * Creates the topic of an epoch if it is missing, with that many replicas. With three replicas, two must have
+ * a record before it is acknowledged, so one may be lost. Kafka's retention deletes nothing; a job deletes
+ * what the stream has passed.
  */
 export async function createEpoch(
   admin: Admin,
@@ -53,7 +53,7 @@ export async function createEpoch(
   const { brokers } = await admin.describeCluster();
   if (brokers.length < replicationFactor) throw tooFewBrokers(replicationFactor, brokers.length);
   await admin.createTopics({
-    // Waiting for leaders fails where metadata has not spread to all brokers yet.
+    // Waiting for leaders fails while metadata has not reached all brokers.
     waitForLeaders: false,
     topics: [
       {
@@ -68,8 +68,8 @@ export async function createEpoch(
 }
 
 /**
- * Makes the brokers refuse every further record of an epoch: no record batch is that small. An edge that has not heard of
- * the next epoch is refused instead of acknowledged into a topic that nobody reads any more.
+ * Makes the brokers refuse every further record of an epoch: no record batch is that small. An edge that does
+ * not know the next epoch yet is refused, instead of being acknowledged into a topic that is no longer read.
  */
 export async function sealEpoch(
   admin: Admin,
@@ -89,7 +89,7 @@ export async function sealEpoch(
   });
 }
 
-/** What keeps acknowledged records: all settings at once, because Kafka replaces them together. */
+/** Settings that protect acknowledged records. All are set at once, because Kafka replaces them together. */
 function topicSettings(replicationFactor: number, maxMessageBytes: number) {
   return [
     { name: 'cleanup.policy', value: 'delete' },
@@ -102,8 +102,8 @@ function topicSettings(replicationFactor: number, maxMessageBytes: number) {
 }
 
 /**
- * Refuses the topic of the open epoch when its settings could lose acknowledged records, or records that
- * the stream has yet to read, and says which command mends it.
+ * Refuses the topic of the open epoch when its settings could lose acknowledged records, or records that the
+ * stream has yet to read. The error names the command that repairs it.
  */
 export async function checkTopic(
   admin: Admin,
@@ -152,7 +152,7 @@ export async function checkTopic(
   throw new Error(`The Kafka topic ${name} could lose events.\n${lines.join('\n')}`);
 }
 
-/** Larger numbers are as good where a number is a least one. */
+/** For settings that are a minimum, larger numbers are accepted. */
 function isGoodEnough(
   { name, value }: { readonly name: string; readonly value: string },
   found: string | undefined,
@@ -167,7 +167,7 @@ const tooFewBrokers = (replicationFactor: number, brokers: number): Error =>
       'wait for the others, or set it to a number that is there (1 keeps a single copy, for trials)',
   );
 
-/** A leader that is named may not have heard of it yet: it is one when it can say where its partition stands. */
+/** A named leader may not know its role yet: it is ready when it can report the offsets of its partition. */
 async function untilLeaders(admin: Admin, topic: string, partitions: number): Promise<void> {
   const until = performance.now() + LEADERS_WITHIN_MS;
   for (;;) {

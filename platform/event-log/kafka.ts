@@ -32,27 +32,27 @@ export interface KafkaEventLogOptions extends KafkaAddress {
   /** Name of the log; its topics are `<topic>-e<epoch>`. */
   readonly topic: string;
   readonly logger: Logger;
-  /** Brokers that keep a copy of each record. Left out: 3. */
+  /** Brokers that keep a copy of each record. Default 3. */
   readonly replicationFactor?: number;
-  /** Partitions of a new log; an existing one keeps what it has. */
+  /** Partitions of a new log; an existing log keeps its count. */
   readonly partitions?: number;
-  /** An append is answered in this time or refused. */
+  /** An append is answered within this time or refused. */
   readonly appendDeadlineMs?: number;
-  /** How much of the process's memory may wait for the log. */
+  /** Bytes that may wait for the log in memory. */
   readonly maxPendingBytes?: number;
-  /** How long a consumer that vanished keeps its partitions; the broker's least is 6 s. */
+  /** How long a vanished consumer keeps its partitions; the broker's minimum is 6 s. */
   readonly sessionTimeoutMs?: number;
 }
 
 const DEFAULT_PARTITIONS = 12;
 const DEFAULT_REPLICATION_FACTOR = 3;
-/** Brokers apply a topic's settings when the controller's word reaches them. */
+/** Brokers apply a topic's settings once the controller has propagated them. */
 const SEAL_SPREAD_MS = 2_000;
 
 export interface KafkaEventLog extends EventLog {
   /**
-   * Closes the epoch and opens the next one with so many partitions, under a number of at least `atLeast`.
-   * Answers the new epoch.
+   * Closes the epoch and opens the next one with that many partitions and a number of at least `atLeast`.
+   * Returns the new epoch.
    */
   resize(partitions: number, atLeast?: number): Promise<number>;
 }
@@ -81,18 +81,18 @@ class Log implements KafkaEventLog {
     this.#replicas = options.replicationFactor ?? DEFAULT_REPLICATION_FACTOR;
     const deadlineMs = options.appendDeadlineMs ?? 2_000;
     const { logger } = options;
-    // Reading and administration may take their time, and a new broker refuses first requests.
+    // Reading and administration may be slow, and a new broker refuses the first requests.
     this.#kafka = kafkaClient(options, logger, 15_000, 8);
     this.#admin = this.#kafka.admin();
     this.#appender = new KafkaAppender(
-      // A seed that is down must not decide; another is asked at once.
+      // An unavailable seed broker must not delay; the next one is tried at once.
       kafkaClient(options, logger, deadlineMs, 3),
       options.topic,
       Math.round(deadlineMs * 0.75),
     );
     this.#queue = new AppendQueue({
       write: (epoch, records, signal) => this.#write(epoch, records, signal),
-      // More make the writes smaller and win nothing (measured with 4 and 8).
+      // More parallel writes make each smaller and gain nothing (measured with 4 and 8).
       maxWrites: 2,
       maxWriteBytes: 2 * 1024 * 1024,
       maxPendingBytes: options.maxPendingBytes ?? 64 * 1024 * 1024,
@@ -254,7 +254,7 @@ class Log implements KafkaEventLog {
   }
 }
 
-/** How brokers refuse records of an epoch that was sealed. */
+/** The brokers' error for records of a sealed epoch. */
 function isTooLarge(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if ((cause as { type?: unknown }).type === 'MESSAGE_TOO_LARGE') return true;

@@ -19,20 +19,20 @@ export interface PostgresConsumerOptions {
   readonly onClosed: () => void;
 }
 
-/** How long a partition that failed is left to others, doubled with each failure in a row. */
+/** How long a failed partition is left to other members, doubled with each failure in a row. */
 const RETRY_MS = 200;
 const RETRY_MS_MAX = 5_000;
 
 /**
- * One member of a group. A tick renews its leases, takes free partitions up to its even share and
- * gives back what is beyond it; each leased partition is read by a loop of its own. A partition
- * passes on only after its batch in flight has ended, unless the lease ran out first.
+ * One member of a group. A tick renews its leases, takes free partitions up to its even share and gives back
+ * the rest; each leased partition has a read loop of its own. A partition passes to another member only after
+ * its batch in flight has ended, unless the lease expired first.
  */
 export class PostgresLogConsumer implements LogConsumer {
   readonly #options: PostgresConsumerOptions;
   readonly #member = randomUUID();
   readonly #readers = new Map<number, PostgresPartitionReader>();
-  /** Readers on their way out. Their partition starts again when the old loop has ended, not before. */
+  /** Readers that are stopping. Their partition starts again only when the old loop has ended. */
   readonly #leaving = new Map<PostgresPartitionReader, Promise<void>>();
   readonly #failures = new Map<number, { count: number; retryAt: number }>();
   #epoch = -1;
@@ -49,7 +49,7 @@ export class PostgresLogConsumer implements LogConsumer {
   }
 
   async open(): Promise<void> {
-    await this.#listen().catch((error: unknown) => this.#warn(error, 'can not listen'));
+    await this.#listen().catch((error: unknown) => this.#warn(error, 'cannot listen'));
     await this.#tick();
   }
 
@@ -102,7 +102,7 @@ export class PostgresLogConsumer implements LogConsumer {
     }
     const reading = epochs.find((each) => each.epoch === epoch)!;
     const isClosed = reading.ends !== null;
-    // A partition of an epoch that was closed meanwhile is assigned anew: its end is to be compared.
+    // A partition of an epoch that was closed in the meantime is assigned again, to compare its end.
     if (isClosed !== this.#isClosed)
       for (const reader of this.#readers.values()) void this.#leave(reader);
     this.#isClosed = isClosed;
@@ -111,17 +111,17 @@ export class PostgresLogConsumer implements LogConsumer {
     const held = await renewLeases(pool, { group, member: this.#member, leaseMs, epoch, unwanted });
     for (const [partition, reader] of this.#readers)
       if (!held.partitions.includes(partition)) void this.#leave(reader);
-    // A lease that is being given back is still ours in the answer, and may be gone by now.
+    // A lease that is being given back is still in the result, and may be gone by now.
     const skipped = new Set([...unwanted, ...this.#unwanted()]);
     for (const partition of held.partitions)
       if (!this.#readers.has(partition) && !skipped.has(partition)) this.#enter(partition);
     for (const partition of this.assigned().slice(held.share))
       void this.#leave(this.#readers.get(partition)!);
-    // Every tick of every member sends a notice, so silence means that the listening session is gone.
+    // Every tick of every member sends a notice, so silence means that the listening session is lost.
     if (performance.now() - this.#noticedAt > 2 * leaseMs) await this.#listen();
   }
 
-  /** Partitions that failed a moment ago, and those whose old loop still runs. */
+  /** Partitions that failed recently, and those whose old loop still runs. */
   #unwanted(): number[] {
     const now = performance.now();
     const failed = [...this.#failures].filter(([, failure]) => failure.retryAt > now);
@@ -163,7 +163,7 @@ export class PostgresLogConsumer implements LogConsumer {
     });
   }
 
-  /** A tick out of turn, for a partition whose time to wait is over. */
+  /** An extra tick, for a partition whose retry delay is over. */
   async #retick(): Promise<void> {
     if (this.#closing !== undefined) return;
     clearTimeout(this.#timer);
@@ -172,7 +172,7 @@ export class PostgresLogConsumer implements LogConsumer {
     if (this.#closing === undefined) await this.#tick();
   }
 
-  /** Ends the loop after its batch in flight, tells the reader, and gives the lease back. */
+  /** Ends the loop after its batch in flight, notifies the reader, and gives the lease back. */
   #leave(reader: PostgresPartitionReader): Promise<void> {
     const known = this.#leaving.get(reader);
     if (known !== undefined) return known;

@@ -2,14 +2,14 @@ import type { Pool } from '../../postgres/client.ts';
 import { RECORDS_CHANNEL } from './postgres-channel.ts';
 
 export interface HeldLeases {
-  /** Partitions of the epoch leased to the member now, ascending. */
+  /** Partitions of the epoch that the member leases now, ascending. */
   readonly partitions: readonly number[];
-  /** How many of them are the member's even share; what is beyond should be given back. */
+  /** The member's even share; partitions beyond it should be given back. */
   readonly share: number;
 }
 
 /**
- * One heartbeat of a member, on the Postgres clock: renews its membership and its leases of one epoch,
+ * One heartbeat of a member, timed by the Postgres clock. Renews its membership and its leases of one epoch,
  * and takes free partitions up to its share (`renew_epoch_leases` in the migrations).
  */
 export async function renewLeases(

@@ -13,10 +13,10 @@ export interface PartitionReaderOptions {
   readonly onBatch: () => void;
 }
 
-/** Also bounds what one look ahead costs: about a millisecond. */
+/** Also bounds the cost of one look-ahead: about a millisecond. */
 const MAX_BATCH_RECORDS = 2_000;
 const MAX_BATCH_BYTES = 16 * 1024 * 1024;
-/** The safety net under LISTEN. */
+/** Fallback for missed notices. */
 const POLL_MS = 200;
 
 interface Waiting {
@@ -24,11 +24,11 @@ interface Waiting {
   readonly full: boolean;
 }
 
-/** Reads one leased partition in order, one batch at a time, until it is stopped or something throws. */
+/** Reads one leased partition in order, one batch at a time, until it is stopped or an error is thrown. */
 export class PostgresPartitionReader {
   readonly epoch: number;
   readonly partition: number;
-  /** Resolves when the loop has ended: with what it threw, or with undefined after `stop`. */
+  /** Resolves when the loop has ended: with the error, or with undefined after `stop`. */
   readonly failed: Promise<unknown>;
   readonly #options: PartitionReaderOptions;
   #stopped = false;
@@ -49,7 +49,7 @@ export class PostgresPartitionReader {
     this.#wake?.();
   }
 
-  /** Resolves when the batch in flight has ended, well or not. */
+  /** Resolves when the batch in flight has ended, with success or failure. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#wake?.();
@@ -77,7 +77,7 @@ export class PostgresPartitionReader {
     }
   }
 
-  /** Waits for company for the first record, then reads the batch. Looks four times while it waits. */
+  /** Waits for more records to join the first one, then reads the batch. Checks four times while it waits. */
   async #gather(offset: bigint, first: Waiting): Promise<LogBatch> {
     const until = performance.now() + this.#options.maxBatchWaitMs;
     let waiting = first;
@@ -88,7 +88,7 @@ export class PostgresPartitionReader {
     return this.#read(offset, waiting.nextOffset);
   }
 
-  /** Which records make the next batch: sizes only, values stay where they are. Null when there are none. */
+  /** Which records make the next batch, from sizes only, without reading values. Null when there are none. */
   async #lookAhead(offset: bigint): Promise<Waiting | null> {
     const rows = await this.#options.pool<{ offset: string; event_count: number; bytes: number }[]>`
       select "offset", event_count, octet_length(value) as bytes
@@ -128,7 +128,7 @@ export class PostgresPartitionReader {
     return { epoch: this.epoch, partition: this.partition, records, nextOffset: to };
   }
 
-  /** For lag only, and never backwards: a paused process may come late with an old number. */
+  /** For lag only, and never backwards: a paused process may send an old number late. */
   async #commit(offset: bigint): Promise<void> {
     await this.#options.pool`
       insert into log_commits (group_name, epoch, partition, "offset")
@@ -137,7 +137,7 @@ export class PostgresPartitionReader {
           do update set "offset" = greatest(log_commits."offset", excluded."offset")`;
   }
 
-  /** A reader whose progress is not in this log must not start. */
+  /** Throws if the log does not match the reader's progress. */
   async #compare(handled: HandledLog): Promise<void> {
     const { pool, reader, assignment } = this.#options;
     const [head] = await pool<{ first_offset: string; next_offset: string; last: Buffer | null }[]>`
@@ -161,7 +161,7 @@ export class PostgresPartitionReader {
     throw new LogDiffers(assignment, fault, facts);
   }
 
-  /** There is nothing to read; the lease is kept, so that nobody else looks. */
+  /** There is nothing to read; the lease is kept, so that no other member checks. */
   async #untilStopped(): Promise<void> {
     while (!this.#stopped) await this.#sleep(60_000);
   }
@@ -177,7 +177,7 @@ export class PostgresPartitionReader {
     });
   }
 
-  /** Sleeps on when notices come, but not when the reader is stopped. */
+  /** Keeps sleeping when notices arrive, but not when the reader is stopped. */
   async #sleepDeaf(ms: number): Promise<void> {
     const until = performance.now() + ms;
     while (!this.#stopped && performance.now() < until)

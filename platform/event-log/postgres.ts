@@ -20,16 +20,16 @@ import { PostgresLogConsumer } from './postgres-consumer.ts';
 import { RECORDS_CHANNEL } from './postgres-channel.ts';
 
 export interface PostgresEventLogOptions {
-  /** A migrated database. The log keeps connections of its own, so that it never waits for the API's. */
+  /** A migrated database. The log has connections of its own, so that it never waits for the API's. */
   readonly url: string;
   readonly logger: Logger;
-  /** Partitions of a new log; an existing one keeps what it has. */
+  /** Partitions of a new log; an existing log keeps its count. */
   readonly partitions?: number;
-  /** An append is answered in this time or refused. */
+  /** An append is answered within this time or refused. */
   readonly appendDeadlineMs?: number;
-  /** How much of the process's memory may wait for the log. */
+  /** Bytes that may wait for the log in memory. */
   readonly maxPendingBytes?: number;
-  /** How long a consumer that vanished keeps its partitions. */
+  /** How long a vanished consumer keeps its partitions. */
   readonly leaseMs?: number;
 }
 
@@ -39,8 +39,8 @@ const RECORDS_PER_READ = 20;
 
 export interface PostgresEventLog extends EventLog {
   /**
-   * Closes the epoch and opens the next one with so many partitions, under a number of at least `atLeast`.
-   * Answers the new epoch.
+   * Closes the epoch and opens the next one with that many partitions and a number of at least `atLeast`.
+   * Returns the new epoch.
    */
   resize(partitions: number, atLeast?: number): Promise<number>;
 }
@@ -67,7 +67,7 @@ class Log implements PostgresEventLog {
   readonly #consumers = new Set<PostgresLogConsumer>();
   #writer: Pool;
   #noticePending = false;
-  /** Logged when it changes: a log that is down refuses thousands of appends a second. */
+  /** Logged when it changes: an unavailable log refuses thousands of appends a second. */
   #failing = false;
 
   constructor(options: PostgresEventLogOptions) {
@@ -81,8 +81,8 @@ class Log implements PostgresEventLog {
     this.#writer = this.#connectWriter();
     this.#queue = new AppendQueue({
       write: (epoch, records, signal) => this.#write(epoch, records, signal),
-      // Partitions are locked until the commit, so writes of one process take turns anyway; a second
-      // one has its values parsed by then.
+      // Partitions are locked until the commit, so writes of one process run one after another anyway; the
+      // second write has its values parsed in the meantime.
       maxWrites: 2,
       maxWriteBytes: 1024 * 1024,
       maxPendingBytes: options.maxPendingBytes ?? 64 * 1024 * 1024,
@@ -187,7 +187,7 @@ class Log implements PostgresEventLog {
   }
 
   async truncate(partition: number, offset: bigint, epoch = this.epoch): Promise<void> {
-    // First the bound, so that no consumer starts on records that are about to go.
+    // Updates the bound first, so that no consumer starts on records that are about to be deleted.
     const [row] = await this.#pool<{ first_offset: string }[]>`
       update log_partitions
          set first_offset = greatest(first_offset, least(next_offset, ${offset.toString()}::bigint))
@@ -212,7 +212,7 @@ class Log implements PostgresEventLog {
     await this.#pool.begin(async (tx) => {
       // One resize at a time; appends do not touch this table.
       await tx`lock table log_epochs in share row exclusive mode`;
-      // In the order in which appends lock them; those that wait behind find the epoch closed.
+      // Locked in the same order as by appends; appends that wait for these locks find the epoch closed.
       const heads = await tx<{ epoch: number }[]>`
         select epoch from log_partitions
          where not closed order by partition for no key update`;
@@ -245,8 +245,8 @@ class Log implements PostgresEventLog {
 
   async #write(epoch: number, records: readonly LogAppend[], signal: AbortSignal): Promise<void> {
     const writer = this.#writer;
-    // A connection that does not answer may be half open. New ones are made, and ending the old
-    // ones makes this write throw, which frees its place in the queue.
+    // A connection that does not answer may be half open. New connections are made, and ending the old ones
+    // makes this write throw, which frees its place in the queue.
     const abandon = () => {
       if (this.#writer === writer) this.#writer = this.#connectWriter();
       writer.end({ timeout: 0 }).catch(() => {});
@@ -278,8 +278,8 @@ class Log implements PostgresEventLog {
   }
 
   /**
-   * Wakes waiting consumers soon, at most every few milliseconds and outside of the append: a notice
-   * within it makes the commit take a lock that all notifying commits of the server share.
+   * Wakes waiting consumers soon, at most every few milliseconds and outside of the append: a notice inside
+   * the append makes the commit take a lock that all notifying commits of the server share.
    */
   #notify(): void {
     if (this.#noticePending) return;
@@ -298,7 +298,7 @@ class Log implements PostgresEventLog {
       applicationName: 'meterline-event-log-append',
       maxConnections: 2,
       settings: {
-        // Whatever the server's default: an acknowledged event survives a crash.
+        // Independent of the server's default: an acknowledged event survives a crash.
         synchronous_commit: 'on',
         statement_timeout: `${this.#deadlineMs}ms`,
       },
@@ -306,7 +306,7 @@ class Log implements PostgresEventLog {
   }
 }
 
-/** An array literal, which spares the driver's look at every element. */
+/** An array literal, because the driver would inspect every element of an array. */
 function integers(records: readonly LogAppend[], of: (record: LogAppend) => number): string {
   return `{${records.map(of).join(',')}}`;
 }

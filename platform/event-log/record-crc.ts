@@ -3,8 +3,8 @@ import { crc32 } from 'node:zlib';
 const CHECKSUM_BYTES = 4;
 
 /**
- * What tells one record from another: a CRC-32 of all but its last four bytes. A record of ours ends with its
- * own CRC-32, and the CRC-32 of bytes that are followed by theirs is the same number for all of them.
+ * Distinguishes records: a CRC-32 of all but the last four bytes. Our records end with their own CRC-32, and
+ * the CRC-32 over data plus its own CRC-32 is the same constant for all records.
  */
 export function recordCrc(record: Buffer): number {
   const isShort = record.length <= CHECKSUM_BYTES;

@@ -8,24 +8,24 @@ import {
   type StoredAnswer,
 } from '../../postgres/tables/idempotency.ts';
 
-/** Four signs of life before a claim counts as dead. */
+/** A claim counts as dead after four missed heartbeats. */
 const SIGN_OF_LIFE_MS = 15_000;
 
 export interface KeyedCommand {
   readonly key: string;
-  /** What has to be equal for two requests to be the same one. */
+  /** Two requests are the same if these are equal. */
   readonly fingerprint: string;
   /** Success status of the route. */
   readonly status: number;
-  /** The answer is not kept: it shows a credential. */
+  /** The answer is not stored: it contains a credential. */
   readonly isSecret?: boolean;
 }
 
 /**
- * Does a command once for its idempotency key: claims first, lets the command own its transactions, and
- * keeps the answer last. After a crash in between, a repeat takes the claim up again 60 s after its last
- * sign of life (money 2.10.2): if the command had its effect, the work finds its result in the claim and only
- * answers. Nothing is kept of a refusal or a failure without effect, so a repeat after one really runs.
+ * Runs a command once per idempotency key: claims first, lets the command own its transactions, and stores
+ * the answer last. After a crash in between, a repeat takes over the claim 60 s after its last heartbeat
+ * (money 2.10.2). If the command had its effect, the repeat finds the result in the claim and only answers. A
+ * refusal or a failure without effect is not stored, so a repeat after one runs again.
  */
 export async function doOnce(
   pool: Pool,
@@ -38,7 +38,7 @@ export async function doOnce(
   const claimed = await claimCommand(pool, scope, key, fingerprint, ids);
   if (claimed.state !== 'claimed') return claimed;
   const { claim } = claimed;
-  // A sign that fails is no reason to stop: the claim is fenced where the command writes.
+  // A failed heartbeat does not stop the command: the claim is fenced where the command writes.
   const signs = setInterval(() => void claim.stayAlive().catch(() => {}), SIGN_OF_LIFE_MS);
   signs.unref();
   try {
@@ -47,7 +47,7 @@ export async function doOnce(
     await claim.finish({ status, body: command.isSecret === true ? null : body });
     return { state: 'done', answer: { status, body } };
   } catch (error) {
-    // Where the database is away too, the claim ends by itself.
+    // If the database is unavailable too, the claim expires.
     await claim.release().catch(() => {});
     throw error;
   } finally {

@@ -4,23 +4,23 @@ import { BillingError } from '../../domain/errors.ts';
 import type { Route } from './route.ts';
 
 /**
- * Conditional requests (api 2): answers that are one record carry an `ETag`; a PUT or
- * DELETE with `If-Match` happens only to the version that the caller has seen, and is 412 otherwise.
+ * Conditional requests (api 2): answers that are one record carry an `ETag`. A PUT or DELETE
+ * with `If-Match` applies only to the version that the caller has read; otherwise it gets 412.
  */
 export interface Condition {
-  /** The tags of `If-Match`; null for `*`, which any existing record matches. */
+  /** The tags of `If-Match`; null means `*`, which matches any existing record. */
   readonly tags: readonly string[] | null;
-  /** The route that answers the record which is about to be written. */
+  /** The route that reads the record to be written. */
   readonly read: Route;
 }
 
-/** Under this level a record that changed after it was compared can not be written any more. */
+/** At this isolation level, a record that changed after the comparison can no longer be written. */
 export const CONDITION_ISOLATION = 'isolation level repeatable read';
 
 /**
- * The tag of a record, or null for an answer that is none. The version where there is one; otherwise a
- * hash of the record's own plain fields that are set, `updated_at` among them, so that what `expand` embeds
- * does not change it.
+ * The tag of a record, or null if the answer is not a record. The version if there is one; otherwise a hash
+ * of the record's own plain fields that are set, including `updated_at`, so that fields embedded by `expand`
+ * do not change it.
  */
 export function etagOf(body: unknown): string | null {
   if (typeof body !== 'object' || body === null || !('id' in body)) return null;
@@ -34,7 +34,7 @@ export function etagOf(body: unknown): string | null {
   return `"${hash.slice(0, 22)}"`;
 }
 
-/** Whether a PUT or DELETE can be conditional: the same path can be read, and names one record. */
+/** The GET route of the same path if it names one record: a PUT or DELETE can then be conditional. */
 export const readerOf = (
   route: Pick<Route, 'method' | 'path'>,
   routes: readonly Pick<Route, 'method' | 'path'>[],
@@ -43,7 +43,7 @@ export const readerOf = (
     ? routes.findIndex(({ method, path }) => method === 'GET' && path === route.path)
     : -1;
 
-/** The condition of a request; null without `If-Match`. 400 where the route can not be conditional. */
+/** The condition of a request; null without `If-Match`. 400 if the route cannot be conditional. */
 export function conditionOf(
   route: Pick<Route, 'method'>,
   read: Route | null,
@@ -58,7 +58,7 @@ export function conditionOf(
   return { tags, read };
 }
 
-/** Throws 412 unless the record, as it is now, has one of the tags. */
+/** Throws 412 unless the current record has one of the tags. */
 export function assertMatches({ tags }: Condition, record: unknown): void {
   const tag = etagOf(record);
   if (tag === null) throw badHeader('is not taken here: the record has no version');
@@ -73,7 +73,7 @@ export function preconditionFailed(tag: string | null): BillingError {
   ]);
 }
 
-/** Whether the caller has this version already. Weak tags compare as strong ones here. */
+/** Whether the caller already has this version. Weak tags compare as strong ones here. */
 export function isKnown(request: FastifyRequest, tag: string): boolean {
   const given = request.headers['if-none-match'];
   if (given === undefined) return false;

@@ -2,7 +2,9 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { BillingError } from '../../domain/errors.ts';
 
-/** A body that grows by more than this while it is decoded is a bomb; small ones are harmless. */
+/**
+ * A body that grows by more than this factor when decoded is a decompression bomb; small bodies are harmless.
+ */
 const DECODED_RATIO_MAX = 100;
 const DECODED_BYTES_FREE = 1024 * 1024;
 
@@ -15,13 +17,13 @@ const DECODERS: Readonly<
   br: promisify(brotliDecompress),
 };
 
-/** Makes the bytes of a body what they were before they were encoded. */
+/** Decodes the bytes of a body. */
 export type BodyDecoder = (bytes: Buffer) => Promise<Buffer>;
 
 /**
- * The decoder of a `Content-Encoding`, null for one that changes nothing. Throws 400 for a coding that
- * is unknown. The decoder throws `too_large` beyond `bytesMax`, and for a bomb before that; 400 for
- * bytes that are damaged (tenancy S16).
+ * The decoder of a `Content-Encoding`; null for `identity`. Throws 400 for an unknown coding. The decoder
+ * throws `too_large` beyond `bytesMax`, and earlier for a decompression bomb; 400 for damaged bytes
+ * (tenancy S16).
  */
 export function bodyDecoder(encoding: string | undefined, bytesMax: number): BodyDecoder | null {
   const coding = encoding?.trim().toLowerCase() ?? 'identity';

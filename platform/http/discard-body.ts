@@ -4,9 +4,9 @@ const DISCARDED_BYTES_MAX = 64 * 1024 * 1024;
 const DISCARDING_MS_MAX = 30_000;
 
 /**
- * Reads what is left of a body that was refused, and forgets it: a sender that still writes while the
- * connection closes sees it break, and never the answer that says why. Resolves at the end of the body, when
- * the sender goes away, and after 64 MiB or 30 seconds at the latest.
+ * Reads and discards the rest of a refused body. Without this, a sender that is still writing sees the
+ * connection break and never reads the answer. Resolves at the end of the body, when the sender disconnects,
+ * and after 64 MiB or 30 seconds at the latest.
  */
 export function discardBody(body: Readable): Promise<void> {
   if (body.readableEnded || body.destroyed) return Promise.resolve();

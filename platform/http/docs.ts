@@ -3,7 +3,7 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { DOCS_CONTENT_SECURITY_POLICY } from './security-headers.ts';
 
-/** Serves an OpenAPI document at `path` and a page to read and try it at `page`. */
+/** Serves an OpenAPI document at `path`, and at `page` a page that shows it and sends requests. */
 export async function serveDocs(
   app: FastifyInstance,
   document: object,
@@ -14,7 +14,7 @@ export async function serveDocs(
   await app.register(swagger, { mode: 'static', specification: { document: document as never } });
   await app.register(swaggerUi, {
     routePrefix: options.page,
-    // A key that was tried is forgotten with the page: storage of a browser outlives it and its reader.
+    // A key entered on the page is forgotten with it: browser storage would outlive the page and its user.
     uiConfig: { docExpansion: 'none', deepLinking: true, persistAuthorization: false },
     staticCSP: DOCS_CONTENT_SECURITY_POLICY,
   });

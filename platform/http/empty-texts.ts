@@ -4,9 +4,9 @@ import { isEmptyWhenUnset } from '../../schemas/primitives.ts';
 type Filler = (value: unknown) => unknown;
 
 /**
- * Puts "" in the place of null where the schema of an answer says so (api 37), at any depth: browsers
- * that exist print "null". Rows keep null, so that the database and the code have one word for unset. Null
- * if the schema has no such text. Copies what it changes: a handler may answer what it keeps.
+ * Replaces null with "" where the schema of an answer requires it (api 37), at any depth: existing browser
+ * clients print "null". Rows keep null, so that the database and the code have one value for unset. Null if
+ * the schema has no such text. Copies what it changes, because a handler may keep the object that it returns.
  */
 export function emptyTextsOf(schema: z.ZodType): Filler | null {
   return compile(schema, new Map());
@@ -16,7 +16,7 @@ function compile(schema: z.ZodType, known: Map<z.ZodType, Filler | null>): Fille
   if (isEmptyWhenUnset(schema)) return (value) => value ?? '';
   const before = known.get(schema);
   if (before !== undefined) return before;
-  // A schema that contains itself is reached again by the reader of its members, once it is compiled.
+  // A recursive schema is reached again through its members; by the time that is called, it is compiled.
   known.set(schema, (value) => known.get(schema)?.(value) ?? value);
   const made = compileParts(schema, known);
   known.set(schema, made);

@@ -1,6 +1,6 @@
 import type { ErrorDetail } from '../../domain/errors.ts';
 
-/** The body of every answer from 400 on: a superset of all shapes that existing clients can read. */
+/** The body of every answer with status 400 or above: a superset of all shapes that existing clients read. */
 export interface ErrorBody {
   readonly success: false;
   readonly error: { readonly message: string; readonly internal_error: null };
@@ -9,7 +9,7 @@ export interface ErrorBody {
   readonly message: string;
   /** At most 100. */
   readonly details: readonly ErrorDetail[];
-  /** Problems found, those beyond `details` too. */
+  /** Number of problems found, including those beyond `details`. */
   readonly error_count: number;
   readonly request_id: string;
 }

@@ -17,7 +17,7 @@ const STATUS: Readonly<Record<RefusalKind, number>> = {
   rate_limited: 429,
   unavailable: 503,
 };
-/** The one place where the kind of a refusal becomes a status. */
+/** The only place that maps the kind of a refusal to a status. */
 export const statusOf = (kind: RefusalKind): number => STATUS[kind];
 
 interface Answer {
@@ -25,14 +25,14 @@ interface Answer {
   readonly code: string;
   readonly message: string;
   readonly details: readonly ErrorDetail[];
-  /** Number of `details` where it is left out. */
+  /** Total number of problems; default: the number of `details`. */
   readonly errorCount?: number;
 }
 
 /**
- * Refusals answer what they say; what the framework refuses (malformed JSON, a body over the cap) is
- * worded alike; a dependency that is away is a 503 that is safe to repeat; anything else is a bug, whose text
- * stays in the log and whose answer carries the request id only.
+ * A refusal answers with its own text. Refusals of the framework (malformed JSON, a body over the cap) get
+ * the same form. An unavailable dependency is a 503 that is safe to repeat. Any other error is a bug: its
+ * text stays in the log, and the answer carries the request id only.
  */
 export function answerOf(error: unknown): Answer {
   if (error instanceof BillingError) {
@@ -58,14 +58,14 @@ export function answerOf(error: unknown): Answer {
     return { status: 400, code: 'validation_error', message, details: [] };
   }
   if (isPostgresOutage(error)) {
-    const message = 'The service can not answer right now. Repeat the request shortly.';
+    const message = 'The service cannot answer right now. Repeat the request shortly.';
     return { status: 503, code: 'service_unavailable', message, details: [] };
   }
   const message = 'An unexpected error happened. The request id helps to find it.';
   return { status: 500, code: 'internal_error', message, details: [] };
 }
 
-/** Of Postgres: each number of the request can be kept, and a product or a sum of them can not. */
+/** Postgres error: each number of the request is in range, but a product or sum of them is not. */
 const TOO_LARGE_A_NUMBER = '22003';
 
 const RACE: Answer = {
@@ -75,7 +75,7 @@ const RACE: Answer = {
   details: [],
 };
 
-/** Registers the answers to errors and to unknown routes. An unexpected error is logged here and only here. */
+/** Registers the answers to errors and to unknown routes. Unexpected errors are logged only here. */
 export function handleErrors(app: FastifyInstance): void {
   app.setErrorHandler((error, request, reply) => {
     const answer = isPostgresRace(error) ? RACE : answerOf(error);

@@ -3,8 +3,8 @@ import { BillingError } from '../../domain/errors.ts';
 const HEADER_LENGTH_MAX = 1024;
 
 /**
- * The value of `X-Ignored-Fields`: what was sent and is read by nobody, because a misspelt optional field
- * would be lost without a word. Throws 400 `unknown_field` where the client prefers strictness.
+ * The value of `X-Ignored-Fields`: fields that were sent but are not read. Without it, a misspelt optional
+ * field would be lost silently. Throws 400 `unknown_field` if the client prefers strictness.
  */
 export function ignoredFields(
   paths: readonly string[],
@@ -14,7 +14,7 @@ export function ignoredFields(
     const details = paths.map((path) => ({
       path,
       code: 'unknown_field',
-      message: 'is no field of this request',
+      message: 'is not a field of this request',
     }));
     const message = `Unknown fields: ${paths.slice(0, 20).join(', ')}`;
     throw new BillingError('invalid', 'unknown_field', message, details);

@@ -9,14 +9,14 @@ const DEPTH_MAX = 16;
 
 const followedByText = new WeakSet<FastifyRequest>();
 
-/** Whether something stands behind the JSON value of the body, which nobody reads. */
+/** Whether text follows the JSON value of the body. It is ignored. */
 export const hasTextAfterBody = (request: FastifyRequest): boolean => followedByText.has(request);
 
 /**
- * Reads `application/json` bodies, encoded or not. What follows the value is left unread. An empty body is `undefined` (clients send a content
- * type with DELETE and with actions that take no body), `null` is an empty object, `__proto__` and
- * `constructor.prototype` are refused, so is what has two readings, and so is what no store can keep:
- * nesting deeper than 16, the character NUL, and halves of surrogate pairs.
+ * Reads `application/json` bodies, encoded or not. Text after the value is ignored. An empty body is
+ * `undefined` (clients send a content type with DELETE and with actions that take no body), and `null` is an
+ * empty object. Refused: `__proto__` and `constructor.prototype`, ambiguous JSON, and values that no store
+ * can keep: nesting deeper than 16, the character NUL, and halves of surrogate pairs.
  */
 export function readJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
@@ -57,23 +57,19 @@ export function readJsonBodies(app: FastifyInstance): void {
 }
 
 const badJson = (message: string): BillingError =>
-  new BillingError(
-    'invalid',
-    'validation_error',
-    `The body is no JSON that can be read: ${message}`,
-  );
+  new BillingError('invalid', 'validation_error', `The body is not readable JSON: ${message}`);
 
 const badText = (where: string): BillingError =>
   new BillingError(
     'invalid',
     'validation_error',
-    `The ${where} has text that can not be stored: NUL, or half of a surrogate pair.`,
+    `The ${where} has text that cannot be stored: NUL, or half of a surrogate pair.`,
   );
 
-// A lone surrogate matches under the u flag, a pair does not.
+// With the u flag, a lone surrogate matches and a pair does not.
 const UNSTORABLE = /[\u0000\p{Surrogate}]/u;
 
-/** Throws 400 for values that Postgres would refuse. Iterative: depth is what it guards against. */
+/** Throws 400 for values that Postgres would refuse. Iterative, because it guards against depth. */
 export function assertStorable(root: unknown, where: string): void {
   const pending: { value: unknown; depth: number }[] = [{ value: root, depth: 0 }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {

@@ -17,14 +17,13 @@ const MINUS = 0x2d;
 interface Level {
   /** The keys so far; null inside a list. */
   readonly keys: Set<string> | null;
-  /** The key or the index of the current value. */
+  /** The key or index of the current value. */
   at: string | number;
 }
 
 /**
- * Where the first JSON value of the text ends. For text that does not begin with a JSON value the answer
- * is its length. Both functions of this file read each character once: the text is whatever a caller
- * sends, before anybody knows who the caller is.
+ * The end of the first JSON value of the text; the text's length if it does not begin with a JSON value. Both
+ * functions of this file read each character once: the text comes from a caller who is not authenticated yet.
  */
 export function endOfFirstValue(text: string): number {
   let depth = 0;
@@ -41,9 +40,9 @@ export function endOfFirstValue(text: string): number {
 }
 
 /**
- * Throws 400 for what `JSON.parse` takes in silence, so that two readers of one text may differ: a key
- * that stands twice in its object, and a number of more than 15 digits, which would be rounded
- * (tenancy S17). `text` is valid JSON; the path is that of the value.
+ * Throws 400 for JSON that `JSON.parse` accepts silently but two readers may read differently: a duplicate
+ * key in one object, and a number of more than 15 digits, which would be rounded (tenancy S17). `text`
+ * is valid JSON; the path in the error is that of the value.
  */
 export function assertOneReading(text: string): void {
   const levels: Level[] = [];
@@ -82,7 +81,7 @@ export function assertOneReading(text: string): void {
   }
 }
 
-/** Where the token that starts here ends: a string, a run of a number or of a word, one other character. */
+/** The end of the token that starts here: a string, a number, a word, or one other character. */
 function endOfToken(text: string, start: number, code: number): number {
   if (code === QUOTE) return endOfString(text, start);
   let end = start + 1;
@@ -90,7 +89,7 @@ function endOfToken(text: string, start: number, code: number): number {
   return end;
 }
 
-/** The position after the closing quote; the end of the text when there is none. */
+/** The position after the closing quote; the end of the text if there is none. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
@@ -106,7 +105,7 @@ const isSpace = (code: number): boolean =>
 const isDigit = (code: number): boolean => code >= ZERO && code <= NINE;
 const isNumberStart = (code: number): boolean => code === MINUS || isDigit(code);
 
-/** Whether the character belongs to a number or to a word. */
+/** Whether the character is part of a number or a word. */
 function isScalar(code: number): boolean {
   if (code === QUOTE || code === COMMA || code === COLON || isSpace(code)) return false;
   return code !== OPEN_OBJECT && code !== CLOSE_OBJECT && code !== OPEN_LIST && code !== CLOSE_LIST;
@@ -119,7 +118,7 @@ function takeKey(level: Level, token: string, levels: readonly Level[]): void {
   level.keys!.add(key);
 }
 
-/** Digits between the first and the last that is not zero, those of the exponent left out. */
+/** Digits between the first and the last non-zero digit, without the exponent. */
 function digitsOf(text: string, start: number, end: number): number {
   let digits = 0;
   let significant = 0;

@@ -2,13 +2,12 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { BillingError } from '../../domain/errors.ts';
 
-/** Connections beyond the limit that are told so; those beyond them are closed without a word. */
+/** Share of connections beyond the limit that get an answer; further ones are closed without one. */
 const TOLD_SHARE = 0.1;
 
 /**
- * Serves at most `max` connections at a time. A request on a further one is answered 503 with
- * `Retry-After`, before its credential is looked at, and its connection is closed. Connections that are
- * there go on.
+ * Serves at most `max` connections at a time. A request on a further connection gets 503 with `Retry-After`
+ * before its credential is checked, and its connection is closed. Existing connections continue.
  */
 export function limitConnections(app: FastifyInstance, max: number): void {
   const refused = new WeakSet<Socket>();

@@ -5,7 +5,7 @@ import type { Logger } from '../log.ts';
 const HELD_MS_MAX = 200;
 const TICK_MS = 50;
 const NAMED_ROUTES_MAX = 5;
-/** Beyond this many values of a body there is no need to know how many they are. */
+/** Values of a body are counted up to this number. */
 const COUNTED_VALUES_MAX = 100_000;
 
 export interface LoopWatchOptions {
@@ -17,20 +17,20 @@ export interface LoopWatchOptions {
 
 interface Watched {
   readonly request: FastifyRequest;
-  /** When the request last began something: its headers were there, its body was, its answer is. */
+  /** When the request last began a step: headers read, body read, answer ready. */
   markedAt: number;
-  /** The longest time between two marks that overlaps the present tick. */
+  /** The longest time between two marks that overlaps the current tick. */
   longest: number;
 }
 
 /**
- * Counts by route the requests that hold the event loop for more than 200 ms, while every other request of the
- * process waits, and logs the shape of each: never a value that was sent.
+ * Counts by route the requests that hold the event loop for more than 200 ms, while every other request of
+ * the process waits. Logs the shape of each, never a value that was sent.
  *
- * A timer that comes late tells that the loop was held. The request is the one that was between two of its
- * own steps (headers, body, handler, answer) for most of that time. A handler that computes after it
- * waited for a database has no step there: then it is the only request that is open, or, when several are,
- * `several`, and the log names their routes. Work that is no request's counts as `none`.
+ * A late timer shows that the loop was held. The cause is the request that was between two of its own steps
+ * (headers, body, handler, answer) for most of that time. A handler that computes after waiting for a
+ * database has no step there. If it is the only open request, it is the cause; if several are open, they
+ * count as `several`, and the log names their routes. Work outside of requests counts as `none`.
  */
 export class LoopWatch {
   readonly #open = new Set<Watched>();
@@ -71,7 +71,7 @@ export class LoopWatch {
     app.addHook('onClose', async () => clearInterval(timer));
   }
 
-  /** Called by the timer; how late it is called is what the watch goes by. */
+  /** Called by the timer; the watch measures how late the call is. */
   tick(): void {
     const now = this.#now();
     const heldMs = now - this.#tickedAt - TICK_MS;
@@ -97,7 +97,7 @@ export class LoopWatch {
   }
 
   #report(heldMs: number, now: number): void {
-    // Who came when the loop was free again waited for nothing that it did itself.
+    // Requests that arrived when the loop was free again did not hold it.
     const present = [...this.#open, ...this.#ended].filter(
       ({ markedAt, longest }) => longest > 0 || markedAt < now - HELD_MS_MAX,
     );
@@ -121,7 +121,7 @@ export class LoopWatch {
 
 const routeOf = (request: FastifyRequest): string => request.routeOptions.url ?? 'unknown';
 
-/** Sizes and counts; what was sent is nobody's to read in a log. */
+/** Sizes and counts only: values that were sent must not appear in a log. */
 function shapeOf(request: FastifyRequest): Readonly<Record<string, unknown>> {
   const { method, headers, url } = request;
   return {
@@ -135,7 +135,7 @@ function shapeOf(request: FastifyRequest): Readonly<Record<string, unknown>> {
   };
 }
 
-/** Keys and items at all depths. */
+/** Number of keys and items at all depths. */
 function countOfValues(root: unknown): number {
   const pending: unknown[] = [root];
   let count = 0;

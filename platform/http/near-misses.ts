@@ -3,7 +3,7 @@ import { CLIENT_WORDS } from '../../domain/client-words.ts';
 import { BillingError, DETAILS_MAX } from '../../domain/errors.ts';
 import { nearMiss } from '../../domain/near-miss.ts';
 
-/** A key that a request does not know, with the keys that stand in its place. */
+/** A key that a request does not know, with the known keys of the same object. */
 export interface UnknownKey {
   readonly path: string;
   readonly key: string;
@@ -11,8 +11,8 @@ export interface UnknownKey {
 }
 
 /**
- * Throws 400 if a key is a misspelling of one that the body knows. A key that has a meaning elsewhere in
- * the API, or that existing clients send, is not (api 38, api 57).
+ * Throws 400 if a key is a misspelling of a key that the body knows. A key that has a meaning elsewhere in
+ * the API, or that existing clients send, is accepted (api 38, api 57).
  */
 export function refuseNearMisses(
   unknown: readonly UnknownKey[],
@@ -43,7 +43,7 @@ interface Described {
   readonly answer: z.ZodType | null;
 }
 
-/** The names of all keys that requests and answers of the routes have, at any depth. */
+/** The names of all keys in requests and answers of the routes, at any depth. */
 export function wordsOf(routes: readonly Described[]): ReadonlySet<string> {
   const words = new Set<string>();
   const seen = new Set<unknown>();
@@ -57,7 +57,7 @@ export function wordsOf(routes: readonly Described[]): ReadonlySet<string> {
       }
     else if (schema instanceof z.ZodLazy) visit(schema.unwrap());
     else
-      // Whatever a schema is made of stands in its definition: element, options, in and out, value type …
+      // All parts of a schema are in its definition: element, options, in and out, value type …
       for (const part of Object.values(schema.def)) [part].flat().forEach(visit);
   };
   for (const { body, query, answer } of routes) [body, query, answer].forEach(visit);

@@ -9,7 +9,7 @@ type Json = { [key: string]: unknown };
 export type OpenApiVersion = '3.0.1' | '3.1.0';
 
 export interface OpenApiOptions {
-  /** 3.0.1 is the contract; 3.1.0 says the same in today's JSON Schema. */
+  /** 3.0.1 is the contract; 3.1.0 has the same content in current JSON Schema. */
   readonly openapi?: OpenApiVersion;
   readonly title: string;
   /** Version of the document, not of the product. */
@@ -17,20 +17,20 @@ export interface OpenApiOptions {
   readonly description: string;
   /** Path prefix of all routes, for example `/v1`; becomes the server's address. */
   readonly prefix: string;
-  /** Bodies to show, by operation: `POST /plans`. */
+  /** Example bodies by operation: `POST /plans`. */
   readonly examples?: Readonly<Record<string, object>>;
 }
 
-/** Schemas that several operations refer to, and the form that schemas are written in. */
+/** Schemas shared by several operations, and the OpenAPI version in which schemas are written. */
 interface Components {
   readonly openapi: OpenApiVersion;
   readonly schemas: Json;
 }
 
 /**
- * The OpenAPI document of the routes. It is made from the schemas that validate the requests and
- * that the tests hold the answers against, so it can not say anything else than the service does.
- * Schemas that carry an id (`.meta({ id: 'Plan' })`) become components under that name.
+ * The OpenAPI document of the routes. It is generated from the schemas that validate the requests and that
+ * the tests check the answers against, so it cannot differ from the service. Schemas with an id (`.meta({ id:
+ * 'Plan' })`) become components under that name.
  */
 export function openApiDocument(routes: readonly Route<never>[], options: OpenApiOptions): Json {
   const openapi = options.openapi ?? '3.0.1';
@@ -124,7 +124,7 @@ const ERROR_CONTENT = {
 };
 const errorAnswer = (description: string): Json => ({ description, content: ERROR_CONTENT });
 
-/** What every refusal looks like, by the name under which operations refer to it. */
+/** The shape of every refusal, by the name under which operations refer to it. */
 const ERROR_ANSWERS: Json = {
   Invalid: errorAnswer(
     'The request breaks a rule; each detail names a field and what would be right.',
@@ -159,7 +159,7 @@ function errorAnswers(route: Route<never>, routes: readonly Route<never>[]): Jso
   );
 }
 
-/** A call that changes something can be named, so that a repeat does it once. */
+/** Whether the call accepts an Idempotency-Key: it changes something, and a repeat runs it once. */
 const mayRepeat = ({ method, permission }: Route<never>): boolean =>
   method !== 'GET' && permission !== 'public' && !permission.endsWith(':read');
 
@@ -211,7 +211,7 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output', components: Compone
     target: components.openapi === '3.0.1' ? 'openapi-3.0' : 'draft-2020-12',
     io,
     unrepresentable: 'any',
-    // The generated patterns of dates and ids are longer than everything else together.
+    // Omitted: the generated patterns of dates and ids are longer than the rest of the document.
     override: ({ zodSchema, jsonSchema }) => {
       if (isEmptyWhenUnset(zodSchema as unknown as z.ZodType)) neverNull(jsonSchema as Json);
       if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
@@ -222,7 +222,7 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output', components: Compone
   return pointToComponents(own) as Json;
 }
 
-/** Answers have "" in the place of null there. */
+/** Answers have "" instead of null there. */
 function neverNull(schema: Json): void {
   const [text] = (schema['anyOf'] ?? []) as Json[];
   delete schema['nullable'];
@@ -230,7 +230,7 @@ function neverNull(schema: Json): void {
   Object.assign(schema, text);
 }
 
-/** The same schema with `#/definitions/X` or `#/$defs/X` as `#/components/schemas/X`. */
+/** The same schema with `#/definitions/X` or `#/$defs/X` replaced by `#/components/schemas/X`. */
 function pointToComponents(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(pointToComponents);
   if (typeof value !== 'object' || value === null) return value;

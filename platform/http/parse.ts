@@ -3,14 +3,14 @@ import { BillingError, DETAILS_MAX, type ErrorDetail } from '../../domain/errors
 import type { UnknownKey } from './near-misses.ts';
 
 /**
- * A problem costs about a microsecond to find and ten to describe. Requests of more values than this are
- * read up to their first problem, so that half a million wrong values do not hold the process.
+ * A problem costs about a microsecond to find and ten to describe. Requests with more values than this are
+ * checked only up to their first problem, so that half a million wrong values do not block the process.
  */
 const FULLY_CHECKED_VALUES_MAX = 5_000;
 
 /**
- * Parses or throws 400: the first 100 problems, each under the path that the client wrote, and the number
- * of those found.
+ * Parses or throws 400 with the first 100 problems, each under the path that the client wrote, and the number
+ * of problems found.
  */
 export function parse<Schema extends z.ZodType>(
   schema: Schema,
@@ -36,7 +36,7 @@ export function parse<Schema extends z.ZodType>(
   throw new BillingError('invalid', 'validation_error', message, details, count);
 }
 
-/** Whether lists and objects at all depths have more items than `max`; looks at no more than those. */
+/** Whether lists and objects at all depths have more items than `max`; checks no more than `max` items. */
 function hasMoreValuesThan(root: unknown, max: number): boolean {
   const pending: unknown[] = [root];
   let seen = 0;
@@ -51,8 +51,8 @@ function hasMoreValuesThan(root: unknown, max: number): boolean {
 }
 
 /**
- * A value that fits none of several forms, and has no wording of its own, is told what the form that it
- * comes closest to misses: the one that it follows furthest, the first of several.
+ * For a value that fits none of several forms, and without a message of its own: the problems of the closest
+ * form. The closest form is the one with the deepest problem; the first one on a tie.
  */
 function closest(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union' || issue.message !== 'Invalid input') return [issue];
@@ -78,7 +78,7 @@ function detailOf(issue: z.core.$ZodIssue, where: string, root: unknown): ErrorD
   return { path, code: code === 'custom' ? 'invalid_value' : code, message: words };
 }
 
-/** Of several forms that are all wrong, what is wrong with the first: "Invalid input" helps nobody. */
+/** If all of several forms are wrong, the problem of the first one: "Invalid input" is no help. */
 function firstOf(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   const hasWords = issue.code !== 'invalid_union' || issue.message !== 'Invalid input';
   const first = hasWords ? undefined : issue.errors[0]?.[0];
@@ -95,7 +95,10 @@ function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
   return value;
 }
 
-/** `['tiers', 1, 'up_to']` → `tiers[1].up_to`. Keys are the client's, of any length: `BillingError` cuts. */
+/**
+ * `['tiers', 1, 'up_to']` → `tiers[1].up_to`. Keys come from the client and may have any length;
+ * `BillingError` truncates them.
+ */
 export function fieldPath(path: readonly PropertyKey[]): string {
   return path
     .map((part, index) => {
@@ -106,15 +109,15 @@ export function fieldPath(path: readonly PropertyKey[]): string {
 }
 
 /**
- * Paths of the keys that the schema does not know, at any depth. They are ignored (a client may send
- * more than we know) but named in the answer, because a misspelt optional field would otherwise be
- * lost without a word. At most 1,000: the answer has room for fewer.
+ * Paths of the keys that the schema does not know, at any depth. They are ignored (a client may send more
+ * than we know) but named in the answer: otherwise a misspelt optional field would be lost silently. At most
+ * 1,000: the answer has room for fewer.
  */
 export function unknownFields(schema: z.ZodType, value: unknown): string[] {
   return unknownKeys(schema, value).map(({ path }) => path);
 }
 
-/** The same with the keys that the schema has in the place of each. */
+/** The same, with the keys that the schema knows in each place. */
 export function unknownKeys(schema: z.ZodType, value: unknown): UnknownKey[] {
   const found: UnknownKey[] = [];
   collect(schema, value, [], found);
@@ -169,7 +172,7 @@ function collect(
 
 const unwrapped = new WeakMap<z.ZodType, z.ZodType>();
 
-/** The schema that says which keys there are: without optional, nullable, default, pipe and lazy around it. */
+/** The schema that defines the keys: without optional, nullable, default, pipe and lazy around it. */
 function unwrap(schema: z.ZodType): z.ZodType {
   const known = unwrapped.get(schema);
   if (known !== undefined) return known;

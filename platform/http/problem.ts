@@ -3,7 +3,7 @@ import type { ErrorBody } from './error-body.ts';
 
 const PROBLEM_TYPE = 'application/problem+json';
 
-/** Sends an error in the form that the caller asks for: RFC 9457 where `Accept` names it. */
+/** Sends an error in the form that the caller requests: RFC 9457 if `Accept` names it. */
 export function sendError(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -11,11 +11,11 @@ export function sendError(
 ): FastifyReply {
   void reply.code(body.http_status_code);
   if (!String(request.headers.accept ?? '').includes(PROBLEM_TYPE)) return reply.send(body);
-  // Serialized here: the framework refuses an object under a content type that it does not know.
+  // Serialized here: the framework refuses an object under an unknown content type.
   return reply.type(PROBLEM_TYPE).send(JSON.stringify(problemOf(body)));
 }
 
-/** The same facts as RFC 9457 names them, with `code`, `errors`, `error_count` and `request_id` beside. */
+/** The same facts under their RFC 9457 names, plus `code`, `errors`, `error_count` and `request_id`. */
 const problemOf = (body: ErrorBody): object => ({
   type: 'about:blank',
   title: body.code.replace(/_/g, ' '),

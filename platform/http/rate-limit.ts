@@ -3,20 +3,23 @@ import { BillingError } from '../../domain/errors.ts';
 import type { RateAnswer, RateLimit, RateLimiter } from '../cache/rate-limiter.ts';
 import { networkOf } from '../network.ts';
 
-/** Who limits, and how much of what one caller may spend. */
+/** The limiter, and the limits of one caller. */
 export interface CallerLimit {
   readonly limiter: RateLimiter;
-  /** Of a key or a person. */
+  /** Limit of a key or a person. */
   readonly limit: RateLimit;
-  /** Of one portal session; `limit` where it is left out. */
+  /** Limit of one portal session; default `limit`. */
   readonly portal?: RateLimit;
-  /** Of one address without a credential: sign-up, login, single sign-on; and of those whose credential is refused. */
+  /**
+   * Limit of one address without a credential (sign-up, login, single sign-on), and with a refused
+   * credential.
+   */
   readonly anonymous?: RateLimit;
 }
 
 /**
- * Puts a limiter's answer into the rate headers (the IETF names, and the older `X-` ones that clients
- * know), and refuses with 429 `rate_limited` and `Retry-After` when it was no. Null: not known yet.
+ * Puts a limiter's answer into the rate headers (the IETF names, and the older `X-` names that clients know).
+ * Refuses with 429 `rate_limited` and `Retry-After` if the answer is a refusal. Null means not known yet.
  * `spent`: what is counted, for the message.
  */
 export function refuseBeyond(
@@ -47,9 +50,9 @@ export function refuseBeyond(
 }
 
 /**
- * Counts a credential that was refused against the address that sent it, apart from its other requests: 429
- * in place of 401 when it sends too many. Whoever shares the address and has a good credential is not
- * concerned.
+ * Counts a refused credential against the address that sent it, separately from its other requests: 429
+ * instead of 401 when it sends too many. Callers with a valid credential at the same address are not
+ * affected.
  */
 export async function countRefusedCredential(
   failures: Pick<CallerLimit, 'limiter' | 'limit' | 'anonymous'> | null,

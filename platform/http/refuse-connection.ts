@@ -9,10 +9,10 @@ const STATUS: Readonly<Record<string, [status: number, message: string]>> = {
   HPE_HEADER_OVERFLOW: [431, 'The line and the headers of the request are longer than 16 KiB.'],
 };
 
-/** The one error body for what is no HTTP request, where there is no request to answer. */
+/** The standard error body for input that is not HTTP, where there is no request to answer. */
 export function refuseConnection(error: Error & { readonly code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
-  const [status, message] = STATUS[error.code ?? ''] ?? [400, 'This is no HTTP request.'];
+  const [status, message] = STATUS[error.code ?? ''] ?? [400, 'This is not an HTTP request.'];
   const requestId = randomUUID();
   const body = JSON.stringify(errorBody(status, 'validation_error', message, [], requestId));
   const head = [

@@ -42,22 +42,25 @@ import { redirectWithoutSlash } from './trailing-slash.ts';
 export interface RegisterOptions<Deps extends RouteDeps> {
   readonly prefix: string;
   readonly deps: Deps;
-  /** Of `connectAsApi`, for what runs in a scope; without it that runs on the pool of `deps`, slower. */
+  /**
+   * From `connectAsApi`, for work inside a scope. Without it that work uses the pool of `deps`, which is
+   * slower.
+   */
   readonly apiPool?: Pool | null;
   readonly authenticate: Authenticate;
-  /** Without it only keys are known. */
+  /** Without it only keys are accepted. */
   readonly sessions?: Sessions;
-  /** Without it portal routes refuse everybody. */
+  /** Without it portal routes refuse every caller. */
   readonly portalSessions?: Pick<PortalSessions, 'authenticate'>;
-  /** What one caller may ask for, in requests; null or left out: no limit. */
+  /** Request limit of one caller; null or unset means no limit. */
   readonly callerLimit?: CallerLimit | null;
-  /** Sees each answer before it is sent. Tests compare it with the declared schema here. */
+  /** Receives each answer before it is sent. Tests check it against the declared schema. */
   readonly onBody?: (route: Route<Deps>, body: unknown) => void;
 }
 
 /**
- * Puts declared routes on a server. The order of refusal is fixed: 401, 403, 400, 404 (the credential
- * and the permission are looked at before the body is read), with 429 between 403 and 400.
+ * Registers declared routes on a server. The order of refusals is fixed: 401, 403, 400, 404 (the credential
+ * and the permission are checked before the body is read), with 429 between 403 and 400.
  */
 export function registerRoutes<Deps extends RouteDeps>(
   app: FastifyInstance,
@@ -90,7 +93,7 @@ export function registerRoutes<Deps extends RouteDeps>(
   }
 }
 
-/** The route with "" for null where its answer says so. */
+/** The route with "" instead of null where its answer requires it. */
 function withEmptyTexts<Deps extends RouteDeps>(route: Route<Deps>): Route<Deps> {
   const fill = route.answer === null ? null : emptyTextsOf(route.answer);
   if (fill === null) return route;
@@ -101,7 +104,7 @@ function withEmptyTexts<Deps extends RouteDeps>(route: Route<Deps>): Route<Deps>
 const urlOf = (prefix: string, { path }: Pick<Route, 'path'>): string =>
   prefix + path.replace(/\{([a-z_]+)\}/g, ':$1');
 
-/** Bodies that are files reach the routes that declare them, as a `Buffer`, and no others. */
+/** Lets only routes that declare a file body receive one, as a `Buffer`. */
 function readFiles(
   app: FastifyInstance,
   routes: readonly Pick<Route, 'method' | 'path' | 'bodyType'>[],
@@ -170,7 +173,7 @@ async function admit(
   return identity;
 }
 
-/** The end customer of a portal session. Keys and tokens of the API are no such session. */
+/** The end customer of a portal session. API keys and session tokens are not accepted here. */
 async function admitCustomer(
   request: FastifyRequest,
   sessions: Pick<PortalSessions, 'authenticate'> | undefined,
@@ -183,7 +186,7 @@ async function admitCustomer(
   return identity;
 }
 
-/** Counts the request against its credential, or against its address where there is none. */
+/** Counts the request against its credential, or against its address if it has none. */
 async function takeRequest(
   callerLimit: CallerLimit | null,
   identity: Identity,
@@ -196,7 +199,7 @@ async function takeRequest(
   refuseBeyond(await limiter.take(`api:${caller}`, 1, limit), limit, 'requests', reply);
 }
 
-/** Whose requests are counted together, and how many they may be. */
+/** The name of the bucket that counts the caller's requests, and its limit. */
 function limitedAs(
   { key_id, user_id, customer_id, session_id }: Identity,
   request: FastifyRequest,
@@ -207,7 +210,7 @@ function limitedAs(
   return caller === '' ? [`address ${networkOf(request.ip)}`, anonymous] : [caller, limit];
 }
 
-/** Deny by default: 403 unless the caller holds just what the route asks for. */
+/** Deny by default: 403 unless the caller has exactly the permission that the route requires. */
 export function assertAllowed(
   route: Pick<Route, 'humanOnly' | 'humanSuperAdminOnly'> & { readonly permission: string },
   identity: Identity,
@@ -291,16 +294,16 @@ async function answer<Deps extends RouteDeps>(
   if (route.deprecated === true) void reply.header('deprecation', 'true');
   if (route.secretAnswer === true) void reply.header('cache-control', 'no-store');
   void reply.code(status);
-  // A route with several forms has said which one this is.
+  // A route with several forms has already set the content type.
   if (route.contentType !== undefined && !reply.hasHeader('content-type'))
     void reply.type(route.contentType);
   if (isFile(reply.getHeader('content-type')))
     void reply.header('content-disposition', 'attachment');
-  // An empty answer must not carry a content type that promises a body.
+  // An empty answer must not carry a content type.
   return route.answer === null && route.contentType === undefined ? reply.send() : reply.send(body);
 }
 
-/** Tables of what tenants wrote: to be saved, never to be shown by a browser as a page of this origin. */
+/** Files with tenant data: to be saved, never to be shown by a browser as a page of this origin. */
 const isFile = (contentType: unknown): boolean =>
   typeof contentType === 'string' && /^(text\/csv|application\/x-ndjson)/.test(contentType);
 
@@ -330,12 +333,12 @@ function parseRequest<Deps>(
   };
 }
 
-/** The key of a request that changes something; reads have nothing to repeat. */
+/** The idempotency key of a request that changes something; null for reads. */
 function idempotencyKeyOf<Deps>(route: Route<Deps>, request: FastifyRequest): string | null {
   const key = request.headers['idempotency-key'];
   if (key === undefined || route.method === 'GET' || route.permission.endsWith(':read'))
     return null;
-  // A public call has no scope in which a key could be looked up.
+  // A public call has no scope in which to look up a key.
   if (route.permission === 'public') return null;
   if (typeof key === 'string' && /^[\x21-\x7e]{1,255}$/.test(key)) return key;
   const message = 'has 1 to 255 visible ASCII characters';
@@ -363,7 +366,7 @@ interface TransactionWork<Deps> {
   run(deps: Deps): Promise<unknown>;
 }
 
-/** With a condition, whoever changes the record in between makes this end in 412, not in a lost update. */
+/** With a condition, a concurrent change of the record results in 412, not in a lost update. */
 async function runInTransaction<Deps extends RouteDeps>(
   route: Route<Deps>,
   request: FastifyRequest,
@@ -383,7 +386,7 @@ async function runInTransaction<Deps extends RouteDeps>(
   }
 }
 
-/** A command that owns its transactions, or the answer of the first time. */
+/** Runs a command that owns its transactions, or returns the stored answer of the first run. */
 async function runCommandOnce<Deps extends RouteDeps>(
   route: Route<Deps>,
   request: FastifyRequest,
@@ -403,8 +406,8 @@ async function runCommandOnce<Deps extends RouteDeps>(
 }
 
 /**
- * The work and its answer in one transaction, or the answer of the first time. Nothing is kept of a
- * refusal or of a failure, so a repeat after one really runs.
+ * Runs the work and stores its answer in one transaction, or returns the stored answer of the first run. A
+ * refusal or a failure is not stored, so a repeat after one runs again.
  */
 async function runOnce<Deps extends RouteDeps>(
   route: Route<Deps>,
@@ -423,7 +426,7 @@ async function runOnce<Deps extends RouteDeps>(
   return body;
 }
 
-/** End customers name their requests apart from the tenant and from each other. */
+/** Idempotency keys of end customers are separate from the tenant's and from each other's. */
 const keyOf = (
   request: FastifyRequest,
   { key, identity }: { readonly key: string; readonly identity: Identity },
@@ -432,7 +435,7 @@ const keyOf = (
   fingerprint: requestFingerprint(request.method, request.url, request.body),
 });
 
-/** The answer of the first request, or why there is none. */
+/** The stored answer of the first request, or the reason why there is none. */
 function repeated(
   route: Pick<Route, 'secretAnswer'>,
   reply: FastifyReply,

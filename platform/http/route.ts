@@ -5,9 +5,9 @@ import type { CommandClaim } from '../../postgres/tables/idempotency.ts';
 import type { Identity } from '../identity/api-key-auth.ts';
 
 /**
- * The one way to declare a route. Validation, the permission check, the OpenAPI document and, in
- * tests, the check of every answer come from this one value. A handler may throw `BillingError`;
- * what it resolves to is the answer's body.
+ * The only way to declare a route. Validation, the permission check, the OpenAPI document and, in tests, the
+ * check of every answer derive from this value. A handler may throw `BillingError`; its resolved value is the
+ * answer's body.
  */
 export interface RouteSpec<
   Deps,
@@ -21,32 +21,32 @@ export interface RouteSpec<
   readonly path: string;
   readonly summary: string;
   readonly permission: RoutePermission;
-  /** Not a key of a service account, whatever its roles are. */
+  /** Refuses keys of service accounts, whatever their roles are. */
   readonly humanOnly?: boolean;
-  /** Only a person (not a key of a service account) who is super admin, whatever else is permitted. */
+  /** Only a person (not a key of a service account) who is super admin, regardless of other permissions. */
   readonly humanSuperAdminOnly?: boolean;
-  /** A person's session need not name an environment: the route is about the tenant. */
+  /** A person's session need not name an environment: the route concerns the whole tenant. */
   readonly withoutEnvironment?: boolean;
-  /** The answer shows a credential once: it is not kept for a repeat with the same Idempotency-Key. */
+  /** The answer shows a credential once: it is not stored for a repeat with the same Idempotency-Key. */
   readonly secretAnswer?: boolean;
   /**
-   * The command begins its transactions itself (`runCommand`), because it reads usage or takes long. Without
-   * this a request with an Idempotency-Key is one transaction together with its answer.
+   * The command begins its own transactions (`runCommand`), because it reads usage or takes long. Without
+   * this, a request with an Idempotency-Key is one transaction together with its answer.
    */
   readonly ownsTransactions?: boolean;
   readonly params?: Params;
   readonly query?: Query;
   /** An optional schema (`Body.optional()`) lets the body be absent. */
   readonly body?: Body;
-  /** Of a body that is no JSON, for example `text/csv`: `body` is then held against a `Buffer`. */
+  /** Content type of a body that is not JSON, for example `text/csv`: `body` then validates a `Buffer`. */
   readonly bodyType?: string;
-  /** The one success status. */
+  /** The only success status. */
   readonly status: number;
-  /** Null: the answer has no body. */
+  /** Null means that the answer has no body. */
   readonly answer: Answer | null;
-  /** Of the status 202, which the handler gives by `accepted()`: the rest is done later. */
+  /** Schema of the 202 answer, which the handler selects with `accepted()`: the rest is done later. */
   readonly acceptedAnswer?: z.ZodType;
-  /** Of an answer that is no JSON; `answer` then describes nothing and is null. */
+  /** Content type of an answer that is not JSON; `answer` is then null. */
   readonly contentType?: string;
   readonly bodyLimitBytes?: number;
   readonly deprecated?: boolean;
@@ -58,16 +58,16 @@ export interface RouteSpec<
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /**
- * `authenticated`: every caller with a valid credential. `public`: no credential is looked at.
- * `portal`: an end customer's session and nothing else; it is refused everywhere else.
+ * `authenticated`: every caller with a valid credential. `public`: no credential is checked. `portal`: a
+ * portal session only; it is refused on all other routes.
  */
 export type RoutePermission = Permission | 'authenticated' | 'public' | 'portal';
 
-/** One request as a handler sees it: parsed, permitted and scoped. */
+/** One request as passed to a handler: parsed, permitted and scoped. */
 export interface Call<Deps, Params, Query, Body> {
   /**
-   * `deps.pool` sees and changes the rows of the caller's scope only, whatever a statement says. With an
-   * Idempotency-Key it is inside the transaction that also keeps the answer, unless the command owns its
+   * `deps.pool` reads and changes rows of the caller's scope only, whatever a statement says. With an
+   * Idempotency-Key it is inside the transaction that also stores the answer, unless the command owns its
    * transactions.
    */
   readonly deps: Deps;
@@ -75,9 +75,9 @@ export interface Call<Deps, Params, Query, Body> {
   readonly query: Query;
   readonly body: Body;
   readonly scope: Scope;
-  /** The person or service account behind the credential: what `created_by` says. */
+  /** The person or service account behind the credential; stored as `created_by`. */
   readonly user_id: string;
-  /** On a public route nobody: every field empty. */
+  /** On a public route every field is empty. */
   readonly identity: Identity;
   readonly request_id: string;
   /** Header values as sent, names in lower case. */
@@ -85,15 +85,17 @@ export interface Call<Deps, Params, Query, Body> {
   /** The caller's address. */
   readonly ip: string;
   setHeader(name: string, value: string): void;
-  /** Answers 202 with what the handler resolves to; for routes with an `acceptedAnswer`. */
+  /** Answers 202 with the handler's result; for routes with an `acceptedAnswer`. */
   accepted(): void;
-  /** Names fields of the body that only the handler can know to be none; 400 where the client is strict. */
+  /**
+   * Reports fields of the body that only the handler can recognize as unknown; 400 if the client is strict.
+   */
   ignore(paths: readonly string[]): void;
-  /** Runs once the work is committed and before the answer is sent; not when it was refused. */
+  /** Runs after the commit and before the answer is sent; not after a refusal. */
   afterCommit(work: () => Promise<void>): void;
 }
 
-/** A declared route whose types have been checked and forgotten, so that routes fit in one list. */
+/** A declared route after type checking, with the types erased so that routes fit in one list. */
 export interface Route<Deps = unknown> {
   readonly method: Method;
   readonly path: string;
@@ -119,7 +121,7 @@ export interface Route<Deps = unknown> {
 
 export interface RouteDeps {
   readonly pool: Pool;
-  /** Idempotency keys that the command holds; each of its writing transactions notes its result in them. */
+  /** Idempotency keys that the command holds; each of its writing transactions records its result in them. */
   readonly claims?: readonly CommandClaim[];
 }
 
@@ -137,7 +139,7 @@ export function routesOf<Deps extends RouteDeps>() {
 
 const PERMISSION = /^(public|authenticated|portal|[a-z_]+:(read|write))$/;
 
-/** Throws when a route is declared badly: this runs at start-up, before a request can find out. */
+/** Throws if a route is declared incorrectly. Runs at start-up, before any request. */
 export function assertRoutes(routes: readonly Route<never>[]): void {
   const seen = new Set<string>();
   for (const route of routes) {

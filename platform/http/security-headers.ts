@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-/** Headers by which a caller says who it is, or where it wants to be: an answer belongs to their values. */
+/** Headers with the caller's identity or environment: an answer depends on their values. */
 export const CREDENTIAL_HEADERS = [
   'x-api-key',
   'authorization',
@@ -9,9 +9,9 @@ export const CREDENTIAL_HEADERS = [
 ] as const;
 
 /**
- * What every answer carries unless its route says otherwise. Answers are data: a browser that is shown
- * one runs nothing of it, frames it nowhere, takes it for nothing but its type, and tells nobody where it
- * was. They are one caller's: no shared cache keeps them, and a private one asks again by `ETag`.
+ * Headers of every answer unless its route overrides them. Answers are data: a browser must not run or frame
+ * them, guess their type, or send their address as referrer. They belong to one caller: shared caches must
+ * not store them, and a private cache revalidates by `ETag`.
  */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'private, no-cache',
@@ -23,8 +23,8 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Of the page that shows the OpenAPI document. Scripts and styles are files of this origin; the page calls
- * this origin alone.
+ * For the page that shows the OpenAPI document. Scripts and styles are files of this origin; the page calls
+ * only this origin.
  */
 export const DOCS_CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
@@ -37,7 +37,7 @@ export const DOCS_CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Sets the headers before a request is looked at, so that refusals have them too. */
+/** Sets the headers before a request is processed, so that refusals have them too. */
 export function secureAnswers(app: FastifyInstance): void {
   app.addHook('onRequest', async (_request, reply) => void reply.headers(SECURITY_HEADERS));
 }

@@ -3,15 +3,16 @@ import type { FastifyInstance } from 'fastify';
 import { BillingError } from '../../domain/errors.ts';
 
 export interface MetricsOptions {
-  /** What a scraper sends as `Authorization: Bearer …`. Undefined: the port has no metrics. */
+  /** Token that a scraper sends as `Authorization: Bearer …`. Undefined: the port serves no metrics. */
   readonly token: string | undefined;
   readonly contentType: string;
   read(): Promise<string>;
 }
 
 /**
- * `GET /metrics` for whoever knows the token. Figures tell a stranger how much is sold, to how many and
- * when it fails; where the request comes from proves nothing, because a proxy may stand on the same machine.
+ * `GET /metrics` for callers with the token. The figures would tell a stranger how much is sold, to how many
+ * customers and when it fails. The source address proves nothing, because a proxy may run on the same
+ * machine.
  */
 export function serveMetrics(app: FastifyInstance, options: MetricsOptions): void {
   const { token } = options;
@@ -23,7 +24,7 @@ export function serveMetrics(app: FastifyInstance, options: MetricsOptions): voi
   });
 }
 
-/** Digests have one length, so that a comparison tells nothing of the token's. */
+/** Digests have one length, so that a comparison does not reveal the token's length. */
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 const wrongToken = (): BillingError =>

@@ -11,22 +11,22 @@ import { secureAnswers, SECURITY_HEADERS } from './security-headers.ts';
 
 export interface ServerOptions {
   readonly log: Logger;
-  /** Largest body of a route that names no limit of its own, in bytes. */
+  /** Default body limit of a route, in bytes. */
   readonly bodyLimitBytes?: number;
-  /** Addresses or CIDR of proxies whose `X-Forwarded-For` says who calls. */
+  /** Addresses or CIDR of trusted proxies: their `X-Forwarded-For` gives the caller's address. */
   readonly trustedProxies?: readonly string[];
-  /** Connections that are served at a time; 5,000 when left out. */
+  /** Connections served at a time; default 5,000. */
   readonly maxConnections?: number;
-  /** In which a request's headers, and its body, have to be there; 30 s when left out. */
+  /** Time limit for a request's headers, and for its body; default 30 s. */
   readonly requestTimeoutMs?: number;
-  /** Called after each answer; `route` is the declared path, so that its values are few. */
+  /** Called after each answer; `route` is the declared path, so that it has few values. */
   readonly onAnswer?: (answer: AnswerFacts) => void;
 }
 
 export const API_BODY_BYTES_MAX = 1024 * 1024;
 export const EVENT_BODY_BYTES_MAX = 32 * 1024 * 1024;
 
-/** Node's bound of a request's line and headers. */
+/** Node's limit of a request's line and headers. */
 const REQUEST_LINE_BYTES_MAX = 16 * 1024;
 
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -36,9 +36,9 @@ const CONNECTIONS_MAX = 5_000;
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 /**
- * A Fastify server with what every route shares: request ids (the caller's where it is well formed,
- * echoed in `X-Request-ID`), JSON bodies, one error body, CORS, one log line per request, time limits
- * and body caps. It has no routes yet and does not listen.
+ * A Fastify server with the parts that all routes share: request ids (the caller's if well formed, echoed in
+ * `X-Request-ID`), JSON bodies, one error body, CORS, one log line per request, time limits and body caps. It
+ * has no routes yet and does not listen.
  */
 export function createServer(options: ServerOptions): FastifyInstance {
   const requestTimeout = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
@@ -55,13 +55,13 @@ export function createServer(options: ServerOptions): FastifyInstance {
     http: {
       requestTimeout,
       headersTimeout: requestTimeout,
-      // By default node looks every 30 seconds: a request of 30 seconds then ends after up to 60.
+      // By default Node checks every 30 seconds: a 30-second limit would then end after up to 60.
       connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, requestTimeout),
     },
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
-    // As long as a request line can be: how long an id may be is the route's to say.
+    // As long as a request line can be: each route limits the length of its ids.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: REQUEST_LINE_BYTES_MAX },
     requestIdHeader: false,
     genReqId(request) {

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { withoutTrailing } from '../../schemas/digits.ts';
 
-/** Sends a caller on, by 307, to the address without slashes at the end of its path; false where there are none. */
+/** Redirects, by 307, to the address without slashes at the end of its path; false if it has none. */
 export function redirectWithoutSlash(request: FastifyRequest, reply: FastifyReply): boolean {
   const { url } = request;
   const path = url.split('?', 1)[0]!;

@@ -5,17 +5,17 @@ import type { Reach } from '../../domain/access/reach.ts';
 import type { Pool } from '../../postgres/client.ts';
 import type { Clock } from '../clock.ts';
 
-/** Who is calling and where. A key is bound to exactly one environment. */
+/** Caller and scope. A key is bound to exactly one environment. */
 export interface Identity extends Reach {
   readonly tenant_id: string;
   readonly environment_id: string;
-  /** Null for a caller who is not a key. */
+  /** Null if the caller is not a key. */
   readonly key_id: string | null;
-  /** Of a key that stands in browsers: it sends events and is unknown to every other route. */
+  /** For a key that is used in browsers: it may send events, and every other route treats it as unknown. */
   readonly publishable?: PublishableLimits;
-  /** Of a person who logged in, or of an end customer in the portal. */
+  /** For a logged-in person, or an end customer in the portal. */
   readonly session_id?: string;
-  /** Only of an end customer in the portal, who holds no permission and sees nothing but their own. */
+  /** Only for an end customer in the portal, who has no permissions and sees only their own records. */
   readonly customer_id?: string;
   readonly user_id: string;
   readonly user_type: 'user' | 'service_account';
@@ -30,12 +30,14 @@ export interface PublishableLimits {
   readonly external_customer_id: string | null;
 }
 
-/** Null for a key that is unknown, deleted or expired. Throws the driver's error when Postgres is away. */
+/**
+ * Null for a key that is unknown, deleted or expired. Throws the driver's error when Postgres is unavailable.
+ */
 export type Authenticate = (apiKey: string) => Promise<Identity | null>;
 
 export interface ApiKeyAuth {
   readonly authenticate: Authenticate;
-  /** Forgets a key that was changed or deleted, in this process and, by a notice, in every other. */
+  /** Forgets a changed or deleted key in this process and, by a notice, in every other process. */
   forget(keyId: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -43,7 +45,7 @@ export interface ApiKeyAuth {
 export interface ApiKeyAuthOptions {
   readonly pool: Pool;
   readonly clock: Clock;
-  /** How long a key is believed without a look at the database; bounds what a lost notice can cost. */
+  /** How long a key is cached without checking the database; bounds the effect of a lost notice. */
   readonly ttlMs?: number;
 }
 
@@ -56,15 +58,14 @@ interface CachedKey {
 }
 
 /**
- * Keys are looked up by their SHA-256 and remembered for a moment. Deleting a key notifies every
- * process through Postgres, so that it is refused at once; a connection that was lost may have missed
- * a notice, so everything is forgotten when it is back. Unknown keys are not remembered: a flood of
- * them would push out the known ones. Use is noted at most every five minutes per key and is waited
- * for by nobody.
+ * Keys are looked up by their SHA-256 and cached for a moment. Deleting a key notifies every process through
+ * Postgres, so that it is refused at once. A lost connection may have missed a notice, so the cache is
+ * cleared when it is back. Unknown keys are not cached: a flood of them would evict the known ones. Use is
+ * recorded at most every five minutes per key, and no request waits for that.
  */
 export async function createApiKeyAuth(options: ApiKeyAuthOptions): Promise<ApiKeyAuth> {
   const { pool, clock } = options;
-  // Key id → hash, for exactly what is in the cache: a key that is forgotten must be found there.
+  // Key id → hash, for exactly the keys in the cache: `forget` finds a key here.
   const hashOfKey = new Map<string, string>();
   const cache = new LRUCache<string, CachedKey>({
     max: 10_000,
@@ -76,7 +77,7 @@ export async function createApiKeyAuth(options: ApiKeyAuthOptions): Promise<ApiK
     const hash = hashOfKey.get(keyId);
     if (hash !== undefined) cache.delete(hash);
   };
-  // A look-up that began before a deletion must not be remembered after it.
+  // A look-up that began before a deletion must not be cached after it.
   let generation = 0;
   const listener = await pool.listen(
     CHANNEL,

@@ -13,17 +13,17 @@ import { isoTime, type Clock } from '../clock.ts';
 import { networkOf } from '../network.ts';
 import type { Pool, Transaction } from '../../postgres/client.ts';
 
-/** What is counted, under hashes: no address book of those who mistyped. */
+/** What is counted. Stored as hashes, so that the table is not a list of e-mail addresses. */
 export interface LoginSubjects {
-  /** Of one account from one network. */
+  /** One account from one network. */
   readonly pair: Buffer;
-  /** Of one account, from networks that it was not opened from before. */
+  /** One account, from networks that it has not logged in from before. */
   readonly account: Buffer;
-  /** From one network. */
+  /** One network. */
   readonly place: Buffer;
 }
 
-/** An IPv6 network is counted as one, because whoever has an address of it has all of them. */
+/** An IPv6 network counts as one, because the owner of one address in it has all of them. */
 export function loginSubjects(email: string, ip: string): LoginSubjects {
   const account = email.toLowerCase();
   const network = networkOf(ip);
@@ -34,23 +34,26 @@ export function loginSubjects(email: string, ip: string): LoginSubjects {
   };
 }
 
-/** Which limit this failure has reached; null where it has reached none. */
+/** The limit that this failure has reached; null if none. */
 export type LimitReached = 'network' | 'account' | null;
 
-/** Slows the guessing of passwords down. Failures of accounts that do not exist count in the same way. */
+/** Slows down password guessing. Failures of accounts that do not exist count in the same way. */
 export interface LoginLimit {
   /**
-   * Counts a login as failed before its password is looked at, so that a hundred at once are a hundred; 429
-   * when that would be one too many (tenancy 14.5.4). `forgive` takes it back.
+   * Counts a login as failed before its password is checked, so that a hundred parallel attempts count as a
+   * hundred; 429 when that exceeds the limit (tenancy 14.5.4). `forgive` undoes the count.
    */
   count(subjects: LoginSubjects): Promise<LimitReached>;
-  /** After a right password: the network starts again with this account, and is known from now on. */
+  /**
+   * After a correct password: resets the count of the network with this account, and marks the network as
+   * known.
+   */
   forgive(subjects: LoginSubjects): Promise<void>;
-  /** Counts a request that sends an e-mail; 429 when the network has asked for too many. */
+  /** Counts a request that sends an e-mail; 429 when the network has made too many. */
   countEmailRequest(ip: string): Promise<void>;
 }
 
-/** `pool` works across tenants: nobody knows yet whose account it is, or whether it is one. */
+/** `pool` works across tenants: at this point the account, and whether it exists, is unknown. */
 export function createLoginLimit({ pool, clock }: { pool: Pool; clock: Clock }): LoginLimit {
   const ago = (ms: number): string => isoTime(clock.now() - ms);
   return {
@@ -108,14 +111,14 @@ export function createLoginLimit({ pool, clock }: { pool: Pool; clock: Clock }):
 
 interface Failures {
   readonly recent: number;
-  /** Of the recent ones. */
+  /** Oldest of the recent ones. */
   readonly oldest: string | null;
   readonly hour: number;
   readonly newest: string | null;
 }
 const NONE: Failures = { recent: 0, oldest: null, hour: 0, newest: null };
 
-/** By subject in hex. Holds the subjects until the transaction ends, in one order for everybody. */
+/** Counts by subject in hex. Locks the subjects until the transaction ends, always in the same order. */
 async function countsOf(
   tx: Transaction,
   subjects: readonly Buffer[],

@@ -4,7 +4,7 @@ import { isoTime, type Clock } from '../clock.ts';
 import type { Ids } from '../ids.ts';
 import type { Identity } from './api-key-auth.ts';
 
-/** How long an end customer may use the portal before the tenant has to ask for another session. */
+/** How long an end customer may use the portal before the tenant must open another session. */
 const SESSION_SECONDS = 3600;
 
 export interface OpenedPortalSession {
@@ -12,20 +12,20 @@ export interface OpenedPortalSession {
   readonly expires_at: string;
 }
 
-/** Who opens a session: `user_id` is written down as its maker. */
+/** The caller that opens a session: `user_id` is stored as its creator. */
 interface Opener {
   readonly scope: Scope;
   readonly user_id: string;
 }
 
 /**
- * Sessions of end customers. The token is 256 random bits with no meaning, kept as its SHA-256; it
- * belongs to one customer of one environment and is believed on portal routes only (tenancy S8).
+ * Sessions of end customers. The token is 256 random bits without meaning, stored as its SHA-256. It belongs
+ * to one customer of one environment and is accepted on portal routes only (tenancy S8).
  */
 export interface PortalSessions {
   /** `customerId` is a published customer of the scope; the caller has checked that. */
   open(tx: Transaction, opener: Opener, customerId: string): Promise<OpenedPortalSession>;
-  /** Null for a token that is unknown or too old, and for one whose customer was archived. */
+  /** Null for a token that is unknown or expired, and for a token of an archived customer. */
   authenticate(token: string): Promise<Identity | null>;
 }
 

@@ -2,8 +2,8 @@ import { EVERY_ENVIRONMENT, type Actor, type Session } from '../../postgres/scop
 import type { Identity } from './api-key-auth.ts';
 
 /**
- * What the database is told of a request: it keeps its statements to the caller's rows and puts the
- * caller into the audit log. Public routes (sign-up, login) have no tenant yet and work across tenants;
+ * Settings of the database session of a request: they restrict its statements to the caller's rows and name
+ * the caller for the audit log. Public routes (sign-up, login) have no tenant yet and work across tenants;
  * routes about the tenant see all its environments.
  */
 export function requestSession(
@@ -39,7 +39,7 @@ export function requestSession(
 
 const USER_AGENT_LENGTH_MAX = 200;
 
-/** Bounded, and without what a terminal would obey: it is shown to people. */
+/** Truncated, and without control characters that a terminal would run: it is shown to people. */
 export function userAgentOf(headers: { readonly 'user-agent'?: string }): {
   readonly user_agent?: string;
 } {

@@ -15,26 +15,27 @@ const SESSION_SECONDS = 30 * 86_400;
 
 export interface OpenedSession {
   readonly token: string;
-  /** When the token ends; the refresh token buys another one until the session ends. */
+  /** When the token ends; the refresh token gets a new one until the session ends. */
   readonly expires_at: string;
   readonly refresh_token: string;
   readonly user_id: string;
   readonly tenant_id: string;
 }
 
-/** Where a session is opened. */
+/** The device that opens a session. */
 export interface Device {
   readonly ip: string;
   readonly user_agent?: string;
 }
 
-/** What a person showed to be let in. */
+/** How a person authenticated. */
 export type SessionOpener = 'password' | 'identity_provider';
 
 /**
- * Sessions of people: a token of 15 minutes, and a refresh token that is exchanged at every use. The
- * session row is looked at on every request, so whoever is removed, or logs out, is out at once. So is,
- * for good, whoever came in by a password that the tenant has ceased to take (tenancy 14.5.7).
+ * Sessions of people: a token of 15 minutes, and a refresh token that is exchanged at every use. The session
+ * row is checked on every request, so a person who is removed or logs out is refused at once. A session that
+ * was opened with a password ends permanently when the tenant stops accepting that password (tenancy
+ * 14.5.7).
  */
 export interface Sessions {
   open(
@@ -43,12 +44,15 @@ export interface Sessions {
     openedBy: SessionOpener,
     device: Device,
   ): Promise<OpenedSession>;
-  /** Throws 401 for a token that is unknown, too old, or was exchanged before; the last one ends the session. */
+  /**
+   * Throws 401 for a token that is unknown, expired, or already exchanged; the last case also ends the
+   * session.
+   */
   refresh(db: Db, refreshToken: string): Promise<OpenedSession>;
   /**
-   * Null for a token that does not hold. `environmentId` is what the caller named: throws 403 when it is
-   * missing, not the tenant's, or not one of the person's. A route that needs none is answered whatever was named: a browser that
-   * remembers an environment which is gone can still ask which ones there are.
+   * Null for an invalid token. `environmentId` is the one that the caller named: throws 403 if it is missing,
+   * is not the tenant's, or is not one of the person's. A route that needs no environment ignores it: a
+   * browser that remembers a deleted environment can still list the existing ones.
    */
   authenticate(
     token: string,
@@ -76,7 +80,7 @@ export async function createSessions(options: { pool: Pool; clock: Clock }): Pro
     return { token, expires_at: isoTime(expiresAt * 1000) };
   };
 
-  /** Ends the session where the tenant takes no password of the person who opened it by one. */
+  /** Ends the session if the person opened it with a password that the tenant no longer accepts. */
   const isShut = async (session: SessionUser): Promise<boolean> => {
     if (session.opened_by !== 'password' || !(await isPasswordRefused(pool, session))) return false;
     await pool`
@@ -148,8 +152,8 @@ export async function createSessions(options: { pool: Pool; clock: Clock }): Pro
 const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
 
 /**
- * What the database knows a session by. The claim `sid` is a secret of its own, shown to nobody but the
- * session: with a copy of the database, signing key and all, no token can be made.
+ * The id of a session in the database. The claim `sid` is a secret that only the session's own token carries:
+ * a copy of the database, including the signing key, is not enough to make a token.
  */
 const sessionId = (sid: string): string => hashOf(sid).toString('hex');
 
@@ -171,7 +175,7 @@ interface Claims {
   readonly sid: string;
 }
 
-/** One algorithm, one issuer, one audience, a list of keys: whatever else a token says is not believed. */
+/** One algorithm, one issuer, one audience, a list of keys; every other token is refused. */
 async function verified(token: string, keys: SigningKeys, clock: Clock): Promise<Claims | null> {
   const kid = keyIdOf(token);
   const key = kid === null ? null : await keys.find(kid);
@@ -194,7 +198,7 @@ async function verified(token: string, keys: SigningKeys, clock: Clock): Promise
   }
 }
 
-/** What the header says, believed by nobody before the signature holds. */
+/** The key id in the header; untrusted until the signature is verified. */
 function keyIdOf(token: string): string | null {
   try {
     const { kid } = decodeProtectedHeader(token);
@@ -208,7 +212,7 @@ interface SessionUser {
   readonly id: string;
   readonly tenant_id: string;
   readonly roles: string[];
-  /** Null: all environments of the tenant. */
+  /** Null means all environments of the tenant. */
   readonly environment_ids: string[] | null;
   readonly session_id: string;
   readonly opened_by: SessionOpener;
@@ -229,7 +233,7 @@ async function sessionUser(pool: Pool, claims: Claims, now: string): Promise<Ses
   return user ?? null;
 }
 
-/** The environment that was named, if it is the tenant's and one of the person's; null otherwise. */
+/** The named environment if it is the tenant's and one of the person's; null otherwise. */
 async function ownEnvironment(
   pool: Pool,
   { tenant_id, environment_ids }: SessionUser,
@@ -242,7 +246,7 @@ async function ownEnvironment(
   return row?.id ?? null;
 }
 
-/** Puts the next refresh token in the place of the one that is shown; ends the session when that was spent before. */
+/** Replaces the given refresh token with the next one; ends the session if the token was already used. */
 async function exchange(
   db: Db,
   refreshToken: string,

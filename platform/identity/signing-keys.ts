@@ -7,25 +7,25 @@ export interface SigningKey {
   readonly secret: Uint8Array;
 }
 
-/** The keys that sign the tokens of sessions: one signs, and those it followed are believed for a while. */
+/** The keys that sign session tokens: one signs; its predecessors stay valid for a while. */
 export interface SigningKeys {
-  /** The newest, as far as this process knows; it looks again every minute. */
+  /** The newest key known to this process, which checks for a newer one every minute. */
   newest(): Promise<SigningKey>;
-  /** Null for an id that is unknown, and for a key that has ended. */
+  /** Null for an unknown id and for an expired key. */
   find(id: string): Promise<SigningKey | null>;
 }
 
 const FRESH_MS = 60_000;
-/** An id that nobody knows is looked for at most this often: a flood of them is no load. */
+/** Unknown ids are looked up at most this often: a flood of them causes no load. */
 const RETRY_MS = 1_000;
-/** What a token lives, what a process may go on with an old key, and some time for clocks. */
+/** The lifetime of a token, plus the time a process may use an old key, plus a margin for clocks. */
 const BELIEVED_MS = 20 * 60_000;
 
 interface StoredKey extends SigningKey {
   readonly ends_at: string | null;
 }
 
-/** Makes the first key where there is none. */
+/** Creates the first key if there is none. */
 export async function createSigningKeys(options: {
   readonly pool: Pool;
   readonly clock: Clock;
@@ -62,7 +62,7 @@ export async function createSigningKeys(options: {
   };
 }
 
-/** A new key signs from now on; those before it end when their last tokens have. Answers its id. */
+/** A new key signs from now on; older keys end when their last tokens have expired. Returns the new id. */
 export async function rotateSigningKey(pool: Pool, clock: Clock): Promise<string> {
   return await pool.begin(async (tx) => {
     await tx`lock table signing_keys in exclusive mode`;
@@ -80,6 +80,6 @@ async function insertKey(tx: Transaction, clock: Clock): Promise<string> {
   return id;
 }
 
-/** The one that signs first. */
+/** The signing key first. */
 const readKeys = (pool: Pool): Promise<StoredKey[]> => pool<StoredKey[]>`
   select id, secret, ends_at from signing_keys order by ends_at is null desc, created_at desc`;

@@ -1,6 +1,6 @@
 /** One e-mail of plain text to one address. */
 export interface Message {
-  /** Stands in the Message-ID: a message that is sent again after a crash is known as the same. */
+  /** Used in the Message-ID, so that a message that is sent again after a crash is recognized as the same. */
   readonly id: string;
   readonly to: string;
   readonly subject: string;
@@ -8,7 +8,7 @@ export interface Message {
 }
 
 export interface Mailer {
-  /** Resolves once the mail server has taken the message over; rejects otherwise. */
+  /** Resolves once the mail server has accepted the message; rejects otherwise. */
   send(message: Message): Promise<void>;
   close(): Promise<void>;
 }

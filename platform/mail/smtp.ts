@@ -7,9 +7,9 @@ const CONNECT_MS = 10_000;
 const SILENCE_MS = 20_000;
 
 /**
- * Sends through the server of `url` (`smtps://user:password@host:465`, `smtp://host:587`). Beyond loopback a
- * server without TLS is refused, because messages carry links that open an account; `?ignoreTLS=true` says
- * otherwise. One connection for each message: they are few.
+ * Sends through the server of `url` (`smtps://user:password@host:465`, `smtp://host:587`). A server without
+ * TLS is refused beyond loopback, because messages carry links that open an account; `?ignoreTLS=true`
+ * overrides this. One connection for each message: they are few.
  */
 export function smtpMailer(options: { readonly url: string; readonly from: string }): Mailer {
   const url = new URL(options.url);
@@ -24,7 +24,7 @@ export function smtpMailer(options: { readonly url: string; readonly from: strin
   });
   return {
     async send({ id, to, subject, text }) {
-      // A line break in a header would begin another header.
+      // A line break in a header would start another header.
       for (const header of [options.from, to, subject, id]) assert(!/[\r\n\0]/.test(header));
       const messageId = `<${id}@${options.from.slice(options.from.lastIndexOf('@') + 1).replace(/>$/, '')}>`;
       await transport.sendMail({ from: options.from, to, subject, text, messageId });

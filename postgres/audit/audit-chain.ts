@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { Db, Fragment, Transaction } from '../client.ts';
 
-/** Hashed in the place of a predecessor by the first row of a tenant. */
+/** The first row of a tenant is hashed with this as its predecessor. */
 const GENESIS = Buffer.alloc(32);
 
-/** Rows read at a time when the chain is verified. */
+/** Rows per read when the chain is verified. */
 const PAGE_ROWS = 2_000;
 /**
- * Rows chained in one transaction: some 10 ms of one core (50 µs a row, half of it in Postgres), so that a
- * request does not wait long behind it. 500 rows were 25 ms, in which two busy cores fell visibly behind.
+ * Rows chained per transaction: about 10 ms of one core (50 µs a row, half of it in Postgres), so that a
+ * request does not wait long for it. 500 rows took 25 ms, in which two busy cores fell visibly behind.
  */
 const CHAINED_ROWS = 200;
 
-/** A row as it is hashed: every column as text, in this order, times in UTC with microseconds. */
+/** The hashed form of a row: every column as text, in this order, times in UTC with microseconds. */
 const hashedColumns = (db: Db): Fragment => db`
   (jsonb_build_array(
     l.sequence::text, l.id, l.tenant_id, l.environment_id, l.entity_type, l.entity_id, l.action,
@@ -21,24 +21,24 @@ const hashedColumns = (db: Db): Fragment => db`
     -- Rows from before there was the column are hashed as they were.
     || case when l.user_agent is null then '[]' else jsonb_build_array(l.user_agent) end)::text as hashed`;
 
-/** sha256(hash of the row before, this row): who changes a row has to change every hash behind it. */
+/** sha256(hash of the row before, this row): a changed row requires changing every later hash. */
 export function chainHash(previous: Buffer, hashed: string): Buffer {
   return createHash('sha256').update(previous).update(hashed, 'utf8').digest();
 }
 
 export interface ChainedPage {
   readonly rows: number;
-  /** Where the next page of the same run goes on; null when this was the last one, which is not full. */
+  /** Start of the next page of the same run; null if this page was the last, which is not full. */
   readonly next: string | null;
 }
 
 /**
- * Chains one page of rows that are not chained yet, of all tenants. Rows of a transaction that committed
- * late come later in their chain; none is passed over, because a run begins (`after` null) at the mark below
- * which all are chained, and the mark moves only when every transaction that could still write below it has
- * ended. Further pages of a run begin where the one before ended, and look at nothing twice: each from the
- * mark again was 200 ms a page behind 50,000 rows. One caller at a time (a job's lease); a second one is
- * refused by the keys of the chain.
+ * Chains one page of rows that are not chained yet, of all tenants. Rows of a transaction that committed late
+ * come later in their chain, and none is skipped. A run begins (`after` null) at the mark below which all
+ * rows are chained, and the mark moves only when every transaction that could still write below it has ended.
+ * Further pages of a run begin where the one before ended, and read nothing twice: starting each at the mark
+ * took 200 ms a page after 50,000 rows. One caller at a time (a job's lease); the keys of the chain refuse a
+ * second one.
  */
 export async function chainAuditLog(
   tx: Transaction,
@@ -65,7 +65,7 @@ interface UnchainedRow {
   readonly hashed: string;
 }
 
-/** In the order given, each behind the last link of its tenant. */
+/** In the given order, each after the last link of its tenant. */
 async function appendLinks(tx: Transaction, rows: readonly UnchainedRow[]): Promise<void> {
   const heads = await chainHeads(tx, [...new Set(rows.map((row) => row.tenant_id))]);
   const links = rows.map((row) => {
@@ -100,7 +100,7 @@ async function chainHeads(db: Db, tenantIds: string[]): Promise<Map<string, Head
   );
 }
 
-/** The mark, moved to what was noted earlier once no transaction of that time runs any more. */
+/** The mark, moved to the noted sequence once no transaction of that time runs any more. */
 async function settledSequence(tx: Transaction): Promise<string> {
   const [row] = await tx<{ settled_sequence: string }[]>`
     update audit_chain_progress
@@ -120,8 +120,8 @@ async function settledSequence(tx: Transaction): Promise<string> {
 }
 
 /**
- * What is to be settled next: all that is chained now, once the transactions that have begun until now have
- * ended. Never less than what is settled: links that somebody took away must not be made again.
+ * Notes the next mark: everything chained now is settled once all transactions that have begun until now have
+ * ended. The mark never decreases: links that an attacker removed must not be created again.
  */
 async function noteSettled(tx: Transaction): Promise<void> {
   await tx`
@@ -131,14 +131,14 @@ async function noteSettled(tx: Transaction): Promise<void> {
      where noted_xid is null or settled_sequence = noted_sequence`;
 }
 
-/** The first place of a tenant's chain that does not hold. */
+/** The first broken place of a tenant's chain. */
 export interface BrokenLink {
   readonly tenant_id: string;
-  /** In the tenant's chain, from 1; null for a row that stands in no chain. */
+  /** Position in the tenant's chain, from 1; null for a row without a link. */
   readonly number: string | null;
-  /** Of the row in audit_log. */
+  /** Sequence of the row in audit_log. */
   readonly sequence: string;
-  /** Null when the row is gone. */
+  /** Null if the row is missing. */
   readonly id: string | null;
   readonly entity: string | null;
   readonly problem:
@@ -149,11 +149,14 @@ export interface AuditVerification {
   readonly tenants: number;
   readonly rows: number;
   readonly broken: readonly BrokenLink[];
-  /** Over the last hash of every tenant: kept elsewhere, it shows also a chain that was made anew as a whole. */
+  /**
+   * Over the last hash of every tenant: compared with a copy stored elsewhere, it also reveals a chain that
+   * was rebuilt as a whole.
+   */
   readonly digest: string;
 }
 
-/** Computes every chain again. Of each tenant the first broken place is named; what follows proves nothing. */
+/** Computes every chain again. Reports the first broken place of each tenant; later links prove nothing. */
 export async function verifyAuditLog(db: Db): Promise<AuditVerification> {
   const tenants = await db<{ tenant_id: string }[]>`
     select distinct tenant_id from audit_chain order by tenant_id`;
@@ -223,7 +226,7 @@ const brokenLink = (
   problem,
 });
 
-/** Rows below the mark that no chain holds: put in by hand, or their links were taken away. */
+/** Rows below the mark without a link: inserted by hand, or their links were removed. */
 async function unchained(db: Db): Promise<BrokenLink[]> {
   const rows = await db<
     { tenant_id: string; sequence: string; id: string; entity_type: string; entity_id: string }[]

@@ -1,18 +1,18 @@
 import type { Db } from '../client.ts';
 
 /**
- * How far a tenant's chain reached once, and by which hash. Whoever can take the end off the log and off the
- * chain leaves a chain that holds; that it reached further is known only where its head was kept elsewhere.
+ * Length and last hash of a tenant's chain at one time. If an attacker cuts off the end of both the log and
+ * the chain, the rest still verifies. Only a head stored elsewhere shows that the chain was longer.
  */
 export interface AuditHead {
   readonly tenant_id: string;
-  /** In the tenant's chain, from 1. */
+  /** Position in the tenant's chain, from 1. */
   readonly number: string;
-  /** In hex. */
+  /** Hexadecimal. */
   readonly hash: string;
 }
 
-/** Heads of the tenants of whom something was written at or after `since`. */
+/** Heads of the tenants with rows written at or after `since`. */
 export function movedHeads(db: Db, since: string): Promise<AuditHead[]> {
   return db<AuditHead[]>`
     select head.tenant_id, head.number, encode(head.hash, 'hex') as hash
@@ -24,11 +24,11 @@ export function movedHeads(db: Db, since: string): Promise<AuditHead[]> {
      order by head.tenant_id`;
 }
 
-/** One word, as it stands in the log of the product and in the command of `audit verify`. */
+/** One word, as written to the product's log and given to `audit verify`. */
 export const headWord = ({ tenant_id, number, hash }: AuditHead): string =>
   `${tenant_id}:${number}:${hash}`;
 
-/** Null for what is no such word. */
+/** Null if the word is not a head. */
 export function headOf(word: string): AuditHead | null {
   const [, tenant_id, number, hash] = /^([^:\s]+):(\d{1,18}):([0-9a-f]{64})$/.exec(word) ?? [];
   return tenant_id === undefined ? null : { tenant_id, number: number!, hash: hash! };
@@ -39,7 +39,7 @@ export interface LostHead {
   readonly problem: 'the chain does not reach it any more' | 'the chain was made anew';
 }
 
-/** Of heads that were kept elsewhere those that the chains do not lead to. */
+/** The kept heads that the chains do not contain. */
 export async function lostHeads(db: Db, kept: readonly AuditHead[]): Promise<LostHead[]> {
   const found = await db<{ hash: string | null }[]>`
     select encode(c.hash, 'hex') as hash

@@ -2,15 +2,15 @@ import type { AccessAction } from '../../schemas/audit-log.ts';
 import type { Db } from '../client.ts';
 import type { Actor } from '../scoped-pool.ts';
 
-/** What a person did, or failed to do, to get in. Never a password or a token. */
+/** A successful or failed attempt of a person to gain access. Never contains a password or a token. */
 export interface Access {
   readonly action: AccessAction;
   readonly details: Readonly<Record<string, string | number>>;
-  /** The caller, where that is not the caller of the request. */
+  /** The actor, if it differs from the caller of the request. */
   readonly actor?: Actor;
 }
 
-/** Writes it into the audit log of the person's tenant. */
+/** Writes the access to the audit log of the person's tenant. */
 export async function noteAccess(
   db: Db,
   person: { readonly id: string; readonly tenant_id: string },
@@ -21,7 +21,7 @@ export async function noteAccess(
                         ${actor === undefined ? null : db.json(actor as never)}::jsonb)`;
 }
 
-/** The same for whoever has the address. Nothing is written for an address that nobody has. */
+/** The same for the account with the address. Nothing is written if no account has it. */
 export async function noteAccessOf(
   db: Db,
   email: string,

@@ -1,23 +1,23 @@
 import type { Db } from '../client.ts';
 
-/** An e-mail that waits to be sent. What it says is made when it is sent: no secret waits in the queue. */
+/** An e-mail that waits to be sent. Its text is composed when it is sent: no secret waits in the queue. */
 export interface QueuedEmail {
   readonly id: string;
-  /** What it says; who queues it and who makes its text agree on it. */
+  /** The kind of message; selects the text when it is composed. */
   readonly kind: string;
   readonly recipient: string;
   readonly payload: Readonly<Record<string, string>>;
-  /** How often it was tried, this time included. */
+  /** Number of attempts, including this one. */
   readonly attempts: number;
   readonly created_at: string;
 }
 
 const MINUTE_MS = 60_000;
-/** Between one attempt and the next; the last failure gives the message up after a little less than a day. */
+/** Waits between attempts; the last failure abandons the message after a little less than a day. */
 const WAITS_MS = [1, 1, 5, 30, 120, 360, 720].map((minutes) => minutes * MINUTE_MS);
 export const ATTEMPTS_MAX = WAITS_MS.length + 1;
 
-/** Puts an e-mail into the transaction that is its reason. */
+/** Queues an e-mail in the transaction that causes it. */
 export async function queueEmail(
   db: Db,
   email: Pick<QueuedEmail, 'id' | 'kind' | 'recipient' | 'payload' | 'created_at'>,
@@ -27,8 +27,8 @@ export async function queueEmail(
 }
 
 /**
- * Takes the next e-mail that is due, and puts its next attempt off first: a process that is killed while it
- * sends leaves the message to the next attempt. Null when none is due.
+ * Takes the next due e-mail after postponing its next attempt: a process that is killed while sending leaves
+ * the message to that attempt. Null if none is due.
  */
 export async function takeDueEmail(db: Db, at: string): Promise<QueuedEmail | null> {
   const waits = WAITS_MS.map((ms) => ms / 1000);
@@ -46,7 +46,7 @@ export async function takeDueEmail(db: Db, at: string): Promise<QueuedEmail | nu
   return email ?? null;
 }
 
-/** How many e-mails the address was sent since an instant. */
+/** Number of e-mails sent to the address since an instant. */
 export async function countSentTo(db: Db, recipient: string, since: string): Promise<number> {
   const [row] = await db<{ count: number }[]>`
     select count(*)::int as count from emails_outbox
@@ -58,7 +58,7 @@ export async function noteSent(db: Db, id: string, at: string): Promise<void> {
   await db`update emails_outbox set sent_at = ${at}, last_error = null where id = ${id}`;
 }
 
-/** The attempt failed; the last one, or a reason that no repetition changes, gives the message up. */
+/** Records a failed attempt. The last one, or a permanent reason, abandons the message. */
 export async function noteNotSent(
   db: Db,
   { id, attempts }: Pick<QueuedEmail, 'id' | 'attempts'>,

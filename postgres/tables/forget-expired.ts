@@ -1,6 +1,6 @@
 import type { Db } from '../client.ts';
 
-/** Rows deleted at a time: a large arrear must not hold locks or swell one transaction. */
+/** Rows per delete: a large backlog must not hold locks or enlarge one transaction. */
 const PAGE_ROWS = 10_000;
 /** A file is up to 5 MB. */
 const UPLOADS_PAGE_ROWS = 100;
@@ -17,11 +17,11 @@ export interface Forgotten {
 }
 
 /**
- * Deletes one page of each kind of row whose promise is over, on the database's clock: answers kept for
- * repeats after seven days (api 2), failed logins after a day (they slow guessing down for minutes
- * only), sessions with their spent tokens a day after they ended or ran out, uploaded files after seven
- * days, unless a task is still reading one, e-mails after seven days, sign-ups and one-time tokens when they
- * have expired, and networks that an account was not opened from for 90 days.
+ * Deletes one page of each kind of expired row, on the database's clock: answers kept for repeats after seven
+ * days (api 2), failed logins after a day (they delay guessing for minutes only), sessions with their
+ * spent tokens a day after they ended or expired, uploaded files after seven days unless a task still reads
+ * one, e-mails after seven days, sign-ups and one-time tokens at their expiry, and networks from which an
+ * account was not opened for 90 days.
  */
 export async function forgetExpired(db: Db): Promise<Forgotten> {
   const keys = await db`

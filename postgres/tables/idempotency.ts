@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { BillingError } from '../../domain/errors.ts';
 import { inScope, type Db, type Pool, type Scope, type Transaction } from '../client.ts';
 
-/** The answer that the first request with a key got. */
+/** The answer to the first request with a key. */
 export interface StoredAnswer {
   readonly status: number;
   readonly body: unknown;
@@ -17,10 +17,10 @@ export type KeyState =
   | { readonly state: 'answered'; readonly answer: StoredAnswer };
 
 /**
- * Claims an idempotency key for the length of the transaction, for work that is one short transaction
- * together with its answer. The claim is an advisory lock, so it ends with the transaction however that
- * ends: a crash leaves nothing behind, and a twin is told at once that the key is busy. Longer work claims
- * with `claimCommand`.
+ * Claims an idempotency key for the duration of the transaction, for work that is one short transaction
+ * together with its answer. The claim is an advisory lock, so it ends with the transaction in any case: a
+ * crash leaves nothing behind, and a concurrent request learns at once that the key is busy. Longer work
+ * claims with `claimCommand`.
  */
 export async function claimIdempotencyKey(
   tx: Transaction,
@@ -51,31 +51,31 @@ function stateOf(row: ClaimRow, fingerprint: string): Exclude<KeyState, { state:
   return { state: 'answered', answer: { status: row.answer_status, body: row.answer_body } };
 }
 
-/** How long a claim holds after its last sign of life (money 2.10.2). */
+/** How long a claim lasts after its last renewal (money 2.10.2). */
 const ALIVE_SECONDS = 60;
 
-/** The right to do a command, which every one of its transactions that writes holds. */
+/** The right to run a command. Each of its writing transactions holds it. */
 export interface CommandClaim {
   /** The same for every attempt; rows of the command may carry it. */
   readonly id: string;
-  /** What an earlier attempt came to before it was lost; undefined if it had no effect. */
+  /** The result of an earlier, lost attempt; undefined if it had no effect. */
   readonly result: unknown;
   /**
-   * Notes what the command came to, in the transaction that does it. Refuses with 409 if the claim was
-   * taken over meanwhile, so that two attempts never both have an effect.
+   * Stores the command's result in the transaction of its work. Refuses with 409 if the claim was taken over
+   * in the meantime, so that two attempts never both have an effect.
    */
   note(tx: Transaction, result: unknown): Promise<void>;
-  /** A sign of life. */
+  /** Renews the claim. */
   stayAlive(): Promise<void>;
-  /** Keeps the answer for repeats. */
+  /** Stores the answer for repeats. */
   finish(answer: StoredAnswer): Promise<void>;
-  /** Gives the key back: at once if nothing was done, otherwise for the next attempt to answer. */
+  /** Releases the key: immediately if nothing was done, otherwise to the next attempt, which answers. */
   release(): Promise<void>;
 }
 
 /**
- * Claims a key in a transaction of its own, for a command that then owns its transactions. A claim whose
- * holder gave no sign of life for 60 s is taken up again, with what it came to.
+ * Claims a key in its own transaction, for a command that then owns its transactions. A claim whose holder
+ * did not renew it for 60 s is taken over, with its result.
  */
 export async function claimCommand(
   pool: Pool,
@@ -105,7 +105,7 @@ export async function claimCommand(
         from idempotency_keys
        where ${inScope(tx, scope)} and key = ${key}
          for update`;
-    // Given back between the two statements: the next request has it.
+    // Released between the two statements: the next request has it.
     if (row === undefined) return { state: 'busy' };
     const known = stateOf(row, fingerprint);
     if (known.state !== 'busy' || row.is_alive) return known;
@@ -179,13 +179,13 @@ export async function keepAnswer(
        ${tx.json((answer.body ?? null) as Parameters<typeof tx.json>[0])})`;
 }
 
-/** What has to be equal for two requests to be the same one: method, path with its query, and body. */
+/** The parts that must be equal for two requests to be the same: method, path with its query, and body. */
 export function requestFingerprint(method: string, url: string, body: unknown): string {
   const text = JSON.stringify([method, url, sorted(body ?? null)]);
   return createHash('sha256').update(text).digest('base64');
 }
 
-/** The same value with the keys of every object in order; of a file its hash. */
+/** The same value with the keys of every object sorted; a file is replaced by its hash. */
 function sorted(value: unknown): unknown {
   if (Buffer.isBuffer(value)) return createHash('sha256').update(value).digest('base64');
   if (Array.isArray(value)) return value.map(sorted);
@@ -195,8 +195,8 @@ function sorted(value: unknown): unknown {
 }
 
 /**
- * A transaction that can be handed to code which expects the pool: what it begins becomes a savepoint
- * of this transaction. Such code must not begin two transactions at the same time.
+ * A transaction in the form of a pool, for code that expects one: a transaction that it begins becomes a
+ * savepoint of this transaction. The code must not begin two transactions at the same time.
  */
 export function poolWithin(tx: Transaction): Pool {
   return new Proxy(tx, {

@@ -1,6 +1,6 @@
 import type { Pool, Transaction } from '../client.ts';
 
-/** The right to run one job, until it is released, lost or overdue. `generation` is the fence. */
+/** The right to run one job until it is released, lost or expired. `generation` is the fence. */
 export interface JobLease {
   readonly name: string;
   readonly generation: string;
@@ -10,13 +10,13 @@ export interface LeaseRequest {
   readonly name: string;
   /** The process, for people who look at the table. */
   readonly holder: string;
-  /** The instant the job was scheduled for, ISO 8601 UTC. A tick that was served is not served again. */
+  /** The instant the job was scheduled for, ISO 8601 UTC. A completed tick is not run again. */
   readonly scheduled_at: string;
-  /** How long others wait for a holder that has gone silent. */
+  /** How long others wait for a holder that does not renew the lease. */
   readonly seconds: number;
 }
 
-/** Null: another process holds the job, or has served this tick. Times are the server's. */
+/** Null if another process holds the job, or has completed this tick. Times are the server's. */
 export async function acquireJobLease(db: Pool, request: LeaseRequest): Promise<JobLease | null> {
   await db`insert into job_leases (name) values (${request.name}) on conflict do nothing`;
   const [row] = await db<{ generation: string }[]>`
@@ -36,7 +36,7 @@ export async function acquireJobLease(db: Pool, request: LeaseRequest): Promise<
   return row === undefined ? null : { name: request.name, generation: row.generation };
 }
 
-/** False: the lease went to somebody else. */
+/** False if another process took the lease. */
 export async function extendJobLease(db: Pool, lease: JobLease, seconds: number): Promise<boolean> {
   const rows = await db`
     update job_leases
@@ -46,7 +46,7 @@ export async function extendJobLease(db: Pool, lease: JobLease, seconds: number)
   return rows.length === 1;
 }
 
-/** Gives the lease back; does nothing where it is somebody else's by now. */
+/** Releases the lease; does nothing if another process holds it by now. */
 export async function releaseJobLease(
   db: Pool,
   lease: JobLease,
@@ -59,8 +59,8 @@ export async function releaseJobLease(
 }
 
 /**
- * The fence: a transaction that calls this commits only while the lease is still ours, however long
- * the process was paused before. Nobody can take the job over until the transaction has ended.
+ * The fence: a transaction that calls this commits only while this process still holds the lease, however
+ * long the process was paused before. No process can take over the job until the transaction has ended.
  */
 export async function holdJobLease(tx: Transaction, lease: JobLease): Promise<void> {
   const rows = await tx`
@@ -70,7 +70,7 @@ export async function holdJobLease(tx: Transaction, lease: JobLease): Promise<vo
   if (rows.length === 0) throw new JobLeaseLost(lease.name);
 }
 
-/** Another process runs the job now. Not an error of the work: the work is theirs. */
+/** Another process runs the job now. Not a failure of the work: that process does it. */
 export class JobLeaseLost extends Error {
   constructor(name: string) {
     super(`The lease of job ${name} went to another process.`);

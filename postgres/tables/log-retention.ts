@@ -6,15 +6,15 @@ const HISTORY_HOURS = 48;
 
 export interface LogRetention {
   readonly partition: number;
-  /** Records below may go. */
+  /** Records below it may be deleted. */
   readonly offset: bigint;
 }
 
 /**
- * Per partition of the epoch, how far the stream had come 24 hours before the last sign of life of that
- * partition: after an unclean stop of the machine what came later is replayed from the log, so it must
- * still be there, however long the machine was off. What a pending replay has yet to read is kept
- * however old it is. A partition without history keeps everything.
+ * Per partition of the epoch, the stream's position 24 hours before the last activity of that partition.
+ * After an unclean stop of the machine later records are replayed from the log, so they must still exist,
+ * however long the machine was off. Records that a pending replay has yet to read are kept at any age. A
+ * partition without history keeps everything.
  */
 export async function readLogRetention(db: Db, epoch: number): Promise<LogRetention[]> {
   const rows = await db<{ partition: number; keep_from: string }[]>`
@@ -32,7 +32,7 @@ export async function readLogRetention(db: Db, epoch: number): Promise<LogRetent
   return rows.map((row) => ({ partition: row.partition, offset: BigInt(row.keep_from) }));
 }
 
-/** Forgets notes of progress that no longer bound anything: the newest one before the bound stays. */
+/** Deletes stored progress that no longer bounds anything: the newest entry before the bound stays. */
 export async function forgetOldProgress(db: Db): Promise<void> {
   await db`
     delete from stream_progress_history h
@@ -48,7 +48,9 @@ export async function forgetOldProgress(db: Db): Promise<void> {
 
 const HOURS = (db: Db) => db`make_interval(hours => ${RETENTION_HOURS})`;
 
-/** When partition `p` was last known to stand where it does: its progress, or a note of an idle one. */
+/**
+ * When partition `p` was last known to be at its position: its progress, or an entry of an idle partition.
+ */
 const lastSignOfLife = (db: Db) => db`
   select greatest(p.updated_at, max(note.minute)) as known_at
     from stream_progress_history note

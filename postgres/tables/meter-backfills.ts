@@ -4,12 +4,12 @@ import type { BackfillState, MeterVersionRecord } from './meter-versions.ts';
 import { vectorOf } from './watermarks.ts';
 
 /**
- * The life of a version's backfill (metering 4 and 6), each step taken by the sealer's process, and
- * refused to all but the newest generation, so that two of them never count the same events as progress.
- * waiting: some partition has not said yet from where it evaluates the version. replaying: canonical
- * raw events below are evaluated. sealing: all rows are written, the buckets are computed from scratch.
- * verifying: the buckets are counted again from the raw events. mismatched: they disagreed, twice; the
- * version serves nobody until a person has its backfill begun again.
+ * States of a version's backfill (metering 4 and 6). The sealer's process takes each step; only the newest
+ * generation may, so that two processes never count the same events as progress. waiting: some partition has
+ * not reported yet from where it evaluates the version. replaying: canonical raw events below are evaluated.
+ * sealing: all rows are written, the buckets are computed from scratch. verifying: the buckets are counted
+ * again from the raw events. mismatched: they disagreed twice; the version is not used until a person
+ * restarts its backfill.
  */
 export function versionsInBackfill(db: Db): Promise<VersionInBackfill[]> {
   return db<VersionInBackfill[]>`
@@ -37,9 +37,9 @@ export async function beginBackfills(
 }
 
 /**
- * Below which position of each partition a version is the backfill's to evaluate: `live_from` where the
- * stream has evaluated it, else the progress. A partition number of several epochs has the bound of the
- * last one; what the stream evaluated in the epochs before is evaluated again, which is harmless.
+ * The position of each partition below which the backfill evaluates a version: `live_from` where the stream
+ * has evaluated it, else the progress. A partition number of several epochs has the bound of the last one;
+ * events that the stream evaluated in earlier epochs are evaluated again, which is harmless.
  */
 export async function backfillBounds(db: Db, meterVersionId: string): Promise<WatermarkVector> {
   const rows = await db<{ epoch: number; partition: number; below: string }[]>`
@@ -50,7 +50,7 @@ export async function backfillBounds(db: Db, meterVersionId: string): Promise<Wa
   return vectorOf(rows.map((row) => [row.epoch, row.partition, row.below]));
 }
 
-/** How many events the replay will meet. */
+/** Stores how many events the replay will process. */
 export async function noteBackfillTotal(db: Db, meterVersionId: string, total: number) {
   await db`
     update meter_versions set backfill_total = ${total}
@@ -64,7 +64,7 @@ export interface BackfillProgress {
   readonly cursor: BackfillCursor;
 }
 
-/** The last event that was replayed, in the order of the raw table. `position` is text: it has 64 bits. */
+/** The last replayed event, in the order of the raw table. `position` is text: it has 64 bits. */
 export interface BackfillCursor {
   readonly external_customer_id: string;
   readonly timestamp: number;
@@ -76,7 +76,9 @@ export type VersionInBackfill = MeterVersionRecord & {
   readonly backfill_cursor: BackfillCursor | null;
 };
 
-/** Adds what one chunk came to. False when the generation is over: the next owner goes on from the cursor. */
+/**
+ * Adds the result of one chunk. False if the generation is over: the next owner continues from the cursor.
+ */
 export async function noteBackfillProgress(
   db: Db,
   generation: bigint,
@@ -104,8 +106,8 @@ export async function endReplay(db: Db, generation: bigint, meterVersionId: stri
 }
 
 /**
- * replaying → complete for a version without an earlier event: no row of it stands below `live_from`, so
- * there is nothing to seal from scratch and nothing to count again. Not while rows are under repair.
+ * replaying → complete for a version without an earlier event: it has no row below `live_from`, so there is
+ * nothing to seal from scratch and nothing to recount. Not while rows are under repair.
  */
 export async function completeEmptyBackfill(
   db: Db,
@@ -122,20 +124,20 @@ export async function completeEmptyBackfill(
        and exists (select from sealer where generation = ${String(generation)}::bigint)`;
 }
 
-/** What a recount from scratch came to. */
+/** The result of a recount from scratch. */
 export interface Verification {
   readonly events: number;
   readonly buckets: number;
   readonly withoutCustomers: number;
   readonly mismatched: number;
-  /** The first of the mismatches, for a person. */
+  /** The first mismatches, for a person to read. */
   readonly mismatches: readonly string[];
 }
 
 /**
- * verifying → complete when the buckets agree with the recount. The first time that they do not they are
- * sealed once more, as something may have changed between the seal and the recount; the second time the
- * version is mismatched and goes live for nobody.
+ * verifying → complete if the buckets agree with the recount. After the first mismatch they are sealed once
+ * more, because something may have changed between the seal and the recount. After the second the version is
+ * mismatched and never goes live.
  */
 export async function noteVerification(
   db: Db,
@@ -157,8 +159,8 @@ export async function noteVerification(
 }
 
 /**
- * Begins the backfill of a mismatched version again, from the first event. Rows that it writes again
- * collapse into those that stand there. False when the version is in another state.
+ * Restarts the backfill of a mismatched version from the first event. Rows that it writes again collapse with
+ * the existing ones. False if the version is in another state.
  */
 export async function restartBackfill(
   db: Db,
@@ -173,7 +175,7 @@ export async function restartBackfill(
   return restarted.count === 1;
 }
 
-/** What a version's row says before its backfill has begun. */
+/** Column values of a version before its backfill has begun. */
 const fromTheBeginning = (db: Db) => db`
   backfill_state = 'waiting', backfill_started_at = null, backfill_cursor = null,
   backfill_total = null, backfill_events = 0, backfill_rejected = 0, backfill_erased = 0,

@@ -14,20 +14,23 @@ export type BackfillState = (typeof BACKFILL_STATES)[number];
 export interface MeterVersionRecord extends MeterVersion {
   readonly created_catalog_version: string;
   readonly ended_catalog_version: string | null;
-  /** Usage of a version is whole, and prices may use it, once this is `complete`. */
+  /** Usage of a version is complete, and prices may use it, once this is `complete`. */
   readonly backfill_state: BackfillState;
-  /** Canonical events below `live_from`; null until they were counted. */
+  /** Number of canonical events below `live_from`; null until they are counted. */
   readonly backfill_total: string | null;
   readonly backfill_events: string;
-  /** Of the replayed events, those that the version can not meter. */
+  /** Number of replayed events that the version cannot meter. */
   readonly backfill_rejected: string;
-  /** Of the rejected ones, those whose properties were erased. */
+  /** Number of rejected events whose properties were erased. */
   readonly backfill_erased: string;
   readonly backfill_started_at: string | null;
   readonly backfill_completed_at: string | null;
-  /** Null: billing periods that begin after the version was made; else those that begin at or after it. */
+  /**
+   * Null means billing periods that begin after the version's creation; else those that begin at or after
+   * this time.
+   */
   readonly effective_from: string | null;
-  /** The seal that the recount was or will be compared with. */
+  /** The seal with which the recount was or will be compared. */
   readonly verified_seal: string | null;
   readonly verified_at: string | null;
   readonly verified_events: string | null;
@@ -36,7 +39,7 @@ export interface MeterVersionRecord extends MeterVersion {
   readonly mismatched_buckets: string | null;
   readonly mismatches: readonly string[] | null;
   readonly verifications: number;
-  /** Set with the state `set_aside`: since when nothing is counted by it, and why. */
+  /** Set with the state `set_aside`: since when the version counts nothing, and why. */
   readonly set_aside_at: string | null;
   readonly set_aside_reason: string | null;
   readonly status: string;
@@ -51,17 +54,17 @@ export interface NewMeterVersion {
   readonly id: string;
   readonly meter_id: string;
   readonly spec: MeterSpec;
-  /** The meter's `group_by` and what its prices filter on. */
+  /** The meter's `group_by` and the properties that its prices filter on. */
   readonly dimensions: readonly string[];
   readonly effective_from?: string | null;
   readonly created_by: string;
 }
 
 /**
- * Adds the next version of a meter and tells the stream when the caller's transaction commits: the
- * number and the version must appear together. Holds
- * the catalog's lock until then, so call it late in a transaction. The stream evaluates the version
- * from its next batch on, the backfill follows; read `backfill_state` for when it is whole.
+ * Adds the next version of a meter and notifies the stream when the caller's transaction commits: the number
+ * and the version must become visible together. Holds the catalog's lock until then, so call it late in a
+ * transaction. The stream evaluates the version from its next batch on, then the backfill runs;
+ * `backfill_state` shows when it is complete.
  */
 export async function createMeterVersion(
   db: Transaction,
@@ -85,8 +88,8 @@ export async function createMeterVersion(
 }
 
 /**
- * Ends a version: events that the stream processes after it has noticed do not count for it. What was
- * counted stays. Ending one that has ended, or another scope's, does nothing and answers false.
+ * Ends a version: events that the stream processes after it has noticed do not count for it. Metered usage
+ * stays. If it has already ended, or belongs to another scope, nothing happens and the result is false.
  */
 export async function endMeterVersion(
   db: Transaction,
@@ -102,17 +105,17 @@ export async function endMeterVersion(
   return ended.count === 1;
 }
 
-/** A version that can not be evaluated, and what a person may be told of it. */
+/** A version that cannot be evaluated, with the reason shown to a person. */
 export interface FailedVersion {
   readonly id: string;
   readonly reason: string;
 }
 
 /**
- * Sets versions aside that can not be evaluated, and tells their tenants (`meter.set_aside`): they end, so
- * that every stream process drops them, and their usage is refused from here on. To be committed before
- * any progress of a batch that such a version should have counted. Those that are set aside already stay
- * as they are. Across tenants: the stream's own. Answers those that it set aside.
+ * Sets versions aside that cannot be evaluated, and notifies their tenants (`meter.set_aside`). The versions
+ * end, so that every stream process drops them, and their usage is refused from then on. Commit it before any
+ * progress of a batch that such a version should have counted. Versions already set aside stay unchanged.
+ * Spans tenants: for the stream only. Returns the versions set aside now.
  */
 export async function setVersionsAside(
   pool: Pool,
@@ -124,7 +127,7 @@ export async function setVersionsAside(
        where id = any(${failed.map(({ id }) => id)}::text[]) and backfill_state <> 'set_aside'
        limit 1`;
     if (open === undefined) return [];
-    // The catalog's lock before those of versions, as everybody takes them.
+    // Locks the catalog before versions, as all code does.
     const catalogVersion = await nextCatalogVersion(tx);
     const changed = await tx<SetAsideRow[]>`
       with failed as (
@@ -173,7 +176,7 @@ const setAsideNotice = ({ tenant_id, environment_id, ...version }: SetAsideRow) 
   },
 });
 
-/** From which billing periods on a version is to be used; false for another scope's. */
+/** Sets from which billing periods on a version is used; false if it belongs to another scope. */
 export async function setEffectiveFrom(
   db: Db,
   scope: Scope,
@@ -200,7 +203,7 @@ export function meterVersionsOf(
      order by meter_id, version desc`;
 }
 
-/** Where in the log versions are evaluated live: offsets `[live_from, live_until)` of each partition. */
+/** Log offsets between which versions are evaluated live: `[live_from, live_until)` of each partition. */
 export interface LiveRange {
   readonly meter_version_id: string;
   readonly epoch: number;
@@ -209,7 +212,7 @@ export interface LiveRange {
   readonly live_until: string | null;
 }
 
-/** Not scoped: whoever asks got the ids from a scoped read. */
+/** Not scoped: the caller has the ids from a scoped read. */
 export function liveRangesOf(db: Db, versionIds: readonly string[]): Promise<LiveRange[]> {
   return db<LiveRange[]>`
     select meter_version_id, epoch, partition, live_from, live_until
@@ -218,7 +221,7 @@ export function liveRangesOf(db: Db, versionIds: readonly string[]): Promise<Liv
      order by meter_version_id, epoch, partition`;
 }
 
-/** Every version that has not ended, of all tenants, as of one catalog number. */
+/** Every version of all tenants that has not ended, as of one catalog number. */
 export interface MeterCatalogSnapshot {
   readonly catalog_version: number;
   readonly versions: readonly MeterVersion[];
@@ -239,8 +242,8 @@ export async function readMeterCatalog(db: Db): Promise<MeterCatalogSnapshot> {
 }
 
 /**
- * The dimensions of versions by id, in the order in which usage rows keep them. Not scoped: whoever
- * asks got the ids from a scoped read, and names of dimensions leave the process in no answer.
+ * The dimensions of versions by id, in the order of usage rows. Not scoped: the caller has the ids from a
+ * scoped read, and no answer contains names of dimensions.
  */
 export async function readDimensions(
   db: Db,
@@ -251,13 +254,16 @@ export async function readDimensions(
   return new Map(rows.map(({ id, dimensions }) => [id, dimensions]));
 }
 
-/** The catalog's number alone, for the poll behind the notice. */
+/** The catalog's number alone, for polling in addition to the notification. */
 export async function readCatalogVersion(db: Db): Promise<number> {
   const [row] = await db<{ version: string }[]>`select version from meter_catalog`;
   return Number(row!.version);
 }
 
-/** Calls back after each committed change of the catalog. A notice can get lost with its connection: poll too. */
+/**
+ * Calls back after each committed change of the catalog. A notification can be lost with its connection: poll
+ * too.
+ */
 export async function listenForCatalogChanges(
   pool: Pool,
   onChange: () => void,

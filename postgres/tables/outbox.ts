@@ -7,14 +7,14 @@ import { insertOf } from '../insert-rows.ts';
 export interface OutboxEvent {
   readonly event_type: WebhookEventType;
   readonly payload: OutboxPayload;
-  /** Whom the event is about; by default the first section of the payload and its `id`. */
+  /** The entity of the event; by default the first section of the payload and its `id`. */
   readonly entity?: { readonly entity_type: string; readonly entity_id: string };
 }
 export type OutboxPayload = Readonly<Record<string, unknown>>;
 
 /**
- * Puts one notification into the transaction that makes it true. The caller holds the entity's row
- * lock (or has just inserted the row), so that events of one entity keep the order of its changes.
+ * Writes one notification in the transaction that makes it true. The caller holds the entity's row lock (or
+ * has just inserted the row), so that events of one entity keep the order of its changes.
  */
 export async function writeOutbox(
   tx: Transaction,
@@ -25,7 +25,7 @@ export async function writeOutbox(
   await writeOutboxEvents(tx, [{ scope, event_type, payload }]);
 }
 
-/** Several notifications in one statement, in their order; scopes may differ (billing runs span tenants). */
+/** Several notifications in one statement, in order; scopes may differ (billing runs span tenants). */
 export async function writeOutboxEvents(
   tx: Transaction,
   events: readonly (OutboxEvent & { readonly scope: Scope })[],
@@ -34,7 +34,7 @@ export async function writeOutboxEvents(
   await insertIntoOutbox(tx, events);
 }
 
-/** The statement that writes them, to be sent as it is or as a part of the one that makes them true. */
+/** The statement that writes them, to run alone or as a part of the statement that makes them true. */
 export function insertIntoOutbox(
   db: Db,
   events: readonly (OutboxEvent & { readonly scope: Scope })[],

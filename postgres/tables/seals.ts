@@ -11,23 +11,23 @@ const generationOf = (seal: Seal): bigint => seal >> 32n;
 const numberOf = (seal: Seal): bigint => seal & 0xffff_ffffn;
 
 /**
- * What a usage read may see, taken in one statement (metering 5, query step 1): the watermarks, which
- * seals had been recorded by then, and where versions that have ended stop counting.
+ * What a usage read may see, taken in one statement (metering 5, query step 1): the watermarks, the seals
+ * recorded by then, and the positions at which ended versions stop counting.
  */
 export interface UsageBounds {
   readonly watermarks: WatermarkVector;
   /** Rows of an ended version at or beyond its `live_until` do not count, though they may exist. */
   readonly liveUntil: ReadonlyMap<string, WatermarkVector>;
-  /** Those of the versions that are set aside: below these watermarks their usage is not whole. */
+  /** The versions that are set aside: below these watermarks their usage is incomplete. */
   readonly setAside: readonly SetAside[];
   /**
-   * The vectors of those of `seals` that had been recorded when the watermarks were read. A seal is
-   * never changed once recorded, so looking its vector up later answers what stood there then.
+   * The vectors of those `seals` that were recorded when the watermarks were read. A recorded seal never
+   * changes, so a later lookup returns the same vector.
    */
   vectorsOf(seals: readonly Seal[]): Promise<ReadonlyMap<Seal, WatermarkVector>>;
 }
 
-/** The usage store is being repaired; a number read now could be partial. */
+/** The usage store is being repaired; a number read now could be incomplete. */
 export class UsageUnderRepair extends Error {
   constructor() {
     super('Events are being replayed into the usage store after an unclean stop.');
@@ -64,7 +64,7 @@ export async function readUsageBounds(
   };
 }
 
-/** Where versions that have ended stop counting, for those who read events instead of usage rows. */
+/** Positions at which ended versions stop counting, for reads of events instead of usage rows. */
 export async function readLiveUntil(
   db: Db,
   meterVersionIds: readonly string[],
@@ -78,8 +78,8 @@ export async function readLiveUntil(
 }
 
 /**
- * Begins a sealer's reign: the next generation, refused (null) while another sealer's lease runs.
- * Earlier generations can record nothing from here on.
+ * Takes over as sealer: the next generation; null while another sealer's lease runs. Earlier generations
+ * cannot record anything from here on.
  */
 export async function takeSealer(db: Db, leaseSeconds: number): Promise<SealerTurn | null> {
   const [row] = await db<
@@ -100,12 +100,12 @@ export async function takeSealer(db: Db, leaseSeconds: number): Promise<SealerTu
 
 export interface SealerTurn {
   readonly generation: bigint;
-  /** Of the last recorded seal. */
+  /** Number of the last recorded seal. */
   readonly lastNumber: bigint;
   readonly listedSince: number | null;
 }
 
-/** Prolongs the lease; false when another generation has begun. */
+/** Extends the lease; false if another generation has begun. */
 export async function renewSealer(db: Db, generation: bigint, leaseSeconds: number) {
   const renewed = await db`
     update sealer set leased_until = now() + ${leaseSeconds} * interval '1 second'
@@ -113,22 +113,25 @@ export async function renewSealer(db: Db, generation: bigint, leaseSeconds: numb
   return renewed.count === 1;
 }
 
-/** Gives the lease back, so that the next sealer need not wait for its end. */
+/** Releases the lease, so that the next sealer need not wait for its end. */
 export async function releaseSealer(db: Db, generation: bigint): Promise<void> {
   await db`update sealer set leased_until = '-infinity' where generation = ${String(generation)}::bigint`;
 }
 
 export interface SealRecord {
   readonly seal: Seal;
-  /** What its buckets were computed below. */
+  /** The watermark vector below which its buckets were computed. */
   readonly watermarks: WatermarkVector;
-  /** Buckets marked before this, on ClickHouse's clock in milliseconds, are all sealed. Null: not known. */
+  /**
+   * Buckets marked before this time, on ClickHouse's clock in milliseconds, are all sealed. Null means
+   * unknown.
+   */
   readonly listedSince: number | null;
-  /** Versions all of whose buckets were computed from scratch: with the seal they can be verified. */
+  /** Versions whose buckets were all computed from scratch: with this seal they can be verified. */
   readonly completedVersions: readonly string[];
 }
 
-/** Records a seal: from now on its buckets count. Refused (false) when the generation is over. */
+/** Records a seal: from now on its buckets count. False if the generation is over. */
 export async function recordSeal(db: Db, record: SealRecord): Promise<boolean> {
   const { seal, watermarks, listedSince, completedVersions } = record;
   const vector = Object.fromEntries(
@@ -154,19 +157,19 @@ export async function recordSeal(db: Db, record: SealRecord): Promise<boolean> {
   return rows.length === 1;
 }
 
-/** Asks for every bucket to be computed again, whatever its seal says. The sealer does it in its next cycles. */
+/** Requests that every bucket is computed again, whatever its seal. The sealer does it in its next cycles. */
 export async function requestRebuild(db: Db): Promise<void> {
   await db`update sealer set rebuild_requested_at = now()`;
 }
 
-/** When a rebuild was asked for that no sealer has taken up yet. */
+/** Time of a rebuild request that no sealer has started yet. */
 export async function readRebuildRequest(db: Db): Promise<string | null> {
   const [row] = await db<{ requested_at: string | null }[]>`
     select rebuild_requested_at::text as requested_at from sealer`;
   return row!.requested_at;
 }
 
-/** Every bucket has been computed again since the request. */
+/** Records that every bucket has been computed again since the request. */
 export async function endRebuild(db: Db, generation: bigint, requestedAt: string): Promise<void> {
   await db`
     update sealer set rebuild_requested_at = null
@@ -189,7 +192,7 @@ function liveUntilOf(rows: BoundsRow['ended']): Map<string, WatermarkVector> {
   return new Map([...byVersion].map(([id, list]) => [id, vectorOf(list)]));
 }
 
-/** Vectors looked up before: a recorded seal never changes. Bounded, and emptied when it is full. */
+/** Cache of vectors: a recorded seal never changes. Bounded, and emptied when full. */
 const KNOWN_VECTORS = new WeakMap<Db, Map<Seal, WatermarkVector>>();
 const KNOWN_VECTORS_MAX = 50_000;
 

@@ -15,13 +15,13 @@ export interface SettingRow {
   readonly updated_by: string;
 }
 
-/** Where a setting's row stands. */
+/** The scope of a setting's row. */
 export const settingScope = (scope: Scope, key: SettingKey): Scope => ({
   tenant_id: scope.tenant_id,
   environment_id: SETTINGS[key].scope === 'tenant' ? '' : scope.environment_id,
 });
 
-/** The row, or null when nothing is stored and the default holds. */
+/** The row, or null if nothing is stored and the default applies. */
 export async function findSetting(
   db: Db,
   scope: Scope,
@@ -36,7 +36,7 @@ export async function findSetting(
   return row ?? null;
 }
 
-/** The setting as it holds: what is stored, and the default for every key that is not. */
+/** The effective setting: stored keys, and the default for every other key. */
 export async function readSetting<Key extends SettingKey>(
   db: Db,
   scope: Scope,

@@ -4,17 +4,17 @@ import type { Db } from '../client.ts';
 /** How far the stream is behind one partition of the log. */
 export interface PartitionLag {
   readonly partition: number;
-  /** Log records that have not been processed yet. */
+  /** Log records not processed yet. */
   readonly lag_records: number;
-  /** When the watermark last moved; null: never. */
+  /** When the watermark last moved; null means never. */
   readonly watermark_moved_at: string | null;
-  /** Since then, in milliseconds of the database's clock; 0 where nothing waits. */
+  /** Time since then, in milliseconds of the database's clock; 0 if nothing waits. */
   readonly waiting_ms: number;
 }
 
 /**
- * Heads of the log beside the watermarks (metering 4), by partition; epochs of one partition add up.
- * The stream's own table: it belongs to no tenant, so `db` is the service's and not a request's.
+ * Heads of the log compared with the watermarks (metering 4), by partition; epochs of one partition add up.
+ * An internal table of the stream without a tenant, so `db` is the service's and not a request's.
  */
 export async function readStreamLag(db: Db, heads: readonly LogHead[]): Promise<PartitionLag[]> {
   const rows = await db<Progress[]>`

@@ -11,25 +11,25 @@ export interface Assignment extends LogPartition {
   /** Fences every earlier owner: progress with a smaller generation is refused. */
   readonly generation: string;
   readonly nextOffset: bigint;
-  /** CRC-32 of the record before `nextOffset`; null: not known. */
+  /** CRC-32 of the record before `nextOffset`; null means unknown. */
   readonly lastCrc: number | null;
-  /** Where a closed epoch is noted to end for this partition; null: not noted. */
+  /** Recorded end of a closed epoch for this partition; null if not recorded. */
   readonly end: bigint | null;
-  /** Why the partition is stopped; null: it is not. */
+  /** Why the partition is stopped; null if it is not. */
   readonly stop: LogFault | null;
   /** Whether records of a later epoch have been processed. */
   readonly laterEpochRead: boolean;
-  /** The newest catalog the partition was evaluated with. */
+  /** The newest catalog with which the partition was evaluated. */
   readonly catalogVersion: number;
   /**
-   * The newest catalog that any partition of any epoch was evaluated with: an older one must not be used.
-   * A backfill begins when every partition of the open epoch has seen its version, so the partitions of the
+   * The newest catalog with which any partition of any epoch was evaluated: an older one must not be used. A
+   * backfill begins when every partition of the open epoch has seen its version, so the partitions of the
    * next epoch must see it from their first record on.
    */
   readonly catalogFloor: number;
 }
 
-/** Takes a partition over: the next generation, and where its progress stands. */
+/** Takes over a partition: the next generation, and its current progress. */
 export async function takePartition(
   db: Db,
   { epoch, partition }: LogPartition,
@@ -73,20 +73,20 @@ interface AssignmentRow {
 
 export interface ProgressMove extends LogPartition {
   readonly generation: string;
-  /** Where the batch began; the same as `to` when an idle partition only notes a new catalog. */
+  /** Start of the batch; equals `to` when an idle partition only records a new catalog. */
   readonly from: bigint;
   readonly to: bigint;
-  /** CRC-32 of the record before `to`; left out when nothing was read. */
+  /** CRC-32 of the record before `to`; omitted if nothing was read. */
   readonly lastCrc?: number;
-  /** What the batch was evaluated with. */
+  /** The catalog with which the batch was evaluated. */
   readonly catalogVersion: number;
 }
 
 /**
- * Moves the watermarks of several partitions, and for each that saw a newer catalog sets `live_from`
- * of the versions used for the first time and `live_until` of those that ended, to the batch's start
- * (metering 4, step 5). One statement: all of a partition's move or none of it. Answers the
- * partitions that moved; another owner's generation is refused, and so is left out.
+ * Moves the watermarks of several partitions. For each that saw a newer catalog it sets `live_from` of the
+ * versions used for the first time and `live_until` of those that ended, to the batch's start (metering 4,
+ * step 5). One statement: all changes of a partition are applied, or none. Returns the partitions that moved.
+ * Those that another owner has taken over are refused and left out.
  */
 export async function moveProgress(db: Db, moves: readonly ProgressMove[]): Promise<number[]> {
   const rows = await db<{ partition: number }[]>`
@@ -144,7 +144,7 @@ export async function moveProgress(db: Db, moves: readonly ProgressMove[]): Prom
   return rows.map((row) => row.partition);
 }
 
-/** Where every partition of every epoch stands. */
+/** Position of every partition of every epoch. */
 export async function readProgress(
   db: Db,
 ): Promise<(LogPartition & { readonly nextOffset: bigint })[]> {
@@ -158,9 +158,9 @@ export async function readProgress(
 }
 
 /**
- * Notes where partitions stand that have not moved for a while, so that the day after which their records
- * leave the log passes for them too. To be called while the stream and the usage store work: time in
- * which one of them was off does not count. Stops a day after the partition's last progress.
+ * Records the position of partitions that have not moved for a while, so that the retention day of their
+ * records passes too. Call it while the stream and the usage store work: time in which one of them was off
+ * does not count. Stops a day after the partition's last progress.
  */
 export async function noteIdleProgress(db: Db): Promise<void> {
   await db`
@@ -174,7 +174,7 @@ export async function noteIdleProgress(db: Db): Promise<void> {
     on conflict do nothing`;
 }
 
-/** Whoever owns the partition moves nothing any more. */
+/** The partition's current owner can no longer move its progress. */
 export async function fencePartition(db: Db, { epoch, partition }: LogPartition): Promise<void> {
   await db`
     update stream_progress set generation = generation + 1

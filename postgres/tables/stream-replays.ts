@@ -4,11 +4,11 @@ import type { Db } from '../client.ts';
 import type { LogPartition } from './stream-progress.ts';
 
 /**
- * Asks for a replay of what the stream passed in the last `hours` before each partition's own last
- * progress, because the machine under the usage store stopped uncleanly and the store does not force
- * every insert to disk (metering 3). How long the machine was off does not count. To be called before
- * the stream and the sealer start. Usage is unavailable until all partitions have been replayed;
- * every bucket is compared with its marks again. Answers how many partitions have something to replay.
+ * Requests a replay of what the stream passed in the last `hours` before each partition's own last progress.
+ * Needed when the machine under the usage store stopped uncleanly: the store does not force every insert to
+ * disk (metering 3). How long the machine was off does not count. Call it before the stream and the sealer
+ * start. Usage is unavailable until all partitions have been replayed; every bucket is compared with its
+ * marks again. Returns how many partitions have something to replay.
  */
 export async function requestReplay(db: Db, hours = 24): Promise<number> {
   const requested = await db`
@@ -34,7 +34,7 @@ export async function requestReplay(db: Db, hours = 24): Promise<number> {
   return requested.count;
 }
 
-/** How far the stream has come everywhere and what is to be replayed, in one statement. */
+/** The stream's progress in every partition and the pending replays, in one statement. */
 export async function readReaderProgress(db: Db): Promise<ReaderProgress> {
   const rows = await db<
     { epoch: number; partition: number; next_offset: string; replays: boolean }[]
@@ -50,7 +50,7 @@ export async function readReaderProgress(db: Db): Promise<ReaderProgress> {
   };
 }
 
-/** Where the replay of a partition stands, or null when none is due. */
+/** Progress of the replay of a partition, or null if none is due. */
 export async function readReplay(
   db: Db,
   { epoch, partition }: LogPartition,
@@ -63,7 +63,7 @@ export async function readReplay(
     : { nextOffset: BigInt(row.next_offset), untilOffset: BigInt(row.until_offset) };
 }
 
-/** Everything below `nextOffset` has been replayed. False when the generation is over. */
+/** Records that everything below `nextOffset` has been replayed. False if the generation is over. */
 export async function moveReplay(
   db: Db,
   { epoch, partition, generation }: LogPartition & { readonly generation: string },
@@ -88,9 +88,9 @@ export async function moveReplay(
 }
 
 /**
- * The versions that a replay from `fromOffset` must evaluate: all that are active, and those that
- * ended at or beyond it. More than were evaluated at the time does no harm: rows below `live_from` are
- * the backfill's, rows at or beyond `live_until` do not count.
+ * The versions that a replay from `fromOffset` must evaluate: all active ones, and those that ended at or
+ * beyond it. Evaluating more versions than at the time is harmless: rows below `live_from` belong to the
+ * backfill, rows at or beyond `live_until` do not count.
  */
 export function readReplayVersions(
   db: Db,
@@ -108,7 +108,10 @@ export function readReplayVersions(
      order by id`;
 }
 
-/** Whether a replay is due somewhere: the usage store may lack rows. The stream's own table; no tenant's. */
+/**
+ * Whether a replay is due in any partition: the usage store may lack rows. An internal table of the stream
+ * without a tenant.
+ */
 export async function isUsageUnderRepair(db: Db): Promise<boolean> {
   const [row] = await db<{ due: boolean }[]>`select exists (select from stream_replays) as due`;
   return row!.due;

@@ -2,7 +2,7 @@ import type { LogFault } from '../../domain/metering/log-identity.ts';
 import type { Db } from '../client.ts';
 import type { LogPartition } from './stream-progress.ts';
 
-/** A partition that is not read any further until a person has chosen how to go on. */
+/** A partition that is not read any further until a person decides how to continue. */
 export interface StreamStop extends LogPartition {
   readonly fault: LogFault;
   /** Its progress: everything below has been processed. */
@@ -10,7 +10,7 @@ export interface StreamStop extends LogPartition {
   readonly stopped_at: string;
 }
 
-/** Stops a partition; a stop that stands keeps its reason. */
+/** Stops a partition; an existing stop keeps its reason. */
 export async function noteStop(
   db: Db,
   { epoch, partition }: LogPartition,
@@ -29,18 +29,18 @@ export function readStops(db: Db): Promise<StreamStop[]> {
      order by epoch, partition`;
 }
 
-/** Lets the stream look at the partition again. Its next assignment checks the log as if nothing had been found. */
+/** Ends a stop. The stream's next assignment of the partition checks the log again from scratch. */
 export async function endStop(db: Db, { epoch, partition }: LogPartition): Promise<void> {
   await db`delete from stream_stops where epoch = ${epoch} and partition = ${partition}`;
 }
 
-/** Where a partition of a closed epoch ends, and up to where what the log holds beyond was forwarded. */
+/** The end of a partition of a closed epoch, and the offset up to which records beyond it were forwarded. */
 export interface NotedEnd {
   readonly end: bigint;
   readonly forwarded: bigint;
 }
 
-/** Noted ends of closed epochs by `epoch/partition`. */
+/** Recorded ends of closed epochs by `epoch/partition`. */
 export async function readEnds(db: Db): Promise<ReadonlyMap<string, NotedEnd>> {
   const rows = await db<
     { epoch: number; partition: number; end_offset: string; forwarded_offset: string }[]
@@ -54,7 +54,7 @@ export async function readEnds(db: Db): Promise<ReadonlyMap<string, NotedEnd>> {
   );
 }
 
-/** Notes where a partition of a closed epoch ends; an end that is noted stays. */
+/** Records the end of a partition of a closed epoch; an existing end stays. */
 export async function noteEnd(
   db: Db,
   { epoch, partition }: LogPartition,
@@ -66,7 +66,7 @@ export async function noteEnd(
     on conflict do nothing`;
 }
 
-/** Where the stream stops reading a partition of an epoch, whatever the log holds beyond. */
+/** Sets where the stream stops reading a partition of an epoch, whatever the log contains beyond. */
 export async function setEnd(
   db: Db,
   { epoch, partition }: LogPartition,

@@ -9,8 +9,8 @@ export async function readWatermarks(db: Db): Promise<WatermarkVector> {
 }
 
 /**
- * Offsets of (epoch, partition) as one bound per partition number. A partition number of a later epoch
- * begins when the earlier epoch is drained (metering 3), so its bound there stands for both.
+ * Offsets of (epoch, partition) as one bound per partition number. A partition number of a later epoch begins
+ * when the earlier epoch is drained (metering 3), so its bound there applies to both.
  */
 export function vectorOf(
   rows: readonly (readonly [epoch: number, partition: number, offset: string])[],

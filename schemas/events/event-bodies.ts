@@ -1,23 +1,25 @@
 import { z } from 'zod';
 import { parseTimestamp } from './timestamp.ts';
 
-/** Bounds of what `POST /events` takes. The edge checks bodies by hand; a test holds it to these schemas. */
+/**
+ * Limits of `POST /events`. Ingest checks bodies with its own code; a test compares it with these schemas.
+ */
 export const EVENTS_PER_CALL_MAX = 1000;
 export const EVENT_ID_LENGTH_MAX = 255;
 export const EVENT_TEXT_LENGTH_MAX = 1000;
 export const PROPERTY_DEPTH_MAX = 16;
 export const PROPERTY_KEYS_MAX = 256;
-/** As long as all properties of an event may be. */
+/** The same limit as for all properties of an event together. */
 const PROPERTY_NAME_LENGTH_MAX = 1024 * 1024;
 const TIME_LENGTH_MAX = 1000;
 
 const storable = (text: string) => !/[\u0000-\u001f\u007f-\u009f]|\p{Surrogate}/u.test(text);
-/** Too long a text is read by no further check. */
+/** No further check reads a text that is too long. */
 const plainText = (lengthMax: number) => z.string().max(lengthMax, { abort: true });
 const text = (lengthMax: number) =>
   plainText(lengthMax).refine(storable, 'has control characters, or half of a surrogate pair');
 
-/** One usage event as a client sends it. An empty optional text is the same as none. */
+/** One usage event as a client sends it. An empty optional text means absent. */
 export const IngestEventBody = z
   .object({
     event_name: text(EVENT_TEXT_LENGTH_MAX)
@@ -29,7 +31,7 @@ export const IngestEventBody = z
       .meta({ description: "The customer's id in the system that sends the event." }),
     customer_id: text(EVENT_TEXT_LENGTH_MAX).nullish(),
     event_id: text(EVENT_ID_LENGTH_MAX).nullish().meta({
-      description: 'Counted once, for ever, however often it is sent. Assigned when it is missing.',
+      description: 'Counted once, however often it is sent. Assigned if it is missing.',
     }),
     source: text(EVENT_TEXT_LENGTH_MAX).nullish(),
     timestamp: plainText(TIME_LENGTH_MAX)

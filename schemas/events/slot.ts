@@ -2,14 +2,14 @@ import { hash } from 'node:crypto';
 
 /**
  * An event's identity as 128 bits, written as 32 lower-case hexadecimal digits: the first half of
- * SHA-256 over `<n>:<tenant_id><n>:<environment_id><n>:<event_id>`, each n the length in bytes of the
- * UTF-8 that follows, in decimal. All copies of one id have one slot, hence one partition, and it
- * is what the event index keeps instead of the id. The algorithm never changes (its test pins
- * vectors); docs/decisions/0002-event-slot.md says why it is this one.
+ * SHA-256 over `<n>:<tenant_id><n>:<environment_id><n>:<event_id>`. Each n is the length in bytes of the
+ * UTF-8 that follows, in decimal. All copies of one id have one slot, so they are in one partition. The
+ * event index keeps the slot instead of the id. The algorithm never changes (its test pins vectors);
+ * docs/decisions/0002-event-slot.md explains the choice.
  */
 export type Slot = string;
 
-/** The part of the hashed text that all events of one environment share: make it once per request. */
+/** The part of the hashed text that all events of one environment share; compute it once per request. */
 export function slotScope(tenantId: string, environmentId: string): string {
   return (
     `${Buffer.byteLength(tenantId)}:${tenantId}` +

@@ -1,7 +1,7 @@
 /**
- * Milliseconds since 1970-01-01T00:00:00Z of an RFC 3339 time with a zone, cut to the millisecond;
- * null for any other text. Written out because it runs for every event: `Date.parse` takes more forms
- * than the RFC, without a zone reads local time, and takes twice as long.
+ * Milliseconds since 1970-01-01T00:00:00Z of an RFC 3339 time with a zone, truncated to the millisecond;
+ * null for any other text. Our own code, because it runs for every event: `Date.parse` accepts more forms
+ * than the RFC, reads text without a zone as local time, and takes twice as long.
  */
 export function parseTimestamp(text: string): number | null {
   const length = text.length;
@@ -15,7 +15,7 @@ export function parseTimestamp(text: string): number | null {
   const hour = twoDigits(text, 11);
   const minute = twoDigits(text, 14);
   const second = twoDigits(text, 17);
-  // NaN of anything that is no digit fails these comparisons as well.
+  // NaN (from a character that is not a digit) fails these comparisons too.
   if (!(year >= 0 && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month)))
     return null;
   if (!(hour <= 23 && minute <= 59 && second <= 59)) return null;
@@ -33,7 +33,7 @@ export function parseTimestamp(text: string): number | null {
   }
   const offsetMinutes = zoneOffset(text, at);
   if (offsetMinutes === null) return null;
-  // Date.UTC takes years below 100 for 1900 and later; all of them lie before what callers accept.
+  // Date.UTC maps years below 100 to 1900 and later; callers accept none of these years.
   return (
     Date.UTC(year < 100 ? 100 : year, month - 1, day, hour, minute, second, milliseconds) -
     offsetMinutes * 60_000
@@ -48,7 +48,7 @@ const DOT = 0x2e;
 const LOWER_T = 0x74;
 const LOWER_Z = 0x7a;
 
-/** The number at `at`, NaN when one of its two characters is no digit. */
+/** The number at `at`; NaN when one of its two characters is not a digit. */
 function twoDigits(text: string, at: number): number {
   const tens = text.charCodeAt(at) - ZERO;
   const ones = text.charCodeAt(at + 1) - ZERO;

@@ -3,30 +3,30 @@ import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import avro from 'avsc';
 
 /**
- * What travels in the event log and is counted. Ids and times that a sender left out are filled in
- * by the edge before they get here, so that a replay sees what the first reading saw.
+ * The event as stored in the log and counted. Ingest fills in omitted ids and times before it writes the
+ * event, so that a replay reads the same values as the first reading.
  */
 export interface UsageEvent {
-  /** `void` takes the event with this `event_id` out of the count; its other fields are empty. */
+  /** `void` excludes the event with this `event_id` from the count; its other fields are empty. */
   readonly kind: 'usage' | 'void';
   readonly tenant_id: string;
   readonly environment_id: string;
   readonly event_id: string;
   readonly event_name: string;
   readonly external_customer_id: string;
-  /** Empty: none was sent. */
+  /** Empty when none was sent. */
   readonly customer_id: string;
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   readonly timestamp: number;
-  /** Empty: none was sent. */
+  /** Empty when none was sent. */
   readonly source: string;
-  /** JSON text of an object, numbers with the value they were sent with; `{}` when none was sent. */
+  /** JSON text of an object; numbers keep the value that was sent. `{}` when none was sent. */
   readonly properties: string;
-  /** Milliseconds since 1970-01-01T00:00:00Z on the edge's clock. */
+  /** Milliseconds since 1970-01-01T00:00:00Z by the clock of the ingest process. */
   readonly ingested_at: number;
 }
 
-/** A record of the log that is not what `encodeEvents` wrote. Reading it again can not help. */
+/** A record of the log that `encodeEvents` did not write. Reading it again cannot help. */
 export class UndecodableRecord extends Error {
   constructor(reason: string, options?: ErrorOptions) {
     super(`Undecodable record: ${reason}`, options);
@@ -34,7 +34,7 @@ export class UndecodableRecord extends Error {
   }
 }
 
-/** A whole record in a schema that this process does not know: a newer version of the product wrote it. */
+/** An intact record in a schema that this process does not know: a newer version of the product wrote it. */
 export class NewerSchema extends Error {
   constructor(fingerprint: string) {
     super(`The record has schema ${fingerprint}, which is newer than this process.`);
@@ -55,10 +55,10 @@ const type = avro.Type.forSchema(
 ) as avro.Type & { encode(value: unknown, buffer: Buffer, position: number): number };
 
 /**
- * A record is a header of ten bytes, the Avro body, and a CRC-32 of all that stands before it: Avro itself
- * can not tell damaged bytes from good ones, and a damaged array length would make its reader run for
- * ever. The header is that of Avro's single-object encoding (two marker bytes, then the schema's
- * CRC-64-AVRO fingerprint); with another second byte the body is deflated.
+ * A record is a header of ten bytes, the Avro body, and a CRC-32 of everything before it. Avro alone cannot
+ * detect damaged bytes, and a damaged array length would make its reader run without end. The header is
+ * that of Avro's single-object encoding (two marker bytes, then the schema's CRC-64-AVRO fingerprint).
+ * With a different second byte the body is deflated.
  */
 const FINGERPRINT = schemaFingerprint(type);
 const PLAIN = Buffer.concat([Buffer.from([0xc3, 0x01]), FINGERPRINT]);
@@ -66,22 +66,22 @@ const DEFLATED = Buffer.concat([Buffer.from([0xc3, 0x02]), FINGERPRINT]);
 const CHECKSUM_BYTES = 4;
 
 /**
- * From here on a body is deflated. Measured with ids like UUIDs: 183 bytes an event become 41 for
- * 0.4 to 0.7 µs, and inflating takes 0.2 µs. Every byte less is one that need not be copied, checked,
- * sent, logged, written and read back: the CPU seconds of appending a million events in records of
- * 1,000, caller and log together, went from 2.5 to 0.6 on Postgres and from 1.9 to 0.7 on Kafka. A
- * small record would pay for the start of a stream and gain little.
+ * Bodies of at least this size are deflated. Measured with ids like UUIDs: 183 bytes per event become 41
+ * for 0.4 to 0.7 µs; inflating takes 0.2 µs. Every byte saved need not be copied, checked, sent, logged,
+ * written and read back: the CPU seconds of appending a million events in records of 1,000, caller and log
+ * together, went from 2.5 to 0.6 on Postgres and from 1.9 to 0.7 on Kafka. For a small record the cost of
+ * starting a stream exceeds the gain.
  */
 const DEFLATED_BYTES_MIN = 4 * 1024;
 const BODY_BYTES_MAX = 256 * 1024 * 1024;
 
-// Grows to the largest body seen. Encoding into memory that is kept is 1.4 times as fast as letting
-// avsc find the size out.
+// Grows to the largest body so far. Encoding into reused memory is 1.4 times as fast as letting avsc
+// compute the size.
 let scratch = Buffer.allocUnsafeSlow(256 * 1024);
 
 /**
- * One log record of these events, which belong to one partition. Tenants may mix: each scope's events
- * stand together, in their order.
+ * Encodes events of one partition as one log record. Events of several tenants are allowed; the events of
+ * each scope are kept together, in their order.
  */
 export function encodeEvents(events: readonly UsageEvent[]): Buffer {
   const body = encodeBody(toWire(events));
@@ -90,8 +90,9 @@ export function encodeEvents(events: readonly UsageEvent[]): Buffer {
 }
 
 /**
- * The events of one log record; the place of each is the index of its position. Throws `UndecodableRecord`
- * for bytes that are no record of ours and for damaged ones, `NewerSchema` for those of a schema to come.
+ * The events of one log record; the array index of each event is the index of its position. Throws
+ * `UndecodableRecord` for damaged bytes and for records of another origin, `NewerSchema` for records in a
+ * newer schema.
  */
 export function decodeEvents(record: Buffer): UsageEvent[] {
   const end = record.length - CHECKSUM_BYTES;
@@ -111,8 +112,8 @@ export function decodeEvents(record: Buffer): UsageEvent[] {
 }
 
 /**
- * Whether the record must wait for a newer version of the product. Its checksum tells it from damaged bytes,
- * which no version can read. One comparison of ten bytes for records of today.
+ * Whether the record must wait for a newer version of the product. Its checksum distinguishes it from
+ * damaged bytes, which no version can read. Costs one comparison of ten bytes for current records.
  */
 export function isOfNewerSchema(record: Buffer): boolean {
   if (record.length < PLAIN.length + CHECKSUM_BYTES) return false;
@@ -131,11 +132,11 @@ function unknownHeader(record: Buffer, header: Buffer): Error {
     : new UndecodableRecord(`unknown schema ${text}`);
 }
 
-/** The Avro body, in memory that the next call uses again. */
+/** The Avro body, in memory that the next call reuses. */
 function encodeBody(record: WireRecord): Buffer {
   let end = type.encode(record, scratch, 0);
   while (end < 0) {
-    // A negative answer says by how many bytes the buffer was too small.
+    // A negative result is the number of bytes by which the buffer was too small.
     scratch = Buffer.allocUnsafeSlow(Math.max(scratch.length - end, scratch.length * 2));
     end = type.encode(record, scratch, 0);
   }
@@ -151,7 +152,7 @@ function seal(header: Buffer, body: Buffer): Buffer {
   return record;
 }
 
-/** Avro takes the fields it knows out of each event, so events need not be copied. */
+/** Avro reads only known fields of each event, so events need not be copied. */
 function toWire(events: readonly UsageEvent[]): WireRecord {
   const [first] = events;
   if (first === undefined) return { scopes: [] };
@@ -195,7 +196,10 @@ function fromWire(record: WireRecord): UsageEvent[] {
   );
 }
 
-/** CRC-64-AVRO of the schema's canonical form, eight bytes little-endian, as Avro 1.11 "Schema Fingerprints" has it. */
+/**
+ * CRC-64-AVRO of the schema's canonical form, eight bytes little-endian, as defined in Avro 1.11 "Schema
+ * Fingerprints".
+ */
 function schemaFingerprint(schema: avro.Type): Buffer {
   const EMPTY = 0xc15d213aa4d7a795n;
   const table = Array.from({ length: 256 }, (_, byte) => {

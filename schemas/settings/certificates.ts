@@ -3,8 +3,8 @@ import { X509Certificate } from 'node:crypto';
 const PEM = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----/g;
 
 /**
- * The certificates of a text as PEM, each on lines of 64: PEM blocks one after another, or one
- * certificate as bare base64, as metadata files have it. Null when something in it is no certificate.
+ * The certificates in a text as PEM, each in lines of 64 characters. The text is a sequence of PEM blocks,
+ * or one certificate as bare base64, as in metadata files. Null when a part is not a certificate.
  */
 export function certificatesOf(text: string): string[] | null {
   const rest = text.replace(PEM, '').trim();

@@ -7,7 +7,7 @@ export const InvoiceConfig = z.object({
   prefix: name(20),
   format: z.enum(['YYYYMM', 'YYYYMMDD', 'YYMMDD', 'YY', 'YYYY']),
   separator: text(5).optional(),
-  /** The first number. A later change never takes a number again that was given. */
+  /** The first number. A later change never assigns a used number again. */
   start_sequence: count,
   suffix_length: z.int().min(1).max(10),
   timezone,

@@ -19,10 +19,10 @@ const levels = {
 };
 type Levels = z.output<z.ZodObject<typeof levels>>;
 
-/** Null says that there is no such level. */
+/** Null means that the level is unset. */
 export const LEVELS = ['critical', 'warning', 'info'] as const;
 
-/** What is wrong with levels, wherever they stand: a warning alone, or conditions of two kinds. */
+/** Refuses inconsistent levels of any alert: a warning alone, or two different conditions. */
 function refuseLevels(value: Levels, context: z.core.$RefinementCtx<Levels>): void {
   const refuse = (path: string[], message: string) =>
     context.addIssue({ code: 'custom', path, message });
@@ -35,7 +35,9 @@ function refuseLevels(value: Levels, context: z.core.$RefinementCtx<Levels>): vo
     );
 }
 
-/** Critical, warning, info: each at least what stands before it, or for spend less than that. */
+/**
+ * Order critical, warning, info: each at least its predecessor; for spend, each less than its predecessor.
+ */
 function refuseOrder(
   value: Levels,
   context: z.core.$RefinementCtx<Levels>,
@@ -57,7 +59,7 @@ function scaled(text: string): bigint {
 }
 
 /**
- * A balance falls whatever the condition says, so it meets info before warning before critical
+ * A balance alert ignores the condition: a falling balance reaches info before warning before critical
  * (money 4.2 and 4.3).
  */
 export const WalletBalanceAlertConfig = z.object(levels).superRefine((value, context) => {
@@ -71,7 +73,7 @@ export const WalletBalanceAlertConfig = z.object(levels).superRefine((value, con
     });
 });
 
-/** The switch of alerts on what grows, and the levels where nothing else says any (money 20.2). */
+/** The switch of alerts on growing values, and the default levels (money 20.2). */
 export const SpendAlertConfig = z.object(levels).superRefine((value, context) => {
   refuseLevels(value, context);
   refuseOrder(value, context, (before, threshold) => before > threshold);
@@ -93,9 +95,9 @@ export const SPEND_ALERT_CONFIG_DEFAULT = {
 };
 
 export const WalletTopupConfig = z.object({
-  /** Credits; 0 is no limit. */
+  /** Credits; 0 means no limit. */
   free_credit_limit_per_transaction: nonNegativeDecimal.optional(),
-  /** Currency → least amount of a purchase. */
+  /** Currency → minimum amount of a purchase. */
   min_topup_amount_per_currency: pairs(nonNegativeDecimal, 256, currency).optional(),
 });
 export const WALLET_TOPUP_CONFIG_DEFAULT = {
@@ -110,7 +112,7 @@ const BonusSlab = z.object({
   expiration_duration: z.int32().min(1).nullish(),
   expiration_duration_unit: z.enum(CREDIT_GRANT_EXPIRATION_UNITS).nullish(),
 });
-/** The first slab that a purchase reaches decides, so the highest stands first (money 2.11.10). */
+/** The first slab that a purchase reaches applies, so the highest comes first (money 2.11.10). */
 export const BonusCreditsTopupConfig = z
   .object({ enabled: z.boolean().optional(), slabs: z.array(BonusSlab).max(100).optional() })
   .superRefine(({ enabled, slabs = [] }, context) => {
@@ -131,7 +133,7 @@ export const PaymentMandateLimits = z.object({
   mandate_limits: pairs(
     z.object({
       max_amount: nonNegativeDecimal,
-      /** Empty: whatever the payment is in. */
+      /** Empty means the currency of the payment. */
       currency: matching(/^([A-Za-z]{3})?$/, 3, 'expected three letters').default(''),
     }),
     50,
@@ -142,7 +144,7 @@ export const PAYMENT_MANDATE_LIMITS_DEFAULT = {
   mandate_limits: { UPI: { currency: 'INR', max_amount: '100000' } },
 };
 
-/** Every custom currency names a factor for the same fiat currencies (specification, Custom currency). */
+/** Every custom currency has a factor for the same fiat currencies (specification, Custom currency). */
 export const CustomCurrencyConfig = z
   .strictObject({
     currencies: z

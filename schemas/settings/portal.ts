@@ -31,7 +31,7 @@ const Section = z.object({
 });
 const colour = text(50).optional();
 
-/** What the customer portal shows, in its order. */
+/** What the customer portal shows, in display order. */
 export const CustomerPortalConfig = z.object({
   version: text(20).optional(),
   theme: z

@@ -7,18 +7,20 @@ import * as tenancy from './tenancy.ts';
 import * as workflows from './workflows.ts';
 
 interface SettingKind {
-  /** What may be sent, alone; then it is merged over what is stored, key by key at the top. */
+  /** Validates the sent value alone; then it is merged over the stored value, top-level key by key. */
   readonly schema: z.ZodType<object>;
   readonly default: object;
-  /** Fields of which null is a value; of every other it brings the default back. */
+  /** Fields that accept null as a value; for every other field null restores the default. */
   readonly nullable?: readonly string[];
-  /** A tenant's setting holds in all of its environments. */
+  /** A tenant's setting applies in all of its environments. */
   readonly scope: 'tenant' | 'environment';
-  /** Only a person who is super admin reads it; others are read by whoever may read settings. */
+  /**
+   * Only a user who is super admin may read it; for other settings the permission to read settings is enough.
+   */
   readonly readBySuperAdmins?: true;
 }
 
-/** Every setting there is (tenancy 16). */
+/** All settings (tenancy 16). */
 export const SETTINGS = {
   invoice_config: {
     schema: invoicing.InvoiceConfig,
@@ -117,18 +119,18 @@ export const SETTINGS = {
 } as const satisfies Record<string, SettingKind>;
 
 export type SettingKey = keyof typeof SETTINGS;
-/** A setting as it holds: what is stored over the default, so that every key is there. */
+/** The effective value of a setting: the stored value merged over the default, so every key is present. */
 export type SettingValue<Key extends SettingKey> = Required<
   z.output<(typeof SETTINGS)[Key]['schema']>
 >;
 
-/** Whether null is a value of the field. */
+/** Whether the field accepts null as a value. */
 export function takesNull(key: SettingKey, field: string): boolean {
   const kind: SettingKind = SETTINGS[key];
   return kind.nullable?.includes(field) === true;
 }
 
-/** Whether only a person who is super admin may read it (tenancy 14.3.2). */
+/** Whether only a user who is super admin may read it (tenancy 14.3.2). */
 export function isReadBySuperAdmins(key: SettingKey): boolean {
   const kind: SettingKind = SETTINGS[key];
   return kind.readBySuperAdmins === true;
@@ -140,14 +142,14 @@ export const SettingParams = z.object({ key: text(100) });
 
 export const UpdateSettingBody = z.object({ value: pairs(z.unknown(), 256) });
 
-/** An empty id and status: nothing is stored, and the value is the default. */
+/** An empty id and status mean that no value is stored and the default applies. */
 export const Setting = z
   .object({
     id: z.string(),
     key: z.string(),
     value: z.record(z.string(), z.unknown()),
     tenant_id: z.string(),
-    /** Null for a setting of the tenant. */
+    /** Null for a tenant setting. */
     environment_id: z.string().nullable(),
     status: z.string(),
     created_at: instant.nullable(),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { name, text } from '../primitives.ts';
 import { certificatesOf } from './certificates.ts';
 
-/** How many environments of each type and how many people a tenant may have. */
+/** Maximum number of environments of each type and of users of a tenant. */
 export const TenantConfig = z.object({
   production: z.int32().min(0).optional(),
   development: z.int32().min(0).optional(),
@@ -11,7 +11,7 @@ export const TenantConfig = z.object({
 export const TENANT_CONFIG_DEFAULT = { production: 0, development: 2, max_users: 10 };
 export type TenantLimits = Readonly<Record<keyof typeof TENANT_CONFIG_DEFAULT, number>>;
 
-/** A label has letters, digits and hyphens, and a hyphen neither at its start nor at its end. */
+/** A label consists of letters, digits and hyphens, without a hyphen at its start or end. */
 function isDomain(value: string): boolean {
   const labels = value.split('.');
   return (
@@ -22,30 +22,33 @@ function isDomain(value: string): boolean {
 }
 
 /**
- * Single sign-on of a tenant. It serves as soon as it is enabled and knows its identity provider.
- * `active` is ours to say: it is taken, because clients send back what they read, and forgotten.
+ * Single sign-on of a tenant. It works once it is enabled and has an identity provider. `active` is
+ * computed: it is accepted, because clients send back what they read, and ignored.
  */
 export const SamlConfig = z
   .object({
     enabled: z.boolean().optional(),
     active: z.unknown().optional(),
-    /** Passwords are for super admins only. */
+    /** When true, only super admins may log in with a password. */
     enforce_sso: z.boolean().optional(),
     idp_entity_id: text(1000).optional(),
     idp_sso_url: text(2048)
       .check(z.url({ protocol: /^https$/ }))
       .or(z.literal(''))
       .optional(),
-    /** PEM; two of them, one below the other, while the provider changes its key. */
+    /** PEM; two certificates, one after the other, while the provider changes its key. */
     idp_certificate: text(20_000)
-      .refine((value) => value === '' || certificatesOf(value) !== null, 'is no certificate in PEM')
+      .refine(
+        (value) => value === '' || certificatesOf(value) !== null,
+        'must be a certificate in PEM format',
+      )
       .optional(),
-    /** The attribute that has the address; the name id without it. */
+    /** The attribute with the mail address; without it the name id. */
     email_attribute: text(200).optional(),
     default_role: z.enum(['all_reader', 'all_writer']).optional(),
-    /** Of addresses in these domains, which the tenant owns, accounts are made at the first login. */
+    /** Domains that the tenant owns. Users with addresses in them get an account at their first login. */
     verified_domains: z
-      .array(text(253).toLowerCase().refine(isDomain, 'is no domain such as example.com'))
+      .array(text(253).toLowerCase().refine(isDomain, 'must be a domain such as example.com'))
       .max(100)
       .optional(),
   })
@@ -62,7 +65,7 @@ export const SAML_CONFIG_DEFAULT = {
   verified_domains: [],
 } as const;
 
-/** Whose events an environment wants. Kept as clients write it; the edge takes every event. */
+/** The customers from whom an environment wants events. Stored as sent; ingest accepts every event. */
 export const EventIngestionFilter = z
   .object({
     enabled: z.boolean().optional(),

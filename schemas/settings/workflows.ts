@@ -15,7 +15,7 @@ const CreateCustomer = z.object({
   default_user_id: optionalText(),
 });
 
-/** A wallet for every new customer; its first credits may end after a while. */
+/** A wallet for every new customer; its initial credits may expire. */
 const CreateWallet = z
   .object({
     action: z.literal('create_wallet'),
@@ -75,16 +75,16 @@ const Actions = z
         context.addIssue({ code: 'custom', path: [index, 'action'], message: 'must be the first' });
   });
 
-/** What happens by itself to a new customer. */
+/** Actions that run automatically for a new customer. */
 export const CustomerOnboarding = z.object({
   workflow_type: z.literal('customer_onboarding').optional(),
   actions: Actions.optional(),
-  /** Other lists of actions, which a new customer may name. */
+  /** Other lists of actions, which a new customer may select. */
   custom_workflows: pairs(Actions, 50, name()).optional(),
 });
 export const CUSTOMER_ONBOARDING_DEFAULT = { workflow_type: 'customer_onboarding', actions: [] };
 
-/** What happens by itself to events that nothing is metered of. */
+/** Actions that run automatically for events that no meter counts. */
 export const PrepareProcessedEventsConfig = z.object({
   workflow_type: z.literal('prepare_processed_events').optional(),
   actions: Actions.optional(),

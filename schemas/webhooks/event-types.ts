@@ -1,4 +1,4 @@
-/** Every notification the product sends; the names are the specification's (interface, Events). */
+/** Every notification that the product sends; the names come from the specification (interface, Events). */
 export const WEBHOOK_EVENT_TYPES = [
   'subscription.created', 'subscription.draft.created', 'subscription.activated', 'subscription.updated',
   'subscription.paused', 'subscription.cancelled', 'subscription.resumed', 'subscription.plan_changed',

@@ -7,7 +7,7 @@ export const RetriedWebhook = z
   .object({ success: z.literal(true), message: z.string(), system_event_id: z.string() })
   .meta({ id: 'RetriedWebhook' });
 
-/** Where notifications are looked at elsewhere: nowhere, they are delivered by the product itself. */
+/** The external notification dashboard: none, because the product delivers notifications itself. */
 export const WebhookDashboard = z
   .object({ svix_enabled: z.boolean(), url: z.string() })
   .meta({ id: 'WebhookDashboard' });

@@ -122,7 +122,7 @@ describe('row security', () => {
     },
   );
 
-  test('a row can not be moved to another tenant', async () => {
+  test('a row cannot be moved to another tenant', async () => {
     const moved: string[] = [];
     for (const table of tables) {
       if ((await aRow(table, api.scope)) === undefined) continue;

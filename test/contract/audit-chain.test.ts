@@ -210,7 +210,7 @@ describe('audit chain', () => {
     expect((await verifyAuditLog(admin)).broken).toEqual([]);
   });
 
-  test('links can not be changed or deleted', async () => {
+  test('links cannot be changed or deleted', async () => {
     await expect(admin`update audit_chain set number = 9`).rejects.toMatchObject({ code: 'ML002' });
     await expect(admin`delete from audit_chain`).rejects.toMatchObject({ code: 'ML002' });
   });

@@ -119,7 +119,7 @@ describe('audit log', () => {
     expect(await entries('plan_p')).toMatchObject([{ actor_kind: 'system', job: 'test' }]);
   });
 
-  test('entries can not be changed, deleted or written by hand', async () => {
+  test('entries cannot be changed, deleted or written by hand', async () => {
     const attempts = [
       'update audit_log set ip = null',
       'delete from audit_log',

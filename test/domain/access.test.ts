@@ -46,7 +46,7 @@ describe('permissions', () => {
     ['user', ['super_admin', 'all_reader'], 'roles'],
     ['service_account', ['all_reader'], 'roles[0]'],
     ['service_account', ['boss'], 'roles[0]'],
-  ] as const)('a %s can not have %j', (type, roles, path) => {
+  ] as const)('a %s cannot have %j', (type, roles, path) => {
     expect(() => assertRoles(type, roles)).toThrow(`${path}:`);
   });
 

@@ -115,7 +115,7 @@ describe('erasure of a customer', () => {
     expect((await erase()).body.id).not.toBe(body.id);
   });
 
-  test('a meter made later counts what can still be read, and says how many events can not', async () => {
+  test('a meter made later counts what can still be read, and says how many events cannot', async () => {
     const { api, catalog } = world;
     const event_name = 'erased_before';
     const first = await catalog.meter({ type: 'SUM', field: 'v' }, { event_name });

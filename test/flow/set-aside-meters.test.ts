@@ -20,8 +20,8 @@ import { storedUsage } from '../support/usage-recount.ts';
 const POISON = 'size(string(1e-30000000))';
 const OTHER = { tenant_id: 'tenant_b', environment_id: 'env_b' };
 
-/** One tenant's meter that can not be evaluated stops nobody's stream (tenancy S14; metering 6). */
-describe('a meter that can not be evaluated', () => {
+/** One tenant's meter that cannot be evaluated stops nobody's stream (tenancy S14; metering 6). */
+describe('a meter that cannot be evaluated', () => {
   let world: MeteringWorld;
   beforeEach(async () => {
     world = await createMeteringWorld();
@@ -170,7 +170,7 @@ describe('a meter that can not be evaluated', () => {
     const poisoned = await storedVersion({ expression: POISON });
     await world.pool.begin((tx) => endMeterVersion(tx, SCOPE, poisoned.id, 'user_a'));
     const before = await stateOf(poisoned.id);
-    const failed = [{ id: poisoned.id, reason: 'It can not be read.' }];
+    const failed = [{ id: poisoned.id, reason: 'It cannot be read.' }];
     expect(await setVersionsAside(world.pool, failed)).toEqual([poisoned.id]);
     expect(await setVersionsAside(world.pool, failed)).toEqual([]);
     expect(await stateOf(poisoned.id)).toMatchObject({

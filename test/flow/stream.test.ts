@@ -336,7 +336,7 @@ describe('from the log to usage rows', () => {
 });
 
 async function* scanThatFails(): AsyncGenerator<Buffer> {
-  throw new Error('the index can not be scanned');
+  throw new Error('the index cannot be scanned');
 }
 
 function partitionOfEvent(eventId: string): number {

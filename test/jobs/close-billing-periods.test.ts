@@ -113,7 +113,7 @@ describe('the billing run', () => {
     expect(world.usage.reads.questions).toBe(report!['advanced']);
   });
 
-  test('usage can not be read: nothing is written, and the next run does it', async () => {
+  test('usage cannot be read: nothing is written, and the next run does it', async () => {
     const { subscription } = await subscribed();
     world.api.clock.set(day('2026-04-01'));
     world.usage.outage(true);
@@ -125,7 +125,7 @@ describe('the billing run', () => {
     expect(await invoicesOf(subscription)).toHaveLength(2);
   });
 
-  test('one subscription that can not be billed holds up nobody', async () => {
+  test('one subscription that cannot be billed holds up nobody', async () => {
     const bad = await subscribed();
     const good = await subscribed();
     const { pool } = world.api;

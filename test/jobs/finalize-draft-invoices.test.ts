@@ -172,8 +172,8 @@ describe('nothing to pay', () => {
   });
 });
 
-describe('what can not be finalized', () => {
-  test('usage can not be read: nothing is written, the next run does it', async () => {
+describe('what cannot be finalized', () => {
+  test('usage cannot be read: nothing is written, the next run does it', async () => {
     const { subscription } = await drafted();
     world.api.clock.set(AFTER_GRACE);
     world.usage.outage(true);

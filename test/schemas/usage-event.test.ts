@@ -88,7 +88,7 @@ describe('the format never changes without a new schema', () => {
   });
 });
 
-describe('what can not be decoded is refused, never misread', () => {
+describe('what cannot be decoded is refused, never misread', () => {
   const record = encodeEvents([sample, { ...sample, event_id: 'event_2' }]);
   const large = encodeEvents(Array.from({ length: 100 }, () => sample));
 

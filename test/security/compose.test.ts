@@ -59,7 +59,7 @@ describe('docker-compose.yml', () => {
     expect(logins).not.toMatch(/superuser|createrole|createdb|bypassrls/);
   });
 
-  test('roles run without rights on a file system that they can not change; engines have no way out', () => {
+  test('roles run without rights on a file system that they cannot change; engines have no way out', () => {
     for (const line of ['read_only: true', 'cap_drop: [ALL]', "'no-new-privileges:true'"])
       expect(role).toContain(line);
     for (const name of ['kafka', 'clickhouse', 'postgres', 'redis']) {

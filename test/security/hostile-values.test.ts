@@ -27,7 +27,7 @@ interface Sent {
   readonly body: unknown;
 }
 
-/** Every field, parameter and body of the document gets every hostile value, one at a time (reliability, S17). */
+/** Every field, parameter and body of the document gets every hostile value, one at a time (tenancy S17). */
 describe('hostile values', () => {
   const cases = hostileCases(apiDocument(INGEST_OPERATIONS) as Document);
   const isIngest = ({ operation }: HostileCase) =>

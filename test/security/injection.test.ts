@@ -147,7 +147,7 @@ describe('payloads in every text', () => {
     rmSync(directory, { recursive: true, force: true, maxRetries: 20 });
   });
 
-  test('no 5xx, and no statement that Postgres can not read', async () => {
+  test('no 5xx, and no statement that Postgres cannot read', async () => {
     const failures: string[] = [];
     let place = 0;
     const next = (): string => PAYLOADS[place++ % PAYLOADS.length]!;
@@ -221,7 +221,7 @@ describe('payloads in every text', () => {
     expect((await api.get(`/v1/plans/${made.body.id}`)).body.name).toBe(payload);
   });
 
-  test('the log would show a statement that can not be read', async () => {
+  test('the log would show a statement that cannot be read', async () => {
     await expect(api.pool.unsafe('selekt 1')).rejects.toMatchObject({ code: '42601' });
     await eventually(async () => expect(syntaxErrors().length).toBeGreaterThan(0));
   });

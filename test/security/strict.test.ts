@@ -3,7 +3,7 @@ import { startTestApi, type TestApi } from '../support/api.ts';
 import { createWorld, type World } from '../support/world.ts';
 
 /**
- * What is answered can not be written: under `Prefer: handling=strict` a body with every answered field is
+ * What is answered cannot be written: under `Prefer: handling=strict` a body with every answered field is
  * refused with the names of those that are not the caller's to set; without it they change nothing
  * (tenancy S7; metering 2).
  */
@@ -50,7 +50,7 @@ describe('mass assignment', () => {
     expect(compared).toBeGreaterThan(5);
   });
 
-  test('a person can not give itself roles, a type or another tenant', async () => {
+  test('a person cannot give itself roles, a type or another tenant', async () => {
     const more = {
       roles: ['super_admin'],
       type: 'service_account',

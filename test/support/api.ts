@@ -263,7 +263,7 @@ export const noUsage: UsageReader = {
   },
 };
 
-/** A log that can not be reached: what waits for it goes on waiting. */
+/** A log that cannot be reached: what waits for it goes on waiting. */
 const noLog = (): Promise<EventLog> => Promise.reject(new Error('no event log in this test'));
 
 /** A store without events, behind the port of raw events. */

@@ -10,7 +10,7 @@ import { insertAlertSetting } from './repository.ts';
 
 /**
  * Sets the spend thresholds of a subscription, of one of its line items, or of a price group on it
- * (money 20.1). 404 when the entity or its parent is missing, 409 when it has a setting.
+ * (money 20.1). 404 if the entity or its parent does not exist, 409 if it already has a setting.
  */
 export async function createAlertSetting(
   tx: Transaction,

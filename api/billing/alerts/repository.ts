@@ -17,7 +17,7 @@ const columns = (db: Db) => db`
   id, tenant_id, environment_id, entity_type, entity_id, parent_entity_type, parent_entity_id,
   enabled, config, status, created_at, updated_at, created_by, updated_by`;
 
-/** The published setting. 404 for a missing, a deleted and another scope's. */
+/** The published setting. 404 if it does not exist, is deleted or belongs to another scope. */
 export async function getAlertSetting(db: Db, scope: Scope, id: string): Promise<AlertSetting> {
   const [row] = await db<AlertSetting[]>`
     select ${columns(db)} from alert_settings
@@ -37,7 +37,7 @@ export interface AlertSettingFilter {
   readonly search: Search;
 }
 
-/** Deleted settings are left out unless a status is asked for. */
+/** Leaves out deleted settings unless a status is requested. */
 export function searchAlertSettings(
   db: Db,
   scope: Scope,
@@ -59,7 +59,7 @@ export function searchAlertSettings(
   });
 }
 
-/** 409 when the entity (with that parent) has a published setting already. */
+/** 409 if the entity (with that parent) already has a published setting. */
 export async function insertAlertSetting(
   tx: Transaction,
   setting: AlertSetting,
@@ -103,7 +103,7 @@ export interface AlertLogFilter {
 
 type AlertLogRow = Omit<AlertLog, 'customer' | 'feature' | 'wallet'>;
 
-/** The alerts that were raised and that recovered, newest first. */
+/** Alerts raised and recovered, newest first. */
 export async function searchAlertLogs(
   db: Db,
   scope: Scope,

@@ -26,12 +26,12 @@ import {
 } from './cost-shares.ts';
 import type { DiscountedCharge } from './rate-subjects.ts';
 
-/** What an analysis asks of every subject alike. */
+/** The parameters of an analysis, the same for every subject. */
 export interface AnalyticsQuestion {
   readonly scope: Scope;
   readonly external_customer_ids: readonly string[] | null;
   readonly filter_values: FilterValues;
-  /** `source`, and names of properties. */
+  /** `source` and property names. */
   readonly group_by: readonly string[];
   readonly window_size: BucketSize | null;
 }
@@ -48,8 +48,8 @@ export interface Figures {
 type Rows = ReadonlyMap<string, readonly UsageRow[]>;
 
 /**
- * The questions of one subject: its total (bucketed prices in their buckets), the points asked for, and
- * what an invoice would ask of a line to rate it.
+ * The usage queries of one subject: its total (bucketed prices in their buckets), the requested points, and
+ * the queries an invoice needs to rate the line.
  */
 export function asksOf(
   subject: AnalyticsSubject,
@@ -97,7 +97,7 @@ export function asksOf(
   return [...own, ...ratingAsks(subject)];
 }
 
-/** What an invoice would ask about the subject's charges. */
+/** The queries an invoice needs to rate the subject's charges. */
 export const ratingAsks = ({ charges }: AnalyticsSubject): UsageAsk[] =>
   charges.flatMap(({ questions }) =>
     questions.flatMap((question) =>
@@ -105,19 +105,19 @@ export const ratingAsks = ({ charges }: AnalyticsSubject): UsageAsk[] =>
     ),
   );
 
-/** A filter shows a part of the line: its share is of what the whole line used. */
+/** A filter shows a part of the line. Its share is computed from the usage of the whole line. */
 const needsWhole = ({ line }: AnalyticsSubject, { filter_values }: AnalyticsQuestion): boolean =>
   line !== null && Object.keys(filter_values).length > 0;
 
-/** Groups of a bucketed MAX are rated apart (billing 2.4). */
+/** Groups of a bucketed MAX are rated separately (billing 2.4). */
 function ratedApart({ bucket }: AnalyticsSubject, { version }: SubjectStretch): string[] {
   const { type, group_by } = version.spec.aggregation;
   return bucket !== null && type === 'MAX' && group_by !== null ? [group_by] : [];
 }
 
 /**
- * Figures per group. Those without events are left out, unless the line charges for something that was
- * not used (a true-up), which the total would otherwise miss.
+ * Figures per group. Groups without events are left out, unless the line charges for unused usage (a
+ * true-up): the total would miss that charge.
  */
 export function figuresOf(
   subject: AnalyticsSubject,
@@ -173,7 +173,7 @@ function windowOf(
   return { bucket_size, timezone, billing_anchor };
 }
 
-/** AND of both; where both name a key, only values that both allow. */
+/** AND of both filters: for a key in both, only values that both allow. */
 function bothFilters(left: FilterValues, right: FilterValues): FilterValues {
   const both = Object.entries(right).map(([key, values]): [string, readonly string[]] => {
     const others = Object.hasOwn(left, key) ? left[key] : undefined;
@@ -190,13 +190,13 @@ const sumOf = (rows: readonly UsageRow[]): Decimal =>
 const countOf = (rows: readonly UsageRow[]): number =>
   rows.reduce((sum, row) => sum + row.event_count, 0);
 
-/** Buckets are rated one by one, so that their money tells what each is worth; else usage does. */
+/** Buckets are rated one by one and weigh by their money; everything else weighs by usage. */
 const weightOf = (subject: AnalyticsSubject, rows: readonly UsageRow[]): Weight => ({
   amount: subject.bucket === null ? sumOf(rows) : alone(subject, rows),
   event_count: countOf(rows),
 });
 
-/** What the price makes of the rows by themselves: of each bucket, or of their sum. */
+/** The price of the rows alone: of each bucket, or of their sum. */
 function alone({ terms, bucket }: AnalyticsSubject, rows: readonly UsageRow[]): Decimal {
   if (terms === null) return ZERO;
   if (bucket === null) return rate(terms.model, sumOf(rows)).amount;
@@ -221,7 +221,9 @@ function pointsOf(
   );
 }
 
-/** Buckets as points; in coarser windows the greatest of a MAX, the sum of a SUM, and the sum of costs. */
+/**
+ * Buckets as points. A coarser window has the maximum of a MAX or the sum of a SUM, and the sum of the costs.
+ */
 function bucketPoints(
   subject: AnalyticsSubject,
   rows: readonly UsageRow[],
@@ -244,7 +246,7 @@ function bucketPoints(
   });
 }
 
-/** In the order of time. */
+/** In time order. */
 function byWindow(
   rows: readonly UsageRow[],
   cellOf: (start: string) => string,

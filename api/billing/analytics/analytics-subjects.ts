@@ -29,37 +29,37 @@ import type { QuestionedCharge } from '../computing/rate-charges.ts';
 import { findMeters } from '../../catalog/meters/repository.ts';
 import { metersOfVersions } from '../../usage/quantities/repository.ts';
 
-/** A stretch of time whose usage one meter version counts. */
+/** A time range whose usage one meter version counts. */
 export interface SubjectStretch extends SelectedUsage {
   readonly version: MeterVersionRecord;
 }
 
-/** A charge with the billing period whose invoice has it. */
+/** A charge with the billing period whose invoice contains it. */
 export interface PeriodCharge extends QuestionedCharge {
   readonly period: Period;
 }
 
-/** One thing whose usage is analysed: a usage line of a subscription, or a meter without one. */
+/** A subject of analysis: a usage line of a subscription, or a meter without one. */
 export interface AnalyticsSubject {
   readonly meter: Meter;
   readonly subscription: SubscriptionRow | null;
   readonly line: BilledLine | null;
-  /** Of the line, or of a costsheet; null: usage without a price. */
+  /** Terms of the line or of a costsheet; null means usage without a price. */
   readonly terms: PriceTerms | null;
-  /** Of the price, else of the meter. */
+  /** The price's bucket, else the meter's. */
   readonly bucket: BucketSize | null;
-  /** What of the range is the subject's own, ascending; never empty. */
+  /** The parts of the range that belong to the subject, ascending; never empty. */
   readonly stretches: readonly SubjectStretch[];
-  /** What an invoice would ask and rate, cell by cell; empty without a line. */
+  /** The queries and charges of an invoice, per charge cell; empty without a line. */
   readonly charges: readonly PeriodCharge[];
-  /** Of the subscription, its other lines' too. */
+  /** All coupons of the subscription, including those of its other lines. */
   readonly coupons: readonly CouponAssociation[];
   readonly timezone: string;
 }
 
 /**
- * Usage of meters whatever is sold, of a customer or of everybody (null). Meters without usage are left
- * out, and those whose usage is still being counted.
+ * Usage of meters regardless of what is sold, for one customer or for all customers (null). Leaves out meters
+ * without usage and meters whose usage is still being counted.
  */
 export async function bareMeters(
   deps: ApiDeps,
@@ -101,11 +101,10 @@ export async function bareMeters(
 }
 
 /**
- * The usage lines of the subscriptions in the range, each with what an invoice would ask about it:
- * billing period by billing period, cut to the range (billing 3.3). Time before a line's
- * start, after its end and in a trial is not charged, so it is not the line's. `meterIds` narrows what
- * is answered, but not what rivals for events or an allowance. A line whose usage is still being
- * counted is left out.
+ * The usage lines of the subscriptions in the range, each with the queries of its invoices: one billing
+ * period after the other, cut to the range (billing 3.3). Time before a line's start, after its end
+ * and in a trial is not charged, so it does not belong to the line. `meterIds` limits the lines returned, not
+ * the lines that compete for events or an allowance. A line whose usage is still being counted is left out.
  */
 export async function usageLines(
   deps: ApiDeps,
@@ -150,7 +149,7 @@ export async function usageLines(
     .filter(({ meter }) => meterIds === null || meterIds.includes(meter.id));
 }
 
-/** Usage charges of the billing periods in the range, as if each ended where the range cuts it. */
+/** Usage charges of the billing periods in the range. A period that the range cuts ends there. */
 function chargesInRange(
   subscription: SubscriptionRow,
   sources: BillingSources,
@@ -187,7 +186,7 @@ function questioned(
   }
 }
 
-/** Stretches that follow each other under the same version and filters, as one. */
+/** Joins adjacent stretches with the same version and filters. */
 function joined(charges: readonly QuestionedCharge[]): SubjectStretch[] {
   const stretches: SubjectStretch[] = [];
   for (const { query, version } of charges.flatMap(({ questions }) => questions)) {

@@ -36,10 +36,9 @@ interface PricedSubject {
 }
 
 /**
- * Cost of usage by the prices of the active costsheet, over the part of the range in which each price
- * is in force, and the revenue of the same usage as usage analytics has it, after discounts
- * (money 13.2).
- * Currencies are never added up: the costsheet's decides, and revenue in another one is left out.
+ * Cost of usage by the prices of the active costsheet, over the part of the range in which each price is in
+ * force, and the revenue of the same usage after discounts, as in usage analytics (money 13.2).
+ * Currencies are never added up: only revenue in the costsheet's currency counts.
  */
 export async function costAnalytics(
   deps: ApiDeps,
@@ -132,7 +131,7 @@ export async function costAnalytics(
   };
 }
 
-/** Margin over revenue and over cost, with 15 decimals; 0 where there is nothing to divide by. */
+/** Margin over revenue and over cost, with 15 decimals; 0 if the divisor is 0. */
 function profit(revenue: Decimal, cost: Decimal) {
   const margin = revenue.minus(cost);
   const quotient = (by: Decimal) => (by.isZero() ? ZERO : margin.div(by));
@@ -146,7 +145,7 @@ function profit(revenue: Decimal, cost: Decimal) {
   };
 }
 
-/** The costsheet's usage prices as subjects, oldest first; none without an active costsheet. */
+/** The costsheet's usage prices as subjects, oldest first; empty without an active costsheet. */
 async function pricedMeters(
   deps: ApiDeps,
   scope: Scope,

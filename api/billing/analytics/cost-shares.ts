@@ -1,11 +1,11 @@
 import { Decimal, decimal, decimalText, sum, ZERO } from '../../../domain/money.ts';
 import type { DiscountedCharge } from './rate-subjects.ts';
 
-/** Money of a usage line as its invoice would have it, before taxes. */
+/** Money of a usage line as on its invoice, before taxes. */
 export interface LineCost {
-  /** Of all rows of the line, before each is rounded to the currency and before discounts. */
+  /** Sum of all rows of the line, before rounding to the currency and before discounts. */
   readonly cost: Decimal;
-  /** What percentages take off the cost; never more than it (money 19.10). */
+  /** Discount of the percentage coupons; never more than the cost (money 19.10). */
   readonly discount: Decimal;
   readonly utilized: Decimal;
   readonly overage: Decimal;
@@ -20,10 +20,10 @@ export const NO_COST: LineCost = {
   true_up: ZERO,
 };
 
-/** What is left to pay. */
+/** Cost after discount. */
 export const netCost = ({ cost, discount }: LineCost): Decimal => cost.minus(discount);
 
-/** What the rated rows of one line come to: base, overage and true-up together (billing 6.3). */
+/** Cost of the rated rows of one line: base, overage and true-up together (billing 6.3). */
 export function lineCost(rated: readonly DiscountedCharge[]): LineCost {
   const rows = rated.map((charge) => charge.rated);
   const part = (key: `computed_${string}_amount`) =>
@@ -47,7 +47,7 @@ export const figureText = (figure: Decimal): string =>
 
 export const plainCost = (cost: Decimal): LineCost => ({ ...NO_COST, cost });
 
-/** What a share of a line's cost is measured by. */
+/** The weight of a share of a line's cost. */
 export interface Weight {
   /** Usage, or money where windows are rated one by one. */
   readonly amount: Decimal;
@@ -58,11 +58,10 @@ export interface Weight {
 const SHARE_DECIMALS = 15;
 
 /**
- * Splits a cost in proportion to the weights. Groups and windows of a line have no price of their own:
- * tiers, packages, allowances and commitments see the whole line. Where `whole` is what the weights sum
- * to, the parts add up to the cost exactly; where it is more, because a filter shows a part of the
- * line only, the rest belongs to what is not shown. Events decide where amounts can not: when one is
- * negative, or all are zero.
+ * Splits a cost in proportion to the weights. Groups and windows of a line have no price of their own: tiers,
+ * packages, allowances and commitments apply to the whole line. If `whole` is the sum of the weights, the
+ * parts add up to the cost exactly. If it is more, because a filter shows only a part of the line, the rest
+ * belongs to what is not shown. If an amount is negative or all are zero, events are the weights.
  */
 export function shareCost(
   cost: LineCost,

@@ -30,7 +30,7 @@ import { figureText } from './cost-shares.ts';
 import { askedVersion } from '../../usage/quantities/meter-usage.ts';
 import { runningSubscriptions } from '../../usage/quantities/repository.ts';
 
-/** The customer by id or by external id; 404 when unknown, 400 when the two name different customers. */
+/** The customer by id or external id; 404 if unknown, 400 if the two name different customers. */
 export async function usageCustomer(
   deps: ApiDeps,
   scope: Scope,
@@ -49,9 +49,9 @@ export async function usageCustomer(
 }
 
 /**
- * Every feature that the customer's running subscriptions entitle to, with its limit over all sources
- * and its usage in the running reset window (money 6.12, 6.13), metered features first. Others
- * have no usage. Filters that match nothing answer an empty list.
+ * Every feature to which the customer's running subscriptions entitle, with its limit over all sources and
+ * its usage in the current reset window (money 6.12, 6.13). Metered features come first; the others
+ * have no usage. Filters that match nothing return an empty list.
  */
 export async function customerUsage(
   deps: ApiDeps,
@@ -131,15 +131,15 @@ async function featuresOf(
 
 interface RunningWindow {
   readonly start: string;
-  /** What is asked up to: usage may come with a time a little ahead. */
+  /** Upper bound of the query: usage may have a time slightly in the future. */
   readonly until: string;
-  /** Null: it never begins anew. */
+  /** Null means that the window never resets. */
   readonly end: string | null;
 }
 
 /**
- * The reset window that holds `at`, on the clock of the first source's subscription, not before it
- * began; without a reset period the current billing period.
+ * The reset window that contains `at`, aligned to the first source's subscription and not before its start;
+ * without a reset period the current billing period.
  */
 function windowOf(
   { usage_reset_period: reset, sources }: EffectiveEntitlement,
@@ -150,12 +150,12 @@ function windowOf(
   const { start_date, current_period_start: start, current_period_end: end } = subscription;
   if (reset === null) return { start, until: end, end };
   const window = resetWindowAt(subscription, reset, at);
-  // For ever is as far as events may lie ahead.
+  // A window without end reaches as far as events may lie in the future.
   const until = window.end ?? end;
   return { start: laterOf(window.start, start_date), until, end: window.end };
 }
 
-/** An allowance of a year or for ever has no next reset to wait for (recorded of the reference: customers usage). */
+/** An allowance for a year or without end has no next reset (recorded of the reference: customers usage). */
 function nextReset(
   entitlement: EffectiveEntitlement,
   subscriptions: ReadonlyMap<string, SubscriptionRow>,

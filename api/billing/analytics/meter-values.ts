@@ -16,8 +16,8 @@ import { rangeOf } from '../../usage/quantities/range.ts';
 import { subscriptionsInRange } from '../../usage/quantities/repository.ts';
 
 /**
- * Values of one meter over `[start, end)` for one customer. Zero where the meter is on no subscription
- * line of the customer that runs in the range, and for an unknown meter or customer.
+ * Values of one meter over `[start, end)` for one customer. Zero if no subscription line of the customer in
+ * the range has the meter, and for an unknown meter or customer.
  */
 export async function meterValues(
   deps: ApiDeps,
@@ -30,7 +30,7 @@ export async function meterValues(
   return values ?? { meter_id, aggregation_type, total_value: '0', event_count: 0, points };
 }
 
-/** The same for several meters, those without usage left out. */
+/** The same for several meters; meters without usage are left out. */
 export async function metersValues(deps: ApiDeps, scope: Scope, body: MetersValuesBody) {
   const values = await valuesOf(deps, scope, body, [...new Set(body.meter_ids)]);
   return { items: values.filter(({ event_count }) => event_count > 0) };
@@ -102,7 +102,7 @@ const pointOf = (row: UsageRow) => ({
   event_count: row.event_count,
 });
 
-/** Which of the meters a subscription's line in force sells in the range, and the first such subscription. */
+/** The meters that a subscription line in force in the range sells, with the first such subscription. */
 async function soldMeters(
   deps: ApiDeps,
   scope: Scope,
@@ -124,7 +124,7 @@ async function soldMeters(
   );
 }
 
-/** Distinct values are kept by meters that count them; others have nothing to tell apart. */
+/** Only meters that count distinct values store them. */
 function refuseUncounted(
   { spec }: MeterVersionRecord,
   asked: MeterValuesBody['aggregation_type'],

@@ -6,16 +6,16 @@ import { groupBy } from '../../conventions/group-by.ts';
 import { rateCharges, type RatedCharge } from '../computing/rate-charges.ts';
 import type { AnalyticsSubject } from './analytics-subjects.ts';
 
-/** A rated row with what coupons take off it. */
+/** A rated row with its coupon discount. */
 export interface DiscountedCharge extends RatedCharge {
   readonly discount: Decimal;
 }
 
 /**
- * The rows that invoices would have for the subjects' charges, by subject: the same functions, over
- * answers that were read together. Lines of a subscription are rated together, billing period by billing
- * period, because those of one meter share its allowance (billing 4.6), and because the rows of
- * one invoice share its coupons (7.3).
+ * The rows that invoices would have for the subjects' charges, by subject: the same functions, over answers
+ * that were read together. Lines of a subscription are rated together, one billing period after the other:
+ * lines of one meter share its allowance (billing 4.6), and rows of one invoice share its coupons
+ * (7.3).
  */
 export function rateSubjects(
   subjects: readonly AnalyticsSubject[],
@@ -40,7 +40,7 @@ export function rateSubjects(
   return groupBy(rated, ({ line }) => subjectOf.get(line.id)!);
 }
 
-/** The discounts of an invoice with these rows; what rounding adds to a cost is not taken off it. */
+/** The discounts of an invoice with these rows. An increase by rounding is not discounted. */
 function discounted(
   { id, currency }: SubscriptionRow,
   rated: readonly RatedCharge[],

@@ -28,7 +28,7 @@ import { usageAnalytics } from './usage-analytics.ts';
 import { metersValues, meterValues } from './meter-values.ts';
 import { subscriptionUsage } from './subscription-usage.ts';
 
-/** Usage with what prices, entitlements and costs make of it. */
+/** Usage with its prices, entitlements and costs. */
 export const analyticsRoutes = [
   route({
     method: 'POST',

@@ -20,10 +20,10 @@ import { usageLines, type AnalyticsSubject } from './analytics-subjects.ts';
 import { askUsage } from '../../usage/quantities/ask-usage.ts';
 
 /**
- * What a subscription used, and what its prices make of it: the quantities of its invoices, before
- * allowances, commitments of lines and coupons (recorded of the reference: Usage and preview). A
- * commitment of the subscription divides the charges into those within it and those beyond. Each
- * amount is rounded by itself; the whole rounds the unrounded sum.
+ * Usage and charges of a subscription: the quantities of its invoices, before allowances, line commitments
+ * and coupons (recorded of the reference: Usage and preview). A commitment of the subscription divides the
+ * charges into those within it and those beyond. Each amount is rounded separately; the total rounds the
+ * unrounded sum.
  */
 export async function subscriptionUsage(
   deps: ApiDeps,
@@ -111,7 +111,7 @@ const NO_COMMITMENT = {
   commitment_windowed: false,
 };
 
-/** The line's usage and its price, charge cell by charge cell, as an invoice rates it before anything is taken off. */
+/** The line's usage and its price per charge cell, as an invoice rates it before any deduction. */
 function measure(
   subject: AnalyticsSubject,
   rows: ReadonlyMap<string, readonly UsageRow[]>,
@@ -141,7 +141,9 @@ function measure(
   };
 }
 
-/** Charges in their order use the commitment up; the one that crosses it becomes two (billing 6). */
+/**
+ * Charges consume the commitment in order; the charge that crosses it is split in two (billing 6).
+ */
 function divide(measured: readonly Measured[], commitment: Decimal, factor: Decimal) {
   const charges: (Measured & { readonly is_overage: boolean })[] = [];
   let left = commitment;

@@ -26,12 +26,12 @@ import { rateSubjects, type DiscountedCharge } from './rate-subjects.ts';
 import { subscriptionsInRange } from '../../usage/quantities/repository.ts';
 
 /**
- * Usage and cost of one customer, per usage line (or per meter where nothing is sold), grouped,
- * filtered and in windows as asked. The cost of a line is what its invoice would charge for the range,
- * by the same rating: allowances, tiers, commitments and true-ups in, taxes out, before rounding to the
- * currency. Of its coupons percentages that are not `once` are taken off, in whole minor units for each
- * row of the invoice (money 19.10). Groups, filtered parts and points have their share of all
- * of it in proportion to their usage. Items without events are left out.
+ * Usage and cost of one customer per usage line (or per meter if nothing is sold), with the requested groups,
+ * filters and windows. The cost of a line is what its invoice would charge for the range, by the same rating:
+ * with allowances, tiers, commitments and true-ups, without taxes, before rounding to the currency.
+ * Percentage coupons that are not `once` are deducted, in whole minor units for each row of the invoice
+ * (money 19.10). Groups, filtered parts and points get a share of the cost in proportion to their
+ * usage. Items without events are left out.
  */
 export async function usageAnalytics(
   deps: ApiDeps,
@@ -77,7 +77,8 @@ export async function usageAnalytics(
       asked,
       embeds,
       sources: body.sources?.length ? body.sources : null,
-      // Groups have their share of the cost, but the promise is the whole line's (money 19.10).
+      // Groups have a share of the cost, but the commitment belongs to the whole line (money
+      // 19.10).
       commitment_info: names.length === 0 ? commitmentOf(rated.get(subject) ?? []) : null,
     }),
   );
@@ -97,7 +98,7 @@ export async function usageAnalytics(
   };
 }
 
-/** The customer's usage lines; usage without a price where there is no customer or subscription. */
+/** The customer's usage lines; usage without a price if there is no customer or subscription. */
 async function subjectsOf(
   deps: ApiDeps,
   scope: Scope,
@@ -121,7 +122,7 @@ async function subjectsOf(
     : await usageLines(deps, scope, subscriptions, range, meterIds);
 }
 
-/** Of one row its commitment; of several rows or cells the parts added up. */
+/** The commitment of one row; for several rows or cells the sum of their parts. */
 function commitmentOf(rated: readonly DiscountedCharge[]): UsageAnalyticsItem['commitment_info'] {
   const first = rated.find((charge) => charge.rated.commitment_info !== null);
   if (first === undefined) return null;

@@ -5,8 +5,8 @@ import type { Page } from '../../../schemas/search.ts';
 import type { UsageRecord, UsageRecordSearch } from '../../../schemas/usage-record.ts';
 
 /**
- * What subscriptions used, period by period, newest first: the usage lines of finalized invoices added
- * up, so that a record always says what was billed.
+ * Usage of subscriptions per period, newest first: the sum of the usage lines of finalized invoices, so a
+ * record always equals what was billed.
  */
 export function searchUsageRecords(
   db: Db,

@@ -27,11 +27,11 @@ import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import type { BilledLine } from './billing-sources.ts';
 
-/** The free usage that a stretch of a line competes for, and what has to be asked to tell it. */
+/** The free usage for which a stretch of a line competes, and the queries that determine it. */
 export interface StretchAllowance {
   readonly meter: AllowanceMeter;
   readonly line: AllowanceLine;
-  /** By the keys that the rule gave them. */
+  /** By the keys that the rule assigned. */
   readonly queries: ReadonlyMap<string, UsageQuery>;
 }
 
@@ -43,7 +43,7 @@ export interface AllowanceFacts {
   readonly entitlements: readonly EntitlementRecord[];
 }
 
-/** Null where nobody grants the line's meter anything in the stretch (billing 4.1). */
+/** Null if no source grants the line's meter anything in the stretch (billing 4.1). */
 export function stretchAllowance(
   facts: AllowanceFacts,
   cell: ChargeCell,
@@ -79,13 +79,13 @@ export function stretchAllowance(
   return { meter, line, queries: new Map(questions) };
 }
 
-/** What all sources together grant on the meter. Features that share a meter and a reset period add up. */
+/** The grant of all sources together on the meter. Features with the same meter and reset period add up. */
 function entitlementDuring(
   { subscription, entitlements }: AllowanceFacts,
   { service }: ChargeCell,
 ): EffectiveEntitlement | null {
   const sources = entitlements.map((entitlement): EntitlementSource => ({
-    // One meter is one allowance, whichever of its features grants it.
+    // One meter has one allowance, whichever of its features grants it.
     entitlement: { ...entitlement, feature_id: '' },
     subscription_id: subscription.id,
     quantity: '1',
@@ -95,7 +95,9 @@ function entitlementDuring(
   return effectiveEntitlements(sourcesDuring(sources, service))[0] ?? null;
 }
 
-/** A stub has its share of a limit that is granted for the period or longer, with prorations (billing 4). */
+/**
+ * With prorations, a stub gets its share of a limit granted for the period or longer (billing 4).
+ */
 function limitIn(
   { proration_behavior, line }: AllowanceFacts,
   granted: EffectiveEntitlement,
@@ -109,7 +111,7 @@ function limitIn(
   return isPerCell && !isWhole(share) ? stubLimit(granted, share) : granted.usage_limit;
 }
 
-/** A stretch as it is shared: its own usage and what was asked beside it. */
+/** A stretch that shares the allowance: its own usage and the answers to its additional queries. */
 interface Claimant {
   readonly cell: ChargeCell;
   readonly query: UsageQuery;
@@ -117,8 +119,8 @@ interface Claimant {
 }
 
 /**
- * The free usage of each stretch, by the key of its question: lines of one meter share one allowance in
- * each charge cell, in the order of time (billing 4.6).
+ * The free usage of each stretch, by the key of its query: lines of one meter share one allowance in each
+ * charge cell, in time order (billing 4.6).
  */
 export function shareAllowances(
   claimants: readonly (Claimant & { readonly meter_id: string })[],

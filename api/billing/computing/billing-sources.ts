@@ -31,28 +31,28 @@ export interface MeterEntitlement {
   readonly entitlement: EntitlementRecord;
 }
 
-/** What a page of subscriptions is billed from, read once for all of them. */
+/** Everything that a page of subscriptions is billed from, read once for all of them. */
 export interface BillingSources {
-  /** In the order they are invoiced. */
+  /** In invoice order. */
   readonly lines: ReadonlyMap<string, readonly BilledLine[]>;
   readonly customers: ReadonlyMap<string, Customer>;
   /** Newest first. */
   readonly meterVersions: ReadonlyMap<string, readonly MeterVersionRecord[]>;
-  /** By plan, of metered features: whose meter, and what is granted. */
+  /** Of metered features, by plan: the meter and the entitlement. */
   readonly entitlements: ReadonlyMap<string, readonly MeterEntitlement[]>;
-  /** By subscription, in the order in which their discounts are taken. */
+  /** By subscription, in the order in which discounts apply. */
   readonly coupons: ReadonlyMap<string, readonly CouponAssociation[]>;
-  /** By subscription: which invoices used them. Read where one of them counts once. */
+  /** Invoices that used the coupons, by subscription. Read only if one of the coupons counts once. */
   readonly couponUses: ReadonlyMap<string, readonly EarlierApplication[]>;
-  /** Of the subscriptions, their customers and the tenant. */
+  /** Taxes of the subscriptions, their customers and the tenant. */
   readonly taxes: readonly OwnedTaxAssociation[];
-  /** By line item: what a living invoice charges already. */
+  /** Services that a living invoice already charges, by line item. */
   readonly billed: ReadonlyMap<string, readonly BilledService[]>;
 }
 
 /**
- * Reads what the subscriptions are billed from: some nine statements, however many subscriptions there are.
- * `from`: the earliest service that may be charged.
+ * Reads the billing sources of the subscriptions: about nine statements, however many subscriptions there
+ * are. `from` is the earliest service that may be charged.
  */
 export async function readBillingSources(
   db: Db,

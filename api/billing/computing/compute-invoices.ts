@@ -29,33 +29,36 @@ import { taxesOf, taxRecords } from './tax-rows.ts';
 import { storeWatermarks } from './stored-watermarks.ts';
 import { lineQuestions, queriesOf, type UsageLine } from './line-questions.ts';
 
-/** One subscription that can not be billed must not hold up the others of its page. */
+/** A subscription that cannot be billed must not block the others of its page. */
 export type Computation =
   | { readonly ok: true; readonly computed: ComputedInvoice }
   | { readonly ok: false; readonly target: InvoiceTarget; readonly error: unknown };
 
 export interface ComputeOptions {
-  /** The instant of the computation. */
+  /** The time of the computation. */
   readonly at: string;
   readonly user_id: string;
-  /** Where usage is read up to: billing never reads beyond the watermark (metering 5). */
+  /** Upper bound of the usage read: billing never reads beyond the watermark (metering 5). */
   readonly bound?: Parameters<UsageReader['read']>[1];
-  /** Line items that are not stored yet, by subscription: the opening invoice is computed before it is. */
+  /**
+   * Line items not stored yet, by subscription: the opening invoice is computed before its subscription is
+   * stored.
+   */
   readonly lines?: ReadonlyMap<string, readonly BilledLine[]>;
-  /** Coupons that are not stored yet, by subscription. */
+  /** Coupons not stored yet, by subscription. */
   readonly coupons?: ReadonlyMap<string, readonly CouponAssociation[]>;
-  /** Taxes that are not stored yet, beside those that are. */
+  /** Taxes not stored yet, in addition to the stored ones. */
   readonly taxes?: readonly OwnedTaxAssociation[];
-  /** Show what other invoices have billed already: for previews. */
+  /** Include what other invoices have already billed: for previews. */
   readonly ignoreBilled?: boolean;
 }
 
 type ComputeDeps = Pick<BillingDeps, 'ids' | 'usageReader'>;
 
 /**
- * Computes a page of invoices: reads what they are billed from, asks for all their usage in one call,
- * rates, and builds. Writes nothing, and the same input gives the same rows with the same ids
- * (billing 17.2). When usage can not be read whole nothing is computed at all.
+ * Computes a page of invoices: reads the billing sources, queries all usage in one call, rates, and builds.
+ * Writes nothing, and the same input gives the same rows with the same ids (billing 17.2). If usage
+ * cannot be read completely, nothing is computed.
  */
 export async function computeInvoices(
   deps: ComputeDeps,
@@ -95,7 +98,7 @@ export async function computeInvoices(
   });
 }
 
-/** The one computation, or what it threw. */
+/** The only computation; rethrows its error. */
 export function onlyComputed(computations: readonly Computation[]): ComputedInvoice {
   const [only] = computations;
   assert(computations.length === 1 && only !== undefined, 'one invoice was computed');
@@ -151,7 +154,7 @@ function planCharges(target: InvoiceTarget, sources: BillingSources): Questioned
   });
 }
 
-/** What the questions of a usage line depend on, for the billing period of the target. */
+/** The inputs of a usage line's queries, for the billing period of the target. */
 export function usageLineOf(
   target: Pick<InvoiceTarget, 'subscription' | 'proration_behavior' | 'period'>,
   sources: BillingSources,
@@ -174,7 +177,7 @@ export function usageLineOf(
   };
 }
 
-/** Whether another living invoice charges the service already (billing 3.1). */
+/** Whether another living invoice already charges the service (billing 3.1). */
 function isBilledElsewhere(
   target: InvoiceTarget,
   sources: BillingSources,
@@ -190,9 +193,9 @@ function isBilledElsewhere(
 
 interface Findings {
   readonly sources: BillingSources;
-  /** Null when nothing was asked. */
+  /** Null if no query was needed. */
   readonly usage: UsageAnswers | null;
-  /** Rows of the invoice as they stand now. */
+  /** The current rows of the invoice. */
   readonly rows: readonly InvoiceLineRecord[];
   readonly options: ComputeOptions;
 }
@@ -238,7 +241,7 @@ function computeInvoice(
     },
   );
   const { applications, invoice, lines: settledLines } = settled;
-  // An invoice that is skipped has no tax (billing 17.3).
+  // A skipped invoice has no tax (billing 17.3).
   const taxes = isZero ? [] : taxRecords(deps, invoice, settled.taxes);
   const coupon_applications = applicationRecords(deps, invoice, applications, {
     coupons: sources.coupons.get(subscription.id) ?? [],
@@ -253,7 +256,9 @@ function computeInvoice(
   };
 }
 
-/** A draft of a cycle shows what it would have if issued at the end of its period, any other if issued now (17.5). */
+/**
+ * A cycle's draft is shown as if issued at the end of its period, any other draft as if issued now (17.5).
+ */
 function issuedAt(target: InvoiceTarget, at: string): string {
   return target.billing_reason === 'SUBSCRIPTION_CYCLE' ? target.period.end : at;
 }

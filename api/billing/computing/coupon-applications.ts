@@ -17,14 +17,14 @@ import type { BillingDeps } from '../../deps.ts';
 import type { BillingSources } from './billing-sources.ts';
 import type { InvoiceTarget } from './invoice-target.ts';
 
-/** The coupons that stand on an invoice that is computed (billing 7.2). */
+/** The coupons that apply to a computed invoice (billing 7.2). */
 export function couponsOf(target: InvoiceTarget, sources: BillingSources): InvoiceCoupon[] {
   const { id } = target.subscription;
   const associations = attachedCoupons(sources, id);
   return couponsInForce(associations, sources.couponUses.get(id) ?? [], target.invoice?.id ?? null);
 }
 
-/** The coupons of the subscription and of its line items, spent ones with them. */
+/** The coupons of the subscription and of its line items, including used-up ones. */
 export const attachedCoupons = (
   sources: Pick<BillingSources, 'coupons'>,
   subscriptionId: string,
@@ -46,7 +46,7 @@ export const attachedCoupons = (
         },
   );
 
-/** The discounts of a computed invoice as they are stored; one that stood before keeps its id. */
+/** The discounts of a computed invoice as stored; a discount that existed before keeps its id. */
 export function applicationRecords(
   deps: Pick<BillingDeps, 'ids'>,
   invoice: InvoiceRecord,
@@ -92,8 +92,8 @@ export function applicationRecords(
 }
 
 /**
- * The discounts of an invoice that is issued as it stands: each takes what it took (billing
- * 17.6), and is explained by the terms that its coupon had.
+ * The discounts of an invoice that is issued unchanged: each keeps its amount (billing 17.6) and is
+ * explained by the terms its coupon had.
  */
 export const standingDiscounts = ({ coupon_applications }: InvoiceRecord): InvoiceCoupon[] =>
   keptDiscounts(coupon_applications, new Map()).map((discount, index) => {

@@ -5,7 +5,7 @@ import { customerSnapshot, subscriptionSnapshot } from '../records/subscription-
 
 const LINES_MAX = 50;
 
-/** An invoice as notifications carry it; of a long one the first rows only (money 17.3). */
+/** An invoice as notifications carry it; of a long invoice only the first rows (money 17.3). */
 export function invoiceSnapshot(
   invoice: InvoiceRecord,
   lines: readonly InvoiceLineRecord[],

@@ -4,13 +4,13 @@ import type { BillingDeps } from '../../deps.ts';
 import type { InvoiceTarget } from './invoice-target.ts';
 import type { RatedCharge } from './rate-charges.ts';
 
-/** Who computes, and when. */
+/** The actor and the time of the computation. */
 interface Computing {
   readonly at: string;
   readonly user_id: string;
 }
 
-/** A draft that has not been computed: no amounts, no number. */
+/** A draft not computed yet: no amounts, no number. */
 export function newInvoice(target: InvoiceTarget, id: string, computing: Computing): InvoiceRecord {
   const { subscription, billing_reason, period } = target;
   const { at, user_id } = computing;
@@ -85,9 +85,9 @@ export interface LineFacts {
   readonly target: InvoiceTarget;
   readonly invoice_id: string;
   readonly charge: RatedCharge;
-  /** From 0. */
+  /** Zero-based. */
   readonly position: number;
-  /** Rows of the invoice as they stand: a row that bills the same keeps its id. */
+  /** The current rows of the invoice: a row that bills the same service keeps its id. */
   readonly rows: readonly InvoiceLineRecord[];
   readonly computing: Computing;
 }
@@ -97,7 +97,7 @@ export function invoiceLine(deps: Pick<BillingDeps, 'ids'>, facts: LineFacts): I
   const { target, charge, computing } = facts;
   const { subscription } = target;
   const { line, rated, questions } = charge;
-  // A row is the same row when it bills the same service of the same line item (billing 3.1).
+  // A row keeps its identity if it bills the same service of the same line item (billing 3.1).
   const known = facts.rows.find(
     (row) =>
       row.subscription_line_item_id === line.id &&

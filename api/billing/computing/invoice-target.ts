@@ -6,19 +6,21 @@ import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { BillingSources } from './billing-sources.ts';
 
-/** An invoice that is to be computed. */
+/** An invoice to compute. */
 export interface InvoiceTarget {
-  /** As it will be once the invoice stands: one that ends with it has its end date. */
+  /** The subscription as it will be after this invoice: if it ends with the invoice, it has its end date. */
   readonly subscription: SubscriptionRow;
   readonly billing_reason: BillingReason;
-  /** What the invoice is for; its rows have service windows of their own. */
+  /** The period of the invoice; its rows have service windows of their own. */
   readonly period: Period;
   readonly covers: InvoiceScope;
   /** How stubs and cut periods are charged. */
   readonly proration_behavior: ProrationBehavior;
-  /** The invoice that is computed again: it keeps its id, and its rows keep theirs. */
+  /** The invoice that is recomputed: it and its rows keep their ids. */
   readonly invoice: InvoiceRecord | null;
-  /** When its grace is over and the job may finalize it; null = not by the job. */
+  /**
+   * End of the grace, after which the job may finalize the invoice; null means the job does not finalize it.
+   */
   readonly finalize_after: string | null;
 }
 

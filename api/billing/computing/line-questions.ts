@@ -16,13 +16,13 @@ import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { stretchAllowance, type StretchAllowance } from './allowances.ts';
 import type { BilledLine } from './billing-sources.ts';
 
-/** What has to be asked of the usage store to rate one stretch of a usage line. */
+/** The usage query that rates one stretch of a usage line, and its context. */
 export interface LineQuestion {
   /** The charge cell, with the service cut to the stretch. */
   readonly cell: ChargeCell;
   readonly query: UsageQuery;
   readonly version: MeterVersionRecord;
-  /** What of it may be free; null where nothing is. */
+  /** The allowance that may apply; null if none. */
   readonly allowance: StretchAllowance | null;
 }
 
@@ -36,11 +36,13 @@ export interface UsageLine {
   readonly proration_behavior: ProrationBehavior;
   /** Entitlements of the plan to features of the line's meter. */
   readonly entitlements: readonly EntitlementRecord[];
-  /** Of the billing period: an edit of the meter applies from the next one (metering 6). */
+  /** Start of the billing period: an edit of the meter applies from the next one (metering 6). */
   readonly period_start: string;
 }
 
-/** The questions of one usage line for one charge cell: one, or one for each stretch between which its rivals change. */
+/**
+ * The questions of one usage line for one charge cell: one, or one per stretch if its competing lines change.
+ */
 export function lineQuestions(usage: UsageLine, cell: ChargeCell): LineQuestion[] {
   const others = usage.siblings.filter(({ meter_id }) => meter_id !== null).map(selectorOf);
   const stretches = selectUsage(
@@ -57,7 +59,7 @@ export function lineQuestions(usage: UsageLine, cell: ChargeCell): LineQuestion[
   });
 }
 
-/** Everything that is asked for a stretch: its usage, and what its allowance depends on. */
+/** All queries of a stretch: its usage and the inputs of its allowance. */
 export const queriesOf = ({ query, allowance }: LineQuestion): UsageQuery[] => [
   query,
   ...(allowance?.queries.values() ?? []),
@@ -98,7 +100,7 @@ function usageQuery(
 ): UsageQuery {
   const { aggregation, reset_usage } = version.spec;
   const window = usageWindow(subscription, line, version);
-  // Groups are rated apart in each window of a MAX, and added up otherwise (billing 2.4).
+  // Groups are rated separately in each window of a MAX, and added up otherwise (billing 2.4).
   const isGrouped = window !== null && aggregation.type === 'MAX' && aggregation.group_by !== null;
   return {
     key: `${line.id}/${stretch.start}`,

@@ -1,14 +1,14 @@
 import type { Scope, Transaction } from '../../../postgres/client.ts';
 
-/** How invoices are numbered in an environment; the parts are joined by `-`. */
+/** Prefix of invoice numbers; the parts are joined by `-`. */
 const PREFIX = 'INV';
 const DIGITS_MIN = 5;
 
 /**
- * The next `count` numbers of the month in which the invoices are finalized, for example
- * `INV-202611-00042` (billing 17.5). The sequence's row stays locked until the transaction
- * ends, so that numbers have no gaps: a rollback gives them back before anybody sees the next one.
- * Wider sequences than the padding just grow.
+ * The next `count` numbers of the month in which the invoices are finalized, for example `INV-202611-00042`
+ * (billing 17.5). The sequence's row stays locked until the transaction ends, so numbers have no
+ * gaps: a rollback returns them before another transaction reads the sequence. Sequences longer than the
+ * padding grow.
  */
 export async function takeInvoiceNumbers(
   tx: Transaction,

@@ -15,7 +15,7 @@ import type { BilledLine } from './billing-sources.ts';
 import type { InvoiceTarget } from './invoice-target.ts';
 import type { LineQuestion } from './line-questions.ts';
 
-/** One charge and what has to be asked to rate it; no questions for a fixed one. */
+/** One charge and the questions that rate it; no questions for a fixed charge. */
 export interface QuestionedCharge {
   readonly charge: Charge<BilledLine>;
   readonly questions: readonly LineQuestion[];
@@ -24,16 +24,16 @@ export interface QuestionedCharge {
 export interface RatedCharge {
   readonly line: BilledLine;
   readonly rated: RatedLine;
-  /** The questions whose answers it was rated from. */
+  /** The questions whose answers rated it. */
   readonly questions: readonly LineQuestion[];
 }
 
-/** Whose charges are rated, and how cut periods are charged. */
+/** The subscription whose charges are rated, and how cut periods are charged. */
 export type RatedFor = Pick<InvoiceTarget, 'subscription' | 'proration_behavior'>;
 
 /**
- * Rates the charges of one invoice, in their order. With per_billing_period the cells of a line become
- * one row, which sums what was rounded (billing 3.3).
+ * Rates the charges of one invoice, in order. With per_billing_period the cells of a line become one row, the
+ * sum of the rounded amounts (billing 3.3).
  */
 export function rateCharges(
   { subscription, proration_behavior }: RatedFor,
@@ -92,8 +92,8 @@ function rateCharge(
 }
 
 /**
- * The rows of a trial's opening preview: what will be charged for, at 0, with the trial as the service,
- * one row for each line (billing 10.4).
+ * The rows of a trial's opening preview: the future charges at 0, with the trial as the service, one row per
+ * line (billing 10.4).
  */
 export function waiveForTrial(rated: readonly RatedCharge[], trial: Period): RatedCharge[] {
   const first = new Map(rated.toReversed().map((charge) => [charge.line, charge]));

@@ -9,16 +9,16 @@ import type { TaxRow } from '../../../domain/invoicing/taxes.ts';
 import { moveInvoice } from '../../../domain/states/invoice.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
 
-/** Days until an invoice is due where the subscription has no terms (billing 17.5). */
+/** Days until an invoice is due if the subscription has no terms (billing 17.5). */
 const DUE_DAYS = 1;
 
-/** How the customer is asked to pay. */
+/** The customer's payment terms. */
 export interface DueTerms {
   readonly payment_terms: string | null;
   readonly customer_timezone: string;
 }
 
-/** Of an invoice on which no money has moved. Wallets of prepaid credits are not kept yet. */
+/** For an invoice without payments. Wallets of prepaid credits are not stored yet. */
 export const NO_CREDITS_OR_PAYMENTS = { wallets: [], ledger: EMPTY_LEDGER } as const;
 
 export const dueOn = (issuedAt: string, terms: DueTerms): string =>
@@ -29,13 +29,16 @@ export interface Settled {
   readonly lines: readonly InvoiceLineRecord[];
 }
 
-/** An invoice with the discounts and taxes that its rows came to. */
+/** An invoice with the discounts and taxes of its rows. */
 export interface SettledNow extends Settled {
   readonly applications: readonly CouponApplication[];
   readonly taxes: readonly TaxRow[];
 }
 
-/** What decides the amounts of an invoice beside its rows. Each part is given, none is assumed to be empty. */
+/**
+ * What determines the amounts of an invoice in addition to its rows. Every part is required; none defaults to
+ * empty.
+ */
 export type Settlement = Pick<
   InvoiceInput<InvoiceLineRecord>,
   'coupons' | 'taxes' | 'wallets' | 'ledger'
@@ -74,8 +77,8 @@ export function settle(
 }
 
 /**
- * The computed draft as it is issued at `at`: its number, its due date from the issue on, and paid at
- * once when it asks for nothing (billing 17.4, 17.5, 9.3).
+ * The computed draft as issued at `at`: its number, its due date counted from the issue, and status paid if
+ * nothing is due (billing 17.4, 17.5, 9.3).
  */
 export function issue(
   draft: Settled,

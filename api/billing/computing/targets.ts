@@ -7,8 +7,8 @@ import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { InvoiceTarget } from './invoice-target.ts';
 
 /**
- * The invoice that closes a billing period: its usage and arrears, and what is paid in advance for the
- * period after it, unless the subscription ends with it (billing 3.1).
+ * The invoice that closes a billing period: its usage and arrears, and the advances of the next period,
+ * unless the subscription ends with this one (billing 3.1).
  */
 export function cycleTarget(
   subscription: SubscriptionRow,
@@ -26,15 +26,17 @@ export function cycleTarget(
   };
 }
 
-/** The period that follows; null when the subscription ends, or is going to be cancelled, at its end. */
+/**
+ * The next period; null if the subscription ends, or is scheduled for cancellation, at the end of this one.
+ */
 export function periodAfter(subscription: SubscriptionRow, period: Period): Period | null {
   if (subscription.cancel_at !== null && subscription.cancel_at <= period.end) return null;
   return nextPeriod(paidSchedule(subscription), period.end);
 }
 
 /**
- * When late usage has had its time: the grace runs from the end of the period, and for periods that
- * were over before the subscription was made, from then on (billing 17.4).
+ * End of the grace for late usage. The grace runs from the end of the period; for periods that ended before
+ * the subscription was created, from its creation (billing 17.4).
  */
 export function graceEnd(
   subscription: Pick<SubscriptionRow, 'created_at'>,
@@ -44,7 +46,9 @@ export function graceEnd(
   return isoText(epochMs(laterOf(period.end, subscription.created_at)) + grace_seconds * 1000);
 }
 
-/** What a stored invoice is computed from again: its own reason decides, never the caller (17.2). */
+/**
+ * The target from which a stored invoice is recomputed: the stored reason decides, never the caller (17.2).
+ */
 export function targetOf(invoice: InvoiceRecord, subscription: SubscriptionRow): InvoiceTarget {
   assert(invoice.period_start !== null && invoice.period_end !== null, 'it has a period');
   assert(invoice.billing_reason !== null, 'it has a reason');

@@ -6,7 +6,7 @@ import type { BillingDeps } from '../../deps.ts';
 import type { BillingSources } from './billing-sources.ts';
 import type { InvoiceTarget } from './invoice-target.ts';
 
-/** The taxes that a computed invoice has (billing 8.1). */
+/** The taxes of a computed invoice (billing 8.1). */
 export function taxesOf(
   { subscription, period }: Pick<InvoiceTarget, 'subscription' | 'period'>,
   sources: Pick<BillingSources, 'customers' | 'taxes'>,
@@ -25,8 +25,8 @@ export function taxesOf(
 }
 
 /**
- * The taxes of an invoice that is issued as it was computed: a rate that was changed since does not change
- * it (billing 8.2). They are stored highest priority first.
+ * The taxes of an invoice that is issued as computed: a later change of a rate does not change it
+ * (billing 8.2). Stored with the highest priority first.
  */
 export const standingTaxes = ({
   taxes,
@@ -42,7 +42,7 @@ export const standingTaxes = ({
   })),
 });
 
-/** The taxes of an invoice as they are stored; one that stood before keeps its id. */
+/** The taxes of an invoice as stored; a tax that existed before keeps its id. */
 export function taxRecords(
   deps: Pick<BillingDeps, 'ids'>,
   invoice: InvoiceRecord,

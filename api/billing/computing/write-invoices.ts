@@ -8,15 +8,15 @@ import { takeInvoiceNumbers } from './number.ts';
 import { issue, type DueTerms, type Settled } from './settle.ts';
 import { invoiceSnapshot } from './invoice-notification.ts';
 
-/** An invoice with whom it concerns. */
+/** An invoice with its subscription and customer. */
 export interface ConcernedInvoice extends Settled {
   readonly subscription: SubscriptionRow;
   readonly customer: Customer | null;
 }
 
 /**
- * Issues computed drafts: numbers in their order, one sequence row locked for all of them. Invoices that
- * every row of is zero are skipped and get none (billing 17.3, 17.5).
+ * Issues computed drafts: numbers in order, one sequence row locked for all of them. Invoices whose rows are
+ * all zero are skipped and get no number (billing 17.3, 17.5).
  */
 export async function issueInvoices<Draft extends Settled & { readonly terms: DueTerms }>(
   tx: Transaction,
@@ -31,7 +31,7 @@ export async function issueInvoices<Draft extends Settled & { readonly terms: Du
   }));
 }
 
-/** What is told about an invoice, as it is now. */
+/** The notification of an invoice in its current state. */
 export function invoiceEvent(
   event_type: 'invoice.update' | 'invoice.update.finalized' | 'invoice.update.voided',
   scope: Scope,

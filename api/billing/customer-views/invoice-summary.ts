@@ -7,9 +7,9 @@ import type { BillingDeps } from '../../deps.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
 
 /**
- * What a customer was billed and owes, by currency: those of the finalized invoices and of the
- * subscriptions. The open part of an invoice is split into usage and fixed charges, so that the two add
- * up to what is unpaid, whatever was discounted, credited or paid (money 2.8.5). 404 when unknown.
+ * What a customer was billed and owes, by currency. Currencies are those of the finalized invoices and of the
+ * subscriptions. The open part of an invoice is split into usage and fixed charges: the two add up to the
+ * unpaid amount, whatever was discounted, credited or paid (money 2.8.5). 404 if unknown.
  */
 export async function customerInvoiceSummary(
   deps: Pick<BillingDeps, 'pool' | 'clock'>,
@@ -46,7 +46,7 @@ interface Billed {
   readonly currency: string;
   readonly total: string;
   readonly count: number;
-  /** When the newest of them was made. */
+  /** Creation time of the newest invoice. */
   readonly latest: string;
 }
 type Open = OpenInvoice & { readonly due_date: string | null };
@@ -87,7 +87,7 @@ function billedByCurrency(db: Db, scope: Scope, customerId: string): Promise<Bil
       from invoices i where ${finalized(db, scope, customerId)} group by currency`;
 }
 
-/** Finalized invoices with something open, the rows of each price type in one. */
+/** Finalized invoices with an open amount, the rows of each price type added up. */
 async function openInvoices(db: Db, scope: Scope, customerId: string): Promise<Open[]> {
   return await db<Open[]>`
     select i.currency, i.invoice_status, i.payment_status, i.amount_paid, i.amount_remaining, i.due_date,
@@ -104,7 +104,7 @@ async function openInvoices(db: Db, scope: Scope, customerId: string): Promise<O
        and i.payment_status <> 'SUCCEEDED'`;
 }
 
-/** Of the subscriptions that are not over, the oldest one's first. */
+/** Currencies of the subscriptions that have not ended, oldest first. */
 async function subscribedCurrencies(db: Db, scope: Scope, customerId: string): Promise<string[]> {
   const rows = await db<{ currency: string }[]>`
     select currency from subscriptions

@@ -22,10 +22,10 @@ import { wholeList } from '../../conventions/whole-list.ts';
 import { customerInvoiceSummary } from './invoice-summary.ts';
 import { getCustomer, getCustomerByExternalId } from '../../customers/customers/repository.ts';
 
-/** A bare list: no customer has a wallet. */
+/** A plain array: no customer has a wallet. */
 const Wallets = z.array(z.unknown()).max(0);
 
-/** What belongs to a customer, gathered. Each answers 404 for a customer that is not there. */
+/** Records of a customer. Each route returns 404 if the customer does not exist. */
 export const customerViewRoutes = [
   route({
     method: 'GET',

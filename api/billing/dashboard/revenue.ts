@@ -10,9 +10,9 @@ import type {
 import { groupBy } from '../../conventions/group-by.ts';
 
 /**
- * Rows of invoices that were issued in the period and stand: purchases of credits are no revenue yet,
- * voided and skipped invoices none at all (money 19.12). `net` is what the row is worth after
- * its discounts. A null end is now: nothing is issued later.
+ * Rows of invoices issued in the period and still valid. Purchases of credits are not revenue yet; voided and
+ * skipped invoices never are (money 19.12). `net` is the row's amount after its discounts. A null
+ * end means now: nothing is issued later.
  */
 const issuedRows = (db: Db, scope: Scope, start: Instant, end: Instant | null): Fragment => db`
   select i.customer_id, i.currency, i.finalized_at, l.price_type,
@@ -25,7 +25,7 @@ const issuedRows = (db: Db, scope: Scope, start: Instant, end: Instant | null): 
      and i.finalized_at >= ${start}
      ${end === null ? db`` : db`and i.finalized_at < ${end}`}`;
 
-/** Revenue of a period by customer and currency, largest first, and its sum by currency. */
+/** Revenue of a period by customer and currency, largest first, and its total by currency. */
 export async function revenueDashboard(
   db: Db,
   scope: Scope,
@@ -61,7 +61,7 @@ export async function revenueDashboard(
   };
 }
 
-/** Revenue month by month, subscriptions that are new, and how invoices are paid, in the last `count` months. */
+/** Monthly revenue, new subscriptions and payment states of invoices, for the last `count` months. */
 export async function revenues(db: Db, scope: Scope, at: string, count: number): Promise<Revenues> {
   const months = lastMonths(at, count);
   const { start } = months[0]!;

@@ -30,8 +30,8 @@ import { metersOfEventName, pricesOfMeters } from '../../usage/events/repository
 const COPIES_MAX = 50;
 
 /**
- * What became of an event: every accepted copy with its verdict, what each meter counted of the one
- * that counts or why not, and where on the way to a charge it ended. 404 for an unknown id.
+ * The outcome of an event: every accepted copy with its verdict, what each meter counted of the canonical one
+ * or why not, and the stage it reached on the way to a charge. 404 for an unknown id.
  */
 export async function debugEvent(
   deps: ApiDeps,
@@ -62,7 +62,7 @@ export async function debugEvent(
   };
 }
 
-/** What was found on the way, up to the stage at which nothing was. */
+/** What was found, up to the first stage without a result. */
 interface Way {
   readonly event: RawEventRow;
   readonly customer: Customer | BillingError;
@@ -92,7 +92,7 @@ async function followToCharge(deps: ApiDeps, scope: Scope, event: RawEventRow): 
           timestamp: event.timestamp,
           properties: texts,
         });
-  // Of a popular meter's prices only some are looked at: those that the customer pays are never missing.
+  // Only some prices of a popular meter are checked; those that the customer pays are always included.
   const known = await pricesOfMeters(pool, scope, meterIds);
   const paid = [...new Set(lineItems.map(({ price_id }) => price_id))].filter(
     (id) => !known.some((price) => price.id === id),
@@ -109,7 +109,7 @@ async function followToCharge(deps: ApiDeps, scope: Scope, event: RawEventRow): 
   return { event, customer, meters, prices, lineItems, featureOfMeter };
 }
 
-/** What each meter version made of the copy that counts: its quantity, or the reason for none. */
+/** What each meter version counted of the canonical copy: its quantity, or the reason for none. */
 async function meteringOf(
   deps: ApiDeps,
   scope: Scope,

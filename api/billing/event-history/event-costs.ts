@@ -20,9 +20,9 @@ import { customersByExternalIds, subscriptionsOfCustomers } from '../../usage/ev
 const NANO = new Decimal(10).pow(9);
 
 /**
- * What each event costs by itself, in billionths of a dollar, in the order asked: its quantity by the
- * price of every USD usage line of its customer that rates it at its time, as if it were the only one
- * of its period. An event that is unknown, taken back or rated by nothing costs 0.
+ * The cost of each event alone, in billionths of a dollar, in the requested order: its quantity times the
+ * price of every USD usage line of its customer that rates it at its time, as if it were the only event of
+ * its period. An event that is unknown, voided or not rated costs 0.
  */
 export async function eventCosts(
   deps: ApiDeps,

@@ -8,7 +8,7 @@ import { usageLinesOfCustomer } from '../../usage/events/repository.ts';
 
 /**
  * Whether the line's invoice counts an event of that time (milliseconds) with these properties: its filters
- * match, and no line of its subscription with more keys takes the event away (billing 2.5).
+ * match, and no line of its subscription with more filter keys takes the event (billing 2.5).
  * `siblings` are all usage lines of the subscription.
  */
 export function rates(
@@ -32,7 +32,7 @@ export function rates(
   );
 }
 
-/** The customer's lines that an event of these meters feeds, oldest first. */
+/** The customer's lines that an event of these meters counts for, oldest first. */
 export async function fedLines(
   db: Db,
   scope: Scope,

@@ -8,7 +8,7 @@ import { MeterTest, TestMeterBody, TestMeterDefinitionBody } from '../../../sche
 import { IdParams } from '../../../schemas/primitives.ts';
 import { testMeter, testMeterDefinition } from './test-meter.ts';
 
-/** The path of one event, from its copies to the charge, and of an event that is only tried. */
+/** The path of one event from its copies to the charge, and the path of a test event. */
 export const eventHistoryRoutes = [
   route({
     method: 'GET',

@@ -27,7 +27,7 @@ import { significantDigits } from '../../../schemas/digits.ts';
 
 type Deps = Pick<ApiDeps, 'pool' | 'clock'>;
 
-/** What a stored meter makes of an event that nobody sent: nothing is kept. 404 for an unknown meter. */
+/** Result of a stored meter for a test event; nothing is stored. 404 for an unknown meter. */
 export async function testMeter(
   deps: Deps,
   scope: Scope,
@@ -41,7 +41,7 @@ export async function testMeter(
   return { ...tested, charges: await chargesOf(deps.pool, scope, meterId, tested, event) };
 }
 
-/** What a meter would make of it that has not been saved; what could not be saved is a 400. */
+/** Result of an unsaved meter definition for a test event; 400 if the definition is invalid. */
 export async function testMeterDefinition(
   deps: Deps,
   scope: Scope,
@@ -59,7 +59,7 @@ export async function testMeterDefinition(
   return await testSpec(deps, scope, spec, names, event);
 }
 
-/** By the functions that the stream counts with: what this says is what would be counted. */
+/** Uses the functions of the stream, so the result equals what would be counted. */
 async function testSpec(
   deps: Deps,
   scope: Scope,
@@ -142,7 +142,7 @@ function whyNot(
   const message =
     found === null
       ? `The event has no text, number or boolean in "${key}".`
-      : `"${found}" in "${key}" is none of the values of the filter.`;
+      : `"${found}" in "${key}" is not one of the filter values.`;
   return { reason: 'filter_differs', message };
 }
 
@@ -179,7 +179,7 @@ async function chargesOf(
 
 const DIGITS_MAX = 15;
 
-/** The edge sees the digits as they were sent; here a number with more than 15 may have lost some. */
+/** The edge sees the digits as sent; here a number with more than 15 digits may have lost some. */
 function assertExact(value: unknown, path: string): void {
   if (typeof value === 'number') {
     if (significantDigits(String(value)) > DIGITS_MAX)

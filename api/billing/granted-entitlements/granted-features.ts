@@ -29,9 +29,9 @@ interface Filter {
 }
 
 /**
- * What a customer may use now, over all running subscriptions: per feature the limits of all sources in
- * one, and the sources with the subscription of each (money 6.8, 6.10). Filters that match nothing
- * leave an empty list.
+ * What a customer may use now, over all running subscriptions: per feature the combined limit of all sources,
+ * and the sources with the subscription of each (money 6.8, 6.10). Filters that match nothing
+ * return an empty list.
  */
 export async function customerEntitlements(
   deps: Deps,
@@ -51,7 +51,7 @@ export async function customerEntitlements(
   };
 }
 
-/** The same for one subscription; nothing for one that does not run now. 404 when unknown. */
+/** The same for one subscription; empty if it does not run now. 404 if unknown. */
 export async function subscriptionEntitlements(
   deps: Deps,
   scope: Scope,
@@ -106,7 +106,7 @@ const entitlementAnswer = (granted: EffectiveEntitlement): GrantedFeature['entit
   buckets: [],
 });
 
-/** One source as it is answered. `names`: of plans and addons, by id. */
+/** One source of a grant as answered. `names` are of plans and addons, by id. */
 export function sourceAnswer(
   { entitlement, subscription_id, quantity }: EntitlementSource,
   names: ReadonlyMap<string, string>,

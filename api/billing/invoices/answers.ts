@@ -16,13 +16,13 @@ import { linesOfInvoices } from '../records/invoice-repository.ts';
 export interface InvoiceEmbeds {
   readonly line_items?: boolean;
   readonly customer?: boolean;
-  /** The rates of its taxes. */
+  /** The rates of the invoice's taxes. */
   readonly tax_rates?: boolean;
-  /** With its line items and their prices. */
+  /** The subscription with its line items and their prices. */
   readonly subscription?: boolean;
 }
 
-/** Stored invoices as they are answered, in the same order, with what is asked for embedded. */
+/** Stored invoices as answered, in the same order, with the requested records embedded. */
 export async function invoiceAnswers(
   db: Db,
   scope: Scope,
@@ -44,7 +44,7 @@ export async function invoiceAnswers(
   return await settledAnswers(db, scope, settled, embed);
 }
 
-/** The same for invoices whose rows are at hand: computed ones that may never be stored. */
+/** The same for invoices whose rows are in memory: computed invoices that may never be stored. */
 export async function settledAnswers(
   db: Db,
   scope: Scope,

@@ -28,9 +28,9 @@ import { cycleTarget } from '../computing/targets.ts';
 import { invoiceEvent } from '../computing/write-invoices.ts';
 
 /**
- * The draft of a billing period, computed from the subscription. A period that has a draft answers that
- * one, so that however many ask at once there is one; 409 once it is finalized (billing 17.1).
- * Usage is read outside the lock, and what was computed counts only if nothing changed meanwhile.
+ * The draft of a billing period, computed from the subscription. If the period has a draft, returns it, so
+ * concurrent calls create only one; 409 if it is finalized (billing 17.1). Usage is read outside
+ * the lock. The computation is used only if nothing changed in the meantime.
  */
 export async function createPeriodInvoice(
   deps: BillingDeps,
@@ -101,7 +101,7 @@ const alreadyInvoiced = (invoice: InvoiceRecord): BillingError =>
     [{ path: 'period_start', code: 'already_exists', message: `see invoice ${invoice.id}` }],
   );
 
-/** Writes the draft, or answers the one that was there first; null when the subscription has changed. */
+/** Writes the draft or returns the existing one; null if the subscription has changed. */
 async function writeDraft(
   tx: Transaction,
   deps: BillingDeps,

@@ -6,7 +6,7 @@ import type { LineExplanation } from '../../../schemas/invoice.ts';
 import { usageSnapshot } from './answers.ts';
 import { getInvoice, getInvoiceLine } from '../records/invoice-repository.ts';
 
-/** The account that was written with the row: nothing is computed here. */
+/** The explanation stored with the row: nothing is computed here. */
 export async function explainLine(
   db: Db,
   scope: Scope,
@@ -25,7 +25,7 @@ export async function explainLine(
   };
 }
 
-/** The same for a person. */
+/** The same as text. */
 export async function explainLineAsText(
   db: Db,
   scope: Scope,

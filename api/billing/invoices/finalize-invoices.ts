@@ -24,36 +24,36 @@ import { readStoredWatermarks } from '../computing/stored-watermarks.ts';
 import { targetOf } from '../computing/targets.ts';
 import { invoiceEvent, issueInvoices, type ConcernedInvoice } from '../computing/write-invoices.ts';
 
-/** Who finalizes, and when. */
+/** The actor and the time of the finalization. */
 export interface Finalizing {
   readonly scope: Scope;
   readonly at: string;
   readonly user_id: string;
-  /** Called in every transaction: refuses when the work is somebody else's by now. */
+  /** Called in every transaction: refuses if another process holds the work by now. */
   hold(tx: Transaction): Promise<void>;
 }
 
 export interface FinalizeReport {
   readonly finalized: number;
   readonly skipped: number;
-  /** The stream has not passed the heads that were noted for them. */
+  /** Number of invoices that wait until the stream passes the heads noted for them. */
   readonly waiting: number;
   readonly failed: readonly { readonly invoice_id: string; readonly error: unknown }[];
 }
 
 interface Final {
-  /** As it was read. */
+  /** The invoice as read. */
   readonly invoice: InvoiceRecord;
   readonly subscription: SubscriptionRow;
   readonly computed: ConcernedInvoice;
 }
 
 /**
- * Finalizes a page of drafts whose grace is over: usage of all of them is read once more in one call,
- * and those for which the stream has passed the log's noted heads are issued in one transaction
- * (billing 17.4, metering 5). A page that fails is done in halves, down to the invoices at
- * fault. An invoice that is refused keeps the reason and is not tried again; any other failure is kept
- * too, and tried by the next run. Throws during an outage.
+ * Finalizes a page of drafts whose grace is over. Usage of all of them is read once more in one call. Those
+ * for which the stream has passed the noted heads of the log are issued in one transaction (billing
+ * 17.4, metering 5). A page that fails is split in halves, down to the invoices at fault. A refused invoice
+ * keeps the reason and is not tried again; any other failure is kept too, and retried by the next run. Throws
+ * during an outage.
  */
 export async function finalizeInvoices(
   deps: BillingDeps,
@@ -138,7 +138,7 @@ async function computeFinals(
 
 const isEdited = ({ invoice }: { readonly invoice: InvoiceRecord }) => invoice.is_manually_edited;
 
-/** Rows that a person edited are issued as they are (billing 17.2). */
+/** Rows edited by hand are issued unchanged (billing 17.2). */
 async function editedFinals(
   deps: BillingDeps,
   scope: Scope,
@@ -165,7 +165,7 @@ async function editedFinals(
   }));
 }
 
-/** Every event that was accepted in time is in the usage that the invoice was computed from. */
+/** Whether the usage of the computation includes every event accepted in time. */
 function isComplete({ invoice, computed }: Final): boolean {
   const { usage_watermarks } = computed.invoice;
   if (usage_watermarks === null || invoice.is_manually_edited) return true;
@@ -176,7 +176,7 @@ function isComplete({ invoice, computed }: Final): boolean {
   );
 }
 
-/** Keeps the reasons, and tells their tenant of those that are new. What passes by itself is none. */
+/** Stores the reasons and notifies the tenant of new ones. Temporary failures are not stored. */
 async function refuse(
   deps: BillingDeps,
   { scope, hold }: Finalizing,
@@ -206,11 +206,11 @@ async function refuse(
 
 const refusedWith = ({ finalize_refusal }: InvoiceRecord) => ({ finalize_refusal });
 
-/** A refusal in its own words; a bug keeps its text in the log. */
+/** The message of a refusal; the text of a bug goes only to the log. */
 const refusalText = (error: unknown): string =>
   error instanceof BillingError
     ? error.message
-    : 'An unexpected error of the service. It is tried again by itself.';
+    : 'An unexpected error of the service. It is retried automatically.';
 
 async function writeFinals(
   deps: BillingDeps,

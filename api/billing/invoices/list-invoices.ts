@@ -8,7 +8,7 @@ import { searchInvoices } from '../records/invoice-repository.ts';
 
 type InvoiceFilter = z.output<typeof InvoiceSearch.body>;
 
-/** Invoices of every status, skipped ones too, with their rows unless those are left out. */
+/** Invoices of every status, including skipped ones, with their rows unless excluded. */
 export async function listInvoices(
   { pool: db }: Pick<BillingDeps, 'pool'>,
   scope: Scope,

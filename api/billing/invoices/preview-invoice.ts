@@ -20,9 +20,9 @@ import type { InvoiceTarget } from '../computing/invoice-target.ts';
 import { cycleTarget } from '../computing/targets.ts';
 
 /**
- * What the invoice of a window would be if the window ended now: its usage and arrears, and the advances
- * of the billing period after it. By the same functions as the real one, and it writes nothing
- * (billing 17.7). What other invoices have billed already is shown all the same.
+ * The invoice of a window as if the window ended now: its usage and arrears, and the advances of the next
+ * billing period. Uses the functions of the real invoice and writes nothing (billing 17.7). What
+ * other invoices have already billed is included.
  */
 export async function previewInvoice(
   deps: BillingDeps,

@@ -23,8 +23,8 @@ import { targetOf } from '../computing/targets.ts';
 import { invoiceEvent, issueInvoices, type ConcernedInvoice } from '../computing/write-invoices.ts';
 
 /**
- * Computes a draft or skipped invoice again, from the state and the usage of now, and writes it. One
- * that was edited by hand keeps its rows (billing 17.2).
+ * Recomputes a draft or skipped invoice from the current state and usage, and writes it. An invoice edited by
+ * hand keeps its rows (billing 17.2).
  */
 export async function computeInvoice(
   deps: BillingDeps,
@@ -41,8 +41,8 @@ export async function computeInvoice(
 }
 
 /**
- * Computes a draft a last time and issues it: number, due date, paid at once when nothing is due, all in
- * one transaction (billing 17.4). One whose every row turns out to be zero is skipped instead.
+ * Computes a draft a last time and issues it: number, due date, status paid if nothing is due, all in one
+ * transaction (billing 17.4). An invoice whose rows are all zero is skipped instead.
  */
 export async function finalizeInvoice(
   deps: BillingDeps,

@@ -115,7 +115,7 @@ export const invoiceRoutes = [
     permission: 'invoice:write',
     ownsTransactions: true,
     params: IdParams,
-    /** Older clients ask for an answer at once; this one always answers at once. */
+    /** Older clients request a synchronous answer; every answer is synchronous. */
     query: z.object({ sync: text().optional() }),
     status: 200,
     answer: ComputedInvoiceAnswer,

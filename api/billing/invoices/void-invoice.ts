@@ -20,8 +20,8 @@ import {
 import { invoiceEvent } from '../computing/write-invoices.ts';
 
 /**
- * Voids an invoice: what its rows billed may be billed again, and its number stays used
- * (billing 17.6). Nothing has been paid on any invoice of this version, so nothing goes back.
+ * Voids an invoice: what its rows billed may be billed again, and its number stays used (billing
+ * 17.6). No invoice of this version has payments, so nothing is refunded.
  */
 export async function voidInvoice(
   deps: BillingDeps,
@@ -31,7 +31,7 @@ export async function voidInvoice(
 ): Promise<InvoiceRecord> {
   const { subscription_id } = await getInvoice(deps.pool, caller.scope, id);
   return await deps.pool.begin(async (tx) => {
-    // The subscription first, as everywhere: who computes its invoices waits here.
+    // Locks the subscription first, as everywhere: computations of its invoices wait here.
     if (subscription_id !== null) await lockSubscription(tx, caller.scope, subscription_id);
     const voided = await voidLocked(
       tx,

@@ -7,7 +7,7 @@ import type { Page, Search } from '../../../schemas/search.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
 
-/** Sessions of end customers that are still taken, newest first; of one customer where one is named. */
+/** Valid sessions of end customers, newest first; optionally of one customer. */
 export function listOpenSessions(
   db: Db,
   scope: Scope,
@@ -25,7 +25,7 @@ export function listOpenSessions(
   });
 }
 
-/** Ends a session: its token is refused from now on. 404 for one that is unknown in the scope. */
+/** Ends a session: its token is refused from now on. 404 if it is unknown in the scope. */
 export async function endPortalSession(
   tx: Transaction,
   deps: BillingDeps,

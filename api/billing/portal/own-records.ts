@@ -11,7 +11,7 @@ import { getInvoice } from '../records/invoice-repository.ts';
 import { listSubscriptions, readSubscription } from '../subscriptions/read-subscriptions.ts';
 import { getSubscription } from '../records/subscription-repository.ts';
 
-/** An end customer and where they are: taken from the session, never from the request. */
+/** An end customer and their scope: taken from the session, never from the request. */
 export interface PortalCustomer {
   readonly scope: Scope;
   readonly customer_id: string;
@@ -24,7 +24,7 @@ interface PageOf {
 
 type Deps = Pick<BillingDeps, 'pool' | 'clock'>;
 
-/** Drafts are the tenant's own; everything later is shown (tenancy 15.4). */
+/** Drafts are visible to the tenant only; every later status is shown (tenancy 15.4). */
 const SHOWN_SUBSCRIPTIONS = ['active', 'trialing', 'paused', 'incomplete', 'cancelled'] as const;
 const SHOWN_INVOICES = ['FINALIZED', 'VOIDED'] as const;
 
@@ -42,7 +42,7 @@ export async function listOwnSubscriptions(
   return withoutMetadata({ ...found, items: found.items.map(withoutDraft) });
 }
 
-/** 404 for another customer's, as for one that does not exist; nothing of it is read before. */
+/** 404 for another customer's subscription, as for an unknown one; nothing of it is read before the check. */
 export async function readOwnSubscription(
   deps: Deps,
   { scope, customer_id }: PortalCustomer,
@@ -64,7 +64,7 @@ export async function listOwnInvoices(
   return withoutMetadata(await listInvoices(deps, scope, InvoiceSearch.body.parse(asked)));
 }
 
-/** 404 for another customer's and for a draft, as for one that does not exist. */
+/** 404 for another customer's invoice and for a draft, as for an unknown one. */
 export async function readOwnInvoice(
   deps: Deps,
   { scope, customer_id }: PortalCustomer,
@@ -83,7 +83,7 @@ const withoutDraft = (subscription: Subscription): Subscription => {
   return isHidden ? { ...subscription, latest_invoice: null } : subscription;
 };
 
-/** Metadata of every record, however deep: it holds what the tenant notes for itself. */
+/** Removes the metadata of every record at any depth: it holds the tenant's private notes. */
 export function withoutMetadata<Value>(value: Value): Value {
   if (Array.isArray(value)) return value.map(withoutMetadata) as Value;
   if (typeof value !== 'object' || value === null) return value;

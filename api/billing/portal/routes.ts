@@ -37,7 +37,7 @@ import {
   type PortalCustomer,
 } from './own-records.ts';
 
-/** Whose session it is. Routes with the permission `portal` are reached with one only. */
+/** The session's customer. Routes with the permission `portal` are reachable only with a session. */
 const own = (call: {
   readonly scope: PortalCustomer['scope'];
   readonly identity: { readonly customer_id?: string };
@@ -58,7 +58,7 @@ export const portalRoutes = [
         const { external_id } = call.params;
         const customer = await getCustomerByExternalId(tx, call.scope, external_id);
         const session = await call.deps.portalSessions.open(tx, call, customer.id);
-        // Behind the #, where no server and no log sees it (tenancy 15.1).
+        // The token stands behind the #, where no server and no log sees it (tenancy 15.1).
         return { url: `${call.deps.publicUrl}/portal#token=${session.token}`, ...session };
       }),
   }),
@@ -248,7 +248,7 @@ export const portalRoutes = [
     ownsTransactions: true,
     body: PortalPageBody.nullish(),
     status: 200,
-    // A bare list: no customer has a wallet.
+    // A plain array: no customer has a wallet.
     answer: z.array(z.unknown()).max(0),
     handler: async () => [],
   }),

@@ -5,8 +5,8 @@ import { CustomerPortalConfig } from '../../../schemas/settings/portal.ts';
 import { settingAnswer } from '../../tenancy/settings/setting-answer.ts';
 
 /**
- * Refuses what usage costs the tenant, unless a part of the portal that is shown has cost metrics
- * (tenancy 15.4): by default no customer learns the margin.
+ * Refuses access to the tenant's own costs of usage, unless a visible part of the portal has cost metrics
+ * (tenancy 15.4): by default no customer sees the margin.
  */
 export async function assertCostsShown(db: Db, scope: Scope): Promise<void> {
   const row = await findSetting(db, scope, 'customer_portal_config');

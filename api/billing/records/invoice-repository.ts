@@ -15,7 +15,7 @@ import type {
 } from '../../../schemas/invoice.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 
-/** Columns of an invoice in the order they are written. */
+/** Columns of an invoice in write order. */
 const INVOICE_COLUMNS = [
   'id', 'tenant_id', 'environment_id', 'customer_id', 'subscription_id', 'subscription_customer_id',
   'invoice_number', 'invoice_type', 'invoice_status', 'payment_status', 'currency', 'description',
@@ -38,7 +38,7 @@ const LINE_COLUMNS = [
   'usage_queries', 'allowance_queries', 'holds_slot', 'status', 'created_at', 'updated_at', 'created_by', 'updated_by',
 ] as const satisfies readonly (keyof InvoiceLineRecord)[]; // prettier-ignore
 
-/** What changes when an invoice is computed, finalized or given up; the identity and the slot do not. */
+/** Columns that computing, finalizing or voiding changes; the identity and the slot do not change. */
 const CHANGING_COLUMNS = INVOICE_COLUMNS.filter(
   (column) =>
     !['id', 'tenant_id', 'environment_id', 'created_at', 'created_by', 'version'].includes(column),
@@ -56,7 +56,7 @@ export async function insertInvoices(
       from jsonb_populate_recordset(null::invoices, ${tx.json(invoices as never)})`;
 }
 
-/** Writes every column that may change, and makes the version a new one. The caller holds the rows' locks. */
+/** Writes every column that may change and increments the version. The caller holds the rows' locks. */
 export async function updateInvoices(
   tx: Transaction,
   invoices: readonly InvoiceRecord[],
@@ -70,10 +70,7 @@ export async function updateInvoices(
      where i.id = n.id and i.tenant_id = n.tenant_id and i.environment_id = n.environment_id`;
 }
 
-/**
- * The rows of invoices as they are now: what was there before goes. Rows that were there keep their id,
- * because the caller computed them with it.
- */
+/** Replaces the rows of invoices. Existing rows keep their id, because the caller computed them with it. */
 export async function replaceInvoiceLines(
   tx: Transaction,
   scope: Scope,
@@ -102,7 +99,7 @@ function joined(db: Db, parts: readonly Fragment[]): Fragment {
   return parts.reduce((left, right) => db`${left}, ${right}`);
 }
 
-/** The invoice. 404 for a missing and for another scope's. */
+/** The invoice. 404 if it does not exist or belongs to another scope. */
 export async function getInvoice(db: Db, scope: Scope, id: string): Promise<InvoiceRecord> {
   const [row] = await db<InvoiceRecord[]>`
     select * from invoices where ${inScope(db, scope)} and id = ${id} and status = 'published'`;
@@ -110,7 +107,7 @@ export async function getInvoice(db: Db, scope: Scope, id: string): Promise<Invo
   return row;
 }
 
-/** The invoice under its lock. */
+/** The invoice, locked. */
 export async function lockInvoice(
   tx: Transaction,
   scope: Scope,
@@ -124,7 +121,7 @@ export async function lockInvoice(
   return row;
 }
 
-/** Rows of voided invoices no longer hold what they billed. */
+/** Rows of voided invoices release the services they billed. */
 export async function releaseLines(
   tx: Transaction,
   scope: Scope,
@@ -136,16 +133,16 @@ export async function releaseLines(
      where ${inScope(tx, scope)} and invoice_id = any(${invoiceIds as string[]}::text[])`;
 }
 
-/** An invoice and the subscription it was computed from, as they were read. */
+/** An invoice and the subscription it was computed from, as read. */
 export interface ReadInvoice {
   readonly invoice: Pick<InvoiceRecord, 'id' | 'version'>;
   readonly subscription: { readonly id: string; readonly version: number };
 }
 
 /**
- * Locks invoices with their subscriptions, each in id order, and answers those that are still as they
- * were read: what was computed from the others is out of date. Rows that somebody else holds are left
- * out with `skipLocked`, and waited for without.
+ * Locks invoices with their subscriptions, each in id order, and returns those unchanged since they were
+ * read: computations of the others are out of date. `skipLocked` leaves out rows that another transaction has
+ * locked; otherwise it waits for them.
  */
 export async function lockInvoicesUnchanged<Read extends ReadInvoice>(
   tx: Transaction,
@@ -170,7 +167,7 @@ export async function lockInvoicesUnchanged<Read extends ReadInvoice>(
   );
 }
 
-/** Which coupons were used by invoices of the subscriptions, voided ones included. */
+/** Coupons used by invoices of the subscriptions, including voided invoices. */
 export function couponUses(
   db: Db,
   scope: Scope,
@@ -185,7 +182,7 @@ export function couponUses(
        and i.coupon_applications <> '[]'`;
 }
 
-/** The living invoice of a period, if there is one. */
+/** The living invoice of a period, or null. */
 export async function findInvoiceOfPeriod(
   db: Db,
   scope: Scope,
@@ -234,7 +231,7 @@ export async function findInvoicesOfPeriods(
   return new Map(rows.map((row) => [row.subscription_id!, row]));
 }
 
-/** Rows in the order in which they stand on their invoices. */
+/** Rows in the order of their invoices. */
 export function linesOfInvoices(
   db: Db,
   scope: Scope,
@@ -249,7 +246,7 @@ export function linesOfInvoices(
      order by invoice_id, position`;
 }
 
-/** One row. 404 when the invoice has none such. */
+/** One row. 404 if the invoice does not have it. */
 export async function getInvoiceLine(
   db: Db,
   scope: Scope,
@@ -265,7 +262,7 @@ export async function getInvoiceLine(
   return row;
 }
 
-/** Who bills which service already: identities of living rows (billing 3.1). */
+/** Services billed by living rows (billing 3.1). */
 export interface BilledService {
   readonly invoice_id: string;
   readonly subscription_line_item_id: string;
@@ -316,8 +313,8 @@ export async function findLatestInvoice(
 }
 
 /**
- * Keeps why the invoice was not finalized. With `isFinal` it is left to a person: the finalizing job does
- * not look at it again. Null if it is no longer due.
+ * Stores why the invoice was not finalized. With `isFinal` it is left to a person: the finalizing job skips
+ * it. Null if it is no longer due.
  */
 export async function setFinalizeRefusal(
   tx: Transaction,
@@ -344,7 +341,7 @@ export async function scopesWithInvoicesToFinalize(db: Db, at: string): Promise<
      order by tenant_id, environment_id`;
 }
 
-/** Notes the heads for invoices whose grace is over and that have none yet. */
+/** Stores the log's heads for invoices whose grace is over and that have none yet. */
 export async function noteStreamHeads(
   db: Db,
   scope: Scope,
@@ -357,13 +354,13 @@ export async function noteStreamHeads(
      where ${inScope(db, scope)} and finalize_after <= ${at} and stream_heads is null`;
 }
 
-/** A place in the order of invoices to finalize: behind it the next page begins. */
+/** A position in the order of invoices to finalize: the next page begins after it. */
 export interface FinalizeCursor {
   readonly finalize_after: string;
   readonly id: string;
 }
 
-/** The next page of drafts, and of skipped invoices that late usage may have given value, longest due first. */
+/** The next page of drafts and of skipped invoices that late usage may give an amount, longest due first. */
 export async function invoicesToFinalize(
   db: Db,
   scope: Scope,
@@ -381,7 +378,7 @@ export async function invoicesToFinalize(
      limit ${limit}`;
 }
 
-/** Invoices without which a subscription is incomplete and of which nothing has been paid, locked. */
+/** Unpaid invoices on which an incomplete subscription depends, locked. */
 export async function lockUnpaidOpenings(
   tx: Transaction,
   scope: Scope,

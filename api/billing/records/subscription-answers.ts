@@ -19,11 +19,11 @@ export interface SubscriptionEmbeds {
   /** Prices inside the line items. */
   readonly prices?: boolean;
   readonly customer?: boolean;
-  /** The plan with the prices that have not ended by then. */
+  /** The plan with the prices that have not ended by this time. */
   readonly plan?: { readonly at: string };
 }
 
-/** Subscriptions as they are answered, in the same order, with what is asked for embedded. */
+/** Subscriptions as answered, in the same order, with the requested records embedded. */
 export async function subscriptionAnswers(
   db: Db,
   scope: Scope,
@@ -81,7 +81,7 @@ export async function subscriptionAnswers(
   }));
 }
 
-/** What every answer has, whatever is embedded. */
+/** Fields of every answer, whatever is embedded. */
 function shown(row: SubscriptionRow) {
   const {
     due_at: _,
@@ -109,7 +109,7 @@ async function plansOf(db: Db, scope: Scope, ids: readonly string[], at: string)
   return await planAnswers(db, scope, rows, { prices: { notEndedAt: at }, meters: true });
 }
 
-/** Line items as they are answered, in the same order. */
+/** Line items as answered, in the same order. */
 export async function lineItemAnswers(
   db: Db,
   scope: Scope,

@@ -26,7 +26,7 @@ export function customerSnapshot(customer: Customer): NotifiedCustomer {
   };
 }
 
-/** A subscription as notifications carry it: small, and as it was at that moment (money 17.3). */
+/** A subscription as notifications carry it: a short snapshot of that time (money 17.3). */
 export function subscriptionSnapshot(row: SubscriptionRow, customer: Customer | null) {
   return {
     id: row.id,

@@ -7,7 +7,7 @@ import type { Page } from '../../../schemas/search.ts';
 import type { BillingRefusal } from '../../../schemas/billing-refusal.ts';
 import type { LineItemRow, SubscriptionRow } from '../../../schemas/subscription.ts';
 
-/** A subscription as a command makes it; what the table fills in by itself is left out. */
+/** A new subscription without the columns that the table fills in. */
 export type NewSubscription = Omit<SubscriptionRow, 'version'>;
 
 export async function insertSubscription(
@@ -20,7 +20,7 @@ export async function insertSubscription(
   return row!;
 }
 
-/** In the order given, which is the order they are listed and invoiced in. */
+/** Inserts in the given order, which is the order of lists and invoices. */
 export async function insertLineItems(
   tx: Transaction,
   lineItems: readonly LineItemRow[],
@@ -28,14 +28,14 @@ export async function insertLineItems(
   await insertRows(tx, 'subscription_line_items', lineItems);
 }
 
-/** The subscription. 404 for a missing and for another scope's. */
+/** The subscription. 404 if it does not exist or belongs to another scope. */
 export async function getSubscription(db: Db, scope: Scope, id: string): Promise<SubscriptionRow> {
   const [row] = await findSubscriptions(db, scope, [id]);
   if (row === undefined) throw notFound('Subscription', id);
   return row;
 }
 
-/** Those of the subscriptions that exist in the scope, in no order. */
+/** Subscriptions of the scope with these ids, unordered. */
 export async function findSubscriptions(
   db: Db,
   scope: Scope,
@@ -47,7 +47,7 @@ export async function findSubscriptions(
      where ${inScope(db, scope)} and id ${oneOf(db, ids)} and status = 'published'`;
 }
 
-/** The same under its lock: what is decided from it stays true until the transaction ends. */
+/** The same, locked: what the caller decides from it stays true until the transaction ends. */
 export async function lockSubscription(
   tx: Transaction,
   scope: Scope,
@@ -61,7 +61,7 @@ export async function lockSubscription(
   return row;
 }
 
-/** Line items of several subscriptions, ended ones too, in the order they are invoiced. */
+/** Line items of several subscriptions, including ended ones, in invoice order. */
 export function lineItemsOf(
   db: Db,
   scope: Scope,
@@ -76,7 +76,10 @@ export function lineItemsOf(
      order by created_at, id`;
 }
 
-/** Columns that a command moves; each change makes the version that other computations read an old one. */
+/**
+ * Columns that a command changes; each change increments the version, which invalidates concurrent
+ * computations.
+ */
 export type SubscriptionChange = Partial<
   Pick<
     SubscriptionRow,
@@ -109,7 +112,7 @@ const CLOCKED_COLUMNS = [
   'updated_at', 'updated_by',
 ] as const satisfies readonly (keyof SubscriptionRow)[]; // prettier-ignore
 
-/** Writes what the clock moves of many subscriptions in one statement. The caller holds their locks. */
+/** Writes the billing run's changes of many subscriptions in one statement. The caller holds their locks. */
 export async function replaceSubscriptions(
   tx: Transaction,
   scope: Scope,
@@ -125,8 +128,8 @@ export async function replaceSubscriptions(
 }
 
 /**
- * Locks subscriptions in id order and answers which of them are as they were read. What somebody else
- * holds right now is left out: whoever holds it is changing it.
+ * Locks subscriptions in id order and returns those unchanged since they were read. Rows locked by another
+ * transaction are left out: that transaction is changing them.
  */
 export async function lockSubscriptionsUnchanged(
   tx: Transaction,
@@ -141,7 +144,9 @@ export async function lockSubscriptionsUnchanged(
   return new Set(read.filter((row) => versions.get(row.id) === row.version).map(({ id }) => id));
 }
 
-/** Keeps why a due subscription was not billed, and when it is tried again. Nothing that billing reads changes. */
+/**
+ * Stores why a due subscription was not billed and when it is retried. Changes nothing that billing reads.
+ */
 export async function setBillingRefusal(
   tx: Transaction,
   scope: Scope,
@@ -155,7 +160,7 @@ export async function setBillingRefusal(
      where ${inScope(tx, scope)} and id = ${id}`;
 }
 
-/** Ends the line items of ended subscriptions: none goes on beyond its subscription's end. */
+/** Ends the line items of ended subscriptions: no line continues after its subscription's end. */
 export async function endLineItemsOf(
   tx: Transaction,
   scope: Scope,
@@ -183,7 +188,7 @@ export function searchSubscriptions(
   return findPage<SubscriptionRow>(db, { columns: db`*`, from: db`subscriptions`, where, search });
 }
 
-/** Environments in which something is due by `at`, in id order: a billing run goes through them in turn. */
+/** Environments with something due by `at`, in id order: a billing run processes them in turn. */
 export async function scopesWithDueSubscriptions(db: Db, at: string): Promise<Scope[]> {
   return await db<Scope[]>`
     select distinct tenant_id, environment_id
@@ -193,7 +198,7 @@ export async function scopesWithDueSubscriptions(db: Db, at: string): Promise<Sc
      order by tenant_id, environment_id`;
 }
 
-/** A place in the order of due subscriptions: behind it the next page begins. */
+/** A position in the order of due subscriptions: the next page begins after it. */
 export interface DueCursor {
   readonly due_at: string;
   readonly id: string;

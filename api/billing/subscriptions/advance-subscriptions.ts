@@ -22,29 +22,29 @@ import {
   replaceSubscriptions,
 } from '../records/subscription-repository.ts';
 
-/** Who advances subscriptions, and when. */
+/** The actor and the time of the billing run. */
 export interface Advancing {
   readonly scope: Scope;
-  /** Due is what is due by then; it is also the instant of what is written. */
+  /** The time by which subscriptions are due, and the time of what is written. */
   readonly at: string;
   readonly user_id: string;
-  /** Called in every transaction: refuses when the work is somebody else's by now. */
+  /** Called in every transaction: refuses if another process holds the work by now. */
   hold(tx: Transaction): Promise<void>;
 }
 
 export interface AdvanceReport {
   readonly advanced: number;
   readonly invoices: number;
-  /** Those that could not be, each with its reason; the others of the page went on. */
+  /** Subscriptions that failed, each with its error; the others of the page are advanced. */
   readonly failed: readonly { readonly subscription_id: string; readonly error: unknown }[];
 }
 
 /**
- * Moves a page of due subscriptions one step: usage of all of them is read in one call outside any
- * transaction, then one transaction writes invoices, periods and notifications of those that have not
- * changed meanwhile (billing 3.4). A page that fails is done in halves, down to the subscriptions
- * at fault; each of those keeps the reason, where its tenant reads it, and is due again after a while.
- * Throws during an outage.
+ * Moves a page of due subscriptions one step. Usage of all of them is read in one call outside any
+ * transaction; then one transaction writes invoices, periods and notifications of those that have not changed
+ * in the meantime (billing 3.4). A page that fails is split in halves, down to the subscriptions at
+ * fault. Each of those keeps the reason, where its tenant reads it, and is due again after a pause. Throws
+ * during an outage.
  */
 export async function advanceSubscriptions(
   deps: BillingDeps,
@@ -100,7 +100,7 @@ function planSteps(
   return { plans, failed };
 }
 
-/** One step with its computed invoice; null when there is nothing to write. */
+/** One step with its computed invoice; null if there is nothing to write. */
 interface Step {
   readonly plan: Advance;
   readonly invoice: Draft | null;
@@ -185,7 +185,7 @@ async function writeSteps(
   return written;
 }
 
-/** The drafts of the steps; those that are issued at once with their numbers. */
+/** The drafts of the steps; those issued at once have their numbers. */
 async function issued(
   tx: Transaction,
   { scope, at, user_id }: Advancing,

@@ -18,11 +18,11 @@ import { changed, newRecord, type Caller } from '../../conventions/record.ts';
 import { lineOfPrice } from './line-of-price.ts';
 import type { NewSubscription } from '../records/subscription-repository.ts';
 
-/** One coupon as it was asked for; `path` is where. */
+/** One requested coupon; `path` is its place in the request. */
 interface Wanted {
   readonly coupon_id: string;
   readonly path: string;
-  /** The price whose line item it is for; null: the subscription. */
+  /** The price whose line item gets the coupon; null means the subscription. */
   readonly price_id: string | null;
   readonly start_date: string | null;
   readonly end_date: string | null;
@@ -30,8 +30,8 @@ interface Wanted {
 
 /**
  * The coupons of a new subscription as associations, redeemed under the coupons' locks: each association
- * counts once, and never more than the coupon allows (billing 7.1). Nothing but the locks is
- * taken yet; `writeAssociations` writes, after the subscription.
+ * counts once, never beyond the coupon's limit (billing 7.1). This function only locks;
+ * `writeAssociations` writes, after the subscription.
  */
 export async function newAssociations(
   tx: Transaction,
@@ -127,7 +127,7 @@ function windowOf(coupon: Coupon, draft: NewSubscription, { start_date, end_date
   const start = start_date ?? draft.start_date;
   if (end_date !== null && end_date <= start)
     throw invalidField(`${path}.end_date`, 'must be after the start');
-  // The time of a trial is never billed: it takes none of the periods of a repeated coupon.
+  // A trial is never billed: it uses up none of the periods of a repeated coupon.
   const paid = draft.trial_end === null ? draft : scheduleAfterTrial(draft, draft.trial_end);
   return associationWindow(coupon, paid, start, end_date);
 }

@@ -36,7 +36,7 @@ import {
 
 export interface Cancelled {
   readonly subscription: SubscriptionRow;
-  /** When it takes effect, or took. */
+  /** When the cancellation takes or took effect. */
   readonly effective_date: string;
   readonly invoice: FinalInvoice | null;
   readonly processed_at: string;
@@ -47,10 +47,10 @@ interface FinalInvoice {
 }
 
 /**
- * Cancels now, at a moment of the running period that has passed, at the period's end, or at a date
- * (billing 13). Now means: status, end of the lines and the draft of the final invoice in one
- * transaction; usage for it is read before, and what was computed counts only if nothing changed
- * meanwhile. Later means: the date is noted, and the billing run does the rest.
+ * Cancels now, at a past time in the running period, at the period's end, or at a date (billing
+ * 13). Now means: status, end of the lines and the draft of the final invoice in one transaction. Usage is
+ * read before it, and the computation is used only if nothing changed in the meantime. Later means: the date
+ * is stored, and the billing run does the rest.
  */
 export async function cancelSubscription(
   deps: BillingDeps,
@@ -86,8 +86,8 @@ function decide(
 }
 
 /**
- * What is paid in advance and not served would go back as a credit to a wallet (5.3). Until there are
- * wallets such a cancellation is refused, not made without the credit.
+ * Paid advances that are not served would return to a wallet as a credit (5.3). There are no wallets yet, so
+ * this cancellation is refused rather than made without the credit.
  */
 async function refuseCredits(
   deps: BillingDeps,
@@ -103,7 +103,7 @@ async function refuseCredits(
   if (lines.some((line) => isPaidBeyond(line, cancel_at)))
     throw invalidField(
       'proration_behavior',
-      'credits for time that is not served can not be given in this version; send "none"',
+      'credits for time that is not served cannot be given in this version; send "none"',
     );
 }
 
@@ -113,7 +113,9 @@ const isPaidBeyond = (line: LineItemRow, at: string): boolean =>
   line.start_date < at &&
   (line.end_date === null || line.end_date > at);
 
-/** The draft for usage and arrears up to the end; null when there is nothing to charge or it was not wanted. */
+/**
+ * The draft for usage and arrears up to the end; null if there is nothing to charge or it was not requested.
+ */
 async function finalInvoice(
   deps: BillingDeps,
   { scope, user_id }: Caller,
@@ -146,7 +148,7 @@ interface Decided {
   readonly at: string;
 }
 
-/** Null when the subscription was changed while usage was read. */
+/** Null if the subscription changed while usage was read. */
 async function write(
   tx: Transaction,
   deps: BillingDeps,
@@ -203,7 +205,7 @@ async function write(
   };
 }
 
-/** What an incomplete subscription waited for is not asked for any more (billing 13). */
+/** Voids the unpaid opening invoice of an incomplete subscription (billing 13). */
 async function voidUnpaidOpening(
   tx: Transaction,
   deps: BillingDeps,
@@ -214,14 +216,14 @@ async function voidUnpaidOpening(
     await voidLocked(tx, deps, caller, invoice);
 }
 
-/** A subscription that has not begun keeps its opening, unless it is cancelled before. */
+/** A subscription that has not begun keeps its opening, unless it is cancelled before its start. */
 function dueAfter(locked: SubscriptionRow, next: SubscriptionRow): string | null {
   const due = dueAt(next);
   const opens = locked.due_at !== null && locked.due_at <= locked.current_period_start;
   return opens && (due === null || locked.due_at! < due) ? locked.due_at : due;
 }
 
-/** Why and how, for people who read the subscription later. */
+/** Reason and mode of the cancellation, for people who read the subscription later. */
 const reasonMetadata = (body: CancelSubscriptionBody, decision: CancellationDecision) => ({
   cancellation_type: body.cancellation_type,
   cancellation_reason: body.reason ?? '',

@@ -5,7 +5,7 @@ import type { CancelSubscriptionBody } from '../../../schemas/subscription-reque
 import { settledAnswers } from '../invoices/answers.ts';
 import type { Cancelled } from './cancel-subscription.ts';
 
-/** A cancellation as it is answered. */
+/** A cancellation as answered. */
 export async function cancelledAnswer(
   db: Db,
   scope: Scope,

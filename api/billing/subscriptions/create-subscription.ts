@@ -36,9 +36,9 @@ import { newTaxOverrides, writeTaxOverrides } from './tax-overrides.ts';
 import { refuseContradictions, subscriptionTerms } from './terms.ts';
 
 /**
- * Makes a subscription with its line items and, when it has begun, its opening invoice, all in one
- * transaction (billing 10.1, 3.1). Periods that are over already are invoiced by the billing
- * run, oldest first, one transaction each (1.6). Answers the id.
+ * Creates a subscription with its line items and, if it has begun, its opening invoice, all in one
+ * transaction (billing 10.1, 3.1). The billing run invoices periods that are already over, oldest
+ * first, one transaction each (1.6). Returns the id.
  */
 export async function createSubscription(
   tx: Transaction,
@@ -128,7 +128,7 @@ const NOTHING_YET = {
   billing_retry_at: null,
 } as const;
 
-/** The customer, locked so that it is not archived meanwhile; both references have to agree. */
+/** The customer, locked against archiving; both references must name the same customer. */
 async function customerOf(
   tx: Transaction,
   caller: Caller,
@@ -143,7 +143,7 @@ async function customerOf(
   return customerAnswer(customer);
 }
 
-/** The plan under a lock that subscriptions share and an archiving waits for. */
+/** The plan under a shared lock: concurrent creations do not block each other, archiving waits. */
 async function planOf(
   tx: Transaction,
   caller: Caller,
@@ -156,7 +156,7 @@ async function planOf(
   return plan;
 }
 
-/** Asking for `active` is asking for no trial (billing 10.4). */
+/** `active` in the request means no trial (billing 10.4). */
 function trialOf(
   body: CreateSubscriptionBody,
   terms: BillingSchedule,
@@ -190,7 +190,7 @@ function runningPeriod(terms: BillingSchedule, trial: Period | null) {
   };
 }
 
-/** The subscription with what its opening invoice makes of it (billing 10.3, 19.1). */
+/** The subscription after its opening invoice (billing 10.3, 19.1). */
 function opened(
   draft: NewSubscription,
   opening: ConcernedInvoice | null,
@@ -199,7 +199,7 @@ function opened(
   const last_billing_sequence = opening?.invoice.billing_sequence ?? 0;
   if (draft.subscription_status === 'trialing')
     return { ...draft, last_billing_sequence, due_at: dueAt(draft) };
-  // A start in the future: the billing run opens it when it comes.
+  // For a start in the future, the billing run opens the subscription at the start.
   if (draft.start_date > at) return { ...draft, due_at: draft.start_date };
   const status = openingStatus(draft, decimal(opening?.invoice.amount_due ?? '0'), false);
   assertOpeningPaid(draft, status);

@@ -11,9 +11,9 @@ import { newRecord, type Caller } from '../../conventions/record.ts';
 import type { NewSubscription } from '../records/subscription-repository.ts';
 
 /**
- * The credit grants that a new subscription runs: those of the request, else copies of the plan's
- * (money 5.2.1, 5.2.2). They start with it, after a trial if it has one, and end with it. Nothing is
- * written. 400 with the place in the request for one that contradicts itself or the subscription.
+ * The credit grants of a new subscription: those of the request, else copies of the plan's (money
+ * 5.2.1, 5.2.2). They start with it, after a trial if it has one, and end with it. Nothing is written. 400
+ * with the place in the request for a grant that contradicts itself or the subscription.
  */
 export async function newCreditGrants(
   tx: Transaction,
@@ -39,7 +39,7 @@ export async function newCreditGrants(
   };
   if (body.credit_grants) return requested(body.credit_grants.map(grantTerms), draft, run);
   const templates = await findCreditGrantsOf(tx, caller.scope, 'plan_id', [draft.plan_id]);
-  // A trial that lasts as long as the subscription leaves nothing to give credits for.
+  // A trial as long as the subscription leaves no time for credits.
   if (draft.end_date !== null && start.start_date >= draft.end_date) return [];
   return templates.reverse().map((template) => run(termsOf(template), draft.plan_id));
 }
@@ -64,7 +64,7 @@ function requested(
   return made;
 }
 
-/** What a copy takes over. Dates and anchor are its own: a template has none. */
+/** The terms that a copy inherits. Dates and anchor are its own: a template has none. */
 const termsOf = (grant: CreditGrant): GrantTerms => ({
   name: grant.name,
   credits: grant.credits,

@@ -31,7 +31,7 @@ export const NO_COMMITMENT: CommitmentColumns = {
   commitment_windowed: false,
 };
 
-/** The commitments that a request names, under the names of a line item's fields, each with its path. */
+/** The commitments of a request in the field names of a line item, each with its path. */
 export function requestedCommitments(
   body: CreateSubscriptionBody,
 ): { readonly path: string; readonly commitment: CommitmentFields }[] {
@@ -46,7 +46,7 @@ export function requestedCommitments(
   return [...ofLines, ...ofPrices];
 }
 
-/** Contradictions of a commitment with itself, before anything it names is looked for. */
+/** Refuses commitments that contradict themselves, before the records they name are read. */
 export function refuseCommitmentContradictions(body: CreateSubscriptionBody): void {
   for (const { path, commitment } of requestedCommitments(body))
     validateLineCommitment(commitment, { type: 'USAGE', windowed: true }, path);
@@ -68,7 +68,7 @@ export function withCommitments(
   return lines.map((line) => ({ ...line, ...found.get(line) }));
 }
 
-/** A commitment as it is stored on a line of the price; refused where the line could not be held to it. */
+/** A commitment as stored on a line of the price; refused if the line cannot have it. */
 export function commitmentColumns(
   commitment: CommitmentFields,
   line: Pick<LineItemRow, 'price_type' | 'billing_period' | 'billing_period_count'>,
@@ -95,9 +95,9 @@ export function commitmentColumns(
 }
 
 /**
- * The commitment of the line that a newer version of its price follows: a promise is about the line, so
- * it outlives the version (billing 2.8, 6.2). Each line is held to its share of the period in
- * which one follows the other.
+ * The commitment of the line that a newer version of its price replaces: a commitment belongs to the line, so
+ * it outlives the version (billing 2.8, 6.2). In the period of the replacement each line has its
+ * share of the commitment.
  */
 export function inheritedCommitment(
   lines: readonly BilledLine[],

@@ -34,20 +34,23 @@ import { newRecord, type Caller } from '../../conventions/record.ts';
 import { currencyByCode } from '../../tenancy/settings/custom-currencies.ts';
 import { commitmentColumns, NO_COMMITMENT, withCommitments } from './line-commitments.ts';
 
-/** What the line items of a new subscription are made for. */
+/** The context of a new subscription's line items. */
 export interface LineItemOwner {
   readonly subscription_id: string;
   readonly customer_id: string;
   readonly plan: { readonly id: string; readonly name: string };
   readonly selection: PriceSelection;
-  /** When paid service begins: the start, or the end of the trial. One-time fees of the plan are due then. */
+  /**
+   * When paid service begins: the start, or the end of the trial. One-time fees of the plan are due at this
+   * time.
+   */
   readonly paid_from: string;
 }
 
 /**
- * The line items of a new subscription: the plan's prices that it selected, with other terms where they
- * are overridden, then the prices of its own (billing 10.1). In that order they are listed and
- * invoiced. Overridden terms become a price of the subscription; the plan's price does not also apply.
+ * The line items of a new subscription: the selected prices of the plan, with other terms where overridden,
+ * then its own prices (billing 10.1). Lists and invoices keep this order. Overridden terms become a
+ * price of the subscription and replace the plan's price.
  */
 export async function newLineItems(
   tx: Transaction,
@@ -87,7 +90,7 @@ export async function newLineItems(
   return await withMeterNames(tx, caller, withCommitments(lines, body));
 }
 
-/** The plan's prices that a new subscription takes: fixed ones before those of usage, each oldest first. */
+/** The plan's prices that a new subscription takes: fixed prices before usage prices, each oldest first. */
 export async function selectedPrices(
   tx: Transaction,
   caller: Caller,
@@ -113,12 +116,15 @@ function assertSelected(
     if (!selected.some(({ id }) => id === price_id))
       throw invalidField(
         `override_line_items[${index}].price_id`,
-        `${price_id} is no price of the plan that the subscription takes`,
+        `${price_id} is not a price that the subscription takes from the plan`,
       );
   });
 }
 
-/** The price with the override's terms, as a price of the subscription; the plan's own when only the quantity differs. */
+/**
+ * The price with the override's terms, as a price of the subscription; the plan's own if only the quantity
+ * differs.
+ */
 async function overriddenPrice(
   tx: Transaction,
   deps: BillingDeps,
@@ -151,12 +157,12 @@ async function overriddenPrice(
   });
 }
 
-/** The terms that were sent; null says nothing. */
+/** The terms in the request; null means unset. */
 function pricingEdit({ price_id: _, quantity: __, ...terms }: OverrideLineItemRequest): PriceEdit {
   return Object.fromEntries(Object.entries(terms).filter(([, value]) => value != null));
 }
 
-/** A price beside those of the plan. */
+/** A price in addition to those of the plan. */
 async function ownLineItem(
   tx: Transaction,
   deps: BillingDeps,
@@ -205,7 +211,7 @@ function entityOf(price: PriceRow, owner: LineItemOwner) {
 interface LineItemDraft {
   readonly entity: { readonly type: LineItemRow['entity_type']; readonly id: string };
   readonly quantity: string | null | undefined;
-  /** Where the quantity was sent. */
+  /** Path of the quantity in the request. */
   readonly path: string;
   readonly display_name?: string | null;
   readonly metadata?: Record<string, string> | null;
@@ -214,7 +220,7 @@ interface LineItemDraft {
   readonly commitment?: typeof NO_COMMITMENT;
 }
 
-/** A line item of the price; nothing is written. */
+/** Builds a line item of the price; writes nothing. */
 export function lineItem(
   deps: BillingDeps,
   caller: Caller,

@@ -1,7 +1,7 @@
 import { invalidField } from '../../../domain/errors.ts';
 import type { BilledLine } from '../computing/billing-sources.ts';
 
-/** The one line item of the price, or of the price that it overrides (billing 10.1). */
+/** The only line item of the price, or of the price that overrides it (billing 10.1). */
 export function lineOfPrice(
   lines: readonly BilledLine[],
   priceId: string,

@@ -24,9 +24,9 @@ export interface NewlyOpened {
 }
 
 /**
- * The invoice that opens a new subscription: what is paid in advance for its first period, or a trial's
- * preview at 0, issued at once (billing 3.1, 10.4). Null when nothing is paid in advance or
- * the start is yet to come (19.1). Reads no usage and writes nothing but the number that it takes.
+ * The opening invoice of a new subscription: the advances of its first period, or a trial's preview at 0,
+ * issued at once (billing 3.1, 10.4). Null if there are no advances or the start is in the future
+ * (19.1). Reads no usage and writes only the invoice number.
  */
 export async function openingInvoice(
   tx: Transaction,

@@ -9,20 +9,20 @@ import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { InvoiceTarget } from '../computing/invoice-target.ts';
 import { cycleTarget, graceEnd, periodAfter } from '../computing/targets.ts';
 
-/** One step of the clock for one subscription. */
+/** One step of a subscription in time. */
 export interface Advance {
   readonly subscription: SubscriptionRow;
-  /** What is invoiced with the step; null when nothing can be. */
+  /** The invoice of the step; null if there is nothing to invoice. */
   readonly target: InvoiceTarget | null;
-  /** Issued with the step, not a draft that waits for late usage. */
+  /** True if issued with the step; false for a draft that waits for late usage. */
   readonly isIssuedAtOnce: boolean;
   /** An invoice without rows is still written: it holds the slot of its period (billing 17.3). */
   readonly isWrittenEmpty: boolean;
-  /** The subscription after the step, given what its invoice asks for. */
+  /** The subscription after the step, given the amount due of its invoice. */
   after(amountDue: string): SubscriptionRow;
 }
 
-/** What is due next by `at`; null when nothing is (billing 3.4). Pure. */
+/** What is due next by `at`; null if nothing is (billing 3.4). Pure. */
 export function planAdvance(
   subscription: SubscriptionRow,
   at: string,
@@ -45,7 +45,7 @@ export function planAdvance(
   }
 }
 
-/** The subscription with everything that an end at `end` sets. */
+/** The subscription with every field that an end at `end` sets. */
 export function endedAt(subscription: SubscriptionRow, end: string): SubscriptionRow {
   const { takes_effect: _, ...fields } = cancelledAt(subscription, end);
   return { ...subscription, ...fields, due_at: null };
@@ -60,7 +60,7 @@ function runningPeriod({ current_period_start, current_period_end }: Subscriptio
   return { start: current_period_start, end: current_period_end };
 }
 
-/** A start that was in the future has come: the opening invoice (billing 19.1). */
+/** A future start has been reached: the opening invoice (billing 19.1). */
 function opening(subscription: SubscriptionRow): Advance {
   const period = runningPeriod(subscription);
   return {
@@ -76,12 +76,12 @@ function opening(subscription: SubscriptionRow): Advance {
     },
     isIssuedAtOnce: true,
     isWrittenEmpty: false,
-    // It was active before it began, and a payment that fails later never takes that back (10.3).
+    // The subscription was active before it began; a payment that fails later does not revert that (10.3).
     after: () => withDue(subscription),
   };
 }
 
-/** The period is over: the cycle's draft, and the next period or the end. */
+/** The period is over: the cycle's draft, then the next period or the end. */
 function closing(
   subscription: SubscriptionRow,
   settings: { readonly grace_seconds: number },
@@ -104,7 +104,10 @@ function closing(
   };
 }
 
-/** The trial is over: the first paid period's advances, or nothing when the subscription ends with it (10.4). */
+/**
+ * The trial is over: the advances of the first paid period, or nothing if the subscription ends with the
+ * trial (10.4).
+ */
 function trialEnd(subscription: SubscriptionRow): Advance {
   const trial_end = subscription.current_period_end;
   const end = dueEnd(subscription, trial_end);
@@ -142,8 +145,8 @@ function trialEnd(subscription: SubscriptionRow): Advance {
 }
 
 /**
- * The subscription ends at `end`, inside its running period: usage and arrears up to there
- * (billing 13). A trial that is cut is not charged.
+ * The subscription ends at `end`, inside its running period: usage and arrears up to `end` (billing
+ * 13). A trial that is cut short is not charged.
  */
 export function cancellation(
   subscription: SubscriptionRow,

@@ -10,14 +10,14 @@ import { findLatestInvoice } from '../records/invoice-repository.ts';
 import { subscriptionAnswers } from '../records/subscription-answers.ts';
 import { getSubscription, searchSubscriptions } from '../records/subscription-repository.ts';
 
-/** A new subscription as its creation answers it: with its line items and its opening invoice. */
+/** A new subscription as its creation returns it: with its line items and its opening invoice. */
 export async function createdSubscription(db: Db, scope: Scope, id: string): Promise<Subscription> {
   const row = await getSubscription(db, scope, id);
   const [subscription] = await subscriptionAnswers(db, scope, [row], { line_items: true });
   return { ...subscription!, latest_invoice: await latestInvoice(db, scope, row) };
 }
 
-/** A subscription with all that belongs to it. */
+/** A subscription with all its records embedded. */
 export async function readSubscription(
   deps: Pick<BillingDeps, 'pool' | 'clock'>,
   scope: Scope,
@@ -33,7 +33,7 @@ export async function readSubscription(
   return { ...subscription!, latest_invoice: await latestInvoice(deps.pool, scope, row) };
 }
 
-/** A subscription with what is named embedded, and nothing else. 404 when unknown. */
+/** A subscription with only the requested records embedded. 404 if unknown. */
 export async function readSubscriptionV2(
   deps: Pick<BillingDeps, 'pool' | 'clock'>,
   scope: Scope,
@@ -54,7 +54,7 @@ export async function readSubscriptionV2(
   return { ...subscription!, latest_invoice: null, plan_prices_out_of_sync: unsynced };
 }
 
-/** Prices of the plan that came after the subscription last took them over (billing 2.8). */
+/** Whether the plan has prices newer than the subscription's last price sync (billing 2.8). */
 async function isBehindPlan(db: Db, scope: Scope, row: SubscriptionRow): Promise<boolean> {
   const [found] = await db`
     select 1 from prices
@@ -73,7 +73,7 @@ async function latestInvoice(db: Db, scope: Scope, row: SubscriptionRow) {
 
 type SubscriptionFilter = z.output<typeof SubscriptionSearch.body>;
 
-/** Active ones unless a status is named; what is embedded is what was asked for. */
+/** Active subscriptions unless a status is requested, with the requested records embedded. */
 export async function listSubscriptions(
   deps: Pick<BillingDeps, 'pool' | 'clock'>,
   scope: Scope,

@@ -8,24 +8,24 @@ import { isOutage } from '../../outage.ts';
 import { subscriptionSnapshot } from '../records/subscription-notification.ts';
 import { setBillingRefusal } from '../records/subscription-repository.ts';
 
-/** Whose run it is, and when. */
+/** The actor and the time of the run. */
 interface Refusing {
   readonly scope: Scope;
   readonly at: string;
-  /** Called in every transaction: refuses when the work is somebody else's by now. */
+  /** Called in every transaction: refuses if another process holds the work by now. */
   hold(tx: Transaction): Promise<void>;
 }
 
-/** A subscription that could not be billed, and why. */
+/** A subscription that could not be billed, with the error. */
 export interface RefusedSubscription {
   readonly subscription: SubscriptionRow;
   readonly error: unknown;
 }
 
 /**
- * Keeps with each subscription why it was not billed, and tells its tenant when the reason is a new one.
- * It is tried again after a growing pause, and at once after a change of it. What passes by itself (an
- * outage, a race with another writer) is no reason to keep.
+ * Stores with each subscription why it was not billed, and notifies its tenant of a new reason. It is retried
+ * after a growing pause, and at once after it changes. Temporary failures (an outage, a race with another
+ * writer) are not stored.
  */
 export async function refuseSubscriptions(
   deps: Pick<BillingDeps, 'pool'>,

@@ -39,14 +39,14 @@ const syncable = (db: Db, scope: Scope, planId: string): Fragment => db`
   ${inScope(db, scope)} and plan_id = ${planId} and status = 'published'
   and subscription_status = any(${LIVE}) and subscription_type <> 'inherited'`;
 
-/** How many running subscriptions the plan has. */
+/** Number of running subscriptions of the plan. */
 export async function countSyncable(db: Db, scope: Scope, planId: string): Promise<number> {
   const [row] = await db<{ count: number }[]>`
     select count(*)::integer as count from subscriptions where ${syncable(db, scope, planId)}`;
   return row!.count;
 }
 
-/** Ids of the plan's running subscriptions, in their order, from one on. */
+/** Ids of the plan's running subscriptions in id order, after one id. */
 export async function syncableSubscriptions(
   db: Db,
   scope: Scope,
@@ -67,9 +67,9 @@ export async function syncableSubscriptions(
 }
 
 /**
- * Brings the plan's prices as they are now to a subscription (billing 2.8). A line that follows
- * another version of its price keeps what belongs to the line: quantity, name, metadata, commitment and
- * coupons. Done again it changes nothing. Answers whether anything changed.
+ * Applies the plan's current prices to a subscription (billing 2.8). A line that follows another
+ * version of its price keeps what belongs to the line: quantity, name, metadata, commitment and coupons. A
+ * repetition changes nothing. Returns whether anything changed.
  */
 export async function syncSubscription(
   tx: Transaction,
@@ -148,7 +148,7 @@ interface Succession {
   readonly line: BilledLine;
 }
 
-/** What belongs to the line and not to the version of its price. */
+/** Fields that belong to the line, not to the version of its price. */
 function keptOf(before: BilledLine | null, price: PriceRow) {
   if (before === null) return { quantity: null };
   const isOwnName = before.display_name !== (before.price.display_name ?? before.plan_display_name);
@@ -160,8 +160,8 @@ function keptOf(before: BilledLine | null, price: PriceRow) {
 }
 
 /**
- * Coupons of a line go on with the line that follows it. One that counts once goes over, if it has not been
- * used; any other is in force on both, each for its own time.
+ * Coupons of a line continue on the line that replaces it. An unused coupon that counts once moves to the new
+ * line; any other applies to both lines, each during its own time.
  */
 async function passCouponsOn(
   tx: Transaction,
@@ -201,7 +201,7 @@ const syncedLine = (line: BilledLine): SyncedLine => ({
   end_date: line.end_date,
 });
 
-/** Start of the oldest period that is not finalized: nothing before it is changed. */
+/** Start of the oldest period that is not finalized: nothing before it changes. */
 async function openFrom(
   tx: Transaction,
   { scope }: Caller,

@@ -18,8 +18,8 @@ export interface NewTaxOverride {
 }
 
 /**
- * The taxes that a new subscription has in place of its customer's, from its start on (billing
- * 8.1). A customer who is exempt has none.
+ * The taxes that replace the customer's taxes on a new subscription, from its start (billing 8.1).
+ * An exempt customer has none.
  */
 export async function newTaxOverrides(
   tx: Transaction,
@@ -57,7 +57,7 @@ export async function writeTaxOverrides(
     });
 }
 
-/** As the opening invoice reads them before they are stored. */
+/** The form in which the opening invoice reads them before they are stored. */
 export const ownedOverride = ({ row, rate }: NewTaxOverride): OwnedTaxAssociation => ({
   id: row.id,
   level: 'subscription',

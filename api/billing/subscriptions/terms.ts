@@ -6,7 +6,7 @@ import type { BillingSchedule } from '../../../domain/time/billing-periods.ts';
 import type { CreateSubscriptionBody } from '../../../schemas/subscription-requests.ts';
 import { refuseCommitmentContradictions } from './line-commitments.ts';
 
-/** What a request leaves open is filled in here (billing 10.2). */
+/** Fills in the fields that a request omits (billing 10.2). */
 export function subscriptionTerms(
   body: CreateSubscriptionBody,
   customer: { readonly timezone: string },
@@ -39,7 +39,7 @@ function schedule(body: CreateSubscriptionBody, timezone: string, now: string): 
   return { ...rhythm, billing_anchor: billingAnchor({ ...rhythm, billing_anchor }) };
 }
 
-/** Contradictions of the body itself: refused before anything it names is looked for. */
+/** Refuses contradictions in the body before the records it names are read. */
 export function refuseContradictions(body: CreateSubscriptionBody): void {
   if (!body.customer_id && !body.external_customer_id)
     throw invalidField('customer_id', 'is required, or external_customer_id is');

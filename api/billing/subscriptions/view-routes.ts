@@ -14,7 +14,7 @@ import { wholeList } from '../../conventions/whole-list.ts';
 import { readSubscriptionV2 } from './read-subscriptions.ts';
 import { getSubscription } from '../records/subscription-repository.ts';
 
-/** What belongs to a subscription, gathered. */
+/** Records of a subscription. */
 export const subscriptionViewRoutes = [
   route({
     method: 'GET',

@@ -13,7 +13,7 @@ export interface AddonEmbeds {
   readonly credit_grants?: boolean;
 }
 
-/** Addons as they are answered, in the same order, with the children that are asked for, newest first. */
+/** Addons as answered, in the same order, with the requested children, newest first. */
 export async function addonAnswers(
   db: Db,
   scope: Scope,

@@ -1,7 +1,7 @@
 import { invalidField } from '../../../domain/errors.ts';
 import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
 
-/** 400 `validation_error` while a line item of a subscription that is not cancelled belongs to the addon. */
+/** 400 `validation_error` while the addon has a line item on a subscription that is not cancelled. */
 export async function assertAddonUnused(db: Db, scope: Scope, addonId: string): Promise<void> {
   const [row] = await db`
     select 1

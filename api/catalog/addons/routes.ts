@@ -24,7 +24,7 @@ import {
   type AddonRow,
 } from '../offers/addon-rows.ts';
 
-/** What a single addon is read with: every version of its prices. */
+/** What a single addon embeds: every version of its prices. */
 const READ = {
   prices: 'all',
   meters: true,

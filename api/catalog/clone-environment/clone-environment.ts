@@ -13,7 +13,7 @@ import {
 } from '../../tenancy/environments/create-environment.ts';
 import { getEnvironment } from '../../tenancy/environments/repository.ts';
 
-/** What is copied, parents first: a copy points at the copies of what its original points at. */
+/** Copied tables, parents first: references of a copy point at copies. */
 const COPIED: readonly { table: string; prefix: IdPrefix; references: readonly string[] }[] = [
   { table: 'groups', prefix: 'group', references: [] },
   { table: 'price_units', prefix: 'price_unit', references: [] },
@@ -29,10 +29,10 @@ const COPIED: readonly { table: string; prefix: IdPrefix; references: readonly s
 ]; // prettier-ignore
 
 /**
- * Copies the published catalog of an environment into a new one, or into another one of the tenant that
- * has no catalog of its own yet; all or nothing. The caller reaches both. Customers, subscriptions, keys and settings stay behind.
- * Prices that have ended, and what belongs to single subscriptions, are not part of a catalog. Answers
- * the id of the environment that was filled.
+ * Copies the published catalog of an environment into a new environment, or into another one of the tenant
+ * that has no catalog yet; all or nothing. The caller must have access to both. Customers, subscriptions,
+ * keys and settings are not copied. Prices that have ended, and records of single subscriptions, are not part
+ * of a catalog. Returns the id of the target environment.
  */
 export async function cloneEnvironment(
   tx: Transaction,
@@ -69,7 +69,7 @@ async function targetOf(
   return (await createEnvironment(tx, deps, caller, { name: body.name, type: body.type })).id;
 }
 
-/** Two catalogs in one would collide in their keys. */
+/** The keys of two catalogs in one environment would collide. */
 async function assertEmpty(tx: Transaction, scope: Scope): Promise<void> {
   for (const table of ['meters', ...COPIED.map((kind) => kind.table)]) {
     const [row] = await tx`
@@ -78,7 +78,7 @@ async function assertEmpty(tx: Transaction, scope: Scope): Promise<void> {
   }
 }
 
-/** Meters bring their versions into being, so they go through the repository. */
+/** Meters are inserted through the repository, which creates their versions. */
 async function copyMeters(
   tx: Transaction,
   deps: BillingDeps,

@@ -24,13 +24,13 @@ const costsheets = tableOf<CostsheetRow>({
   },
 });
 
-/** The costsheet, archived ones included. 404 for an unknown one and for that of another scope. */
+/** The costsheet, including archived ones. 404 if it is unknown or belongs to another scope. */
 export const getCostsheet = costsheets.get;
 export const lockCostsheet = costsheets.lock;
 export const insertCostsheet = costsheets.insert;
 export const updateCostsheetRow = costsheets.change;
 
-/** The newest published costsheet (money 13.1). 404 when there is none. */
+/** The newest published costsheet (money 13.1). 404 if there is none. */
 export async function getActiveCostsheet(db: Db, scope: Scope): Promise<CostsheetRow> {
   const [row] = await db<CostsheetRow[]>`
     select ${costsheets.columns(db)} from costsheets
@@ -45,13 +45,13 @@ export interface CostsheetFilter {
   readonly costsheet_ids?: string[] | null;
   readonly name?: string | null;
   readonly lookup_key?: string | null;
-  /** The same two by their older names. */
+  /** Older names of the two fields above. */
   readonly costsheetIDs?: string[] | null;
   readonly lookupKey?: string | null;
   readonly search: Search;
 }
 
-/** Deleted costsheets are found too unless a status is asked for. */
+/** Includes deleted costsheets unless a status is requested. */
 export async function searchCostsheets(
   db: Db,
   scope: Scope,

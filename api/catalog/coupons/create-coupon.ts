@@ -5,7 +5,7 @@ import type { BillingDeps } from '../../deps.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { insertCoupon } from './repository.ts';
 
-/** Makes a coupon. A percentage has no currency; a code is kept in lower case. */
+/** Creates a coupon. A percentage has no currency; a code is stored in lower case. */
 export async function createCoupon(
   tx: Transaction,
   deps: BillingDeps,
@@ -37,6 +37,8 @@ export async function createCoupon(
   });
 }
 
-/** A coupon answers 0 for the term of the other type, so that a client may send it back. */
+/**
+ * Answers contain 0 for the term of the other type, so 0 is accepted here: a client may send an answer back.
+ */
 const termOf = (body: CreateCouponBody, type: Coupon['type'], term: string | null | undefined) =>
   term == null || (body.type !== type && term === '0') ? null : term;

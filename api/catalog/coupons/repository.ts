@@ -19,14 +19,14 @@ const coupons = tableOf<Coupon>({
   },
 });
 
-/** The coupon, archived ones included. 404 for an unknown one and for that of another scope. */
+/** The coupon, including archived ones. 404 if it is unknown or belongs to another scope. */
 export const getCoupon = coupons.get;
-/** The coupons with these ids, in no order. */
+/** Coupons of the scope with these ids, unordered. */
 export const findCoupons = coupons.find;
 export const insertCoupon = coupons.insert;
 export const updateCouponRow = coupons.change;
 
-/** The coupons, locked in id order until the transaction ends: redemptions are counted one by one. */
+/** The coupons, locked in id order until the transaction ends: redemptions are counted one at a time. */
 export async function lockCoupons(
   tx: Transaction,
   scope: Scope,
@@ -40,7 +40,7 @@ export async function lockCoupons(
        for update`;
 }
 
-/** The published coupon with the code, in any case. 404 when there is none. */
+/** The published coupon with the code, case-insensitive. 404 if there is none. */
 export async function getCouponByCode(db: Db, scope: Scope, code: string): Promise<Coupon> {
   const [row] = await db<Coupon[]>`
     select ${coupons.columns(db)} from coupons
@@ -50,7 +50,7 @@ export async function getCouponByCode(db: Db, scope: Scope, code: string): Promi
   return row;
 }
 
-/** Archived coupons are left out unless a status is asked for. */
+/** Leaves out archived coupons unless a status is requested. */
 export function searchCoupons(
   db: Db,
   scope: Scope,
@@ -93,7 +93,7 @@ export async function findCouponAssociation(
   return association!;
 }
 
-/** Published associations of the subscriptions, in the order in which their discounts are taken (billing 7.3). */
+/** Published associations of the subscriptions, in the order in which discounts apply (billing 7.3). */
 export async function findCouponAssociationsOf(
   db: Db,
   scope: Scope,
@@ -156,7 +156,7 @@ async function withCoupons(
   return rows.map((row) => ({ ...row, coupon: couponOf.get(row.coupon_id) ?? null }));
 }
 
-/** Hands an association over to another line of its subscription. */
+/** Moves an association to another line of its subscription. */
 export async function moveCouponAssociation(
   tx: Transaction,
   scope: Scope,

@@ -8,7 +8,7 @@ import { grantTerms } from './grant-terms.ts';
 import { findCreditGrantsOf, insertCreditGrant } from './repository.ts';
 
 /**
- * Makes a grant of a plan, an addon or a subscription (money 5.1). Those of plans and addons are
+ * Creates a grant of a plan, an addon or a subscription (money 5.1). Grants of plans and addons are
  * templates without dates; all grants of one owner have the same rates.
  */
 export async function createCreditGrant(
@@ -43,7 +43,7 @@ const OWNERS = {
   SUBSCRIPTION: { column: 'subscription_id', table: 'subscriptions', noun: 'Subscription' },
 } as const;
 
-/** The rule names fields of a list of grants; here the field is the body's own. */
+/** The rule names fields of a list of grants; here the fields belong to the body itself. */
 function assertGrantRates(grants: readonly CreditGrant[]): void {
   try {
     assertSameRates(grants);
@@ -54,7 +54,9 @@ function assertGrantRates(grants: readonly CreditGrant[]): void {
   }
 }
 
-/** Locks the owner, so that two grants can not disagree on their rates; answers a subscription's dates. */
+/**
+ * Locks the owner, so that two concurrent grants cannot have different rates. Returns a subscription's dates.
+ */
 async function lockOwner(
   tx: Transaction,
   scope: Scope,

@@ -6,7 +6,10 @@ import type { BillingDeps } from '../../deps.ts';
 import { changed, sent, type Caller } from '../../conventions/record.ts';
 import { lockCreditGrant, updateCreditGrantRow } from './repository.ts';
 
-/** Changes name and metadata, or the end, which lies in the future and belongs to a subscription's grant. */
+/**
+ * Changes name and metadata, or the end. The end must be in the future and only a subscription's grant has
+ * one.
+ */
 export async function updateCreditGrant(
   tx: Transaction,
   deps: BillingDeps,
@@ -32,9 +35,9 @@ export async function updateCreditGrant(
 }
 
 /**
- * Ends a grant: a template of a plan or an addon is archived and copies that run go on; a subscription's
- * grant gets an end, now when none is given, and stays readable (money 5.1.7). One that has not
- * begun ends as it begins.
+ * Ends a grant. A template of a plan or an addon is archived, and running copies continue. A subscription's
+ * grant gets an end, by default now, and stays readable (money 5.1.7). A grant that has not begun
+ * ends at its start.
  */
 export async function endCreditGrant(
   tx: Transaction,
@@ -61,13 +64,13 @@ export async function endCreditGrant(
   });
 }
 
-/** What has ended gives nothing any more: it has no other end. */
+/** An ended grant gives no more credits, so its end cannot change. */
 function assertRuns({ end_date }: CreditGrant, now: string): void {
   if (end_date !== null && end_date <= now)
     throw invalidOperation(`The credit grant ended at ${end_date}.`);
 }
 
-/** Within the grant and its subscription (money 5.1.1). */
+/** The end must lie within the grant and its subscription (money 5.1.1). */
 async function assertEnd(
   tx: Transaction,
   scope: Scope,

@@ -1,6 +1,6 @@
 import type { CreditGrant, SubscriptionGrantRequest } from '../../../schemas/credit-grant.ts';
 
-/** What a grant gives and when, as far as the request says: fields of another cadence or expiry are dropped. */
+/** Amount and schedule of a grant from the request. Fields of another cadence or expiry are dropped. */
 export function grantTerms(body: Omit<SubscriptionGrantRequest, 'scope'>) {
   const isRecurring = body.cadence === 'RECURRING';
   const isForATime = body.expiration_type === 'DURATION';

@@ -16,7 +16,7 @@ const creditGrants = tableOf<CreditGrant>({
   json: ['metadata'],
 });
 
-/** The credit grant, archived ones included. 404 for an unknown one and for that of another scope. */
+/** The credit grant, including archived ones. 404 if it is unknown or belongs to another scope. */
 export const getCreditGrant = creditGrants.get;
 export const lockCreditGrant = creditGrants.lock;
 export const insertCreditGrant = creditGrants.insert;
@@ -47,8 +47,8 @@ export interface CreditGrantFilter {
 }
 
 /**
- * Archived grants are found too unless a status is asked for. By plan or addon are the templates, without the
- * copies of them that subscriptions run.
+ * Includes archived grants unless a status is requested. A filter by plan or addon finds the templates, not
+ * the copies that subscriptions run.
  */
 export function searchCreditGrants(
   db: Db,
@@ -70,7 +70,7 @@ export function searchCreditGrants(
   });
 }
 
-/** In the order given. */
+/** Inserts in the given order. */
 export async function insertCreditGrants(
   tx: Transaction,
   grants: readonly CreditGrant[],

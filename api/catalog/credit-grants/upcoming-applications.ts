@@ -8,9 +8,8 @@ import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { BillingDeps } from '../../deps.ts';
 
 /**
- * The credits that the grants of a customer's subscriptions, or of one subscription, have yet to give: one
- * open application of each, by the time it is due (money 5.6.4). They follow from the grants'
- * terms and the present, and have no rows.
+ * The next open application of each credit grant of a customer's subscriptions, or of one subscription, by
+ * due time (money 5.6.4). Computed from the grants' terms and the current time; they have no rows.
  */
 export async function upcomingApplications(
   deps: Pick<BillingDeps, 'pool' | 'clock'>,
@@ -38,7 +37,7 @@ type GrantRow = CreditGrant &
     'subscription_status'
   >;
 
-/** Grants of subscriptions that are not cancelled, in the order they were made. */
+/** Grants of subscriptions that are not cancelled, in creation order. */
 function runningGrants(
   db: Db,
   scope: Scope,

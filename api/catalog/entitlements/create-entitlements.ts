@@ -14,7 +14,9 @@ import { findMeters } from '../meters/repository.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { getEntitlement, insertEntitlement, type EntitlementRow } from './repository.ts';
 
-/** Makes entitlements, all or none, in the order given. One per entity and feature: 409. */
+/**
+ * Creates entitlements, all or none, in the given order. 409 if the entity already has one for the feature.
+ */
 export async function createEntitlements(
   tx: Transaction,
   deps: BillingDeps,
@@ -104,7 +106,7 @@ const ENTITIES = {
   SUBSCRIPTION: { table: 'subscriptions', noun: 'Subscription' },
 } as const;
 
-/** Keeps the entity from being archived until the transaction ends. */
+/** Prevents archiving of the entity until the transaction ends. */
 async function assertEntity(tx: Transaction, scope: Scope, entity: Entity): Promise<void> {
   const { table, noun } = ENTITIES[entity.entity_type];
   const [row] = await tx<{ status: string }[]>`
@@ -117,8 +119,8 @@ async function assertEntity(tx: Transaction, scope: Scope, entity: Entity): Prom
 }
 
 /**
- * A subscription's entitlement may stand in place of another one of the same feature (money
- * 6.5): 404 when that does not exist in the scope.
+ * A subscription's entitlement may replace another one of the same feature (money 6.5): 404 if that
+ * does not exist in the scope.
  */
 async function assertReplaceable(
   tx: Transaction,

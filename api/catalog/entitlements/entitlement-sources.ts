@@ -4,7 +4,10 @@ import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import { findEntitlementsOf } from './repository.ts';
 
-/** Whether a subscription grants anything at an instant. An inherited one leaves that to its parent (money 6.9). */
+/**
+ * Whether a subscription grants entitlements at an instant. An inherited one does not: its parent grants
+ * (money 6.9).
+ */
 export const isGranting = (subscription: SubscriptionRow, at: string): boolean =>
   (subscription.subscription_status === 'active' ||
     subscription.subscription_status === 'trialing') &&
@@ -13,8 +16,8 @@ export const isGranting = (subscription: SubscriptionRow, at: string): boolean =
   (subscription.end_date === null || subscription.end_date > at);
 
 /**
- * What subscriptions are entitled to, source by source: of each its plan's entitlements, newest first,
- * then its own, which hold between their dates (money 6.5).
+ * The entitlements of subscriptions, source by source: for each subscription its plan's entitlements, newest
+ * first, then its own, which apply between their dates (money 6.5).
  */
 export async function entitlementSources(
   db: Db,

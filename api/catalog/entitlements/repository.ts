@@ -9,7 +9,7 @@ import { findEmbeddedAddons } from '../offers/addon-rows.ts';
 import { findFeatures, withEmbedded } from '../features/repository.ts';
 import { findEmbeddedPlans } from '../offers/plan-rows.ts';
 
-/** An entitlement as stored, without what is embedded in answers. */
+/** An entitlement as stored, without embedded records. */
 export type EntitlementRow = z.infer<z.ZodObject<typeof entitlementFields>>;
 
 const entitlements = tableOf<EntitlementRow>({
@@ -28,7 +28,7 @@ const entitlements = tableOf<EntitlementRow>({
   },
 });
 
-/** The entitlement, archived ones included. 404 for an unknown one and for that of another scope. */
+/** The entitlement, including archived ones. 404 if it is unknown or belongs to another scope. */
 export const getEntitlement = entitlements.get;
 export const lockEntitlement = entitlements.lock;
 export const insertEntitlement = entitlements.insert;
@@ -62,7 +62,7 @@ export interface EntitlementFilter {
   readonly search: Search;
 }
 
-/** Archived entitlements are left out unless a status is asked for. */
+/** Leaves out archived entitlements unless a status is requested. */
 export async function searchEntitlements(
   db: Db,
   scope: Scope,
@@ -100,7 +100,7 @@ export interface EntitlementEmbeds {
   readonly addon?: boolean;
 }
 
-/** Entitlements as they are answered, in the same order, with what is asked for embedded. */
+/** Entitlements as answered, in the same order, with the requested records embedded. */
 export async function entitlementAnswers(
   db: Db,
   scope: Scope,

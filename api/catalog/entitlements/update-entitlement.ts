@@ -23,7 +23,7 @@ const NO_GRANT_CONFIG = {
 
 const QUOTA_FIELDS = Object.keys(NO_GRANT_CONFIG) as (keyof typeof NO_GRANT_CONFIG)[];
 
-/** Changes what is granted. A limit of null is no limit, 0 is nothing; absent fields stay. */
+/** Changes what is granted. A null limit means unlimited, 0 means nothing; absent fields stay unchanged. */
 export async function updateEntitlement(
   tx: Transaction,
   deps: BillingDeps,
@@ -42,7 +42,7 @@ export async function updateEntitlement(
     ...rest
   } = body;
   if (clear_grant_config === true && QUOTA_FIELDS.some((field) => body[field] != null))
-    throw invalidField('clear_grant_config', 'takes away the quota that is set beside it');
+    throw invalidField('clear_grant_config', 'removes the quota that the same request sets');
   const changes: Partial<EntitlementRow> = {
     ...sent(rest),
     ...(is_enabled == null ? {} : { is_enabled }),
@@ -69,7 +69,10 @@ export async function updateEntitlement(
   return updated;
 }
 
-/** Archives it; the feature can be granted to the entity again. Archiving again changes nothing. */
+/**
+ * Archives the entitlement; the feature can then be granted to the entity again. A repetition changes
+ * nothing.
+ */
 export async function archiveEntitlement(
   tx: Transaction,
   deps: BillingDeps,

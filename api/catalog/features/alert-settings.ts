@@ -5,9 +5,9 @@ import type { AlertSettings, AlertSettingsBody } from '../../../schemas/feature.
 type Level = { threshold: number; condition: 'above' | 'below' };
 
 /**
- * The stored settings with what was sent laid over them, level by level; a level sent as null is
- * cleared. The merged result is checked: one direction for all levels, and thresholds in the order in
- * which they are crossed (below: critical ≤ warning ≤ info; above: the reverse).
+ * Merges the sent settings into the stored ones, level by level; null clears a level. The merged result is
+ * validated: one direction for all levels, and thresholds in the order in which they are crossed (below:
+ * critical ≤ warning ≤ info; above: the reverse).
  */
 export function mergeAlertSettings(
   stored: AlertSettings | null,

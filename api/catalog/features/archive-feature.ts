@@ -7,8 +7,8 @@ import { changed, type Caller } from '../../conventions/record.ts';
 import { findFeaturesOfMeters, lockFeature, updateFeatureRow } from './repository.ts';
 
 /**
- * Archives a feature that no published entitlement grants, and its meter when no other feature reads
- * it. Archiving again changes nothing.
+ * Archives a feature that no published entitlement grants, and its meter if no other feature reads it. A
+ * repetition changes nothing.
  */
 export async function archiveFeature(
   tx: Transaction,

@@ -8,7 +8,7 @@ import { getMeter, insertMeter } from '../meters/repository.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { getFeature, insertFeature, withEmbedded, type FeatureRow } from './repository.ts';
 
-/** A copy of a feature under another key, with a meter of its own; its metadata names the source. */
+/** Copies a feature under another key with a meter of its own; its metadata names the source. */
 export async function cloneFeature(
   tx: Transaction,
   deps: BillingDeps,

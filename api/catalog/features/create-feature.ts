@@ -11,8 +11,8 @@ import { mergeAlertSettings } from './alert-settings.ts';
 import { insertFeature, withEmbedded, type FeatureRow } from './repository.ts';
 
 /**
- * Makes a feature; a metered one with an existing meter or with one made in the same transaction. The
- * lookup key comes from the name when none is given. A meter on a feature that is not metered is dropped.
+ * Creates a feature; a metered one with an existing meter or with one created in the same transaction. The
+ * lookup key defaults to the name. The meter of a feature that is not metered is ignored.
  */
 export async function createFeature(
   tx: Transaction,
@@ -53,7 +53,7 @@ async function meterIdOf(
   if (body.meter) return (await createMeter(tx, deps, caller, body.meter, 'meter.')).id;
   if (!body.meter_id)
     throw invalidField('meter_id', 'a metered feature needs a meter_id or a meter');
-  // Under its lock: it may be leaving with the last feature that reads it.
+  // Locked, because another transaction may archive it with the last feature that reads it.
   const meter = await lockMeter(tx, caller.scope, body.meter_id);
   if (meter.status !== 'published') throw invalidField('meter_id', 'the meter is archived');
   return meter.id;
@@ -62,7 +62,7 @@ async function meterIdOf(
 /** `API Calls` → `api_calls`. */
 const keyFromName = (name: string): string => name.toLowerCase().replaceAll(' ', '_');
 
-/** A unit is a word for one and a word for many. */
+/** A unit needs a singular and a plural. */
 export function assertUnits(singular: string | null, plural: string | null): void {
   if (singular !== null && plural === null)
     throw invalidField('unit_plural', 'is needed beside unit_singular');

@@ -7,7 +7,7 @@ import type { Page, Search } from '../../../schemas/search.ts';
 import { findGroups } from '../groups/repository.ts';
 import { findMeters } from '../meters/repository.ts';
 
-/** A feature without what is embedded in answers. */
+/** A feature without embedded records. */
 export type FeatureRow = Omit<Feature, 'meter' | 'group'>;
 
 const features = tableOf<FeatureRow>({
@@ -24,15 +24,15 @@ const features = tableOf<FeatureRow>({
   },
 });
 
-/** The feature, archived ones included. 404 for an unknown one and for that of another scope. */
+/** The feature, including archived ones. 404 if it is unknown or belongs to another scope. */
 export const getFeature = features.get;
-/** The features with these ids, in no order. */
+/** Features of the scope with these ids, unordered. */
 export const findFeatures = features.find;
 export const lockFeature = features.lock;
 export const insertFeature = features.insert;
 export const updateFeatureRow = features.change;
 
-/** Published features that read one of the meters, in no order. */
+/** Published features that read one of the meters, unordered. */
 export async function findFeaturesOfMeters(
   db: Db,
   scope: Scope,
@@ -55,7 +55,7 @@ export interface FeatureFilter {
   readonly search: Search;
 }
 
-/** Archived features are found too unless a status is asked for. */
+/** Includes archived features unless a status is requested. */
 export async function searchFeatures(
   db: Db,
   scope: Scope,
@@ -81,7 +81,7 @@ export async function searchFeatures(
   return { ...page, items };
 }
 
-/** Features as they are answered: the group always, the meter where it is asked for. */
+/** Features as answered: always with the group, with the meter if requested. */
 export async function withEmbedded(
   db: Db,
   scope: Scope,

@@ -10,7 +10,7 @@ import { mergeAlertSettings } from './alert-settings.ts';
 import { assertUnits, reportingUnit } from './create-feature.ts';
 import { lockFeature, updateFeatureRow, withEmbedded } from './repository.ts';
 
-/** Changes a feature; `filters` go to its meter. Key, type and meter of a feature never change. */
+/** Changes a feature; `filters` apply to its meter. Key, type and meter of a feature never change. */
 export async function updateFeature(
   tx: Transaction,
   deps: BillingDeps,
@@ -19,7 +19,7 @@ export async function updateFeature(
   body: UpdateFeatureBody,
 ): Promise<Feature> {
   const { scope } = caller;
-  // The group before its member, as when the group is archived: neither waits for the other.
+  // Locks the group before its member, as archiving a group does, to avoid a deadlock.
   if (body.group_id) await assertGroupOf(tx, scope, body.group_id, 'feature');
   const feature = await lockFeature(tx, scope, id);
   const { filters, alert_settings, reporting_unit, ...rest } = body;

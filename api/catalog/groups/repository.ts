@@ -28,15 +28,15 @@ const groups = tableOf<Group, Omit<Group, 'entity_ids'>>({
   },
 });
 
-/** The group, archived ones included. 404 for an unknown one and for that of another scope. */
+/** The group, including archived ones. 404 if it is unknown or belongs to another scope. */
 export const getGroup = groups.get;
-/** The groups with these ids, in no order. */
+/** Groups of the scope with these ids, unordered. */
 export const findGroups = groups.find;
 export const insertGroup = groups.insert;
 
 /**
- * Throws unless the id names a published group for that kind of record: 404 unknown, 400 another kind.
- * The group is not archived before the transaction ends, so that it never keeps a member.
+ * Throws unless the id names a published group for that kind of record: 404 if unknown, 400 if of another
+ * kind. Prevents archiving of the group until the transaction ends, so an archived group never has a member.
  */
 export async function assertGroupOf(
   db: Transaction,
@@ -50,7 +50,10 @@ export async function assertGroupOf(
     throw invalidField('group_id', `is a group of ${group.entity_type}s, not of ${entityType}s`);
 }
 
-/** The same for a price, one of whose terms its group is: 400 when it names none (recorded of the reference: Prices). */
+/**
+ * The same for a price: 400 unless the id names a published group of prices, because the group is one of the
+ * price's terms (recorded of the reference: Prices).
+ */
 export async function assertPriceGroup(db: Transaction, scope: Scope, id: string): Promise<void> {
   const group = await publishedGroup(db, scope, id);
   if (group?.entity_type !== 'price') throw noPriceGroup();
@@ -58,7 +61,7 @@ export async function assertPriceGroup(db: Transaction, scope: Scope, id: string
 
 export const noPriceGroup = () => invalidField('group_id', 'must be a group of entity type price');
 
-/** The group if it is published; it is not archived before the transaction ends. */
+/** The group if it is published. Prevents its archiving until the transaction ends. */
 export async function publishedGroup(
   db: Transaction,
   scope: Scope,
@@ -68,7 +71,9 @@ export async function publishedGroup(
   return row;
 }
 
-/** The group for a copy of its member: none where it is being archived, which would not see the copy. */
+/**
+ * The group for a copy of its member; null if the group is being archived, because that would miss the copy.
+ */
 export async function groupOfCopy(
   db: Transaction,
   scope: Scope,
@@ -77,7 +82,7 @@ export async function groupOfCopy(
   return id === null ? null : ((await publishedGroup(db, scope, id))?.id ?? null);
 }
 
-/** Those of the groups that are published, in no order; none is archived before the transaction ends. */
+/** Published groups with these ids, unordered. Prevents their archiving until the transaction ends. */
 export async function publishedGroups(
   db: Transaction,
   scope: Scope,
@@ -114,8 +119,8 @@ export function searchGroups(db: Db, scope: Scope, filter: GroupFilter): Promise
 }
 
 /**
- * Archives the group and lets its members go. A price that takes its next version meanwhile is waited
- * for, and the version has the group too: so the prices are gone through until none is left.
+ * Archives the group and removes its members. A price that gets its next version in the meantime is waited
+ * for, and that version has the group too. So the prices are processed until none is left.
  */
 export async function archiveGroup(
   tx: Transaction,

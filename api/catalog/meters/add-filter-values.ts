@@ -5,7 +5,7 @@ import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { lockMeter, meterSpec, noNextVersion, updateMeter } from './repository.ts';
 
-/** Widens a meter's filters. Values that it has already make no new version; an archived meter has none: 400. */
+/** Adds values to a meter's filters. Existing values create no new version; 400 for an archived meter. */
 export async function addFilterValues(
   tx: Transaction,
   deps: BillingDeps,

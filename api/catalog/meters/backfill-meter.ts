@@ -8,10 +8,10 @@ import { lockMeter } from './repository.ts';
 import { versionAnswers } from './versions.ts';
 
 /**
- * Begins the backfill of a mismatched version again, and says from which billing periods on the version
- * applies when that is asked for (metering 6). A backfill begins by itself with its version, so for one
- * that waits, runs or is complete there is nothing to begin: the answer says how far it is. The newest
- * version when none is named. 404 for a meter or a version that is not there.
+ * Restarts the backfill of a mismatched version, and on request sets from which billing periods the version
+ * applies (metering 6). A new version starts its backfill automatically. So for a version that waits, runs or
+ * is complete there is nothing to start: the answer reports its progress. Default: the newest version. 404 if
+ * the meter or the version does not exist.
  */
 export async function backfillMeter(
   tx: Transaction,

@@ -5,7 +5,7 @@ import type { BillingDeps } from '../../deps.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { insertMeter, meterSpec } from './repository.ts';
 
-/** Makes a meter with its first version. `path` is where the meter stands in a larger body (`meter.`). */
+/** Creates a meter with its first version. `path` is the meter's place in a larger body (`meter.`). */
 export async function createMeter(
   tx: Transaction,
   deps: BillingDeps,
@@ -25,13 +25,13 @@ export async function createMeter(
   return await insertMeter(tx, deps, meter);
 }
 
-/** With every key, null where it was left out. */
+/** The aggregation with every key, null if omitted. */
 export const aggregationOf = (sent: CreateMeterBody['aggregation']): Meter['aggregation'] => ({
   type: sent.type,
   field: sent.field ?? null,
   expression: sent.expression ?? null,
   group_by: sent.group_by ?? null,
-  // Existing clients send 1 with every type: it changes nothing (api 33).
+  // Existing clients send 1 with every type; it has no effect (api 33).
   multiplier:
     sent.type !== 'SUM_WITH_MULTIPLIER' && sent.multiplier === '1'
       ? null

@@ -5,8 +5,8 @@ import type { Caller } from '../../conventions/record.ts';
 import { archiveMeter, lockMeter } from './repository.ts';
 
 /**
- * Archives a meter and ends its versions (metering 6): events that the stream processes after it has
- * noticed are not counted, and the debugger says so. What was counted stays, and can be billed.
+ * Archives a meter and ends its versions (metering 6). Events that the stream processes after it has noticed
+ * are not counted, and the debugger reports this. Metered usage stays and can be billed.
  */
 export async function disableMeter(
   tx: Transaction,

@@ -17,11 +17,11 @@ import {
 } from './repository.ts';
 
 /**
- * Changes a meter. What changes what it counts makes its next version, which is backfilled and rates
- * billing periods that begin after now, or from `effective_from` on; until it is complete the version
- * before it goes on (metering 6). The name alone, or what the meter says already, makes none, unless the
- * newest version is set aside: then any edit takes the meter in again. 400 for a
- * meter that has been archived, and for a change that prices of the meter contradict.
+ * Changes a meter. A change of what it counts creates its next version. That version is backfilled and rates
+ * billing periods that begin after now, or from `effective_from` on; the old version stays active until it is
+ * complete (metering 6). A new name, or unchanged values, create none, unless the newest version is set
+ * aside: then any edit creates a version. 400 for an archived meter, and for a change that prices of the
+ * meter contradict.
  */
 export async function editMeter(
   tx: Transaction,
@@ -64,7 +64,7 @@ function countsAlike(one: Meter, other: Meter): boolean {
   return meaningOf(one) === meaningOf(other);
 }
 
-/** Text that is equal for meters that count alike, however their parts are ordered. */
+/** Equal text for meters that count the same, regardless of the order of their parts. */
 const meaningOf = ({ event_name, aggregation, filters, reset_usage }: Meter): string =>
   JSON.stringify([
     event_name,

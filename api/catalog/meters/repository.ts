@@ -9,7 +9,7 @@ import type { Page, Search } from '../../../schemas/search.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
 
-/** A meter as it is stored: with the properties that prices filter on. */
+/** A meter as stored, with the properties that prices filter on. */
 export interface MeterRow extends Meter {
   readonly filtered_properties: readonly string[];
 }
@@ -18,7 +18,7 @@ const columns = (db: Db) => db`
   id, tenant_id, environment_id, name, event_name, aggregation, filters, reset_usage, status,
   created_at, updated_at, created_by, updated_by`;
 
-/** The meter, archived ones included. 404 for a missing and for another scope's. */
+/** The meter, including archived ones. 404 if it does not exist or belongs to another scope. */
 export async function getMeter(db: Db, scope: Scope, id: string): Promise<Meter> {
   const [row] = await findMeters(db, scope, [id]);
   if (row === undefined) throw notFound('Meter', id);
@@ -34,14 +34,14 @@ export async function getMeterRow(db: Db, scope: Scope, id: string): Promise<Met
   return row;
 }
 
-/** Those of the meters that exist in the scope, in no order. */
+/** Meters of the scope with these ids, unordered. */
 export async function findMeters(db: Db, scope: Scope, ids: readonly string[]): Promise<Meter[]> {
   if (ids.length === 0) return [];
   return await db<Meter[]>`
     select ${columns(db)} from meters where ${inScope(db, scope)} and id ${oneOf(db, ids)}`;
 }
 
-/** The meter, locked until the transaction ends: its versions are made one after the other. */
+/** The meter, locked until the transaction ends: its versions are created one at a time. */
 export async function lockMeter(tx: Transaction, scope: Scope, id: string): Promise<MeterRow> {
   const [row] = await tx<MeterRow[]>`
     select ${columns(tx)}, filtered_properties
@@ -86,7 +86,7 @@ export async function insertMeter(
   return meter;
 }
 
-/** Changes what the meter counts, or by what its usage can be told apart, and writes the next version. */
+/** Changes what the meter counts, or its dimensions, and writes the next version. */
 export async function updateMeter(
   tx: Transaction,
   deps: BillingDeps,
@@ -100,7 +100,7 @@ export async function updateMeter(
   return next;
 }
 
-/** Changes the meter's row alone: nothing that its versions say. */
+/** Changes only the meter's row, nothing that belongs to its versions. */
 export async function updateMeterRow(
   tx: Transaction,
   deps: BillingDeps,
@@ -123,11 +123,11 @@ export async function updateMeterRow(
   return next;
 }
 
-/** 400: what an archived meter counts does not change any more. */
+/** 400: an archived meter gets no more versions. */
 export const noNextVersion = ({ id, status }: Pick<Meter, 'id' | 'status'>) =>
   invalidOperation(`Meter ${id} is ${status}: it has no next version.`);
 
-/** Archives the meter. Its versions stay: what was counted stays counted, and prices may still use it. */
+/** Archives the meter. Its versions stay: metered usage stays, and prices may still use it. */
 export async function archiveMeter(
   tx: Transaction,
   deps: BillingDeps,

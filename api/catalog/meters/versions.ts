@@ -21,7 +21,7 @@ export async function listMeterVersions(
   return wholeList(await versionAnswers(db, await meterVersionsOf(db, scope, [meterId])));
 }
 
-/** Versions as they are answered, in the order given. */
+/** Versions as answered, in the given order. */
 export async function versionAnswers(
   db: Db,
   versions: readonly MeterVersionRecord[],

@@ -22,14 +22,14 @@ const addons = tableOf<AddonRow>({
   },
 });
 
-/** The addon, archived ones included. 404 for an unknown one and for that of another scope. */
+/** The addon, including archived ones. 404 if it is unknown or belongs to another scope. */
 export const getAddonRow = addons.get;
-/** The addons with these ids, in no order. */
+/** Addons of the scope with these ids, unordered. */
 export const findAddonRows = addons.find;
 export const insertAddon = addons.insert;
 export const updateAddonRow = addons.change;
 
-/** The published addon with the key. 404 when there is none. */
+/** The published addon with the key. 404 if there is none. */
 export async function getAddonByLookupKey(db: Db, scope: Scope, key: string): Promise<AddonRow> {
   const [row] = await db<AddonRow[]>`
     select ${addons.columns(db)} from addons
@@ -38,7 +38,7 @@ export async function getAddonByLookupKey(db: Db, scope: Scope, key: string): Pr
   return row;
 }
 
-/** Addons as they stand inside other records. */
+/** Addons as embedded in other records. */
 export async function findEmbeddedAddons(
   db: Db,
   scope: Scope,
@@ -63,7 +63,7 @@ export interface AddonFilter {
   readonly search: Search;
 }
 
-/** An addon as a thing on offer, and its record; what is only ever an addon's state on a subscription is neither. */
+/** Addon status to record status. A status that only an addon on a subscription has maps to neither. */
 const RECORD_STATUS: Readonly<Record<AddonStatus, Search['status']>> = {
   active: 'published',
   cancelled: 'archived',
@@ -71,7 +71,7 @@ const RECORD_STATUS: Readonly<Record<AddonStatus, Search['status']>> = {
   paused: null,
 };
 
-/** Archived addons are left out unless a status is asked for. */
+/** Leaves out archived addons unless a status is requested. */
 export function searchAddonRows(
   db: Db,
   scope: Scope,

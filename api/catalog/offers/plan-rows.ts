@@ -21,15 +21,15 @@ const plans = tableOf<PlanRow>({
   },
 });
 
-/** The plan, archived ones included. 404 for an unknown one and for that of another scope. */
+/** The plan, including archived ones. 404 if it is unknown or belongs to another scope. */
 export const getPlanRow = plans.get;
-/** The plans with these ids, in no order. */
+/** Plans of the scope with these ids, unordered. */
 export const findPlanRows = plans.find;
 export const lockPlan = plans.lock;
 export const insertPlan = plans.insert;
 export const updatePlanRow = plans.change;
 
-/** Plans as they stand inside other records. */
+/** Plans as embedded in other records. */
 export async function findEmbeddedPlans(
   db: Db,
   scope: Scope,
@@ -54,7 +54,7 @@ export interface PlanFilter {
   readonly search: Search;
 }
 
-/** Archived plans are left out unless a status is asked for. */
+/** Leaves out archived plans unless a status is requested. */
 export function searchPlanRows(db: Db, scope: Scope, filter: PlanFilter): Promise<Page<PlanRow>> {
   const { search } = filter;
   return findPage<PlanRow>(db, {

@@ -11,8 +11,8 @@ import { newRecord, type Caller } from '../../conventions/record.ts';
 import { getPlanRow, insertPlan, type PlanRow } from '../offers/plan-rows.ts';
 
 /**
- * A copy of a plan under another key with its own prices (those that have not ended, without their keys,
- * each the root of a new lineage), entitlements and grants. Its metadata names the source.
+ * Copies a plan under another key with its own prices (those that have not ended, without their keys, each
+ * the root of a new lineage), entitlements and grants. Its metadata names the source.
  */
 export async function clonePlan(
   tx: Transaction,
@@ -41,7 +41,7 @@ export async function clonePlan(
   const groups = new Set(
     (await publishedGroups(tx, scope, [...groupIds])).map((group) => group.id),
   );
-  // Oldest first, so that the copies stand in the order of the originals.
+  // Oldest first, so that the copies have the order of the originals.
   for (const price of prices.reverse()) {
     const record = newRecord(deps, caller, 'price');
     const { sequence: _, trial_period_days: __, ...terms } = price;
@@ -51,7 +51,7 @@ export async function clonePlan(
       entity_id: plan.id,
       parent_price_id: record.id,
       lookup_key: null,
-      // None where it was archived between the two reads.
+      // Null if the group was archived between the two reads.
       group_id: price.group_id !== null && groups.has(price.group_id) ? price.group_id : null,
     });
   }

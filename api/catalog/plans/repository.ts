@@ -6,7 +6,7 @@ import { findPricesOfEntities, priceAnswers } from '../prices/repository.ts';
 import type { PlanRow } from '../offers/plan-rows.ts';
 
 export interface PlanEmbeds {
-  /** `all` shows ended versions too; an instant leaves out what had ended by then. */
+  /** `all` includes ended versions; an instant leaves out versions that ended by then. */
   readonly prices?: 'all' | { readonly notEndedAt: string };
   readonly meters?: boolean;
   readonly entitlements?: boolean;
@@ -17,7 +17,7 @@ export interface PlanEmbeds {
   readonly price_sync_status?: boolean;
 }
 
-/** Plans as they are answered, in the same order, with the children that are asked for, newest first. */
+/** Plans as answered, in the same order, with the requested children, newest first. */
 export async function planAnswers(
   db: Db,
   scope: Scope,
@@ -57,7 +57,9 @@ export async function planAnswers(
   }));
 }
 
-/** Per plan, the subscriptions that have not taken over its newest price change (billing 2.8). */
+/**
+ * Per plan, the number of subscriptions that do not have its newest price change yet (billing 2.8).
+ */
 async function unsyncedSubscriptions(
   db: Db,
   scope: Scope,
@@ -79,7 +81,7 @@ async function unsyncedSubscriptions(
   return new Map(rows.map((row) => [row.plan_id, row.count]));
 }
 
-/** Whether a subscription that is not cancelled stands on the plan. */
+/** Whether the plan has a subscription that is not cancelled. */
 export async function hasLiveSubscription(db: Db, scope: Scope, planId: string): Promise<boolean> {
   const [row] = await db`
     select 1 from subscriptions

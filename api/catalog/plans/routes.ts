@@ -30,7 +30,7 @@ import {
 } from '../offers/plan-rows.ts';
 import { hasLiveSubscription, planAnswers } from './repository.ts';
 
-/** What a single plan is read with: every version of its prices. */
+/** What a single plan embeds: every version of its prices. */
 const READ = {
   prices: 'all',
   meters: true,

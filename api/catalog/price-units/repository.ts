@@ -15,9 +15,9 @@ const priceUnits = tableOf<PriceUnit>({
   taken: { price_units_code_key: ({ code }) => alreadyExists('price unit', 'code', code ?? '') },
 });
 
-/** The price unit, archived ones included. 404 for an unknown one and for that of another scope. */
+/** The price unit, including archived ones. 404 if it is unknown or belongs to another scope. */
 export const getPriceUnit = priceUnits.get;
-/** The price units with these ids, in no order. */
+/** Price units of the scope with these ids, unordered. */
 export const findPriceUnits = priceUnits.find;
 export const insertPriceUnit = priceUnits.insert;
 export const updatePriceUnitRow = priceUnits.change;
@@ -34,7 +34,7 @@ export async function publishedUnitByCode(
   return row ?? null;
 }
 
-/** Archived units are left out unless a status is asked for. */
+/** Leaves out archived units unless a status is requested. */
 export function searchPriceUnits(
   db: Db,
   scope: Scope,

@@ -29,7 +29,7 @@ export const priceUnitRoutes = [
     status: 201,
     answer: PriceUnit,
     async handler(call) {
-      // An amount in the unit and one in the currency would read alike (money 12.1).
+      // An amount in the unit would look like an amount in the currency (money 12.1).
       if (isIsoCurrency(call.body.code))
         throw invalidField('code', `${call.body.code} is the code of a currency`);
       return await call.deps.pool.begin((tx) =>

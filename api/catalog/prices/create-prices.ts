@@ -24,8 +24,9 @@ import { insertPrice, type NewPriceRow, type PriceRow } from './repository.ts';
 import { widenMeters } from './widen-meters.ts';
 
 /**
- * Makes prices, all or none, in the order given. A refusal names the field below `items[n].` when there
- * may be several. Meters whose events the prices tell apart get a version that keeps those properties.
+ * Creates prices, all or none, in the given order. In a bulk call a refusal names the field below
+ * `items[n].`. If the prices filter on properties that a meter does not keep yet, the meter gets a version
+ * that keeps them.
  */
 export async function createPrices(
   tx: Transaction,
@@ -81,15 +82,15 @@ export interface PriceReferents {
 }
 
 /**
- * Reads what a price refers to and refuses a price that contradicts itself. Contradictions (400) come
- * before references that lead nowhere (404): a body that can never be right says so whatever it names.
+ * Reads the references of a price and refuses a price that contradicts itself. Contradictions (400) come
+ * before references not found (404): an invalid body is always reported as invalid.
  */
 export async function getReferences(
   tx: Transaction,
   scope: Scope,
   price: PriceDefinition,
   groupId: string | null,
-  // A version of a price keeps the unit it has, archived or not.
+  // A version of a price keeps its unit, even if archived.
   kept: PriceUnit | null = null,
 ): Promise<PriceReferents> {
   const meterId = price.type === 'USAGE' ? price.meter_id : null;
@@ -111,7 +112,7 @@ export async function getReferences(
   return { meter, unit };
 }
 
-/** A price's unit at the rate that the price was made with, whatever became of the unit since (money 12.1). */
+/** A price's unit at the rate of the price's creation, whatever changed in the unit since (money 12.1). */
 export async function keptUnit(
   tx: Transaction,
   scope: Scope,
@@ -122,7 +123,7 @@ export async function keptUnit(
   return unit === undefined ? null : { ...unit, conversion_rate: price.conversion_rate };
 }
 
-/** Contradicts nothing. */
+/** Passes every check of contradictions. */
 const UNKNOWN_METER = { aggregation: { type: 'SUM', bucket_size: null } } as const;
 
 /** Decimals of a price as stored and printed (billing 0.2). */
@@ -140,8 +141,8 @@ type Terms = Pick<
 >; // prettier-ignore
 
 /**
- * The stored terms of a valid definition: unit amounts turned into money at the unit's present rate.
- * `currency` is what the price's is shown with.
+ * The stored terms of a valid definition, with unit amounts converted to money at the unit's current rate.
+ * `currency` is the display form of the price's currency.
  */
 export function priceTerms(
   price: PriceDefinition,
@@ -201,7 +202,7 @@ function tierRecords(tiers: readonly TierDefinition[] | null | undefined): Price
   }));
 }
 
-/** Symbol of the unit, then the amount, padded as its base currency is: `cr250.00` (billing 2.6). */
+/** Symbol of the unit, then the amount, padded like its base currency: `cr250.00` (billing 2.6). */
 function displayInUnit(amount: Decimal, unit: Pick<PriceUnit, 'symbol' | 'base_currency'>): string {
   const digits = Math.max(minorDigits(unit.base_currency), amount.decimalPlaces());
   return `${unit.symbol}${amount.toFixed(digits)}`;

@@ -10,13 +10,13 @@ import type { Price } from '../../../schemas/price.ts';
 
 export interface PriceEntity {
   readonly id: string;
-  /** What a price of it is called when it has no name of its own; null where the entity has none. */
+  /** Default name of the entity's prices; null if the entity has none. */
   readonly name: string | null;
 }
 
 /**
- * The record that a price is to belong to. 404 when it does not exist in the scope, 400 when it is
- * archived: nothing could be sold through it any more. It is not archived before the transaction ends.
+ * The record that owns a new price. 404 if it does not exist in the scope, 400 if it is archived: nothing can
+ * be sold through it. Prevents its archiving until the transaction ends.
  */
 export async function getPriceEntity(
   db: Transaction,
@@ -35,7 +35,7 @@ export async function getPriceEntity(
   return { id: row.id, name: row.name };
 }
 
-/** What a price of the entity is called without a name of its own; null where the entity has none. */
+/** Default name of the entity's prices; null if the entity has none. */
 export async function findEntityName(
   db: Transaction,
   scope: Scope,

@@ -12,10 +12,10 @@ import { findMeters } from '../meters/repository.ts';
 import { findEmbeddedPlans } from '../offers/plan-rows.ts';
 import { findPriceUnits } from '../price-units/repository.ts';
 
-/** A price as stored, without what is embedded in answers. */
+/** A price as stored, without embedded records. */
 export type PriceRow = z.infer<z.ZodObject<typeof priceFields>>;
 
-/** What is inserted: everything but what the database numbers and what is a second name. */
+/** The inserted columns: all except those the database fills in and those that are aliases. */
 export type NewPriceRow = Omit<PriceRow, 'sequence' | 'trial_period_days'>;
 
 const prices = tableOf<PriceRow, NewPriceRow>({
@@ -36,16 +36,16 @@ const prices = tableOf<PriceRow, NewPriceRow>({
   },
 });
 
-/** The price, ended ones included. 404 for an unknown one and for that of another scope. */
+/** The price, including ended ones. 404 if it is unknown or belongs to another scope. */
 export const getPrice = prices.get;
-/** The prices with these ids, in no order. */
+/** Prices of the scope with these ids, unordered. */
 export const findPrices = prices.find;
 export const lockPrice = prices.lock;
 export const insertPrice = prices.insert;
 
 /**
- * Published prices of the entities, newest first: every version, or without those whose end has come
- * by `notEndedAt`.
+ * Published prices of the entities, newest first: every version, or only those that have not ended by
+ * `notEndedAt`.
  */
 export async function findPricesOfEntities(
   db: Db,
@@ -65,7 +65,7 @@ export async function findPricesOfEntities(
      order by created_at desc, id desc`;
 }
 
-/** The published price with the key that has no end. 404 when there is none. */
+/** The published price with the key that has no end. 404 if there is none. */
 export async function getPriceByLookupKey(db: Db, scope: Scope, key: string): Promise<PriceRow> {
   const [row] = await db<PriceRow[]>`
     select ${prices.columns(db)} from prices
@@ -91,7 +91,7 @@ export interface PriceFilter {
   readonly search: Search;
 }
 
-/** Prices that match, without those whose end has come by `now` unless they are asked for. */
+/** Matching prices, without those that ended by `now` unless requested. */
 export async function searchPrices(
   db: Db,
   scope: Scope,
@@ -138,7 +138,7 @@ export interface PriceEmbeds {
   readonly features?: boolean;
 }
 
-/** Prices as they are answered, in the same order, with what is asked for embedded. */
+/** Prices as answered, in the same order, with the requested records embedded. */
 export async function priceAnswers(
   db: Db,
   scope: Scope,
@@ -186,8 +186,8 @@ export async function priceAnswers(
 }
 
 /**
- * Changes text, or sets the end. Terms never change: that is what versions are for. An end takes the next
- * sequence number, because subscriptions have to hear of it.
+ * Changes text, or sets the end. Terms never change: a change of terms makes a version. An end takes the next
+ * sequence number, so that subscriptions notice it.
  */
 export async function updatePriceRow(
   tx: Transaction,

@@ -29,7 +29,7 @@ import {
 } from './repository.ts';
 import { updatePrice } from './update-price.ts';
 
-/** A single price, with what it is always read with and what is asked for besides. */
+/** A single price with its default and its requested embedded records. */
 async function read({ deps, scope, query }: ReadCall, row: PriceRow): Promise<Price> {
   const { expand } = query.search;
   const [price] = await priceAnswers(deps.pool, scope, [row], {

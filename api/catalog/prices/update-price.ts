@@ -13,8 +13,8 @@ import { findEntityName } from './price-entity.ts';
 import { insertPrice, lockPrice, updatePriceRow, type PriceRow } from './repository.ts';
 
 /**
- * Changes a price: text in place, terms by ending the price and starting its next version at the same
- * instant (billing 2.7). Answers the price that is in force from then on.
+ * Changes a price: text in place, terms by ending the price and starting its next version at the same instant
+ * (billing 2.7). Returns the price in force from then on.
  */
 export async function updatePrice(
   tx: Transaction,
@@ -24,7 +24,7 @@ export async function updatePrice(
   body: UpdatePriceBody,
 ): Promise<PriceRow> {
   const { scope } = caller;
-  // The group before its member, as when the group is archived: neither waits for the other.
+  // Locks the group before its member, as archiving a group does, to avoid a deadlock.
   if (body.group_id) await assertPriceGroup(tx, scope, body.group_id);
   const price = await lockPrice(tx, scope, id);
   const plan = planPriceEdit(price, pricingEdit(body), isoTime(deps.clock.now()));
@@ -48,14 +48,14 @@ export async function updatePrice(
   });
 }
 
-/** The terms that were sent. A price has no term that could be cleared but its bucket. */
+/** The terms in the request. The bucket is the only term that can be cleared. */
 function pricingEdit(body: UpdatePriceBody): PriceEdit {
   const { display_name, description, lookup_key, metadata, group_id, bucket_size, ...terms } = body;
   const given = Object.entries(terms).filter(([, value]) => value != null);
   return { ...Object.fromEntries(given), ...(bucket_size === undefined ? {} : { bucket_size }) };
 }
 
-/** Absent is unchanged, null clears. */
+/** Absent means unchanged, null clears. */
 function textChanges(price: PriceRow, body: UpdatePriceBody) {
   return {
     description: body.description === undefined ? price.description : body.description,
@@ -65,7 +65,7 @@ function textChanges(price: PriceRow, body: UpdatePriceBody) {
   };
 }
 
-/** A price whose name is cleared has the one that it gets at create: its meter's, or its owner's. */
+/** A cleared name falls back to the default at creation: the name of the meter or of the owner. */
 async function nameOf(
   tx: Transaction,
   scope: Scope,
@@ -77,7 +77,7 @@ async function nameOf(
   return await findEntityName(tx, scope, price.entity_type, price.entity_id);
 }
 
-/** The rules name a price's unit terms as a create has them; an update has fields of its own for them. */
+/** Maps error paths: the rules use the unit fields of a create, an update has its own. */
 async function inFieldsOfUpdate<Value>(work: () => Promise<Value>): Promise<Value> {
   try {
     return await work();

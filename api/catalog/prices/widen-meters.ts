@@ -5,8 +5,9 @@ import type { Caller } from '../../conventions/record.ts';
 import type { PriceRow } from './repository.ts';
 
 /**
- * Usage rows keep only the properties that somebody asks for. A price that filters on a new one makes a
- * version of its meter that keeps it. In id order, so that two callers never wait for each other.
+ * Usage rows store only the properties that a meter or a price uses. A price that filters on a new property
+ * creates a version of its meter that keeps it. Meters are locked in id order, so that two callers never
+ * deadlock.
  */
 export async function widenMeters(
   tx: Transaction,

@@ -5,19 +5,22 @@ import { newRecord, type Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { insertTaxAssociation, shareTaxRateByCode, type TaxAssociationRow } from './repository.ts';
 
-/** What a tax rate is associated with. The caller checks that it exists. */
+/** The entity that a tax rate is associated with. The caller checks that it exists. */
 export interface TaxedEntity {
   readonly type: TaxAssociation['entity_type'];
   readonly id: string;
 }
 
-/** Terms of an association, without the entity that it is for. */
+/** Terms of an association, without its entity. */
 export type TaxAssociationTerms = Omit<
   CreateTaxAssociationBody,
   'entity_type' | 'entity_id' | 'external_customer_id'
 >;
 
-/** Associates the published rate with the code with an entity (money 13.5). 404 for an unknown code. */
+/**
+ * Associates the published rate with this code with an entity (money 13.5). 404 for an unknown
+ * code.
+ */
 export async function associateTaxRate(
   tx: Transaction,
   deps: BillingDeps,
@@ -29,7 +32,7 @@ export async function associateTaxRate(
   return { ...(await insertTaxAssociation(tx, row, rate.code)), tax_rate: null };
 }
 
-/** An association that is not stored yet, with its rate, which is not archived meanwhile. */
+/** An association not stored yet, with its rate, which cannot be archived in the meantime. */
 export async function newTaxAssociation(
   tx: Transaction,
   deps: Pick<BillingDeps, 'ids' | 'clock'>,

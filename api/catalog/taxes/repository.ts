@@ -12,7 +12,7 @@ import { byId, tableOf } from '../../../postgres/table.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 import type { TaxAssociation, TaxRate } from '../../../schemas/tax.ts';
 
-/** A rate as it is written: it has no fixed amount. */
+/** A rate as written: without a fixed amount. */
 type NewTaxRate = Omit<TaxRate, 'fixed_value'>;
 
 const rates = tableOf<TaxRate, NewTaxRate>({
@@ -26,15 +26,18 @@ const rates = tableOf<TaxRate, NewTaxRate>({
   taken: { tax_rates_code_key: ({ code }) => alreadyExists('tax rate', 'code', code ?? '') },
 });
 
-/** The rate, archived ones included. 404 for an unknown one and for that of another scope. */
+/** The rate, including archived ones. 404 if it is unknown or belongs to another scope. */
 export const getTaxRate = rates.get;
-/** The rates with these ids, in no order. */
+/** Rates of the scope with these ids, unordered. */
 export const findTaxRates = rates.find;
 export const lockTaxRate = rates.lock;
 export const insertTaxRate = rates.insert;
 export const updateTaxRateRow = rates.change;
 
-/** The published rate with the code, which stays until the transaction ends. 404 when there is none. */
+/**
+ * The published rate with the code, locked against archiving until the transaction ends. 404 if there is
+ * none.
+ */
 export async function shareTaxRateByCode(
   tx: Transaction,
   scope: Scope,
@@ -55,7 +58,7 @@ export interface TaxRateFilter {
   readonly search: Search;
 }
 
-/** Archived rates are left out unless a status is asked for. */
+/** Leaves out archived rates unless a status is requested. */
 export function searchTaxRates(
   db: Db,
   scope: Scope,
@@ -107,7 +110,7 @@ export async function findTaxAssociation(
   return association!;
 }
 
-/** Published associations of one entity, ended ones included, with their rates. */
+/** Published associations of one entity, including ended ones, with their rates. */
 export async function findTaxAssociationsOf(
   db: Db,
   scope: Scope,
@@ -124,12 +127,15 @@ export async function findTaxAssociationsOf(
   return await withTaxRates(db, scope, rows);
 }
 
-/** An association with what of its rate decides, and whose it is. */
+/** An association with the rate fields that decide the tax, and its owner. */
 export interface OwnedTaxAssociation extends ResolvableTax {
   readonly entity_id: string;
 }
 
-/** Published associations that may tax invoices of these owners: theirs and the tenant's, highest priority first. */
+/**
+ * Published associations that may tax invoices of these owners: their own and the tenant's, highest priority
+ * first.
+ */
 export function findOwnedTaxes(
   db: Db,
   scope: Scope,

@@ -4,7 +4,7 @@ import type { BillingDeps } from '../../deps.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
 import { customerAnswer, lockCustomer, updateCustomerRow } from './repository.ts';
 
-/** Archives a customer: still readable by id, and the external id is free again. */
+/** Archives a customer. It stays readable by id, and its external id can be used again. */
 export async function archiveCustomer(
   tx: Transaction,
   deps: BillingDeps,

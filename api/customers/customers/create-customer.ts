@@ -14,9 +14,9 @@ import { linkCustomer } from './link-customer.ts';
 import { customerAnswer, insertCustomer, type CustomerRow } from './repository.ts';
 
 /**
- * Makes a customer, with the tax rates and the links to providers that are named. 409 when a published one
- * has the external id. A customer without any of these is one statement, which travels to the server and
- * back once, begin and commit with it, where a transaction of steps makes three trips.
+ * Creates a customer with the given tax rates and provider links. 409 if a published customer has the
+ * external id. A customer without any of these takes one statement, which makes one round trip including
+ * begin and commit; a transaction of steps makes three.
  */
 export async function createCustomer(
   pool: Pool,
@@ -68,7 +68,7 @@ export async function createCustomer(
   });
 }
 
-/** Contact persons with every key; a new one gets an id, a known one keeps it. */
+/** Contact persons with every key; a new one gets an id, an existing one keeps it. */
 export function contactPersons(
   deps: Pick<BillingDeps, 'ids'>,
   persons: readonly ContactPersonBody[],

@@ -9,8 +9,9 @@ import type { Caller } from '../../conventions/record.ts';
 const FIELD = 'integration_entity_mapping';
 
 /**
- * Says what the customer is at connected providers, newest last. 400 with the place in the list for a provider
- * that is not connected, 409 for one that the customer, or whose customer, is linked to already.
+ * Links the customer to records of connected providers, newest last. 400 with the place in the list for a
+ * provider that is not connected; 409 if the customer is already linked at the provider, or the provider's
+ * record to another customer.
  */
 export async function linkCustomer(
   tx: Transaction,
@@ -31,7 +32,7 @@ export async function linkCustomer(
   return mappings;
 }
 
-/** Refuses links of a customer that name another one. */
+/** Refuses links in a customer's body that name another customer. */
 export function assertOwnLinks(customerId: string, links: readonly CustomerLinkBody[]): void {
   const index = links.findIndex(({ entity_id }) => entity_id && entity_id !== customerId);
   if (index >= 0)

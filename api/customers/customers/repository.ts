@@ -13,7 +13,7 @@ import { findPage, hasKeys, metadataCondition } from '../../../postgres/search.t
 import type { Customer } from '../../../schemas/customer.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 
-/** A customer as stored, with what it is elsewhere. */
+/** A customer as stored, with its provider links. */
 export type CustomerRow = Omit<Customer, 'parent_customer_id' | 'parent_customer'>;
 
 const columns = (db: Db) => db`
@@ -32,7 +32,7 @@ const columns = (db: Db) => db`
         and m.entity_type = 'customer' and m.entity_id = customers.id and m.status = 'published'),
     '[]') as integrations`;
 
-/** An instant inside JSON, as it is in a column: UTC with milliseconds. */
+/** An instant inside JSON, formatted as in a column: UTC with milliseconds. */
 const utcText = (db: Db, column: Fragment): Fragment =>
   db`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
@@ -42,14 +42,14 @@ export const customerAnswer = (row: CustomerRow): Customer => ({
   parent_customer: null,
 });
 
-/** The customer, archived ones included. 404 for a missing and for another scope's. */
+/** The customer, including archived ones. 404 if it does not exist or belongs to another scope. */
 export async function getCustomer(db: Db, scope: Scope, id: string): Promise<Customer> {
   const [row] = await findCustomers(db, scope, [id]);
   if (row === undefined) throw notFound('Customer', id);
   return row;
 }
 
-/** Those of the customers that exist in the scope, in no order. */
+/** Customers of the scope with these ids, unordered. */
 export async function findCustomers(
   db: Db,
   scope: Scope,
@@ -61,7 +61,7 @@ export async function findCustomers(
   return rows.map(customerAnswer);
 }
 
-/** The published customer under that external id. 404 when there is none. */
+/** The published customer with that external id. 404 if there is none. */
 export async function getCustomerByExternalId(
   db: Db,
   scope: Scope,
@@ -97,7 +97,7 @@ export interface CustomerFilter {
   readonly search: Search;
 }
 
-/** Archived customers are found too unless a status is asked for (specification, Customer). */
+/** Includes archived customers unless a status is requested (specification, Customer). */
 export async function searchCustomers(
   db: Db,
   scope: Scope,
@@ -129,7 +129,10 @@ const written = (db: Db, row: Partial<CustomerRow>) => ({
   ...('metadata' in row ? { metadata: db.json(row.metadata ?? {}) } : {}),
 });
 
-/** Writes the row. With `created`, the payload of `customer.created`, the notification too, in the same statement. */
+/**
+ * Writes the row. `created` is the payload of `customer.created`: if given, the same statement writes the
+ * notification.
+ */
 export async function insertCustomer(
   db: Db,
   row: Omit<CustomerRow, 'integrations'>,

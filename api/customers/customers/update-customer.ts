@@ -8,7 +8,7 @@ import { contactPersons } from './create-customer.ts';
 import { assertOwnLinks, linkCustomer } from './link-customer.ts';
 import { customerAnswer, lockCustomer, updateCustomerRow, type CustomerRow } from './repository.ts';
 
-/** Changes a customer, named by id, by external id, or by both when they mean the same one. */
+/** Changes a customer, named by id, by external id, or by both if they name the same customer. */
 export async function updateCustomer(
   tx: Transaction,
   deps: BillingDeps,
@@ -52,10 +52,10 @@ export async function updateCustomer(
   return answer;
 }
 
-/** Former external ids, newest last, as far as they fit into a value of metadata. */
+/** Maximum length of the former external ids in metadata; the newest stands last. */
 const OLD_IDS_LENGTH_MAX = 10_000;
 
-/** Metadata that remembers the external id which another one replaces (recorded of the reference: Customers). */
+/** Keeps the replaced external id in the metadata (recorded of the reference: Customers). */
 function renamed(customer: CustomerRow, body: UpdateCustomerBody): Partial<CustomerRow> {
   if (body.external_id === undefined || body.external_id === customer.external_id) return {};
   const metadata = body.metadata ?? customer.metadata;

@@ -6,7 +6,10 @@ import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { associateTaxRate } from '../../catalog/taxes/associate-tax-rate.ts';
 
-/** Associates a rate with a customer, a subscription, an invoice or the whole tenant. 404 for an unknown one. */
+/**
+ * Associates a rate with a customer, a subscription, an invoice or the whole tenant. 404 if the rate or the
+ * entity is unknown.
+ */
 export async function createTaxAssociation(
   tx: Transaction,
   deps: BillingDeps,
@@ -20,7 +23,7 @@ export async function createTaxAssociation(
   return association;
 }
 
-/** An `external_customer_id` can only be a customer's. */
+/** An `external_customer_id` implies a customer. */
 function entityTypeOf(body: CreateTaxAssociationBody): TaxAssociation['entity_type'] {
   if (!body.external_customer_id) {
     if (!body.entity_type) throw invalidField('entity_type', 'is required');

@@ -19,7 +19,7 @@ import {
   type TaxAssociationFilter,
 } from '../../catalog/taxes/repository.ts';
 
-/** 404 for an unknown `external_customer_id`; 400 beside another entity than that customer. */
+/** 404 for an unknown `external_customer_id`; 400 if combined with an entity other than that customer. */
 async function findAssociations(
   db: Db,
   scope: Scope,

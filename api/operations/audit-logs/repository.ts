@@ -6,7 +6,7 @@ import type { Page } from '../../../schemas/search.ts';
 
 type Filter = z.output<typeof AuditLogSearch.query>;
 
-/** What was changed in the environment and in the tenant as a whole, newest first. Reads only: triggers write. */
+/** Changes in the environment and in the tenant as a whole, newest first. Read-only: triggers write. */
 export function searchAuditLogs(db: Db, scope: Scope, filter: Filter): Promise<Page<AuditLog>> {
   const { entity_type, entity_id, action, actor_kind, user_id, key_id, request_id } = filter;
   const given = { entity_type, entity_id, action, actor_kind, user_id, key_id, request_id };

@@ -1,15 +1,15 @@
-/** One thing that was looked at. */
+/** Result of one check. */
 export interface Check {
   readonly name: string;
-  /** What was found, in a few words. */
+  /** The finding, in a few words. */
   readonly found: string;
-  /** What mends it; null if nothing is wrong. */
+  /** The remedy; null if nothing is wrong. */
   readonly mend: string | null;
 }
 
 export const fine = (name: string, found: string): Check => ({ name, found, mend: null });
 
-/** `mend` counts only where something is wrong. */
+/** `mend` is used only if something is wrong. */
 export const check = (name: string, found: string, isWrong: boolean, mend: string): Check => ({
   name,
   found,

@@ -11,9 +11,9 @@ export function readProgress(db: Db): Promise<Progress[]> {
 }
 
 export interface RepairFacts {
-  /** Partitions whose last day is written again. */
+  /** Partitions whose last day is being replayed. */
   readonly replays: number;
-  /** Since when the sealer's lease has run out, in seconds; null while a sealer works. */
+  /** Seconds since the sealer's lease expired; null while a sealer works. */
   readonly sealer_away_seconds: number | null;
   readonly rebuild_requested: boolean;
 }
@@ -36,7 +36,7 @@ export interface IncompleteMeters {
   readonly set_aside: number;
 }
 
-/** Meter versions that do not count, or do not count yet: of one environment, or of all (null). */
+/** Meter versions that do not count, or do not count yet, of one environment or of all (null). */
 export async function readIncompleteMeters(db: Db, scope: Scope | null): Promise<IncompleteMeters> {
   const own = scope === null ? db`true` : inScope(db, scope);
   const [row] = await db<IncompleteMeters[]>`
@@ -78,7 +78,10 @@ export async function readConnections(db: Db): Promise<ConnectionFacts> {
   return row!;
 }
 
-/** Seconds since the note of progress up to which records may leave the log; null: there is none yet. */
+/**
+ * Age of the oldest stored progress, up to which records may be deleted from the log, in seconds; null if
+ * there is none yet.
+ */
 export async function readOldestProgress(db: Db): Promise<number | null> {
   const [row] = await db<{ seconds: number | null }[]>`
     select extract(epoch from now() - min(minute))::int as seconds from stream_progress_history`;

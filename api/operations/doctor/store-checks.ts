@@ -3,15 +3,15 @@ import type { Db } from '../../../postgres/client.ts';
 import { check, type Check } from './check.ts';
 import { readConnections, readJobs, readOldestProgress, type JobFacts } from './repository.ts';
 
-/** ClickHouse delays inserts from 1,000 parts of a partition on. */
+/** ClickHouse delays inserts at 1,000 parts in a partition. */
 const PARTS_MAX = 300;
 const CONNECTIONS_SHARE_MAX = 0.8;
-/** No job is scheduled more rarely than once a day. */
+/** Every job runs at least once a day. */
 const JOB_SECONDS_MAX = 26 * 3_600;
-/** Notes of progress are kept for 48 h and tidied up every hour. */
+/** Progress records are kept for 48 h and deleted hourly. */
 const HISTORY_SECONDS_MAX = 50 * 3_600;
 
-/** What only the operator may see: the stores and the jobs of all tenants. */
+/** Checks for the operator only: the stores and the jobs of all tenants. */
 export async function checkStores(db: Db, clickhouse: ClickHouse): Promise<Check[]> {
   const [parts, connections, jobs, oldest] = await Promise.all([
     mostParts(clickhouse),
@@ -74,7 +74,7 @@ export function checkJobs(jobs: readonly JobFacts[]): Check[] {
       error !== null || isLate,
       error === null
         ? 'no process runs it: start the jobs role'
-        : 'it runs again by itself: mend what the error names; the log of the jobs role has the rest',
+        : 'it is retried automatically: mend what the error names; the log of the jobs role has the rest',
     );
   });
 }

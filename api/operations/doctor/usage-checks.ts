@@ -6,13 +6,11 @@ import { readIncompleteMeters, readProgress, readRepairs, type Progress } from '
 export interface UsageCheckDeps {
   readonly db: Db;
   readonly positions: () => Promise<readonly PartitionPositions[]>;
-  /** Waits between two looks at the progress of the stream. */
+  /** Waits between two reads of the stream's progress. */
   readonly pause: () => Promise<void>;
 }
 
-/**
- * Whether usage is current and complete. `scope`: whose meters are looked at; null: those of all tenants.
- */
+/** Whether usage is current and complete. `scope` selects the meters; null means those of all tenants. */
 export async function checkUsage(deps: UsageCheckDeps, scope: Scope | null): Promise<Check[]> {
   const { db } = deps;
   const [lag, repairs, meters] = await Promise.all([
@@ -48,7 +46,7 @@ export async function checkUsage(deps: UsageCheckDeps, scope: Scope | null): Pro
   ];
 }
 
-/** A stream that falls behind for a moment is at work; one that stands still with records before it is not. */
+/** A stream that is behind but advancing is healthy; one that does not advance while records wait is not. */
 async function checkLag({ db, positions, pause }: UsageCheckDeps): Promise<Check> {
   const before = lagOf(await positions(), await readProgress(db));
   if (before.records === 0n) return check('log lag', 'none', false, '');

@@ -25,9 +25,8 @@ const COLUMNS: readonly ExportColumn<RawEventRow>[] = [
 ];
 
 /**
- * Accepted copies in the order of their time, then their id, one part after another; the copy that counts
- * has `is_canonical`. A part that is asked for again with its cursor is the same but for copies that have
- * arrived since.
+ * Accepted copies in time order, then id order, part by part; the canonical copy has `is_canonical`. A part
+ * requested again with its cursor is the same except for copies that have arrived since.
  */
 export async function exportEvents(
   deps: Pick<ApiDeps, 'eventReader' | 'clock'>,
@@ -45,7 +44,7 @@ export async function exportEvents(
     event_id: null,
     source: query.source || null,
     start: Date.parse(start),
-    // Both ends of a search belong to it.
+    // The search includes both ends.
     end: Date.parse(end) - 1,
     property_filters: {},
     sort: 'timestamp',
@@ -74,7 +73,7 @@ export async function exportEvents(
   return part.end(after === null ? null : cursorOf(after));
 }
 
-/** Null when so many events are more than one answer of the store may hold: those with long properties. */
+/** Null if so many events exceed the store's answer limit: events with long properties. */
 async function listed(
   deps: Pick<ApiDeps, 'eventReader'>,
   search: EventSearch,
@@ -93,15 +92,15 @@ interface Key {
   readonly event_id: string;
 }
 
-/** Behind every copy of an event and time. */
+/** Sorts after every copy of an event and time. */
 const BEHIND = { side: 'behind', position: null, event_name: null } as const;
 
-/** Copies of one event and time that are looked for at once; a client repeats itself less often. */
+/** Maximum copies of one event and time per query; clients repeat an event less often. */
 const COPIES_MAX = 10_000;
 
 /**
- * A page with every copy of its last event: the cursor names a time and an id, and the next page begins
- * behind all that bear both.
+ * A page with every copy of its last event. The cursor names a time and an id, and the next page begins after
+ * all copies with both.
  */
 async function withCopiesOfLast(
   deps: Pick<ApiDeps, 'eventReader'>,
@@ -127,6 +126,6 @@ function keyOf(cursor: string): Key {
   const text = Buffer.from(cursor, 'base64url').toString();
   const [, timestamp, event_id] = /^(\d{1,15}):(.+)$/s.exec(text) ?? [];
   if (timestamp === undefined || event_id === undefined || /[\u0000\ufffd]/.test(event_id))
-    throw invalidField('cursor', 'is none that an export has given');
+    throw invalidField('cursor', 'must be a cursor that an export returned');
   return { timestamp: Number(timestamp), event_id };
 }

@@ -2,27 +2,27 @@ import { createHash } from 'node:crypto';
 import { writeCsv, type CsvCell } from '../../../platform/csv/write-csv.ts';
 import type { EXPORT_FORMATS } from '../../../schemas/words.ts';
 
-/** The text of a part may grow to this, plus the rows of one question to the store. */
+/** Maximum size of a part's text, plus the rows of one query. */
 const PART_CHARACTERS_MAX = 16 * 1024 * 1024;
 
 export interface ExportColumn<Row> {
   readonly name: string;
   cell(row: Row): CsvCell;
-  /** A number of ours as text, which keeps its sign. */
+  /** A number of the product as text; its sign is kept. */
   readonly decimal?: boolean;
 }
 
-/** A part of an export, whole: it is answered with its checksum, or not at all. */
+/** One complete part of an export, answered with its checksum. */
 export interface ExportPart {
   readonly text: string;
   readonly rows: number;
-  /** Where the next part begins; null behind the last row. */
+  /** Start of the next part; null after the last row. */
   readonly next_cursor: string | null;
 }
 
 /**
- * Gathers a part: rows are written as they come and not kept, until there are `limit` of them or 16 MiB
- * of text. A CSV part begins with its column names, so that each part is a file.
+ * Builds a part: rows are serialized as they arrive and not kept, until there are `limit` rows or 16 MiB of
+ * text. A CSV part begins with its column names, so each part is a file.
  */
 export class PartWriter<Row> {
   readonly #columns: readonly ExportColumn<Row>[];
@@ -45,12 +45,12 @@ export class PartWriter<Row> {
     this.#text = format === 'csv' ? writeCsv([columns.map(({ name }) => name)]) : '';
   }
 
-  /** How many rows it still takes; 0 when the text is long enough. */
+  /** How many more rows it takes; 0 if the text has reached its limit. */
   get room(): number {
     return this.#text.length >= PART_CHARACTERS_MAX ? 0 : Math.max(0, this.#limit - this.#rows);
   }
 
-  /** `record`: a row as a line of JSON. */
+  /** `record` converts a row to an object, written as a line of JSON. */
   write(rows: readonly Row[], record: (row: Row) => object): void {
     this.#rows += rows.length;
     if (rows.length === 0) return;
@@ -68,7 +68,7 @@ export class PartWriter<Row> {
   }
 }
 
-/** Puts what a client needs to check a part and to ask for the next one beside it. */
+/** Sets the headers with which a client checks the part and requests the next one. */
 export function sendPart(
   call: { setHeader(name: string, value: string): void },
   part: ExportPart,

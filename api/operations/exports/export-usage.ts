@@ -11,7 +11,7 @@ import { askedVersion } from '../../usage/quantities/meter-usage.ts';
 import { rangeOf } from '../../usage/quantities/range.ts';
 import { PartWriter, type ExportColumn, type ExportPart } from './export-part.ts';
 
-/** Customers whose usage is asked for in one question to the store. */
+/** Customers per usage query. */
 const PAGE_CUSTOMERS = 100;
 
 type ExportedUsage = UsageRow & {
@@ -31,9 +31,9 @@ const COLUMNS: readonly ExportColumn<ExportedUsage>[] = [
 ];
 
 /**
- * What each customer of the environment used of a meter in `[start_time, end_time)`, by the external id's order:
- * the quantities that an invoice over the same time has. Usage may come before the record of who used
- * it, and stays when that goes. Customers without usage have no row; those of one customer stay in one part.
+ * Usage of a meter per customer of the environment in `[start_time, end_time)`, by external id: the same
+ * quantities as an invoice over that time. Usage may exist before the customer's record, and stays when the
+ * record is deleted. Customers without usage have no row; rows of one customer stay in one part.
  */
 export async function exportUsage(
   deps: ApiDeps,
@@ -98,6 +98,6 @@ export async function exportUsage(
 function customerOf(cursor: string): string {
   const text = Buffer.from(cursor, 'base64url').toString();
   if (text === '' || /[\u0000\ufffd]/.test(text))
-    throw invalidField('cursor', 'is none that an export has given');
+    throw invalidField('cursor', 'must be a cursor that an export returned');
   return text;
 }

@@ -8,8 +8,8 @@ import { insertTask } from '../tasks/repository.ts';
 import { findOpenPriceSync } from './repository.ts';
 
 /**
- * Makes the task that brings the plan's prices to its running subscriptions (billing 2.8), or
- * answers the one that is under way. 404 for a plan that does not exist.
+ * Creates the task that applies the plan's prices to its running subscriptions (billing 2.8), or
+ * returns the open one. 404 if the plan does not exist.
  */
 export async function requestPriceSync(
   tx: Transaction,
@@ -19,7 +19,7 @@ export async function requestPriceSync(
 ): Promise<TaskRow> {
   const { scope } = caller;
   await getPlanRow(tx, scope, planId);
-  // One request at a time looks for an open task and makes one.
+  // Serializes requests: only one at a time looks for an open task and creates one.
   await tx`select 1 from plans where ${inScope(tx, scope)} and id = ${planId} for no key update`;
   const open = await findOpenPriceSync(tx, scope, planId);
   if (open !== null) return open;

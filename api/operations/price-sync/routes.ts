@@ -3,7 +3,7 @@ import { IdParams } from '../../../schemas/primitives.ts';
 import { route } from '../../conventions/route.ts';
 import { requestPriceSync } from './request-price-sync.ts';
 
-/** The older and the newer name of one and the same sync. */
+/** The older and the newer path of the same sync. */
 export const priceSyncRoutes = (['', '/v2'] as const).map((version) =>
   route({
     method: 'POST',

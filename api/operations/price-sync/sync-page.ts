@@ -14,15 +14,15 @@ import type { Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changeTask, getTask, lockTask } from '../tasks/repository.ts';
 
-/** Subscriptions in one transaction. */
+/** Subscriptions per transaction. */
 const PAGE_SUBSCRIPTIONS = 50;
 const SUMMARY_ROWS = 10;
 const REASON_LENGTH_MAX = 300;
 
 /**
- * The next page of a price sync. Subscriptions and progress are written in one transaction, so that an
- * interrupted task goes on behind the last one that was done. A subscription that is refused is left as it
- * is, and the task says which and why. Answers whether there is more to do.
+ * The next page of a price sync. Subscriptions and progress are written in one transaction, so an interrupted
+ * task continues after the last one done. A refused subscription stays unchanged, and the task reports which
+ * one and why. Returns whether there is more to do.
  */
 export async function syncPage(
   deps: BillingDeps,
@@ -57,7 +57,7 @@ export async function syncPage(
         return { changed, refusal: null };
       });
     } catch (error) {
-      // A page falls apart into its halves; what fails alone is the progress of that one.
+      // A page is split in halves; a subscription that fails alone is recorded as progress.
       if (part.length > 1 || !(error instanceof BillingError) || error.kind === 'unavailable')
         throw error;
       deps.log.warn({ subscription_id: part[0], err: error, ...scope }, 'prices not synced');
@@ -81,7 +81,7 @@ const isOpen = ({ task_status }: TaskRow): boolean =>
 
 interface Progress {
   readonly changed: number;
-  /** Why the one subscription of the part was refused. */
+  /** Why the only subscription of the part was refused. */
   readonly refusal: string | null;
   readonly isLast?: boolean;
 }
@@ -106,7 +106,7 @@ function progressed(
     processed_records,
     successful_records: processed_records - failed_records,
     failed_records,
-    // Subscriptions may have ended since they were counted, or moved to the plan.
+    // Subscriptions may have ended since the count, or moved to the plan.
     total_records: isLast ? processed_records : Math.max(task.total_records, processed_records),
     error_summary: summary.length === 0 ? null : summary.join('\n'),
     metadata: {

@@ -9,7 +9,7 @@ const columns = (db: Db) => db`
   id, tenant_id, environment_id, connection_id, entity_type, "interval", enabled, job_config, status,
   created_at, updated_at, created_by, updated_by`;
 
-/** The task, archived ones included. 404 for a missing and for another scope's. */
+/** The task, including archived ones. 404 if it does not exist or belongs to another scope. */
 export async function getScheduledTask(db: Db, scope: Scope, id: string): Promise<ScheduledTask> {
   const [row] = await db<ScheduledTask[]>`
     select ${columns(db)} from scheduled_tasks where ${inScope(db, scope)} and id = ${id}`;
@@ -91,7 +91,7 @@ export interface NewRun extends Scope {
   readonly updated_by: string;
 }
 
-/** Asks for a run; it is pending until an exporter takes it. */
+/** Requests a run; it is pending until an exporter takes it. */
 export async function insertRun(tx: Transaction, { window, ...run }: NewRun): Promise<void> {
   const times = { start_time: window.start, end_time: window.end };
   await tx`insert into scheduled_task_runs ${tx({ ...run, ...times })}`;

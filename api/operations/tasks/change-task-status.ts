@@ -6,8 +6,8 @@ import { changed, type Caller } from '../../conventions/record.ts';
 import { changeTask, lockTask, readUpload } from './repository.ts';
 
 /**
- * A person stops a task (FAILED) or lets it go on where it stopped (PROCESSING). COMPLETED is what the
- * worker says when every row is done: nobody else can make it true.
+ * A person stops a task (FAILED) or resumes it (PROCESSING). Only the worker sets COMPLETED, when every row
+ * is done.
  */
 export async function changeTaskStatus(
   tx: Transaction,
@@ -35,7 +35,7 @@ export async function changeTaskStatus(
     throw invalidOperation(`Task ${id} has no rows left to import.`, 'task_status');
   if (task.entity_type === 'EVENTS' && (await readUpload(tx, task)) === null)
     throw invalidOperation(
-      `The file of task ${id} is no longer kept; send it again and make a task of it.`,
+      `The file of task ${id} is no longer kept; upload it again and create a new task.`,
       'task_status',
     );
   await changeTask(tx, task, {

@@ -4,7 +4,10 @@ import type { BillingDeps } from '../../deps.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { getUpload, insertTask, taskAnswer } from './repository.ts';
 
-/** Makes the task that imports an upload; a worker takes it up (money 19.1). 409 when the upload has one. */
+/**
+ * Creates the task that imports an upload; a worker runs it (money 19.1). 409 if the upload already
+ * has one.
+ */
 export async function createTask(
   tx: Transaction,
   deps: BillingDeps,

@@ -9,9 +9,9 @@ import { eventColumns } from './event-columns.ts';
 import { insertUpload, keptUploadBytes, uploadAnswer } from './repository.ts';
 
 /**
- * Keeps a file of events for a task. It is read to the end first, so that a file that can not be cut
- * into rows is refused here, whole, and a task only meets rows that are wrong by themselves. 413 above
- * 5 MiB decoded, 429 when the environment's files of seven days come to more than 1 GiB.
+ * Stores a file of events for a task. The file is parsed to its end first: a file that cannot be split into
+ * rows is refused here as a whole, and a task finds only rows that are invalid on their own. 413 above 5 MiB
+ * decoded, 429 if the environment's files of seven days exceed 1 GiB.
  */
 export async function createUpload(
   deps: BillingDeps,

@@ -1,11 +1,11 @@
 import { BillingError, type ErrorDetail } from '../../../domain/errors.ts';
 import { PROPERTY_KEYS_MAX } from '../../../schemas/events/event-bodies.ts';
 
-/** What the columns of a file of events are, in their order. */
+/** The columns of a file of events, in order. */
 export type EventColumns = readonly EventColumn[];
 interface EventColumn {
   readonly name: string;
-  /** Of a column `properties.<key>`: the key. Else null. */
+  /** The key of a column `properties.<key>`; else null. */
   readonly property: string | null;
 }
 
@@ -16,9 +16,9 @@ const PROPERTY = 'properties.';
 const COLUMNS_MAX = FIELDS.length + PROPERTY_KEYS_MAX;
 
 /**
- * The columns of the first line (money 19.2): the fields of an event and, for each property,
- * `properties.<key>`. A timestamp is required, because the time at which a file arrives says nothing
- * about its rows. Throws 400 `validation_error` with every column that is missing, unknown or there twice.
+ * Parses the header line (money 19.2): the fields of an event and, for each property,
+ * `properties.<key>`. A timestamp is required: the arrival time of a file does not determine the time of its
+ * rows. Throws 400 `validation_error` with every column that is missing, unknown or duplicate.
  */
 export function eventColumns(header: readonly string[]): EventColumns {
   const names = header.map((name) => name.trim());
@@ -31,7 +31,7 @@ export function eventColumns(header: readonly string[]): EventColumns {
     if (names.indexOf(name) < index) return [problem(where, 'stands twice')];
     if (FIELDS.includes(name) || isProperty(name)) return [];
     const known = `${FIELDS.join(', ')}, and ${PROPERTY}<key> for properties`;
-    return [problem(where, `is no column of an event; there are ${known}`)];
+    return [problem(where, `is not a column of an event; the columns are ${known}`)];
   });
   const missing = REQUIRED.filter((name) => !names.includes(name));
   problems.push(...missing.map((name) => problem(name, 'is required as a column')));
@@ -45,12 +45,12 @@ export function eventColumns(header: readonly string[]): EventColumns {
 const isProperty = (name: string): boolean =>
   name.startsWith(PROPERTY) && name.length > PROPERTY.length && name !== `${PROPERTY}__proto__`;
 
-/** An event as JSON text, or what is wrong with its row. */
+/** An event as JSON text, or the error of its row. */
 export type RowReading = { readonly json: string } | { readonly problem: ErrorDetail };
 
 /**
- * The row as the JSON of one event, to be checked by the rules of `POST /events`. Cells are text, a formula
- * too; an empty cell is a field that was not sent.
+ * The row as the JSON of one event, to be validated by the rules of `POST /events`. Cells are text, even
+ * formulas; an empty cell is an absent field.
  */
 export function readEventRow(columns: EventColumns, cells: readonly string[]): RowReading {
   if (cells.length !== columns.length) {

@@ -34,14 +34,14 @@ export async function insertUpload(db: Db, upload: UploadRow, content: Buffer): 
   await db`insert into uploads ${db({ ...upload, content } as never)}`;
 }
 
-/** Bytes of the files that are kept for an environment. */
+/** Total bytes of the files stored for an environment. */
 export async function keptUploadBytes(db: Db, scope: Scope): Promise<number> {
   const [row] = await db<{ bytes: string }[]>`
     select coalesce(sum(size_bytes), 0) as bytes from uploads where ${inScope(db, scope)}`;
   return Number(row!.bytes);
 }
 
-/** What is known of a file. 404 for a missing, a forgotten and another scope's. */
+/** Metadata of a file. 404 if it does not exist, is deleted or belongs to another scope. */
 export async function getUpload(db: Db, scope: Scope, id: string): Promise<UploadRow> {
   const [row] = await db<UploadRow[]>`
     select ${uploadColumns(db)} from uploads where ${inScope(db, scope)} and id = ${id}`;
@@ -49,7 +49,7 @@ export async function getUpload(db: Db, scope: Scope, id: string): Promise<Uploa
   return row;
 }
 
-/** The file of a task; null when it has been forgotten. */
+/** The file of a task; null if it is deleted. */
 export async function readUpload(db: Db, task: TaskRow): Promise<Buffer | null> {
   const [row] = await db<{ content: Buffer }[]>`
     select content from uploads where ${inScope(db, task)} and id = ${task.upload_id}`;
@@ -68,7 +68,7 @@ export async function insertTask(tx: Transaction, task: TaskRow): Promise<void> 
   }
 }
 
-/** The task. 404 for a missing and for another scope's. */
+/** The task. 404 if it does not exist or belongs to another scope. */
 export async function getTask(db: Db, scope: Scope, id: string): Promise<TaskRow> {
   const [row] = await db<TaskRow[]>`
     select ${taskColumns(db)} from tasks where ${inScope(db, scope)} and id = ${id}`;
@@ -131,11 +131,14 @@ export async function searchTasks(db: Db, scope: Scope, filter: TaskFilter): Pro
   return { ...page, items: page.items.map(taskAnswer) };
 }
 
-/** The outcome of one row: its event id, and for a row that was refused the column and the reason. */
+/** The outcome of one row: its event id, and for a refused row the column and the reason. */
 export type RowResult =
   readonly [event_id: string] | readonly [event_id: string | null, column: string, reason: string];
 
-/** Keeps the outcome of rows `first_row`, `first_row + 1`, … in the transaction that moves the cursor past them. */
+/**
+ * Stores the outcome of rows `first_row`, `first_row + 1`, … in the transaction that moves the cursor past
+ * them.
+ */
 export async function insertResults(
   tx: Transaction,
   task: TaskRow,
@@ -147,7 +150,7 @@ export async function insertResults(
   await tx`insert into task_results ${tx(row)}`;
 }
 
-/** The next run of outcomes from a row on; null behind the last one. */
+/** The next run of outcomes from a row on; null after the last one. */
 export async function nextResults(
   db: Db,
   scope: Scope,
@@ -162,8 +165,7 @@ export async function nextResults(
 }
 
 /**
- * Tasks with work to do, one of each tenant: the one that has waited longest. Spans tenants; for the
- * worker only.
+ * Tasks with work to do, one per tenant: the one that has waited longest. Spans tenants; for the worker only.
  */
 export function openTasks(db: Db, limit: number): Promise<TaskRow[]> {
   return db<TaskRow[]>`

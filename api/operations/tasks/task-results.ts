@@ -6,8 +6,8 @@ import { getTask, nextResults } from './repository.ts';
 const HEADER = ['row_number', 'status', 'event_id', 'column', 'reason'] as const;
 
 /**
- * What became of each row that has been done, as CSV, in the order of the file; `row_number` counts the
- * rows below the first line from 1. Read as it is sent, one run of rows at a time. 404 before the first byte.
+ * The outcome of each processed row as CSV, in file order; `row_number` counts the rows after the header from
+ * 1. Streamed, one run of rows at a time. 404 before the first byte.
  */
 export async function taskResults(db: Db, scope: Scope, id: string): Promise<Readable> {
   await getTask(db, scope, id);

@@ -14,7 +14,7 @@ interface WorkflowRow extends Omit<
   readonly error: string | null;
 }
 
-/** The work of the scope in one form, whatever table it stands in. */
+/** The work of the scope from all tables, in one form. */
 const workflows = (db: Db, scope: Scope): Fragment => db`(
   select id, id as workflow_id, 'EventImport' as workflow_type, ${statusOf(db, db`task_status`)} as workflow_status,
          coalesce(started_at, created_at) as start_time, coalesce(completed_at, failed_at) as close_time,
@@ -70,7 +70,10 @@ export async function searchWorkflows(
   return { ...page, items: page.items.map(workflowAnswer) };
 }
 
-/** The workflow with what happened to it. 404 for a missing and for another scope's, and for another run's id. */
+/**
+ * The workflow with its activities. 404 if it does not exist or belongs to another scope, and for another
+ * run's id.
+ */
 export async function getWorkflow(
   db: Db,
   scope: Scope,
@@ -78,7 +81,7 @@ export async function getWorkflow(
 ): Promise<WorkflowDetails> {
   const [row] = await db<WorkflowRow[]>`
     select ${columns(db)} from ${workflows(db, scope)} where workflow_id = ${workflow_id}`;
-  // A piece of work runs under its own id, once.
+  // Each workflow runs once, under its own id.
   if (row === undefined || run_id !== workflow_id) throw notFound('Workflow', workflow_id);
   const { entity, entity_id, created_by: _, ...execution } = workflowAnswer(row);
   const timeline = timelineOf(row);

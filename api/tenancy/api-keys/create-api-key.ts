@@ -24,16 +24,16 @@ import { getApiKey, insertApiKey, lockMaker } from './repository.ts';
 
 export type KeyCaller = Caller & { readonly identity: Identity };
 
-/** The key, and the record about it. The key is kept nowhere. */
+/** The key and its record. The key itself is not stored. */
 export interface MadeKey {
   readonly secret: ApiKey;
   readonly api_key: string;
 }
 
 /**
- * Makes a key for the caller, or for a service account. It carries the roles that its owner has now; the
- * owner's row is locked, so that no role changes in between (specification, Authentication 6). A key that
- * makes one holds what that will have, and ends with it or after it (tenancy 52).
+ * Creates a key for the caller or for a service account, with the current roles of its owner. The owner's row
+ * is locked, so that no role changes in between (specification, Authentication 6). A key that creates another
+ * one must hold its rights and end no earlier (tenancy 52).
  */
 export async function createApiKey(
   tx: Transaction,
@@ -68,15 +68,15 @@ export async function createApiKey(
   });
 }
 
-/** What a rotation made, and the ids of the keys that changed: they are to be forgotten. */
+/** The new key of a rotation, and the ids of the changed keys, which must be dropped from caches. */
 export interface RotatedKey {
   readonly made: MadeKey;
   readonly changed: readonly string[];
 }
 
 /**
- * A new key with the name, owner and rights of the old one, which goes on working for the overlap and
- * then expires, with the keys that it made; without an overlap they end now.
+ * Creates a key with the name, owner and rights of the old one. The old key works for the overlap and then
+ * expires, with the keys that it created; without an overlap they end now.
  */
 export async function rotateApiKey(
   tx: Transaction,
@@ -94,7 +94,7 @@ export async function rotateApiKey(
   if (old.status !== 'published' || (old.expires_at !== null && old.expires_at <= isoTime(now)))
     throw invalidOperation('The API key was deleted or has expired.');
   const ends = await makersEnd(tx, deps, caller);
-  // First what the old key made: its successor may be one of these, and stays.
+  // Ends the old key's own keys first: the new key may be one of them, and stays.
   const changed =
     overlapSeconds === 0
       ? await endKeys(tx, deps, caller, [id])
@@ -104,8 +104,8 @@ export async function rotateApiKey(
 }
 
 /**
- * Deletes a key, and ends what it made. Answers the ids of all, which are to be forgotten. A key that would
- * end itself by deleting its maker is refused: it would not learn what became of it.
+ * Deletes a key and ends the keys it created. Returns the ids of all, which must be dropped from caches. A
+ * key must not delete its creator: it would end itself before it learns the outcome.
  */
 export async function deleteApiKey(
   tx: Transaction,
@@ -125,20 +125,20 @@ export async function deleteApiKey(
 const isHumanSuperAdmin = ({ user_type, roles }: Identity): boolean =>
   user_type === 'user' && roles.includes('super_admin');
 
-/** 403 unless the key is the caller's own or the caller is super admin. */
+/** 403 unless the key belongs to the caller or the caller is super admin. */
 export function assertOwnKey(caller: KeyCaller, key: ApiKey): void {
   if (caller.identity.roles.includes('super_admin') || key.user_id === caller.user_id) return;
   throw forbidden('Only a super admin may do this with the key of another account.');
 }
 
-/** A person's key is renewed by that person, an account's by itself or by a person who is super admin. */
+/** A person's key is rotated by that person; an account's key by itself or by a person who is super admin. */
 function assertMayRenew({ identity, user_id }: KeyCaller, key: ApiKey): void {
   if ((key.user_id ?? '') === user_id) return;
   if (key.user_type === 'service_account' && isHumanSuperAdmin(identity)) return;
   throw forbidden('A key is renewed by its owner, or for a service account by a super admin.');
 }
 
-/** When the key that asks ends; null: never, as for a person who is logged in. 401 if it has ended. */
+/** End of the calling key; null means never, as for a person in a session. 401 if it has ended. */
 async function makersEnd(
   tx: Transaction,
   deps: BillingDeps,
@@ -154,7 +154,7 @@ async function makersEnd(
 const earlier = (one: string | null, other: string | null): string | null =>
   one === null || (other !== null && other < one) ? other : one;
 
-/** What a publishable key may send; 400 for another key, which sends what its owner may. */
+/** What a publishable key may send; 400 for another key, which may send whatever its owner may. */
 function limitsOf(
   body: CreateApiKeyBody,
 ): Pick<ApiKey, 'allowed_event_names' | 'external_customer_id'> {
@@ -204,7 +204,7 @@ type NewKey = Pick<
 >;
 type Rights = Pick<ApiKey, 'type' | 'roles' | 'permissions'>;
 
-/** 403 unless the caller holds whatever the key will allow: a narrow key makes no wide one. */
+/** 403 unless the caller holds every right of the new key: a key never creates one with more rights. */
 function assertHeld(identity: Identity, rights: Rights): void {
   const isHeld = permissionsOfKey(rights).every((permission) =>
     allows(identity.permissions, permission),
@@ -212,7 +212,7 @@ function assertHeld(identity: Identity, rights: Rights): void {
   if (!isHeld) throw forbidden('Nobody grants more than they hold.');
 }
 
-/** 400 for what the key could not be given: more than its owner holds, or than its type allows. */
+/** 400 for rights that the key cannot have: more than its owner holds, or than its type allows. */
 function assertWithin({ type, roles, permissions }: Rights): void {
   const held = permissionsOf(roles);
   const isPublishable = type === 'publishable_key';

@@ -4,7 +4,7 @@ import { findPage } from '../../../postgres/search.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 import type { ApiKey } from '../../../schemas/tenancy.ts';
 
-/** What `provider` says of a key: it is the service's own. */
+/** `provider` of the service's own keys. */
 export const PROVIDER = 'meterline';
 
 const columns = (db: Db) => db`
@@ -21,7 +21,7 @@ export async function getApiKey(db: Db, scope: Scope, id: string): Promise<ApiKe
   return row;
 }
 
-/** Keys that were not deleted, private ones unless a type is asked for; all owners', or one's. */
+/** Keys that are not deleted, private ones unless a type is requested; of all owners or of one. */
 export function searchApiKeys(
   db: Db,
   scope: Scope,
@@ -50,8 +50,8 @@ export async function insertApiKey(
 }
 
 /**
- * When the key that makes another ends; null: never. Changes the row of the maker, so that whoever ends it
- * at the same time waits for what it makes. Undefined for a key that has ended.
+ * End of the key that creates another; null means never. Updates the creator's row, so that a transaction
+ * that ends it at the same time waits for the new key. Undefined for a key that has ended.
  */
 export async function lockMaker(
   tx: Transaction,

@@ -14,7 +14,7 @@ import { route } from '../../conventions/route.ts';
 import { createApiKey, deleteApiKey, rotateApiKey } from './create-api-key.ts';
 import { searchApiKeys } from './repository.ts';
 
-/** Makes every process forget the keys once they are stored as ended. */
+/** Makes every process drop the keys from its cache once they are stored as ended. */
 function forgetAfterwards(
   { deps, afterCommit }: Pick<Call<BillingDeps, unknown, unknown, unknown>, 'deps' | 'afterCommit'>,
   ids: readonly string[],

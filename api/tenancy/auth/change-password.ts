@@ -11,8 +11,8 @@ import { setPassword, type Person } from './password-resets.ts';
 import { hashPassword, isPassword } from '../users/passwords.ts';
 
 /**
- * Replaces the caller's own password and ends their other sessions. The current one is demanded, and guesses
- * at it count as failed logins do: a stolen session must not become the account.
+ * Replaces the caller's own password and ends their other sessions. Requires the current password; wrong
+ * guesses count as failed logins. A stolen session must not take over the account.
  */
 export async function changePassword(
   deps: ApiDeps,

@@ -8,17 +8,16 @@ import { findPerson, mayHavePassword } from './password-resets.ts';
 
 export interface EmailDeps {
   readonly pool: Db;
-  /** Where people reach the product, without a slash at the end. */
+  /** Base URL at which people reach the product, without a trailing slash. */
   readonly publicUrl: string;
-  /** The instant of sending. */
+  /** The time of sending. */
   readonly nowMs: number;
 }
 
 /**
- * The message of a queued e-mail. Whether the address has an account is looked up here and not in the
- * request, so that the request shows nothing of it; and the token is made here, so that none waits in the
- * queue. Nothing that a caller has chosen stands in a message: it might be written to a stranger. Null when
- * there is nothing to be said.
+ * The message of a queued e-mail. The account is looked up here and not in the request, so that the request
+ * does not reveal whether it exists. The token is created here, so that none waits in the queue. A message
+ * never contains caller-supplied text: it might go to a stranger. Null if there is nothing to send.
  */
 export async function composeEmail(deps: EmailDeps, email: QueuedEmail): Promise<Message | null> {
   const words = await wordsOf(deps, email);
@@ -108,7 +107,7 @@ ${curl(publicUrl, '/auth/password/forgot', { email: 'your address' })}
 `,
 });
 
-/** The call that a message asks for, to be pasted into a shell. */
+/** The call for the recipient to paste into a shell. */
 export const curl = (publicUrl: string, path: string, body: Record<string, string>): string =>
   `  curl -X POST ${publicUrl}/v1${path} -H 'content-type: application/json' \\
     -d '${JSON.stringify(body).replaceAll("'", String.raw`'\''`)}'`;

@@ -1,7 +1,7 @@
 import { userAgentOf } from '../../../platform/identity/request-session.ts';
 import type { Device } from '../../../platform/identity/sessions.ts';
 
-/** Where a request comes from. */
+/** Origin of a request: address and user agent. */
 export function deviceOf({
   ip,
   headers,

@@ -18,9 +18,9 @@ interface Person {
 }
 
 /**
- * Opens a session. One answer, after the same work, for an unknown address and a wrong password: 401. Too
- * many failures: 429 until they are old. Where the tenant demands single sign-on, a right password is 403
- * for everybody but super admins (specification, Authentication 7).
+ * Opens a session. An unknown address and a wrong password have the same answer after the same work: 401. Too
+ * many failures: 429 until they are old. If the tenant requires single sign-on, a correct password is 403 for
+ * all except super admins (specification, Authentication 7).
  */
 export async function logIn(
   deps: ApiDeps,
@@ -54,9 +54,9 @@ export async function logIn(
 }
 
 /**
- * Into the audit log of the person's tenant, where the address has an account. Either way the transaction
- * changes a row, so that its commit waits for the disk: the time tells nothing. What is refused by the limit
- * is not noted; the log of a tenant grows by some hundred rows an hour for an account at most.
+ * Writes to the audit log of the person's tenant if the address has an account. In both cases the transaction
+ * changes a row and its commit waits for the disk, so the response time reveals nothing. Attempts that the
+ * limit refuses are not logged: the log of a tenant grows by a few hundred rows an hour per account at most.
  */
 async function noteFailedLogin(
   { pool }: Pick<ApiDeps, 'pool'>,

@@ -3,7 +3,7 @@ import { isoTime } from '../../../platform/clock.ts';
 import { violatedConstraint, type Pool, type Transaction } from '../../../postgres/client.ts';
 import type { ApiDeps } from '../../deps.ts';
 
-/** Who signs up, and with what. The address is in lower case. */
+/** The person who signs up and their data. The address is in lower case. */
 export interface NewTenant {
   readonly email: string;
   readonly tenant_name: string | null;
@@ -11,8 +11,8 @@ export interface NewTenant {
 }
 
 /**
- * A tenant with its first person, who is super admin, and a development environment. `first` runs in the
- * same transaction, before. 409 when the address has an account.
+ * Creates a tenant with its first person, who is super admin, and a development environment. `first` runs
+ * before, in the same transaction. 409 if the address has an account.
  */
 export async function makeTenant(
   pool: Pool,

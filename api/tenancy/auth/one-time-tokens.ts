@@ -4,10 +4,10 @@ import { isoTime } from '../../../platform/clock.ts';
 import type { Db } from '../../../postgres/client.ts';
 
 const HOUR_MS = 3_600_000;
-/** How long a token is good for, by where it was handed out. */
+/** Lifetime of a token, by the way it was issued. */
 const LIFE_MS = { email: HOUR_MS, operator: 24 * HOUR_MS, first_start: 24 * HOUR_MS } as const;
 export type TokenOrigin = keyof typeof LIFE_MS;
-/** An address may be proven as long as the sign-up waits. */
+/** An address can be verified as long as the sign-up is pending. */
 export const SIGN_UP_MS = 24 * HOUR_MS;
 
 interface TokenRow {
@@ -17,7 +17,7 @@ interface TokenRow {
   readonly user_id: string | null;
 }
 
-/** A token that sets the person's password, once. Earlier ones stay good until one of them is used. */
+/** A token that sets the person's password, once. Earlier tokens stay valid until one of them is used. */
 export function makePasswordToken(
   db: Db,
   user: { readonly id: string; readonly tenant_id: string },
@@ -29,7 +29,7 @@ export function makePasswordToken(
   return insertToken(db, 'reset', row, nowMs, LIFE_MS[origin]);
 }
 
-/** A token that proves the address of a sign-up. */
+/** A token that verifies the address of a sign-up. */
 export function makeSignUpToken(db: Db, sign_up_id: string, nowMs: number): Promise<string> {
   const nobody = { tenant_id: null, user_id: null };
   const row = { purpose: 'sign_up', origin: 'email', ...nobody, sign_up_id };
@@ -53,7 +53,7 @@ async function insertToken(
   return token;
 }
 
-/** What the token is for; null when it is unknown, was used or has expired. */
+/** The purpose of the token; null if it is unknown, used or expired. */
 export async function findToken(
   db: Db,
   purpose: 'sign_up' | 'password',
@@ -66,7 +66,7 @@ export async function findToken(
   return row ?? null;
 }
 
-/** The same, used up: of two callers at once one gets it. */
+/** The same, and marks the token as used: of two concurrent callers one gets it. */
 export async function takeToken(
   db: Db,
   purpose: 'sign_up' | 'password',
@@ -80,7 +80,7 @@ export async function takeToken(
   return row ?? null;
 }
 
-/** After a new password no other token may set one. */
+/** Invalidates all other password tokens after a new password. */
 export async function forgetPasswordTokens(db: Db, userId: string): Promise<void> {
   await db`delete from one_time_tokens where user_id = ${userId}`;
 }

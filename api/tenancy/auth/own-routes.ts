@@ -13,7 +13,7 @@ import { changePassword } from './change-password.ts';
 import { ownSession } from './own-session.ts';
 import { endSessions, openSessions } from './own-sessions.ts';
 
-/** What a person who is logged in does with their own password and sessions. */
+/** Routes for a logged-in person's own password and sessions. */
 export const ownRoutes = [
   route({
     method: 'PUT',

@@ -1,7 +1,7 @@
 import { BillingError } from '../../../domain/errors.ts';
 import type { Identity } from '../../../platform/identity/api-key-auth.ts';
 
-/** Whose session a request is, and where from. */
+/** The person, session and origin of a request. */
 export interface OwnSession {
   readonly tenant_id: string;
   readonly user_id: string;
@@ -9,7 +9,7 @@ export interface OwnSession {
   readonly ip: string;
 }
 
-/** 403 for keys: passwords and sessions are a person's own. */
+/** 403 for keys: only a person has passwords and sessions. */
 export function ownSession({
   identity,
   ip,

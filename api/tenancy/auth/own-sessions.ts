@@ -6,13 +6,13 @@ import { noteAccess } from '../../../postgres/tables/access-audit.ts';
 import type { Page } from '../../../schemas/search.ts';
 import type { PersonSession, PersonSessionSearch } from '../../../schemas/tenancy.ts';
 
-/** Whose sessions. */
+/** Owner of the sessions. */
 interface Owner {
   readonly tenant_id: string;
   readonly user_id: string;
 }
 
-/** The sessions of a person that are open, newest first; `current` is the one that asks. */
+/** The person's open sessions, newest first; `current` marks the session of the request. */
 export function openSessions(
   db: Db,
   { tenant_id, user_id }: Owner,
@@ -31,7 +31,10 @@ export function openSessions(
   });
 }
 
-/** Ends one session of the person, all but one, or all. Answers how many; each leaves a row in the audit log. */
+/**
+ * Ends one session of the person, all but one, or all. Returns the number ended; each leaves a row in the
+ * audit log.
+ */
 export async function endSessions(
   { pool, clock }: { readonly pool: Db; readonly clock: Clock },
   { tenant_id, user_id }: Owner,

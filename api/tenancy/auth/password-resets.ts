@@ -26,13 +26,13 @@ export async function forgotPassword(
     id: deps.ids.next('email'),
     kind: 'password_reset',
     recipient: email.toLowerCase(),
-    // For the audit log, should somebody have the address.
+    // For the audit log, if the address has an account.
     payload: { ip, ...(user_agent === undefined ? {} : { user_agent }) },
     created_at: isoTime(deps.clock.now()),
   });
 }
 
-/** Sets a password by a token, which is used up, and ends every session of the person. */
+/** Sets a password with a token, which is then used up, and ends every session of the person. */
 export async function resetPassword(
   deps: ApiDeps,
   { token, new_password }: { readonly token: string; readonly new_password: string },
@@ -52,11 +52,11 @@ export async function resetPassword(
     await noteAccess(tx, person, { action: 'password_reset', details: { reason: found!.origin } });
     return person.email;
   });
-  // Whoever was locked out while they guessed at it logs in at once.
+  // A person locked out by failed logins can log in at once.
   await deps.loginLimit.forgive(loginSubjects(email, ip));
 }
 
-/** A person as far as passwords are concerned. */
+/** The fields of a person that password functions use. */
 export interface Person {
   readonly id: string;
   readonly tenant_id: string;
@@ -73,7 +73,7 @@ async function lockPerson(tx: Transaction, id: string): Promise<Person | null> {
   return person ?? null;
 }
 
-/** Other tokens that could set the password end with it, and the person is written to. */
+/** Invalidates the other password tokens and notifies the person by e-mail. */
 export async function setPassword(
   tx: Transaction,
   deps: Pick<ApiDeps, 'ids' | 'sendsEmail'>,
@@ -94,7 +94,7 @@ export async function setPassword(
   });
 }
 
-/** Null for an address that nobody has. */
+/** Null if no account has the address. */
 export async function findPerson(db: Db, email: string): Promise<Person | null> {
   const [person] = await db<Person[]>`
     select id, tenant_id, email, password_hash, roles from users
@@ -103,8 +103,8 @@ export async function findPerson(db: Db, email: string): Promise<Person | null> 
 }
 
 /**
- * Whether the person may be given a password. Accounts without one were made by an identity provider, which
- * goes on to be their only way in, or belong to a first person, who is super admin.
+ * Whether the person may have a password. An account without one was created by an identity provider, which
+ * stays its only login, or belongs to a first person, who is super admin.
  */
 export const mayHavePassword = ({ password_hash, roles }: Person): boolean =>
   password_hash !== null || roles.includes('super_admin');

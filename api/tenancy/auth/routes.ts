@@ -26,7 +26,7 @@ export const authRoutes = [
     body: SignUpBody,
     status: 200,
     answer: SessionAnswer,
-    // With e-mail: the same for every address.
+    // With e-mail: the same answer for every address.
     acceptedAnswer: Message,
     async handler(call) {
       const { deps, body, accepted } = call;

@@ -40,7 +40,7 @@ export const samlRoutes = [
     params: SamlParams,
     body: SamlResponseBody,
     bodyType: 'application/x-www-form-urlencoded',
-    // Base64 of the largest response, percent-encoded at worst.
+    // Base64 of the largest response, percent-encoded in the worst case.
     bodyLimitBytes: RESPONSE_BYTES_MAX * 3,
     secretAnswer: true,
     status: 302,

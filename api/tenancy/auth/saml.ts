@@ -29,18 +29,18 @@ import { countPeople, insertUser } from '../users/repository.ts';
 
 const REQUEST_MS = 10 * 60_000;
 
-/** Our metadata for the tenant's identity provider, XML. 404 while single sign-on is off. */
+/** Service provider metadata for the tenant's identity provider, as XML. 404 while single sign-on is off. */
 export async function samlMetadata(deps: ApiDeps, tenantId: string): Promise<string> {
   return metadataOf((await singleSignOn(deps, tenantId)).ends);
 }
 
-/** Where the browser goes, and the cookie that it takes along. */
+/** Redirect URL of the browser, and the cookie to set. */
 export interface Redirect {
   readonly location: string;
   readonly cookie: string;
 }
 
-/** Remembers that a login begins, for ten minutes, and binds it to the browser that begins it. */
+/** Stores the start of a login for ten minutes and binds it to the browser. */
 export async function beginSamlLogin(
   deps: ApiDeps,
   tenantId: string,
@@ -65,9 +65,9 @@ export async function beginSamlLogin(
 }
 
 /**
- * Takes the identity provider's answer, from the browser that began the login: the request that it names
- * and the assertion are used up in the transaction that finds, or makes, the account. Answers where the
- * browser goes, with the session behind the #, where no server sees it (tenancy 14.5.6 to 14.5.8).
+ * Processes the identity provider's response from the browser that began the login. One transaction consumes
+ * the request and the assertion, and finds or creates the account. Returns the redirect URL, with the session
+ * after the #, where no server sees it (tenancy 14.5.6 to 14.5.8).
  */
 export async function finishSamlLogin(
   deps: ApiDeps,
@@ -100,7 +100,7 @@ export async function finishSamlLogin(
 
 const pathOf = (url: string): string => new URL(url).pathname;
 
-/** 404 alike for a tenant that does not exist and for one without single sign-on. */
+/** The same 404 for an unknown tenant and for one without single sign-on. */
 async function singleSignOn(
   { pool, publicUrl, singleSignOn: isOffered }: ApiDeps,
   tenantId: string,
@@ -123,7 +123,9 @@ async function singleSignOn(
   };
 }
 
-/** The state that the login began with; 401 for a request that is unknown, too old, or answered already. */
+/**
+ * The state stored at the start of the login; 401 if the request is unknown, too old, or already answered.
+ */
 async function claimRequest(
   tx: Transaction,
   { clock }: ApiDeps,
@@ -154,14 +156,14 @@ async function claimAssertion(
 function emailOf(assertion: Assertion, { email_attribute }: SamlConfig): string {
   const email = email_attribute === '' ? assertion.name_id : assertion.attributes[email_attribute];
   if (email === undefined || !/^[^@\s"<>]{1,64}@[^@\s"<>]{1,190}$/.test(email))
-    throw refused('it names no e-mail address');
+    throw refused('it contains no e-mail address');
   return email.toLowerCase();
 }
 
 const forbidden = (message: string): BillingError =>
   new BillingError('forbidden', 'permission_denied', message);
 
-/** The person's id, or null for an address that nobody has. Another tenant's is refused. */
+/** The person's id, or null if no account has the address. Refuses an account of another tenant. */
 async function findPerson(
   tx: Transaction,
   tenantId: string,
@@ -176,7 +178,7 @@ async function findPerson(
   return user.id;
 }
 
-/** Makes the account of a person whose domain the tenant has verified; 403 for everybody else. */
+/** Creates the account of a person whose domain the tenant has verified; 403 for all others. */
 async function admitPerson(
   tx: Transaction,
   { ids, clock, settings }: ApiDeps,

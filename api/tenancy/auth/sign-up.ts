@@ -9,9 +9,9 @@ import { findToken, SIGN_UP_MS, takeToken, tokenRefused } from './one-time-token
 import { hashPassword, isPassword } from '../users/passwords.ts';
 
 /**
- * Without e-mail: a new tenant at once, and 409 where the address has an account. With e-mail: nothing but a
- * message to the address, the same work and the same answer whether or not it has an account; the tenant is
- * made by whoever reads that message (`verifySignUp`).
+ * Without e-mail: creates a tenant at once, 409 if the address has an account. With e-mail: only sends a
+ * message to the address, with the same work and the same answer whether or not it has an account.
+ * `verifySignUp` creates the tenant when the recipient of that message confirms.
  */
 export async function signUp(
   deps: ApiDeps,
@@ -59,8 +59,9 @@ interface SignUp {
 }
 
 /**
- * Makes the tenant of a sign-up whose address is proven. The password of the sign-up is asked for again: who
- * reads the mail of an address that a stranger signed up must not make the account that the stranger can open.
+ * Creates the tenant of a sign-up after its address is verified. The password of the sign-up is required
+ * again: if a stranger signed up with this address, its owner must not create an account that the stranger
+ * can open.
  */
 export async function verifySignUp(
   deps: ApiDeps,

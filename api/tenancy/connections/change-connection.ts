@@ -18,7 +18,10 @@ import { mergeSyncConfig, SYNC_NOTHING } from './sync-config.ts';
 type ConnectionDeps = Pick<BillingDeps, 'ids' | 'clock' | 'secretBox'>;
 type Secrets = CreateConnectionBody['encrypted_secret_data'];
 
-/** Connects the environment to a provider. The credentials are sealed before they are written (tenancy S24). */
+/**
+ * Connects the environment to a provider. The credentials are encrypted before they are written (reliability,
+ * S24).
+ */
 export async function createConnection(
   tx: Transaction,
   deps: ConnectionDeps,
@@ -53,7 +56,9 @@ export async function updateConnection(
   });
 }
 
-/** Deletes a connection, its credentials for good. Exports that went over it are deleted with it. */
+/**
+ * Deletes a connection and, permanently, its credentials. Exports through the connection are deleted with it.
+ */
 export async function deleteConnection(
   tx: Transaction,
   deps: Pick<BillingDeps, 'clock'>,

@@ -10,17 +10,17 @@ import { findPage } from '../../../postgres/search.ts';
 import type { Connection } from '../../../schemas/connection.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 
-/** Where the sealed credentials stand: part of what they are bound to. */
+/** Column of the encrypted credentials: part of their binding. */
 export const SECRET_COLUMN = 'connections.secret_data';
 
-/** A connection as stored. The sealed credentials are written here and read by nothing that answers. */
+/** A connection as stored. The encrypted credentials are written here and never read for answers. */
 export type ConnectionRow = Connection & { readonly secret_data: string | null };
 
 const columns = (db: Db) => db`
   id, tenant_id, environment_id, name, provider_type, gateway_account_id, sync_config, metadata,
   status, created_at, updated_at, created_by, updated_by`;
 
-/** The published connection. 404 for a missing, a deleted and another scope's. */
+/** The published connection. 404 if it does not exist, is deleted or belongs to another scope. */
 export async function getConnection(db: Db, scope: Scope, id: string): Promise<Connection> {
   const [row] = await db<Connection[]>`
     select ${columns(db)} from connections
@@ -29,7 +29,7 @@ export async function getConnection(db: Db, scope: Scope, id: string): Promise<C
   return row;
 }
 
-/** The same under its lock. */
+/** The same, locked. */
 export async function lockConnection(
   tx: Transaction,
   scope: Scope,
@@ -81,7 +81,7 @@ export function searchConnections(
   });
 }
 
-/** 409 when the environment has a connection to the provider already. */
+/** 409 if the environment already has a connection to the provider. */
 export async function insertConnection(tx: Transaction, row: ConnectionRow): Promise<Connection> {
   try {
     const [made] = await tx<Connection[]>`

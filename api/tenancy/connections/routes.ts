@@ -11,7 +11,7 @@ import { route } from '../../conventions/route.ts';
 import { createConnection, deleteConnection, updateConnection } from './change-connection.ts';
 import { getConnection, searchConnections } from './repository.ts';
 
-/** The list as clients of this resource know it. */
+/** The list in the form that clients of this resource expect. */
 const listOf = ({ items, pagination }: Page<Connection>, { offset }: Search) => ({
   connections: items,
   total: pagination.total,

@@ -10,7 +10,9 @@ import {
 import type { SecretBox } from '../../../platform/secret-box.ts';
 import { SECRET_COLUMN } from './repository.ts';
 
-/** The credentials of a published connection, as they were sent; null when it has none. For callers of the provider. */
+/**
+ * The decrypted credentials of a published connection; null if it has none. For code that calls the provider.
+ */
 export async function connectionSecrets(
   db: Db,
   { secretBox }: Pick<BillingDeps, 'secretBox'>,
@@ -27,9 +29,9 @@ export async function connectionSecrets(
 }
 
 /**
- * Seals what is sealed with an older key again, with the newest one, one row a transaction. Answers how
- * many there were, and the connections whose credentials do not open. Safe beside a running product, and
- * to run again.
+ * Encrypts credentials of older keys again with the newest key, one row per transaction. Returns the number
+ * processed, and the connections whose credentials cannot be decrypted. Safe while the product runs, and safe
+ * to repeat.
  */
 export async function resealSecrets(
   pool: Pool,

@@ -3,7 +3,7 @@ import { SYNCED_ENTITIES } from '../../../schemas/words.ts';
 
 const OFF = { inbound: false, outbound: false };
 
-/** What a connection does that was told nothing: it moves no record of any kind. */
+/** Default of a connection: syncs no record of any kind. */
 export const SYNC_NOTHING: SyncConfig = {
   ...(Object.fromEntries(SYNCED_ENTITIES.map((entity) => [entity, OFF])) as Record<
     (typeof SYNCED_ENTITIES)[number],
@@ -14,7 +14,7 @@ export const SYNC_NOTHING: SyncConfig = {
   invoice_sync_settings: null,
 };
 
-/** The stored config with what was sent laid over it, kind by kind; a kind sent as null is switched off. */
+/** Merges the sent config into the stored one, kind by kind; null switches a kind off. */
 export function mergeSyncConfig(
   stored: SyncConfig,
   sent: SyncConfigBody | null | undefined,

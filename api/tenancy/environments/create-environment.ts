@@ -7,12 +7,12 @@ import { newRecord, type Caller } from '../../conventions/record.ts';
 import { tenantLimits } from '../tenants/limits.ts';
 import { countEnvironments, insertEnvironment } from './repository.ts';
 
-/** A person, or a key of one. */
+/** A person, or a person's key. */
 export type HumanCaller = Caller & { readonly identity: Identity };
 
 /**
- * Makes an environment. The setting `tenant_config` says how many of each type there may be. Whoever is
- * confined to some environments makes none, and a development key makes no production one.
+ * Creates an environment. The setting `tenant_config` limits the number of each type. A caller restricted to
+ * some environments cannot create one, and a development key cannot create a production one.
  */
 export async function createEnvironment(
   tx: Transaction,

@@ -7,13 +7,16 @@ import type { Search } from '../../../schemas/search.ts';
 
 const columns = (db: Db) => db`id, name, type, created_at, updated_at`;
 
-/** Who asks about environments: the tenant, and which of its environments the caller reaches. */
+/** The caller's tenant and the environments that the caller has access to. */
 export interface EnvironmentCaller {
   readonly scope: { readonly tenant_id: string };
   readonly identity: Reach;
 }
 
-/** An environment of the tenant. 404 for a missing one, another tenant's, and one out of reach. */
+/**
+ * An environment of the tenant. 404 if it does not exist, belongs to another tenant, or the caller has no
+ * access.
+ */
 export async function getEnvironment(
   db: Db,
   { scope, identity }: EnvironmentCaller,
@@ -26,7 +29,7 @@ export async function getEnvironment(
   return row;
 }
 
-/** The tenant's environments that the caller reaches, oldest first, and how many there are. */
+/** The tenant's environments that the caller has access to, oldest first, and their number. */
 export async function listEnvironments(
   db: Db,
   { scope, identity }: EnvironmentCaller,
@@ -42,14 +45,17 @@ export async function listEnvironments(
   return { environments: items, total: pagination.total };
 }
 
-/** `reaches` as a condition. */
+/** `reaches` as an SQL condition. */
 const inReach = (db: Db, { environment_ids, environment_type }: Reach): Fragment => db`
   ${environment_ids === null ? db`` : db`and id = any(${[...environment_ids]})`}
   ${environment_type === 'development' ? db`and type = 'development'` : db``}`;
 
 const OLDEST_FIRST = { field: 'created_at', kind: 'time', direction: 'asc' } as const;
 
-/** How many environments of the type the tenant has. Holds the tenant's lock, so that two can not both be the last. */
+/**
+ * Number of the tenant's environments of the type. Holds the tenant's lock, so that two concurrent calls
+ * cannot exceed the limit.
+ */
 export async function countEnvironments(
   tx: Transaction,
   tenantId: string,

@@ -8,8 +8,8 @@ import { assertLinkedEntity, notConnected } from './linked-entity.ts';
 import { insertMapping, mappingsOf } from './repository.ts';
 
 /**
- * Says what a record of ours is at a provider (money 19.9). The same link again changes
- * nothing; another one of the record, or of the provider's, is 409.
+ * Links a record to a provider's record (money 19.9). Repeating the same link changes nothing; 409
+ * if either record already has another link at the provider.
  */
 export async function linkEntity(
   tx: Transaction,

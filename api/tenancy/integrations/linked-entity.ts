@@ -6,7 +6,7 @@ import { publishedConnections } from '../connections/repository.ts';
 
 type LinkedEntityType = (typeof LINKED_ENTITY_TYPES)[number];
 
-/** Where records of a kind stand. */
+/** Tables of the record kinds. */
 const TABLES: Readonly<Partial<Record<LinkedEntityType, string>>> = {
   customer: 'customers',
   plan: 'plans',
@@ -18,7 +18,7 @@ const TABLES: Readonly<Partial<Record<LinkedEntityType, string>>> = {
   subscription_line_item: 'subscription_line_items',
 };
 
-/** Kinds that only providers have: no record of ours is named. */
+/** Kinds that exist only at providers: they name no record of the product. */
 const OF_PROVIDERS: readonly LinkedEntityType[] = ['item', 'item_price'];
 
 /** Throws 404 unless the record exists in the scope. */
@@ -36,11 +36,11 @@ export async function assertLinkedEntity(
   if (row === undefined) throw notFound(entityType, entityId);
 }
 
-/** 400: nothing can be linked to a provider that the environment has no connection to. */
+/** 400: the environment has no connection to the provider. */
 export const notConnected = (provider: string) =>
   invalidField('provider_type', `the environment has no connection to ${provider}`);
 
-/** Refuses to sync: no connection takes the kind, or none of those that do can be reached by this version. */
+/** Refuses to sync: no connection syncs the kind, or this version has no client for those that do. */
 export async function refuseSync(db: Db, scope: Scope, body: SyncBody): Promise<never> {
   const { entity_type, provider_type } = body;
   const connections = await publishedConnections(db, scope);

@@ -30,7 +30,7 @@ const secretOf = (connection: Connection) => ({
   updated_at: connection.updated_at,
 });
 
-/** The names under which earlier clients know connections and links; the same records. */
+/** Older paths of connections and links; the same records. */
 export const olderIntegrationRoutes = [
   route({
     method: 'POST',

@@ -14,7 +14,7 @@ const columns = (db: Db) => db`
   id, tenant_id, environment_id, entity_type, entity_id, provider_type, provider_entity_id, metadata,
   status, created_at, updated_at, created_by, updated_by`;
 
-/** What the record is elsewhere, newest first. */
+/** The provider links of the record, newest first. */
 export async function mappingsOf(
   db: Db,
   scope: Scope,
@@ -29,7 +29,7 @@ export async function mappingsOf(
      order by created_at desc, id desc`;
 }
 
-/** 409 when the record is linked to something else of the provider, or the provider's to another record. */
+/** 409 if either record already has another link at the provider. */
 export async function insertMapping(
   tx: Transaction,
   mapping: IntegrationMapping,
@@ -49,7 +49,7 @@ export async function insertMapping(
   }
 }
 
-/** Ends a link named by its id, or by the record and the provider. 404 when there is none. */
+/** Ends a link named by its id, or by the record and the provider. 404 if there is none. */
 export async function endMapping(
   tx: Transaction,
   deps: Pick<BillingDeps, 'clock'>,

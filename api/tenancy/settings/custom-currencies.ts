@@ -7,12 +7,12 @@ import type { SettingValue } from '../../../schemas/settings/settings.ts';
 type Value = Readonly<Record<string, unknown>>;
 type CustomCurrencies = SettingValue<'custom_currency_config'>['currencies'];
 
-/** Both passed the setting's schema. */
+/** Both values have passed the setting's schema. */
 const currenciesOf = (value: Value) => (value['currencies'] ?? []) as CustomCurrencies;
 
 /**
- * Refuses custom currencies that could be taken for a country's, factors to what is none, and a list
- * without a currency that is in use at `at` (money 12.3).
+ * Refuses custom currencies with the code of an ISO currency, factors to unknown currencies, and a list that
+ * omits a currency in use at `at` (money 12.3).
  */
 export async function assertCustomCurrencies(
   tx: Transaction,
@@ -28,7 +28,7 @@ export async function assertCustomCurrencies(
       throw invalidField(`${path}.code`, `${code} is a currency of ISO 4217`);
     for (const fiat of Object.keys(conversion_factors))
       if (!isIsoCurrency(fiat))
-        throw invalidField(`${path}.conversion_factors.${fiat}`, 'is no currency of ISO 4217');
+        throw invalidField(`${path}.conversion_factors.${fiat}`, 'must be a currency of ISO 4217');
   });
   const gone = currenciesOf(stored)
     .map(({ code }) => code)
@@ -52,7 +52,7 @@ export async function assertCustomCurrencies(
     );
 }
 
-/** What amounts in the code are shown with: the scope's custom currency, or else the code itself. */
+/** The display form of amounts in the code: the scope's custom currency, or else the code itself. */
 export async function currencyByCode(db: Db, scope: Scope, code: string): Promise<Currency> {
   if (isIsoCurrency(code)) return code;
   const { currencies } = await readSetting(db, scope, 'custom_currency_config');

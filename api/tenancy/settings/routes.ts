@@ -26,12 +26,15 @@ import { settingAnswer } from './setting-answer.ts';
 
 function settingKey(key: string): SettingKey {
   if (isSettingKey(key)) return key;
-  throw invalidField('key', `"${key}" is no setting; one of: ${Object.keys(SETTINGS).join(', ')}`);
+  throw invalidField(
+    'key',
+    `"${key}" is not a setting; one of: ${Object.keys(SETTINGS).join(', ')}`,
+  );
 }
 
 /**
- * The sent value must be right by itself; then its keys replace those that are stored, null brings a
- * default back (tenancy 16), and what comes of that must be right too.
+ * The sent value must be valid on its own. Its keys replace the stored ones, null restores a default (ruling
+ * 5), and the merged value is validated again.
  */
 async function save(
   tx: Transaction,
@@ -64,8 +67,9 @@ async function save(
 }
 
 /**
- * Single sign-on lets people in everywhere, so only a person of all environments sets it up, in a session:
- * a key of one environment, or a person of some, would reach the others by it.
+ * Single sign-on gives access to every environment. So only a person with access to all environments
+ * configures it, in a session: a key of one environment, or a person of some, would gain access to the
+ * others.
  */
 function assertMayChange(identity: Identity, key: string): void {
   if (key !== 'saml_config') return;

@@ -2,7 +2,7 @@ import type { Scope } from '../../../postgres/client.ts';
 import { settingScope, type SettingRow } from '../../../postgres/tables/settings.ts';
 import { SETTINGS, type Setting, type SettingKey } from '../../../schemas/settings/settings.ts';
 
-/** What is stored over the default; without a row the default, under no id. */
+/** The stored value merged over the default; without a row the default, without an id. */
 export function settingAnswer(scope: Scope, key: SettingKey, row: SettingRow | null): Setting {
   const value = { ...SETTINGS[key].default, ...row?.value };
   if (row !== null) return { ...row, value, environment_id: row.environment_id || null };

@@ -6,7 +6,7 @@ import type { BillingSettings } from '../../deps.ts';
 
 type Cap = Pick<BillingSettings, 'tenant_limits_max'>;
 
-/** The tenant's own setting, as far as the operator allows: a cap that was lowered holds at once. */
+/** The tenant's own limits, capped by the operator's: a lowered cap applies at once. */
 export async function tenantLimits(
   db: Db,
   tenant_id: string,
@@ -20,7 +20,7 @@ export async function tenantLimits(
   };
 }
 
-/** Refuses a sent value above what the operator allows, by the field's name. */
+/** Refuses a sent value above the operator's limit, with the field's name. */
 export function assertTenantLimits(
   sent: Readonly<Record<string, unknown>>,
   { tenant_limits_max: max }: Cap,

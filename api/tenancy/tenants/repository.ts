@@ -2,7 +2,7 @@ import { notFound } from '../../../domain/errors.ts';
 import type { Db, Transaction } from '../../../postgres/client.ts';
 import type { BillingDetails, Tenant } from '../../../schemas/tenancy.ts';
 
-/** Addresses are never null: browsers print what they are given (api 37). */
+/** Addresses are never null: browsers print the value as it is (api 37). */
 const addressAnswer = (address: Partial<Address> | undefined): BillingDetails['address'] => ({
   address_line1: address?.address_line1 ?? '',
   address_line2: address?.address_line2 ?? '',
@@ -18,7 +18,7 @@ type TenantRow = Omit<Tenant, 'billing_details'> & {
     (Partial<Omit<BillingDetails, 'address'>> & { readonly address?: Partial<Address> }) | null;
 };
 
-/** With every key of the billing details. */
+/** The tenant with every key of the billing details. */
 const answer = (row: TenantRow): Tenant => ({
   ...row,
   billing_details: {

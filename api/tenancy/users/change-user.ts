@@ -21,8 +21,8 @@ import {
 type IdentifiedCaller = Caller & { readonly identity: Identity };
 
 /**
- * Replaces a person's roles: not one's own, not the last super admin's, not while live keys carry the old
- * ones, and not those of somebody who holds more or reaches other environments than the caller.
+ * Replaces a person's roles. Refused: one's own roles, the last super admin's, while live keys have the old
+ * roles, and a person who holds more rights or other environments than the caller.
  */
 export async function replaceRoles(
   tx: Transaction,
@@ -47,7 +47,7 @@ export async function replaceRoles(
   return await updateUserRow(tx, tenant_id, id, { roles: [...roles], ...changed(deps, caller) });
 }
 
-/** A new name for a service account; people are renamed by themselves: 404. */
+/** Renames a service account. 404 for a person: people rename themselves. */
 export async function renameServiceAccount(
   tx: Transaction,
   deps: BillingDeps,
@@ -61,7 +61,7 @@ export async function renameServiceAccount(
   return await updateUserRow(tx, tenant_id, id, { name, ...changed(deps, caller) });
 }
 
-/** The caller's own name and metadata, which is merged key by key: null takes a key away. */
+/** The caller's own name and metadata. Metadata is merged key by key: null removes a key. */
 export async function updateMe(
   tx: Transaction,
   deps: BillingDeps,
@@ -81,7 +81,7 @@ export async function updateMe(
   });
 }
 
-/** Archives a service account whose keys are gone. People are removed otherwise: 400. */
+/** Archives a service account without keys. 400 for a person, who is removed instead. */
 export async function archiveServiceAccount(
   tx: Transaction,
   deps: BillingDeps,
@@ -97,8 +97,9 @@ export async function archiveServiceAccount(
 }
 
 /**
- * Takes a person out of the tenant, with their sessions, their keys and what these made. Refused: oneself, the last person, the
- * last super admin, and whoever holds more or reaches other environments than the caller. Answers the ids of the keys, which have to be forgotten once this is committed.
+ * Removes a person from the tenant, with their sessions, their keys and the keys that these created. Refused:
+ * oneself, the last person, the last super admin, and a person who holds more rights or other environments
+ * than the caller. Returns the ids of the keys, which must be dropped from caches after the commit.
  */
 export async function removePerson(
   tx: Transaction,
@@ -132,7 +133,9 @@ export async function removePerson(
 const isTenantSuperAdmin = (user: UserRow): boolean =>
   user.roles.includes('super_admin') && user.environment_ids === null;
 
-/** 403 for a person who holds more than the caller, or reaches environments that the caller does not. */
+/**
+ * 403 for a person who holds more rights than the caller, or environments that the caller has no access to.
+ */
 function assertMayChange({ identity }: IdentifiedCaller, person: UserRow): void {
   if (!mayChangePerson(identity, person))
     throw forbidden('The person reaches environments that the caller does not.');

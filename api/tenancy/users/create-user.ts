@@ -15,9 +15,10 @@ export const forbidden = (message: string): BillingError =>
   new BillingError('forbidden', 'permission_denied', message);
 
 /**
- * Invites a person, with a password that is shown once, or makes a service account, whose roles are fixed
- * for life. Only super admins invite people, and keys of service accounts never do; nobody grants more
- * than they hold (tenancy 14.2). Whom a key invites is confined to its environment (tenancy 52).
+ * Invites a person, with a password that is shown once, or creates a service account with permanent roles.
+ * Only super admins invite people, and keys of service accounts never do; no caller grants more rights than
+ * they hold (tenancy 14.2). A person invited with a key has access only to the key's environment
+ * (tenancy 52).
  */
 export async function createUser(
   deps: BillingDeps,
@@ -28,7 +29,7 @@ export async function createUser(
   if (body.type === 'user' && !identity.roles.includes('super_admin'))
     throw forbidden('Only a super admin may invite people.');
   if (body.type === 'user' && identity.user_type !== 'user')
-    throw forbidden('A key of a service account invites nobody.');
+    throw forbidden('Keys of service accounts cannot invite people.');
   const roles = rolesFor(body);
   if (!mayGrant(identity, roles)) throw forbidden('Nobody grants more than they hold.');
 
@@ -38,7 +39,7 @@ export async function createUser(
   const row: UserRow = {
     id,
     email: body.type === 'user' ? body.email!.toLowerCase() : null,
-    // People say themselves what they are called.
+    // People set their own name.
     name: body.type === 'user' ? null : (body.name ?? null),
     type: body.type,
     roles,

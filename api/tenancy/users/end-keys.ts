@@ -4,8 +4,8 @@ import type { BillingDeps } from '../../deps.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
 
 /**
- * Ends the keys and, transitively, the keys that they made (tenancy 52). Answers the ids of all that ended:
- * they are to be forgotten once this is committed.
+ * Ends the keys and, transitively, the keys that they created (tenancy 52). Returns the ids of all ended keys,
+ * which must be dropped from caches after the commit.
  */
 export async function endKeys(
   tx: Transaction,
@@ -16,7 +16,7 @@ export async function endKeys(
   const { tenant_id } = caller.scope;
   const ended: string[] = [];
   for (;;) {
-    // Whoever makes a key changes its maker's row: what was made before that row was ended shows now.
+    // Creating a key updates its creator's row: keys created before that row was ended are visible now.
     const keys = await tx<{ id: string }[]>`
       ${keysFrom(tx, tenant_id, ids)}
       update api_keys set ${tx({ status: 'archived', ...changed(deps, caller) })}
@@ -28,7 +28,7 @@ export async function endKeys(
   }
 }
 
-/** Gives a key, and the keys that it made, no more life than until `endsAtMs`. Answers their ids. */
+/** Ends a key, and the keys that it created, at `endsAtMs` at the latest. Returns their ids. */
 export async function endKeyAt(
   tx: Transaction,
   deps: BillingDeps,
@@ -48,7 +48,7 @@ export async function endKeyAt(
   return keys.map((key) => key.id);
 }
 
-/** Whether `id` is a key that `makerId` made, or that one of these made. */
+/** Whether `makerId` created the key `id`, directly or transitively. */
 export async function isMadeBy(
   tx: Transaction,
   tenantId: string,
@@ -61,7 +61,7 @@ export async function isMadeBy(
   return row !== undefined;
 }
 
-/** The keys, and all that were made by them. */
+/** The keys, and all keys created with them. */
 const keysFrom = (tx: Transaction, tenantId: string, ids: readonly string[]): Fragment => tx`
   with recursive made as (
     select id from api_keys where tenant_id = ${tenantId} and id = any(${[...ids]})

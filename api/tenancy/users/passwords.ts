@@ -1,14 +1,14 @@
 import { randomInt } from 'node:crypto';
 import { hash, verify } from '@node-rs/argon2';
 
-/** argon2id with 19 MiB and two passes: some 50 ms on a thread of its own (tenancy S4). */
+/** argon2id with 19 MiB and two passes: about 50 ms on a separate thread (tenancy S4). */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
 export const hashPassword = (password: string): Promise<string> => hash(password, COST);
 
 /**
- * The hash of a password that nobody has, at the cost of every other: an unknown address must not answer
- * faster than a known one.
+ * A hash that matches no password, at the cost of every other: an unknown address must not be answered faster
+ * than a known one.
  */
 export const NOBODYS_HASH =
   '$argon2id$v=19$m=19456,t=2,p=1$DJ68RdzVx9ChndmZrEgEdQ$H8jym3Y8hONxSj0yNc4lP2WsfbzHOADYeXi0jZb+PDI';
@@ -23,7 +23,7 @@ const LETTERS = 'abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ';
 const DIGITS = '23456789';
 const SYMBOLS = '!#%+-=?@_';
 
-/** A first password of 20 characters, among them four digits and two symbols (tenancy 14.2.1). */
+/** A first password of 20 characters, including four digits and two symbols (tenancy 14.2.1). */
 export function firstPassword(): string {
   const pick = (set: string, count: number): string[] =>
     Array.from({ length: count }, () => set[randomInt(set.length)]!);

@@ -14,7 +14,7 @@ export async function withTenant(db: Db, tenantId: string, row: UserRow): Promis
   return { ...row, tenant: await getTenant(db, tenantId) };
 }
 
-/** An account of the tenant. 404 for a missing, a removed, and another tenant's. */
+/** An account of the tenant. 404 if it does not exist, is removed, or belongs to another tenant. */
 export async function getUser(db: Db, tenantId: string, id: string): Promise<UserRow> {
   const [row] = await db<UserRow[]>`
     select ${columns(db)} from users
@@ -23,7 +23,7 @@ export async function getUser(db: Db, tenantId: string, id: string): Promise<Use
   return row;
 }
 
-/** The account, locked: its roles do not change while a key is made, and the other way round. */
+/** The account, locked: its roles do not change while a key is created, and vice versa. */
 export async function lockUser(tx: Transaction, tenantId: string, id: string): Promise<UserRow> {
   const [row] = await tx<UserRow[]>`
     select ${columns(tx)} from users
@@ -40,7 +40,7 @@ export interface UserFilter {
   readonly search: Search;
 }
 
-/** Service accounts, unless a type or ids are asked for. */
+/** Service accounts, unless a type or ids are requested. */
 export async function searchUsers(
   db: Db,
   tenantId: string,
@@ -61,7 +61,10 @@ export async function searchUsers(
   return { ...page, items: page.items.map((row) => ({ ...row, tenant })) };
 }
 
-/** How many people the tenant has. Holds the tenant's lock, so that two can not both be the last. */
+/**
+ * Number of people of the tenant. Holds the tenant's lock, so that two concurrent calls cannot both remove
+ * the last.
+ */
 export async function countPeople(tx: Transaction, tenantId: string): Promise<number> {
   await tx`select 1 from tenants where id = ${tenantId} for update`;
   const [row] = await tx<{ count: number }[]>`
@@ -70,7 +73,7 @@ export async function countPeople(tx: Transaction, tenantId: string): Promise<nu
   return row!.count;
 }
 
-/** Whether another super admin of all environments is left among the tenant's people. */
+/** Whether the tenant has another super admin of all environments. */
 export async function hasOtherSuperAdmin(
   tx: Transaction,
   tenantId: string,
@@ -124,7 +127,7 @@ export async function updateUserRow(
   return row;
 }
 
-/** Ids of the account's keys that still work, in every environment. */
+/** Ids of the account's valid keys, in every environment. */
 export async function liveKeyIds(
   db: Db,
   tenantId: string,

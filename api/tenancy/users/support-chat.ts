@@ -6,8 +6,8 @@ import type { ApiDeps } from '../../deps.ts';
 const TOKEN_MS = 15 * 60_000;
 
 /**
- * The HMAC-SHA256 of the account's id, in hex, by the widget's secret (tenancy 14.2.8). It is the same
- * at every call; `expires_at` says when to ask again. 400 where no widget is set up.
+ * HMAC-SHA256 of the account's id, in hex, with the widget's secret (tenancy 14.2.8). The same at
+ * every call; `expires_at` says when to request it again. 400 if no widget is configured.
  */
 export function supportChatToken(
   { supportChatSecret, clock }: Pick<ApiDeps, 'supportChatSecret' | 'clock'>,

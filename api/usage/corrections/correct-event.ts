@@ -5,11 +5,11 @@ import { newRecord, type Caller } from '../../conventions/record.ts';
 import { keepCorrection } from './repository.ts';
 
 /**
- * Takes an event back (metering 6, "Corrections"): from the position at which the void stands in the
- * log, no usage counts the event, buckets are sealed again, and what was read below an older vector
- * stays. Every later copy of the id stays inert. An event is taken back once; asking again answers the
- * first correction. 404 for an id of which no copy has been stored: an event is stored within seconds
- * of its acceptance, so a void can never stand in the log before its event.
+ * Voids an event (metering 6, "Corrections"). From the void's position in the log on, no usage counts the
+ * event and buckets are sealed again; what was read below an older vector stays. Every later copy of the id
+ * stays inert. An event is voided once; a repetition returns the first correction. 404 for an id without a
+ * stored copy: an event is stored within seconds of its acceptance, so a void can never precede its event in
+ * the log.
  */
 export async function correctEvent(
   deps: Pick<ApiDeps, 'pool' | 'ids' | 'clock' | 'eventReader'>,

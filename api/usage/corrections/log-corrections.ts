@@ -15,9 +15,9 @@ export interface LogCorrectionsDeps {
 const PER_TURN = 500;
 
 /**
- * Puts corrections that have been kept into the event log, and answers how many. Called after each
- * correction's commit, and by a job for those whose process died in between. A crash between the log
- * and the note appends a void twice, which voids once.
+ * Appends stored corrections to the event log and returns their number. Called after each correction's
+ * commit, and by a job for corrections whose process died in between. A crash between the append and the
+ * update of the row appends a void twice, which voids once.
  */
 export async function logCorrections(
   { pool, clock, openEventLog }: LogCorrectionsDeps,

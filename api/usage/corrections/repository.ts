@@ -32,7 +32,7 @@ export function searchCorrections(
   });
 }
 
-/** Keeps the correction, or finds the one that the event has already. */
+/** Stores the correction, or returns the existing one of the event. */
 export async function keepCorrection(db: Db, correction: Correction): Promise<Correction> {
   await db`
     insert into corrections ${db(correction)}
@@ -44,8 +44,8 @@ export async function keepCorrection(db: Db, correction: Correction): Promise<Co
 }
 
 /**
- * Corrections that do not stand in the event log yet, oldest first, locked: whoever works on the
- * others does not wait. Of all tenants: the work is the product's own.
+ * Corrections not in the event log yet, oldest first, locked. Rows locked by another transaction are skipped.
+ * Spans tenants: this is an internal job.
  */
 export function lockUnlogged(tx: Transaction, limit: number): Promise<Correction[]> {
   return tx<Correction[]>`

@@ -13,11 +13,11 @@ import { changed, newRecord, type Caller } from '../../conventions/record.ts';
 import { erasuresOf, insertErasure } from './repository.ts';
 
 /**
- * Erases a customer's personal data (tenancy S31). At once: name, mail, contacts, address and
- * metadata of the record, and the snapshots of it in notifications. By a job: the properties of the
- * events that were accepted until now. What bills stays: ids, times, metered usage, invoices. While one
- * erasure is under way another request answers it. Subscriptions go on: who should not be charged any
- * more is cancelled, not erased. 404 for an unknown customer.
+ * Erases a customer's personal data (tenancy S31). Immediately: name, mail, contacts, address and
+ * metadata of the record, and its snapshots in notifications. By a job: the properties of the events accepted
+ * until now. What bills stays: ids, times, metered usage, invoices. While an erasure is in progress another
+ * request returns it. Subscriptions continue: to stop charging a customer, cancel them. 404 for an unknown
+ * customer.
  */
 export async function eraseCustomer(
   tx: Transaction,
@@ -68,7 +68,7 @@ const NOBODY = {
   metadata: {},
 };
 
-/** Notifications of the customer hold it as it was; those not delivered yet would tell it. */
+/** Notifications contain snapshots of the customer; undelivered ones would still send them. */
 async function overwriteSnapshots(
   tx: Transaction,
   scope: Scope,

@@ -27,8 +27,8 @@ export async function insertErasure(db: Db, erasure: Erasure): Promise<void> {
 }
 
 /**
- * What there is to do, oldest first, of all tenants: requests, and those whose events were erased before
- * `erasedBefore`, from when on the log can bring none of them back.
+ * Open erasures, oldest first, of all tenants: requests, and those whose events were erased before
+ * `erasedBefore`. After that time the log cannot bring the events back.
  */
 export async function openErasures(
   db: Db,
@@ -42,7 +42,7 @@ export async function openErasures(
   return rows.map(answerOf);
 }
 
-/** How many copies were found, before they are erased: afterwards they can not be counted. */
+/** Stores how many copies were found before they are erased: afterwards they cannot be counted. */
 export async function noteFound(db: Db, id: string, events: number): Promise<void> {
   await db`
     update erasures set erased_events = greatest(coalesce(erased_events, 0), ${events}::bigint)

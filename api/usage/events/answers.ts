@@ -3,7 +3,7 @@ import { scalarText } from '../../../domain/json-scalar.ts';
 import { isoText } from '../../../domain/time/instant.ts';
 import type { Event } from '../../../schemas/event.ts';
 
-/** An accepted copy as it is answered. No properties and empty properties are one: null. */
+/** An accepted copy as answered. Empty properties are answered as null. */
 export function eventAnswer(row: RawEventRow): Event {
   return {
     id: row.event_id,
@@ -18,7 +18,7 @@ export function eventAnswer(row: RawEventRow): Event {
   };
 }
 
-/** The event's properties as values; null when it has none, or they can not be read. */
+/** The event's properties as values; null if it has none, or they cannot be parsed. */
 export function propertiesOf(row: RawEventRow): Record<string, unknown> | null {
   if (row.properties === '' || row.properties === '{}') return null;
   try {
@@ -28,7 +28,7 @@ export function propertiesOf(row: RawEventRow): Record<string, unknown> | null {
   }
 }
 
-/** The texts that filters of prices compare: of scalars only. */
+/** The texts that price filters compare: scalars only. */
 export function textsOf(properties: Readonly<Record<string, unknown>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(properties).flatMap(([key, value]) => {

@@ -7,8 +7,8 @@ import type { EventMetering } from '../../../schemas/event.ts';
 import { propertiesOf } from './answers.ts';
 
 /**
- * Meter versions that would have counted the event, had they not ended before the stream came to it:
- * their meter was disabled. What such a version holds of the event does not count (metering 4, step 5).
+ * Meter versions that would have counted the event, but ended before the stream reached it: their meter was
+ * disabled. Usage of the event in such a version does not count (metering 4, step 5).
  */
 export async function endedVersions(
   db: Db,

@@ -8,16 +8,16 @@ import { invalidField } from '../../../domain/errors.ts';
 import type { EventsBody } from '../../../schemas/event.ts';
 
 /**
- * Keys of `GET /events`: `<unix nanoseconds>::<event id>`, as clients know them. It stands for all copies
- * of that id and time. Where a page begins or ends among such copies, the key also says at which:
- * `<unix nanoseconds>.<position>::<event id>`; without it the rest of them would never be listed.
+ * Keys of `GET /events`: `<unix nanoseconds>::<event id>`, as clients know them. A key stands for all copies
+ * of that id and time. If a page begins or ends among these copies, the key also contains the position:
+ * `<unix nanoseconds>.<position>::<event id>`; without it the remaining copies would never be listed.
  */
 const KEY = /^(\d{1,19})(?:\.(\d{1,20}))?::(.+)$/s;
 const POSITION_MAX = (1n << 64n) - 1n;
 
 type Place = Pick<RawEventRow, 'timestamp' | 'event_id'>;
 
-/** The place that the question names, without its name. 400 for a text that is no key. */
+/** The position that the request names, without an event name. 400 for a text that is not a key. */
 export function cursorOf(body: EventsBody): EventCursor | null {
   const name = body.iter_last_key ? 'iter_last_key' : 'iter_first_key';
   const key = body[name];
@@ -35,7 +35,7 @@ export function cursorOf(body: EventsBody): EventCursor | null {
   };
 }
 
-/** A list that is sorted by name goes on behind the name of the copy; 400 when there is no such copy. */
+/** A list sorted by name continues after the name of the copy; 400 if there is no such copy. */
 export async function namedCursor(
   reader: Pick<EventReader, 'list'>,
   search: EventSearch,
@@ -66,11 +66,11 @@ export async function namedCursor(
   return { ...cursor, event_name: copy.event_name };
 }
 
-/** What stands before a page that goes on behind the cursor. */
+/** The start of a page after the cursor. */
 export const behindOf = (cursor: EventCursor | null): Place | undefined =>
   cursor?.side === 'behind' ? cursor : undefined;
 
-/** The key of a page's first or last event; `neighbour` stands next to it, outside of the page. */
+/** The key of a page's first or last event; `neighbour` is the event next to it, outside of the page. */
 export function keyOf(
   { sort }: EventSearch,
   event: RawEventRow | undefined,
@@ -79,7 +79,7 @@ export function keyOf(
   if (event === undefined) return null;
   const { timestamp, event_id, position, is_canonical } = event;
   const isAmongCopies = neighbour?.timestamp === timestamp && neighbour.event_id === event_id;
-  // Copies of other names stand elsewhere in a list by name, which the counted copy alone can do without.
+  // In a list by name, copies with other names are not adjacent. Only the canonical copy needs no name.
   const namesCopy = isAmongCopies || (sort === 'event_name' && !is_canonical);
   return `${timestamp}000000${namesCopy ? `.${position}` : ''}::${event_id}`;
 }

@@ -15,7 +15,7 @@ import { behindOf, cursorOf, keyOf, namedCursor } from './event-cursor.ts';
 const DEFAULT_RANGE_MS = 7 * 86_400_000;
 const OFFSET_MAX = 100_000;
 
-/** Raw copies of a range, newest first unless asked otherwise; copies of one id are all listed. */
+/** Raw copies of a range, newest first by default; all copies of one id are listed. */
 export async function listEvents(
   deps: { readonly eventReader: EventReader; readonly clock: Clock },
   scope: Scope,
@@ -44,7 +44,7 @@ export async function listEvents(
     limit: limit + 1,
     offset,
   };
-  // One before the page and one behind it tell whether it begins or ends among copies of one event.
+  // One copy before the page and one after it show whether the page begins or ends among copies of one event.
   const before = Math.min(offset, 1);
   const page = await deps.eventReader.search({
     ...search,
@@ -66,7 +66,7 @@ export async function listEvents(
   };
 }
 
-/** The URL form of the same question. */
+/** The URL form of the same request. */
 export function eventsBodyOf(query: z.output<typeof EventsQuery>): EventsBody {
   const { page_size, property_filters, count_total: _, ...same } = query;
   return {
@@ -88,7 +88,7 @@ function filtersOf(text: string): Record<string, string[]> {
   );
 }
 
-/** Out of range means the usual size, as clients of this route expect. */
+/** Out of range means the default size, as clients of this route expect. */
 function pageSize(asked: number | null | undefined): number {
   return asked == null || asked < 1 || asked > EVENT_PAGE_SIZE ? EVENT_PAGE_SIZE : asked;
 }

@@ -9,8 +9,8 @@ import type { ApiDeps } from '../../deps.ts';
 const DEFAULT_RANGE_MS = 86_400_000;
 
 /**
- * How many events of the environment came and what became of them, and how far the stream is behind the
- * log. The lag is the whole service's: partitions are shared by all tenants.
+ * Number of events of the environment by outcome, and how far the stream is behind the log. The lag is the
+ * whole service's: all tenants share the partitions.
  */
 export async function monitorEvents(
   deps: ApiDeps,
@@ -26,7 +26,7 @@ export async function monitorEvents(
       ...scope,
       start: Date.parse(start_time),
       end: Date.parse(end_time),
-      // Every window of UTC but the minute is made of whole quarter hours.
+      // Every UTC window except the minute consists of whole quarter hours.
       step: window_size == null ? 0 : window_size === 'MINUTE' ? 60 : 900,
     }),
     readLag(deps),
@@ -60,7 +60,7 @@ function pointsOf(
 
 type Lag = Pick<Monitoring, 'consumption_lag' | 'freshness_ms' | 'partitions'>;
 
-/** All null while the log can not be reached. */
+/** All null while the log is unreachable. */
 async function readLag(deps: ApiDeps): Promise<Lag> {
   const partitions = await deps.streamLag().catch((error: unknown) => {
     deps.log.warn({ err: error }, 'monitoring: the lag is unknown');

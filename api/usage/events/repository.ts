@@ -6,7 +6,7 @@ import { findPrices, type PriceRow } from '../../catalog/prices/repository.ts';
 
 const MATCHES_MAX = 100;
 
-/** Published meters that listen to an event name. */
+/** Published meters with an event name. */
 export async function metersOfEventName(db: Db, scope: Scope, eventName: string): Promise<Meter[]> {
   const rows = await db<{ id: string }[]>`
     select id from meters
@@ -31,7 +31,7 @@ export async function pricesOfMeters(
   return inOrder(rows, await findPrices(db, scope, idsOf(rows)));
 }
 
-/** Lines of the customer's subscriptions that rate usage of one of the meters, whenever they are in force. */
+/** Lines of the customer's subscriptions that rate usage of one of the meters, at any time. */
 export function usageLinesOfCustomer(
   db: Db,
   scope: Scope,
@@ -64,7 +64,7 @@ export async function subscriptionsOfCustomers(
        and status = 'published'`;
 }
 
-/** Published customers under any of the external ids. */
+/** Published customers with any of the external ids. */
 export async function customersByExternalIds(
   db: Db,
   scope: Scope,

@@ -6,11 +6,10 @@ import type { ReprocessAnswer, ReprocessBody } from '../../../schemas/event-moni
 import type { ApiDeps } from '../../deps.ts';
 
 /**
- * Says how many events of `[start_date, end_date)` were set aside. Nothing is appended again (that
- * would be an inert copy), and nothing is evaluated here: a meter version is immutable, so it would
- * find the same reason again. Rejected events are evaluated anew, under their own positions, by the
- * backfill of the version that an edit of their meter makes (metering 4, 6); events that are pending
- * are in the log, and the stream is on its way to them.
+ * Returns how many events of `[start_date, end_date)` were rejected. Appends nothing (that would be an inert
+ * copy) and evaluates nothing: a meter version is immutable, so the reason would be the same. An edit of the
+ * meter creates a version, and its backfill evaluates rejected events again under their own positions
+ * (metering 4, 6). Pending events are in the log, and the stream will process them.
  */
 export async function reprocessEvents(
   deps: ApiDeps,

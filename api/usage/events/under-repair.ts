@@ -1,9 +1,9 @@
 import type { ApiDeps } from '../../deps.ts';
 
-/** Set on answers from raw events while the usage store is being repaired: copies may be missing. */
+/** Set on answers from raw events while the usage store is repaired: copies may be missing. */
 export const UNDER_REPAIR_HEADER = 'x-under-repair';
 
-/** Raw events are shown during a repair, unlike usage, but never without saying so. */
+/** Raw events are shown during a repair, unlike usage, but always with this header. */
 export async function tellRepair({
   deps,
   setHeader,

@@ -13,8 +13,8 @@ import { propertiesOf } from '../events/answers.ts';
 import { usageQuestionTooLarge } from './too-large.ts';
 
 /**
- * A question about the usage of one meter version, which may name any property. The usage of a version that
- * is still being backfilled is not whole: such a question is answered from the events.
+ * A usage query for one meter version, which may name any property. The usage of a version that is still
+ * being backfilled is incomplete: its queries are answered from the events.
  */
 export interface UsageAsk {
   readonly query: UsageQuery;
@@ -28,13 +28,13 @@ export const usageStillCounted = (): BillingError =>
     'Usage of this meter is still being counted from earlier events. Repeat the request shortly.',
   );
 
-/** Expressions are evaluated here, event by event: beyond this many the question is too large. */
+/** Expressions are evaluated here, event by event: a query with more events is too large. */
 const EVENTS_MAX = 200_000;
 
 /**
- * Rows of each question by its key. Usage keeps the properties that prices and meters name; questions
- * about others are answered from the raw events, by the same rules. 400 `too_many_groups` where
- * `group_by` tells more than 10,000 of them apart. 503 `meter_set_aside` for a version of which nothing is counted.
+ * Rows of each query by its key. Usage keeps the properties that prices and meters name; queries about others
+ * are answered from the raw events, by the same rules. 400 `too_many_groups` if `group_by` yields more than
+ * 10,000 groups. 503 `meter_set_aside` for a version of which nothing is counted.
  */
 export async function askUsage(
   deps: ApiDeps,
@@ -44,7 +44,7 @@ export async function askUsage(
   if (first === undefined) return new Map();
   for (const { version } of asks) refuseSetAside(version);
   const kept = asks.filter(keepsAll);
-  // Each question has a turn of its own: one that held a turn and waited for another could wait for ever.
+  // Each query takes its own turn: one that held a turn and waited for another could deadlock.
   const { answers } = await deps.eventReader.inTurn(first.query.tenant_id, () =>
     deps.usageReader.read(kept.map(({ query }) => query)),
   );
@@ -59,7 +59,7 @@ export async function askUsage(
   return rows;
 }
 
-/** 400 where a question tells more than 10,000 groups apart (tenancy S13). */
+/** 400 if a query has more than 10,000 groups (tenancy S13). */
 export function refuseTooManyGroups(
   group_by: readonly string[],
   rows: readonly { readonly group: readonly string[] }[],
@@ -80,7 +80,7 @@ const keepsAll = ({ query, version }: UsageAsk): boolean =>
   isWhole(version) &&
   namesOf(query).every((name) => name === 'source' || version.dimensions.includes(name));
 
-/** 503 where there are too many events for one question, but will be usage of them. */
+/** 503 if the events exceed the limits of one query while the version's usage is not complete yet. */
 async function rowsOfEvents(
   deps: ApiDeps,
   ask: UsageAsk,
@@ -97,7 +97,7 @@ async function rowsOfEvents(
   }
 }
 
-/** Where the versions asked about ended, as their usage rows would not count beyond it either. */
+/** Ends of the queried versions: their usage rows do not count beyond it either. */
 async function endsOf(
   deps: ApiDeps,
   asks: readonly UsageAsk[],

@@ -3,8 +3,8 @@ import type { Db, Scope } from '../../../postgres/client.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
 
 /**
- * The external id that events of the asked customer carry; null for every customer together. 404 for an
- * unknown `customer_id`, 400 when the two names mean different customers.
+ * The external id in the events of the requested customer; null for all customers together. 404 for an
+ * unknown `customer_id`, 400 if the two names mean different customers.
  */
 export async function askedCustomer(
   db: Db,

@@ -9,10 +9,10 @@ import { groupNames, resultOf } from './group-results.ts';
 import { rangeOf } from './range.ts';
 
 /**
- * Aggregates raw events of one name, whatever has been stored so far. Of several copies of an id the
- * first one counts; an event without a usable value does not. A type without a property counts events.
- * Groups have a result each, in each window where windows are asked for, beside the value of all of them; of
- * buckets the value is the sum (recorded of the reference: POST /events/usage/meter).
+ * Aggregates raw events of one name, as far as stored. Of several copies of an id the first one counts; an
+ * event without a usable value does not count. A type without a property counts events. Each group has a
+ * result, per window if windows are requested, in addition to the total value. For buckets the total is their
+ * sum (recorded of the reference: POST /events/usage/meter).
  */
 export async function eventUsage(
   deps: ApiDeps,

@@ -1,7 +1,7 @@
 import { Decimal } from '../../../domain/money.ts';
 import type { MeterUsage } from '../../../schemas/usage.ts';
 
-/** What a usage question names to group by, each once. */
+/** The distinct `group_by` names of a usage query. */
 export function groupNames(body: {
   readonly group_by?: readonly string[] | null;
   readonly group_by_property?: string | null;

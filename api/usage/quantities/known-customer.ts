@@ -3,7 +3,7 @@ import type { Db, Scope } from '../../../postgres/client.ts';
 import type { Customer } from '../../../schemas/customer.ts';
 import { getCustomerByExternalId } from '../../customers/customers/repository.ts';
 
-/** The customer of that external id, or null: usage may come before the record of who used it. */
+/** The customer with that external id, or null: usage may arrive before the customer's record. */
 export async function findKnownCustomer(
   db: Db,
   scope: Scope,

@@ -18,9 +18,9 @@ import { groupNames, resultOf } from './group-results.ts';
 import { rangeOf } from './range.ts';
 
 /**
- * Usage by the meter's own rule, the same rows and the same aggregation as an invoice. A bucketed meter,
- * or one that is asked about in the buckets of a price, answers its buckets, and as value their sum, also
- * where other windows are asked for: they would make another number of them (billing 2.4).
+ * Usage by the meter's own rule: the same rows and the same aggregation as an invoice. A bucketed meter, or a
+ * query with the buckets of a price, returns its buckets and their sum as value. This holds even if other
+ * windows are requested: those would change the number (billing 2.4).
  */
 export async function meterUsage(
   deps: ApiDeps,
@@ -40,7 +40,7 @@ export async function meterUsage(
   if (bucket !== null && type !== 'MAX' && type !== 'SUM')
     throw invalidField('bucket_size', 'goes with meters of MAX and SUM only');
   const size = bucket ?? body.window_size ?? null;
-  // Groups of a bucketed meter are counted apart whether or not they are asked for.
+  // Groups of a bucketed meter are counted separately, requested or not.
   const group_by = [...new Set([...groups, ...(bucket !== null && own !== null ? [own] : [])])];
   const isOne = size === null && group_by.length === 0;
   const total: UsageQuery = {
@@ -85,8 +85,8 @@ const windowOf = (body: MeterUsageBody, bucket_size: UsageWindow['bucket_size'])
 });
 
 /**
- * The version that a question goes by: one whose usage is whole, of those rather one that keeps the named
- * properties. Of a meter that has none yet, the version that will be it.
+ * The version that answers a query: one whose usage is complete, preferably one that keeps the named
+ * properties. If the meter has none yet, the version that will be.
  */
 export async function askedVersion(
   deps: ApiDeps,

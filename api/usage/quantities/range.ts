@@ -12,14 +12,14 @@ const WINDOWS_MAX = 50_000;
 
 type WindowSize = (typeof BUCKET_SIZES)[number];
 
-/** Shortest length of a window, for a bound on how many there are. */
+/** Minimum length of a window, for an upper bound of their number. */
 const MINUTES: Readonly<Record<WindowSize, number>> = {
   MINUTE: 1, '15MIN': 15, '30MIN': 30, HOUR: 60, '3HOUR': 180, '6HOUR': 360, '12HOUR': 720,
   DAY: 1_380, WEEK: 10_020, MONTH: 40_000,
 }; // prettier-ignore
 
 /**
- * `[start_time, end_time)`: by default the seven days before now, or before the end that was given. 400
+ * `[start_time, end_time)`: by default the seven days before now, or before the given end. 400
  * `usage_query_too_large` for more than ten years, or more than 50,000 windows (tenancy S13).
  */
 export function rangeOf(

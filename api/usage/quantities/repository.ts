@@ -6,7 +6,7 @@ import { findMeters } from '../../catalog/meters/repository.ts';
 
 const METERS_MAX = 10_000;
 
-/** The customer's subscriptions that were running at some moment of `[start, end)`, oldest first. */
+/** The customer's subscriptions that ran at any time in `[start, end)`, oldest first. */
 export function subscriptionsInRange(
   db: Db,
   scope: Scope,
@@ -28,7 +28,7 @@ export function subscriptionsInRange(
 
 const SUBSCRIPTIONS_MAX = 10_000;
 
-/** As above of all customers. Refused where there are more than one question may read. */
+/** The same for all customers. Refused if there are more than one query may read. */
 export async function subscriptionsOfScope(
   db: Db,
   scope: Scope,
@@ -51,7 +51,7 @@ export async function subscriptionsOfScope(
   return rows;
 }
 
-/** The customer's subscriptions that grant something now, oldest first. */
+/** The customer's subscriptions that grant entitlements now, oldest first. */
 export function runningSubscriptions(
   db: Db,
   scope: Scope,
@@ -70,7 +70,7 @@ export function runningSubscriptions(
      order by created_at, id`;
 }
 
-/** Published meters that have one of the versions, or those of them that are named, oldest first. */
+/** Published meters of the versions, or only the named ones among them, oldest first. */
 export async function metersOfVersions(
   db: Db,
   scope: Scope,

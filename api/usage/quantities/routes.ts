@@ -3,7 +3,7 @@ import { route } from '../../conventions/route.ts';
 import { eventUsage } from './event-usage.ts';
 import { meterUsage } from './meter-usage.ts';
 
-/** Usage in numbers of units, without prices. */
+/** Usage as quantities, without prices. */
 export const usageRoutes = [
   route({
     method: 'POST',

@@ -1,5 +1,5 @@
 import { BillingError } from '../../../domain/errors.ts';
 
-/** A question that is well formed, but about more than one call may look at. */
+/** Refuses a valid query that exceeds what one call may read. */
 export const usageQuestionTooLarge = (message: string): BillingError =>
   new BillingError('invalid', 'usage_query_too_large', message);

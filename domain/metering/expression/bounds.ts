@@ -6,35 +6,35 @@ export type Expression = ReturnType<typeof parse>;
 export type Node = Expression['expr'];
 
 /**
- * The static cost bound (tenancy S14): what it lets through is evaluated in a time that the event's
- * own size limits. It is checked when a meter is made, never when an event is counted.
+ * The static cost bound (tenancy S14): the event's own size limits the evaluation time of an accepted
+ * expression. It is checked when a meter is created, never when an event is counted.
  */
 export const MAX_LENGTH = 1_024;
 export const MAX_NODES = 200;
 export const MAX_DEPTH = 20;
-/** Before parsing: the parser recurses for each bracket and its stack is not to be trusted to the input. */
+/** Checked before parsing: the parser recurses for each bracket, and input must not exhaust its stack. */
 const MAX_OPEN_BRACKETS = 40;
-/** What one evaluation may do: work in steps, and memory for what it makes on its way. */
+/** Limits of one evaluation: work in steps, and memory for intermediate values. */
 export interface Budget {
   readonly steps: number;
   readonly bytes: number;
 }
 
 /**
- * Steps are some 0.3 µs each, so that a list macro over a long list stops after some 30 ms. Both are
- * counted and not measured: the answer is a function of the event, on every machine and in every
- * replay. For the same reason these numbers never change.
+ * A step takes about 0.3 µs, so a list macro over a long list stops after about 30 ms. Both limits are
+ * counted, not measured: the result is a function of the event, on every machine and in every replay.
+ * For the same reason these numbers never change.
  */
 export const BUDGET: Budget = { steps: 100_000, bytes: 16 * 1024 * 1024 };
 
-/** What an evaluation has spent of its budget. Never gets less. */
+/** What an evaluation has spent of its budget. Never decreases. */
 export interface Spent {
   readonly budget: Budget;
   steps: number;
   bytes: number;
 }
 
-/** Notes work, and memory that is about to be taken. False once the budget is over. */
+/** Records work, and memory before it is allocated. Returns false when the budget is exceeded. */
 export function spend(spent: Spent, steps: number, bytes = 0): boolean {
   spent.steps += steps;
   spent.bytes += bytes;
@@ -44,28 +44,28 @@ export function spend(spent: Spent, steps: number, bytes = 0): boolean {
 export const isWithin = ({ budget, steps, bytes }: Spent): boolean =>
   steps <= budget.steps && bytes <= budget.bytes;
 
-/** What a list takes for each item, and a number with 40 digits. */
+/** Memory of one list item, and of a number with 40 digits. */
 export const ITEM_BYTES = 8;
 export const NUMBER_BYTES = 64;
-/** A list that is longer is not walked through. */
+/** Longer lists are not iterated. */
 export const MAX_ITEMS = 1_000;
-/** Text that is longer is not matched against a pattern. */
+/** Longer text is not matched against a pattern. */
 export const MAX_MATCHED_LENGTH = 4_096;
-/** Parts of all patterns of an expression, each counted as often as it may repeat. Some 40 ms to compile. */
+/** Parts of all patterns of an expression, each counted as often as it may repeat. About 40 ms to compile. */
 export const MAX_PATTERN_PARTS = 1_000;
 
-/** Numbers written in an expression. Far beyond what is counted, and far from what takes memory to write out. */
+/** Limits of numbers in an expression: far beyond counted values, and small enough to write out. */
 const MAX_NUMBER = new Decimal('1e38');
 const MIN_NUMBER = new Decimal('1e-100');
 const MAX_NUMBER_LENGTH = 100;
 
-/** Why a number can not stand in an expression; null where it can. */
+/** Why an expression cannot contain this number; null when it can. */
 export function numberProblem(text: string): string | null {
   if (text.length > MAX_NUMBER_LENGTH)
     return `a number has at most ${MAX_NUMBER_LENGTH} characters`;
   const magnitude = new Decimal(text).abs();
   const [mantissa = ''] = text.split(/[eE]/, 1);
-  // An exponent beyond all bounds makes a zero of a number that is none.
+  // An exponent out of range turns a nonzero number into zero.
   const isZero = !/[1-9]/.test(mantissa);
   if (isZero ? magnitude.isZero() : isWritable(magnitude)) return null;
   return `the number ${text} must be between -1e38 and 1e38, and 0 or at least 1e-100 away from it`;
@@ -74,7 +74,7 @@ export function numberProblem(text: string): string | null {
 const isWritable = (magnitude: Decimal): boolean =>
   magnitude.lte(MAX_NUMBER) && magnitude.gte(MIN_NUMBER);
 
-/** Parses CEL and refuses what is too large or malformed with `validation_error` at `path`. */
+/** Parses CEL. Refuses malformed or too large input with `validation_error` at `path`. */
 export function parseBounded(source: string, path: string): Expression {
   if (source.trim() === '') throw invalidField(path, 'must not be empty');
   if (source.length > MAX_LENGTH) {
@@ -90,7 +90,7 @@ export function parseBounded(source: string, path: string): Expression {
   return parsed;
 }
 
-/** The direct parts of a node, whatever its kind. */
+/** The direct parts of a node of any kind. */
 export function partsOf(node: Node): Node[] {
   const { exprKind } = node;
   switch (exprKind.case) {
@@ -116,7 +116,7 @@ export function partsOf(node: Node): Node[] {
   }
 }
 
-/** How many nodes there are below and with this one, and on how many levels. */
+/** Number of nodes in this subtree, and its depth. */
 export function sizeOf(node: Node): { nodes: number; depth: number } {
   let nodes = 1;
   let depth = 0;

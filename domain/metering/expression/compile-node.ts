@@ -29,13 +29,15 @@ interface Context {
   readonly source: string;
   readonly path: string;
   readonly positions: Readonly<Record<string, number>>;
-  /** Variables of the comprehension around this node; null outside of one. */
+  /** Variables of the enclosing comprehension; null outside of one. */
   readonly loop: { readonly item: string; readonly accumulator: string } | null;
-  /** Of all patterns so far. */
+  /** Total parts of all patterns so far. */
   readonly patterns: { parts: number };
 }
 
-/** A parsed expression as closures, so that an evaluation walks no tree. Refuses what we do not offer. */
+/**
+ * Compiles a parsed expression to closures, so that evaluation walks no tree. Refuses unsupported features.
+ */
 export function compileParsed(parsed: Expression, source: string, path: string): Evaluate {
   const positions = parsed.sourceInfo?.positions ?? {};
   return compileNode(parsed.expr, {
@@ -70,11 +72,11 @@ function compileNode(node: Node, context: Context): Evaluate {
     case 'comprehensionExpr':
       return compileComprehension(exprKind.value, context);
     default:
-      throw refused(context, 'objects and types can not be made in an expression');
+      throw refused(context, 'objects and types cannot be made in an expression');
   }
 }
 
-/** Numbers are read from the source text, because the parser's double would lose digits. */
+/** Numbers are read from the source text, because the parser's double loses digits. */
 function compileConstant(node: Node, context: Context): Evaluate {
   const kind = (node.exprKind.value as { constantKind: { case?: string; value?: unknown } })
     .constantKind;
@@ -98,14 +100,14 @@ function compileConstant(node: Node, context: Context): Evaluate {
 }
 
 function literalText(node: Node, parsed: bigint | number, context: Context): string {
-  // Macros make whole numbers of their own, which stand nowhere in the source.
+  // Macros create whole numbers that do not occur in the source.
   const position = context.positions[node.id.toString()] ?? 0;
   const text =
     typeof parsed === 'bigint'
       ? parsed.toString()
       : DOUBLE.exec(context.source.slice(position))?.[0];
   if (text === undefined || parsed === Infinity || parsed === -Infinity)
-    throw refused(context, `can not read the number at ${position}`);
+    throw refused(context, `cannot read the number at ${position}`);
   const problem = numberProblem(text);
   if (problem !== null) throw refused(context, problem);
   return text;
@@ -113,7 +115,7 @@ function literalText(node: Node, parsed: bigint | number, context: Context): str
 
 const DOUBLE = /^-?\d*\.?\d+(?:[eE][+-]?\d+)?/;
 
-/** A name is the comprehension's variable, `properties`, or short for a property of that name. */
+/** A name is the comprehension's variable, `properties`, or the name of a property. */
 function compileIdentifier(name: string, context: Context): Evaluate {
   if (name === context.loop?.item) return (scope) => scope.item;
   if (name === context.loop?.accumulator) return (scope) => scope.accumulator;
@@ -126,7 +128,7 @@ function compileMember(operand: Node, field: string, context: Context): Evaluate
   return (scope) => member(evaluate(scope), field);
 }
 
-/** `has(x.y)`: there, and not null; false too where x itself is missing. */
+/** `has(x.y)`: true when it exists and is not null; false also when x itself is missing. */
 function compilePresence(operand: Node, field: string, context: Context): Evaluate {
   const evaluate = compileNode(operand, context);
   return (scope) => {
@@ -172,7 +174,8 @@ function compileMatches(nodes: readonly Node[], context: Context): Evaluate {
     throw refused(context, 'matches takes a text and a pattern that is written out');
   }
   try {
-    // Before the engine sees it: what repeats a thousand times over is compiled a thousand times.
+    // Checked before the engine compiles the pattern: a part repeated a thousand times is compiled a thousand
+    // times.
     context.patterns.parts += patternParts(literal.value);
     if (context.patterns.parts > MAX_PATTERN_PARTS)
       throw new Error(`it repeats more than ${MAX_PATTERN_PARTS} parts`);
@@ -185,8 +188,8 @@ function compileMatches(nodes: readonly Node[], context: Context): Evaluate {
 }
 
 /**
- * `&&` and `||` as CEL has them: the deciding value wins on either side, also over a failure of the
- * other side, so that `has(a) && a > 1` and its mirror image agree.
+ * `&&` and `||` as in CEL: the deciding value wins on either side, even when the other side fails. So
+ * `has(a) && a > 1` and its mirror image give the same result.
  */
 function logical(parts: readonly Evaluate[], deciding: boolean): Evaluate {
   return (scope) => {
@@ -222,7 +225,7 @@ interface Comprehension {
 
 /** The macros `all`, `exists`, `exists_one`, `map` and `filter`, over a list or the keys of an object. */
 function compileComprehension(loop: Comprehension, context: Context): Evaluate {
-  if (context.loop !== null) throw refused(context, 'a list macro can not stand inside another');
+  if (context.loop !== null) throw refused(context, 'a list macro cannot stand inside another');
   const inner = { ...context, loop: { item: loop.iterVar, accumulator: loop.accuVar } };
   const range = compileNode(required(loop.iterRange, context), context);
   const [start, condition, step, result] = [

@@ -27,7 +27,7 @@ import {
   type Value,
 } from './value.ts';
 
-/** What an operator or a function does with its values, and how many it takes. */
+/** The implementation of an operator or function, and its number of arguments. */
 export interface Operator {
   readonly least: number;
   readonly most: number;
@@ -35,9 +35,9 @@ export interface Operator {
 }
 
 /**
- * Operators and functions by their CEL names. None is called with a failure among its values: the
- * caller hands the first failure on. Arithmetic is exact; a quotient has 40 significant digits until
- * the result of the whole expression is rounded.
+ * Operators and functions by their CEL names. None receives a failure: the caller returns the first
+ * failure instead. Arithmetic is exact; a quotient has 40 significant digits until the result of the
+ * whole expression is rounded.
  */
 export const FUNCTIONS: ReadonlyMap<string, Operator> = new Map<string, Operator>([
   ['_+_', binary(add)],
@@ -95,8 +95,8 @@ export const FUNCTIONS: ReadonlyMap<string, Operator> = new Map<string, Operator
 ]);
 
 /**
- * A pattern is a literal and compiled once, by an engine whose time is linear in the text. Throws an
- * error of the engine for a pattern that is malformed or expands too far.
+ * Compiles a literal pattern once; the engine's matching time is linear in the text. Throws an error of
+ * the engine for a malformed pattern or one that expands too far.
  */
 export function matcher(pattern: string): (text: Value, scope: Scope) => Value {
   const compiled = RE2JS.compile(pattern);
@@ -134,7 +134,10 @@ function numeric(call: (left: Decimal, right: Decimal) => Value): Operator {
   });
 }
 
-/** The sign is the dividend's. A remainder takes as many steps as the quotient has digits, so it has few. */
+/**
+ * The sign is that of the dividend. A remainder takes one step per digit of the quotient, so these are
+ * limited.
+ */
 function remainder(left: Decimal, right: Decimal): Value {
   if (right.isZero() || left.e - right.e > MAX_QUOTIENT_DIGITS) return FAILED;
   return left.mod(right);
@@ -142,7 +145,7 @@ function remainder(left: Decimal, right: Decimal): Value {
 
 const MAX_QUOTIENT_DIGITS = 100;
 
-/** `math.ceil` is CEL's name, `ceil` what people write. */
+/** `math.ceil` is the CEL name, `ceil` the common one. */
 function named(name: string, entry: Operator): [string, Operator][] {
   return [
     [name, entry],
@@ -184,7 +187,10 @@ function extreme(replaces: (sign: number) => boolean): Operator {
   };
 }
 
-/** Adds numbers, and joins lists for the `map` and `filter` macros. Text is never joined: "1" + "2" is 3. */
+/**
+ * Adds numbers, and concatenates lists for the `map` and `filter` macros. Never concatenates text: "1" + "2"
+ * is 3.
+ */
 function add(left: Value, right: Value, scope: Scope): Value {
   if (isList(left) && isList(right)) {
     if (left.length + right.length > MAX_ITEMS) return FAILED;
@@ -222,7 +228,7 @@ function index(container: Value, key: Value): Value {
   return typeof key === 'string' ? member(container, key) : FAILED;
 }
 
-/** Characters of a text, items of a list, members of an object. */
+/** Characters of a text, items of a list, or members of an object. */
 function size(value: Value, scope: Scope): Value {
   if (isList(value)) return new Decimal(value.length);
   const isText = typeof value === 'string';
@@ -246,7 +252,7 @@ function codePoints(text: string): number {
   return count;
 }
 
-/** Of a number its digits without an exponent, so at most 100 places before and behind the point. */
+/** A number is written without an exponent, so it has at most 100 digits before and after the point. */
 function text(value: Value, scope: Scope): Value {
   if (!(value instanceof Decimal)) return scalarText(value) ?? FAILED;
   const places = Math.abs(value.e);

@@ -1,12 +1,13 @@
 import { spend } from './bounds.ts';
 import { FAILED, TEXT_PER_STEP, type Scope, type Value } from './value.ts';
 
-/** Up to this length the engine's own search does at most so many comparisons a character. */
+/** Up to this length of `part`, the engine's own search does at most this many comparisons per character. */
 const SHORT = 16;
 
 /**
- * Whether `part` stands in `text`, in time linear in both. The engine's own `includes` is quadratic at
- * worst: 500,000 characters in 1,000,000 took it four minutes, and events bring both. (Knuth, Morris, Pratt.)
+ * Whether `text` contains `part`, in time linear in both. The engine's own `includes` is quadratic in the
+ * worst case: 500,000 characters in 1,000,000 took four minutes, and events can contain both. (Knuth, Morris,
+ * Pratt.)
  */
 export function includesText(text: string, part: string, scope: Scope): Value {
   if (part.length <= SHORT) {
@@ -26,7 +27,7 @@ export function includesText(text: string, part: string, scope: Scope): Value {
   return false;
 }
 
-/** For each beginning of `part`: how long its longest proper beginning is that is also its end. */
+/** For each prefix of `part`: the length of its longest proper prefix that is also its suffix. */
 function bordersOf(part: string): Int32Array {
   const borders = new Int32Array(part.length);
   let length = 0;

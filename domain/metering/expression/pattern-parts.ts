@@ -1,10 +1,12 @@
 /**
- * How many parts a pattern has when every part is counted as often as it may repeat: what its engine
- * makes of it, and so what compiling and matching cost. `(a{10}b){3}` has 33. Never less than it is:
- * what is not understood counts as its characters. Linear in the pattern.
+ * Number of parts of a pattern, each counted as often as it may repeat: the size of the compiled pattern,
+ * and so the cost of compiling and matching. `(a{10}b){3}` has 33. Never too low: syntax that is not
+ * understood counts as its characters. Linear in the pattern.
  */
 export function patternParts(pattern: string): number {
-  /** Of each open group: its parts so far, and those of its last element, which a count would repeat. */
+  /**
+   * For each open group: its parts so far, and the parts of its last element, which a repetition multiplies.
+   */
   const groups = [{ parts: 0, last: 0 }];
   const element = (parts: number): void => {
     const group = groups.at(-1)!;
@@ -45,7 +47,7 @@ export function patternParts(pattern: string): number {
   return groups.reduce((sum, { parts }) => Math.min(sum + parts, MANY), 0);
 }
 
-/** Where a character class ends that begins at `start`: brackets inside of it open and close nothing. */
+/** The end of the character class that begins at `start`: brackets inside it do not open or close groups. */
 function endOfClass(pattern: string, start: number): number {
   let index = start + 1;
   if (pattern[index] === '^') index += 1;

@@ -8,9 +8,9 @@ import {
 } from '../../json-scalar.ts';
 
 /**
- * What a part of an expression can be: a JSON value of the event as it came, or a result. Numbers of
- * the event stay JavaScript numbers until arithmetic needs them, and become exact decimals there.
- * Failures are values and not exceptions, because a missing property is an everyday event.
+ * The value of a part of an expression: a JSON value of the event, or a result. Numbers of the event stay
+ * JavaScript numbers until arithmetic converts them to exact decimals. Failures are values, not
+ * exceptions, because missing properties are frequent.
  */
 export type Value =
   | Decimal
@@ -22,14 +22,16 @@ export type Value =
   | { readonly [key: string]: Value }
   | Failure;
 
-/** One evaluation: the event's properties, the variables of the comprehension that runs, and what it has spent. */
+/**
+ * One evaluation: the event's properties, the variables of the running comprehension, and the budget spent.
+ */
 export interface Scope extends Spent {
   readonly properties: Properties;
   item: Value;
   accumulator: Value;
 }
 
-/** Counts work beyond a step per operator: text is cheap to walk through, a list is not. */
+/** Characters of text per step of work: iterating text is cheap, iterating a list is not. */
 export const TEXT_PER_STEP = 256;
 
 export class Failure {
@@ -42,10 +44,10 @@ export class Failure {
 export const MISSING = new Failure('value_missing');
 export const NOT_NUMERIC = new Failure('value_not_numeric');
 export const OUT_OF_RANGE = new Failure('value_out_of_range');
-/** A type that an operator can not take, a division by zero, more work than the bound allows. */
+/** A type that an operator cannot take, a division by zero, or more work than the budget allows. */
 export const FAILED = new Failure('expression_failed');
 
-/** The number that a value is, a numeric string included; a failure for everything else. */
+/** A value as a number, including numeric strings; a failure for other values. */
 export function toDecimal(value: Value): Decimal | Failure {
   if (value instanceof Failure || value instanceof Decimal) return value;
   const text = numericText(value);
@@ -66,7 +68,7 @@ export function isObject(value: Value): value is { readonly [key: string]: Value
   );
 }
 
-/** A member that is there; inherited ones, and null, are not. */
+/** An own member that is not null; inherited members are ignored. */
 export function member(value: Value, key: string): Value {
   if (value instanceof Failure) return value;
   if (!isObject(value)) return FAILED;
@@ -74,9 +76,9 @@ export function member(value: Value, key: string): Value {
 }
 
 /**
- * Equality: a number equals whatever is numerically the same, "5.0" included; two strings are compared
- * as text; lists item by item. Values of different kinds are not equal. Lists are paid for as they are
- * walked through, at every level: an event may have a short list of long ones.
+ * Equality. A number equals every numerically equal value, including "5.0". Two strings are compared as
+ * text, lists item by item. Values of different kinds are not equal. Iterating a list costs budget at
+ * every level: an event may have a short list of long lists.
  */
 export function sameValue(left: Value, right: Value, scope: Scope): boolean | Failure {
   if (left instanceof Failure) return left;
@@ -96,11 +98,11 @@ export function sameValue(left: Value, right: Value, scope: Scope): boolean | Fa
   return left === right;
 }
 
-/** Characters of a text, items of a list. */
+/** Characters of a text, or items of a list. */
 export const lengthOf = (value: Value): number =>
   typeof value === 'string' || isList(value) ? value.length : 0;
 
-/** Below zero, zero or above: numbers and numeric strings by value, other strings by code unit. */
+/** Negative, zero or positive: numbers and numeric strings by value, other strings by code unit. */
 export function order(left: Value, right: Value): number | Failure {
   if (left instanceof Failure) return left;
   if (right instanceof Failure) return right;

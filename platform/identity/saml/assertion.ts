@@ -1,18 +1,18 @@
 import { refused } from './refused.ts';
 
-/** What an identity provider vouches for, read from what its signature covers and from nothing else. */
+/** The statements of an identity provider, read only from the part that its signature covers. */
 export interface Assertion {
   readonly id: string;
   readonly in_response_to: string;
-  /** Who it is about, as text. */
+  /** The subject, as text. */
   readonly name_id: string;
   /** Attribute name → its first value. */
   readonly attributes: Readonly<Record<string, string>>;
-  /** From then on it is refused for its age, in milliseconds since 1970. */
+  /** When it expires, in milliseconds since 1970. */
   readonly expires_at_ms: number;
 }
 
-/** Whom an assertion must be from and for. */
+/** Required issuer and recipient of an assertion. */
 export interface Expected {
   readonly issuer: string;
   readonly audience: string;
@@ -20,18 +20,18 @@ export interface Expected {
   readonly now_ms: number;
 }
 
-/** Clocks of two companies differ (tenancy 14.5.6). */
+/** Allowed difference between the clocks of two companies (tenancy 14.5.6). */
 const SKEW_MS = 60_000;
 const BEARER = 'urn:oasis:names:tc:SAML:2.0:cm:bearer';
 
-/** An element as xml2js gives it: attributes under `$`, text under `_`, children in lists by name. */
+/** An element as xml2js returns it: attributes under `$`, text under `_`, children in lists by name. */
 export interface Xml {
   readonly $?: Readonly<Record<string, string>>;
   readonly _?: string;
   readonly [child: string]: unknown;
 }
 
-/** The assertion's contents, or 401 with the condition that does not hold (tenancy S19). */
+/** The assertion's contents, or 401 with the condition that fails (tenancy S19). */
 export function readAssertion(assertion: Xml, expected: Expected): Assertion {
   const id = assertion.$?.['ID'] ?? '';
   if (id === '') throw refused('the assertion has no ID');
@@ -52,7 +52,7 @@ export function readAssertion(assertion: Xml, expected: Expected): Assertion {
   const data = only(confirmation, 'SubjectConfirmationData');
   if (data.$?.['Recipient'] !== expected.recipient) throw refused('its recipient is another');
   const in_response_to = data.$?.['InResponseTo'] ?? '';
-  if (in_response_to === '') throw refused('nobody asked for it');
+  if (in_response_to === '') throw refused('no login requested it');
   const confirmationEnd = withinTime(data, expected.now_ms);
   only(assertion, 'AuthnStatement');
 
@@ -65,7 +65,7 @@ export function readAssertion(assertion: Xml, expected: Expected): Assertion {
   };
 }
 
-/** The end of the element's time; refused before, after, and without an end. */
+/** The end of the element's validity. Refused before its start, after its end, and without an end. */
 function withinTime(element: Xml, nowMs: number): number {
   const notBefore = element.$?.['NotBefore'];
   if (notBefore !== undefined && !(instantMs(notBefore) <= nowMs + SKEW_MS))
@@ -75,7 +75,7 @@ function withinTime(element: Xml, nowMs: number): number {
   return end;
 }
 
-/** NaN for what is no UTC time. */
+/** NaN if the value is not a UTC time. */
 const instantMs = (value: string): number =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/.test(value) ? Date.parse(value) : Number.NaN;
 

@@ -1,16 +1,16 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** A login's request and the secret that its browser keeps. */
+/** The request id of a login, and the secret that its browser keeps. */
 export interface BrowserBound {
-  /** Everybody may see it: the identity provider does. */
+  /** Public: the identity provider sees it. */
   readonly request_id: string;
   readonly secret: string;
 }
 
 /**
- * Binds a login to the browser that begins it: the request's id is the hash of a secret that stands in a
- * cookie of that browser and nowhere else. So an answer that somebody else obtained signs nobody in who is
- * made to post it, and the store has nothing to keep for it.
+ * Binds a login to the browser that begins it: the request's id is the hash of a secret that exists only in a
+ * cookie of that browser. So an attacker cannot sign another person in by making them post an answer that the
+ * attacker obtained. The store keeps nothing for it.
  */
 export function bindToBrowser(): BrowserBound {
   const secret = randomBytes(32).toString('base64url');
@@ -26,9 +26,9 @@ export function isBoundTo(requestId: string, cookies: string | undefined): boole
 }
 
 /**
- * The cookie, one for each login, so that logins in two windows do not meet. The answer comes by a form of
- * another site, so it is sent across sites, and therefore `Secure`; only the address that takes the answers
- * gets it.
+ * The cookie, one for each login, so that logins in two windows do not conflict. The answer is a form post
+ * from another site, so the cookie is sent across sites and is therefore `Secure`; only the address that
+ * receives the answers gets it.
  */
 export const bindingCookie = (
   { request_id, secret }: BrowserBound,
@@ -37,7 +37,7 @@ export const bindingCookie = (
 ): string =>
   `${cookieName(request_id)}=${secret}; Path=${acsPath}; Max-Age=${seconds}; HttpOnly; Secure; SameSite=None`;
 
-/** Takes the cookie away. */
+/** Deletes the cookie. */
 export const spentCookie = (requestId: string, acsPath: string): string =>
   `${cookieName(requestId)}=; Path=${acsPath}; Max-Age=0; HttpOnly; Secure; SameSite=None`;
 

@@ -1,6 +1,6 @@
 import { BillingError } from '../../../domain/errors.ts';
 
-/** 401 for an answer of an identity provider that does not hold; the reason is for who sets it up. */
+/** 401 for an invalid answer of an identity provider; the reason is for the person who configures it. */
 export const refused = (reason: string): BillingError =>
   new BillingError(
     'unauthenticated',

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { Parser, processors } from 'xml2js';
 import { refused } from './refused.ts';
 
-/** What a response says outside of its assertion, and so without the assertion's signature. */
+/** The parts of a response outside of its assertion, which the assertion's signature does not cover. */
 export interface ResponseFrame {
   readonly in_response_to: string;
 }
@@ -12,7 +12,7 @@ export const RESPONSE_BYTES_MAX = 256 * 1024;
 const SUCCESS = 'urn:oasis:names:tc:SAML:2.0:status:Success';
 const EXCLUSIVE = 'http://www.w3.org/2001/10/xml-exc-c14n#';
 const INCLUSIVE = 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315';
-/** No SHA-1 anywhere, no keyed hash that a public certificate could be taken for the key of. */
+/** No SHA-1, and no HMAC: a public certificate could be used as its key. */
 const ALGORITHMS: Readonly<Record<string, readonly string[]>> = {
   SignatureMethod: [
     'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256',
@@ -27,14 +27,14 @@ const ALGORITHMS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Refuses every response that is not plainly what an identity provider sends: one XML document without
- * document type, entities, comments, processing instructions and CDATA; one success with one assertion,
- * both where they belong and the assertion signed; no id twice; known algorithms only; sent to us. So
- * that what is verified afterwards has one reading (tenancy S19).
+ * Refuses every response that differs from what identity providers send. Required: one XML document without
+ * document type, entities, comments, processing instructions and CDATA; one success with one assertion, both
+ * in their place and the assertion signed; unique ids; known algorithms only; addressed to us. After this
+ * check, the verified document has only one reading (tenancy S19).
  */
 export async function checkResponse(encoded: string, destination: string): Promise<ResponseFrame> {
   const root = await parsed(decoded(encoded));
-  if (root.name !== 'Response') throw refused('it is no SAML response');
+  if (root.name !== 'Response') throw refused('it is not a SAML response');
   const all = [...elementsOf(root)];
 
   const ids = all.flatMap((element) => element.attributes['ID'] ?? []);
@@ -58,14 +58,14 @@ export async function checkResponse(encoded: string, destination: string): Promi
   if (status?.attributes['Value'] !== SUCCESS) throw refused('it tells of no success');
   if (root.attributes['Destination'] !== destination) throw refused('it was meant for another');
   const in_response_to = root.attributes['InResponseTo'] ?? '';
-  if (in_response_to === '') throw refused('nobody asked for it');
+  if (in_response_to === '') throw refused('no login requested it');
   return { in_response_to };
 }
 
 function decoded(encoded: string): string {
   if (encoded.length > RESPONSE_BYTES_MAX) throw refused('it is larger than 256 KiB');
   const compact = encoded.replace(/\s/g, '');
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(compact)) throw refused('it is no base64');
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(compact)) throw refused('it is not base64');
   const bytes = Buffer.from(compact, 'base64');
   if (!isUtf8(bytes)) throw refused('it is not UTF-8');
   const text = bytes.toString('utf8').replace(/^\uFEFF?\s*<\?xml\s[^?<>]*\?>/, '');
@@ -94,7 +94,7 @@ async function parsed(xml: string): Promise<Element> {
     tagNameProcessors: [processors.stripPrefix],
   });
   const root = await (parser.parseStringPromise(xml) as Promise<Node | null>).catch(() => null);
-  if (root === null || typeof root !== 'object') throw refused('it is no XML that can be read');
+  if (root === null || typeof root !== 'object') throw refused('it is not readable XML');
   return elementOf(root, null);
 }
 

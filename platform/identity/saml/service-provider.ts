@@ -3,31 +3,30 @@ import { readAssertion, type Assertion, type Xml } from './assertion.ts';
 import { refused } from './refused.ts';
 import { checkResponse } from './response.ts';
 
-/** The two ends of one tenant's single sign-on. */
+/** Both ends of one tenant's single sign-on. */
 export interface SsoEnds {
-  /** Our name at the identity provider: the address of our metadata. */
+  /** Our entity id at the identity provider: the address of our metadata. */
   readonly entity_id: string;
-  /** Where it sends its answers. */
+  /** The address to which the identity provider sends its answers. */
   readonly acs_url: string;
   readonly idp_entity_id: string;
   readonly idp_sso_url: string;
-  /** PEM; several while the provider changes from one to the next. */
+  /** PEM; several during a certificate change of the provider. */
   readonly idp_certificates: readonly string[];
 }
 
-/** What we tell an identity provider of ourselves, as XML. */
+/** Our metadata for an identity provider, as XML. */
 export const metadataOf = (ends: SsoEnds): string =>
   samlOf(ends).generateServiceProviderMetadata(null, null);
 
-/** Where the browser is sent to log in; the answer has to name `requestId`. */
+/** The address to which the browser is sent to log in; the answer must name `requestId`. */
 export const loginUrl = (ends: SsoEnds, requestId: string, relayState: string): Promise<string> =>
   samlOf(ends, requestId).getAuthorizeUrlAsync(relayState, undefined, {});
 
 /**
- * The assertion of a response, as it stood in `SAMLResponse`, or 401. The library verifies the
- * signature over the assertion and gives back what it covers; everything is read from there, by our
- * own clock. Whether the login was begun here, and whether the assertion was shown before, is the
- * caller's to ask.
+ * The assertion of a response, as received in `SAMLResponse`, or 401. The library verifies the signature over
+ * the assertion and returns the signed part; everything is read from that part, with our own clock. The
+ * caller checks that the login was begun here and that the assertion was not used before.
  */
 export async function verifiedAssertion(
   ends: SsoEnds,
@@ -64,7 +63,7 @@ const samlOf = (ends: SsoEnds, requestId?: string): SAML =>
     audience: ends.entity_id,
     wantAssertionsSigned: true,
     wantAuthnResponseSigned: false,
-    // Times and requests are compared with our clock and our database.
+    // We compare times and requests with our own clock and database.
     acceptedClockSkewMs: -1,
     validateInResponseTo: ValidateInResponseTo.never,
     disableRequestedAuthnContext: true,

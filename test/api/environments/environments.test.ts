@@ -48,7 +48,7 @@ describe('environments', () => {
     expect((await put({ type: 'production' })).body.details[0].path).toBe('type');
   });
 
-  test('200: sorted, by time and by status as other lists; 400 names what can not be sorted by', async () => {
+  test('200: sorted, by time and by status as other lists; 400 names what cannot be sorted by', async () => {
     await caller.post('/v1/environments', { name: 'Aardvark', type: 'development' });
     const names = async (query: string) =>
       (await caller.get(`/v1/environments?${query}`)).body.environments.map(

@@ -220,7 +220,7 @@ describe('features', () => {
       expect(read.filters).toEqual([{ key: 'a', values: ['1'] }]);
     });
 
-    test('a feature that is granted can not be deleted', async () => {
+    test('a feature that is granted cannot be deleted', async () => {
       const { body: feature } = await create({});
       const { body: plan } = await api.post('/v1/plans', { name: 'P' });
       const { body: grant } = await api.post('/v1/entitlements', {

@@ -171,7 +171,7 @@ describe('POST /invoices', () => {
     });
   });
 
-  test('503 while usage can not be read, or is not whole yet: no invoice', async () => {
+  test('503 while usage cannot be read, or is not whole yet: no invoice', async () => {
     const { customer, subscription } = await subscribed();
     oracle.outage(true);
     const away = await api.post('/v1/invoices', draftBody(customer, subscription));
@@ -354,7 +354,7 @@ describe('POST /invoices/{id}/compute and /finalize', () => {
       expect(await api.post(`/v1/invoices/inv_0/${action}`)).toMatchObject({ status: 404 });
   });
 
-  test('503 while usage can not be read: it stays a draft', async () => {
+  test('503 while usage cannot be read: it stays a draft', async () => {
     const { customer, subscription } = await subscribed();
     const { id } = (await api.post('/v1/invoices', draftBody(customer, subscription))).body;
     oracle.outage(true);

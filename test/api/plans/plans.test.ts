@@ -118,7 +118,7 @@ describe('plans', () => {
     expect([refused.status, refused.body.code]).toEqual([400, 'invalid_operation']);
   });
 
-  test('400: a plan that is sold can not be deleted', async () => {
+  test('400: a plan that is sold cannot be deleted', async () => {
     const { body: plan } = await api.post('/v1/plans', { name: 'Sold' });
     await fee(plan.id);
     const { body: customer } = await api.post('/v1/customers', { external_id: 'c', name: 'C' });

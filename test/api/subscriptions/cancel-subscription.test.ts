@@ -245,7 +245,7 @@ describe('refused', () => {
     expect(await cancel(nobody, { cancellation_type: 'immediate' })).toMatchObject({ status: 404 });
   });
 
-  test('503 while usage can not be read: nothing is cancelled', async () => {
+  test('503 while usage cannot be read: nothing is cancelled', async () => {
     const { subscription } = await subscribed();
     world.usage.outage(true);
     expect(await cancel(subscription, { cancellation_type: 'immediate' })).toMatchObject({

@@ -425,7 +425,7 @@ describe('400', () => {
     ${'a negative trial'}          | ${{ trial_period_days: -1 }}                                                   | ${'trial_period_days'}
     ${'an anchor with calendar'}   | ${{ billing_cycle: 'calendar', billing_anchor: '2026-11-15T00:00:00Z' }}       | ${'billing_anchor'}
     ${'terms that are none'}       | ${{ payment_terms: 'soon' }}                                                   | ${'payment_terms'}
-    ${'a pair that can not be'}    | ${{ collection_method: 'send_invoice', payment_behavior: 'allow_incomplete' }} | ${'payment_behavior'}
+    ${'a pair that cannot be'}     | ${{ collection_method: 'send_invoice', payment_behavior: 'allow_incomplete' }} | ${'payment_behavior'}
     ${'an unknown behavior'}       | ${{ payment_behavior: 'hope' }}                                                | ${'payment_behavior'}
     ${'an unknown proration'}      | ${{ proration_behavior: 'maybe' }}                                             | ${'proration_behavior'}
     ${'an override of no price'}   | ${{ override_line_items: [{ price_id: 'price_0', amount: '1' }] }}             | ${'override_line_items[0].price_id'}

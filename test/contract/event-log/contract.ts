@@ -363,7 +363,7 @@ export function eventLogContract(create: (partitions: number) => Promise<LogUnde
     });
   });
 
-  describe('when the log can not be reached', () => {
+  describe('when the log cannot be reached', () => {
     const DEADLINE_MS = 1_500;
     /** Tried until it is stored: a busy machine may need longer than the deadline of one append. */
     const appendAtLast = (handle: EventLog, text: string) =>

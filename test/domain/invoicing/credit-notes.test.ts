@@ -183,7 +183,7 @@ describe('what a refusal says', () => {
     const draft = unpaid({ invoice_status: 'DRAFT' });
     expect(
       refusalOf(() => checkCreditNote(draft, 'ADJUSTMENT', credit(['a', '1']), [])).message,
-    ).toBe('A DRAFT invoice can not be credited.');
+    ).toBe('A DRAFT invoice cannot be credited.');
     expect(refusalOf(() => creditNoteType('PENDING', 'REFUND')).message).toBe(
       'credit_note_type: must be ADJUSTMENT on a PENDING invoice',
     );
@@ -329,7 +329,7 @@ describe('the content by which a repeated request is known (money 10.12)', () =>
     expect(creditNoteContent({ ...request, ...over })).not.toBe(content);
   });
 
-  test('fields can not run into each other', () => {
+  test('fields cannot run into each other', () => {
     const left = creditNoteContent({ ...request, metadata: { 'a","b': 'c' } });
     const right = creditNoteContent({ ...request, metadata: { a: 'b","c' } });
     expect(left).not.toBe(right);

@@ -86,7 +86,7 @@ describe('usage of a log', () => {
     expect(values(log)).toEqual(['4@3']);
   });
 
-  test('what can not be metered is left out', () => {
+  test('what cannot be metered is left out', () => {
     expect(values([event('a', 1n, null), event('b', 2n, 'x'), event('c', 3n, '1e30')])).toEqual([]);
   });
 });

@@ -342,7 +342,7 @@ describe('refused when the meter is made', () => {
     [`${'('.repeat(41)}1${')'.repeat(41)}`, 'nested at most'],
     [`${'['.repeat(300)}`, 'nested at most'],
     [`a${'.b'.repeat(30)}`, 'nested at most'],
-    ['1e99999', 'can not read the number'],
+    ['1e99999', 'cannot read the number'],
     ['1e-30000000', 'must be between -1e38 and 1e38'],
     ['string(1e-30000000) == "" ? 1 : 0', 'must be between -1e38 and 1e38'],
     ['1e-101', 'at least 1e-100 away'],

@@ -44,7 +44,7 @@ describe('U against C with factor f: charge, utilized, overage, true-up (6.1)', 
     expect(outcome.commitment.toFixed()).toBe(row.commitment);
   });
 
-  test('what can not be is a bug', () => {
+  test('what cannot be is a bug', () => {
     expect(() => held('-1')).toThrow('a negative usage or commitment');
     expect(() => held('1', '-1')).toThrow('a negative usage or commitment');
     expect(() => held('1', '1', '0.999')).toThrow('an overage factor below 1');

@@ -55,7 +55,7 @@ export function text(value: Exact, decimals = 60): string {
   return value.n < 0n && plain !== '0' ? `-${plain}` : plain;
 }
 
-/** Equal but for what 40 significant digits can not hold. */
+/** Equal but for what 40 significant digits cannot hold. */
 export function close(a: Exact, b: Exact): boolean {
   const difference = minus(a, b);
   const bound = over(most(most(a, b), { n: 1n, d: 1n }), { n: 10n ** 30n, d: 1n });

@@ -79,7 +79,7 @@ describe('the events of a line are those that no more specific line takes (2.5)'
     expect(excluded(large, lines)).toEqual([[]]);
   });
 
-  test('filters that can not meet are not left out', () => {
+  test('filters that cannot meet are not left out', () => {
     const asia = line('jp-large', { region: ['jp'], model: ['large'] });
     expect(excluded(europe, [asia])).toEqual([[]]);
   });

@@ -190,7 +190,7 @@ describe('changed in place', () => {
     expect(definition).toMatchObject({ amount: '10.50', start_date: at('2026-04-01') });
   });
 
-  test('null changes nothing of what can not be cleared', () => {
+  test('null changes nothing of what cannot be cleared', () => {
     const nulls = { amount: null, tiers: null, tier_mode: null, price_unit_amount: null };
     expect(plan(nulls)).toEqual({ kind: 'in_place' });
     expect(plan({ ...nulls, type: null, meter_id: null } as PriceEdit)).toEqual({
@@ -199,7 +199,7 @@ describe('changed in place', () => {
     expect(plan({ amount: null, tiers: null }, customPrice)).toEqual({ kind: 'in_place' });
   });
 
-  test('a client may send back what can not be changed', () => {
+  test('a client may send back what cannot be changed', () => {
     const { type, currency, meter_id } = price();
     expect(plan({ type, currency: currency.toUpperCase(), meter_id } as PriceEdit)).toEqual({
       kind: 'in_place',
@@ -232,7 +232,7 @@ describe('refused (2.7)', () => {
   }); // prettier-ignore
 
   test.each<[object, VersionedPrice, string]>([
-    [{ type: 'FIXED' }, price(), 'type: can not be changed: end this price and make another'],
+    [{ type: 'FIXED' }, price(), 'type: cannot be changed: end this price and make another'],
     [
       { price_unit_amount: '1' },
       price(),
@@ -246,7 +246,7 @@ describe('refused (2.7)', () => {
     [
       { effective_from: at('2026-04-01') },
       price(),
-      'effective_from: needs a field of the pricing beside it',
+      'effective_from: requires a pricing field in the same request',
     ],
     [
       { amount: '2', effective_from: at('2025-12-31') },

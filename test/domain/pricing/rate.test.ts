@@ -189,7 +189,7 @@ describe('flat fee (2.2)', () => {
   });
 });
 
-describe('what can not be rated is a bug', () => {
+describe('what cannot be rated is a bug', () => {
   const rating =
     (model: object, quantity: Decimal = new Decimal(1)) =>
     () =>

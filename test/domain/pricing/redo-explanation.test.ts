@@ -89,7 +89,7 @@ describe('exact fractions', () => {
     expect(compare(floor(exact('2')), ceiling(exact('2')))).toBe(0);
   });
 
-  test('close allows what 40 digits can not hold, and no more', () => {
+  test('close allows what 40 digits cannot hold, and no more', () => {
     const third = { n: 1n, d: 3n };
     expect(close(exact(`0.${'3'.repeat(40)}`), third)).toBe(true);
     expect(close(exact(`0.${'3'.repeat(20)}`), third)).toBe(false);

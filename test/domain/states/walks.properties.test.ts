@@ -53,7 +53,7 @@ describe.each(machines)('$machine.noun', ({ machine, final }) => {
     { quick: 50, deep: 2_000 },
   );
 
-  test('every state can be reached, and only the final ones can not be left', () => {
+  test('every state can be reached, and only the final ones cannot be left', () => {
     const reached = new Set<string>();
     const queue: (string | null)[] = [null];
     while (queue.length > 0) {

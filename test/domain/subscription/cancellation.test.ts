@@ -89,7 +89,7 @@ describe('what can be cancelled', () => {
   test.each`
     on                                      | message
     ${{ subscription_status: 'cancelled' }} | ${'The subscription is cancelled already.'}
-    ${{ subscription_status: 'draft' }}     | ${'A draft subscription can not be cancelled; archive it.'}
+    ${{ subscription_status: 'draft' }}     | ${'A draft subscription cannot be cancelled; archive it.'}
     ${{ subscription_type: 'inherited' }}   | ${'An inherited subscription is cancelled with its parent.'}
   `('a refusal says what to do: $message', ({ on, message }) => {
     expect(refusalOf(() => cancel({}, on)).message).toBe(message);

@@ -37,7 +37,7 @@ describe('whether a block can be spent (money 2.5, 2.7)', () => {
     expect(isSpendable(block('a', '10', { expiry_date: expiry }), at, periodEnd)).toBe(spendable);
   });
 
-  test.each(['0', '0.000000000000000000'])('nothing left (%s) can not', (credits) => {
+  test.each(['0', '0.000000000000000000'])('nothing left (%s) cannot', (credits) => {
     expect(isSpendable(block('a', credits), NOW)).toBe(false);
   });
 

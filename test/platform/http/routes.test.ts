@@ -239,7 +239,7 @@ describe('declared routes', () => {
       expect(answer.statusCode).toBe(400);
     });
 
-    test('a path that can not be decoded, or that no store can keep', async () => {
+    test('a path that cannot be decoded, or that no store can keep', async () => {
       expect((await send('GET', '/v1/things/%E0%A4%A')).statusCode).toBe(400);
       expect((await send('GET', '/v1/things/a%00b')).statusCode).toBe(400);
     });
