@@ -17,7 +17,6 @@ export function nearMiss(word: string, known: Iterable<string>): string | null {
     if (distance > limit) continue;
     nearest = candidate;
     limit = distance - 1;
-    if (limit === 0) break;
   }
   return nearest;
 }

@@ -22,7 +22,7 @@ const fields = { price: '1', at: '2026-01-01T00:00:00Z' };
  */
 test.each([
   [Search, { sort: [{ field: 'name', direction: 'up' }] }, 'sort[0].direction', '"asc"|"desc"'],
-  [Search, { sort: 5 }, 'sort', 'expected array'],
+  [Search, { sort: 5 }, 'sort', 'expected string'],
   [Search, { sort: [5] }, 'sort[0]', 'expected object'],
   [Search, { status: 'gone' }, 'status', '"published"'],
   [Search, { kind: 'c' }, 'kind', '"a"|"b"'],
