@@ -2,6 +2,9 @@ import { BillingError } from '../../domain/errors.ts';
 
 const SIGNIFICANT_DIGITS_MAX = 15;
 
+/** Keys of one object. No schema accepts as many; a megabyte of distinct keys takes 450 ms to compare with one. */
+const KEYS_MAX = 2_000;
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
@@ -115,6 +118,8 @@ function takeKey(level: Level, token: string, levels: readonly Level[]): void {
   const key = token.includes('\\') ? (JSON.parse(token) as string) : token.slice(1, -1);
   level.at = key;
   if (level.keys!.has(key)) throw bad(levels, 'duplicate_key', 'stands twice in its object');
+  if (level.keys!.size >= KEYS_MAX)
+    throw bad(levels, 'too_big', `is one key too many: an object has at most ${KEYS_MAX} keys`);
   level.keys!.add(key);
 }
 
