@@ -33,7 +33,7 @@ describe('names', () => {
     const parse = () => parseTimezone(name, 'customer_timezone');
     expect(parse).toThrow(BillingError);
     expect(parse).toThrow('customer_timezone');
-    expect(parse).toThrow(`"${name}" is no IANA time zone`);
+    expect(parse).toThrow(`"${name}" is not an IANA time zone`);
     expect(() => zoneOf(name)).toThrow('unknown time zone');
   });
 
