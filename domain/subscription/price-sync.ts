@@ -54,7 +54,7 @@ export interface PriceSync {
     readonly price_id: string;
     readonly start_date: Instant;
     readonly end_date: Instant | null;
-    /** The newest plan line on another version of the price. Null if there is none. */
+    /** The newest plan line on another version of the price. Null if not found. */
     readonly follows: string | null;
   }[];
 }

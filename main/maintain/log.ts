@@ -23,7 +23,7 @@ function choiceOf(words: readonly string[]): keyof typeof PLANS {
 export const log: MaintainCommand = {
   name: 'log',
   takes: '[replay|new-epoch]',
-  summary: 'lists partitions that are stopped because of their log, or goes on with them',
+  summary: 'lists partitions that are stopped because of their log, or continues with them',
   plan: (words) => PLANS[choiceOf(words)],
   async run(context) {
     const { pool } = context.runtime;
@@ -32,7 +32,7 @@ export const log: MaintainCommand = {
     if (stops.length === 0) return { line: 'stopped=0', ok: true };
     switch (choiceOf(context.words)) {
       case 'list':
-        return { line: `stopped=${stops.length}: go on with replay or new-epoch`, ok: false };
+        return { line: `stopped=${stops.length}: continue with replay or new-epoch`, ok: false };
       case 'replay':
         return await replayStopped(context, stops);
       case 'new-epoch': {

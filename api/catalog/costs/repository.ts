@@ -30,7 +30,7 @@ export const lockCostsheet = costsheets.lock;
 export const insertCostsheet = costsheets.insert;
 export const updateCostsheetRow = costsheets.change;
 
-/** The newest published costsheet (money 13.1). 404 if there is none. */
+/** The newest published costsheet (money 13.1). 404 if not found. */
 export async function getActiveCostsheet(db: Db, scope: Scope): Promise<CostsheetRow> {
   const [row] = await db<CostsheetRow[]>`
     select ${costsheets.columns(db)} from costsheets

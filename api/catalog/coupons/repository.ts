@@ -40,7 +40,7 @@ export async function lockCoupons(
        for update`;
 }
 
-/** The published coupon with the code, case-insensitive. 404 if there is none. */
+/** The published coupon with the code, case-insensitive. 404 if not found. */
 export async function getCouponByCode(db: Db, scope: Scope, code: string): Promise<Coupon> {
   const [row] = await db<Coupon[]>`
     select ${coupons.columns(db)} from coupons

@@ -29,7 +29,7 @@ export const findAddonRows = addons.find;
 export const insertAddon = addons.insert;
 export const updateAddonRow = addons.change;
 
-/** The published addon with the key. 404 if there is none. */
+/** The published addon with the key. 404 if not found. */
 export async function getAddonByLookupKey(db: Db, scope: Scope, key: string): Promise<AddonRow> {
   const [row] = await db<AddonRow[]>`
     select ${addons.columns(db)} from addons

@@ -65,7 +65,7 @@ export async function findPricesOfEntities(
      order by created_at desc, id desc`;
 }
 
-/** The published price with the key that has no end. 404 if there is none. */
+/** The published price with the key that has no end. 404 if not found. */
 export async function getPriceByLookupKey(db: Db, scope: Scope, key: string): Promise<PriceRow> {
   const [row] = await db<PriceRow[]>`
     select ${prices.columns(db)} from prices

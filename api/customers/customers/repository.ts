@@ -61,7 +61,7 @@ export async function findCustomers(
   return rows.map(customerAnswer);
 }
 
-/** The published customer with that external id. 404 if there is none. */
+/** The published customer with that external id. 404 if not found. */
 export async function getCustomerByExternalId(
   db: Db,
   scope: Scope,

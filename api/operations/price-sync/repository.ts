@@ -2,7 +2,7 @@ import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
 import type { TaskRow } from '../../../schemas/task.ts';
 import { taskColumns } from '../tasks/repository.ts';
 
-/** The open price sync of a plan; null if there is none. */
+/** The open price sync of a plan; null if not found. */
 export async function findOpenPriceSync(
   db: Db,
   scope: Scope,

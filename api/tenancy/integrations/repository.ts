@@ -49,7 +49,7 @@ export async function insertMapping(
   }
 }
 
-/** Ends a link named by its id, or by the record and the provider. 404 if there is none. */
+/** Ends a link named by its id, or by the record and the provider. 404 if not found. */
 export async function endMapping(
   tx: Transaction,
   deps: Pick<BillingDeps, 'clock'>,
