@@ -15,8 +15,11 @@ export function patternParts(pattern: string): number {
   };
   for (let index = 0; index < pattern.length; index++) {
     const character = pattern[index]!;
+    const transparent = TRANSPARENT.exec(pattern.slice(index, index + MAX_FLAGS_LENGTH))?.[0];
     const quote = character === '\\' ? QUOTED.exec(pattern.slice(index))?.[0] : undefined;
-    if (quote !== undefined) {
+    if (transparent !== undefined) {
+      index += transparent.length - 1;
+    } else if (quote !== undefined) {
       element(quote.length);
       index += quote.length - 1;
     } else if (character === '\\') {
@@ -62,6 +65,12 @@ function endOfClass(pattern: string, start: number): number {
   return index;
 }
 
+/**
+ * Flags and an empty quotation match nothing. A repetition after them repeats the element before them:
+ * `a{20}(?i){20}` compiles to 400 characters.
+ */
+const TRANSPARENT = /^(?:\(\?[a-zA-Z-]{0,8}\)|\\Q\\E)/;
+const MAX_FLAGS_LENGTH = 12;
 const QUOTED = /^\\Q.*?(?:\\E|$)/s;
 const COUNT = /^\{(\d{1,6})(?:,(\d{0,6}))?\}/;
 const MAX_COUNT_LENGTH = 16;

@@ -284,7 +284,7 @@ describe('text in text', () => {
 describe('parts of a pattern', () => {
   const piece = fc.constantFrom(
     'a', 'b?', 'c*', '.', '[ab]', '[(]', '[)]', '[]a]', '[^])]', '[[:alpha:])]', '\\d', '\\(', '\\)',
-    '\\Q)(\\E', '\\pL', '(', '(?:', '(?i)', ')', '{2}', '{0,7}', '{3,}', '{,4}', '{x', '{20}', '|', '^', '$', '+',
+    '\\Q)(\\E', '\\Q\\E', '\\pL', '(', '(?:', '(?i)', '(?i-s)', ')', '{2}', '{0,7}', '{3,}', '{,4}', '{x', '{20}', '|', '^', '$', '+',
   ); // prettier-ignore
   property(
     'are never fewer than what the engine makes of it',
