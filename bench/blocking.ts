@@ -19,6 +19,7 @@ import {
   type HostileRequest,
   type Records,
 } from './hostile/requests.ts';
+import { mainThreadCpuMs } from './main-thread-cpu.ts';
 import { seededRandom } from './random.ts';
 import { startProduct } from './whole/product.ts';
 
@@ -33,11 +34,15 @@ const TRIES = 3;
 const WARM_UP = 100;
 const SHOWN = 10;
 
-interface Blocked {
+/** The longest turn of the event loop: the time that passed, and the time for which this thread computed. */
+interface Turn {
+  readonly wallMs: number;
+  readonly cpuMs: number;
+}
+interface Blocked extends Turn {
   readonly operation: string;
   readonly body: string;
   readonly status: number;
-  readonly ms: number;
 }
 
 /**
@@ -45,6 +50,11 @@ interface Blocked {
  * another (`bench/hostile/`). Meanwhile the event loop is turned all the time: the longest turn of a request is
  * how long every other request would have waited for it. A long one is sent three times, and the shortest counts.
  * Passwords are hashed outside the event loop, so their routes are measured as the others are.
+ *
+ * Two times of the longest turn are reported. `wall` is the time that passed. On a machine with other work it
+ * contains the waits of this process for a processor, and is then no property of the request. `cpu` is the time
+ * for which the main thread ran in that turn (`bench/main-thread-cpu.ts`); a machine with a free processor has
+ * `wall` close to `cpu`. The bar is on `cpu`.
  */
 export async function run(): Promise<BenchRow[]> {
   const product = await startProduct({ roles: [] });
@@ -94,17 +104,19 @@ async function measure(app: FastifyInstance, apiKey: string): Promise<BenchRow[]
     blocked.push(one);
   }
   const heapGrowth = heapMegabytes() - heapBefore;
-  blocked.sort((one, other) => other.ms - one.ms);
+  blocked.sort((one, other) => other.cpuMs - one.cpuMs);
   const worst = blocked[0]!;
-  const over = blocked.filter(({ ms }) => ms > BAR_MS).length;
+  const over = blocked.filter(({ cpuMs }) => cpuMs > BAR_MS).length;
+  const worstWallMs = Math.max(...blocked.map(({ wallMs }) => wallMs));
+  const overWall = blocked.filter(({ wallMs }) => wallMs > BAR_MS).length;
   process.stdout.write(`${worstTable(blocked.slice(0, SHOWN))}\n`);
   process.stdout.write(
-    `blocking worst_ms=${worst.ms.toFixed(1)} over_50_ms=${over} requests=${blocked.length} heap_growth_mb=${heapGrowth} 5xx=${serverErrors} SEED=${SEED}\n`,
+    `blocking worst_cpu_ms=${worst.cpuMs.toFixed(1)} over_50_ms_cpu=${over} worst_wall_ms=${worstWallMs.toFixed(1)} over_50_ms_wall=${overWall} requests=${blocked.length} heap_growth_mb=${heapGrowth} 5xx=${serverErrors} SEED=${SEED}\n`,
   );
   const notes =
-    `${worst.operation}, ${worst.body}; ${blocked.length} hostile requests, ${over} over ${BAR_MS} ms, ` +
-    `heap growth ${heapGrowth} MB, load average ${loadavg()[0]!.toFixed(1)}`;
-  return [benchRow('longest hold of the event loop', worst.ms, 'ms', BAR_MS, notes)];
+    `${worst.operation}, ${worst.body}; ${blocked.length} hostile requests, ${over} over ${BAR_MS} ms; ` +
+    `wall clock ${worstWallMs.toFixed(0)} ms, ${overWall} over ${BAR_MS} ms; heap growth ${heapGrowth} MB, load average ${loadavg()[0]!.toFixed(1)}`;
+  return [benchRow('longest hold of the event loop, cpu', worst.cpuMs, 'ms', BAR_MS, notes)];
 }
 
 async function blockedBy(
@@ -114,11 +126,15 @@ async function blockedBy(
   records: Records,
 ): Promise<Blocked> {
   const { operation, field, value } = each;
-  let least = { ms: Infinity, status: 0 };
-  for (let tries = 0; tries < TRIES && least.ms > AGAIN_ABOVE_MS; tries += 1) {
+  let least = { wallMs: Infinity, cpuMs: Infinity, status: 0 };
+  for (let tries = 0; tries < TRIES && least.wallMs > AGAIN_ABOVE_MS; tries += 1) {
     const request = each.request(records);
-    const answer = await longestTurn(() => send(app, apiKey, request));
-    if (answer.ms < least.ms) least = answer;
+    const { status, wallMs, cpuMs } = await longestTurn(() => send(app, apiKey, request));
+    least = {
+      status,
+      wallMs: Math.min(least.wallMs, wallMs),
+      cpuMs: Math.min(least.cpuMs, cpuMs),
+    };
   }
   return { operation, body: `${field}: ${value}`, ...least };
 }
@@ -126,13 +142,18 @@ async function blockedBy(
 /** The longest time between two turns of the event loop until the work is done. */
 async function longestTurn(
   work: () => Promise<number>,
-): Promise<{ readonly ms: number; readonly status: number }> {
-  let longest = 0;
+): Promise<Turn & { readonly status: number }> {
+  let wallMs = 0;
+  let cpuMs = 0;
   let turnedAt = performance.now();
+  let cpuAt = mainThreadCpuMs();
   const turned = (): void => {
     const now = performance.now();
-    longest = Math.max(longest, now - turnedAt);
-    turnedAt = now;
+    const cpu = mainThreadCpuMs();
+    wallMs = Math.max(wallMs, now - turnedAt);
+    cpuMs = Math.max(cpuMs, cpu - cpuAt);
+    turnedAt = performance.now();
+    cpuAt = cpu;
   };
   let isDone = false;
   const working = work().finally(() => (isDone = true));
@@ -141,7 +162,7 @@ async function longestTurn(
     await nextTurn();
     turned();
   }
-  return { status: await working, ms: longest };
+  return { status: await working, wallMs, cpuMs };
 }
 
 async function send(
@@ -191,12 +212,13 @@ async function makeRecords(app: FastifyInstance, apiKey: string): Promise<Record
 
 function worstTable(worst: readonly Blocked[]): string {
   const rows = [
-    ['operation', 'body', 'status', 'ms'],
-    ...worst.map(({ operation, body, status, ms }) => [
+    ['operation', 'body', 'status', 'cpu ms', 'wall ms'],
+    ...worst.map(({ operation, body, status, cpuMs, wallMs }) => [
       operation,
       body,
       String(status),
-      ms.toFixed(1),
+      cpuMs.toFixed(1),
+      wallMs.toFixed(1),
     ]),
   ];
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));

@@ -3,6 +3,10 @@ const list = (item: string, count: number): string => `[${times(`${item},`, coun
 const keys = (count: number): string =>
   `{${Array.from({ length: count }, (_none, index) => `"k${index}":"v"`).join(',')}}`;
 
+/** Distinct keys, as many as one object may have and as many objects as a body may have values. */
+const objectsOfKeys = (objects: number, keysEach: number): string =>
+  `[${Array.from({ length: objects }, (_none, index) => keys(keysEach).replaceAll('"k', `"k${index}-`)).join(',')}]`;
+
 /**
  * What a request sends in place of a field's value, as JSON text: half of a surrogate pair and an exponent of a
  * million have no other form. The first column names the value where a test fails.
@@ -39,6 +43,10 @@ export const HOSTILE_VALUES: readonly (readonly [name: string, json: string])[] 
   ['10,000 texts', list('"x"', 10_000)],
   ['10,000 objects', list('{}', 10_000)],
   ['10,000 nulls', list('null', 10_000)],
+  ['19,000 texts', list('"x"', 19_000)],
+  ['19,000 texts of 40 letters', list(`"${times('x', 40)}"`, 19_000)],
+  ['9 objects of 2,000 keys', objectsOfKeys(9, 2_000)],
+  ['180 objects of 100 keys', objectsOfKeys(180, 100)],
   ['nothing', '""'],
   ['white space', '" \\t\\n\\u00a0\\u2028 "'],
   ['null', 'null'],

@@ -3,7 +3,7 @@ import type { ContentTypeParserDoneFunction } from 'fastify/types/content-type-p
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { BillingError } from '../../domain/errors.ts';
 import { bodyDecoder } from './decode-body.ts';
-import { assertOneReading, endOfFirstValue } from './json-text.ts';
+import { assertFewValues, assertOneReading, endOfFirstValue } from './json-text.ts';
 
 const DEPTH_MAX = 16;
 
@@ -16,7 +16,8 @@ export const hasTextAfterBody = (request: FastifyRequest): boolean => followedBy
  * Reads `application/json` bodies, encoded or not. Text after the value is ignored. An empty body is
  * `undefined` (clients send a content type with DELETE and with actions that take no body), and `null` is an
  * empty object. Refused: `__proto__` and `constructor.prototype`, ambiguous JSON, and values that no store
- * can keep: nesting deeper than 16, the character NUL, and halves of surrogate pairs.
+ * can keep: nesting deeper than 16, the character NUL, and halves of surrogate pairs. Bodies of more than 20,000
+ * values are refused before they are parsed.
  */
 export function readJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
@@ -25,6 +26,11 @@ export function readJsonBodies(app: FastifyInstance): void {
     if (!isUtf8(bytes)) return done(badJson('it is not UTF-8'));
     const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
     if (text.trim() === '') return done(null, undefined);
+    try {
+      assertFewValues(text);
+    } catch (refusal) {
+      return done(refusal as Error);
+    }
     const takeValue = (first: string) =>
       parse(request, first, (error, value: unknown) => {
         if (error !== null) return retryWithoutRest(first, error);

@@ -10,7 +10,7 @@ const COUNTED_VALUES_MAX = 100_000;
 
 export interface LoopWatchOptions {
   readonly registry: Registry;
-  readonly log: Pick<Logger, 'warn'>;
+  readonly log: Pick<Logger, 'warn' | 'info'>;
   /** Monotonic milliseconds. */
   readonly now?: () => number;
 }
@@ -30,7 +30,8 @@ interface Watched {
  * A late timer shows that the loop was held. The cause is the request that was between two of its own steps
  * (headers, body, handler, answer) for most of that time. A handler that computes after waiting for a
  * database has no step there. If it is the only open request, it is the cause; if several are open, they
- * count as `several`, and the log names their routes. Work outside of requests counts as `none`.
+ * count as `several`, and the log names their routes. Work outside of requests counts as `none` and is logged
+ * as information only: it is the start of the process, or a timer of its own.
  */
 export class LoopWatch {
   readonly #open = new Set<Watched>();
@@ -112,6 +113,8 @@ export class LoopWatch {
     }
     const route = candidates.length === 0 ? 'none' : 'several';
     this.#blocks.inc({ method: '', route });
+    if (candidates.length === 0)
+      return this.#log.info({ held_ms, route }, 'event loop held outside of requests');
     const routes = candidates
       .slice(0, NAMED_ROUTES_MAX)
       .map(({ request }) => `${request.method} ${routeOf(request)}`);

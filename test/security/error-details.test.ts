@@ -67,11 +67,39 @@ describe('details of errors', () => {
 
   test('a body: an object of more keys than any schema accepts is not compared with one', async () => {
     const body = Object.fromEntries(
-      Array.from({ length: 60_000 }, (_none, index) => [`k${index}`, 1]),
+      Array.from({ length: 19_000 }, (_none, index) => [`k${index}`, 1]),
     );
     const answer = await api.post('/v1/plans/search', body);
     expectBounded(answer as Answer, 1);
     expect(answer.body.details).toMatchObject([{ path: 'k2000', code: 'too_big' }]);
+  });
+
+  test.each([
+    ['keys of one object', `{${'"k":1,'.repeat(60_000)}"k":1}`],
+    ['texts of a list', `{"name":["x"${',"x"'.repeat(60_000)}]}`],
+    ['empty objects', `[{}${',{}'.repeat(60_000)}]`],
+    ['lists in each other', '['.repeat(60_000)],
+    ['values of a body that is not JSON', `{"name":"x" ${'1 '.repeat(60_000)}`],
+  ])('a body of more than 20,000 values is not parsed: %s', async (_what, body) => {
+    const headers = { 'content-type': 'application/json' };
+    const answer = await api.call('POST', '/v1/plans', body, headers);
+    expectBounded(answer as Answer, 1);
+    expect(answer.body.details).toEqual([
+      {
+        path: 'body',
+        code: 'too_big',
+        message: 'has more than 20000 values: send several smaller requests',
+      },
+    ]);
+  });
+
+  test('a body of 20,000 values is parsed', async () => {
+    // The body itself, `name`, the list and its items; commas and colons inside text are none.
+    const items = Array.from({ length: 19_997 }, () => ':,');
+    const answer = await api.post('/v1/plans', { name: 'x', metadata: items });
+    expect(answer.body.details).toEqual([
+      { path: 'metadata', code: 'invalid_value', message: expect.any(String) },
+    ]);
   });
 
   const Lists = z.object({

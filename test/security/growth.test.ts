@@ -1,5 +1,9 @@
 import { JsonScanner, numberProblem } from '../../ingest/json-scanner.ts';
-import { assertOneReading, endOfFirstValue } from '../../platform/http/json-text.ts';
+import {
+  assertFewValues,
+  assertOneReading,
+  endOfFirstValue,
+} from '../../platform/http/json-text.ts';
 import { countSteps } from '../support/steps.ts';
 
 const KIBIBYTE = 1024;
@@ -12,6 +16,10 @@ const SCANNERS: readonly [what: string, scan: (input: string) => unknown, inputO
   ['the end of a value: digits', endOfFirstValue, (length) => `{${'1'.repeat(length)}`],
   ['the end of a value: lists', endOfFirstValue, (length) => '['.repeat(length)],
   ['the end of a value: strings', endOfFirstValue, (length) => `{${'"a":'.repeat(length / 4)}`],
+  ['few values: a string without end', assertFewValues, (length) => long(`"${'a'.repeat(length)}`)],
+  ['few values: escapes', assertFewValues, (length) => long(`"${'\\\\'.repeat(length)}`)],
+  ['few values: digits', assertFewValues, (length) => long('1'.repeat(length))],
+  ['few values: commas', assertFewValues, (length) => long(','.repeat(length))],
   ['one reading: zeros', assertOneReading, (length) => `1${'0'.repeat(length)}`],
   ['one reading: zeros before a fraction', assertOneReading, (length) => `0.${'0'.repeat(length)}1`],
   ['one reading: keys', assertOneReading, (length) => objectOf(length)],
@@ -24,6 +32,9 @@ const SCANNERS: readonly [what: string, scan: (input: string) => unknown, inputO
   ['a number: zeros between', numberProblem, (length) => `1${'0'.repeat(length)}1`],
   ['a number: zeros after', numberProblem, (length) => `1.1${'0'.repeat(length)}`],
 ]; // prettier-ignore
+
+/** `assertFewValues` reads texts of more than 40,000 characters only. */
+const long = (text: string): string => text.repeat(40);
 
 type InputOf = (length: number) => string;
 

@@ -10,13 +10,15 @@ describe('the watch over the event loop', () => {
   let watch: LoopWatch;
   let logged: Record<string, unknown>[];
   let release: () => void;
+  const recorded = (level: string) =>
+    ((fields: object) => void logged.push({ level, ...fields })) as never;
   beforeEach(async () => {
     now = 1_000;
     registry = new Registry();
     logged = [];
     watch = new LoopWatch({
       registry,
-      log: { warn: ((fields: object) => void logged.push(fields as never)) as never },
+      log: { warn: recorded('warn'), info: recorded('info') },
       now: () => now,
     });
     app = Fastify();
@@ -58,7 +60,13 @@ describe('the watch over the event loop', () => {
     tick();
     expect(await counts()).toEqual({ 'POST /slow/:id': 1 });
     expect(logged).toEqual([
-      expect.objectContaining({ route: '/slow/:id', method: 'POST', held_ms: 400, values: 6 }),
+      expect.objectContaining({
+        level: 'warn',
+        route: '/slow/:id',
+        method: 'POST',
+        held_ms: 400,
+        values: 6,
+      }),
     ]);
     expect(JSON.stringify(logged)).not.toContain('canary');
   });
@@ -95,6 +103,7 @@ describe('the watch over the event loop', () => {
     now += 300;
     tick();
     expect(await counts()).toEqual({ none: 1 });
+    expect(logged).toEqual([{ level: 'info', route: 'none', held_ms: 300 }]);
   });
 
   test('quick requests and a loop that is on time count nothing', async () => {
