@@ -11,6 +11,8 @@ export const FAILURES_MAX = {
 } as const;
 /** Messages that one network may request in the same time: sign-ups, forgotten passwords. */
 export const EMAIL_REQUESTS_MAX = 20;
+/** Refused answers of an identity provider within the window that reach the audit log. */
+export const NOTED_ANSWERS_MAX = { network: 10, tenant: 500 } as const;
 
 /** How long failures of one account count towards the wait of callers from unknown networks. */
 export const ACCOUNT_WINDOW_MS = 60 * MINUTE_MS;

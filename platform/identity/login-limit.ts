@@ -6,6 +6,7 @@ import {
   EMAIL_REQUESTS_MAX,
   FAILURES_MAX,
   KNOWN_NETWORK_MS,
+  NOTED_ANSWERS_MAX,
   WINDOW_MS,
 } from '../../domain/access/login-limits.ts';
 import { BillingError } from '../../domain/errors.ts';
@@ -51,6 +52,11 @@ export interface LoginLimit {
   forgive(subjects: LoginSubjects): Promise<void>;
   /** Counts a request that sends an e-mail; 429 when the network has made too many. */
   countEmailRequest(ip: string): Promise<void>;
+  /**
+   * Counts a refused answer of a tenant's identity provider. False if the tenant, or the network with this
+   * tenant, has had so many that no more reach the audit log: anyone can send such answers.
+   */
+  countRefusedAnswer(tenantId: string, ip: string): Promise<boolean>;
 }
 
 /** `pool` works across tenants: at this point the account, and whether it exists, is unknown. */
@@ -105,6 +111,19 @@ export function createLoginLimit({ pool, clock }: { pool: Pool; clock: Clock }):
         if (recent >= EMAIL_REQUESTS_MAX)
           throw tooMany(Date.parse(oldest!) + WINDOW_MS - clock.now());
         await insertFailures(tx, [subject], ago(0));
+      }),
+
+    countRefusedAnswer: (tenantId, ip) =>
+      pool.begin(async (tx) => {
+        const tenant = hashOf(`answers ${tenantId}`);
+        const network = hashOf(`answers ${tenantId} ${networkOf(ip)}`);
+        const counts = await countsOf(tx, [tenant, network], ago);
+        const recent = (subject: Buffer): number =>
+          counts.get(subject.toString('hex'))?.recent ?? 0;
+        if (recent(network) >= NOTED_ANSWERS_MAX.network) return false;
+        if (recent(tenant) >= NOTED_ANSWERS_MAX.tenant) return false;
+        await insertFailures(tx, [tenant, network], ago(0));
+        return true;
       }),
   };
 }

@@ -292,6 +292,30 @@ describe('single sign-on', () => {
       expect(statuses).toEqual([302, 401, 401, 401, 401, 401, 401, 401]);
     });
 
+    test('the tenant’s audit log has the reason and the origin, and nobody’s name; at most ten from a network', async () => {
+      const watched = await api.newCaller();
+      await configure(CONFIG, watched);
+      const send = async (lie: Partial<ResponseFacts>) => {
+        const { requestId } = await begin(undefined, watched);
+        const facts = factsFor(requestId, newEmail(), watched);
+        return (await post(responseXml({ ...facts, ...lie }), '', watched)).status;
+      };
+      const rows = async () => {
+        const { body } = await watched.get('/v1/audit-logs?action=login_failed');
+        return body.items as Record<string, unknown>[];
+      };
+      expect(await send({ key: other })).toBe(401);
+      expect(await send({ email: 'x@elsewhere.test' })).toBe(403);
+      const origin = { entity_type: 'user', entity_id: '', actor_kind: 'public', user_id: null, ip: '127.0.0.1' };
+      expect(await rows()).toMatchObject([
+        { ...origin, after: { reason: 'no_account', message: expect.stringMatching(/no account/) } },
+        { ...origin, after: { reason: 'saml_refused', message: expect.stringMatching(/signature/) } },
+      ]);
+      expect(JSON.stringify(await rows())).not.toContain('elsewhere');
+      for (let sent = 0; sent < 12; sent += 1) await send({ key: other });
+      expect(await rows()).toHaveLength(10);
+    }); // prettier-ignore
+
     test('an assertion that was used, in answer to another request', async () => {
       const lie = { assertionId: '_once' };
       const first = responseXml({ ...factsFor((await begin()).requestId), ...lie });

@@ -20,6 +20,7 @@ import {
   type SsoEnds,
 } from '../../../platform/identity/saml/service-provider.ts';
 import type { Transaction } from '../../../postgres/client.ts';
+import { noteAccess } from '../../../postgres/tables/access-audit.ts';
 import type { Device } from '../../../platform/identity/sessions.ts';
 import type { SamlResponseBody } from '../../../schemas/saml.ts';
 import { certificatesOf } from '../../../schemas/settings/certificates.ts';
@@ -67,7 +68,7 @@ export async function beginSamlLogin(
 /**
  * Processes the identity provider's response from the browser that began the login. One transaction consumes
  * the request and the assertion, and finds or creates the account. Returns the redirect URL, with the session
- * after the #, where no server sees it (tenancy 14.5.6 to 14.5.8).
+ * after the #, where no server sees it (tenancy 14.5.6 to 14.5.8). A refusal is written to the audit log.
  */
 export async function finishSamlLogin(
   deps: ApiDeps,
@@ -76,7 +77,38 @@ export async function finishSamlLogin(
   cookies: string | undefined,
   device: Device,
 ): Promise<Redirect> {
-  const { ends, config } = await singleSignOn(deps, tenantId);
+  const sso = await singleSignOn(deps, tenantId);
+  try {
+    return await takeAnswer(deps, tenantId, sso, form, cookies, device);
+  } catch (error) {
+    if (error instanceof BillingError) await noteRefusal(deps, tenantId, device, error);
+    throw error;
+  }
+}
+
+const NOTED_LENGTH_MAX = 200;
+
+/** Nobody knows whose answer it was, so the row names no person. */
+async function noteRefusal(
+  { pool, loginLimit }: ApiDeps,
+  tenant_id: string,
+  { ip }: Device,
+  { code, message }: BillingError,
+): Promise<void> {
+  if (!(await loginLimit.countRefusedAnswer(tenant_id, ip))) return;
+  const reason = code === 'saml_refused' ? 'saml_refused' : 'no_account';
+  const details = { reason, message: message.slice(0, NOTED_LENGTH_MAX) };
+  await noteAccess(pool, { id: '', tenant_id }, { action: 'login_failed', details });
+}
+
+async function takeAnswer(
+  deps: ApiDeps,
+  tenantId: string,
+  { ends, config }: SingleSignOn,
+  form: SamlResponseBody,
+  cookies: string | undefined,
+  device: Device,
+): Promise<Redirect> {
   const assertion = await verifiedAssertion(ends, form.SAMLResponse, deps.clock.now());
   const email = emailOf(assertion, config);
   if (!isBoundTo(assertion.in_response_to, cookies))
@@ -100,11 +132,16 @@ export async function finishSamlLogin(
 
 const pathOf = (url: string): string => new URL(url).pathname;
 
+interface SingleSignOn {
+  readonly ends: SsoEnds;
+  readonly config: SamlConfig;
+}
+
 /** The same 404 for an unknown tenant and for one without single sign-on. */
 async function singleSignOn(
   { pool, publicUrl, singleSignOn: isOffered }: ApiDeps,
   tenantId: string,
-): Promise<{ ends: SsoEnds; config: SamlConfig }> {
+): Promise<SingleSignOn> {
   const config = await readSamlConfig(pool, tenantId);
   const idp_certificates = certificatesOf(config.idp_certificate);
   if (!isOffered || !isServing(config) || idp_certificates === null)
