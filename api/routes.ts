@@ -26,6 +26,8 @@ import { featureRoutes } from './catalog/features/routes.ts';
 import { groupRoutes } from './catalog/groups/routes.ts';
 import { integrationRoutes } from './tenancy/integrations/routes.ts';
 import { invoiceRoutes } from './billing/invoices/routes.ts';
+import { invoicePaymentRoutes } from './billing/invoices/payment-routes.ts';
+import { paymentRoutes } from './billing/payments/routes.ts';
 import { meterRoutes } from './catalog/meters/routes.ts';
 import { planRoutes } from './catalog/plans/routes.ts';
 import { portalRoutes } from './billing/portal/routes.ts';
@@ -77,6 +79,8 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...priceSyncRoutes,
   ...subscriptionViewRoutes,
   ...invoiceRoutes,
+  ...invoicePaymentRoutes,
+  ...paymentRoutes,
   ...alertRoutes,
   ...connectionRoutes,
   ...integrationRoutes,

@@ -12,7 +12,7 @@ export const ID_PREFIXES = [
   'plan', 'price', 'price_unit', 'feat', 'meter', 'ent', 'addon', 'addon_assoc', 'group',
   'coupon', 'coupon_assoc', 'coupon_app', 'cost', 'conn',
   'cust', 'contact', 'subs', 'subs_line', 'phase', 'sched', 'pause',
-  'inv', 'inv_line', 'pay', 'refund', 'cn', 'cn_line',
+  'inv', 'inv_line', 'pay', 'attempt', 'pm', 'refund', 'cn', 'cn_line',
   'wallet', 'wtxn', 'cg', 'cga',
   'taxrate', 'ta', 'taxapp',
   'event', 'correction', 'erasure', 'meterv', 'alert', 'alert_set', 'cs', 'outbox', 'eim', 'sched_task', 'sched_run', 'task', 'upload', 'audit',

@@ -84,6 +84,14 @@ export const PAYMENT_STATUSES = [
 export const PAYMENT_METHOD_TYPES = [
   'CARD', 'ACH', 'OFFLINE', 'CREDITS', 'PAYMENT_LINK', 'UPI',
 ] as const; // prettier-ignore
+export const PAYMENT_DESTINATION_TYPES = ['INVOICE', 'CUSTOMER'] as const;
+/** Gateways that a payment may name. */
+export const PAYMENT_GATEWAYS = [
+  'stripe', 'razorpay', 'nomod', 'moyasar', 'paddle', 'whop', 'test',
+] as const; // prettier-ignore
+export const REFUND_REASONS = [
+  'DUPLICATE', 'FRAUDULENT', 'REQUESTED_BY_CUSTOMER', 'ORDER_CHANGE', 'SERVICE_ISSUE', 'OTHER',
+] as const; // prettier-ignore
 export const REFUND_STATUSES = [
   'PENDING', 'PROCESSING', 'SUCCEEDED', 'FAILED', 'CANCELLED',
 ] as const; // prettier-ignore

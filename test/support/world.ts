@@ -76,6 +76,13 @@ export async function createWorld(api: TestApi): Promise<World> {
   const found = await api.post('/v1/invoices/search', { subscription_id: subscription.id });
   const [invoice] = found.body.items as { id: string; line_items: { id: string }[] }[];
   if (invoice === undefined) throw new Error('the subscription has no opening invoice');
+  const payment = await make('/payments', {
+    destination_type: 'CUSTOMER',
+    destination_id: customer.id,
+    payment_method_type: 'OFFLINE',
+    amount: '5',
+    currency: 'usd',
+  });
   const coupon = await make('/coupons', {
     name: 'Ten',
     type: 'percentage',
@@ -161,7 +168,7 @@ export async function createWorld(api: TestApi): Promise<World> {
     ids: [
       ...[meter, feature, flag, group, plan, addon, unit, price, entitlement, grant],
       ...[correction, customer, subscription, invoice, coupon, association, tax, taxed, costsheet],
-      ...[account, secret, alertSetting, task],
+      ...[account, secret, alertSetting, task, payment],
       ...[connection, mapping, storage, scheduledTask],
     ].map((record) => record.id),
     foreign: {
@@ -188,6 +195,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/subscriptions/{id}': subscription.id,
       '/invoices/{id}': invoice.id,
       '/invoices/{id}/lines/{line_id}': invoice.line_items[0]!.id,
+      '/payments/{id}': payment.id,
       '/coupons/{id}': coupon.id,
       '/coupons/code/{code}': 'ten',
       '/coupons/associations/{id}': association.id,
@@ -219,6 +227,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       'PUT /alerts/setting/{id}': { config: SPEND_ALERT },
       'PUT /tasks/scheduled/{id}': { enabled: false },
       'PUT /tasks/{id}/status': { task_status: 'FAILED' },
+      'PUT /invoices/{id}/payment': { payment_status: 'FAILED' },
       'PUT /users/{id}': { name: 'x' },
       'PUT /users/{id}/roles': { roles: ['all_reader'] },
       'PUT /meters/{id}': { filters: [{ key: 'a', values: ['b'] }] },
@@ -229,6 +238,16 @@ export async function createWorld(api: TestApi): Promise<World> {
       ['POST /v1/events/corrections', { event_id: WORLD_EVENT_ID, reason: 'x' }],
       ['POST /v1/features', { name: 'x', type: 'metered', meter_id: meter.id }],
       ['POST /v1/features', { name: 'x', type: 'boolean', group_id: group.id }],
+      [
+        'POST /v1/payments',
+        {
+          destination_type: 'INVOICE',
+          destination_id: invoice.id,
+          payment_method_type: 'OFFLINE',
+          amount: '1',
+          currency: 'usd',
+        },
+      ],
       ['POST /v1/prices', flatFee],
       ['POST /v1/prices', { ...flatFee, entity_type: 'ADDON', entity_id: addon.id }],
       ['POST /v1/prices/bulk', { items: [flatFee] }],
@@ -280,6 +299,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/taxes/rates/search': { taxrate_ids: [tax.id], taxrate_codes: ['vat'] },
       '/costs/search': { costsheet_ids: [costsheet.id], name: 'Infra' },
       '/invoices/search': { invoice_ids: [invoice.id], subscription_id: subscription.id },
+      '/payments/search': { payment_ids: [payment.id], destination_id: customer.id },
       '/users/search': { user_ids: [account.id] },
       '/subscriptions/search': { subscription_ids: [subscription.id] },
       '/customers/search': { customer_ids: [customer.id], external_ids: ['acme'] },

@@ -24,7 +24,9 @@ import { applicationRecords, couponsOf } from './coupon-applications.ts';
 import { invoiceLine, newInvoice } from './invoice-record.ts';
 import type { ComputedInvoice, InvoiceTarget } from './invoice-target.ts';
 import { linesOfInvoices } from '../records/invoice-repository.ts';
-import { dueOn, NO_CREDITS_OR_PAYMENTS, settle } from './settle.ts';
+import { ledgersOf } from '../records/ledger-repository.ts';
+import { EMPTY_LEDGER, type InvoiceLedger } from '../../../domain/invoicing/payment-ledger.ts';
+import { dueOn, NO_CREDITS, settle } from './settle.ts';
 import { taxesOf, taxRecords } from './tax-rows.ts';
 import { storeWatermarks } from './stored-watermarks.ts';
 import { lineQuestions, queriesOf, type UsageLine } from './line-questions.ts';
@@ -78,19 +80,18 @@ export async function computeInvoices(
     queries.length === 0
       ? null
       : await deps.usageReader.read(queries, options.bound ?? 'watermark');
-  const known = await linesOfInvoices(
-    db,
-    scope,
-    targets.flatMap(({ invoice }) => invoice?.id ?? []),
-  );
+  const knownIds = targets.flatMap(({ invoice }) => invoice?.id ?? []);
+  const known = await linesOfInvoices(db, scope, knownIds);
+  const ledgers = await ledgersOf(db, scope, knownIds);
   const rowsOf = groupBy(known, ({ invoice_id }) => invoice_id);
 
   return targets.map((target, index) => {
     const plan = planned[index]!;
     if (!plan.ok) return { ok: false, target, error: plan.error };
     const rows = rowsOf.get(target.invoice?.id ?? '') ?? [];
+    const ledger = ledgers.get(target.invoice?.id ?? '') ?? EMPTY_LEDGER;
     const built = attempt(() =>
-      computeInvoice(deps, target, plan.value, { sources, usage, rows, options }),
+      computeInvoice(deps, target, plan.value, { sources, usage, rows, ledger, options }),
     );
     return built.ok
       ? { ok: true, computed: built.value }
@@ -197,6 +198,7 @@ interface Findings {
   readonly usage: UsageAnswers | null;
   /** The current rows of the invoice. */
   readonly rows: readonly InvoiceLineRecord[];
+  readonly ledger: InvoiceLedger;
   readonly options: ComputeOptions;
 }
 
@@ -204,7 +206,7 @@ function computeInvoice(
   deps: ComputeDeps,
   target: InvoiceTarget,
   charges: readonly QuestionedCharge[],
-  { sources, usage, rows, options }: Findings,
+  { sources, usage, rows, ledger, options }: Findings,
 ): ComputedInvoice {
   const { subscription, billing_reason } = target;
   const rated = rateCharges(target, charges, usage?.answers ?? new Map());
@@ -237,7 +239,8 @@ function computeInvoice(
     {
       coupons: couponsOf(target, sources),
       taxes: taxesOf(target, sources),
-      ...NO_CREDITS_OR_PAYMENTS,
+      ...NO_CREDITS,
+      ledger,
     },
   );
   const { applications, invoice, lines: settledLines } = settled;

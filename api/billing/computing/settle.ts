@@ -4,7 +4,7 @@ import { standingDiscounts } from './coupon-applications.ts';
 import { standingTaxes } from './tax-rows.ts';
 import type { CouponApplication } from '../../../domain/invoicing/coupons.ts';
 import { dueDate } from '../../../domain/invoicing/due-date.ts';
-import { EMPTY_LEDGER, paidAt } from '../../../domain/invoicing/payment-ledger.ts';
+import { paidAt, type InvoiceLedger } from '../../../domain/invoicing/payment-ledger.ts';
 import type { TaxRow } from '../../../domain/invoicing/taxes.ts';
 import { moveInvoice } from '../../../domain/states/invoice.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
@@ -18,8 +18,8 @@ export interface DueTerms {
   readonly customer_timezone: string;
 }
 
-/** For an invoice without payments. Wallets of prepaid credits are not stored yet. */
-export const NO_CREDITS_OR_PAYMENTS = { wallets: [], ledger: EMPTY_LEDGER } as const;
+/** Wallets of prepaid credits are not stored yet. */
+export const NO_CREDITS = { wallets: [] } as const;
 
 export const dueOn = (issuedAt: string, terms: DueTerms): string =>
   dueDate(issuedAt, terms.payment_terms, DUE_DAYS, terms.customer_timezone);
@@ -84,6 +84,7 @@ export function issue(
   draft: Settled,
   number: string,
   terms: DueTerms,
+  ledger: InvoiceLedger,
   issued: { readonly at: string; readonly user_id: string },
 ): Settled {
   const { at, user_id } = issued;
@@ -93,7 +94,8 @@ export function issue(
     {
       coupons: standingDiscounts(draft.invoice),
       taxes: standingTaxes(draft.invoice),
-      ...NO_CREDITS_OR_PAYMENTS,
+      ...NO_CREDITS,
+      ledger,
     },
   );
   return {

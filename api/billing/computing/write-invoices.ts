@@ -4,6 +4,7 @@ import type { Scope } from '../../../postgres/client.ts';
 import type { Customer } from '../../../schemas/customer.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import { ledgersOf } from '../records/ledger-repository.ts';
 import { takeInvoiceNumbers } from './number.ts';
 import { issue, type DueTerms, type Settled } from './settle.ts';
 import { invoiceSnapshot } from './invoice-notification.ts';
@@ -25,15 +26,24 @@ export async function issueInvoices<Draft extends Settled & { readonly terms: Du
   issued: { readonly at: string; readonly user_id: string },
 ): Promise<(Draft & Settled)[]> {
   const numbers = await takeInvoiceNumbers(tx, scope, issued.at, drafts.length);
+  const ledgers = await ledgersOf(
+    tx,
+    scope,
+    drafts.map(({ invoice }) => invoice.id),
+  );
   return drafts.map((draft, index) => ({
     ...draft,
-    ...issue(draft, numbers[index]!, draft.terms, issued),
+    ...issue(draft, numbers[index]!, draft.terms, ledgers.get(draft.invoice.id)!, issued),
   }));
 }
 
 /** The notification of an invoice in its current state. */
 export function invoiceEvent(
-  event_type: 'invoice.update' | 'invoice.update.finalized' | 'invoice.update.voided',
+  event_type:
+    | 'invoice.update'
+    | 'invoice.update.finalized'
+    | 'invoice.update.payment'
+    | 'invoice.update.voided',
   scope: Scope,
   {
     invoice,

@@ -1,5 +1,6 @@
 import { decimal } from '../../../domain/money.ts';
-import { deriveInvoicePayment, EMPTY_LEDGER } from '../../../domain/invoicing/payment-ledger.ts';
+import { invalidOperation } from '../../../domain/errors.ts';
+import { deriveInvoicePayment } from '../../../domain/invoicing/payment-ledger.ts';
 import { voidInvoice as decideVoid } from '../../../domain/invoicing/void-invoice.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import { failpoint } from '../../../platform/failpoint.ts';
@@ -17,11 +18,13 @@ import {
   releaseLines,
   updateInvoices,
 } from '../records/invoice-repository.ts';
+import { ledgerOf } from '../records/ledger-repository.ts';
+import { voidPaymentsInFlight } from '../payments/void-payments.ts';
 import { invoiceEvent } from '../computing/write-invoices.ts';
 
 /**
  * Voids an invoice: what its rows billed may be billed again, and its number stays used (billing
- * 17.6). No invoice of this version has payments, so nothing is refunded.
+ * 17.6). Payments in flight are voided first.
  */
 export async function voidInvoice(
   deps: BillingDeps,
@@ -54,10 +57,17 @@ export async function voidLocked(
   metadata: Record<string, string> = {},
 ): Promise<InvoiceRecord> {
   const decision = decideVoid({ ...invoice, refunds_in_flight: '0' });
+  if (decision.refund.gt(0))
+    throw invalidOperation(
+      'The invoice has payments; an invoice with payments cannot be voided in this version.',
+      'amount_paid',
+    );
   const at = isoTime(deps.clock.now());
+  await voidPaymentsInFlight(tx, deps, { scope, user_id }, invoice.id);
+  const ledger = await ledgerOf(tx, scope, invoice.id);
   const voided: InvoiceRecord = {
     ...invoice,
-    ...deriveInvoicePayment(decision.invoice_status, decimal(invoice.total), EMPTY_LEDGER),
+    ...deriveInvoicePayment(decision.invoice_status, decimal(invoice.total), ledger),
     invoice_status: decision.invoice_status,
     voided_at: at,
     finalize_after: null,

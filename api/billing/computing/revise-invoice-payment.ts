@@ -1,0 +1,111 @@
+import { decimal } from '../../../domain/money.ts';
+import { deriveInvoicePayment, paidAt } from '../../../domain/invoicing/payment-ledger.ts';
+import { statusAfterSettlement } from '../../../domain/subscription/activation.ts';
+import type { Transaction } from '../../../postgres/client.ts';
+import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
+import type { InvoiceRecord } from '../../../schemas/invoice.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import { getCustomer } from '../../customers/customers/repository.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { changed, type Caller } from '../../conventions/record.ts';
+import {
+  getInvoice,
+  linesOfInvoices,
+  lockInvoice,
+  updateInvoices,
+} from '../records/invoice-repository.ts';
+import { ledgerOf } from '../records/ledger-repository.ts';
+import { changeSubscription, lockSubscription } from '../records/subscription-repository.ts';
+import { subscriptionSnapshot } from '../records/subscription-notification.ts';
+import { invoiceEvent } from './write-invoices.ts';
+
+/** An invoice with its subscription, both locked. */
+export interface LockedInvoice {
+  readonly invoice: InvoiceRecord;
+  readonly subscription: SubscriptionRow | null;
+}
+
+/**
+ * Locks the subscription first and then the invoice, in the order of all billing commands: payments, voids
+ * and computations of one invoice take turns. 404 if not found.
+ */
+export async function lockInvoiceToPay(
+  tx: Transaction,
+  { scope }: Pick<Caller, 'scope'>,
+  invoiceId: string,
+): Promise<LockedInvoice> {
+  const { subscription_id } = await getInvoice(tx, scope, invoiceId);
+  const subscription =
+    subscription_id === null ? null : await lockSubscription(tx, scope, subscription_id);
+  return { invoice: await lockInvoice(tx, scope, invoiceId), subscription };
+}
+
+/**
+ * Derives the payment fields of the locked invoice again from its payments, refunds and credit notes, and
+ * writes them (money 8.4). Every command that changes such a row calls this in the same transaction. An
+ * invoice with nothing left to pay activates the incomplete subscription that waits for it (money
+ * 8.4.6, billing 10.3). Returns the invoice; `invoice.update.payment` is sent if a field has changed.
+ */
+export async function reviseInvoicePayment(
+  tx: Transaction,
+  deps: Pick<BillingDeps, 'clock'>,
+  caller: Caller,
+  { invoice, subscription }: LockedInvoice,
+): Promise<InvoiceRecord> {
+  const { scope } = caller;
+  const ledger = await ledgerOf(tx, scope, invoice.id);
+  const derived = deriveInvoicePayment(invoice.invoice_status, decimal(invoice.total), ledger);
+  const isSame = Object.entries(derived).every(
+    ([field, value]) => invoice[field as keyof typeof derived] === value,
+  );
+  if (isSame) return invoice;
+  const { updated_at, updated_by } = changed(deps, caller);
+  const revised: InvoiceRecord = {
+    ...invoice,
+    ...derived,
+    paid_at: paidAt(invoice.paid_at, derived.payment_status, updated_at),
+    updated_at,
+    updated_by,
+  };
+  await updateInvoices(tx, [revised]);
+  const customer = await getCustomer(tx, scope, invoice.customer_id);
+  const settled =
+    subscription === null
+      ? null
+      : await settleSubscription(tx, deps, caller, revised, subscription);
+  const lines = await linesOfInvoices(tx, scope, [invoice.id]);
+  const concerned = { invoice: revised, lines, customer, subscription: settled };
+  await writeOutboxEvents(tx, [
+    invoiceEvent('invoice.update.payment', scope, concerned),
+    ...(settled === null || settled === subscription
+      ? []
+      : [
+          {
+            scope,
+            event_type: 'subscription.activated' as const,
+            payload: { subscription: subscriptionSnapshot(settled, customer) },
+          },
+        ]),
+  ]);
+  return revised;
+}
+
+/** The subscription after its invoice was settled: an incomplete one whose first invoice is paid is active. */
+async function settleSubscription(
+  tx: Transaction,
+  deps: Pick<BillingDeps, 'clock'>,
+  caller: Caller,
+  invoice: InvoiceRecord,
+  subscription: SubscriptionRow,
+): Promise<SubscriptionRow> {
+  if (invoice.invoice_status !== 'FINALIZED') return subscription;
+  const status = statusAfterSettlement(subscription.subscription_status, {
+    billing_reason: invoice.billing_reason,
+    amount_remaining: decimal(invoice.amount_remaining),
+  });
+  if (status === subscription.subscription_status) return subscription;
+  return await changeSubscription(tx, caller.scope, subscription.id, {
+    subscription_status: status,
+    ...changed(deps, caller),
+  });
+}

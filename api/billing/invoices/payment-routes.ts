@@ -1,0 +1,41 @@
+import { Invoice } from '../../../schemas/invoice.ts';
+import { UpdatePaymentStatusBody } from '../../../schemas/payment.ts';
+import { IdParams, Message } from '../../../schemas/primitives.ts';
+import { route } from '../../conventions/route.ts';
+import { attemptPayment } from '../payments/attempt-payment.ts';
+import { reportInvoicePayment } from '../payments/report-payment.ts';
+import { invoiceAnswers } from './answers.ts';
+
+export const invoicePaymentRoutes = [
+  route({
+    method: 'PUT',
+    path: '/invoices/{id}/payment',
+    summary: 'Set the payment status of an invoice by hand',
+    permission: 'invoice:write',
+    params: IdParams,
+    body: UpdatePaymentStatusBody,
+    status: 200,
+    answer: Invoice,
+    async handler(call) {
+      const invoice = await call.deps.pool.begin((tx) =>
+        reportInvoicePayment(tx, call.deps, call, call.params.id, call.body),
+      );
+      const embed = { line_items: true, customer: true, subscription: true };
+      const [answer] = await invoiceAnswers(call.deps.pool, call.scope, [invoice], embed);
+      return answer!;
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/invoices/{id}/payment/attempt',
+    summary: 'Try to collect the open amount of an invoice',
+    permission: 'invoice:write',
+    params: IdParams,
+    status: 200,
+    answer: Message,
+    async handler(call) {
+      await call.deps.pool.begin((tx) => attemptPayment(tx, call.deps, call, call.params.id));
+      return { message: 'payment attempted' };
+    },
+  }),
+];

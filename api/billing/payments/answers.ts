@@ -1,0 +1,42 @@
+import type { Db, Scope } from '../../../postgres/client.ts';
+import type { Payment, PaymentRecord } from '../../../schemas/payment.ts';
+import { attemptsOf, invoiceNumbers } from '../records/payment-repository.ts';
+
+/** Payments as listed: with the numbers of their invoices, without attempts. */
+export async function paymentAnswers(
+  db: Db,
+  scope: Scope,
+  payments: readonly PaymentRecord[],
+): Promise<Payment[]> {
+  const invoiceIds = payments.flatMap((payment) =>
+    payment.destination_type === 'INVOICE' ? [payment.destination_id] : [],
+  );
+  const numbers = await invoiceNumbers(db, scope, [...new Set(invoiceIds)]);
+  return payments.map((payment) => ({
+    ...shown(payment),
+    invoice_number: numbers.get(payment.destination_id) ?? null,
+    attempts: [],
+  }));
+}
+
+/** One payment with its attempts. */
+export async function paymentAnswer(
+  db: Db,
+  scope: Scope,
+  payment: PaymentRecord,
+): Promise<Payment> {
+  const [answer] = await paymentAnswers(db, scope, [payment]);
+  return { ...answer!, attempts: await attemptsOf(db, scope, payment.id) };
+}
+
+function shown(payment: PaymentRecord) {
+  const {
+    connection_id: _,
+    gateway_options: __,
+    request_fingerprint: ___,
+    implicit_key: ____,
+    last_synced_at: _____,
+    ...fields
+  } = payment;
+  return fields;
+}

@@ -1,0 +1,99 @@
+import { invalidField, invalidOperation } from '../../../domain/errors.ts';
+import { isDeletable } from '../../../domain/invoicing/payments.ts';
+import { movePayment } from '../../../domain/states/payment.ts';
+import type { Transaction } from '../../../postgres/client.ts';
+import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
+import type { PaymentRecord, UpdatePaymentBody } from '../../../schemas/payment.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { changed, sent, type Caller } from '../../conventions/record.ts';
+import { reviseInvoicePayment } from '../computing/revise-invoice-payment.ts';
+import { updatePayment } from '../records/payment-repository.ts';
+import { paymentEvent } from './payment-notification.ts';
+import { lockPaymentWithInvoice, movePaymentTo } from './settle-payment.ts';
+
+/**
+ * Changes a payment; never its amount. A status moves along the table of money 21. Payments of a connected
+ * gateway are moved by the gateway only; refunds move settled payments (money 8.3.1). An id of a
+ * gateway makes an INITIATED payment PENDING (8.3.2).
+ */
+export async function changePayment(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+  body: UpdatePaymentBody,
+): Promise<PaymentRecord> {
+  const found = await lockPaymentWithInvoice(tx, caller, id);
+  const { payment } = found;
+  const { payment_status: status, amount: _, ...fields } = body;
+  const isLinked = body.gateway_payment_id != null && payment.payment_status === 'INITIATED';
+  const to = status ?? (isLinked ? 'PENDING' : payment.payment_status);
+  movePayment(payment.payment_status, to);
+  if (to !== payment.payment_status) assertMovable(payment, to);
+  assertOwnFields(payment, body);
+  return await movePaymentTo(tx, deps, caller, found, to, sent(fields) as Partial<PaymentRecord>);
+}
+
+function assertMovable(payment: PaymentRecord, to: PaymentRecord['payment_status']): void {
+  if (payment.connection_id !== null)
+    throw invalidField('payment_status', 'is set by the gateway of the payment');
+  if (to === 'REFUNDED' || to === 'PARTIALLY_REFUNDED')
+    throw invalidField('payment_status', `${to} follows from refunds: create a refund`);
+  if (payment.payment_method_type === 'CREDITS' && to !== 'VOIDED' && to !== 'FAILED')
+    throw invalidField('payment_status', 'a CREDITS payment is settled by processing it');
+  if (to === 'VOIDED' && payment.succeeded_at !== null)
+    throw invalidField('payment_status', 'a settled payment is not voided: create a refund');
+}
+
+/** Fields that a connected gateway writes. */
+const GATEWAY_FIELDS = ['gateway_payment_id', 'payment_gateway', 'payment_method_id'] as const;
+
+function assertOwnFields(payment: PaymentRecord, body: UpdatePaymentBody): void {
+  if (payment.connection_id === null) return;
+  for (const field of GATEWAY_FIELDS)
+    if (body[field] !== undefined && body[field] !== payment[field])
+      throw invalidField(field, 'is set by the gateway of the payment');
+}
+
+/** Archives a payment that has not settled (interface, other shown behaviors). */
+export async function deletePayment(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+): Promise<void> {
+  const { payment, locked } = await lockPaymentWithInvoice(tx, caller, id);
+  if (!isDeletable(payment.payment_status))
+    throw invalidOperation(
+      `A ${payment.payment_status} payment cannot be deleted; void or refund it instead.`,
+      'payment_status',
+    );
+  const archived = await updatePayment(tx, caller.scope, id, {
+    status: 'archived',
+    ...changed(deps, caller),
+  });
+  await writeOutboxEvents(tx, [paymentEvent('payment.updated', caller.scope, archived)]);
+  if (locked !== null) await reviseInvoicePayment(tx, deps, caller, locked);
+}
+
+/** Makes a payment that was only recorded. A settled one is refused. */
+export async function processPayment(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+): Promise<PaymentRecord> {
+  const found = await lockPaymentWithInvoice(tx, caller, id);
+  const { payment } = found;
+  if (payment.payment_status !== 'INITIATED' && payment.payment_status !== 'PENDING')
+    throw invalidOperation(
+      `A ${payment.payment_status} payment cannot be processed.`,
+      'payment_status',
+    );
+  if (payment.payment_method_type !== 'OFFLINE')
+    throw invalidOperation(
+      `A payment of type ${payment.payment_method_type} cannot be processed in this version.`,
+      'payment_method_type',
+    );
+  return await movePaymentTo(tx, deps, caller, found, 'SUCCEEDED');
+}

@@ -1,0 +1,218 @@
+import { createHash } from 'node:crypto';
+import { BillingError, invalidField, invalidOperation } from '../../../domain/errors.ts';
+import { assertCollectable } from '../../../domain/invoicing/pay-from-wallets.ts';
+import { assertPaymentAmount, initialPaymentStatus } from '../../../domain/invoicing/payments.ts';
+import { decimal, ZERO } from '../../../domain/money.ts';
+import type { Transaction } from '../../../postgres/client.ts';
+import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
+import type { CreatePaymentBody, PaymentRecord } from '../../../schemas/payment.ts';
+import { getCustomer } from '../../customers/customers/repository.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { newRecord, type Caller } from '../../conventions/record.ts';
+import {
+  lockInvoiceToPay,
+  reviseInvoicePayment,
+  type LockedInvoice,
+} from '../computing/revise-invoice-payment.ts';
+import { getInvoice } from '../records/invoice-repository.ts';
+import {
+  findPaymentByKey,
+  insertPayment,
+  paymentsOfInvoice,
+} from '../records/payment-repository.ts';
+import { paymentEvent } from './payment-notification.ts';
+import { movePaymentTo } from './settle-payment.ts';
+
+/** A created payment, or the first one that was made with the same key. */
+export interface CreatedPayment {
+  readonly payment: PaymentRecord;
+  readonly isRepeat: boolean;
+}
+
+/**
+ * Records a payment (money 8.1, 8.2). OFFLINE money that is processed has moved already: it settles in
+ * the same transaction. Repeated with the same key it returns the first payment and changes nothing.
+ */
+export async function createPayment(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  body: CreatePaymentBody,
+): Promise<CreatedPayment> {
+  assertMethod(body);
+  const fingerprint = fingerprintOf(body);
+  const key = body.idempotency_key ?? null;
+  const known = await repeated(tx, caller, key, fingerprint);
+  if (known !== null) return { payment: known, isRepeat: true };
+
+  const locked =
+    body.destination_type === 'INVOICE'
+      ? await lockedInvoice(tx, caller, body.destination_id)
+      : null;
+  // Under the invoice's lock a request that was running with the same key has committed.
+  const first = await repeated(tx, caller, key, fingerprint);
+  if (first !== null) return { payment: first, isRepeat: true };
+  const customerId = locked?.invoice.customer_id ?? body.destination_id;
+  if (locked === null) await getCustomer(tx, caller.scope, customerId);
+  else await assertPayable(tx, caller, locked, body);
+
+  const inserted = await insertPayment(
+    tx,
+    newPayment(deps, caller, body, { customerId, fingerprint }),
+  );
+  if (inserted === null) {
+    const winner = await repeated(tx, caller, key, fingerprint);
+    if (winner === null) throw keyInUse();
+    return { payment: winner, isRepeat: true };
+  }
+  await writeOutboxEvents(tx, [paymentEvent('payment.created', caller.scope, inserted)]);
+  const invoice = locked && (await reviseInvoicePayment(tx, deps, caller, locked));
+  if (body.payment_method_type !== 'OFFLINE' || body.process_payment === false)
+    return { payment: inserted, isRepeat: false };
+  const settled = await movePaymentTo(
+    tx,
+    deps,
+    caller,
+    { payment: inserted, locked: locked && { ...locked, invoice: invoice! } },
+    'SUCCEEDED',
+  );
+  return { payment: settled, isRepeat: false };
+}
+
+/** Refuses combinations that no payment method accepts (money 8.1.2, 8.1.3). */
+function assertMethod(body: CreatePaymentBody): void {
+  const { payment_method_type: method } = body;
+  if (method === 'OFFLINE' && body.payment_method_id)
+    throw invalidField('payment_method_id', 'an OFFLINE payment has no method');
+  if ((method === 'ACH' || method === 'UPI') && !body.payment_method_id)
+    throw invalidField('payment_method_id', `is required for ${method}`);
+  if (method === 'PAYMENT_LINK' && !body.payment_gateway)
+    throw invalidField('payment_gateway', 'is required for PAYMENT_LINK');
+  if ((method === 'OFFLINE' || method === 'CREDITS') && body.payment_gateway)
+    throw invalidField('payment_gateway', `a payment of type ${method} uses no gateway`);
+  if (isCollected(method) && body.process_payment !== false)
+    throw invalidField('payment_method_type', `${method} cannot be processed in this version`);
+}
+
+/** Methods by which we collect the money ourselves. */
+const isCollected = (method: CreatePaymentBody['payment_method_type']): boolean =>
+  method !== 'OFFLINE';
+
+/** An unknown invoice is 404; the rows are locked after that. */
+async function lockedInvoice(
+  tx: Transaction,
+  caller: Caller,
+  invoiceId: string,
+): Promise<LockedInvoice> {
+  await getInvoice(tx, caller.scope, invoiceId);
+  return await lockInvoiceToPay(tx, caller, invoiceId);
+}
+
+/** Refuses invoices that take no money, another currency, and more than is open (money 8.1.4 to 8.1.6). */
+async function assertPayable(
+  tx: Transaction,
+  caller: Caller,
+  { invoice }: LockedInvoice,
+  body: CreatePaymentBody,
+): Promise<void> {
+  assertCollectable(invoice);
+  if (decimal(invoice.amount_remaining).lte(ZERO))
+    throw invalidOperation('The invoice has nothing left to pay.', 'amount_remaining');
+  if (body.currency !== invoice.currency)
+    throw invalidField('currency', `must be the invoice's currency, ${invoice.currency}`);
+  const payments = await paymentsOfInvoice(tx, caller.scope, invoice.id);
+  assertPaymentAmount(
+    decimal(body.amount),
+    body.payment_method_type,
+    {
+      currency: invoice.currency,
+      amount_remaining: invoice.amount_remaining,
+      in_flight: payments.filter(({ payment_status: status }) => IN_FLIGHT.has(status)),
+    },
+    false,
+  );
+}
+
+const IN_FLIGHT: ReadonlySet<string> = new Set(['INITIATED', 'PENDING', 'PROCESSING']);
+
+function newPayment(
+  deps: BillingDeps,
+  caller: Caller,
+  body: CreatePaymentBody,
+  { customerId, fingerprint }: { readonly customerId: string; readonly fingerprint: string },
+): PaymentRecord {
+  const method = body.payment_method_type;
+  const implicit = `payment-${fingerprint}`;
+  return {
+    ...newRecord(deps, caller, 'pay'),
+    destination_type: body.destination_type,
+    destination_id: body.destination_id,
+    customer_id: customerId,
+    payment_method_type: method,
+    payment_method_id: method === 'PAYMENT_LINK' ? null : (body.payment_method_id ?? null),
+    payment_gateway: body.payment_gateway ?? null,
+    connection_id: null,
+    gateway_payment_id: null,
+    gateway_tracking_id: null,
+    gateway_metadata: {},
+    amount: body.amount,
+    currency: body.currency,
+    payment_status: initialPaymentStatus(method, body.process_payment !== false),
+    is_manual: false,
+    track_attempts: method !== 'OFFLINE' && method !== 'CREDITS',
+    payment_url: null,
+    success_url: body.success_url ?? null,
+    cancel_url: body.cancel_url ?? null,
+    save_card_and_make_default: body.save_card_and_make_default ?? false,
+    gateway_options: body.gateway_options ?? null,
+    idempotency_key: body.idempotency_key ?? implicit,
+    request_fingerprint: fingerprint,
+    implicit_key: body.idempotency_key ? null : implicit,
+    error_message: null,
+    succeeded_at: null,
+    failed_at: null,
+    refunded_at: null,
+    voided_at: null,
+    last_synced_at: null,
+    metadata: body.metadata ?? {},
+  };
+}
+
+/** Where the money goes, how much of it and by what: metadata may differ between repeats (money 8.2.1). */
+function fingerprintOf(body: CreatePaymentBody): string {
+  const content = JSON.stringify([
+    body.destination_type,
+    body.destination_id,
+    body.amount,
+    body.currency,
+    body.payment_method_type,
+    body.payment_method_id ?? null,
+    body.payment_gateway ?? null,
+  ]);
+  return createHash('sha256').update(content).digest('hex');
+}
+
+/**
+ * The payment made before with the key. Without a key of the caller: the same payment while it is in flight; a
+ * settled one never absorbs a new request (money 8.2.2).
+ */
+async function repeated(
+  tx: Transaction,
+  { scope }: Caller,
+  key: string | null,
+  fingerprint: string,
+): Promise<PaymentRecord | null> {
+  if (key === null)
+    return await findPaymentByKey(tx, scope, { implicit_key: `payment-${fingerprint}` });
+  const known = await findPaymentByKey(tx, scope, { idempotency_key: key });
+  if (known === null || known.request_fingerprint === fingerprint) return known;
+  throw keyConflict('idempotency_key_reused', 'was used for another payment');
+}
+
+const keyInUse = (): BillingError =>
+  keyConflict('idempotency_key_in_use', 'is used by a request that is running; repeat it');
+
+const keyConflict = (code: string, message: string): BillingError =>
+  new BillingError('conflict', code, `idempotency_key: ${message}.`, [
+    { path: 'idempotency_key', code, message },
+  ]);

@@ -1,0 +1,46 @@
+import type { Scope } from '../../../postgres/client.ts';
+import type { OutboxEvent } from '../../../postgres/tables/outbox.ts';
+import type { PaymentRecord } from '../../../schemas/payment.ts';
+import type { PaymentStatus } from '../../../domain/states/payment-status.ts';
+
+/** The notification of a payment in its current state (money 17.3). */
+export function paymentEvent(
+  event_type: `payment.${'created' | 'updated' | 'failed' | 'success' | 'pending'}`,
+  scope: Scope,
+  payment: PaymentRecord,
+): OutboxEvent & { readonly scope: Scope } {
+  return {
+    scope,
+    event_type,
+    payload: {
+      payment: {
+        id: payment.id,
+        environment_id: payment.environment_id,
+        customer_id: payment.customer_id,
+        destination_type: payment.destination_type,
+        destination_id: payment.destination_id,
+        payment_method_type: payment.payment_method_type,
+        payment_gateway: payment.payment_gateway,
+        amount: payment.amount,
+        currency: payment.currency,
+        payment_status: payment.payment_status,
+        error_message: payment.error_message,
+        succeeded_at: payment.succeeded_at,
+        failed_at: payment.failed_at,
+        refunded_at: payment.refunded_at,
+        voided_at: payment.voided_at,
+        metadata: payment.metadata,
+      },
+    },
+  };
+}
+
+/** The event that a move to the status sends. */
+export function eventOfStatus(
+  status: PaymentStatus,
+): 'payment.success' | 'payment.failed' | 'payment.pending' | 'payment.updated' {
+  if (status === 'SUCCEEDED' || status === 'OVERPAID') return 'payment.success';
+  if (status === 'FAILED') return 'payment.failed';
+  if (status === 'PENDING' || status === 'PROCESSING') return 'payment.pending';
+  return 'payment.updated';
+}

@@ -1,0 +1,113 @@
+import { IdParams, Message } from '../../../schemas/primitives.ts';
+import {
+  CreatePaymentBody,
+  Payment,
+  PaymentSearch,
+  UpdatePaymentBody,
+} from '../../../schemas/payment.ts';
+import { pageOf } from '../../../schemas/search.ts';
+import type { Db, Scope } from '../../../postgres/client.ts';
+import { route } from '../../conventions/route.ts';
+import { getPayment, searchPayments, type PaymentFilter } from '../records/payment-repository.ts';
+import { paymentAnswer, paymentAnswers } from './answers.ts';
+import { changePayment, deletePayment, processPayment } from './change-payment.ts';
+import { createPayment } from './create-payment.ts';
+
+async function listPayments(db: Db, scope: Scope, filter: PaymentFilter) {
+  const page = await searchPayments(db, scope, filter);
+  return { ...page, items: await paymentAnswers(db, scope, page.items) };
+}
+
+export const paymentRoutes = [
+  route({
+    method: 'POST',
+    path: '/payments',
+    summary: 'Record a payment',
+    permission: 'payment:write',
+    body: CreatePaymentBody,
+    status: 201,
+    answer: Payment,
+    async handler(call) {
+      const { payment, isRepeat } = await call.deps.pool.begin((tx) =>
+        createPayment(tx, call.deps, call, call.body),
+      );
+      if (isRepeat) call.setHeader('idempotent-replayed', 'true');
+      return await paymentAnswer(call.deps.pool, call.scope, payment);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/payments',
+    summary: 'List payments',
+    permission: 'payment:read',
+    query: PaymentSearch.query,
+    status: 200,
+    answer: pageOf(Payment),
+    handler: ({ deps, scope, query }) => listPayments(deps.pool, scope, query),
+  }),
+  route({
+    method: 'POST',
+    path: '/payments/search',
+    summary: 'Search payments',
+    permission: 'payment:read',
+    body: PaymentSearch.body,
+    status: 200,
+    answer: pageOf(Payment),
+    handler: ({ deps, scope, body }) => listPayments(deps.pool, scope, body),
+  }),
+  route({
+    method: 'GET',
+    path: '/payments/{id}',
+    summary: 'Get a payment with its attempts',
+    permission: 'payment:read',
+    params: IdParams,
+    status: 200,
+    answer: Payment,
+    handler: async ({ deps, scope, params }) =>
+      paymentAnswer(deps.pool, scope, await getPayment(deps.pool, scope, params.id)),
+  }),
+  route({
+    method: 'PUT',
+    path: '/payments/{id}',
+    summary: 'Update a payment',
+    permission: 'payment:write',
+    params: IdParams,
+    body: UpdatePaymentBody,
+    status: 200,
+    answer: Payment,
+    async handler(call) {
+      const payment = await call.deps.pool.begin((tx) =>
+        changePayment(tx, call.deps, call, call.params.id, call.body),
+      );
+      return await paymentAnswer(call.deps.pool, call.scope, payment);
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/payments/{id}',
+    summary: 'Delete a payment that has not settled',
+    permission: 'payment:write',
+    params: IdParams,
+    status: 200,
+    answer: Message,
+    async handler(call) {
+      await call.deps.pool.begin((tx) => deletePayment(tx, call.deps, call, call.params.id));
+      return { message: 'payment deleted successfully' };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/payments/{id}/process',
+    summary: 'Make a recorded payment',
+    permission: 'payment:write',
+    params: IdParams,
+    status: 200,
+    answer: Payment,
+    async handler(call) {
+      const payment = await call.deps.pool.begin((tx) =>
+        processPayment(tx, call.deps, call, call.params.id),
+      );
+      return await paymentAnswer(call.deps.pool, call.scope, payment);
+    },
+  }),
+];

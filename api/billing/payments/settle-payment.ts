@@ -1,0 +1,81 @@
+import { movePayment } from '../../../domain/states/payment.ts';
+import type { PaymentStatus } from '../../../domain/states/payment-status.ts';
+import type { Transaction } from '../../../postgres/client.ts';
+import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
+import type { PaymentRecord } from '../../../schemas/payment.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { changed, type Caller } from '../../conventions/record.ts';
+import {
+  lockInvoiceToPay,
+  reviseInvoicePayment,
+  type LockedInvoice,
+} from '../computing/revise-invoice-payment.ts';
+import { getPayment, lockPayment, updatePayment } from '../records/payment-repository.ts';
+import { eventOfStatus, paymentEvent } from './payment-notification.ts';
+
+/** A payment with the invoice that it pays, both locked; null for a payment to a customer. */
+export interface LockedPayment {
+  readonly payment: PaymentRecord;
+  readonly locked: LockedInvoice | null;
+}
+
+/** Locks the invoice before its payment, as every command that changes both. 404 if not found. */
+export async function lockPaymentWithInvoice(
+  tx: Transaction,
+  caller: Pick<Caller, 'scope'>,
+  paymentId: string,
+): Promise<LockedPayment> {
+  const { destination_type, destination_id } = await getPayment(tx, caller.scope, paymentId);
+  const locked =
+    destination_type === 'INVOICE' ? await lockInvoiceToPay(tx, caller, destination_id) : null;
+  return { payment: await lockPayment(tx, caller.scope, paymentId), locked };
+}
+
+/**
+ * Moves the locked payment to a status and derives its invoice again, in one transaction with the events: the
+ * only way by which a payment settles (money 8.3.4). Refuses moves outside the table of money 21. The
+ * same status again changes only the other fields.
+ */
+export async function movePaymentTo(
+  tx: Transaction,
+  deps: Pick<BillingDeps, 'clock'>,
+  caller: Caller,
+  { payment, locked }: LockedPayment,
+  status: PaymentStatus,
+  fields: Partial<PaymentRecord> = {},
+): Promise<PaymentRecord> {
+  const to = movePayment(payment.payment_status, status);
+  const change = changed(deps, caller);
+  const isMove = to !== payment.payment_status;
+  const moved = await updatePayment(tx, caller.scope, payment.id, {
+    ...(isMove ? timeOf(to, change.updated_at) : {}),
+    ...fields,
+    payment_status: to,
+    ...change,
+  });
+  await writeOutboxEvents(tx, [
+    paymentEvent(isMove ? eventOfStatus(to) : 'payment.updated', caller.scope, moved),
+  ]);
+  if (locked !== null) await reviseInvoicePayment(tx, deps, caller, locked);
+  return moved;
+}
+
+/** The time column of a status. */
+function timeOf(status: PaymentStatus, at: string): Partial<PaymentRecord> {
+  switch (status) {
+    case 'SUCCEEDED':
+    case 'OVERPAID':
+      return { succeeded_at: at };
+    case 'FAILED':
+      return { failed_at: at };
+    case 'REFUNDED':
+    case 'PARTIALLY_REFUNDED':
+      return { refunded_at: at };
+    case 'VOIDED':
+      return { voided_at: at };
+    case 'INITIATED':
+    case 'PENDING':
+    case 'PROCESSING':
+      return {};
+  }
+}

@@ -1,0 +1,182 @@
+import { notFound } from '../../../domain/errors.ts';
+import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { insertRows } from '../../../postgres/insert-rows.ts';
+import { findPage } from '../../../postgres/search.ts';
+import type { PaymentAttempt, PaymentRecord } from '../../../schemas/payment.ts';
+import type { Page, Search } from '../../../schemas/search.ts';
+
+/** The payment, including deleted ones. 404 if it does not exist or belongs to another scope. */
+export async function getPayment(db: Db, scope: Scope, id: string): Promise<PaymentRecord> {
+  const [row] = await db<PaymentRecord[]>`
+    select * from payments where ${inScope(db, scope)} and id = ${id}`;
+  if (row === undefined) throw notFound('Payment', id);
+  return row;
+}
+
+/** The published payment, locked. */
+export async function lockPayment(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+): Promise<PaymentRecord> {
+  const [row] = await tx<PaymentRecord[]>`
+    select * from payments
+     where ${inScope(tx, scope)} and id = ${id} and status = 'published'
+       for update`;
+  if (row === undefined) throw notFound('Payment', id);
+  return row;
+}
+
+/** Published payments of an invoice, oldest first. */
+export async function paymentsOfInvoice(
+  db: Db,
+  scope: Scope,
+  invoiceId: string,
+): Promise<PaymentRecord[]> {
+  return await db<PaymentRecord[]>`
+    select * from payments
+     where ${inScope(db, scope)} and destination_type = 'INVOICE' and destination_id = ${invoiceId}
+       and status = 'published'
+     order by created_at, id`;
+}
+
+/** Inserts the payment. Null if its key is taken, also by a request that is running. */
+export async function insertPayment(
+  tx: Transaction,
+  payment: PaymentRecord,
+): Promise<PaymentRecord | null> {
+  const columns = Object.keys(payment);
+  const [row] = await tx<PaymentRecord[]>`
+    insert into payments (${tx(columns)})
+    select ${tx(columns)} from jsonb_populate_record(null::payments, ${tx.json(payment as never)})
+        on conflict do nothing
+    returning *`;
+  return row ?? null;
+}
+
+/** The payment that holds the key; null if there is none. */
+export async function findPaymentByKey(
+  db: Db,
+  scope: Scope,
+  key: { readonly idempotency_key: string } | { readonly implicit_key: string },
+): Promise<PaymentRecord | null> {
+  const [row] =
+    'implicit_key' in key
+      ? await db<PaymentRecord[]>`
+          select * from payments
+           where ${inScope(db, scope)} and implicit_key = ${key.implicit_key} and status = 'published'
+             and payment_status in ('INITIATED', 'PENDING', 'PROCESSING')`
+      : await db<PaymentRecord[]>`
+          select * from payments
+           where ${inScope(db, scope)} and idempotency_key = ${key.idempotency_key}
+             and implicit_key is null and not is_manual and status = 'published'`;
+  return row ?? null;
+}
+
+/** The caller holds the payment's lock. */
+export async function updatePayment(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+  changes: Partial<PaymentRecord>,
+): Promise<PaymentRecord> {
+  const { metadata, gateway_metadata, ...columns } = changes;
+  const values = {
+    ...columns,
+    ...(metadata === undefined ? {} : { metadata: tx.json(metadata) }),
+    ...(gateway_metadata === undefined ? {} : { gateway_metadata: tx.json(gateway_metadata) }),
+  };
+  const [row] = await tx<PaymentRecord[]>`
+    update payments set ${tx(values as never)}
+     where ${inScope(tx, scope)} and id = ${id}
+    returning *`;
+  return row!;
+}
+
+/** Manual reports of an invoice replace each other (money 8.4.4). */
+export async function archiveManualPayments(
+  tx: Transaction,
+  scope: Scope,
+  invoiceId: string,
+  change: { readonly updated_at: string; readonly updated_by: string },
+): Promise<void> {
+  await tx`
+    update payments set ${tx({ status: 'archived', ...change })}
+     where ${inScope(tx, scope)} and destination_type = 'INVOICE' and destination_id = ${invoiceId}
+       and is_manual and status = 'published'`;
+}
+
+export interface PaymentFilter {
+  readonly payment_ids?: string[] | null;
+  readonly destination_type?: string | null;
+  readonly destination_id?: string | null;
+  readonly customer_id?: string | null;
+  readonly payment_method_type?: string | null;
+  readonly payment_status?: string | null;
+  readonly payment_gateway?: string | null;
+  readonly gateway_payment_id?: string | null;
+  readonly gateway_tracking_id?: string | null;
+  readonly currency?: string | null;
+  readonly search: Search;
+}
+
+/** Leaves out deleted payments unless a status is requested. */
+export function searchPayments(
+  db: Db,
+  scope: Scope,
+  filter: PaymentFilter,
+): Promise<Page<PaymentRecord>> {
+  const { search, payment_ids } = filter;
+  const equal = [
+    'destination_type', 'destination_id', 'customer_id', 'payment_method_type', 'payment_status',
+    'payment_gateway', 'gateway_payment_id', 'gateway_tracking_id',
+  ] as const; // prettier-ignore
+  let where = db`${inScope(db, scope)} and status = ${search.status ?? 'published'}`;
+  if (payment_ids?.length) where = db`${where} and id = any(${payment_ids})`;
+  if (filter.currency) where = db`${where} and currency = ${filter.currency.toLowerCase()}`;
+  for (const column of equal)
+    if (filter[column]) where = db`${where} and ${db(column)} = ${filter[column]}`;
+  return findPage<PaymentRecord>(db, { columns: db`*`, from: db`payments`, where, search });
+}
+
+/** Appends an attempt; its number follows from the rows, under the payment's lock. */
+export async function insertAttempt(
+  tx: Transaction,
+  attempt: Omit<PaymentAttempt, 'attempt_number'> & {
+    readonly gateway_idempotency_token: string | null;
+  },
+): Promise<number> {
+  const [last] = await tx<{ number: number }[]>`
+    select coalesce(max(attempt_number), 0) as number from payment_attempts
+     where ${inScope(tx, attempt)} and payment_id = ${attempt.payment_id}`;
+  const attempt_number = last!.number + 1;
+  await insertRows(tx, 'payment_attempts', [{ ...attempt, attempt_number }]);
+  return attempt_number;
+}
+
+/** Attempts of payments, oldest first. */
+export async function attemptsOf(
+  db: Db,
+  scope: Scope,
+  paymentId: string,
+): Promise<PaymentAttempt[]> {
+  return await db<PaymentAttempt[]>`
+    select id, tenant_id, environment_id, payment_id, attempt_number, payment_status, error_message,
+           gateway_attempt_id, metadata, status, created_at, updated_at, created_by, updated_by
+      from payment_attempts
+     where ${inScope(db, scope)} and payment_id = ${paymentId}
+     order by attempt_number`;
+}
+
+/** Numbers of invoices, by id. */
+export async function invoiceNumbers(
+  db: Db,
+  scope: Scope,
+  invoiceIds: readonly string[],
+): Promise<ReadonlyMap<string, string | null>> {
+  if (invoiceIds.length === 0) return new Map();
+  const rows = await db<{ id: string; invoice_number: string | null }[]>`
+    select id, invoice_number from invoices
+     where ${inScope(db, scope)} and id = any(${invoiceIds as string[]}::text[])`;
+  return new Map(rows.map((row) => [row.id, row.invoice_number]));
+}
