@@ -1,10 +1,18 @@
+import { FUNCTIONS } from '../../domain/metering/expression/functions.ts';
+import { patternParts } from '../../domain/metering/expression/pattern-parts.ts';
+import type { Scope, Value } from '../../domain/metering/expression/value.ts';
+import { nearMiss } from '../../domain/near-miss.ts';
 import { JsonScanner, numberProblem } from '../../ingest/json-scanner.ts';
 import {
   assertFewValues,
   assertOneReading,
   endOfFirstValue,
 } from '../../platform/http/json-text.ts';
-import { countSteps } from '../support/steps.ts';
+import { parseEvents } from '../../ingest/parse-events.ts';
+import { withoutTrailing } from '../../schemas/digits.ts';
+import { parseTimestamp } from '../../schemas/events/timestamp.ts';
+import { scanningFunctions } from '../support/scanning-functions.ts';
+import { countSteps, functionsRun } from '../support/steps.ts';
 
 const KIBIBYTE = 1024;
 
@@ -31,7 +39,30 @@ const SCANNERS: readonly [what: string, scan: (input: string) => unknown, inputO
   ['an event: lists', scanEvent, (length) => `{"a":[${'[],'.repeat(length / 3)}[]]}`],
   ['a number: zeros between', numberProblem, (length) => `1${'0'.repeat(length)}1`],
   ['a number: zeros after', numberProblem, (length) => `1.1${'0'.repeat(length)}`],
+  ['events by line: empty lines', scanLines, (length) => '\n'.repeat(length)],
+  ['events by line: empty events', scanLines, (length) => '{}\n'.repeat(length / 3)],
+  ['a time: digits', parseTimestamp, (length) => `2026-11-22T10:00:00.${'0'.repeat(length)}Z`],
+  ['zeros at the end', (input) => withoutTrailing(input, '0'), (length) => '0'.repeat(length)],
+  ['a near miss', (input) => nearMiss(input, ['metadata', input.slice(1)]), (length) => 'metadata'.repeat(Math.min(length / 8, 32))],
+  ['a pattern: letters', patternParts, (length) => 'a'.repeat(length)],
+  ['a pattern: a class', patternParts, (length) => `[${'\\]'.repeat(length / 2)}`],
+  ['a pattern: groups', patternParts, (length) => '('.repeat(length)],
+  ['a pattern: counts', patternParts, (length) => 'a{2}'.repeat(length / 4)],
+  ['size of a text: pairs', (input) => evaluate('size', input), (length) => '😀'.repeat(length / 2)],
+  ['contains: a part that almost stands everywhere',
+    (input) => evaluate('contains', input, `${'a'.repeat(input.length / 2)}b`), (length) => 'a'.repeat(length)],
 ]; // prettier-ignore
+
+/** Functions that read by place what no caller writes, or only a little of it. */
+const NO_INPUT: Readonly<Record<string, string>> = {
+  'domain/pricing/line-commitment.ts usageByWindow': 'windows of a period',
+  'domain/time/zone.ts changeWithin': 'changes of a time zone',
+  'domain/time/zone.ts lastAtOrBefore': 'changes of a time zone',
+  'ingest/event-batcher.ts parts': 'events of a batch, at most 1,000 of each call',
+  'platform/csv/read-csv.ts chunks': 'cuts a file into pieces of 8 KiB',
+  'platform/event-log/kafka-read.ts readPartition': 'records of the log',
+  'platform/event-log/postgres.ts read': 'records of the log',
+};
 
 /** `assertFewValues` reads texts of more than 40,000 characters only. */
 const long = (text: string): string => text.repeat(40);
@@ -47,6 +78,25 @@ function scanEvent(text: string): void {
   const scanner = new JsonScanner(Buffer.from(text));
   scanner.propertiesText();
   scanner.end();
+}
+
+function scanLines(text: string): void {
+  const context = { tenant_id: 't', environment_id: 'e', now: 0, newEventId: () => 'id' };
+  parseEvents(Buffer.from(text), 'lines', context);
+}
+
+/** Calls a function of the expression language without a budget. */
+function evaluate(name: string, ...values: Value[]): Value {
+  const budget = { steps: Infinity, bytes: Infinity };
+  const scope: Scope = {
+    budget,
+    steps: 0,
+    bytes: 0,
+    properties: {},
+    item: null,
+    accumulator: null,
+  };
+  return FUNCTIONS.get(name)!.call(values, scope);
 }
 
 /** What a scanner refuses has been read too. */
@@ -69,5 +119,16 @@ describe('scanners read input of any length in linear time', () => {
     expect(short).toBeGreaterThan(0);
     // A square would make it 4,096 times as many.
     expect(long / short).toBeLessThan(2 * 64);
+  });
+
+  test('every function that reads an input by place is run by a row above, or is listed with a reason', async () => {
+    const run = new Set(
+      await functionsRun(() => {
+        for (const [, scan, inputOf] of SCANNERS) attempt(scan, inputOf(KIBIBYTE))();
+      }),
+    );
+    const scanning = scanningFunctions(['domain', 'ingest', 'platform', 'schemas']);
+    expect(scanning.length).toBeGreaterThan(20);
+    expect(scanning.filter((name) => !run.has(name)).sort()).toEqual(Object.keys(NO_INPUT).sort());
   });
 });

@@ -10,6 +10,21 @@ const ROOT = pathToFileURL(`${process.cwd()}/`).href;
  * does (patterns, `indexOf`, `slice`) is not counted.
  */
 export async function countSteps(call: () => unknown): Promise<number> {
+  const scripts = await covered(call);
+  return scripts.reduce((sum, { functions }) => sum + stepsOf(functions), 0);
+}
+
+/** The functions of the product's code that a call runs: `ingest/json-scanner.ts peek`. */
+export async function functionsRun(call: () => unknown): Promise<string[]> {
+  const scripts = await covered(call);
+  return scripts.flatMap(({ url, functions }) =>
+    functions.filter(isRun).map(({ functionName }) => `${pathOf(url)} ${functionName}`),
+  );
+}
+
+const isRun = ({ ranges }: Profiler.FunctionCoverage): boolean => (ranges[0]?.count ?? 0) > 0;
+
+async function covered(call: () => unknown): Promise<readonly Profiler.ScriptCoverage[]> {
   const session = new Session();
   session.connect();
   try {
@@ -18,17 +33,17 @@ export async function countSteps(call: () => unknown): Promise<number> {
     await session.post('Profiler.takePreciseCoverage');
     await call();
     const { result } = await session.post('Profiler.takePreciseCoverage');
-    return result.filter(isProduct).reduce((sum, { functions }) => sum + stepsOf(functions), 0);
+    return result.filter(isProduct);
   } finally {
     await session.post('Profiler.stopPreciseCoverage');
     session.disconnect();
   }
 }
 
-const isProduct = ({ url }: { readonly url: string }): boolean => {
-  const path = url.replace(ROOT, '').replace(`${process.cwd()}/`, '');
-  return !/^([a-z]+:|\/|node_modules\/|test\/)/.test(path);
-};
+const pathOf = (url: string): string => url.replace(ROOT, '').replace(`${process.cwd()}/`, '');
+
+const isProduct = ({ url }: { readonly url: string }): boolean =>
+  !/^([a-z]+:|\/|node_modules\/|test\/)/.test(pathOf(url));
 
 const stepsOf = (functions: readonly Profiler.FunctionCoverage[]): number =>
   functions.reduce((sum, { ranges }) => ranges.reduce((inner, { count }) => inner + count, sum), 0);
