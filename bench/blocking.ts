@@ -1,27 +1,11 @@
-import { randomBytes } from 'node:crypto';
 import { loadavg } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
-import type { FastifyInstance } from 'fastify';
-import { apiDocument } from '../api/app.ts';
-import { EXAMPLES } from '../api/conventions/examples.ts';
-import { INGEST_OPERATIONS } from '../ingest/routes.ts';
-import { apiPart } from '../main/api-part.ts';
-import { ingestPart } from '../main/ingest-part.ts';
-import { createRuntime } from '../main/runtime.ts';
-import { createServer } from '../platform/http/server.ts';
 import { benchRow, type BenchRow } from './bench-row.ts';
-import {
-  hostileCases,
-  type Document,
-  type HostileCase,
-  type HostileRequest,
-  type Records,
-} from './hostile/requests.ts';
+import { heapMegabytes } from './hostile/heap.ts';
+import type { HostileCase } from './hostile/requests.ts';
+import { startHostileServer, type HostileServer } from './hostile/server.ts';
 import { mainThreadCpuMs } from './main-thread-cpu.ts';
 import { seededRandom } from './random.ts';
-import { startProduct } from './whole/product.ts';
 
 const REQUESTS = Number(process.env['BENCH_REQUESTS'] ?? 2_000);
 /** So many of them are megabytes as a whole; those of the event routes are all sent besides. */
@@ -57,45 +41,30 @@ interface Blocked extends Turn {
  * `wall` close to `cpu`. The bar is on `cpu`.
  */
 export async function run(): Promise<BenchRow[]> {
-  const product = await startProduct({ roles: [] });
-  const runtime = createRuntime('bench', {
-    ...process.env,
-    LOG_LEVEL: 'fatal',
-    POSTGRES_URL: product.postgresUrl,
-    API_POSTGRES_URL: product.apiPostgresUrl,
-    CLICKHOUSE_URL: product.clickhouseUrl,
-    ENCRYPTION_KEY: `bench:${randomBytes(32).toString('base64')}`,
-    API_REQUESTS_PER_SECOND: '0',
-  });
-  const app = createServer({ log: runtime.log });
+  const server = await startHostileServer();
   try {
-    for (const part of [ingestPart, apiPart]) await (await part(runtime)).register(app);
-    await app.ready();
-    return await measure(app, product.apiKey!);
+    return await measure(server);
   } finally {
-    await app.close();
-    await runtime.close();
-    await product.close();
+    await server.close();
   }
 }
 
-async function measure(app: FastifyInstance, apiKey: string): Promise<BenchRow[]> {
-  const records = await makeRecords(app, apiKey);
+async function measure(server: HostileServer): Promise<BenchRow[]> {
   const random = seededRandom(SEED);
-  const cases = hostileCases(apiDocument(INGEST_OPERATIONS) as Document);
+  const { cases } = server;
   const large = cases.filter(({ value }) => /megabyte/.test(value));
   const sampled = Array.from({ length: REQUESTS }, () =>
     random.pick(random.chance(LARGE_SHARE) ? large : cases),
   );
   const ofEvents = large.filter(({ operation }) => /^POST \/events(\/|$)/.test(operation));
   const chosen = [...new Set([...sampled, ...ofEvents])];
-  for (const each of chosen.slice(0, WARM_UP)) await send(app, apiKey, each.request(records));
+  for (const each of chosen.slice(0, WARM_UP)) await server.send(each);
 
   const heapBefore = heapMegabytes();
   const blocked: Blocked[] = [];
   let serverErrors = 0;
   for (const each of chosen) {
-    const one = await blockedBy(app, apiKey, each, records);
+    const one = await blockedBy(server, each);
     // 503: no stream runs here, so usage of a new meter is never whole.
     if (one.status >= 500 && one.status !== 503) {
       serverErrors += 1;
@@ -111,25 +80,20 @@ async function measure(app: FastifyInstance, apiKey: string): Promise<BenchRow[]
   const overWall = blocked.filter(({ wallMs }) => wallMs > BAR_MS).length;
   process.stdout.write(`${worstTable(blocked.slice(0, SHOWN))}\n`);
   process.stdout.write(
-    `blocking worst_cpu_ms=${worst.cpuMs.toFixed(1)} over_50_ms_cpu=${over} worst_wall_ms=${worstWallMs.toFixed(1)} over_50_ms_wall=${overWall} requests=${blocked.length} heap_growth_mb=${heapGrowth} 5xx=${serverErrors} SEED=${SEED}\n`,
+    `blocking worst_cpu_ms=${worst.cpuMs.toFixed(1)} over_50_ms_cpu=${over} worst_wall_ms=${worstWallMs.toFixed(1)} over_50_ms_wall=${overWall} requests=${blocked.length} heap_growth_mb=${heapGrowth.toFixed(0)} 5xx=${serverErrors} SEED=${SEED}\n`,
   );
   const notes =
     `${worst.operation}, ${worst.body}; ${blocked.length} hostile requests, ${over} over ${BAR_MS} ms; ` +
-    `wall clock ${worstWallMs.toFixed(0)} ms, ${overWall} over ${BAR_MS} ms; heap growth ${heapGrowth} MB, load average ${loadavg()[0]!.toFixed(1)}`;
+    `wall clock ${worstWallMs.toFixed(0)} ms, ${overWall} over ${BAR_MS} ms; heap growth ${heapGrowth.toFixed(0)} MB, load average ${loadavg()[0]!.toFixed(1)}`;
   return [benchRow('longest hold of the event loop, cpu', worst.cpuMs, 'ms', BAR_MS, notes)];
 }
 
-async function blockedBy(
-  app: FastifyInstance,
-  apiKey: string,
-  each: HostileCase,
-  records: Records,
-): Promise<Blocked> {
+async function blockedBy(server: HostileServer, each: HostileCase): Promise<Blocked> {
   const { operation, field, value } = each;
   let least = { wallMs: Infinity, cpuMs: Infinity, status: 0 };
   for (let tries = 0; tries < TRIES && least.wallMs > AGAIN_ABOVE_MS; tries += 1) {
-    const request = each.request(records);
-    const { status, wallMs, cpuMs } = await longestTurn(() => send(app, apiKey, request));
+    const request = server.prepare(each);
+    const { status, wallMs, cpuMs } = await longestTurn(request);
     least = {
       status,
       wallMs: Math.min(least.wallMs, wallMs),
@@ -165,51 +129,6 @@ async function longestTurn(
   return { status: await working, wallMs, cpuMs };
 }
 
-async function send(
-  app: FastifyInstance,
-  apiKey: string,
-  { method, url, payload, contentType }: HostileRequest,
-): Promise<number> {
-  const { statusCode } = await app.inject({
-    method: method as 'GET',
-    url,
-    headers: {
-      'x-api-key': apiKey,
-      ...(contentType === undefined ? {} : { 'content-type': contentType }),
-    },
-    ...(payload === undefined ? {} : { payload }),
-  });
-  return statusCode;
-}
-
-/** What the examples of the document make, for the others to name. */
-async function makeRecords(app: FastifyInstance, apiKey: string): Promise<Records> {
-  const paths: Record<string, string> = {};
-  let text = JSON.stringify(EXAMPLES);
-  for (const operation of Object.keys(EXAMPLES)) {
-    const body = (JSON.parse(text) as Record<string, Record<string, unknown>>)[operation]!;
-    const path = operation.split(' ')[1]!;
-    const answer = await app.inject({
-      method: 'POST',
-      url: `/v1${path}`,
-      headers: { 'x-api-key': apiKey },
-      payload: body,
-    });
-    if (answer.statusCode >= 300) throw new Error(`${operation}: ${answer.body}`);
-    const { id } = answer.json<{ id?: string }>();
-    if (id === undefined) continue;
-    paths[`${path}/{id}`] = id;
-    const kind = id.split('_')[0]!;
-    text = text.replaceAll(new RegExp(`"${kind}_[0-9A-Z]{26}"`, 'g'), JSON.stringify(id));
-  }
-  let count = 0;
-  return {
-    paths,
-    bodies: JSON.parse(text) as Record<string, object>,
-    next: () => (count += 1),
-  };
-}
-
 function worstTable(worst: readonly Blocked[]): string {
   const rows = [
     ['operation', 'body', 'status', 'cpu ms', 'wall ms'],
@@ -231,16 +150,4 @@ function worstTable(worst: readonly Blocked[]): string {
         .join('  '),
     )
     .join('\n');
-}
-
-let collect: (() => void) | null = null;
-
-/** What is left after a collection. */
-function heapMegabytes(): number {
-  if (collect === null) {
-    setFlagsFromString('--expose-gc');
-    collect = runInNewContext('gc') as () => void;
-  }
-  collect();
-  return Math.round(process.memoryUsage().heapUsed / 2 ** 20);
 }

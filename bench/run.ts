@@ -22,6 +22,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   'usage-diff': () => import('./usage-diff.ts'),
   'hostile-queries': () => import('./hostile-queries.ts'),
   blocking: () => import('./blocking.ts'),
+  'hostile-memory': () => import('./hostile-memory.ts'),
   scale: () => import('./scale.ts'),
 };
 /** Takes hours and tens of gigabytes: runs only when named. */

@@ -140,10 +140,19 @@ function casesOf(
 function bodyOf(name: string, schema: Schema, records: Records, schemas: Schemas): unknown {
   const body = records.bodies[name] ?? schemas.smallest(schema, records);
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+  return withOwnNames(name, body as Record<string, unknown>, () => records.next());
+}
+
+/** The body with other values for the names that only one record may have. */
+export function withOwnNames(
+  operation: string,
+  body: Readonly<Record<string, unknown>>,
+  next: () => number,
+): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(body as Record<string, unknown>).map(([key, value]) => [
+    Object.entries(body).map(([key, value]) => [
       key,
-      isOwn(name, key) ? `${String(value)}-${records.next()}` : value,
+      isOwn(operation, key) ? `${String(value)}-${next()}` : value,
     ]),
   );
 }
