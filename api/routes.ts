@@ -44,6 +44,7 @@ import { taxRoutes } from './catalog/taxes/routes.ts';
 import { tenantRoutes } from './tenancy/tenants/routes.ts';
 import { usageRoutes } from './usage/quantities/routes.ts';
 import { userRoutes } from './tenancy/users/routes.ts';
+import { walletRoutes } from './billing/wallets/routes.ts';
 import { webhookRoutes } from './operations/webhooks/routes.ts';
 import { workflowRoutes } from './operations/workflows/routes.ts';
 
@@ -81,6 +82,7 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...invoiceRoutes,
   ...invoicePaymentRoutes,
   ...paymentRoutes,
+  ...walletRoutes,
   ...alertRoutes,
   ...connectionRoutes,
   ...integrationRoutes,

@@ -27,6 +27,9 @@ export const NOT_AUDITED: Readonly<Record<string, string>> = {
 const NOT_NOTED: Readonly<Record<string, readonly string[]>> = {
   api_keys: ['last_used_at'],
   tasks: ['processed_records', 'successful_records', 'failed_records'],
+  // Each change of a balance is a wallet transaction, and the debit says which blocks it took.
+  wallets: ['credit_balance', 'balance', 'credits_in_blocks', 'overdraft', 'alert_state'],
+  wallet_transactions: ['credits_available'],
   // The billing run moves periods; the invoice that it creates at each boundary is audited.
   subscriptions: ['current_period_start', 'current_period_end', 'due_at', 'last_billing_sequence'],
 };

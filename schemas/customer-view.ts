@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { decimalText, instant, recordFields, text } from './primitives.ts';
+import { WALLET_EXPANDS } from './wallet.ts';
 import {
   GRANT_APPLICATION_REASONS,
   GRANT_APPLICATION_STATUSES,
@@ -57,9 +58,6 @@ export const CreditGrantApplication = z
   .meta({ id: 'CreditGrantApplication' });
 export type CreditGrantApplication = z.infer<typeof CreditGrantApplication>;
 
-/** Names that `expand` accepts for wallets. */
-export const WALLET_EXPANDS: readonly string[] = ['credits_available_breakdown'];
-
 const flag = z.enum(['true', 'false']).optional();
 /** Exactly one of `id` and `lookup_key`, the customer's external id. */
 export const CustomerWalletsQuery = z
@@ -72,7 +70,8 @@ export const CustomerWalletsQuery = z
   })
   .superRefine(({ id, lookup_key, expand }, context) => {
     const asked = (expand ?? '').split(',').map((name) => name.trim());
-    const unknown = asked.find((name) => name !== '' && !WALLET_EXPANDS.includes(name));
+    const known: readonly string[] = WALLET_EXPANDS;
+    const unknown = asked.find((name) => name !== '' && !known.includes(name));
     if (unknown !== undefined) {
       const message = `"${unknown}" cannot be expanded; one of: ${WALLET_EXPANDS.join(', ')}`;
       context.addIssue({ code: 'custom', path: ['expand'], message });

@@ -24,6 +24,8 @@ export interface SearchSpec<Filters extends z.core.$ZodLooseShape> {
   readonly fields: Readonly<Record<string, FieldKind>>;
   /** Names that `expand` accepts. */
   readonly expand?: readonly string[];
+  /** Values of the filter `status`, if it is a status of its own and not that of the record. */
+  readonly statuses?: readonly [string, ...string[]];
   /** The resource's own filters, defined once for bodies and query strings. */
   filters(kind: FilterKinds): Filters;
   /** The common fields where older clients send them; top-level fields take precedence. */
@@ -188,7 +190,7 @@ export function searchSchemas<Filters extends z.core.$ZodLooseShape>(spec: Searc
     order: optionalOneOf(DIRECTIONS),
     filters: z.array(FilterElement).max(50).nullish(),
     expand: expandWords.nullish(),
-    status: optionalOneOf(STATUSES),
+    status: optionalOneOf(spec.statuses ?? STATUSES),
     start_time: time.nullish(),
     end_time: time.nullish(),
   });
@@ -199,7 +201,7 @@ export function searchSchemas<Filters extends z.core.$ZodLooseShape>(spec: Searc
     sort: z.preprocess(given, text().optional()),
     order: z.preprocess(given, SortDirection.optional()),
     expand: z.preprocess(given, expandWords.optional()),
-    status: z.preprocess(given, status.optional()),
+    status: z.preprocess(given, z.enum(spec.statuses ?? STATUSES).optional()),
     start_time: z.preprocess(given, time.optional()),
     end_time: z.preprocess(given, time.optional()),
   });
@@ -240,7 +242,7 @@ interface CommonFields {
   order?: 'asc' | 'desc' | null;
   filters?: z.output<typeof FilterElement>[] | null;
   expand?: string | string[] | null;
-  status?: Search['status'] | null;
+  status?: string | null;
   start_time?: string | null;
   end_time?: string | null;
 }
@@ -263,7 +265,7 @@ function withSearch<Value extends Record<string, unknown>>(
       fieldFilter(spec, filter, index, complain),
     ),
     expand: expansions(spec, sent.expand, complain),
-    status: sent.status ?? null,
+    status: spec.statuses === undefined ? ((sent.status as Search['status']) ?? null) : null,
     start_time: sent.start_time ?? null,
     end_time: sent.end_time ?? null,
   };

@@ -115,6 +115,15 @@ export const DEBIT_REASONS = [
   'INVOICE_PAYMENT', 'CREDIT_ADJUSTMENT', 'CREDIT_EXPIRED', 'WALLET_TERMINATION',
   'MANUAL_BALANCE_DEBIT',
 ] as const; // prettier-ignore
+/** What a wallet may pay for. */
+export const WALLET_PRICE_TYPES = ['ALL', 'USAGE', 'FIXED'] as const;
+/** What the reference of a wallet transaction names. */
+export const TRANSACTION_REFERENCE_TYPES = ['PAYMENT', 'EXTERNAL', 'REQUEST', 'INVOICE'] as const;
+/** The cause of a wallet transaction (money 2.3.5). */
+export const TRANSACTION_SOURCE_TYPES = [
+  'INVOICE', 'PAYMENT', 'CREDIT_NOTE', 'CREDIT_GRANT_APPLICATION', 'CHECKOUT_SESSION',
+  'WALLET_TRANSACTION', 'SUBSCRIPTION',
+] as const; // prettier-ignore
 export const GRANT_APPLICATION_STATUSES = [
   'pending', 'applied', 'failed', 'skipped', 'cancelled',
 ] as const; // prettier-ignore

@@ -34,6 +34,7 @@ export const ENTITIES = [
   'tax',
   'tenant',
   'user',
+  'wallet',
   'webhook',
   'workflow',
 ] as const;

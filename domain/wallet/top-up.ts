@@ -130,7 +130,11 @@ const REJECT = { overflow: 'reject' } as const;
 export const isPurchase = (reason: CreditReason): boolean =>
   reason === 'PURCHASED_CREDIT_DIRECT' || reason === 'PURCHASED_CREDIT_INVOICED';
 
-function creditsAndAmount(wallet: Wallet, request: TopUpRequest): TopUp {
+/** The credits and the money of a request; credits count if both are given (money 2.2.6, 2.2.7). */
+export function creditsAndAmount(
+  wallet: Pick<Wallet, 'topup_conversion_rate'>,
+  request: Pick<TopUpRequest, 'credits_to_add' | 'amount'>,
+): TopUp {
   const rate = decimal(wallet.topup_conversion_rate);
   if (request.credits_to_add !== null) {
     const credits = request.credits_to_add;

@@ -67,6 +67,11 @@ export async function createWorld(api: TestApi): Promise<World> {
     expiration_type: 'NEVER',
   });
   const customer = await make('/customers', { external_id: 'acme', name: 'Acme' });
+  const wallet = await make('/wallets', {
+    customer_id: customer.id,
+    currency: 'usd',
+    initial_credits_to_load: '5',
+  });
   const monthly = { currency: 'usd', billing_period: 'MONTHLY', billing_cycle: 'anniversary' };
   const subscription = await make('/subscriptions', {
     ...monthly,
@@ -168,7 +173,7 @@ export async function createWorld(api: TestApi): Promise<World> {
     ids: [
       ...[meter, feature, flag, group, plan, addon, unit, price, entitlement, grant],
       ...[correction, customer, subscription, invoice, coupon, association, tax, taxed, costsheet],
-      ...[account, secret, alertSetting, task, payment],
+      ...[account, secret, alertSetting, task, payment, wallet],
       ...[connection, mapping, storage, scheduledTask],
     ].map((record) => record.id),
     foreign: {
@@ -199,6 +204,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/coupons/{id}': coupon.id,
       '/coupons/code/{code}': 'ten',
       '/coupons/associations/{id}': association.id,
+      '/wallets/{id}': wallet.id,
       '/alerts/setting/{id}': alertSetting.id,
       '/connections/{id}': connection.id,
       '/tasks/scheduled/{id}': scheduledTask.id,
@@ -224,6 +230,16 @@ export async function createWorld(api: TestApi): Promise<World> {
       'POST /meters/{id}/test': { event: { event_name: 'call', external_customer_id: 'acme' } },
       'POST /environments/{id}/clone': { name: 'Copy', type: 'development' },
       'POST /subscriptions/{id}/cancel': { cancellation_type: 'immediate' },
+      'POST /wallets/{id}/top-up': {
+        credits_to_add: '1',
+        transaction_reason: 'FREE_CREDIT_GRANT',
+      },
+      'POST /wallets/{id}/debit': {
+        credits: '1',
+        transaction_reason: 'MANUAL_BALANCE_DEBIT',
+        idempotency_key: 'stranger',
+      },
+      'POST /wallets/{id}/modify': { modification_type: 'prepaid_to_postpaid' },
       'PUT /alerts/setting/{id}': { config: SPEND_ALERT },
       'PUT /tasks/scheduled/{id}': { enabled: false },
       'PUT /tasks/{id}/status': { task_status: 'FAILED' },
@@ -263,6 +279,7 @@ export async function createWorld(api: TestApi): Promise<World> {
           expiration_type: 'NEVER',
         },
       ],
+      ['POST /v1/wallets', { customer_id: customer.id, currency: 'eur' }],
       ['POST /v1/subscriptions', { ...monthly, customer_id: customer.id, plan_id: plan.id }],
       [
         'POST /v1/taxes/associations',
@@ -293,6 +310,8 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/entitlements/search': { entity_ids: [plan.id], expand: 'features,plans' },
       '/creditgrants/search': { plan_ids: [plan.id] },
       '/coupons/search': { coupon_ids: [coupon.id], coupon_codes: ['ten'] },
+      '/wallets/search': { wallet_ids: [wallet.id] },
+      '/wallets/transactions/search': { id: wallet.id, expand: 'wallet,customer' },
       '/alerts/setting/search': { entity_ids: [subscription.id] },
       '/alerts/search': { entity_id: subscription.id },
       '/tasks/search': { task_type: 'IMPORT', entity_type: 'EVENTS' },

@@ -3,7 +3,6 @@ import {
   CreditGrantApplication,
   CustomerInvoiceSummary,
   CustomerWalletsQuery,
-  WALLET_EXPANDS,
 } from '../../../schemas/customer-view.ts';
 import { ExternalIdParams } from '../../../schemas/customer.ts';
 import {
@@ -14,16 +13,19 @@ import { IdParams } from '../../../schemas/primitives.ts';
 import { expandQuery, pageOf } from '../../../schemas/search.ts';
 import { Subscription } from '../../../schemas/subscription-answers.ts';
 import { SubscriptionSearch } from '../../../schemas/subscription.ts';
+import { Wallet, WALLET_EXPANDS } from '../../../schemas/wallet.ts';
 import { upcomingApplications } from '../../catalog/credit-grants/upcoming-applications.ts';
 import { customerEntitlements } from '../granted-entitlements/granted-features.ts';
 import { route } from '../../conventions/route.ts';
 import { listSubscriptions } from '../subscriptions/read-subscriptions.ts';
 import { wholeList } from '../../conventions/whole-list.ts';
+import { walletAnswers } from '../wallets/answers.ts';
+import { findWalletsOfCustomer } from '../wallets/repository.ts';
 import { customerInvoiceSummary } from './invoice-summary.ts';
 import { getCustomer, getCustomerByExternalId } from '../../customers/customers/repository.ts';
 
-/** A plain array: no customer has a wallet. */
-const Wallets = z.array(z.unknown()).max(0);
+/** A plain array: the customer's wallets that are not closed. */
+const Wallets = z.array(Wallet);
 
 /** Records of a customer. Each route returns 404 if the customer does not exist. */
 export const customerViewRoutes = [
@@ -104,9 +106,10 @@ export const customerViewRoutes = [
     query: expandQuery(WALLET_EXPANDS),
     status: 200,
     answer: Wallets,
-    async handler({ deps, scope, params }) {
-      await getCustomer(deps.pool, scope, params.id);
-      return [];
+    async handler({ deps, scope, params, query }) {
+      const { id } = await getCustomer(deps.pool, scope, params.id);
+      const rows = await findWalletsOfCustomer(deps.pool, scope, id);
+      return await walletAnswers(deps.pool, scope, rows, query.search.expand);
     },
   }),
   route({
@@ -118,10 +121,12 @@ export const customerViewRoutes = [
     status: 200,
     answer: Wallets,
     async handler({ deps, scope, query }) {
-      await (query.id === undefined
+      const { id } = await (query.id === undefined
         ? getCustomerByExternalId(deps.pool, scope, query.lookup_key!)
         : getCustomer(deps.pool, scope, query.id));
-      return [];
+      const rows = await findWalletsOfCustomer(deps.pool, scope, id);
+      const expand = new Set((query.expand ?? '').split(',').map((name) => name.trim()));
+      return await walletAnswers(deps.pool, scope, rows, expand);
     },
   }),
 ];

@@ -4,11 +4,14 @@ import { InvoiceSearch, type Invoice } from '../../../schemas/invoice.ts';
 import type { Page } from '../../../schemas/search.ts';
 import type { Subscription } from '../../../schemas/subscription-answers.ts';
 import { SubscriptionSearch } from '../../../schemas/subscription.ts';
+import type { Wallet } from '../../../schemas/wallet.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { invoiceAnswers } from '../invoices/answers.ts';
 import { listInvoices } from '../invoices/list-invoices.ts';
 import { getInvoice } from '../records/invoice-repository.ts';
 import { listSubscriptions, readSubscription } from '../subscriptions/read-subscriptions.ts';
+import { walletAnswer } from '../wallets/answers.ts';
+import { findWalletsOfCustomer } from '../wallets/repository.ts';
 import { getSubscription } from '../records/subscription-repository.ts';
 
 /** An end customer and their scope: taken from the session, never from the request. */
@@ -75,6 +78,15 @@ export async function readOwnInvoice(
   const embed = { line_items: true, customer: true };
   const [invoice] = await invoiceAnswers(deps.pool, scope, [row], embed);
   return withoutMetadata(invoice!);
+}
+
+/** The customer's wallets that are not closed, newest first. */
+export async function listOwnWallets(
+  deps: Pick<BillingDeps, 'pool'>,
+  { scope, customer_id }: PortalCustomer,
+): Promise<Wallet[]> {
+  const rows = await findWalletsOfCustomer(deps.pool, scope, customer_id);
+  return withoutMetadata(rows.map((row) => walletAnswer(row)));
 }
 
 const withoutDraft = (subscription: Subscription): Subscription => {

@@ -18,6 +18,7 @@ import { pageOf } from '../../../schemas/search.ts';
 import { Setting } from '../../../schemas/settings/settings.ts';
 import { Subscription } from '../../../schemas/subscription-answers.ts';
 import { UsageAnalytics } from '../../../schemas/usage-analytics.ts';
+import { Wallet } from '../../../schemas/wallet.ts';
 import { findSetting } from '../../../postgres/tables/settings.ts';
 import { getCustomer, getCustomerByExternalId } from '../../customers/customers/repository.ts';
 import { updateCustomer } from '../../customers/customers/update-customer.ts';
@@ -31,6 +32,7 @@ import { assertCostsShown } from './shown-costs.ts';
 import {
   listOwnInvoices,
   listOwnSubscriptions,
+  listOwnWallets,
   readOwnInvoice,
   readOwnSubscription,
   withoutMetadata,
@@ -248,8 +250,8 @@ export const portalRoutes = [
     ownsTransactions: true,
     body: PortalPageBody.nullish(),
     status: 200,
-    // A plain array: no customer has a wallet.
-    answer: z.array(z.unknown()).max(0),
-    handler: async () => [],
+    // A plain array.
+    answer: z.array(Wallet),
+    handler: (call) => listOwnWallets(call.deps, own(call)),
   }),
 ];

@@ -23,6 +23,19 @@ export async function getUser(db: Db, tenantId: string, id: string): Promise<Use
   return row;
 }
 
+/** Accounts of the tenant with these ids, removed ones too, unordered. */
+export async function findUsersOfTenant(
+  db: Db,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<User[]> {
+  if (ids.length === 0) return [];
+  const rows = await db<UserRow[]>`
+    select ${columns(db)} from users where tenant_id = ${tenantId} and id = any(${ids as string[]})`;
+  const tenant = await getTenant(db, tenantId);
+  return rows.map((row) => ({ ...row, tenant }));
+}
+
 /** The account, locked: its roles do not change while a key is created, and vice versa. */
 export async function lockUser(tx: Transaction, tenantId: string, id: string): Promise<UserRow> {
   const [row] = await tx<UserRow[]>`

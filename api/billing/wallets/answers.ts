@@ -1,0 +1,84 @@
+import { creditsAvailableBreakdown } from '../../../domain/wallet/credit-block.ts';
+import type { Db, Scope } from '../../../postgres/client.ts';
+import type { Page, Search } from '../../../schemas/search.ts';
+import type { Wallet, WalletTransaction } from '../../../schemas/wallet.ts';
+import { findCustomers } from '../../customers/customers/repository.ts';
+import { findUsersOfTenant } from '../../tenancy/users/repository.ts';
+import { findBlocks, findWallets, type TransactionRow, type WalletRow } from './repository.ts';
+
+/** The wallet as answered. */
+export function walletAnswer(
+  row: WalletRow,
+  breakdown: Wallet['credits_available_breakdown'] = null,
+): Wallet {
+  const { allowed_price_types, credits_in_blocks, overdraft, ...rest } = row;
+  return { ...rest, config: { allowed_price_types }, credits_available_breakdown: breakdown };
+}
+
+/** The wallets as answered, with their free and purchased credits if asked for. */
+export async function walletAnswers(
+  db: Db,
+  scope: Scope,
+  rows: readonly WalletRow[],
+  expand: ReadonlySet<string>,
+): Promise<Wallet[]> {
+  if (!expand.has('credits_available_breakdown')) return rows.map((row) => walletAnswer(row));
+  const blocks = await findBlocks(
+    db,
+    scope,
+    rows.map(({ id }) => id),
+  );
+  return rows.map((row) =>
+    walletAnswer(
+      row,
+      creditsAvailableBreakdown(blocks.filter(({ wallet_id }) => wallet_id === row.id)),
+    ),
+  );
+}
+
+export const transactionAnswer = (row: TransactionRow): WalletTransaction => ({
+  ...row,
+  wallet: null,
+  customer: null,
+  created_by_user: null,
+});
+
+/** A page of transactions, with the records that `expand` names. */
+export async function transactionAnswers(
+  db: Db,
+  scope: Scope,
+  page: Page<TransactionRow>,
+  { expand }: Pick<Search, 'expand'>,
+): Promise<Page<WalletTransaction>> {
+  const idsOf = (name: string, read: (row: TransactionRow) => string): string[] =>
+    expand.has(name) ? [...new Set(page.items.map(read))] : [];
+  const [wallets, customers, users] = await Promise.all([
+    findWallets(
+      db,
+      scope,
+      idsOf('wallet', (row) => row.wallet_id),
+    ),
+    findCustomers(
+      db,
+      scope,
+      idsOf('customer', (row) => row.customer_id),
+    ),
+    findUsersOfTenant(
+      db,
+      scope.tenant_id,
+      idsOf('created_by_user', (row) => row.created_by),
+    ),
+  ]);
+  return {
+    ...page,
+    items: page.items.map((row) => {
+      const wallet = wallets.find(({ id }) => id === row.wallet_id);
+      return {
+        ...row,
+        wallet: wallet === undefined ? null : walletAnswer(wallet),
+        customer: customers.find(({ id }) => id === row.customer_id) ?? null,
+        created_by_user: users.find(({ id }) => id === row.created_by) ?? null,
+      };
+    }),
+  };
+}

@@ -1,0 +1,155 @@
+import { invalidField } from '../../../domain/errors.ts';
+import { decimal } from '../../../domain/money.ts';
+import { moveWallet } from '../../../domain/states/wallet.ts';
+import {
+  assertFreeLimit,
+  assertRate,
+  expiryFromDateNumber,
+} from '../../../domain/wallet/top-up.ts';
+import { epochMs } from '../../../domain/time/instant.ts';
+import { creditWallet } from '../../../domain/wallet/wallet.ts';
+import { canonicalPriceTypes, defaultPriceTypes } from '../../../domain/wallet/wallet-order.ts';
+import type { Scope, Transaction } from '../../../postgres/client.ts';
+import { writeOutbox } from '../../../postgres/tables/outbox.ts';
+import { readSetting } from '../../../postgres/tables/settings.ts';
+import type { CreateWalletBody } from '../../../schemas/wallet.ts';
+import { publishedUnitByCode } from '../../catalog/price-units/repository.ts';
+import { getCustomer, getCustomerByExternalId } from '../../customers/customers/repository.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { newRecord, type Caller } from '../../conventions/record.ts';
+import { hashReference } from './references.ts';
+import { ledgerOf, writeDecision } from './ledger.ts';
+import { insertWallet, type WalletRow } from './repository.ts';
+import { walletSnapshot } from './wallet-notification.ts';
+
+/**
+ * Creates a wallet; a customer has at most one active wallet of each currency and type. Initial credits are
+ * one free block, added in the same transaction (money 2.1).
+ */
+export async function createWallet(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  body: CreateWalletBody,
+): Promise<WalletRow> {
+  const { scope } = caller;
+  const customerId = await customerIdOf(tx, scope, body);
+  const terms = await currencyAndRates(tx, scope, body);
+  const wallet = await openWallet(tx, deps, caller, {
+    customer_id: customerId,
+    ...terms,
+    wallet_type: body.wallet_type ?? 'PRE_PAID',
+    name: body.name ?? null,
+    description: body.description ?? null,
+    allowed_price_types: body.config?.allowed_price_types ?? null,
+    metadata: body.metadata ?? {},
+  });
+  const credits = decimal(body.initial_credits_to_load ?? '0');
+  const expiry_date =
+    body.initial_credits_expiry_date_utc ??
+    (body.initial_credits_to_load_expiry_date == null
+      ? null
+      : expiryFromDateNumber(
+          body.initial_credits_to_load_expiry_date,
+          'initial_credits_to_load_expiry_date',
+        ));
+  if (credits.isZero()) return wallet;
+
+  const config = await readSetting(tx, scope, 'wallet_topup_config');
+  assertFreeLimit(credits, config, 'initial_credits_to_load');
+  const ledger = await ledgerOf(tx, deps, wallet);
+  if (expiry_date !== null && epochMs(expiry_date) <= epochMs(ledger.at))
+    throw invalidField('initial_credits_expiry_date_utc', 'must be in the future');
+  const decision = creditWallet(
+    wallet,
+    [],
+    {
+      id: deps.ids.next('wtxn'),
+      credits,
+      transaction_reason: 'FREE_CREDIT_GRANT',
+      priority: null,
+      expiry_date,
+      parent_transaction_id: null,
+    },
+    ledger.at,
+  );
+  const written = await writeDecision(tx, caller, ledger, decision, () => ({
+    reference_type: 'EXTERNAL',
+    reference_id: hashReference('credit_grant', wallet.id),
+  }));
+  return written.ledger.wallet;
+}
+
+/** Fields of a new wallet. A missing name and missing price types take their defaults. */
+export type NewWallet = Pick<
+  WalletRow,
+  | 'customer_id' | 'currency' | 'wallet_type' | 'conversion_rate' | 'topup_conversion_rate'
+  | 'description' | 'metadata'
+> & {
+  readonly name: string | null;
+  readonly allowed_price_types: WalletRow['allowed_price_types'] | null;
+}; // prettier-ignore
+
+/** Inserts an empty wallet and announces it. 409 if an active one of the same kind exists. */
+export async function openWallet(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  opened: NewWallet,
+): Promise<WalletRow> {
+  const kind = opened.wallet_type === 'PRE_PAID' ? 'Prepaid' : 'Postpaid';
+  const wallet = await insertWallet(tx, {
+    ...newRecord(deps, caller, 'wallet'),
+    ...opened,
+    name: opened.name ?? `${kind} Wallet - ${opened.currency.toUpperCase()}`,
+    wallet_status: moveWallet(null, 'create'),
+    credit_balance: '0',
+    balance: '0',
+    credits_in_blocks: '0',
+    overdraft: '0',
+    allowed_price_types:
+      opened.allowed_price_types === null
+        ? defaultPriceTypes(opened.wallet_type)
+        : canonicalPriceTypes(opened.allowed_price_types),
+    alert_state: 'ok',
+  });
+  await writeOutbox(tx, caller.scope, 'wallet.created', { wallet: walletSnapshot(wallet) });
+  return wallet;
+}
+
+async function customerIdOf(
+  tx: Transaction,
+  scope: Scope,
+  body: Pick<CreateWalletBody, 'customer_id' | 'external_customer_id'>,
+): Promise<string> {
+  if (!body.customer_id && !body.external_customer_id)
+    throw invalidField('customer_id', 'give customer_id or external_customer_id');
+  const customer = body.customer_id
+    ? await getCustomer(tx, scope, body.customer_id)
+    : await getCustomerByExternalId(tx, scope, body.external_customer_id!);
+  if (body.external_customer_id && customer.external_id !== body.external_customer_id)
+    throw invalidField('external_customer_id', 'names another customer than customer_id');
+  if (customer.status !== 'published') throw invalidField('customer_id', `is ${customer.status}`);
+  return customer.id;
+}
+
+/** A pricing unit sets currency and rate; the request's rates are ignored then (money 2.1.4). */
+async function currencyAndRates(
+  tx: Transaction,
+  scope: Scope,
+  body: CreateWalletBody,
+): Promise<Pick<WalletRow, 'currency' | 'conversion_rate' | 'topup_conversion_rate'>> {
+  if (body.price_unit) {
+    const unit = await publishedUnitByCode(tx, scope, body.price_unit);
+    if (unit === null)
+      throw invalidField('price_unit', `no published price unit has the code "${body.price_unit}"`);
+    const rate = unit.conversion_rate;
+    return { currency: unit.base_currency, conversion_rate: rate, topup_conversion_rate: rate };
+  }
+  if (!body.currency) throw invalidField('currency', 'is required');
+  const conversion_rate = body.conversion_rate ?? '1';
+  const topup_conversion_rate = body.topup_conversion_rate ?? conversion_rate;
+  assertRate(decimal(conversion_rate), 'conversion_rate');
+  assertRate(decimal(topup_conversion_rate), 'topup_conversion_rate');
+  return { currency: body.currency, conversion_rate, topup_conversion_rate };
+}

@@ -1,0 +1,103 @@
+import { decimal } from '../../../domain/money.ts';
+import type { CreditReason } from '../../../domain/wallet/transaction.ts';
+import { creditsWorth, creditWallet } from '../../../domain/wallet/wallet.ts';
+import type { Transaction } from '../../../postgres/client.ts';
+import type { BillingDeps } from '../../deps.ts';
+import type { Caller } from '../../conventions/record.ts';
+import { openWallet } from './create-wallet.ts';
+import { ledgerOf, writeDecision, type RowCause } from './ledger.ts';
+import {
+  findTransactionByKey,
+  lockActiveWallet,
+  type TransactionRow,
+  type WalletRow,
+} from './repository.ts';
+
+/** Money that a command gives to a customer as credits. */
+export interface PrepaidCredit extends RowCause {
+  readonly customer_id: string;
+  readonly currency: string;
+  /** Money, decimal text; greater than 0. Converted at the conversion rate, so the value is kept. */
+  readonly amount: string;
+  readonly reason: CreditReason;
+  /** Name of the wallet if the customer has none yet; by default the name of every new wallet. */
+  readonly wallet_name: string | null;
+}
+
+/**
+ * Credits the customer's active PRE_PAID wallet of the currency, and makes one if there is none. A
+ * repeated `idempotency_key` changes nothing and returns the first row. Lock invoices and subscriptions
+ * before calling it (money 2.9.2).
+ */
+export async function creditPrepaidWallet(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  credit: PrepaidCredit,
+): Promise<{ wallet: WalletRow; transaction: TransactionRow }> {
+  const { scope } = caller;
+  const wallet = await prepaidWallet(tx, deps, caller, credit);
+  const stored = credit.idempotency_key
+    ? await findTransactionByKey(tx, scope, credit.idempotency_key)
+    : null;
+  if (stored !== null) return { wallet, transaction: stored };
+  const ledger = await ledgerOf(tx, deps, wallet);
+  const amount = decimal(credit.amount);
+  const decision = creditWallet(
+    wallet,
+    ledger.blocks,
+    {
+      id: deps.ids.next('wtxn'),
+      credits: creditsWorth(wallet, amount),
+      amount,
+      transaction_reason: credit.reason,
+      priority: null,
+      expiry_date: null,
+      parent_transaction_id: null,
+    },
+    ledger.at,
+  );
+  const written = await writeDecision(tx, caller, ledger, decision, () => credit);
+  return { wallet: written.ledger.wallet, transaction: written.rows[0]! };
+}
+
+/**
+ * The customer's active PRE_PAID wallet of the currency, locked; made if there is none. Two commands that
+ * make it at once: the second waits for the first and finds its wallet.
+ */
+export async function prepaidWallet(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  of: {
+    readonly customer_id: string;
+    readonly currency: string;
+    readonly wallet_name: string | null;
+    readonly conversion_rate?: string;
+    readonly topup_conversion_rate?: string;
+  },
+): Promise<WalletRow> {
+  const { customer_id } = of;
+  const kind = {
+    customer_id,
+    currency: of.currency.toLowerCase(),
+    wallet_type: 'PRE_PAID',
+  } as const;
+  const found = await lockActiveWallet(tx, caller.scope, kind);
+  if (found !== null) return found;
+  const key = `wallet ${caller.scope.environment_id} ${customer_id} ${kind.currency}`;
+  await tx`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`;
+  const rate = of.conversion_rate ?? '1';
+  return (
+    (await lockActiveWallet(tx, caller.scope, kind)) ??
+    (await openWallet(tx, deps, caller, {
+      ...kind,
+      conversion_rate: rate,
+      topup_conversion_rate: of.topup_conversion_rate ?? rate,
+      name: of.wallet_name,
+      description: null,
+      allowed_price_types: null,
+      metadata: {},
+    }))
+  );
+}

@@ -1,0 +1,131 @@
+import { convertToPostpaid, terminateWallet } from '../../../domain/wallet/end-of-credits.ts';
+import { failPurchase } from '../../../domain/wallet/purchase.ts';
+import { transactionKey } from '../../../domain/wallet/transaction-key.ts';
+import { inScope, type Transaction } from '../../../postgres/client.ts';
+import { writeOutbox, writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
+import type { BillingDeps } from '../../deps.ts';
+import type { Caller } from '../../conventions/record.ts';
+import { openWallet } from './create-wallet.ts';
+import { openLedger, writeDecision, type Ledger, type RowCause } from './ledger.ts';
+import { findPendingOfWallet, type TransactionRow, type WalletRow } from './repository.ts';
+import { transactionSnapshot, walletSnapshot } from './wallet-notification.ts';
+
+/**
+ * Closes a wallet: the rest of its credits is debited and purchases that wait for a payment fail
+ * (money 2.12.1). 400 if it is closed.
+ */
+export async function closeWallet(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  walletId: string,
+): Promise<WalletRow> {
+  const ledger = await openLedger(tx, deps, caller.scope, walletId);
+  const rowId = deps.ids.next('wtxn');
+  const decision = terminateWallet(ledger.wallet, ledger.blocks, rowId, false);
+  await failPending(tx, caller, ledger, 'The wallet was terminated.');
+  const written = await writeDecision(tx, caller, ledger, decision, (row) => terminationCause(row));
+  const { wallet } = written.ledger;
+  await writeOutbox(tx, caller.scope, 'wallet.terminated', { wallet: walletSnapshot(wallet) });
+  return wallet;
+}
+
+const terminationCause = (row: { readonly id: string; readonly wallet_id: string }): RowCause => ({
+  reference_type: 'REQUEST',
+  reference_id: row.id,
+  idempotency_key: transactionKey.termination(row.wallet_id),
+  description: 'Wallet termination - remaining balance debit',
+});
+
+/**
+ * Turns a PRE_PAID wallet into a POST_PAID one: the old wallet is closed and its blocks continue in a new
+ * one with their reason, priority and expiry (money 2.12.3).
+ */
+export async function convertWallet(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  walletId: string,
+): Promise<{ original: WalletRow; opened: WalletRow }> {
+  const ledger = await openLedger(tx, deps, caller.scope, walletId);
+  const { wallet: old, blocks, at } = ledger;
+  // Checked before the new wallet is inserted; the ids of the copies are of no use otherwise.
+  const conversion = (id: string) =>
+    convertToPostpaid(old, blocks, { wallet: id, nextRow: () => deps.ids.next('wtxn') });
+  conversion('unused');
+  await failPending(tx, caller, ledger, 'The wallet was converted.');
+  const empty = await openWallet(tx, deps, caller, {
+    customer_id: old.customer_id,
+    currency: old.currency,
+    wallet_type: 'POST_PAID',
+    conversion_rate: old.conversion_rate,
+    topup_conversion_rate: old.topup_conversion_rate,
+    description: old.description,
+    name: null,
+    allowed_price_types: null,
+    metadata: old.metadata,
+  });
+  const { closed, opened } = conversion(empty.id);
+  const original = await writeDecision(tx, caller, ledger, closed, terminationCause);
+  const filled = await writeDecision(
+    tx,
+    caller,
+    { wallet: empty, blocks: [], at },
+    opened,
+    (row) => ({
+      reference_type: 'REQUEST',
+      reference_id: row.parent_transaction_id,
+      source_type: 'WALLET_TRANSACTION',
+      source_id: row.parent_transaction_id,
+      description: `Credits of the wallet ${old.id}`,
+    }),
+  );
+  const wallet = original.ledger.wallet;
+  await writeOutbox(tx, caller.scope, 'wallet.terminated', { wallet: walletSnapshot(wallet) });
+  return { original: wallet, opened: filled.ledger.wallet };
+}
+
+/** Fails the purchases of the wallet that wait for a payment (money 2.11.8). */
+async function failPending(
+  tx: Transaction,
+  caller: Caller,
+  ledger: Ledger,
+  reason: string,
+): Promise<void> {
+  const pending = await findPendingOfWallet(tx, caller.scope, ledger.wallet.id);
+  await writeFailed(tx, caller, pending, reason, ledger.at);
+}
+
+/** Writes the pending rows as failed, with the reason, and announces it. */
+export async function writeFailed(
+  tx: Transaction,
+  caller: Caller,
+  pending: readonly TransactionRow[],
+  reason: string,
+  at: string,
+): Promise<void> {
+  if (pending.length === 0) return;
+  const failed = failPurchase(pending).map((row, index) => ({
+    ...pending[index]!,
+    transaction_status: row.transaction_status,
+    metadata: { ...pending[index]!.metadata, failure_reason: reason },
+    updated_at: at,
+    updated_by: caller.user_id,
+  }));
+  await tx`
+    update wallet_transactions
+       set transaction_status = 'failed', updated_at = ${at}, updated_by = ${caller.user_id},
+           metadata = metadata || ${tx.json({ failure_reason: reason })}
+     where ${inScope(tx, caller.scope)} and id = any(${failed.map(({ id }) => id)})`;
+  await writeOutboxEvents(
+    tx,
+    failed.map((row) => ({
+      scope: caller.scope,
+      event_type: 'wallet.transaction.updated' as const,
+      payload: {
+        transaction: transactionSnapshot(row),
+        updated_transaction: transactionSnapshot(row),
+      },
+    })),
+  );
+}

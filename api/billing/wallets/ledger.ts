@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { BillingError } from '../../../domain/errors.ts';
+import { decimal, decimalText, sum } from '../../../domain/money.ts';
+import type { CreditBlock } from '../../../domain/wallet/credit-block.ts';
+import type { WalletTransaction as DecidedRow } from '../../../domain/wallet/transaction.ts';
+import type { WalletDecision } from '../../../domain/wallet/wallet.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import {
+  inScope,
+  violatedConstraint,
+  type Scope,
+  type Transaction,
+} from '../../../postgres/client.ts';
+import { insertRows } from '../../../postgres/insert-rows.ts';
+import { writeOutboxEvents, type OutboxEvent } from '../../../postgres/tables/outbox.ts';
+import type { BillingDeps } from '../../deps.ts';
+import type { Caller } from '../../conventions/record.ts';
+import { findBlocks, lockWallet, type TransactionRow, type WalletRow } from './repository.ts';
+import { transactionSnapshot } from './wallet-notification.ts';
+
+/** A locked wallet with its blocks. `at` is read under the lock, so rows are in the order of their times. */
+export interface Ledger {
+  readonly wallet: WalletRow;
+  readonly blocks: readonly CreditBlock[];
+  readonly at: string;
+}
+
+/** Locks the wallet until the transaction ends and reads its blocks. 404 if it is unknown. */
+export async function openLedger(
+  tx: Transaction,
+  deps: Pick<BillingDeps, 'clock'>,
+  scope: Scope,
+  walletId: string,
+): Promise<Ledger> {
+  return await ledgerOf(tx, deps, await lockWallet(tx, scope, walletId));
+}
+
+/** The ledger of a wallet whose row the transaction has locked or inserted. */
+export async function ledgerOf(
+  tx: Transaction,
+  deps: Pick<BillingDeps, 'clock'>,
+  wallet: WalletRow,
+): Promise<Ledger> {
+  const blocks = await findBlocks(tx, wallet, [wallet.id]);
+  return { wallet, blocks, at: isoTime(deps.clock.now()) };
+}
+
+/** The command that made a row, and what it is for. */
+export interface RowCause {
+  readonly reference_type: TransactionRow['reference_type'];
+  readonly reference_id: string | null;
+  readonly source_type?: TransactionRow['source_type'];
+  readonly source_id?: string | null;
+  readonly idempotency_key?: string | null;
+  readonly description?: string | null;
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+export interface Written {
+  readonly ledger: Ledger;
+  readonly rows: readonly TransactionRow[];
+}
+
+/**
+ * Writes a decision about the locked wallet: its new rows, the blocks that changed and the balance, each with
+ * a notification. 409 if a row's key is taken.
+ */
+export async function writeDecision(
+  tx: Transaction,
+  caller: Caller,
+  ledger: Ledger,
+  decision: WalletDecision,
+  causeOf: (row: DecidedRow) => RowCause,
+): Promise<Written> {
+  const { wallet, at } = ledger;
+  const { user_id } = caller;
+  const rows = decision.rows.map((row) => transactionRow(row, causeOf(row), wallet, user_id, at));
+  const blocks = blocksAfter(ledger.blocks, decision.blocks);
+  const credits = sum(blocks.map((block) => decimal(block.credits_available)));
+  const changed: WalletRow = {
+    ...wallet,
+    wallet_status: decision.wallet.wallet_status,
+    credit_balance: decision.wallet.credit_balance,
+    balance: decision.wallet.balance,
+    credits_in_blocks: decimalText(credits),
+    overdraft: decimalText(credits.minus(decimal(decision.wallet.credit_balance))),
+    updated_at: at,
+    updated_by: user_id,
+  };
+  const isNew = new Set(rows.map(({ id }) => id));
+  const touched = decision.blocks.filter(({ id }) => !isNew.has(id));
+  await insertTransactionRows(tx, rows);
+  await writeBlocks(tx, caller, touched, at);
+  await tx`
+    update wallets set ${tx({
+      wallet_status: changed.wallet_status,
+      credit_balance: changed.credit_balance,
+      balance: changed.balance,
+      credits_in_blocks: changed.credits_in_blocks,
+      overdraft: changed.overdraft,
+      updated_at: at,
+      updated_by: user_id,
+    })} where ${inScope(tx, wallet)} and id = ${wallet.id}`;
+  await writeOutboxEvents(tx, rows.map(createdEvent(wallet)));
+  return {
+    ledger: {
+      wallet: changed,
+      at,
+      blocks: blocks.filter(({ credits_available: left }) => left !== '0'),
+    },
+    rows,
+  };
+}
+
+/** Pending rows of a purchase: they move no balance. */
+export async function writePending(
+  tx: Transaction,
+  caller: Caller,
+  ledger: Ledger,
+  decided: readonly DecidedRow[],
+  causeOf: (row: DecidedRow) => RowCause,
+): Promise<TransactionRow[]> {
+  const { wallet, at } = ledger;
+  const rows = decided.map((row) => transactionRow(row, causeOf(row), wallet, caller.user_id, at));
+  await insertTransactionRows(tx, rows);
+  await writeOutboxEvents(tx, rows.map(createdEvent(wallet)));
+  return rows;
+}
+
+const createdEvent =
+  (scope: Scope) =>
+  (row: TransactionRow): OutboxEvent & { readonly scope: Scope } => ({
+    scope: { tenant_id: scope.tenant_id, environment_id: scope.environment_id },
+    event_type: 'wallet.transaction.created',
+    payload: { transaction: transactionSnapshot(row) },
+  });
+
+async function insertTransactionRows(
+  tx: Transaction,
+  rows: readonly TransactionRow[],
+): Promise<void> {
+  try {
+    await insertRows(tx, 'wallet_transactions', rows);
+  } catch (error) {
+    if (violatedConstraint(error) !== 'wallet_transactions_idempotency_key_key') throw error;
+    throw keyReused();
+  }
+}
+
+const keyReused = (): BillingError => {
+  const message = 'The idempotency key was used for another wallet transaction.';
+  return new BillingError('conflict', 'idempotency_key_reused', message, [
+    { path: 'idempotency_key', code: 'idempotency_key_reused', message },
+  ]);
+};
+
+async function writeBlocks(
+  tx: Transaction,
+  caller: Caller,
+  blocks: readonly CreditBlock[],
+  at: string,
+): Promise<void> {
+  if (blocks.length === 0) return;
+  await tx`
+    update wallet_transactions t
+       set credits_available = b.credits_available, updated_at = ${at}, updated_by = ${caller.user_id}
+      from unnest(${blocks.map(({ id }) => id)}::text[],
+                  ${blocks.map(({ credits_available: left }) => left)}::numeric[]) as b (id, credits_available)
+     where ${inScope(tx, caller.scope, 't')} and t.id = b.id`;
+}
+
+/** The blocks with the changed and the new ones in place of their earlier state. */
+function blocksAfter(
+  before: readonly CreditBlock[],
+  changed: readonly CreditBlock[],
+): CreditBlock[] {
+  const after = new Map(before.map((block) => [block.id, block]));
+  for (const block of changed) after.set(block.id, block);
+  return [...after.values()];
+}
+
+function transactionRow(
+  row: DecidedRow,
+  cause: RowCause,
+  wallet: WalletRow,
+  userId: string,
+  at: string,
+): TransactionRow {
+  assert(row.wallet_id === wallet.id, 'a row of another wallet');
+  const consumed = row.consumption_breakdown.map((part) => part.credit_transaction_id);
+  return {
+    ...row,
+    consumption_breakdown: [...row.consumption_breakdown],
+    tenant_id: wallet.tenant_id,
+    environment_id: wallet.environment_id,
+    customer_id: wallet.customer_id,
+    reference_type: cause.reference_type,
+    reference_id: cause.reference_id,
+    source_type: cause.source_type ?? null,
+    source_id: cause.source_id ?? null,
+    idempotency_key: cause.idempotency_key ?? null,
+    description: cause.description ?? null,
+    metadata: {
+      ...cause.metadata,
+      // Older clients read the blocks of a debit here (recorded of the reference: Wallets).
+      ...(consumed.length === 0 ? {} : { consumed_credit_tx_ids: consumed.join(',') }),
+    },
+    status: 'published',
+    created_at: at,
+    updated_at: at,
+    created_by: userId,
+    updated_by: userId,
+  };
+}

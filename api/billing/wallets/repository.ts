@@ -1,0 +1,206 @@
+import { alreadyExists } from '../../../domain/errors.ts';
+import type { CreditBlock } from '../../../domain/wallet/credit-block.ts';
+import {
+  inScope,
+  oneOf,
+  type Db,
+  type Fragment,
+  type Scope,
+  type Transaction,
+} from '../../../postgres/client.ts';
+import { findPage } from '../../../postgres/search.ts';
+import { tableOf } from '../../../postgres/table.ts';
+import type { Page, Search } from '../../../schemas/search.ts';
+import type { Wallet, WalletTransaction } from '../../../schemas/wallet.ts';
+
+/** A wallet as stored. */
+export interface WalletRow extends Omit<Wallet, 'config' | 'credits_available_breakdown'> {
+  readonly allowed_price_types: Wallet['config']['allowed_price_types'];
+  /** Credits left in the blocks; the balance is this less the overdraft. */
+  readonly credits_in_blocks: string;
+  readonly overdraft: string;
+}
+
+const wallets = tableOf<WalletRow>({
+  name: 'wallets',
+  noun: 'Wallet',
+  columns: (db) => db`
+  id, tenant_id, environment_id, customer_id, name, description, currency, wallet_type, wallet_status,
+  conversion_rate, topup_conversion_rate, credit_balance, balance, credits_in_blocks, overdraft,
+  allowed_price_types, alert_state, metadata, status, created_at, updated_at, created_by, updated_by`,
+  json: ['metadata'],
+  taken: {
+    wallets_customer_id_currency_key: ({ currency, wallet_type }) =>
+      alreadyExists(
+        'wallet',
+        'currency',
+        `${currency}: an active ${wallet_type} wallet of the customer`,
+      ),
+  },
+});
+
+/** The wallet, closed or not. 404 if the id is unknown or belongs to another scope. */
+export const getWallet = wallets.get;
+export const findWallets = wallets.find;
+export const lockWallet = wallets.lock;
+export const insertWallet = wallets.insert;
+export const updateWalletRow = wallets.change;
+
+/** The customer's active wallet of that currency and type, locked; null if there is none. */
+export async function lockActiveWallet(
+  tx: Transaction,
+  scope: Scope,
+  of: Pick<WalletRow, 'customer_id' | 'currency' | 'wallet_type'>,
+): Promise<WalletRow | null> {
+  const [row] = await tx<WalletRow[]>`
+    select ${wallets.columns(tx)} from wallets
+     where ${inScope(tx, scope)} and customer_id = ${of.customer_id} and currency = ${of.currency}
+       and wallet_type = ${of.wallet_type} and wallet_status = 'active' and status = 'published'
+       for update`;
+  return row ?? null;
+}
+
+/** Wallets of a customer that are not closed, newest first. */
+export async function findWalletsOfCustomer(
+  db: Db,
+  scope: Scope,
+  customerId: string,
+): Promise<WalletRow[]> {
+  return await db<WalletRow[]>`
+    select ${wallets.columns(db)} from wallets
+     where ${inScope(db, scope)} and customer_id = ${customerId} and wallet_status <> 'closed'
+     order by created_at desc, id desc`;
+}
+
+export interface WalletFilter {
+  readonly wallet_ids?: string[] | null;
+  readonly customer_id?: string | null;
+  readonly customer_ids?: string[] | null;
+  readonly currency?: string | null;
+  readonly wallet_type?: string | null;
+  readonly wallet_status?: string | null;
+  readonly status?: string | null;
+  readonly alert_enabled?: boolean | null;
+  readonly search: Search;
+}
+
+/** Wallets of every status unless one is requested. */
+export function searchWallets(
+  db: Db,
+  scope: Scope,
+  filter: WalletFilter,
+): Promise<Page<WalletRow>> {
+  const { search, wallet_ids, customer_ids, alert_enabled } = filter;
+  const walletStatus = filter.wallet_status || filter.status;
+  return findPage<WalletRow>(db, {
+    columns: wallets.columns(db),
+    from: db`wallets`,
+    where: db`${inScope(db, scope)}
+      ${wallet_ids?.length ? db`and id = any(${wallet_ids})` : db``}
+      ${filter.customer_id ? db`and customer_id = ${filter.customer_id}` : db``}
+      ${customer_ids?.length ? db`and customer_id = any(${customer_ids})` : db``}
+      ${filter.currency ? db`and currency = ${filter.currency.toLowerCase()}` : db``}
+      ${filter.wallet_type ? db`and wallet_type = ${filter.wallet_type}` : db``}
+      ${walletStatus ? db`and wallet_status = ${walletStatus}` : db``}
+      ${alert_enabled == null ? db`` : db`and coalesce((alert_settings ->> 'alert_enabled')::boolean, false) = ${alert_enabled}`}`,
+    search,
+  });
+}
+
+/** A wallet transaction as stored. */
+export type TransactionRow = Omit<WalletTransaction, 'wallet' | 'customer' | 'created_by_user'>;
+
+const transactionColumns = (db: Db): Fragment => db`
+  id, tenant_id, environment_id, wallet_id, customer_id, type, transaction_status, transaction_reason,
+  amount, credit_amount, credit_balance_before, credit_balance_after, credits_available, currency,
+  conversion_rate, topup_conversion_rate, priority, expiry_date, parent_transaction_id,
+  consumption_breakdown, reference_type, reference_id, source_type, source_id, idempotency_key,
+  description, metadata, status, created_at, updated_at, created_by, updated_by`;
+
+export interface TransactionFilter {
+  readonly id?: string | null;
+  readonly wallet_id?: string | null;
+  readonly wallet_ids?: string[] | null;
+  readonly customer_id?: string | null;
+  readonly type?: string | null;
+  readonly transaction_status?: string | null;
+  readonly transaction_reason?: string | null;
+  readonly priority?: number | null;
+  readonly reference_type?: string | null;
+  readonly reference_id?: string | null;
+  readonly created_by?: string | null;
+  readonly credits_available_gt?: string | null;
+  readonly expiry_date_after?: string | null;
+  readonly expiry_date_before?: string | null;
+  readonly search: Search;
+}
+
+export function searchTransactions(
+  db: Db,
+  scope: Scope,
+  filter: TransactionFilter,
+): Promise<Page<TransactionRow>> {
+  const { search, wallet_ids } = filter;
+  const equal = (column: string, value: string | number | null | undefined): Fragment =>
+    value == null || value === '' ? db`` : db`and ${db(column)} = ${value}`;
+  return findPage<TransactionRow>(db, {
+    columns: transactionColumns(db),
+    from: db`wallet_transactions`,
+    where: db`${inScope(db, scope)} and status = ${search.status ?? 'published'}
+      ${equal('wallet_id', filter.id)}
+      ${equal('wallet_id', filter.wallet_id)}
+      ${wallet_ids?.length ? db`and wallet_id = any(${wallet_ids})` : db``}
+      ${equal('customer_id', filter.customer_id)}
+      ${equal('type', filter.type)}
+      ${equal('transaction_status', filter.transaction_status)}
+      ${equal('transaction_reason', filter.transaction_reason)}
+      ${equal('priority', filter.priority)}
+      ${equal('reference_type', filter.reference_type)}
+      ${equal('reference_id', filter.reference_id)}
+      ${equal('created_by', filter.created_by)}
+      ${filter.credits_available_gt == null ? db`` : db`and credits_available > ${filter.credits_available_gt}`}
+      ${filter.expiry_date_after == null ? db`` : db`and expiry_date > ${filter.expiry_date_after}`}
+      ${filter.expiry_date_before == null ? db`` : db`and expiry_date < ${filter.expiry_date_before}`}`,
+    search,
+  });
+}
+
+/** The transaction with that key; null if the key is new. */
+export async function findTransactionByKey(
+  db: Db,
+  scope: Scope,
+  key: string,
+): Promise<TransactionRow | null> {
+  const [row] = await db<TransactionRow[]>`
+    select ${transactionColumns(db)} from wallet_transactions
+     where ${inScope(db, scope)} and idempotency_key = ${key}`;
+  return row ?? null;
+}
+
+/** Rows of a purchase that wait for its payment: the purchase first, then its bonus. */
+export async function findPendingOfWallet(
+  db: Db,
+  scope: Scope,
+  walletId: string,
+): Promise<TransactionRow[]> {
+  return await db<TransactionRow[]>`
+    select ${transactionColumns(db)} from wallet_transactions
+     where ${inScope(db, scope)} and wallet_id = ${walletId} and transaction_status = 'pending'
+     order by created_at, id`;
+}
+
+/** A block with the wallet that it belongs to. */
+export type WalletBlock = CreditBlock & { readonly wallet_id: string };
+
+/** Blocks with credits left of these wallets, expired ones too. */
+export async function findBlocks(
+  db: Db,
+  scope: Scope,
+  walletIds: readonly string[],
+): Promise<WalletBlock[]> {
+  if (walletIds.length === 0) return [];
+  return await db<WalletBlock[]>`
+    select id, wallet_id, transaction_reason, credits_available, priority, expiry_date, created_at
+      from wallet_transactions
+     where ${inScope(db, scope)} and wallet_id ${oneOf(db, walletIds)} and credits_available > 0`;
+}

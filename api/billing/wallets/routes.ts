@@ -1,0 +1,187 @@
+import { IdParams, Message } from '../../../schemas/primitives.ts';
+import { expandQuery, pageOf } from '../../../schemas/search.ts';
+import {
+  CreateWalletBody,
+  DebitWalletBody,
+  ModifiedWallet,
+  ModifyWalletBody,
+  TopUpAnswer,
+  TopUpBody,
+  UpdateWalletBody,
+  Wallet,
+  WALLET_EXPANDS,
+  WalletSearch,
+  WalletTransaction,
+  WalletTransactionSearch,
+} from '../../../schemas/wallet.ts';
+import { route } from '../../conventions/route.ts';
+import { transactionAnswer, transactionAnswers, walletAnswer, walletAnswers } from './answers.ts';
+import { createWallet } from './create-wallet.ts';
+import { debitManually } from './debit-wallet.ts';
+import { closeWallet, convertWallet } from './end-wallet.ts';
+import { getWallet, searchTransactions, searchWallets, type WalletFilter } from './repository.ts';
+import { topUpWallet } from './top-up.ts';
+import { updateWallet } from './update-wallet.ts';
+import type { Db, Scope } from '../../../postgres/client.ts';
+
+async function walletPage(db: Db, scope: Scope, filter: WalletFilter) {
+  const page = await searchWallets(db, scope, filter);
+  const items = await walletAnswers(db, scope, page.items, filter.search.expand);
+  return { ...page, items };
+}
+
+export const walletRoutes = [
+  route({
+    method: 'POST',
+    path: '/wallets',
+    summary: 'Create a wallet',
+    permission: 'wallet:write',
+    body: CreateWalletBody,
+    status: 200,
+    answer: Wallet,
+    handler: (call) =>
+      call.deps.pool.begin(async (tx) =>
+        walletAnswer(await createWallet(tx, call.deps, call, call.body)),
+      ),
+  }),
+  route({
+    method: 'GET',
+    path: '/wallets',
+    summary: 'List wallets',
+    permission: 'wallet:read',
+    query: WalletSearch.query,
+    status: 200,
+    answer: pageOf(Wallet),
+    handler: ({ deps, scope, query }) => walletPage(deps.pool, scope, query),
+  }),
+  route({
+    method: 'POST',
+    path: '/wallets/search',
+    summary: 'Search wallets',
+    permission: 'wallet:read',
+    body: WalletSearch.body,
+    status: 200,
+    answer: pageOf(Wallet),
+    handler: ({ deps, scope, body }) => walletPage(deps.pool, scope, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/wallets/transactions/search',
+    summary: 'Search wallet transactions',
+    permission: 'wallet:read',
+    body: WalletTransactionSearch.body,
+    status: 200,
+    answer: pageOf(WalletTransaction),
+    async handler({ deps, scope, body }) {
+      const page = await searchTransactions(deps.pool, scope, body);
+      return await transactionAnswers(deps.pool, scope, page, body.search);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/wallets/{id}',
+    summary: 'Get a wallet',
+    permission: 'wallet:read',
+    params: IdParams,
+    query: expandQuery(WALLET_EXPANDS),
+    status: 200,
+    answer: Wallet,
+    async handler({ deps, scope, params, query }) {
+      const row = await getWallet(deps.pool, scope, params.id);
+      const [answer] = await walletAnswers(deps.pool, scope, [row], query.search.expand);
+      return answer!;
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: '/wallets/{id}',
+    summary: 'Update a wallet',
+    permission: 'wallet:write',
+    params: IdParams,
+    body: UpdateWalletBody,
+    status: 200,
+    answer: Wallet,
+    handler: (call) =>
+      call.deps.pool.begin(async (tx) =>
+        walletAnswer(await updateWallet(tx, call.deps, call, call.params.id, call.body)),
+      ),
+  }),
+  route({
+    method: 'GET',
+    path: '/wallets/{id}/transactions',
+    summary: 'List the transactions of a wallet',
+    permission: 'wallet:read',
+    params: IdParams,
+    query: WalletTransactionSearch.query,
+    status: 200,
+    answer: pageOf(WalletTransaction),
+    async handler({ deps, scope, params, query }) {
+      const { id } = await getWallet(deps.pool, scope, params.id);
+      const page = await searchTransactions(deps.pool, scope, { ...query, id });
+      return await transactionAnswers(deps.pool, scope, page, query.search);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/wallets/{id}/top-up',
+    summary: 'Add credits to a wallet',
+    permission: 'wallet:write',
+    params: IdParams,
+    body: TopUpBody,
+    status: 200,
+    answer: TopUpAnswer,
+    handler: (call) =>
+      call.deps.pool.begin(async (tx) => {
+        const done = await topUpWallet(tx, call.deps, call, call.params.id, call.body);
+        return {
+          wallet_transaction: transactionAnswer(done.transaction),
+          wallet: walletAnswer(done.wallet),
+          invoice_id: null,
+          checkout_session: null,
+        };
+      }),
+  }),
+  route({
+    method: 'POST',
+    path: '/wallets/{id}/debit',
+    summary: 'Debit a wallet, below zero if need be',
+    permission: 'wallet:write',
+    params: IdParams,
+    body: DebitWalletBody,
+    status: 200,
+    answer: Wallet,
+    handler: (call) =>
+      call.deps.pool.begin(async (tx) =>
+        walletAnswer(await debitManually(tx, call.deps, call, call.params.id, call.body)),
+      ),
+  }),
+  route({
+    method: 'POST',
+    path: '/wallets/{id}/terminate',
+    summary: 'Close a wallet; the rest of its credits is debited',
+    permission: 'wallet:write',
+    params: IdParams,
+    status: 200,
+    answer: Wallet.extend(Message.shape),
+    handler: (call) =>
+      call.deps.pool.begin(async (tx) => ({
+        ...walletAnswer(await closeWallet(tx, call.deps, call, call.params.id)),
+        message: 'wallet terminated successfully',
+      })),
+  }),
+  route({
+    method: 'POST',
+    path: '/wallets/{id}/modify',
+    summary: 'Turn a prepaid wallet into a postpaid one',
+    permission: 'wallet:write',
+    params: IdParams,
+    body: ModifyWalletBody,
+    status: 200,
+    answer: ModifiedWallet,
+    handler: (call) =>
+      call.deps.pool.begin(async (tx) => {
+        const { original, opened } = await convertWallet(tx, call.deps, call, call.params.id);
+        return { original_wallet: walletAnswer(original), new_wallet: walletAnswer(opened) };
+      }),
+  }),
+];

@@ -1,0 +1,137 @@
+import { Temporal } from 'temporal-polyfill';
+import { decimal, type Decimal } from '../../../domain/money.ts';
+import { bonusCredits } from '../../../domain/wallet/purchase.ts';
+import {
+  checkTopUp,
+  creditsAndAmount,
+  isPurchase,
+  type TopUpRequest,
+} from '../../../domain/wallet/top-up.ts';
+import { isReplay } from '../../../domain/wallet/transaction-key.ts';
+import { creditWallet, type CreditCommand } from '../../../domain/wallet/wallet.ts';
+import type { Scope, Transaction } from '../../../postgres/client.ts';
+import { readSetting } from '../../../postgres/tables/settings.ts';
+import type { TopUpBody } from '../../../schemas/wallet.ts';
+import type { BillingDeps } from '../../deps.ts';
+import type { Caller } from '../../conventions/record.ts';
+import { openLedger, writeDecision, type RowCause } from './ledger.ts';
+import { hashReference } from './references.ts';
+import { findTransactionByKey, type TransactionRow, type WalletRow } from './repository.ts';
+
+export interface ToppedUp {
+  readonly wallet: WalletRow;
+  readonly transaction: TransactionRow;
+}
+
+/**
+ * Adds credits to the wallet: given, or bought and paid elsewhere. A purchase may come with free bonus
+ * credits, in a row of their own. A repeated key answers with the first row (money 2.10, 2.11).
+ */
+export async function topUpWallet(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  walletId: string,
+  body: TopUpBody,
+): Promise<ToppedUp> {
+  const { scope } = caller;
+  const ledger = await openLedger(tx, deps, scope, walletId);
+  const request = requestOf(body);
+  const { transaction_reason, idempotency_key } = request;
+  const { credits } = creditsAndAmount(ledger.wallet, request);
+  const stored = idempotency_key ? await findTransactionByKey(tx, scope, idempotency_key) : null;
+  const asked = { wallet_id: walletId, type: 'credit', transaction_reason, credits } as const;
+  if (isReplay(stored, asked)) return { wallet: ledger.wallet, transaction: stored! };
+
+  const config = await readSetting(tx, scope, 'wallet_topup_config');
+  const bought = checkTopUp(ledger.wallet, request, config, ledger.at);
+  const id = deps.ids.next('wtxn');
+  const purchase: CreditCommand = {
+    id,
+    credits: bought.credits,
+    amount: bought.amount,
+    transaction_reason,
+    priority: request.priority,
+    expiry_date: request.expiry_date,
+    parent_transaction_id: null,
+  };
+  const cause: RowCause = {
+    reference_type: 'EXTERNAL',
+    reference_id: idempotency_key ?? hashReference('wallet_topup', id),
+    idempotency_key,
+    description: body.description ?? null,
+    metadata: body.metadata ?? {},
+  };
+  const { wallet, blocks, at } = ledger;
+  const decision = creditWallet(wallet, blocks, purchase, at);
+  const written = await writeDecision(tx, caller, ledger, decision, () => cause);
+  const transaction = written.rows[0]!;
+  const bonus = await bonusOf(tx, deps, scope, body, bought.credits, at, transaction);
+  if (bonus === null) return { wallet: written.ledger.wallet, transaction };
+  const after = written.ledger;
+  const given = creditWallet(after.wallet, after.blocks, bonus, at);
+  const last = await writeDecision(tx, caller, after, given, () => BONUS_CAUSE);
+  return { wallet: last.ledger.wallet, transaction };
+}
+
+const BONUS_CAUSE: RowCause = {
+  reference_type: null,
+  reference_id: null,
+  description: 'Bonus credits for purchase',
+};
+
+const requestOf = (body: TopUpBody): TopUpRequest => ({
+  credits_to_add: body.credits_to_add == null ? null : decimal(body.credits_to_add),
+  amount: body.amount == null ? null : decimal(body.amount),
+  transaction_reason: body.transaction_reason,
+  bonus_credits_to_add:
+    body.bonus_credits_to_add == null ? null : decimal(body.bonus_credits_to_add),
+  priority: body.priority ?? null,
+  expiry_date: body.expiry_date_utc ?? null,
+  has_checkout: false,
+  idempotency_key: body.idempotency_key || null,
+});
+
+/** The bonus of a purchase: explicit, else by the tenant's slabs; null without one (money 2.11.10). */
+async function bonusOf(
+  tx: Transaction,
+  deps: BillingDeps,
+  scope: Scope,
+  body: TopUpBody,
+  bought: Decimal,
+  at: string,
+  purchase: TransactionRow,
+): Promise<CreditCommand | null> {
+  if (!isPurchase(body.transaction_reason)) return null;
+  const explicit = body.bonus_credits_to_add == null ? null : decimal(body.bonus_credits_to_add);
+  const config = await readSetting(tx, scope, 'bonus_credits_topup_config');
+  const slabs = config.enabled ? config.slabs : [];
+  const { credits, threshold } = bonusCredits(bought, slabs, explicit);
+  if (credits.lte(0)) return null;
+  const slab = slabs.find((candidate) => candidate.threshold === threshold);
+  return {
+    id: deps.ids.next('wtxn'),
+    credits,
+    transaction_reason: 'PURCHASED_CREDIT_BONUS',
+    priority: null,
+    expiry_date: body.bonus_credits_expiry_date_utc ?? (slab ? slabExpiry(slab, at) : null),
+    parent_transaction_id: purchase.id,
+  };
+}
+
+const UNITS = { DAY: 'days', WEEK: 'weeks', MONTH: 'months', YEAR: 'years' } as const;
+
+/** The duration of the slab from `at`, by the calendar of UTC; null without one. */
+function slabExpiry(
+  slab: {
+    readonly expiration_duration?: number | null | undefined;
+    readonly expiration_duration_unit?: keyof typeof UNITS | null | undefined;
+  },
+  at: string,
+): string | null {
+  const { expiration_duration: count, expiration_duration_unit: unit } = slab;
+  if (count == null || unit == null) return null;
+  const start = Temporal.Instant.from(at).toZonedDateTimeISO('UTC');
+  const end = start.add({ [UNITS[unit]]: count });
+  return new Date(end.epochMilliseconds).toISOString();
+}

@@ -1,0 +1,29 @@
+import { canonicalPriceTypes } from '../../../domain/wallet/wallet-order.ts';
+import type { Transaction } from '../../../postgres/client.ts';
+import { writeOutbox } from '../../../postgres/tables/outbox.ts';
+import type { UpdateWalletBody } from '../../../schemas/wallet.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { changed, sent, type Caller } from '../../conventions/record.ts';
+import { lockWallet, updateWalletRow, type WalletRow } from './repository.ts';
+import { walletSnapshot } from './wallet-notification.ts';
+
+/** Changes what is not money: name, description, metadata and what the wallet may pay (money 2.1.8). */
+export async function updateWallet(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  walletId: string,
+  body: UpdateWalletBody,
+): Promise<WalletRow> {
+  const { name, description, metadata, config } = body;
+  await lockWallet(tx, caller.scope, walletId);
+  const types = config?.allowed_price_types;
+  const wallet = await updateWalletRow(tx, caller.scope, walletId, {
+    ...sent({ description, metadata }),
+    ...(name == null ? {} : { name }),
+    ...(types == null ? {} : { allowed_price_types: canonicalPriceTypes(types) }),
+    ...changed(deps, caller),
+  });
+  await writeOutbox(tx, caller.scope, 'wallet.updated', { wallet: walletSnapshot(wallet) });
+  return wallet;
+}
