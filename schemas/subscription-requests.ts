@@ -19,7 +19,7 @@ import {
   timezone,
 } from './primitives.ts';
 import { TaxRateOverride } from './tax.ts';
-import { PriceTierBody, TransformQuantityBody } from './price.ts';
+import { CreatePriceBody, PriceTierBody, TransformQuantityBody } from './price.ts';
 
 export const BILLING_CYCLES = ['anniversary', 'calendar'] as const;
 export const COLLECTION_METHODS = ['charge_automatically', 'send_invoice'] as const;
@@ -69,11 +69,19 @@ export const LineItemCommitment = z
   })
   .meta({ id: 'LineItemCommitmentConfig' });
 
+/** A price of the subscription's own, in its currency. */
+export const SubscriptionPriceRequest = CreatePriceBody.omit({
+  entity_type: true,
+  entity_id: true,
+  currency: true,
+}).meta({ id: 'SubscriptionPriceRequest' });
+
 /** A price that the subscription has in addition to its plan's prices (interface, line item request). */
 export const LineItemRequest = z
   .object({
-    price_id: id,
-    price: notOffered('a price of its own'),
+    /** This or `price`. */
+    price_id: id.nullish(),
+    price: SubscriptionPriceRequest.nullish(),
     quantity: quantity.nullish(),
     display_name: name().nullish(),
     start_date: time.nullish(),
@@ -114,6 +122,11 @@ export const SubscriptionCouponRequest = z
   })
   .meta({ id: 'SubscriptionCouponRequest' });
 
+/** Trials and periods of up to 1200 years begin here and must end in a four-digit year. */
+const startDate = time.refine((value) => value < '3000', {
+  message: 'must be before the year 3000',
+});
+
 export const CreateSubscriptionBody = z
   .object({
     plan_id: id,
@@ -125,10 +138,7 @@ export const CreateSubscriptionBody = z
     billing_cadence: z.literal('RECURRING').nullish(),
     billing_cycle: z.enum(BILLING_CYCLES).nullish(),
     billing_anchor: time.nullish(),
-    /** Trials and periods of up to 1200 years begin here and must end in a four-digit year. */
-    start_date: time
-      .refine((value) => value < '3000', { message: 'must be before the year 3000' })
-      .nullish(),
+    start_date: startDate.nullish(),
     end_date: time.nullish(),
     trial_start: time.nullish(),
     trial_end: time.nullish(),
@@ -149,8 +159,8 @@ export const CreateSubscriptionBody = z
     override_line_items: z.array(OverrideLineItemRequest).max(200).nullish(),
     subscription_status: z
       .enum(SUBSCRIPTION_STATUSES)
-      .refine((value) => value === 'active', {
-        message: 'only "active" can be asked for in this version',
+      .refine((value) => value === 'active' || value === 'draft', {
+        message: 'must be "active" or "draft"; every other status follows from the terms',
       })
       .nullish(),
     overage_factor: decimal
@@ -182,6 +192,12 @@ export const CreateSubscriptionBody = z
   })
   .meta({ id: 'CreateSubscription' });
 export type CreateSubscriptionBody = z.output<typeof CreateSubscriptionBody>;
+
+/** A draft begins at `start_date`: anchor, periods, lines and trial are counted from there (billing 10.5). */
+export const ActivateSubscriptionBody = z
+  .object({ start_date: startDate })
+  .meta({ id: 'ActivateSubscription' });
+export type ActivateSubscriptionBody = z.output<typeof ActivateSubscriptionBody>;
 
 export const CancelSubscriptionBody = z
   .object({

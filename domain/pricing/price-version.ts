@@ -104,6 +104,28 @@ export function planPriceEdit(price: VersionedPrice, sent: PriceEdit, now: strin
 }
 
 /**
+ * The terms of a plan's price on one subscription: those of the plan with what the subscription overrides, of
+ * the same lineage (billing 10.1). An override of the quantity alone keeps every term. Refuses what
+ * `planPriceEdit` refuses, except the end of the price, which the copy keeps.
+ */
+export function overriddenTerms(
+  price: VersionedPrice,
+  sent: PriceEdit,
+  start: string,
+): { readonly parent_price_id: string; readonly definition: PriceDefinition } {
+  refuseImmutable(price, sent);
+  refuseOtherUnit(price, sent);
+  const definition = { ...nextDefinition(price, sent, start), end_date: price.end_date };
+  return { parent_price_id: price.parent_price_id, definition };
+}
+
+/** Whether two prices of one lineage rate alike: every term that an edit can change is equal. */
+export const haveSameTerms = (left: VersionedPrice, right: VersionedPrice): boolean =>
+  [...PRICING_FIELDS, ...UNIT_FIELDS].every(
+    (field) => stored(left, field) === stored(right, field),
+  );
+
+/**
  * The end date that a delete sets: the given one, else `now`. An end equal to the start is allowed (the price
  * is never valid). An end before the start is refused, and so is a price that already has an end
  * (billing 2.7).

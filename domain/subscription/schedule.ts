@@ -9,14 +9,15 @@ export interface ScheduledSubscription extends BillingSchedule {
 }
 
 /**
- * The billed periods: from the start, or from the end of a completed trial, because trial time is never
- * billed (billing 1.6, 10.4).
+ * The billed periods: from the start, or from the end of the trial, because trial time is never billed
+ * (billing 1.6, 10.4). While the trial runs, these are the periods that follow it.
  */
 export function paidSchedule(subscription: ScheduledSubscription): BillingSchedule {
   const { trial_end, current_period_start } = subscription;
-  return trial_end !== null && current_period_start >= trial_end
+  if (trial_end === null) return subscription;
+  return current_period_start >= trial_end
     ? { ...subscription, start_date: trial_end }
-    : subscription;
+    : scheduleAfterTrial(subscription, trial_end);
 }
 
 /** The billed periods after a running trial ends at `trialEnd`. */

@@ -15,6 +15,8 @@ export interface SelectablePrice {
   readonly billing_period_count: number;
   readonly start_date: string | null;
   readonly end_date: string | null;
+  /** Root of the lineage (billing 2.7). */
+  readonly parent_price_id: string;
 }
 
 export interface PriceSelection {
@@ -41,14 +43,19 @@ export const isCompatible = (price: Cadence, subscription: Cadence): boolean =>
  * Plan prices that a new subscription uses, in the order of the plan (billing 3.2, 10.1). Without a
  * list: prices of its currency with its period length, and one-time prices. A price with a shorter period
  * must be named. Refuses a named price that is not in the plan, has ended by the start, or does not fit.
- * Refuses an empty selection, unless the list is empty.
+ * Refuses an empty selection, unless the list is empty. A price that was deleted by `askedAt`, the time of
+ * the request, is not in the plan any more.
  */
 export function selectPlanPrices<Price extends SelectablePrice>(
   planPrices: readonly Price[],
   selection: PriceSelection,
+  askedAt: string,
 ): Price[] {
   const { include_price_ids: named, cadence } = selection;
-  const live = planPrices.filter((price) => isLiveWithin(price, selection));
+  const withdrawn = withdrawnLineages(planPrices, askedAt);
+  const live = planPrices.filter(
+    (price) => isLiveWithin(price, selection) && !withdrawn.has(price.parent_price_id),
+  );
   if (named === null) {
     const selected = live.filter(
       (price) =>
@@ -86,6 +93,21 @@ function isLiveWithin(price: SelectablePrice, { start, end }: PriceSelection): b
   return (
     (price.end_date === null || price.end_date > start) &&
     (end === null || price.start_date === null || price.start_date < end)
+  );
+}
+
+/**
+ * Lineages of which every version has ended: deleted prices. A version that another one replaced still bills
+ * the past of a back-dated subscription; a deleted price does not (billing 2.7).
+ */
+function withdrawnLineages(prices: readonly SelectablePrice[], at: string): Set<string> {
+  const sold = new Set(
+    prices
+      .filter(({ end_date }) => end_date === null || end_date > at)
+      .map(({ parent_price_id }) => parent_price_id),
+  );
+  return new Set(
+    prices.map(({ parent_price_id }) => parent_price_id).filter((root) => !sold.has(root)),
   );
 }
 

@@ -1,8 +1,8 @@
 import { invalidField, invalidOperation } from '../errors.ts';
 import type { PriceType } from '../pricing/price.ts';
 import type { SubscriptionStatus } from '../states/subscription.ts';
-import { epochMs, type Instant, type Period } from '../time/instant.ts';
-import { advanceDays } from '../time/local-days.ts';
+import { epochMs, isoText, type Instant, type Period } from '../time/instant.ts';
+import { advanceDays, localDaysBetween } from '../time/local-days.ts';
 
 export interface TrialRequest {
   readonly trial_start: Instant | null;
@@ -66,6 +66,28 @@ function commonDays(prices: readonly TrialPrice[]): number {
     );
   }
   return [...days][0] ?? 0;
+}
+
+/**
+ * The trial of a draft that is activated at `start`: as many calendar days as before, else as many
+ * milliseconds (billing 10.5). Null without a trial.
+ */
+export function trialFrom(
+  start: Instant,
+  draft: {
+    readonly trial_start: Instant | null;
+    readonly trial_end: Instant | null;
+    readonly customer_timezone: string;
+  },
+): Period | null {
+  const { trial_start: from, trial_end: to, customer_timezone: timezone } = draft;
+  if (from === null || to === null) return null;
+  const days = localDaysBetween(from, to, timezone);
+  const end =
+    advanceDays(from, days, timezone) === to
+      ? advanceDays(start, days, timezone)
+      : isoText(epochMs(start) + epochMs(to) - epochMs(from));
+  return { start, end };
 }
 
 /** Subscription fields that change with the end of its trial. The start of its grants changes too. */

@@ -3,6 +3,8 @@ import { skipsAsZero } from '../../../domain/invoicing/zero-invoice.ts';
 import type { UsageAnswers, UsageReader } from '../../../domain/metering/usage.ts';
 import { moveInvoice } from '../../../domain/states/invoice.ts';
 import { chargesOnInvoice } from '../../../domain/subscription/charges.ts';
+import { paidSchedule } from '../../../domain/subscription/schedule.ts';
+import type { BillingSchedule } from '../../../domain/time/billing-periods.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
 import type { CouponAssociation } from '../../../schemas/coupon.ts';
 import type {
@@ -144,7 +146,7 @@ async function sourcesOf(
 function planCharges(target: InvoiceTarget, sources: BillingSources): QuestionedCharge[] {
   const { subscription } = target;
   const lines = sources.lines.get(subscription.id) ?? [];
-  const charges = chargesOnInvoice(subscription, lines, target.covers).filter(
+  const charges = chargesOnInvoice(chargedSchedule(target), lines, target.covers).filter(
     ({ line, cell }) =>
       !isBilledElsewhere(target, sources, line, 'at' in cell ? cell.at : cell.service.start),
   );
@@ -154,6 +156,10 @@ function planCharges(target: InvoiceTarget, sources: BillingSources): Questioned
     return { charge, questions: lineQuestions(usageLineOf(target, sources, line), cell) };
   });
 }
+
+/** Trial time is never billed; only the preview of a trial shows it, at 0 (billing 10.4). */
+const chargedSchedule = ({ subscription, billing_reason }: InvoiceTarget): BillingSchedule =>
+  billing_reason === 'SUBSCRIPTION_TRIAL_START' ? subscription : paidSchedule(subscription);
 
 /** The inputs of a usage line's queries, for the billing period of the target. */
 export function usageLineOf(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { paidSchedule } from '../../../domain/subscription/schedule.ts';
-import { nextPeriod } from '../../../domain/time/billing-periods.ts';
+import { paidSchedule, scheduleAfterTrial } from '../../../domain/subscription/schedule.ts';
+import { firstPeriod, nextPeriod } from '../../../domain/time/billing-periods.ts';
 import { epochMs, isoText, laterOf, type Period } from '../../../domain/time/instant.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
@@ -23,6 +23,47 @@ export function cycleTarget(
     covers: { closing: period, opening: periodAfter(subscription, period) },
     invoice: null,
     finalize_after: graceEnd(subscription, period, settings),
+  };
+}
+
+/**
+ * The invoice with which paid service or a trial begins: the advances of the first period, or the rows of a
+ * trial at 0 (billing 3.1, 10.4).
+ */
+export function openingTarget(subscription: SubscriptionRow): InvoiceTarget {
+  const { current_period_start: start, current_period_end: end } = subscription;
+  const isTrial = subscription.subscription_status === 'trialing';
+  return {
+    subscription,
+    billing_reason: isTrial ? 'SUBSCRIPTION_TRIAL_START' : 'SUBSCRIPTION_CREATE',
+    period: { start, end },
+    proration_behavior: subscription.proration_behavior,
+    covers: { closing: null, opening: isTrial ? firstPeriod(subscription) : { start, end } },
+    invoice: null,
+    finalize_after: null,
+  };
+}
+
+/**
+ * The invoice of the end of a running trial: the advances of the first paid period. Its subscription is in
+ * that period already (billing 10.4).
+ */
+export function trialEndTarget(subscription: SubscriptionRow): InvoiceTarget {
+  const schedule = scheduleAfterTrial(subscription, subscription.current_period_end);
+  const { start, end } = firstPeriod(schedule)!;
+  return {
+    subscription: {
+      ...subscription,
+      billing_anchor: schedule.billing_anchor,
+      current_period_start: start,
+      current_period_end: end,
+    },
+    billing_reason: 'SUBSCRIPTION_TRIAL_END',
+    period: { start, end },
+    proration_behavior: subscription.proration_behavior,
+    covers: { closing: null, opening: { start, end } },
+    invoice: null,
+    finalize_after: null,
   };
 }
 

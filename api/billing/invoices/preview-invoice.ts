@@ -1,7 +1,9 @@
 import { invalidField } from '../../../domain/errors.ts';
 import { decimal } from '../../../domain/money.ts';
+import { dueEnd } from '../../../domain/subscription/cancellation.ts';
 import { paidSchedule } from '../../../domain/subscription/schedule.ts';
 import {
+  firstPeriod,
   nextPeriod,
   previousPeriod,
   type BillingSchedule,
@@ -17,7 +19,7 @@ import { getSubscription } from '../records/subscription-repository.ts';
 import { settledAnswers } from './answers.ts';
 import { computeInvoices, onlyComputed } from '../computing/compute-invoices.ts';
 import type { InvoiceTarget } from '../computing/invoice-target.ts';
-import { cycleTarget } from '../computing/targets.ts';
+import { cycleTarget, trialEndTarget } from '../computing/targets.ts';
 
 /**
  * The invoice of a window as if the window ended now: its usage and arrears, and the advances of the next
@@ -68,14 +70,22 @@ function previewTarget(
   window: Period,
   settings: BillingDeps['settings'],
 ): InvoiceTarget {
+  if (isWholeTrial(subscription, window)) return trialEndTarget(subscription);
   const target = cycleTarget(subscription, window, settings);
   const schedule = paidSchedule(subscription);
   const opening = target.covers.opening === null ? null : periodFollowing(schedule, window);
   return { ...target, covers: { closing: window, opening }, finalize_after: null };
 }
 
-/** The billing period after the one in which the window ends. */
+/** A running trial ends with the first paid period's advances, unless the subscription ends with it. */
+const isWholeTrial = (subscription: SubscriptionRow, { end }: Period): boolean =>
+  subscription.subscription_status === 'trialing' &&
+  end === subscription.current_period_end &&
+  dueEnd(subscription, end) === null;
+
+/** The billing period after the one in which the window ends; the first if the window ends before it. */
 function periodFollowing(schedule: BillingSchedule, window: Period): Period | null {
+  if (window.end <= schedule.start_date) return firstPeriod(schedule);
   const last = previousPeriod(schedule, window.end);
   return last === null ? null : nextPeriod(schedule, last.end);
 }

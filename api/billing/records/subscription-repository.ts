@@ -84,7 +84,7 @@ export type SubscriptionChange = Partial<
   Pick<
     SubscriptionRow,
     | 'subscription_status' | 'billing_anchor' | 'current_period_start' | 'current_period_end'
-    | 'end_date' | 'cancel_at' | 'cancel_at_period_end' | 'cancelled_at' | 'metadata'
+    | 'start_date' | 'trial_start' | 'trial_end' | 'end_date' | 'cancel_at' | 'cancel_at_period_end' | 'cancelled_at' | 'metadata'
     | 'cancel_proration_behavior' | 'last_billing_sequence' | 'due_at' | 'updated_at' | 'updated_by'
   >
 >; // prettier-ignore

@@ -1,8 +1,5 @@
 import { invalidField, notFound } from '../../../domain/errors.ts';
-import { decimal } from '../../../domain/money.ts';
 import { moveSubscription } from '../../../domain/states/subscription.ts';
-import { assertOpeningPaid, openingStatus } from '../../../domain/subscription/activation.ts';
-import { dueAt } from '../../../domain/subscription/due.ts';
 import { trialWithin } from '../../../domain/subscription/schedule.ts';
 import { trialWindow } from '../../../domain/subscription/trial.ts';
 import { firstPeriod, type BillingSchedule } from '../../../domain/time/billing-periods.ts';
@@ -13,20 +10,17 @@ import { inScope, type Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { Customer } from '../../../schemas/customer.ts';
 import type { CreateSubscriptionBody } from '../../../schemas/subscription-requests.ts';
-import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { insertCreditGrants } from '../../catalog/credit-grants/repository.ts';
 import { customerAnswer, lockCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { BilledLine } from '../computing/billing-sources.ts';
-import { insertInvoiceLines, insertInvoices } from '../records/invoice-repository.ts';
-import { invoiceEvent, type ConcernedInvoice } from '../computing/write-invoices.ts';
 import type { PriceRow } from '../../catalog/prices/repository.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { newAssociations, writeAssociations } from './attach-coupons.ts';
 import { newCreditGrants } from './credit-grants.ts';
 import { newLineItems, selectedPrices } from './line-items.ts';
 import { subscriptionSnapshot } from '../records/subscription-notification.ts';
-import { openingInvoice } from './opening-invoice.ts';
+import { opened, openingInvoice, writeOpening } from './opening-invoice.ts';
 import {
   insertLineItems,
   insertSubscription,
@@ -37,7 +31,7 @@ import { refuseContradictions, subscriptionTerms } from './terms.ts';
 
 /**
  * Creates a subscription with its line items and, if it has begun, its opening invoice, all in one
- * transaction (billing 10.1, 3.1). The billing run invoices periods that are already over, oldest
+ * transaction; a draft has none (billing 10.1, 3.1, 10.5). The billing run invoices periods that are already over, oldest
  * first, one transaction each (1.6). Returns the id.
  */
 export async function createSubscription(
@@ -58,7 +52,7 @@ export async function createSubscription(
     end: terms.end_date,
     include_price_ids: body.include_price_ids ?? null,
   };
-  const { selected, sequence } = await selectedPrices(tx, caller, plan.id, selection);
+  const { selected, sequence } = await selectedPrices(tx, caller, plan.id, selection, at);
   const trial = trialOf(body, terms, selected);
 
   const draft: NewSubscription = {
@@ -70,10 +64,7 @@ export async function createSubscription(
     currency: body.currency,
     lookup_key: body.lookup_key ?? null,
     metadata: body.metadata ?? {},
-    subscription_status: moveSubscription(
-      null,
-      trial === null ? 'create_active' : 'create_trialing',
-    ),
+    subscription_status: moveSubscription(null, createdAs(body, trial)),
     subscription_type: 'standalone',
     billing_cadence: 'RECURRING',
     include_price_ids: body.include_price_ids ?? null,
@@ -98,14 +89,31 @@ export async function createSubscription(
   const coupons = await newAssociations(tx, deps, caller, draft, lines, body);
   const grants = await newCreditGrants(tx, deps, caller, draft, body);
   const taxes = await newTaxOverrides(tx, deps, caller, draft, customer, body);
-  const newly = { draft, customer, lines, coupons, taxes, trial, at };
-  const opening = await openingInvoice(tx, deps, caller, newly);
-  const subscription = await insertSubscription(tx, opened(draft, opening, at));
+  const opening = await openingInvoice(tx, deps, caller, {
+    subscription: { ...draft, version: 1 },
+    customer,
+    at,
+    unstored: { lines, coupons, taxes },
+  });
+  const subscription = await insertSubscription(tx, {
+    ...draft,
+    ...opened('create', draft, opening, at),
+  });
   await insertLineItems(tx, lines.map(lineItemRow));
   await writeAssociations(tx, deps, caller, coupons);
   await insertCreditGrants(tx, grants);
   await writeTaxOverrides(tx, taxes);
-  await writeOpening(tx, caller, subscription, customer, opening);
+  await writeOutboxEvents(tx, [
+    {
+      scope: caller.scope,
+      event_type:
+        subscription.subscription_status === 'draft'
+          ? 'subscription.draft.created'
+          : 'subscription.created',
+      payload: { subscription: subscriptionSnapshot(subscription, customer) },
+    },
+    ...(await writeOpening(tx, caller.scope, subscription, opening)),
+  ]);
   failpoint('api.create_subscription.before_commit');
   return subscription.id;
 }
@@ -129,10 +137,13 @@ const NOTHING_YET = {
 } as const;
 
 /** The customer, locked against archiving; both references must name the same customer. */
-async function customerOf(
+export async function customerOf(
   tx: Transaction,
   caller: Caller,
-  { customer_id, external_customer_id }: CreateSubscriptionBody,
+  {
+    customer_id,
+    external_customer_id,
+  }: Pick<CreateSubscriptionBody, 'customer_id' | 'external_customer_id'>,
 ): Promise<Customer> {
   const by = customer_id ? { id: customer_id } : { external_id: external_customer_id! };
   const customer = await lockCustomer(tx, caller.scope, by);
@@ -154,6 +165,12 @@ async function planOf(
   if (plan === undefined) throw notFound('Plan', id);
   if (plan.status !== 'published') throw invalidField('plan_id', `plan ${id} is ${plan.status}`);
   return plan;
+}
+
+/** A draft keeps its trial until it is activated (billing 10.5). */
+function createdAs(body: CreateSubscriptionBody, trial: Period | null) {
+  if (body.subscription_status === 'draft') return 'create_draft';
+  return trial === null ? 'create_active' : 'create_trialing';
 }
 
 /** `active` in the request means no trial (billing 10.4). */
@@ -180,7 +197,8 @@ function trialOf(
   return trial === null ? null : trialWithin(trial, terms.end_date);
 }
 
-function runningPeriod(terms: BillingSchedule, trial: Period | null) {
+/** The trial, else the first period, as the running period. */
+export function runningPeriod(terms: BillingSchedule, trial: Period | null) {
   const period = trial ?? firstPeriod(terms)!;
   return {
     trial_start: trial?.start ?? null,
@@ -190,49 +208,4 @@ function runningPeriod(terms: BillingSchedule, trial: Period | null) {
   };
 }
 
-/** The subscription after its opening invoice (billing 10.3, 19.1). */
-function opened(
-  draft: NewSubscription,
-  opening: ConcernedInvoice | null,
-  at: string,
-): NewSubscription {
-  const last_billing_sequence = opening?.invoice.billing_sequence ?? 0;
-  if (draft.subscription_status === 'trialing')
-    return { ...draft, last_billing_sequence, due_at: dueAt(draft) };
-  // For a start in the future, the billing run opens the subscription at the start.
-  if (draft.start_date > at) return { ...draft, due_at: draft.start_date };
-  const status = openingStatus(draft, decimal(opening?.invoice.amount_due ?? '0'), false);
-  assertOpeningPaid(draft, status);
-  const subscription_status = moveSubscription(
-    null,
-    status === 'active' ? 'create_active' : 'create_incomplete',
-  );
-  const next = { ...draft, subscription_status, last_billing_sequence };
-  return { ...next, due_at: dueAt(next) };
-}
-
 const lineItemRow = ({ price: _, terms: __, ...row }: BilledLine) => row;
-
-async function writeOpening(
-  tx: Transaction,
-  { scope }: Caller,
-  subscription: SubscriptionRow,
-  customer: Customer,
-  opening: ConcernedInvoice | null,
-): Promise<void> {
-  const created = {
-    scope,
-    event_type: 'subscription.created' as const,
-    payload: { subscription: subscriptionSnapshot(subscription, customer) },
-  };
-  if (opening === null) return await writeOutboxEvents(tx, [created]);
-  await insertInvoices(tx, [opening.invoice]);
-  await insertInvoiceLines(tx, opening.lines);
-  const isIssued = opening.invoice.invoice_status === 'FINALIZED';
-  await writeOutboxEvents(tx, [
-    created,
-    ...(isIssued
-      ? [invoiceEvent('invoice.update.finalized', scope, { ...opening, subscription })]
-      : []),
-  ]);
-}

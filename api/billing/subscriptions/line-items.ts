@@ -2,7 +2,7 @@ import { invalidField, notFound } from '../../../domain/errors.ts';
 import { decimalText } from '../../../domain/money.ts';
 import { refuseUsageRatedTwice } from '../../../domain/pricing/filter-values.ts';
 import { lineQuantity } from '../../../domain/pricing/line-quantity.ts';
-import { planPriceEdit, type PriceEdit } from '../../../domain/pricing/price-version.ts';
+import { overriddenTerms, type PriceEdit } from '../../../domain/pricing/price-version.ts';
 import { priceTerms as ratingTerms } from '../../../domain/pricing/price.ts';
 import {
   assertFits,
@@ -30,6 +30,7 @@ import {
   insertPrice,
   type PriceRow,
 } from '../../catalog/prices/repository.ts';
+import { widenMeters } from '../../catalog/prices/widen-meters.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { currencyByCode } from '../../tenancy/settings/custom-currencies.ts';
 import { commitmentColumns, NO_COMMITMENT, withCommitments } from './line-commitments.ts';
@@ -96,6 +97,7 @@ export async function selectedPrices(
   caller: Caller,
   planId: string,
   selection: PriceSelection,
+  askedAt: string,
 ): Promise<{ readonly selected: PriceRow[]; readonly sequence: number }> {
   const newestFirst = await findPricesOfEntities(tx, caller.scope, 'PLAN', [planId], null);
   const prices = newestFirst.toReversed();
@@ -103,7 +105,7 @@ export async function selectedPrices(
     (left, right) => Number(left.type === 'USAGE') - Number(right.type === 'USAGE'),
   );
   return {
-    selected: selectPlanPrices(fixedFirst, selection),
+    selected: selectPlanPrices(fixedFirst, selection, askedAt),
     sequence: Math.max(0, ...prices.map((price) => price.sequence)),
   };
 }
@@ -121,10 +123,7 @@ function assertSelected(
   });
 }
 
-/**
- * The price with the override's terms, as a price of the subscription; the plan's own if only the quantity
- * differs.
- */
+/** The price with the override's terms, as a price of the subscription. */
 async function overriddenPrice(
   tx: Transaction,
   deps: BillingDeps,
@@ -133,13 +132,11 @@ async function overriddenPrice(
   planPrice: PriceRow,
   override: OverrideLineItemRequest,
 ): Promise<PriceRow> {
-  const plan = planPriceEdit(
-    { ...planPrice, end_date: null },
+  const { parent_price_id, definition } = overriddenTerms(
+    planPrice,
     pricingEdit(override),
     laterOf(owner.selection.start, planPrice.start_date),
   );
-  if (plan.kind === 'in_place') return planPrice;
-  const definition = { ...plan.definition, end_date: planPrice.end_date };
   const kept = await keptUnit(tx, caller.scope, planPrice);
   const { unit } = await getReferences(tx, caller.scope, definition, null, kept);
   const { display_name, description, group_id, metadata } = planPrice;
@@ -148,7 +145,7 @@ async function overriddenPrice(
     ...priceTerms(definition, unit, await currencyByCode(tx, caller.scope, planPrice.currency)),
     entity_type: 'SUBSCRIPTION',
     entity_id: owner.subscription_id,
-    parent_price_id: plan.parent_price_id,
+    parent_price_id,
     display_name,
     description,
     group_id: await groupOfCopy(tx, caller.scope, group_id),
@@ -162,7 +159,7 @@ function pricingEdit({ price_id: _, quantity: __, ...terms }: OverrideLineItemRe
   return Object.fromEntries(Object.entries(terms).filter(([, value]) => value != null));
 }
 
-/** A price in addition to those of the plan. */
+/** A price in addition to those of the plan: one that exists, or one of the subscription's own. */
 async function ownLineItem(
   tx: Transaction,
   deps: BillingDeps,
@@ -171,13 +168,12 @@ async function ownLineItem(
   request: LineItemRequest,
   path: string,
 ): Promise<BilledLine> {
-  const [price] = await findPrices(tx, caller.scope, [request.price_id]);
-  if (price === undefined || price.status !== 'published')
-    throw notFound('Price', request.price_id);
-  assertFits(price, owner.selection, `${path}.price_id`);
+  const named = request.price ? `${path}.price` : `${path}.price_id`;
+  const price = await requestedPrice(tx, deps, caller, owner, request, path);
+  assertFits(price, owner.selection, named);
   const { start, end } = owner.selection;
   if (price.end_date !== null && price.end_date <= (request.start_date ?? start))
-    throw invalidField(`${path}.price_id`, `${price.id} has ended by then`);
+    throw invalidField(named, 'has ended by then');
   if (
     request.start_date &&
     (request.start_date < start || (end !== null && request.start_date >= end))
@@ -195,6 +191,58 @@ async function ownLineItem(
     end_date: request.end_date,
     commitment: commitmentColumns(request, { ...price, price_type: price.type }, path),
   });
+}
+
+async function requestedPrice(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  owner: LineItemOwner,
+  { price: own, price_id }: LineItemRequest,
+  path: string,
+): Promise<PriceRow> {
+  if (Boolean(own) === Boolean(price_id))
+    throw invalidField(
+      `${path}.price_id`,
+      own ? 'and price exclude each other' : 'is required, or price is',
+    );
+  if (own)
+    return await ownPrice(tx, deps, caller, owner, own).catch((error: unknown) => {
+      throw below(error, `${path}.price`);
+    });
+  const [price] = await findPrices(tx, caller.scope, [price_id!]);
+  if (price === undefined || price.status !== 'published') throw notFound('Price', price_id!);
+  return price;
+}
+
+/** A new price that only this subscription has, in its currency. */
+async function ownPrice(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  owner: LineItemOwner,
+  body: NonNullable<LineItemRequest['price']>,
+): Promise<PriceRow> {
+  const { scope } = caller;
+  const definition = { ...body, currency: owner.selection.currency };
+  const { meter, unit } = await getReferences(tx, scope, definition, body.group_id ?? null);
+  if (meter !== null && meter.status !== 'published')
+    throw invalidField('meter_id', `Meter ${meter.id} is ${meter.status}`);
+  const record = newRecord(deps, caller, 'price');
+  const price = await insertPrice(tx, {
+    ...record,
+    ...priceTerms(definition, unit, await currencyByCode(tx, scope, definition.currency)),
+    entity_type: 'SUBSCRIPTION',
+    entity_id: owner.subscription_id,
+    parent_price_id: record.id,
+    display_name: body.display_name ?? meter?.name ?? null,
+    description: body.description ?? null,
+    lookup_key: body.lookup_key ?? null,
+    metadata: body.metadata ?? {},
+    group_id: body.group_id ?? null,
+  });
+  await widenMeters(tx, deps, caller, [price]);
+  return price;
 }
 
 function entityOf(price: PriceRow, owner: LineItemOwner) {
@@ -254,7 +302,10 @@ export function lineItem(
     billing_period_count: price.billing_period_count,
     invoice_cadence: price.invoice_cadence,
     trial_period: price.trial_period,
-    start_date: laterOf(draft.start_date ?? from, price.start_date),
+    start_date: laterOf(
+      laterOf(draft.start_date ?? from, isOneTime ? from : null),
+      price.start_date,
+    ),
     end_date: end === null ? price.end_date : earlierOf(end, price.end_date),
     ...(draft.commitment ?? NO_COMMITMENT),
     metadata: draft.metadata ?? {},

@@ -1,56 +1,66 @@
-import { firstPeriod } from '../../../domain/time/billing-periods.ts';
-import type { Period } from '../../../domain/time/instant.ts';
-import type { Transaction } from '../../../postgres/client.ts';
+import { decimal } from '../../../domain/money.ts';
+import { moveSubscription } from '../../../domain/states/subscription.ts';
+import { assertOpeningPaid, openingStatus } from '../../../domain/subscription/activation.ts';
+import { dueAt } from '../../../domain/subscription/due.ts';
+import type { Scope, Transaction } from '../../../postgres/client.ts';
+import type { OutboxEvent } from '../../../postgres/tables/outbox.ts';
 import type { CouponAssociation } from '../../../schemas/coupon.ts';
 import type { Customer } from '../../../schemas/customer.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { BilledLine } from '../computing/billing-sources.ts';
 import { computeInvoices, onlyComputed } from '../computing/compute-invoices.ts';
-import type { InvoiceTarget } from '../computing/invoice-target.ts';
-import { issueInvoices, type ConcernedInvoice } from '../computing/write-invoices.ts';
+import { openingTarget } from '../computing/targets.ts';
+import { invoiceEvent, issueInvoices, type ConcernedInvoice } from '../computing/write-invoices.ts';
+import { insertInvoiceLines, insertInvoices } from '../records/invoice-repository.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { ownedOverride, type NewTaxOverride } from './tax-overrides.ts';
-import type { NewSubscription } from '../records/subscription-repository.ts';
 
 export interface NewlyOpened {
-  readonly draft: NewSubscription;
+  /** With the status that it has once its opening invoice is paid: trialing or active. */
+  readonly subscription: SubscriptionRow;
   readonly customer: Customer;
-  readonly lines: readonly BilledLine[];
-  readonly coupons: readonly CouponAssociation[];
-  readonly taxes: readonly NewTaxOverride[];
-  readonly trial: Period | null;
   readonly at: string;
+  /** What a new subscription is charged by, before it is stored. Absent: stored already. */
+  readonly unstored?: {
+    readonly lines: readonly BilledLine[];
+    readonly coupons: readonly CouponAssociation[];
+    readonly taxes: readonly NewTaxOverride[];
+  };
 }
 
 /**
  * The opening invoice of a new subscription: the advances of its first period, or a trial's preview at 0,
- * issued at once (billing 3.1, 10.4). Null if there are no advances or the start is in the future
- * (19.1). Reads no usage and writes only the invoice number.
+ * issued at once (billing 3.1, 10.4). Null if there are no advances, for a draft, and for a start in the
+ * future (10.5, 19.1). Reads no usage and writes only the invoice number.
  */
 export async function openingInvoice(
   tx: Transaction,
   deps: BillingDeps,
   caller: Caller,
-  { draft, customer, lines, coupons, taxes, trial, at }: NewlyOpened,
+  { subscription, customer, at, unstored }: NewlyOpened,
 ): Promise<ConcernedInvoice | null> {
-  if (trial === null && draft.start_date > at) return null;
-  const subscription: SubscriptionRow = { ...draft, version: 1 };
-  const target = openingTarget(subscription, trial);
+  if (subscription.subscription_status === 'draft' || !hasBegun(subscription, at)) return null;
+  const { id } = subscription;
   const options = {
     at,
     user_id: caller.user_id,
-    lines: new Map([[draft.id, lines]]),
-    coupons: new Map([[draft.id, coupons]]),
-    taxes: taxes.map(ownedOverride),
+    ...(unstored === undefined
+      ? {}
+      : {
+          lines: new Map([[id, unstored.lines]]),
+          coupons: new Map([[id, unstored.coupons]]),
+          taxes: unstored.taxes.map(ownedOverride),
+        }),
   };
+  const target = openingTarget(subscription);
   const computed = onlyComputed(await computeInvoices(deps, tx, caller.scope, [target], options));
   if (computed.lines.length === 0) return null;
   const first = {
     ...computed,
     subscription,
     customer,
-    terms: draft,
+    terms: subscription,
     invoice: { ...computed.invoice, billing_sequence: 1 },
   };
   if (first.invoice.invoice_status === 'SKIPPED') return first;
@@ -58,15 +68,53 @@ export async function openingInvoice(
   return issued!;
 }
 
-function openingTarget(subscription: SubscriptionRow, trial: Period | null): InvoiceTarget {
-  const opening = firstPeriod(subscription)!;
-  return {
-    subscription,
-    billing_reason: trial === null ? 'SUBSCRIPTION_CREATE' : 'SUBSCRIPTION_TRIAL_START',
-    period: trial ?? opening,
-    proration_behavior: subscription.proration_behavior,
-    covers: { closing: null, opening },
-    invoice: null,
-    finalize_after: null,
-  };
+const hasBegun = (subscription: Pick<SubscriptionRow, 'current_period_start'>, at: string) =>
+  subscription.current_period_start <= at;
+
+/** The fields that the opening of a subscription decides (billing 10.3, 10.4, 19.1). */
+export type Opened = Pick<
+  SubscriptionRow,
+  'subscription_status' | 'last_billing_sequence' | 'due_at'
+>;
+
+/** The subscription after its opening invoice. Refuses an unpaid one with `error_if_incomplete`. */
+export function opened(
+  how: 'create' | 'activate',
+  subscription: Omit<SubscriptionRow, 'version'>,
+  opening: ConcernedInvoice | null,
+  at: string,
+): Opened {
+  const { subscription_status } = subscription;
+  const last_billing_sequence = opening?.invoice.billing_sequence ?? 0;
+  if (subscription_status === 'draft')
+    return { subscription_status, last_billing_sequence, due_at: null };
+  // For a start in the future, the billing run opens the subscription at the start.
+  if (!hasBegun(subscription, at))
+    return {
+      subscription_status,
+      last_billing_sequence,
+      due_at: subscription.current_period_start,
+    };
+  if (subscription_status === 'trialing')
+    return { subscription_status, last_billing_sequence, due_at: dueAt(subscription) };
+  const status = openingStatus(subscription, decimal(opening?.invoice.amount_due ?? '0'), false);
+  assertOpeningPaid(subscription, status);
+  const moved = moveSubscription(how === 'create' ? null : 'draft', `${how}_${status}`);
+  const next = { ...subscription, subscription_status: moved };
+  return { subscription_status: moved, last_billing_sequence, due_at: dueAt(next) };
+}
+
+/** Writes the opening invoice; returns the notification of its issue, if it is issued. */
+export async function writeOpening(
+  tx: Transaction,
+  scope: Scope,
+  subscription: SubscriptionRow,
+  opening: ConcernedInvoice | null,
+): Promise<(OutboxEvent & { readonly scope: Scope })[]> {
+  if (opening === null) return [];
+  await insertInvoices(tx, [opening.invoice]);
+  await insertInvoiceLines(tx, opening.lines);
+  return opening.invoice.invoice_status === 'FINALIZED'
+    ? [invoiceEvent('invoice.update.finalized', scope, { ...opening, subscription })]
+    : [];
 }

@@ -3,11 +3,15 @@ import { moveSubscription } from '../../../domain/states/subscription.ts';
 import { openingStatus } from '../../../domain/subscription/activation.ts';
 import { cancelledAt, dueEnd } from '../../../domain/subscription/cancellation.ts';
 import { dueAction, dueAt } from '../../../domain/subscription/due.ts';
-import { scheduleAfterTrial } from '../../../domain/subscription/schedule.ts';
-import { firstPeriod } from '../../../domain/time/billing-periods.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { InvoiceTarget } from '../computing/invoice-target.ts';
-import { cycleTarget, graceEnd, periodAfter } from '../computing/targets.ts';
+import {
+  cycleTarget,
+  graceEnd,
+  openingTarget,
+  periodAfter,
+  trialEndTarget,
+} from '../computing/targets.ts';
 
 /** One step of a subscription in time. */
 export interface Advance {
@@ -60,20 +64,11 @@ function runningPeriod({ current_period_start, current_period_end }: Subscriptio
   return { start: current_period_start, end: current_period_end };
 }
 
-/** A future start has been reached: the opening invoice (billing 19.1). */
+/** A future start has been reached: the opening invoice, or the preview of the trial (billing 19.1, 10.4). */
 function opening(subscription: SubscriptionRow): Advance {
-  const period = runningPeriod(subscription);
   return {
     subscription,
-    target: {
-      subscription,
-      billing_reason: 'SUBSCRIPTION_CREATE',
-      period,
-      proration_behavior: subscription.proration_behavior,
-      covers: { closing: null, opening: period },
-      invoice: null,
-      finalize_after: null,
-    },
+    target: openingTarget(subscription),
     isIssuedAtOnce: true,
     isWrittenEmpty: false,
     // The subscription was active before it began; a payment that fails later does not revert that (10.3).
@@ -114,32 +109,17 @@ function trialEnd(subscription: SubscriptionRow): Advance {
   const none = { subscription, isIssuedAtOnce: true, isWrittenEmpty: false };
   if (end !== null) return { ...none, target: null, after: () => endedAt(subscription, end) };
 
-  const schedule = scheduleAfterTrial(subscription, trial_end);
-  const period = firstPeriod(schedule)!;
-  const paid: SubscriptionRow = {
-    ...subscription,
-    billing_anchor: schedule.billing_anchor,
-    current_period_start: period.start,
-    current_period_end: period.end,
-  };
+  const target = trialEndTarget(subscription);
   return {
     ...none,
-    target: {
-      subscription: paid,
-      billing_reason: 'SUBSCRIPTION_TRIAL_END',
-      period: { start: period.start, end: period.end },
-      proration_behavior: subscription.proration_behavior,
-      covers: { closing: null, opening: period },
-      invoice: null,
-      finalize_after: null,
-    },
+    target,
     after: (amountDue) => {
       const status = openingStatus(subscription, decimal(amountDue), false);
       const subscription_status = moveSubscription(
         subscription.subscription_status,
         status === 'active' ? 'convert_active' : 'convert_incomplete',
       );
-      return withDue({ ...paid, subscription_status });
+      return withDue({ ...target.subscription, subscription_status });
     },
   };
 }

@@ -2,11 +2,13 @@ import { IdParams } from '../../../schemas/primitives.ts';
 import { pageOf } from '../../../schemas/search.ts';
 import { CancelledSubscription, Subscription } from '../../../schemas/subscription-answers.ts';
 import {
+  ActivateSubscriptionBody,
   CancelSubscriptionBody,
   CreateSubscriptionBody,
 } from '../../../schemas/subscription-requests.ts';
 import { SubscriptionSearch } from '../../../schemas/subscription.ts';
 import { route } from '../../conventions/route.ts';
+import { activateSubscription } from './activate-subscription.ts';
 import { cancelSubscription } from './cancel-subscription.ts';
 import { cancelledAnswer } from './cancelled-answer.ts';
 import { createSubscription } from './create-subscription.ts';
@@ -56,6 +58,21 @@ export const subscriptionRoutes = [
     status: 200,
     answer: Subscription,
     handler: ({ deps, scope, params }) => readSubscription(deps, scope, params.id),
+  }),
+  route({
+    method: 'POST',
+    path: '/subscriptions/{id}/activate',
+    summary: 'Activate a draft subscription',
+    permission: 'subscription:write',
+    params: IdParams,
+    body: ActivateSubscriptionBody,
+    status: 200,
+    answer: Subscription,
+    handler: (call) =>
+      call.deps.pool.begin(async (tx) => {
+        await activateSubscription(tx, call.deps, call, call.params.id, call.body);
+        return await createdSubscription(tx, call.scope, call.params.id);
+      }),
   }),
   route({
     method: 'POST',

@@ -1,4 +1,5 @@
 import { refuseUsageRatedTwice } from '../../../domain/pricing/filter-values.ts';
+import { haveSameTerms } from '../../../domain/pricing/price-version.ts';
 import { planPriceSync, type SyncedLine } from '../../../domain/subscription/price-sync.ts';
 import { laterOf } from '../../../domain/time/instant.ts';
 import { isoTime } from '../../../platform/clock.ts';
@@ -87,7 +88,7 @@ export async function syncSubscription(
   const lines = await withPrices(tx, scope, await lineItemsOf(tx, scope, [id]));
   const sync = planPriceSync(
     prices.toReversed(),
-    lines.map(syncedLine),
+    lines.map((line) => syncedLine(line, prices)),
     {
       ...subscription,
       cadence: subscription,
@@ -193,13 +194,22 @@ async function passCouponsOn(
   }
 }
 
-const syncedLine = (line: BilledLine): SyncedLine => ({
-  id: line.id,
-  price_id: line.price_id,
-  parent_price_id: line.price.parent_price_id,
-  entity_type: line.entity_type,
-  end_date: line.end_date,
-});
+/**
+ * A price of the subscription that overrides none of the plan's terms, only the quantity, follows the plan's
+ * price; one with terms of its own stays (billing 2.8, 10.1).
+ */
+function syncedLine(line: BilledLine, planPrices: readonly PriceRow[]): SyncedLine {
+  const { price, id, entity_type, end_date } = line;
+  const { parent_price_id } = price;
+  if (price.entity_type !== 'SUBSCRIPTION')
+    return { id, price_id: price.id, parent_price_id, entity_type, end_date };
+  const same = planPrices.find(
+    (version) => version.parent_price_id === parent_price_id && haveSameTerms(version, price),
+  );
+  return same === undefined
+    ? { id, price_id: price.id, parent_price_id, entity_type: 'subscription', end_date }
+    : { id, price_id: same.id, parent_price_id, entity_type, end_date };
+}
 
 /** Start of the oldest period that is not finalized: nothing before it changes. */
 async function openFrom(

@@ -1,6 +1,7 @@
 import { invalidField } from '../../../domain/errors.ts';
 import { validateCollection } from '../../../domain/subscription/activation.ts';
 import { paymentTermDays } from '../../../domain/invoicing/due-date.ts';
+import { validateAnchor, validateDates } from '../../../domain/subscription/create-rules.ts';
 import { billingAnchor } from '../../../domain/time/billing-anchor.ts';
 import type { BillingSchedule } from '../../../domain/time/billing-periods.ts';
 import type { CreateSubscriptionBody } from '../../../schemas/subscription-requests.ts';
@@ -25,8 +26,7 @@ export function subscriptionTerms(
 
 function schedule(body: CreateSubscriptionBody, timezone: string, now: string): BillingSchedule {
   const start_date = body.start_date ?? now;
-  if (body.end_date && body.end_date <= start_date)
-    throw invalidField('end_date', 'must be after the start');
+  validateDates(start_date, body.end_date ?? null);
   const rhythm = {
     start_date,
     end_date: body.end_date ?? null,
@@ -43,10 +43,8 @@ function schedule(body: CreateSubscriptionBody, timezone: string, now: string): 
 export function refuseContradictions(body: CreateSubscriptionBody): void {
   if (!body.customer_id && !body.external_customer_id)
     throw invalidField('customer_id', 'is required, or external_customer_id is');
-  if (body.start_date && body.end_date && body.end_date <= body.start_date)
-    throw invalidField('end_date', 'must be after start_date');
-  if (body.billing_anchor && body.billing_cycle === 'calendar')
-    throw invalidField('billing_anchor', 'is for the billing cycle anniversary only');
+  if (body.start_date) validateDates(body.start_date, body.end_date ?? null);
+  validateAnchor(body.billing_cycle ?? 'anniversary', body.billing_anchor ?? null);
   if (differ(body.customer_timezone, body.timezone))
     throw invalidField('customer_timezone', 'differs from timezone, which is the same field');
   if (differ(body.trial_period, body.trial_period_days))

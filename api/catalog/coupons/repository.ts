@@ -82,6 +82,7 @@ const associations = tableOf<CouponAssociationRow>({
 });
 
 export const insertCouponAssociation = associations.insert;
+export const updateCouponAssociationRow = associations.change;
 
 export async function findCouponAssociation(
   db: Db,

@@ -300,13 +300,97 @@ describe('201', () => {
     expect(read.line_items[1].price_id).not.toBe(calls.id);
   });
 
-  test('only another quantity: the plan price stays; 0 is a quantity', async () => {
+  test("only another quantity: a price of the subscription with the plan's terms; 0 is a quantity", async () => {
     const { body, base } = await sold();
     const created = (
       await post(body({ override_line_items: [{ price_id: base.id, quantity: 0 }] }))
     ).body;
-    expect(created.line_items[0]).toMatchObject({ price_id: base.id, quantity: '0' });
+    expect(created.line_items[0].quantity).toBe('0');
     expect(created.latest_invoice).toMatchObject({ invoice_status: 'SKIPPED', total: '0' });
+    const [line] = (await api.get(`/v1/subscriptions/${created.id}`)).body.line_items;
+    expect(line.price).toMatchObject({
+      entity_type: 'SUBSCRIPTION',
+      parent_price_id: base.id,
+      amount: '120',
+    });
+  });
+
+  test('a price of its own: in the currency of the subscription, of the subscription', async () => {
+    const { meter, customer } = await sold();
+    const fee = {
+      type: 'FIXED',
+      billing_model: 'FLAT_FEE',
+      billing_period: 'MONTHLY',
+      invoice_cadence: 'ADVANCE',
+      price_unit_type: 'FIAT',
+      amount: '7.5',
+      display_name: 'Extra',
+    };
+    const calls = {
+      ...fee,
+      type: 'USAGE',
+      invoice_cadence: 'ARREAR',
+      meter_id: meter.id,
+      filter_values: { region: ['eu'] },
+      display_name: 'EU calls',
+    };
+    const plan = await catalog.plan();
+    const base = await catalog.fixed(plan, '1');
+    const created = await catalog.subscribe(customer, plan, {
+      start_date: START,
+      line_items: [{ price: fee, quantity: 2 }, { price: calls }, { price_id: base.id }],
+    });
+    expect(created.latest_invoice.total).toBe('17');
+    const read = (await api.get(`/v1/subscriptions/${created.id}`)).body;
+    expect(read.line_items).toMatchObject([
+      {},
+      {
+        display_name: 'Extra',
+        entity_type: 'subscription',
+        quantity: '2',
+        price: { entity_type: 'SUBSCRIPTION', entity_id: created.id, currency: 'usd' },
+      },
+      { display_name: 'EU calls', price: { filter_values: { region: ['eu'] } } },
+      { price_id: base.id },
+    ]);
+    const refused = (line: object) =>
+      api
+        .post('/v1/subscriptions', {
+          customer_id: customer.id,
+          plan_id: plan.id,
+          currency: 'usd',
+          billing_period: 'MONTHLY',
+          line_items: [line],
+        })
+        .then(({ status, body }) => [status, body.details?.[0]?.path]);
+    expect(await refused({})).toEqual([400, 'line_items[0].price_id']);
+    expect(await refused({ price: fee, price_id: base.id })).toEqual([
+      400,
+      'line_items[0].price_id',
+    ]);
+    expect(await refused({ price: { ...fee, amount: '-1' } })).toEqual([
+      400,
+      'line_items[0].price.amount',
+    ]);
+    expect(await refused({ price: { ...fee, billing_period: 'DAILY' } })).toEqual([
+      400,
+      'line_items[0].price',
+    ]);
+    expect(await refused({ price: { ...calls, meter_id: 'meter_none' } })).toEqual([
+      404,
+      'line_items[0].price',
+    ]);
+  });
+
+  test('a deleted price is not sold, also when the subscription begins before its end', async () => {
+    const { body, plan, meter, calls } = await sold();
+    await catalog
+      .usage(plan, meter, { display_name: 'New calls', filter_values: {} })
+      .catch(() => {});
+    await api.delete(`/v1/prices/${calls.id}`, {});
+    const { status, body: created } = await post(body());
+    expect(status).toBe(201);
+    expect(lines(created).map(([name]: string[]) => name)).toEqual(['Base', 'New calls']);
   });
 
   test('a price version that ends rates until then, the next one from there', async () => {
@@ -438,7 +522,7 @@ describe('400', () => {
     ${'a hierarchy'}               | ${{ inheritance: { parent_subscription_id: 'subs_0' } }}                       | ${'inheritance'}
     ${'a tax without a currency'}  | ${{ tax_rate_overrides: [{ tax_rate_code: 'x' }] }}                            | ${'tax_rate_overrides[0].currency'}
     ${'a checkout'}                | ${{ checkout: { payment_provider: 'razorpay' } }}                              | ${'checkout'}
-    ${'a draft'}                   | ${{ subscription_status: 'draft' }}                                            | ${'subscription_status'}
+    ${'a status that follows'}     | ${{ subscription_status: 'paused' }}                                           | ${'subscription_status'}
   `('$name', async ({ more, path }) => {
     const { body } = await sold();
     const answer = await post(body(more));

@@ -136,6 +136,20 @@ describe('price sync', () => {
     expect(preview.body).toMatchObject({ subtotal: '200', total_discount: '100', total: '100' });
   });
 
+  test('terms of the subscription stay: the price that they override gets no line beside them', async () => {
+    const plan = await catalog.plan();
+    const price = await catalog.fixed(plan, '10');
+    const subscription = await catalog.subscribe(await catalog.customer(), plan, {
+      override_line_items: [{ price_id: price.id, amount: '7' }],
+    });
+    await sync(plan);
+    await api.put(`/v1/prices/${price.id}`, { amount: '20' });
+    await sync(plan);
+    expect(await linesOf(subscription)).toHaveLength(1);
+    const preview = await api.post('/v1/invoices/preview', { subscription_id: subscription.id });
+    expect(preview.body.subtotal).toBe('7');
+  });
+
   test('a name that is only the price name follows the price', async () => {
     const plan = await catalog.plan();
     const price = await catalog.fixed(plan, '10', { display_name: 'Base' });

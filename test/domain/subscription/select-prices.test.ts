@@ -13,6 +13,7 @@ const cadence = (text: string) => {
 };
 const price = (id: string, period: string, more: Partial<SelectablePrice> = {}) => ({
   id,
+  parent_price_id: id,
   currency: 'usd',
   start_date: null,
   end_date: null,
@@ -50,14 +51,18 @@ describe('the prices that a new subscription takes', () => {
     price('begins_later', 'QUARTERLY', { start_date: '2027-01-01T00:00:00.000Z' }),
   ];
   const select = (more: object = {}) =>
-    selectPlanPrices(plan, {
-      currency: 'usd',
-      cadence: cadence('QUARTERLY'),
-      start: START,
-      end: null,
-      include_price_ids: null,
-      ...more,
-    }).map(({ id }) => id);
+    selectPlanPrices(
+      plan,
+      {
+        currency: 'usd',
+        cadence: cadence('QUARTERLY'),
+        start: START,
+        end: null,
+        include_price_ids: null,
+        ...more,
+      },
+      START,
+    ).map(({ id }) => id);
 
   test('without a list: as long as the period, and one-time ones', () => {
     expect(select()).toEqual(['quarter', 'three_months', 'once', 'ends_later', 'begins_later']);
@@ -67,6 +72,30 @@ describe('the prices that a new subscription takes', () => {
   });
   test('a list selects what it names, in the order of the plan, shorter ones too', () => {
     expect(select({ include_price_ids: ['month', 'quarter'] })).toEqual(['quarter', 'month']);
+  });
+  test('a back-dated subscription takes replaced versions, and no price that was deleted', () => {
+    const [ended, asked] = ['2026-04-01T00:00:00.000Z', '2026-05-01T00:00:00.000Z'];
+    const lineage = { parent_price_id: 'v1' };
+    const prices = [
+      price('v1', 'MONTHLY', { ...lineage, end_date: ended }),
+      price('v2', 'MONTHLY', { ...lineage, start_date: ended }),
+      price('deleted', 'MONTHLY', { end_date: ended }),
+      price('ends_later', 'MONTHLY', { end_date: '2026-05-01T00:00:00.001Z' }),
+    ];
+    const named = (include_price_ids: string[] | null) =>
+      selectPlanPrices(
+        prices,
+        {
+          currency: 'usd',
+          cadence: cadence('MONTHLY'),
+          start: START,
+          end: null,
+          include_price_ids,
+        },
+        asked,
+      ).map(({ id }) => id);
+    expect(named(null)).toEqual(['v1', 'v2', 'ends_later']);
+    expect(() => named(['deleted'])).toThrow('include_price_ids[0]');
   });
   test('an empty list selects none', () => expect(select({ include_price_ids: [] })).toEqual([]));
   test.each(['unknown', 'ended', 'euro'])('a list that names %s is refused', (id) => {

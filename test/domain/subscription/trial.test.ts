@@ -1,6 +1,7 @@
 import { SUBSCRIPTION_STATUSES } from '../../../schemas/words.ts';
 import {
   moveTrialEnd,
+  trialFrom,
   trialWindow,
   type TrialRequest,
 } from '../../../domain/subscription/trial.ts';
@@ -100,4 +101,25 @@ describe('moving the end of a trial (billing 10.4)', () => {
       expect(refusal.message).toContain(subscription_status);
     },
   );
+});
+
+describe('the trial of a draft (billing 10.5)', () => {
+  const trialOf = (from: string, to: string, zone = 'UTC') =>
+    trialFrom('2026-03-20T09:00:00.000Z', {
+      trial_start: from,
+      trial_end: to,
+      customer_timezone: zone,
+    });
+  test.each`
+    why                                  | from                          | to                            | zone               | end
+    ${'as many days'}                    | ${'2026-01-01T00:00:00.000Z'} | ${'2026-01-15T00:00:00.000Z'} | ${'UTC'}           | ${'2026-04-03T09:00:00.000Z'}
+    ${'days of the zone, of 23 hours'}   | ${'2026-01-01T00:00:00.000Z'} | ${'2026-01-15T00:00:00.000Z'} | ${'Europe/Berlin'} | ${'2026-04-03T08:00:00.000Z'}
+    ${'no whole days: as long in hours'} | ${'2026-01-01T00:00:00.000Z'} | ${'2026-01-01T06:00:00.000Z'} | ${'UTC'}           | ${'2026-03-20T15:00:00.000Z'}
+  `('$why', ({ from, to, zone, end }) => {
+    expect(trialOf(from, to, zone)).toEqual({ start: '2026-03-20T09:00:00.000Z', end });
+  });
+  test('without a trial there is none', () => {
+    const none = { trial_start: null, trial_end: null, customer_timezone: 'UTC' };
+    expect(trialFrom(start, none)).toBe(null);
+  });
 });

@@ -1,0 +1,180 @@
+import { invalidOperation } from '../../../domain/errors.ts';
+import { associationWindow } from '../../../domain/invoicing/coupon-association.ts';
+import { validateDates } from '../../../domain/subscription/create-rules.ts';
+import { scheduleAfterTrial, trialWithin } from '../../../domain/subscription/schedule.ts';
+import { trialFrom } from '../../../domain/subscription/trial.ts';
+import { billingAnchor } from '../../../domain/time/billing-anchor.ts';
+import type { BillingSchedule } from '../../../domain/time/billing-periods.ts';
+import { laterOf } from '../../../domain/time/instant.ts';
+import { grantStart } from '../../../domain/wallet/grant-schedule.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import { failpoint } from '../../../platform/failpoint.ts';
+import { inScope, type Transaction } from '../../../postgres/client.ts';
+import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
+import type { ActivateSubscriptionBody } from '../../../schemas/subscription-requests.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import {
+  findCouponAssociationsOf,
+  updateCouponAssociationRow,
+} from '../../catalog/coupons/repository.ts';
+import {
+  findCreditGrantsOf,
+  updateCreditGrantRow,
+} from '../../catalog/credit-grants/repository.ts';
+import { findTaxAssociationsOf, updateTaxAssociationRow } from '../../catalog/taxes/repository.ts';
+import { changed, type Caller } from '../../conventions/record.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { withPrices, type BilledLine } from '../computing/billing-sources.ts';
+import { subscriptionSnapshot } from '../records/subscription-notification.ts';
+import {
+  changeSubscription,
+  lineItemsOf,
+  lockSubscription,
+} from '../records/subscription-repository.ts';
+import { customerOf, runningPeriod } from './create-subscription.ts';
+import { opened, openingInvoice, writeOpening } from './opening-invoice.ts';
+
+/**
+ * Begins a draft at `start_date`: its anchor, periods, line items, coupons, grants, taxes and trial are
+ * counted from there, and its opening invoice is issued (billing 10.5). Refuses a subscription that is not a
+ * draft.
+ */
+export async function activateSubscription(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+  { start_date }: ActivateSubscriptionBody,
+): Promise<void> {
+  const { scope } = caller;
+  const at = isoTime(deps.clock.now());
+  const draft = await lockSubscription(tx, scope, id);
+  if (draft.subscription_status !== 'draft')
+    throw invalidOperation(
+      `Only a draft can be activated; this subscription is ${draft.subscription_status}.`,
+      'subscription_status',
+    );
+  const customer = await customerOf(tx, caller, draft);
+  const begun = begunAt(draft, start_date);
+  await moveLines(tx, caller, draft, begun, at);
+  await moveTerms(tx, deps, caller, draft, begun);
+  const opening = await openingInvoice(tx, deps, caller, { subscription: begun, customer, at });
+  const subscription = await changeSubscription(tx, scope, id, {
+    start_date: begun.start_date,
+    billing_anchor: begun.billing_anchor,
+    trial_start: begun.trial_start,
+    trial_end: begun.trial_end,
+    current_period_start: begun.current_period_start,
+    current_period_end: begun.current_period_end,
+    ...opened('activate', begun, opening, at),
+    ...changed(deps, caller),
+  });
+  const issued = await writeOpening(tx, scope, subscription, opening);
+  await writeOutboxEvents(tx, [
+    {
+      scope,
+      event_type: 'subscription.activated',
+      payload: { subscription: subscriptionSnapshot(subscription, customer) },
+    },
+    ...issued,
+  ]);
+  failpoint('api.activate_subscription.before_commit');
+}
+
+/** The draft as a subscription that begins at `start`, trialing or active. */
+function begunAt(draft: SubscriptionRow, start: string): SubscriptionRow {
+  validateDates(start, draft.end_date);
+  const isOwnAnchor =
+    draft.billing_cycle === 'anniversary' && draft.billing_anchor !== draft.start_date;
+  const rhythm = {
+    ...draft,
+    start_date: start,
+    billing_anchor: isOwnAnchor ? draft.billing_anchor : null,
+  };
+  const schedule: BillingSchedule & SubscriptionRow = {
+    ...rhythm,
+    billing_anchor: billingAnchor(rhythm),
+  };
+  const whole = trialFrom(start, draft);
+  const trial = whole === null ? null : trialWithin(whole, draft.end_date);
+  return {
+    ...schedule,
+    ...runningPeriod(schedule, trial),
+    subscription_status: trial === null ? 'active' : 'trialing',
+  };
+}
+
+/** Lines that begin with the draft begin with the subscription; one-time fees with its paid service. */
+async function moveLines(
+  tx: Transaction,
+  { scope, user_id }: Caller,
+  draft: SubscriptionRow,
+  begun: SubscriptionRow,
+  at: string,
+): Promise<void> {
+  for (const line of await withPrices(tx, scope, await lineItemsOf(tx, scope, [draft.id]))) {
+    const { start_date, end_date } = movedWindow(line, draft, begun);
+    await tx`
+      update subscription_line_items
+         set start_date = ${start_date}, end_date = ${end_date},
+             updated_at = ${at}, updated_by = ${user_id}
+       where ${inScope(tx, scope)} and id = ${line.id}`;
+  }
+}
+
+function movedWindow(line: BilledLine, draft: SubscriptionRow, begun: SubscriptionRow) {
+  const isOneTime = line.billing_period === 'ONETIME';
+  const firstOf = (subscription: SubscriptionRow) =>
+    isOneTime ? (subscription.trial_end ?? subscription.start_date) : subscription.start_date;
+  const first = firstOf(begun);
+  const isMoved = line.start_date <= firstOf(draft) || line.start_date < first;
+  const start_date = isMoved ? laterOf(first, line.price.start_date) : line.start_date;
+  const end_date = line.end_date === null ? null : laterOf(line.end_date, start_date);
+  return { start_date, end_date };
+}
+
+/** Coupons, grants and taxes that begin with the draft begin with the subscription. */
+async function moveTerms(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  draft: SubscriptionRow,
+  begun: SubscriptionRow,
+): Promise<void> {
+  const { scope } = caller;
+  const { id, start_date } = draft;
+  for (const association of await findCouponAssociationsOf(tx, scope, [id])) {
+    if (association.start_date !== start_date) continue;
+    const windowOn = (subscription: SubscriptionRow, end: string | null) =>
+      associationWindow(association.coupon!, paidFrom(subscription), subscription.start_date, end);
+    const isOwnEnd = association.end_date !== windowOn(draft, null).end_date;
+    await updateCouponAssociationRow(tx, scope, association.id, {
+      ...windowOn(begun, isOwnEnd ? association.end_date : null),
+      ...changed(deps, caller),
+    });
+  }
+  const before = grantStart(draft).start_date;
+  const grants = await findCreditGrantsOf(tx, scope, 'subscription_id', [id]);
+  for (const grant of grants.filter((found) => found.start_date === before)) {
+    const start = grantStart(begun);
+    const anchor =
+      grant.credit_grant_anchor === before ? start.credit_grant_anchor : grant.credit_grant_anchor;
+    await updateCreditGrantRow(tx, scope, grant.id, {
+      start_date: start.start_date,
+      credit_grant_anchor: anchor,
+      ...changed(deps, caller),
+    });
+  }
+  for (const tax of await findTaxAssociationsOf(tx, scope, 'subscription', [id]))
+    if (tax.start_date === start_date)
+      await updateTaxAssociationRow(tx, scope, tax.id, {
+        start_date: begun.start_date,
+        ...changed(deps, caller),
+      });
+}
+
+/** A trial is never billed: it uses up none of the periods of a repeated coupon. */
+const paidFrom = (subscription: SubscriptionRow): BillingSchedule =>
+  subscription.trial_end === null
+    ? subscription
+    : scheduleAfterTrial(subscription, subscription.trial_end);

@@ -1,0 +1,168 @@
+import { startBillingWorld, type BillingWorld } from '../support/billing-world.ts';
+import { completeBackfills } from '../support/usage-oracle.ts';
+
+let world: BillingWorld;
+beforeAll(async () => {
+  world = await startBillingWorld();
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  world.api.clock.set('2026-03-10T00:00:00.000Z');
+  await world.api.pool`update subscriptions set due_at = null`;
+});
+
+const day = (text: string) => `${text}T00:00:00.000Z`;
+
+/** A plan of 100 in advance, 10 in arrears, 30 once in arrears, and calls at 0.5. */
+async function trialing(more: object = {}) {
+  const { catalog } = world;
+  const plan = await catalog.plan();
+  const meter = await catalog.meter();
+  await catalog.fixed(plan, '100', { display_name: 'Base' });
+  await catalog.fixed(plan, '10', { display_name: 'Support', invoice_cadence: 'ARREAR' });
+  await catalog.fixed(plan, '30', {
+    display_name: 'Setup',
+    invoice_cadence: 'ARREAR',
+    billing_period: 'ONETIME',
+  });
+  await catalog.usage(plan, meter, { display_name: 'Calls', amount: '0.5' });
+  await completeBackfills(world.api.pool);
+  const customer = await catalog.customer();
+  const subscription = await catalog.subscribe(customer, plan, {
+    start_date: day('2026-03-10'),
+    ...more,
+  });
+  return { meter, customer, subscription };
+}
+const rows = (invoice: any) =>
+  invoice.line_items.map(
+    (line: any) =>
+      `${line.display_name} ${line.quantity} ${line.amount} ${line.period_start.slice(5, 16)}..${line.period_end.slice(5, 16)}`,
+  );
+async function invoicesOf({ id }: { id: string }) {
+  const { body } = await world.api.post('/v1/invoices/search', { subscription_id: id });
+  return body.items
+    .sort((left: any, right: any) => left.billing_sequence - right.billing_sequence)
+    .map((invoice: any) => [invoice.billing_reason, invoice.invoice_status, ...rows(invoice)]);
+}
+const preview = async (subscription: { id: string }, more: object = {}) =>
+  (await world.api.post('/v1/invoices/preview', { subscription_id: subscription.id, ...more }))
+    .body;
+
+describe('a trial with a start in the future (billing 10.4)', () => {
+  test('is trialing from creation; its preview is issued when it begins', async () => {
+    const { subscription } = await trialing({
+      start_date: day('2026-03-20'),
+      trial_period_days: 5,
+    });
+    expect(subscription).toMatchObject({
+      subscription_status: 'trialing',
+      trial_end: day('2026-03-25'),
+      latest_invoice: null,
+    });
+    world.api.clock.set('2026-03-19T23:59:00.000Z');
+    expect(await world.close()).toEqual({ advanced: 0, invoices: 0, failed: 0 });
+    world.api.clock.set(day('2026-03-20'));
+    await world.close();
+    expect(await invoicesOf(subscription)).toEqual([
+      ['SUBSCRIPTION_TRIAL_START', 'FINALIZED', 'Base 1 0 03-20T00:00..03-25T00:00'],
+    ]);
+    world.api.clock.set(day('2026-03-25'));
+    await world.close();
+    expect((await invoicesOf(subscription))[1]).toEqual([
+      'SUBSCRIPTION_TRIAL_END',
+      'FINALIZED',
+      'Base 1 100 03-25T00:00..04-25T00:00',
+    ]);
+    expect((await world.api.get(`/v1/subscriptions/${subscription.id}`)).body).toMatchObject({
+      subscription_status: 'active',
+      billing_anchor: day('2026-03-25'),
+    });
+  });
+});
+
+describe('a trial of six hours with prorations', () => {
+  test('is followed by a full period, and a one-time fee in arrears is billed with it', async () => {
+    const { subscription, meter, customer } = await trialing({
+      trial_end: '2026-03-10T06:00:00.000Z',
+      proration_behavior: 'create_prorations',
+    });
+    await world.usage.use(meter, customer, '2026-03-10T05:00:00.000Z', '1000');
+    await world.usage.use(meter, customer, '2026-03-10T06:00:00.000Z', '4');
+    world.api.clock.set('2026-04-10T06:00:00.000Z');
+    await world.close();
+    expect(await invoicesOf(subscription)).toEqual([
+      ['SUBSCRIPTION_TRIAL_START', 'FINALIZED', 'Base 1 0 03-10T00:00..03-10T06:00'],
+      ['SUBSCRIPTION_TRIAL_END', 'FINALIZED', 'Base 1 100 03-10T06:00..04-10T06:00'],
+      [
+        'SUBSCRIPTION_CYCLE',
+        'DRAFT',
+        'Base 1 100 04-10T06:00..05-10T06:00',
+        'Support 1 10 03-10T06:00..04-10T06:00',
+        'Setup 1 30 03-10T06:00..03-10T06:00',
+        'Calls 4 2 03-10T06:00..04-10T06:00',
+      ],
+    ]);
+  });
+});
+
+describe('usage of a trial is never charged (billing 10.4)', () => {
+  test('the preview of a running trial is the invoice of its end', async () => {
+    const { subscription, meter, customer } = await trialing({ trial_period_days: 5 });
+    await world.usage.use(meter, customer, day('2026-03-11'), '1000');
+    const shown = await preview(subscription);
+    expect([shown.billing_reason, ...rows(shown)]).toEqual([
+      'SUBSCRIPTION_TRIAL_END',
+      'Base 1 100 03-15T00:00..04-15T00:00',
+    ]);
+    world.api.clock.set(day('2026-03-15'));
+    await world.close();
+    const [, billed] = await invoicesOf(subscription);
+    expect(billed).toEqual(['SUBSCRIPTION_TRIAL_END', 'FINALIZED', ...rows(shown)]);
+  });
+
+  test('no window shows it, before and after the trial has ended', async () => {
+    const { subscription, meter, customer } = await trialing({ trial_period_days: 5 });
+    await world.usage.use(meter, customer, day('2026-03-11'), '1000');
+    await world.usage.use(meter, customer, day('2026-03-16'), '2');
+    const within = { period_start: day('2026-03-10'), period_end: day('2026-03-14') };
+    const across = { period_start: day('2026-03-10'), period_end: day('2026-04-15') };
+    expect(rows(await preview(subscription, within))).toEqual([]);
+    world.api.clock.set(day('2026-03-15'));
+    await world.close();
+    expect(rows(await preview(subscription, across))).toContain(
+      'Calls 2 1 03-15T00:00..04-15T00:00',
+    );
+    const usage = await world.api.post('/v1/subscriptions/usage', {
+      subscription_id: subscription.id,
+      start_time: day('2026-03-10'),
+      end_time: day('2026-04-15'),
+    });
+    expect(usage.body.amount).toBe(1);
+  });
+
+  test('an invoice of the trial is refused', async () => {
+    const { subscription, customer } = await trialing({ trial_period_days: 5 });
+    const refused = await world.api.post('/v1/invoices', {
+      subscription_id: subscription.id,
+      customer_id: customer.id,
+      currency: 'usd',
+      period_start: day('2026-03-10'),
+      period_end: day('2026-03-15'),
+    });
+    expect(refused.status).toBe(400);
+  });
+
+  test('a trial that is cancelled charges nothing', async () => {
+    const { subscription, meter, customer } = await trialing({ trial_period_days: 5 });
+    await world.usage.use(meter, customer, day('2026-03-11'), '1000');
+    world.api.clock.set(day('2026-03-12'));
+    await world.api.post(`/v1/subscriptions/${subscription.id}/cancel`, {
+      cancellation_type: 'immediate',
+      cancel_immediately_inovice_policy: 'generate_invoice',
+    });
+    expect(await invoicesOf(subscription)).toHaveLength(1);
+    const window = { period_start: day('2026-03-10'), period_end: day('2026-03-14') };
+    expect((await preview(subscription, window)).subtotal).toBe('0');
+  });
+});
