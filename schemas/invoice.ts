@@ -8,7 +8,7 @@ import {
   INVOICE_TYPES,
 } from './invoice-requests.ts';
 import { Customer } from './customer.ts';
-import { decimalText, instant, recordFields } from './primitives.ts';
+import { decimalText, emptyWhenUnset, instant, recordFields, textOrEmpty } from './primitives.ts';
 import { searchSchemas } from './search.ts';
 import { EmbeddedSubscription } from './subscription.ts';
 
@@ -67,7 +67,7 @@ export const invoiceFields = {
   payment_status: z.enum(INVOICE_PAYMENT_STATUSES),
   currency: z.string(),
   description: z.string().nullable(),
-  billing_period: z.string().nullable(),
+  billing_period: textOrEmpty,
   billing_reason: z.enum(BILLING_REASONS).nullable(),
   billing_sequence: z.int().nullable(),
   subtotal: decimalText,
@@ -109,6 +109,9 @@ export type StoredWatermarks = Readonly<Record<string, string>>;
 /** A row of `invoices`: the returned fields, and the fields that only billing reads. */
 export type InvoiceRecord = z.infer<typeof StoredInvoice> & {
   readonly taxes: readonly AppliedTaxRecord[];
+  /** The caller sent the due date: computations keep it. */
+  readonly due_date_given: boolean;
+  readonly issue_date_given: boolean;
   readonly revision: number;
   readonly proration_behavior: 'create_prorations' | 'none';
   readonly meter_version_ids: string[];
@@ -125,10 +128,10 @@ export const invoiceLineFields = {
   subscription_id: z.string().nullable(),
   subscription_line_item_id: z.string().nullable(),
   kind: z.enum(['base', 'overage', 'true_up', 'credit']),
-  entity_type: z.string().nullable(),
+  entity_type: textOrEmpty,
   entity_id: z.string().nullable(),
   price_id: z.string().nullable(),
-  price_type: z.enum(['USAGE', 'FIXED']).nullable(),
+  price_type: emptyWhenUnset(z.enum(['USAGE', 'FIXED'])),
   price_unit: z.string().nullable(),
   price_unit_id: z.string().nullable(),
   price_unit_amount: decimalText.nullable(),

@@ -17,6 +17,8 @@ export interface InvoiceCoupon {
   readonly subscription_id: string | null;
   /** Not null means a line-level coupon of this line item. */
   readonly subscription_line_item_id: string | null;
+  /** The rows that a coupon of a one-off invoice discounts, as a line-level coupon; absent means every row. */
+  readonly invoice_line_item_ids?: ReadonlySet<string>;
   /** Window of the association, half-open. A null bound is open. */
   readonly start_date: string | null;
   readonly end_date: string | null;
@@ -131,7 +133,7 @@ export function applyCoupons(
 
 const isLineLevel = (coupon: InvoiceCoupon) =>
   coupon.kept === undefined
-    ? coupon.subscription_line_item_id !== null
+    ? coupon.subscription_line_item_id !== null || coupon.invoice_line_item_ids !== undefined
     : coupon.kept.level === 'line_item';
 
 /**
@@ -152,6 +154,7 @@ function inOrder(coupons: readonly InvoiceCoupon[]): InvoiceCoupon[] {
 function isDiscounted(line: InvoiceRow, coupon: InvoiceCoupon): boolean {
   if (line.kind === 'credit') return false;
   if (coupon.kept !== undefined) return coupon.kept.invoice_line_item_ids.has(line.id);
+  if (coupon.invoice_line_item_ids !== undefined) return coupon.invoice_line_item_ids.has(line.id);
   if (!overlaps(line.period_start, line.period_end, coupon.start_date, coupon.end_date)) {
     return false;
   }

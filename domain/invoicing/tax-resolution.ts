@@ -76,7 +76,7 @@ export function resolveTaxes(
   };
 }
 
-const CUSTOMER_EXEMPT: TaxExemption = {
+export const CUSTOMER_EXEMPT: TaxExemption = {
   reason: 'The customer is exempt from tax.',
   reason_code: 'customer_exempt',
 };

@@ -65,7 +65,11 @@ describe('isolation', () => {
         const url = urlOf(route, world.foreign);
         if (url === null) continue;
         const body = route.method === 'GET' ? undefined : (world.bodies[name] ?? {});
-        const answer = await strangers[stranger]!.call(route.method, url, body);
+        const answer = await strangers[stranger]!.call(
+          route.method,
+          `${url}${world.queries[name] ?? ''}`,
+          body,
+        );
         if (answer.status !== 404)
           leaks.push(`${name}: ${answer.status} ${JSON.stringify(answer.body)}`);
       }

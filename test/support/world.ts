@@ -7,6 +7,8 @@ export interface World {
   readonly foreign: Readonly<Record<string, string>>;
   /** Bodies that pass validation, for routes whose `{}` would be a 400. */
   readonly bodies: Readonly<Record<string, object>>;
+  /** Queries without which a route is a 400. */
+  readonly queries: Readonly<Record<string, string>>;
   /** Calls that name records in their bodies. */
   readonly references: readonly (readonly [string, object])[];
   /** Search filters that name the records. */
@@ -225,6 +227,9 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/environments/{id}': environment_id,
       '/settings/{key}': 'invoice_config',
     },
+    queries: {
+      'POST /invoices/{id}/webhook/trigger': '?event_name=invoice.update.payment',
+    },
     bodies: {
       'POST /customers/{id}/erase': { reason: 'asked for' },
       'POST /meters/{id}/test': { event: { event_name: 'call', external_customer_id: 'acme' } },
@@ -251,6 +256,15 @@ export async function createWorld(api: TestApi): Promise<World> {
       'POST /plans/{id}/clone': { name: 'Copy', lookup_key: 'copy' },
     },
     references: [
+      [
+        'POST /v1/invoices',
+        {
+          customer_id: customer.id,
+          invoice_type: 'ONE_OFF',
+          currency: 'usd',
+          line_items: [{ amount: '5', quantity: '1' }],
+        },
+      ],
       ['POST /v1/events/corrections', { event_id: WORLD_EVENT_ID, reason: 'x' }],
       ['POST /v1/features', { name: 'x', type: 'metered', meter_id: meter.id }],
       ['POST /v1/features', { name: 'x', type: 'boolean', group_id: group.id }],

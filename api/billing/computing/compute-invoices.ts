@@ -232,7 +232,9 @@ function computeInvoice(
     {
       ...draft,
       invoice_status: moveInvoice(draft.invoice_status, isZero ? 'compute_zero' : 'compute_value'),
-      due_date: dueOn(issuedAt(target, options.at), subscription),
+      due_date: draft.due_date_given
+        ? draft.due_date
+        : dueOn(issuedAt(target, options.at), subscription),
       last_computed_at: options.at,
       meter_version_ids: [...new Set(versions)].sort(),
       usage_watermarks:

@@ -7,7 +7,7 @@ import type {
   InvoiceCoupon,
 } from '../../../domain/invoicing/coupons.ts';
 import { keptDiscounts } from '../../../domain/invoicing/draft-edits.ts';
-import type { CouponAssociation } from '../../../schemas/coupon.ts';
+import type { Coupon, CouponAssociation } from '../../../schemas/coupon.ts';
 import type {
   CouponApplication,
   InvoiceLineRecord,
@@ -46,13 +46,19 @@ export const attachedCoupons = (
         },
   );
 
+/** A coupon that a discount may come from. */
+export type KnownCoupon = Pick<CouponAssociation, 'coupon_id' | 'coupon'> & {
+  readonly id: string | null;
+};
+
 /** The discounts of a computed invoice as stored; a discount that existed before keeps its id. */
 export function applicationRecords(
   deps: Pick<BillingDeps, 'ids'>,
   invoice: InvoiceRecord,
   applications: readonly ComputedApplication[],
   known: {
-    readonly coupons: readonly CouponAssociation[];
+    /** An id of null: a coupon that the invoice names, without an association. */
+    readonly coupons: readonly KnownCoupon[];
     readonly lines: readonly InvoiceLineRecord[];
     readonly standing: readonly CouponApplication[];
   },
@@ -61,10 +67,14 @@ export function applicationRecords(
     const before = known.standing.find(
       (record) =>
         record.coupon_association_id === application.coupon_association_id &&
+        record.coupon_id === application.coupon_id &&
         record.invoice_line_item_id === application.invoice_line_item_id,
     );
     const row = known.lines.find(({ id }) => id === application.invoice_line_item_id);
-    const association = known.coupons.find(({ id }) => id === application.coupon_association_id);
+    const association = known.coupons.find(
+      ({ id, coupon_id }) =>
+        id === application.coupon_association_id && coupon_id === application.coupon_id,
+    );
     return {
       id: before?.id ?? deps.ids.next('coupon_app'),
       tenant_id: invoice.tenant_id,
@@ -95,9 +105,34 @@ export function applicationRecords(
  * The discounts of an invoice that is issued unchanged: each keeps its amount (billing 17.6) and is
  * explained by the terms its coupon had.
  */
-export const standingDiscounts = ({ coupon_applications }: InvoiceRecord): InvoiceCoupon[] =>
-  keptDiscounts(coupon_applications, new Map()).map((discount, index) => {
+export const standingDiscounts = (
+  { coupon_applications }: Pick<InvoiceRecord, 'coupon_applications'>,
+  renamed: ReadonlyMap<string, string> = new Map(),
+): InvoiceCoupon[] =>
+  keptDiscounts(coupon_applications, renamed).map((discount, index) => {
     const { amount_off } = coupon_applications[index]!.coupon_snapshot;
     if (discount.type !== 'fixed' || typeof amount_off !== 'string') return discount;
     return { ...discount, amount_off, percentage_off: null };
   });
+
+/** The coupons of the discounts that an invoice has, as they were when they were applied. */
+export const standingCoupons = ({
+  coupon_applications,
+}: Pick<InvoiceRecord, 'coupon_applications'>): KnownCoupon[] =>
+  coupon_applications.map(({ coupon_id, coupon_association_id, coupon_snapshot }) => {
+    const { applied_to: _, line_item_id: __, price_id: ___, ...coupon } = coupon_snapshot;
+    return { id: coupon_association_id, coupon_id, coupon: coupon as unknown as Coupon };
+  });
+
+/**
+ * The coupons that a one-off invoice names, with their terms: they discount its rows again. `renamed` follows
+ * rows with new ids.
+ */
+export const namedCoupons = (
+  { coupon_applications }: Pick<InvoiceRecord, 'coupon_applications'>,
+  renamed: ReadonlyMap<string, string>,
+): InvoiceCoupon[] =>
+  standingDiscounts({ coupon_applications }, renamed).map(({ kept, ...coupon }) => ({
+    ...coupon,
+    ...(kept?.level === 'line_item' ? { invoice_line_item_ids: kept.invoice_line_item_ids } : {}),
+  }));

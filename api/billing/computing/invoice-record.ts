@@ -37,7 +37,9 @@ export function newInvoice(target: InvoiceTarget, id: string, computing: Computi
     period_start: period.start,
     period_end: period.end,
     due_date: null,
+    due_date_given: false,
     issue_date: at,
+    issue_date_given: false,
     finalized_at: null,
     paid_at: null,
     voided_at: null,
@@ -67,7 +69,7 @@ export function newInvoice(target: InvoiceTarget, id: string, computing: Computi
   };
 }
 
-const NO_AMOUNTS = {
+export const NO_AMOUNTS = {
   subtotal: '0',
   total: '0',
   total_discount: '0',

@@ -1,5 +1,6 @@
 import type { Transaction } from '../../../postgres/client.ts';
 import type { OutboxEvent } from '../../../postgres/tables/outbox.ts';
+import type { WebhookEventType } from '../../../schemas/webhooks/event-types.ts';
 import type { Scope } from '../../../postgres/client.ts';
 import type { Customer } from '../../../schemas/customer.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
@@ -39,11 +40,7 @@ export async function issueInvoices<Draft extends Settled & { readonly terms: Du
 
 /** The notification of an invoice in its current state. */
 export function invoiceEvent(
-  event_type:
-    | 'invoice.update'
-    | 'invoice.update.finalized'
-    | 'invoice.update.payment'
-    | 'invoice.update.voided',
+  event_type: Extract<WebhookEventType, `invoice.${string}`>,
   scope: Scope,
   {
     invoice,

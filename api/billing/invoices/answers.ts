@@ -90,6 +90,8 @@ function shown(record: InvoiceRecord) {
     proration_behavior: _____,
     finalize_after: __,
     stream_heads: ___,
+    due_date_given: ______,
+    issue_date_given: _______,
     meter_version_ids,
     usage_watermarks,
     ...fields

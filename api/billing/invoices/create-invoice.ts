@@ -26,6 +26,7 @@ import {
 } from '../records/invoice-repository.ts';
 import { cycleTarget } from '../computing/targets.ts';
 import { invoiceEvent } from '../computing/write-invoices.ts';
+import { keyReused } from './key-reused.ts';
 
 /**
  * The draft of a billing period, computed from the subscription. If the period has a draft, returns it, so
@@ -38,8 +39,12 @@ export async function createPeriodInvoice(
   body: CreateInvoiceBody,
 ): Promise<InvoiceRecord> {
   const { scope, user_id } = caller;
+  const { subscription_id } = body;
+  if (!subscription_id)
+    throw invalidField('subscription_id', 'is required on a SUBSCRIPTION invoice');
+  assertOfPeriod(body);
   return await runCommand<InvoiceRecord>(deps, 'subscription', async () => {
-    const subscription = await getSubscription(deps.pool, scope, body.subscription_id);
+    const subscription = await getSubscription(deps.pool, scope, subscription_id);
     const at = isoTime(deps.clock.now());
     const period = requestedPeriod(subscription, body, at);
     const existing = await existingInvoice(deps.pool, caller, subscription, period);
@@ -52,6 +57,24 @@ export async function createPeriodInvoice(
   });
 }
 
+/** Fields that a computed invoice takes from its subscription. */
+const COMPUTED_FIELDS = [
+  'line_items', 'coupons', 'invoice_coupons', 'line_item_coupons', 'tax_rates', 'tax_rate_overrides',
+] as const; // prettier-ignore
+
+function assertOfPeriod(body: CreateInvoiceBody): void {
+  if (body.billing_reason && body.billing_reason !== 'SUBSCRIPTION_CYCLE')
+    throw invalidField(
+      'billing_reason',
+      'a billing period is invoiced with reason SUBSCRIPTION_CYCLE',
+    );
+  for (const field of COMPUTED_FIELDS)
+    if (body[field]?.length)
+      throw invalidField(field, 'is computed from the subscription; leave it out');
+  if (body.issue_date)
+    throw invalidField('issue_date', 'is the time of the finalization; leave it out');
+}
+
 function requestedPeriod(
   subscription: SubscriptionRow,
   body: CreateInvoiceBody,
@@ -59,6 +82,10 @@ function requestedPeriod(
 ): Period {
   if (body.customer_id !== subscription.customer_id)
     throw invalidField('customer_id', 'is not the customer of the subscription');
+  if (body.billing_period && body.billing_period !== subscription.billing_period)
+    throw invalidField('billing_period', `the subscription is ${subscription.billing_period}`);
+  if (body.due_date && body.due_date < at)
+    throw invalidField('due_date', 'must not be in the past');
   if (body.currency !== subscription.currency)
     throw invalidField('currency', `the subscription is in ${subscription.currency}`);
   if (subscription.subscription_status === 'draft')
@@ -124,6 +151,9 @@ async function writeDraft(
     billing_sequence: subscription.last_billing_sequence,
     idempotency_key: body.idempotency_key || null,
     metadata: body.metadata ?? {},
+    ...(body.description ? { description: body.description } : {}),
+    ...(body.due_date ? { due_date: body.due_date, due_date_given: true } : {}),
+    invoice_pdf_url: body.invoice_pdf_url || null,
   };
   try {
     await insertInvoices(tx, [invoice]);
@@ -137,11 +167,3 @@ async function writeDraft(
   failpoint('api.create_invoice.before_commit');
   return invoice;
 }
-
-const keyReused = (): BillingError =>
-  new BillingError(
-    'conflict',
-    'idempotency_key_reused',
-    'This idempotency_key belongs to another invoice.',
-    [{ path: 'idempotency_key', code: 'already_exists', message: 'belongs to another invoice' }],
-  );

@@ -2,6 +2,9 @@ import { z } from 'zod';
 import {
   CreateInvoiceBody,
   PreviewInvoiceBody,
+  TriggeredWebhook,
+  TriggerWebhookQuery,
+  UpdateInvoiceBody,
   VoidInvoiceBody,
 } from '../../../schemas/invoice-requests.ts';
 import {
@@ -20,11 +23,14 @@ import { route } from '../../conventions/route.ts';
 import { invoiceAnswers, type InvoiceEmbeds } from './answers.ts';
 import { checkUsage } from './check-usage.ts';
 import { createPeriodInvoice } from './create-invoice.ts';
+import { createOneOffInvoice } from './create-one-off.ts';
 import { explainLine, explainLineAsText } from './explain-line.ts';
 import { listInvoices } from './list-invoices.ts';
 import { previewInvoice } from './preview-invoice.ts';
 import { computeInvoice, finalizeInvoice } from './recompute.ts';
 import { getInvoice } from '../records/invoice-repository.ts';
+import { triggerNotification } from './trigger-notification.ts';
+import { updateInvoice } from './update-invoice.ts';
 import { voidInvoice } from './void-invoice.ts';
 
 const LineParams = z.object({ id, line_id: id });
@@ -58,7 +64,7 @@ export const invoiceRoutes = [
   route({
     method: 'POST',
     path: '/invoices',
-    summary: 'Create the draft invoice of a billing period',
+    summary: 'Create a one-off invoice, or the draft of a billing period',
     permission: 'invoice:write',
     ownsTransactions: true,
     body: CreateInvoiceBody,
@@ -66,7 +72,9 @@ export const invoiceRoutes = [
     answer: Invoice,
     handler: (call) =>
       oncePerBodyKey(call.deps, call, 'invoice', call.body, async (deps) => {
-        const invoice = await createPeriodInvoice(deps, call, call.body);
+        const create =
+          call.body.invoice_type === 'SUBSCRIPTION' ? createPeriodInvoice : createOneOffInvoice;
+        const invoice = await create(deps, call, call.body);
         const embed = { line_items: true, customer: true };
         return await answered(deps, call.scope, invoice.id, embed);
       }),
@@ -107,6 +115,21 @@ export const invoiceRoutes = [
         subscription: true,
         tax_rates: query.search.expand.has(TAX_RATES_EXPAND),
       }),
+  }),
+  route({
+    method: 'PUT',
+    path: '/invoices/{id}',
+    summary: 'Change metadata, due date or PDF address, or derive the coupons of a draft again',
+    permission: 'invoice:write',
+    params: IdParams,
+    body: UpdateInvoiceBody,
+    status: 200,
+    answer: Invoice,
+    handler: async (call) => {
+      await updateInvoice(call.deps, call, call.params.id, call.body);
+      const embed = { line_items: true, customer: true, subscription: true };
+      return await answered(call.deps, call.scope, call.params.id, embed);
+    },
   }),
   route({
     method: 'POST',
@@ -161,6 +184,33 @@ export const invoiceRoutes = [
     handler: async (call) => {
       await voidInvoice(call.deps, call, call.params.id, call.body?.metadata ?? {});
       return { message: 'invoice voided successfully' };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/invoices/{id}/comms/trigger',
+    summary: 'Send the notification that asks for a message to the customer',
+    permission: 'invoice:write',
+    params: IdParams,
+    status: 200,
+    answer: Message,
+    handler: async ({ deps, params, ...call }) => {
+      await triggerNotification(deps, call, params.id, 'invoice.communication.triggered');
+      return { message: 'communication triggered successfully' };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/invoices/{id}/webhook/trigger',
+    summary: 'Send a notification of the invoice again',
+    permission: 'invoice:write',
+    params: IdParams,
+    query: TriggerWebhookQuery,
+    status: 200,
+    answer: TriggeredWebhook,
+    handler: async ({ deps, params, query: { event_name }, ...call }) => {
+      await triggerNotification(deps, call, params.id, event_name);
+      return { message: 'webhook triggered successfully', event_name };
     },
   }),
   route({

@@ -22,7 +22,7 @@ const INVOICE_COLUMNS = [
   'billing_period', 'billing_reason', 'billing_sequence', 'subtotal', 'total', 'total_discount',
   'total_tax', 'total_prepaid_credits_applied', 'amount_due', 'amount_paid', 'amount_remaining',
   'adjustment_amount', 'overpaid_amount', 'refunded_amount', 'period_start', 'period_end', 'due_date',
-  'issue_date', 'finalized_at', 'paid_at', 'voided_at', 'last_computed_at', 'idempotency_key',
+  'due_date_given', 'issue_date', 'issue_date_given', 'finalized_at', 'paid_at', 'voided_at', 'last_computed_at', 'idempotency_key',
   'invoice_pdf_url', 'recalculated_invoice_id', 'is_manually_edited', 'source_type', 'tax_summary', 'coupon_applications', 'metadata',
   'revision', 'version', 'proration_behavior', 'meter_version_ids', 'usage_watermarks', 'finalize_after', 'stream_heads',
   'finalize_refusal', 'taxes', 'status', 'created_at', 'updated_at', 'created_by', 'updated_by',
@@ -180,6 +180,31 @@ export function couponUses(
      where ${inScope(db, scope, 'i')} and i.status = 'published'
        and i.subscription_id = any(${subscriptionIds as string[]}::text[])
        and i.coupon_applications <> '[]'`;
+}
+
+/**
+ * The next free `revision` of a period and reason: one operation may invoice a period several times with the
+ * same reason. The caller holds the subscription's lock.
+ */
+export async function nextRevision(
+  tx: Transaction,
+  scope: Scope,
+  slot: {
+    readonly subscription_id: string;
+    readonly period_start: string | null;
+    readonly period_end: string | null;
+    readonly billing_reason: string | null;
+  },
+): Promise<number> {
+  const [row] = await tx<{ last: number }[]>`
+    select coalesce(max(revision), 0) as last
+      from invoices
+     where ${inScope(tx, scope)}
+       and subscription_id = ${slot.subscription_id}
+       and period_start is not distinct from ${slot.period_start}
+       and period_end is not distinct from ${slot.period_end}
+       and billing_reason is not distinct from ${slot.billing_reason}`;
+  return row!.last + 1;
 }
 
 /** The living invoice of a period, or null. */

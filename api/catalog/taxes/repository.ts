@@ -34,6 +34,18 @@ export const lockTaxRate = rates.lock;
 export const insertTaxRate = rates.insert;
 export const updateTaxRateRow = rates.change;
 
+/** The published rate with the code; null if there is none. */
+export async function findTaxRateByCode(
+  db: Db,
+  scope: Scope,
+  code: string,
+): Promise<TaxRate | null> {
+  const [row] = await db<TaxRate[]>`
+    select ${rates.columns(db)} from tax_rates
+     where ${inScope(db, scope)} and code = ${code} and status = 'published'`;
+  return row ?? null;
+}
+
 /**
  * The published rate with the code, locked against archiving until the transaction ends. 404 if there is
  * none.

@@ -106,7 +106,6 @@ describe('POST /invoices', () => {
   test.each`
     name                        | more                                                               | path
     ${'no type'}                | ${{ invoice_type: undefined }}                                     | ${'invoice_type'}
-    ${'a one-off'}              | ${{ invoice_type: 'ONE_OFF' }}                                     | ${'invoice_type'}
     ${'no subscription'}        | ${{ subscription_id: undefined }}                                  | ${'subscription_id'}
     ${'another currency'}       | ${{ currency: 'eur' }}                                             | ${'currency'}
     ${'no period of it'}        | ${{ period_start: START, period_end: '2026-11-15T00:00:00.000Z' }} | ${'period_start'}

@@ -1,0 +1,95 @@
+import { CUSTOMER_EXEMPT } from '../../../domain/invoicing/tax-resolution.ts';
+import type { Db, Scope } from '../../../postgres/client.ts';
+import type { Customer } from '../../../schemas/customer.ts';
+import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { readBillingSources, type BillingSources } from './billing-sources.ts';
+import {
+  applicationRecords,
+  couponsOf,
+  namedCoupons,
+  standingCoupons,
+  standingDiscounts,
+} from './coupon-applications.ts';
+import { ledgerOf } from '../records/ledger-repository.ts';
+import { NO_CREDITS, settle, type Settled } from './settle.ts';
+import { targetOf } from './targets.ts';
+import { standingTaxes, taxesOf, taxRecords } from './tax-rows.ts';
+
+/** A draft with the rows that it will have. */
+export interface Resettling {
+  /** With `updated_at` and `updated_by` of the change. */
+  readonly invoice: InvoiceRecord;
+  readonly lines: readonly InvoiceLineRecord[];
+  /** Old id → new id of the rows that the change replaces. */
+  readonly renamed: ReadonlyMap<string, string>;
+  readonly customer: Customer;
+  /** Null for an invoice without a subscription. */
+  readonly subscription: SubscriptionRow | null;
+  /** `kept`: each discount keeps its amount, as far as the rows allow. `derived`: the coupons apply again. */
+  readonly discounts: 'kept' | 'derived';
+}
+
+/**
+ * A draft with its totals computed again from the given rows: discounts, taxes and amounts (billing 17.6). No
+ * usage is read and no row is rated.
+ */
+export async function resettleDraft(
+  deps: Pick<BillingDeps, 'ids'>,
+  db: Db,
+  scope: Scope,
+  { invoice, lines, renamed, customer, subscription, discounts }: Resettling,
+): Promise<Settled> {
+  const sources = await sourcesOf(db, scope, invoice, subscription);
+  const derived =
+    sources === null || subscription === null
+      ? namedCoupons(invoice, renamed)
+      : couponsOf(targetOf(invoice, subscription), sources);
+  const settled = settle(invoice, lines, {
+    ...NO_CREDITS,
+    ledger: await ledgerOf(db, scope, invoice.id),
+    coupons: discounts === 'kept' ? standingDiscounts(invoice, renamed) : derived,
+    taxes:
+      sources === null || subscription === null
+        ? taxesOfOneOff(invoice, customer)
+        : taxesOf(targetOf(invoice, subscription), sources),
+  });
+  const coupons =
+    discounts === 'kept' || sources === null
+      ? standingCoupons(invoice)
+      : (sources.coupons.get(subscription!.id) ?? []);
+  return {
+    lines: settled.lines,
+    invoice: {
+      ...settled.invoice,
+      taxes: taxRecords(deps, settled.invoice, settled.taxes),
+      coupon_applications: applicationRecords(deps, settled.invoice, settled.applications, {
+        coupons,
+        lines: settled.lines,
+        standing: invoice.coupon_applications,
+      }),
+    },
+  };
+}
+
+async function sourcesOf(
+  db: Db,
+  scope: Scope,
+  invoice: InvoiceRecord,
+  subscription: SubscriptionRow | null,
+): Promise<BillingSources | null> {
+  if (subscription === null || invoice.invoice_type !== 'SUBSCRIPTION') return null;
+  return await readBillingSources(
+    db,
+    scope,
+    [subscription],
+    invoice.period_start ?? invoice.created_at,
+  );
+}
+
+/** The taxes that the invoice names; none if the customer has become exempt. */
+const taxesOfOneOff = (invoice: InvoiceRecord, customer: Pick<Customer, 'tax_treatment'>) =>
+  customer.tax_treatment === 'exempt'
+    ? { rates: [], exemption: CUSTOMER_EXEMPT }
+    : standingTaxes(invoice);

@@ -1,0 +1,174 @@
+import { isIsoCurrency } from '../../../domain/currency.ts';
+import { invalidField, notFound } from '../../../domain/errors.ts';
+import {
+  assertNotBelowZero,
+  assertSubtotal,
+  assertTotal,
+  assertWrittenRow,
+} from '../../../domain/invoicing/given-rows.ts';
+import { decimal } from '../../../domain/money.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import { failpoint } from '../../../platform/failpoint.ts';
+import { violatedConstraint, type Transaction } from '../../../postgres/client.ts';
+import type { Customer } from '../../../schemas/customer.ts';
+import type { CreateInvoiceBody, InvoiceRowBody } from '../../../schemas/invoice-requests.ts';
+import type { InvoiceRecord } from '../../../schemas/invoice.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import { findMeters } from '../../catalog/meters/repository.ts';
+import { findPrices } from '../../catalog/prices/repository.ts';
+import { runCommand } from '../../conventions/command.ts';
+import type { Caller } from '../../conventions/record.ts';
+import { getCustomer } from '../../customers/customers/repository.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { createInvoiceOfRows, type GivenRow } from '../computing/invoice-of-rows.ts';
+import { getSubscription, lockSubscription } from '../records/subscription-repository.ts';
+import { keyReused } from './key-reused.ts';
+import { redeemedCoupons } from './one-off-coupons.ts';
+import { namedTaxes } from './one-off-taxes.ts';
+
+/**
+ * An invoice of the rows that the caller writes, issued at once (billing 17.1). Amounts that the caller sends
+ * must agree with the rows. The customer's tax associations do not apply; the request names its taxes.
+ */
+export async function createOneOffInvoice(
+  deps: BillingDeps,
+  caller: Caller,
+  body: CreateInvoiceBody,
+): Promise<InvoiceRecord> {
+  const { pool } = deps;
+  return await runCommand<InvoiceRecord>(deps, 'invoice', async () => {
+    const customer = await getCustomer(pool, caller.scope, body.customer_id);
+    const subscription = await subscriptionOf(deps, caller, body, customer);
+    assertOneOff(body, isoTime(deps.clock.now()));
+    const rows = await rowsOf(deps, caller, body);
+    return (tx) => write(tx, deps, caller, body, { customer, subscription, rows });
+  });
+}
+
+function assertOneOff(body: CreateInvoiceBody, at: string): void {
+  if (!isIsoCurrency(body.currency))
+    throw invalidField('currency', 'must be a currency of ISO 4217; an invoice is in fiat money');
+  if (body.billing_reason && body.billing_reason !== 'MANUAL')
+    throw invalidField('billing_reason', `must be MANUAL on a ${body.invoice_type} invoice`);
+  if (body.billing_period)
+    throw invalidField('billing_period', `does not apply to a ${body.invoice_type} invoice`);
+  if (Boolean(body.period_start) !== Boolean(body.period_end))
+    throw invalidField('period_end', 'is sent together with period_start, or neither is');
+  if (body.period_start && body.period_start > body.period_end!)
+    throw invalidField('period_end', 'must not be before period_start');
+  if (body.due_date && body.due_date < (body.issue_date ?? at))
+    throw invalidField('due_date', 'must not be before the issue of the invoice');
+}
+
+async function subscriptionOf(
+  { pool }: BillingDeps,
+  { scope }: Caller,
+  body: CreateInvoiceBody,
+  customer: Customer,
+): Promise<SubscriptionRow | null> {
+  if (!body.subscription_id) return null;
+  const subscription = await getSubscription(pool, scope, body.subscription_id);
+  const payer = subscription.invoicing_customer_id ?? subscription.customer_id;
+  if (payer !== customer.id)
+    throw invalidField('customer_id', 'is not the customer of the subscription');
+  return subscription;
+}
+
+/** The rows of the request. Without rows, an amount alone is one row. */
+async function rowsOf(
+  { pool }: BillingDeps,
+  { scope }: Caller,
+  body: CreateInvoiceBody,
+): Promise<GivenRow[]> {
+  const { currency, subtotal } = body;
+  const given = body.line_items ?? [];
+  if (given.length === 0) {
+    const amount = subtotal ?? body.total ?? body.amount_due ?? '0';
+    if (decimal(amount).lte(0)) throw invalidField('line_items', 'needs at least one row');
+    const row = { display_name: body.description || 'Invoice', amount, quantity: '1' };
+    assertWrittenRow(row, currency, 'line_items[0]');
+    return [row];
+  }
+  await assertReferences(pool, scope, given);
+  const rows = given.map(givenRow);
+  rows.forEach((row, index) => assertWrittenRow(row, currency, `line_items[${index}]`));
+  assertNotBelowZero(rows);
+  if (subtotal != null) assertSubtotal(rows, subtotal);
+  return rows;
+}
+
+/** 404 for the first price or meter that does not exist in the scope. */
+export async function assertReferences(
+  pool: BillingDeps['pool'],
+  scope: Caller['scope'],
+  rows: readonly Pick<InvoiceRowBody, 'price_id' | 'meter_id'>[],
+): Promise<void> {
+  const priceIds = [...new Set(rows.flatMap(({ price_id }) => price_id ?? []))];
+  const meterIds = [...new Set(rows.flatMap(({ meter_id }) => meter_id ?? []))];
+  const prices = await findPrices(pool, scope, priceIds);
+  const meters = await findMeters(pool, scope, meterIds);
+  const price = priceIds.find((id) => !prices.some((known) => known.id === id));
+  if (price !== undefined) throw notFound('Price', price);
+  const meter = meterIds.find((id) => !meters.some((known) => known.id === id));
+  if (meter !== undefined) throw notFound('Meter', meter);
+}
+
+export const givenRow = (row: InvoiceRowBody): GivenRow => ({
+  ...row,
+  display_name: row.display_name ?? null,
+  price_type: row.price_type ?? null,
+  entity_type: row.entity_type ?? null,
+  entity_id: row.entity_id ?? null,
+  price_id: row.price_id ?? null,
+  price_unit: row.price_unit ?? null,
+  price_unit_amount: row.price_unit_amount ?? null,
+  meter_id: row.meter_id ?? null,
+  meter_display_name: row.meter_display_name ?? null,
+  plan_display_name: row.plan_display_name ?? null,
+  period_start: row.period_start ?? null,
+  period_end: row.period_end ?? null,
+  quantity: row.quantity ?? '1',
+  metadata: row.metadata ?? {},
+});
+
+interface Parts {
+  readonly customer: Customer;
+  readonly subscription: SubscriptionRow | null;
+  readonly rows: readonly GivenRow[];
+}
+
+async function write(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  body: CreateInvoiceBody,
+  { customer, subscription, rows }: Parts,
+): Promise<InvoiceRecord> {
+  if (subscription !== null) await lockSubscription(tx, caller.scope, subscription.id);
+  const coupons = await redeemedCoupons(tx, deps, caller, body, rows);
+  const taxes = await namedTaxes(tx, caller.scope, body, customer);
+  const { invoice } = await createInvoiceOfRows(tx, deps, caller, {
+    invoice_type: body.invoice_type,
+    billing_reason: body.billing_reason || null,
+    customer,
+    subscription,
+    currency: body.currency,
+    rows,
+    period: body.period_start ? { start: body.period_start, end: body.period_end! } : null,
+    coupons,
+    taxes,
+    isIssued: true,
+    description: body.description || null,
+    due_date: body.due_date ?? null,
+    issue_date: body.issue_date ?? null,
+    invoice_pdf_url: body.invoice_pdf_url || null,
+    metadata: body.metadata ?? {},
+    idempotency_key: body.idempotency_key || null,
+  }).catch((error: unknown) => {
+    throw violatedConstraint(error) === 'invoices_idempotency_key_key' ? keyReused() : error;
+  });
+  if (body.total != null) assertTotal('total', body.total, invoice);
+  if (body.amount_due != null) assertTotal('amount_due', body.amount_due, invoice);
+  failpoint('api.create_invoice.before_commit');
+  return invoice;
+}
