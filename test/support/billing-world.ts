@@ -1,3 +1,4 @@
+import { cancelUnpaidSubscriptions } from '../../jobs/cancel-unpaid-subscriptions.ts';
 import { closeBillingPeriods } from '../../jobs/close-billing-periods.ts';
 import { finalizeDraftInvoices } from '../../jobs/finalize-draft-invoices.ts';
 import type { Job, JobReport } from '../../jobs/job.ts';
@@ -18,6 +19,7 @@ export interface BillingWorld {
   /** Runs a job at the world's time, as one process would. */
   close(): Promise<JobReport | null>;
   finalize(): Promise<JobReport | null>;
+  cancelUnpaid(): Promise<JobReport | null>;
   stop(): Promise<void>;
 }
 
@@ -45,6 +47,7 @@ export async function startBillingWorld(): Promise<BillingWorld> {
     catalog: catalogOf(api),
     usage: oracle,
     close: () => run(closeBillingPeriods, api.deps),
+    cancelUnpaid: () => run(cancelUnpaidSubscriptions, api.deps),
     finalize: () =>
       run(finalizeDraftInvoices, {
         ...api.deps,

@@ -1,6 +1,7 @@
 import { decimal } from '../../../domain/money.ts';
 import { deriveInvoicePayment, paidAt } from '../../../domain/invoicing/payment-ledger.ts';
 import { statusAfterSettlement } from '../../../domain/subscription/activation.ts';
+import { dueAt } from '../../../domain/subscription/due.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
@@ -106,6 +107,8 @@ async function settleSubscription(
   if (status === subscription.subscription_status) return subscription;
   return await changeSubscription(tx, caller.scope, subscription.id, {
     subscription_status: status,
+    // The periods that have passed meanwhile are caught up, one after the other.
+    due_at: dueAt({ ...subscription, subscription_status: status }),
     ...changed(deps, caller),
   });
 }

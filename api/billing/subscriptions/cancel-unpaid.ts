@@ -1,0 +1,86 @@
+import { cancelledAt } from '../../../domain/subscription/cancellation.ts';
+import type { Db, Scope, Transaction } from '../../../postgres/client.ts';
+import { inScope } from '../../../postgres/client.ts';
+import { writeOutbox } from '../../../postgres/tables/outbox.ts';
+import { getCustomer } from '../../customers/customers/repository.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { voidLocked } from '../invoices/void-invoice.ts';
+import { lockUnpaidOpenings } from '../records/invoice-repository.ts';
+import { subscriptionSnapshot } from '../records/subscription-notification.ts';
+import {
+  changeSubscription,
+  endLineItemsOf,
+  lockSubscription,
+} from '../records/subscription-repository.ts';
+
+/** Environments whose setting `subscription_config` ends subscriptions that are never paid, in id order. */
+export async function scopesThatCancelUnpaid(db: Db): Promise<Scope[]> {
+  return await db<Scope[]>`
+    select tenant_id, environment_id
+      from settings
+     where key = 'subscription_config' and status = 'published'
+       and (value ->> 'auto_cancellation_enabled')::boolean
+     order by tenant_id, environment_id`;
+}
+
+/**
+ * The next incomplete subscriptions whose first invoice has had no payment `grace_period_days` after its due
+ * date, in id order (billing 10.3).
+ */
+export async function unpaidSubscriptions(
+  db: Db,
+  scope: Scope,
+  page: { readonly at: string; readonly after: string; readonly limit: number },
+): Promise<{ readonly id: string }[]> {
+  return await db<{ id: string }[]>`
+    select s.id
+      from subscriptions s
+      join settings c
+        on c.tenant_id = s.tenant_id and c.environment_id = s.environment_id
+       and c.key = 'subscription_config' and c.status = 'published'
+       and (c.value ->> 'auto_cancellation_enabled')::boolean
+     where ${inScope(db, scope, 's')} and s.subscription_status = 'incomplete'
+       and s.status = 'published' and s.id > ${page.after}
+       and exists (
+         select 1 from invoices i
+          where i.subscription_id = s.id and i.status = 'published'
+            and i.billing_reason in ('SUBSCRIPTION_CREATE', 'SUBSCRIPTION_TRIAL_END')
+            and i.invoice_status = 'FINALIZED' and i.amount_paid = 0 and i.amount_remaining > 0
+            and i.due_date + make_interval(days => (c.value ->> 'grace_period_days')::integer)
+                <= ${page.at}::timestamptz)
+     order by s.id
+     limit ${page.limit}`;
+}
+
+/** Cancels the subscription and voids its unpaid first invoice. False if it is not incomplete any more. */
+export async function cancelUnpaid(
+  tx: Transaction,
+  deps: BillingDeps,
+  scope: Scope,
+  id: string,
+  at: string,
+): Promise<boolean> {
+  const locked = await lockSubscription(tx, scope, id);
+  if (locked.subscription_status !== 'incomplete') return false;
+  const caller = { scope, user_id: '' };
+  const unpaid = await lockUnpaidOpenings(tx, scope, id);
+  if (unpaid.length === 0) return false;
+  for (const invoice of unpaid) await voidLocked(tx, deps, caller, invoice);
+  const { takes_effect: _, ...ended } = cancelledAt(locked, at);
+  const subscription = await changeSubscription(tx, scope, id, {
+    ...ended,
+    due_at: null,
+    metadata: {
+      ...locked.metadata,
+      cancellation_reason: 'The first invoice was not paid in time.',
+    },
+    updated_at: at,
+    updated_by: '',
+  });
+  await endLineItemsOf(tx, scope, [subscription]);
+  const customer = await getCustomer(tx, scope, subscription.customer_id);
+  await writeOutbox(tx, scope, 'subscription.cancelled', {
+    subscription: subscriptionSnapshot(subscription, customer),
+  });
+  return true;
+}

@@ -1,0 +1,44 @@
+import {
+  cancelUnpaid,
+  scopesThatCancelUnpaid,
+  unpaidSubscriptions,
+} from '../api/billing/subscriptions/cancel-unpaid.ts';
+import type { BillingDeps } from '../api/deps.ts';
+import type { Scope } from '../postgres/client.ts';
+import { holdJobLease } from '../postgres/tables/job-leases.ts';
+import type { Job, JobRun } from './job.ts';
+import { takeTurns, type Turn } from './scope-turns.ts';
+
+const PAGE_SUBSCRIPTIONS = 100;
+
+/**
+ * Ends incomplete subscriptions whose first invoice was never paid, in environments whose setting
+ * `subscription_config` asks for it (billing 10.3). One transaction for each subscription.
+ */
+export const cancelUnpaidSubscriptions: Job<BillingDeps> = {
+  name: 'cancel-unpaid-subscriptions',
+  cron: '7,22,37,52 * * * *',
+  async run(deps, run) {
+    const totals = { cancelled: 0 };
+    const scopes = await scopesThatCancelUnpaid(deps.pool);
+    await takeTurns({ run, log: deps.log }, scopes, (scope) => pages(deps, run, scope, totals));
+    return totals;
+  },
+};
+
+function pages(deps: BillingDeps, run: JobRun, scope: Scope, totals: { cancelled: number }): Turn {
+  let after = '';
+  return async () => {
+    const limit = PAGE_SUBSCRIPTIONS;
+    const page = await unpaidSubscriptions(deps.pool, scope, { at: run.at, after, limit });
+    for (const { id } of page) {
+      const isCancelled = await deps.pool.begin(async (tx) => {
+        await holdJobLease(tx, run.lease);
+        return await cancelUnpaid(tx, deps, scope, id, run.at);
+      });
+      if (isCancelled) totals.cancelled += 1;
+      after = id;
+    }
+    return page.length === limit;
+  };
+}

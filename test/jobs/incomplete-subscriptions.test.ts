@@ -1,0 +1,95 @@
+import { startBillingWorld, type BillingWorld } from '../support/billing-world.ts';
+import { eventsOf, invoiceDue, payOffline } from '../support/payments.ts';
+
+let world: BillingWorld;
+beforeAll(async () => {
+  world = await startBillingWorld();
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  world.api.clock.set('2026-11-01T00:00:00.000Z');
+  await world.api.pool`update subscriptions set due_at = null`;
+  await world.api.pool`delete from settings where key = 'subscription_config'`;
+});
+
+const day = (text: string) => `${text}T00:00:00.000Z`;
+const read = async ({ id }: { id: string }) =>
+  (await world.api.get(`/v1/subscriptions/${id}`)).body;
+async function invoicesOf({ id }: { id: string }) {
+  const { body } = await world.api.post('/v1/invoices/search', { subscription_id: id });
+  return body.items
+    .sort((left: any, right: any) => left.billing_sequence - right.billing_sequence)
+    .map((invoice: any) => [
+      invoice.billing_reason,
+      invoice.invoice_status,
+      invoice.period_start.slice(0, 10),
+      invoice.total,
+    ]);
+}
+const configure = (value: object) => world.api.put('/v1/settings/subscription_config', { value });
+
+describe('an incomplete subscription (billing 10.3)', () => {
+  test('is not billed on; once its first invoice is paid, the passed periods are caught up', async () => {
+    const { subscription, invoice } = await invoiceDue(world.api, '100', {
+      payment_behavior: 'default_incomplete',
+    });
+    world.api.clock.set(day('2027-01-10'));
+    await world.close();
+    expect(await invoicesOf(subscription)).toHaveLength(1);
+
+    await payOffline(world.api, invoice, '100');
+    expect(await read(subscription)).toMatchObject({ subscription_status: 'active' });
+    await world.close();
+    expect(await invoicesOf(subscription)).toEqual([
+      ['SUBSCRIPTION_CREATE', 'FINALIZED', '2026-11-01', '100'],
+      ['SUBSCRIPTION_CYCLE', 'DRAFT', '2026-11-01', '100'],
+      ['SUBSCRIPTION_CYCLE', 'DRAFT', '2026-12-01', '100'],
+    ]);
+    expect(await read(subscription)).toMatchObject({ current_period_start: day('2027-01-01') });
+  });
+
+  test('a trial that ends unpaid waits as well, and goes on when it is paid', async () => {
+    const { subscription } = await invoiceDue(world.api, '100', {
+      payment_behavior: 'default_incomplete',
+      trial_period_days: 5,
+    });
+    world.api.clock.set(day('2026-11-06'));
+    await world.close();
+    const waiting = await read(subscription);
+    expect(waiting).toMatchObject({ subscription_status: 'incomplete' });
+    await payOffline(world.api, waiting.latest_invoice, '100');
+    world.api.clock.set(day('2026-12-06'));
+    await world.close();
+    expect(await read(subscription)).toMatchObject({
+      subscription_status: 'active',
+      current_period_start: day('2026-12-06'),
+    });
+  });
+
+  test('stays by default; with the setting it is cancelled after the grace, and its invoice void', async () => {
+    const { subscription, invoice } = await invoiceDue(world.api, '100', {
+      payment_behavior: 'default_incomplete',
+    });
+    const paid = await invoiceDue(world.api, '100', { payment_behavior: 'default_incomplete' });
+    await payOffline(world.api, paid.invoice, '1');
+    // Due a day after the issue, and two days of grace.
+    world.api.clock.set(day('2026-11-04'));
+    expect(await world.cancelUnpaid()).toEqual({ cancelled: 0 });
+    await configure({ grace_period_days: 2, auto_cancellation_enabled: true });
+    world.api.clock.set('2026-11-03T23:59:59.999Z');
+    expect(await world.cancelUnpaid()).toEqual({ cancelled: 0 });
+    world.api.clock.set(day('2026-11-04'));
+    expect(await world.cancelUnpaid()).toEqual({ cancelled: 1 });
+    expect(await world.cancelUnpaid()).toEqual({ cancelled: 0 });
+
+    expect(await read(subscription)).toMatchObject({
+      subscription_status: 'cancelled',
+      cancelled_at: day('2026-11-04'),
+      end_date: day('2026-11-04'),
+      metadata: { cancellation_reason: 'The first invoice was not paid in time.' },
+    });
+    expect((await world.api.get(`/v1/invoices/${invoice.id}`)).body.invoice_status).toBe('VOIDED');
+    expect(await eventsOf(world.api, subscription.id)).toContain('subscription.cancelled');
+    expect(await read(paid.subscription)).toMatchObject({ subscription_status: 'incomplete' });
+  });
+});
