@@ -34,6 +34,7 @@ import { portalRoutes } from './billing/portal/routes.ts';
 import { priceUnitRoutes } from './catalog/price-units/routes.ts';
 import { priceRoutes } from './catalog/prices/routes.ts';
 import { subscriptionRoutes } from './billing/subscriptions/routes.ts';
+import { lineItemRoutes } from './billing/subscriptions/changes/line-item-routes.ts';
 import { subscriptionViewRoutes } from './billing/subscriptions/view-routes.ts';
 import { rbacRoutes } from './tenancy/rbac/routes.ts';
 import { priceSyncRoutes } from './operations/price-sync/routes.ts';
@@ -78,6 +79,7 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...portalRoutes,
   ...subscriptionRoutes,
   ...priceSyncRoutes,
+  ...lineItemRoutes,
   ...subscriptionViewRoutes,
   ...invoiceRoutes,
   ...invoicePaymentRoutes,

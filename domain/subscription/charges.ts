@@ -67,10 +67,13 @@ function oneTimeCharge<Line extends ChargedLine>(
     { ...current, is_first: current.start === schedule.start_date },
     opening?.end ?? current.end,
   );
+  // An advance of the closing period is due when its line was added after the period had been opened.
   const due =
     closing === null
       ? timing === 'current_advance'
-      : timing === 'current_arrear' || (timing === 'next_advance' && opening !== null);
+      : timing === 'current_arrear' ||
+        timing === 'current_advance' ||
+        (timing === 'next_advance' && opening !== null);
   return due ? [{ line, cell: { at: line.start_date } }] : [];
 }
 

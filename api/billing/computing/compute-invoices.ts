@@ -25,6 +25,7 @@ import {
 import { applicationRecords, couponsOf } from './coupon-applications.ts';
 import { invoiceLine, newInvoice } from './invoice-record.ts';
 import type { ComputedInvoice, InvoiceTarget } from './invoice-target.ts';
+import { advancesPinnedFrom, isPinnedAdvance, withPinnedAdvances } from './pinned-advances.ts';
 import { linesOfInvoices } from '../records/invoice-repository.ts';
 import { ledgersOf } from '../records/ledger-repository.ts';
 import { EMPTY_LEDGER, type InvoiceLedger } from '../../../domain/invoicing/payment-ledger.ts';
@@ -139,17 +140,29 @@ async function sourcesOf(
     ...(options.lines === undefined ? {} : { lines: options.lines }),
     ...(options.coupons === undefined ? {} : { coupons: options.coupons }),
     taxes: [...sources.taxes, ...(options.taxes ?? [])],
-    ...(options.ignoreBilled === true ? { billed: new Map() } : {}),
+    ...(options.ignoreBilled === true ? { billed: oneTimeOnly(sources) } : {}),
   };
+}
+
+/** A preview repeats recurring charges that are billed already, but never a one-time charge. */
+function oneTimeOnly({ lines, billed }: BillingSources): BillingSources['billed'] {
+  const oneTime = new Set(
+    [...lines.values()]
+      .flat()
+      .flatMap((line) => (line.billing_period === 'ONETIME' ? line.id : [])),
+  );
+  return new Map([...billed].filter(([lineId]) => oneTime.has(lineId)));
 }
 
 function planCharges(target: InvoiceTarget, sources: BillingSources): QuestionedCharge[] {
   const { subscription } = target;
   const lines = sources.lines.get(subscription.id) ?? [];
-  const charges = chargesOnInvoice(chargedSchedule(target), lines, target.covers).filter(
-    ({ line, cell }) =>
-      !isBilledElsewhere(target, sources, line, 'at' in cell ? cell.at : cell.service.start),
-  );
+  const pinnedFrom = advancesPinnedFrom(target);
+  const charges = chargesOnInvoice(chargedSchedule(target), lines, target.covers).filter(({ line, cell }) => {
+    const start = 'at' in cell ? cell.at : cell.service.start;
+    if (isPinnedAdvance(line, start, pinnedFrom)) return false;
+    return !isBilledElsewhere(target, sources, line, start);
+  });
   return charges.map((charge) => {
     const { line, cell } = charge;
     if (line.price_type === 'FIXED' || 'at' in cell) return { charge, questions: [] };
@@ -222,9 +235,10 @@ function computeInvoice(
   const lines = shown.map((charge, position) =>
     invoiceLine(deps, { target, invoice_id, charge, position, rows, computing: options }),
   );
+  const all = withPinnedAdvances(target, sources, rows, lines);
   const isZero = skipsAsZero(
     { invoice_type: 'SUBSCRIPTION', billing_reason, is_manually_edited: false },
-    lines,
+    all,
   );
   const draft = target.invoice ?? newInvoice(target, invoice_id, options);
   const versions = charges.flatMap(({ questions }) => questions.map(({ version }) => version.id));
@@ -243,7 +257,7 @@ function computeInvoice(
       updated_at: options.at,
       updated_by: options.user_id,
     },
-    lines,
+    all,
     {
       coupons: couponsOf(target, sources),
       taxes: taxesOf(target, sources),

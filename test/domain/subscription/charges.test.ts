@@ -97,7 +97,7 @@ describe('one-time charges (billing 3.1)', () => {
     ${'ADVANCE'} | ${'01-01'} | ${opening} | ${'opening'}   | ${true}
     ${'ADVANCE'} | ${'01-31'} | ${opening} | ${'opening'}   | ${true}
     ${'ADVANCE'} | ${'02-01'} | ${opening} | ${'opening'}   | ${false}
-    ${'ADVANCE'} | ${'01-31'} | ${cycle}   | ${'cycle'}     | ${false}
+    ${'ADVANCE'} | ${'01-31'} | ${cycle}   | ${'cycle'}     | ${true}
     ${'ADVANCE'} | ${'02-01'} | ${cycle}   | ${'cycle'}     | ${true}
     ${'ADVANCE'} | ${'03-01'} | ${cycle}   | ${'cycle'}     | ${false}
     ${'ARREAR'}  | ${'01-01'} | ${opening} | ${'opening'}   | ${false}

@@ -1,0 +1,90 @@
+import type { BilledRow } from '../../../domain/pricing/credit.ts';
+import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { insertRows } from '../../../postgres/insert-rows.ts';
+
+/** One charged or credited row of a change. Amounts as decimal text; credits are negative. */
+export interface ChangeRow {
+  readonly line_item_id: string;
+  readonly kind: 'base' | 'credit';
+  readonly period_start: string;
+  readonly period_end: string;
+  /** Before discounts. */
+  readonly gross: string;
+  /** After discounts. */
+  readonly net: string;
+  /** Exclusive tax of the row. */
+  readonly tax: string;
+}
+
+/** The settlement of one change of a subscription (billing 5.3). */
+export interface SubscriptionChangeRecord {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly environment_id: string;
+  readonly subscription_id: string;
+  readonly kind: string;
+  readonly operation_key: string;
+  readonly effective_at: string;
+  readonly rows: readonly ChangeRow[];
+  readonly net: string;
+  readonly invoice_id: string | null;
+  readonly wallet_transaction_id: string | null;
+  readonly status: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly created_by: string;
+  readonly updated_by: string;
+}
+
+export async function insertSubscriptionChange(
+  tx: Transaction,
+  change: SubscriptionChangeRecord,
+): Promise<void> {
+  await insertRows(tx, 'subscription_changes', [change]);
+}
+
+/** A charged or credited row of a line item, with the exclusive tax that was charged or returned with it. */
+export interface SettledRow extends BilledRow {
+  readonly subscription_line_item_id: string;
+  readonly period_start: string;
+  readonly tax: string;
+}
+
+/**
+ * Everything charged for and credited to the line items for service from `from` on: rows of invoices, and rows
+ * of changes, with or without an invoice. The exclusive tax of an invoice row is its share of the tax of its
+ * invoice.
+ */
+export async function settledRowsOf(
+  db: Db,
+  scope: Scope,
+  subscriptionId: string,
+  lineItemIds: readonly string[],
+  from: string,
+): Promise<SettledRow[]> {
+  if (lineItemIds.length === 0) return [];
+  return await db<SettledRow[]>`
+    select l.subscription_line_item_id, l.period_start, l.kind, l.amount::text as amount,
+           l.line_item_discount::text as line_item_discount,
+           l.invoice_level_discount::text as invoice_level_discount, i.invoice_status,
+           case when i.subtotal - i.total_discount <= 0 then '0'
+                else (coalesce((i.tax_summary ->> 'exclusive_tax')::numeric, 0)
+                      * (l.amount - l.line_item_discount - l.invoice_level_discount)
+                      / (i.subtotal - i.total_discount))::text
+           end as tax
+      from invoice_line_items l join invoices i on i.id = l.invoice_id
+     where ${inScope(db, scope, 'l')} and l.subscription_id = ${subscriptionId}
+       and l.subscription_line_item_id = any(${lineItemIds as string[]}::text[])
+       and l.status = 'published' and l.period_start >= ${from}
+       and coalesce(i.billing_reason, '') <> 'SUBSCRIPTION_UPDATE'
+    union all
+    select r ->> 'line_item_id', (r ->> 'period_start')::timestamptz, r ->> 'kind', r ->> 'gross',
+           ((r ->> 'gross')::numeric - (r ->> 'net')::numeric)::text, '0',
+           coalesce(i.invoice_status, 'FINALIZED'), r ->> 'tax'
+      from subscription_changes c
+      cross join jsonb_array_elements(c.rows) r
+      left join invoices i on i.id = c.invoice_id
+     where ${inScope(db, scope, 'c')} and c.subscription_id = ${subscriptionId}
+       and r ->> 'line_item_id' = any(${lineItemIds as string[]}::text[])
+       and (r ->> 'period_start')::timestamptz >= ${from}`;
+}

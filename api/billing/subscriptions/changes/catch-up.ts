@@ -1,0 +1,27 @@
+import { isoTime } from '../../../../platform/clock.ts';
+import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
+import type { Caller } from '../../../conventions/record.ts';
+import type { BillingDeps } from '../../../deps.ts';
+import { getSubscription } from '../../records/subscription-repository.ts';
+import { advanceSubscriptions, type Advancing } from '../advance-subscriptions.ts';
+
+/**
+ * The subscription after everything that was due by now. A change applies to the running period. When the
+ * billing job is behind, elapsed periods are closed first, so that the change loses none of them (billing 13).
+ * Throws the error of a period that cannot be billed.
+ */
+export async function caughtUp(
+  deps: BillingDeps,
+  { scope, user_id }: Caller,
+  id: string,
+): Promise<SubscriptionRow> {
+  const at = isoTime(deps.clock.now());
+  const advancing: Advancing = { scope, at, user_id, hold: async () => undefined };
+  let subscription = await getSubscription(deps.pool, scope, id);
+  while (subscription.due_at !== null && subscription.due_at <= at) {
+    const { failed } = await advanceSubscriptions(deps, advancing, [subscription]);
+    if (failed.length > 0) throw failed[0]!.error;
+    subscription = await getSubscription(deps.pool, scope, id);
+  }
+  return subscription;
+}

@@ -1,0 +1,168 @@
+import { billedWindow, creditedTax, type BilledWindow } from '../../../../domain/pricing/credit.ts';
+import { decimal, sum, ZERO, type Decimal } from '../../../../domain/money.ts';
+import { changeRows } from '../../../../domain/pricing/line-change.ts';
+import type { ProrationBehavior } from '../../../../domain/pricing/proration.ts';
+import { rateFixedLine } from '../../../../domain/pricing/rate-fixed-line.ts';
+import type { RatedLine } from '../../../../domain/pricing/rated-line.ts';
+import { paidSchedule } from '../../../../domain/subscription/schedule.ts';
+import { chargeCells, serviceWindow } from '../../../../domain/time/charge-cells.ts';
+import type { Period } from '../../../../domain/time/instant.ts';
+import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
+import type { BilledLine } from '../../computing/billing-sources.ts';
+import type { SettledRow } from '../../records/subscription-change-repository.ts';
+
+/** One line that an operation ends, begins or replaces, each as it is stored before or after it. */
+export interface LineSwap {
+  /** Null means the line is added. With its dates before the operation. */
+  readonly before: BilledLine | null;
+  /** Null means the line is removed. */
+  readonly after: BilledLine | null;
+}
+
+/** What an operation changes, at one instant of the running period. */
+export interface ChangeOperation {
+  /** As the subscription stands before the operation, with its uncut running period. */
+  readonly subscription: SubscriptionRow;
+  readonly swaps: readonly LineSwap[];
+  readonly effective_at: string;
+  readonly proration_behavior: ProrationBehavior;
+}
+
+/** A row of an operation, with the line that it charges or credits. */
+export interface ChangedRow {
+  readonly swap: number;
+  readonly line: BilledLine;
+  readonly rated: RatedLine;
+  /** What was billed for the credited service; null for a charge. */
+  readonly billed: BilledWindow | null;
+  /** Exclusive tax that goes back with a credit; zero for a charge. */
+  readonly returnedTax: Decimal;
+}
+
+/**
+ * The rows that an operation charges and credits now (billing 5.2, 5.3): for fixed fees in advance a credit for
+ * the rest of the cells that the old line paid, and a charge for what the new line serves of them. A one-time
+ * fee of an added line that is due already is charged in full (billing 3.1).
+ */
+export function rowsOfChange(
+  operation: ChangeOperation,
+  settled: readonly SettledRow[],
+  at: string,
+): ChangedRow[] {
+  return operation.swaps.flatMap((swap, index) => [
+    ...(swap.before === null ? [] : credits(operation, index, swap.before, settled)),
+    ...(swap.after === null ? [] : charges(operation, index, swap.after, at)),
+  ]);
+}
+
+function credits(
+  operation: ChangeOperation,
+  swap: number,
+  line: BilledLine,
+  settled: readonly SettledRow[],
+): ChangedRow[] {
+  if (line.billing_period === 'ONETIME') return [];
+  const ofLine = settled.filter((row) => row.subscription_line_item_id === line.id);
+  const cells = cellsOf(operation, line);
+  return cells.flatMap((cell) => {
+    const rows = billedRowsOf(operation, cells.length, cell.cell, ofLine);
+    const billed = billedWindow(rows);
+    return changeRows({
+      ...common(operation, line),
+      before: { price: line.terms, quantity: line.quantity },
+      after: null,
+      cells: [{ reference: cell.reference, service: cell.service, billed }],
+    })
+      .filter(({ amount }) => !amount.isZero())
+      .map((rated) => ({
+        swap,
+        line,
+        rated,
+        billed,
+        returnedTax: creditedTax(rated.amount.neg(), billed, taxOf(rows), line.currency),
+      }));
+  });
+}
+
+/** A row that merges all cells of the period stands for each of them. */
+const billedRowsOf = (
+  { subscription }: ChangeOperation,
+  cells: number,
+  cell: Period,
+  rows: readonly SettledRow[],
+): readonly SettledRow[] =>
+  cells > 1 && subscription.line_item_grouping === 'per_billing_period'
+    ? rows
+    : rows.filter(({ period_start }) => period_start >= cell.start && period_start < cell.end);
+
+function taxOf(rows: readonly SettledRow[]) {
+  const live = rows.filter(({ invoice_status }) => invoice_status !== 'VOIDED');
+  const taxes = (credit: boolean) =>
+    sum(live.filter(({ kind }) => (kind === 'credit') === credit).map(({ tax }) => decimal(tax)));
+  return { charged: taxes(false), credited: taxes(true).neg() };
+}
+
+function charges(
+  operation: ChangeOperation,
+  swap: number,
+  line: BilledLine,
+  at: string,
+): ChangedRow[] {
+  const charge = (rated: RatedLine): ChangedRow => ({
+    swap,
+    line,
+    rated,
+    billed: null,
+    returnedTax: ZERO,
+  });
+  if (line.billing_period === 'ONETIME') {
+    const isDue =
+      line.price_type === 'FIXED' &&
+      line.invoice_cadence === 'ADVANCE' &&
+      line.start_date >= operation.subscription.current_period_start &&
+      line.start_date <= at;
+    if (!isDue) return [];
+    return [
+      charge(
+        rateFixedLine({
+          price: line.terms,
+          quantity: line.quantity,
+          cell: { at: line.start_date },
+          proration_behavior: 'none',
+        }),
+      ),
+    ];
+  }
+  return changeRows({
+    ...common(operation, line),
+    before: null,
+    after: { price: line.terms, quantity: line.quantity },
+    cells: cellsOf(operation, line),
+  }).map(charge);
+}
+
+const common = (operation: ChangeOperation, line: BilledLine) => ({
+  invoice_cadence: line.invoice_cadence,
+  effective_at: operation.effective_at,
+  proration_behavior: operation.proration_behavior,
+  currency: line.currency,
+});
+
+/** The charge cells of the running period, with the part that the line serves. */
+function cellsOf({ subscription }: ChangeOperation, line: BilledLine) {
+  const { billing_period, billing_period_count } = line;
+  if (billing_period === 'ONETIME') return [];
+  const period = {
+    start: subscription.current_period_start,
+    end: subscription.current_period_end,
+  };
+  const cells = chargeCells(
+    paidSchedule(subscription),
+    { billing_period, billing_period_count },
+    period,
+  );
+  return cells.flatMap(({ reference, cell }) => {
+    const service = serviceWindow(cell, line);
+    return service === null ? [] : [{ reference, cell, service }];
+  });
+}

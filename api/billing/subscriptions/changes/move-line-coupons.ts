@@ -1,0 +1,44 @@
+import { inScope, type Transaction } from '../../../../postgres/client.ts';
+import {
+  findCouponAssociationsOf,
+  insertCouponAssociation,
+  moveCouponAssociation,
+} from '../../../catalog/coupons/repository.ts';
+import { changed, newRecord, type Caller } from '../../../conventions/record.ts';
+import type { BillingDeps } from '../../../deps.ts';
+import type { BilledLine } from '../../computing/billing-sources.ts';
+
+/**
+ * Continues the coupons of a replaced line on the new line (billing 14.1): the association of the old line ends
+ * where the new one begins. It is one redemption. A coupon that counts once moves as a whole.
+ */
+export async function moveLineCoupons(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  before: BilledLine,
+  after: BilledLine,
+): Promise<void> {
+  const { scope } = caller;
+  const all = await findCouponAssociationsOf(tx, scope, [before.subscription_id]);
+  const from = after.start_date;
+  for (const { coupon, ...association } of all) {
+    if (association.subscription_line_item_id !== before.id) continue;
+    if (association.end_date !== null && association.end_date <= from) continue;
+    if (coupon?.cadence === 'once' || association.start_date >= from) {
+      await moveCouponAssociation(tx, scope, association.id, after.id);
+      continue;
+    }
+    const { updated_at, updated_by } = changed(deps, caller);
+    await tx`
+      update coupon_associations
+         set end_date = ${from}, updated_at = ${updated_at}, updated_by = ${updated_by}
+       where ${inScope(tx, scope)} and id = ${association.id}`;
+    await insertCouponAssociation(tx, {
+      ...association,
+      ...newRecord(deps, caller, 'coupon_assoc'),
+      subscription_line_item_id: after.id,
+      start_date: from,
+    });
+  }
+}
