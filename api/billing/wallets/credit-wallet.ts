@@ -22,6 +22,9 @@ export interface PrepaidCredit extends RowCause {
   readonly reason: CreditReason;
   /** Name of the wallet if the customer has none yet; by default the name of every new wallet. */
   readonly wallet_name: string | null;
+  /** What a new wallet may pay, and its metadata; by default those of every new wallet. */
+  readonly allowed_price_types?: WalletRow['allowed_price_types'] | null;
+  readonly wallet_metadata?: WalletRow['metadata'];
 }
 
 /**
@@ -75,6 +78,8 @@ export async function prepaidWallet(
     readonly wallet_name: string | null;
     readonly conversion_rate?: string;
     readonly topup_conversion_rate?: string;
+    readonly allowed_price_types?: WalletRow['allowed_price_types'] | null;
+    readonly wallet_metadata?: WalletRow['metadata'];
   },
 ): Promise<WalletRow> {
   const { customer_id } = of;
@@ -96,8 +101,8 @@ export async function prepaidWallet(
       topup_conversion_rate: of.topup_conversion_rate ?? rate,
       name: of.wallet_name,
       description: null,
-      allowed_price_types: null,
-      metadata: {},
+      allowed_price_types: of.allowed_price_types ?? null,
+      metadata: of.wallet_metadata ?? {},
     }))
   );
 }

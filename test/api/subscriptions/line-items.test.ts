@@ -301,6 +301,49 @@ describe('200 a line ends', () => {
     expect((await end(line('Support'))).status).toBe(400);
   });
 
+  test('with create_prorations: what is not served returns to the wallet, at most what was paid', async () => {
+    const { subscription, line, customer } = await subscribed();
+    await end(line('Base'), {
+      effective_from: day('2026-03-21'),
+      proration_behavior: 'create_prorations',
+    });
+    const { body: wallets } = await world.api.get(`/v1/customers/${customer.id}/wallets`);
+    expect(wallets).toMatchObject([{ name: 'Proration Credit Wallet', balance: '35.48' }]);
+    expect(await invoicesOf(subscription)).toHaveLength(1);
+  });
+
+  test('a credit is net of the discount and has the tax of the row in it', async () => {
+    const { catalog, api } = world;
+    const plan = await catalog.plan();
+    await catalog.fixed(plan, '100', { display_name: 'Base' });
+    const { body: coupon } = await api.post('/v1/coupons', {
+      name: 'half',
+      type: 'percentage',
+      percentage_off: '50',
+      cadence: 'forever',
+    });
+    const code = `vat${Date.now()}`;
+    await api.post('/v1/taxes/rates', {
+      name: 'vat',
+      code,
+      tax_rate_type: 'percentage',
+      percentage_value: '20',
+    });
+    const customer = await catalog.customer();
+    const subscription = await catalog.subscribe(customer, plan, {
+      start_date: day('2026-03-01'),
+      coupons: [coupon.id],
+      tax_rate_overrides: [{ tax_rate_code: code, currency: 'usd' }],
+    });
+    expect(subscription.latest_invoice.total).toBe('60');
+    await end(subscription.line_items[0], {
+      effective_from: '2026-03-16T12:00:00.000Z',
+      proration_behavior: 'create_prorations',
+    });
+    const { body: wallets } = await api.get(`/v1/customers/${customer.id}/wallets`);
+    expect(wallets[0].balance).toBe('30');
+  });
+
   test('a draft in its grace keeps the advances it had', async () => {
     const { subscription, line } = await subscribed();
     world.api.clock.set(day('2026-04-01'));

@@ -1,4 +1,3 @@
-import { invalidField } from '../../../../domain/errors.ts';
 import { buildInvoice } from '../../../../domain/invoicing/build-invoice.ts';
 import { EMPTY_LEDGER } from '../../../../domain/invoicing/payment-ledger.ts';
 import { Decimal, decimal, decimalText, sum, ZERO } from '../../../../domain/money.ts';
@@ -10,12 +9,15 @@ import type { InvoiceLineRecord, InvoiceRecord } from '../../../../schemas/invoi
 import type { Customer } from '../../../../schemas/customer.ts';
 import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
 import { newRecord, type Caller } from '../../../conventions/record.ts';
+import { creditPrepaidWallet } from '../../wallets/credit-wallet.ts';
+import { hashReference } from '../../wallets/references.ts';
+import type { TransactionRow } from '../../wallets/repository.ts';
 import type { BillingDeps } from '../../../deps.ts';
 import { readBillingSources, type BillingSources } from '../../computing/billing-sources.ts';
 import { applicationRecords, couponsOf } from '../../computing/coupon-applications.ts';
 import { invoiceLine, newInvoice } from '../../computing/invoice-record.ts';
 import type { InvoiceTarget } from '../../computing/invoice-target.ts';
-import { dueOn, NO_CREDITS_OR_PAYMENTS, settle } from '../../computing/settle.ts';
+import { dueOn, NO_CREDITS, settle } from '../../computing/settle.ts';
 import { taxesOf, taxRecords } from '../../computing/tax-rows.ts';
 import { invoiceEvent, issueInvoices } from '../../computing/write-invoices.ts';
 import { insertInvoiceLines, insertInvoices } from '../../records/invoice-repository.ts';
@@ -229,7 +231,8 @@ function invoiceOf(context: Context, lines: readonly InvoiceLineRecord[]) {
     {
       coupons: couponsOf(target, sources),
       taxes: taxesOf(target, sources),
-      ...NO_CREDITS_OR_PAYMENTS,
+      ...NO_CREDITS,
+      ledger: EMPTY_LEDGER,
     },
   );
   const coupon_applications = applicationRecords(deps, settled.invoice, settled.applications, {
@@ -262,6 +265,8 @@ export interface WrittenChange {
     readonly invoice: InvoiceRecord;
     readonly lines: readonly InvoiceLineRecord[];
   } | null;
+  /** The wallet's credit; null without one. */
+  readonly credited: TransactionRow | null;
   readonly events: readonly (OutboxEvent & { readonly scope: Scope })[];
 }
 
@@ -277,12 +282,7 @@ export async function writeChange(
   of: { readonly kind: string; readonly subscription: SubscriptionRow; readonly at: string },
 ): Promise<WrittenChange> {
   const { operation, rows, customer } = change;
-  if (rows.length === 0) return { invoice: null, events: [] };
-  if (change.credit.gt(0))
-    throw invalidField(
-      'proration_behavior',
-      'credits for time that is not served cannot be given in this version; send "none"',
-    );
+  if (rows.length === 0) return { invoice: null, credited: null, events: [] };
   const { scope, user_id } = caller;
   const issued =
     change.invoice === null
@@ -297,23 +297,27 @@ export async function writeChange(
     await insertInvoices(tx, [issued.invoice]);
     await insertInvoiceLines(tx, issued.lines);
   }
+  const operation_key = changeKey(
+    of.subscription.id,
+    rows.map(({ line_item_id, kind, period_start }) => ({
+      line_item_id,
+      action: `${of.kind}/${kind}`,
+      effective_at: `${operation.effective_at}/${period_start}`,
+    })),
+  );
+  const credited = change.credit.gt(0)
+    ? await creditProration(tx, deps, caller, of.subscription, change.credit, operation_key)
+    : null;
   await insertSubscriptionChange(tx, {
     ...newRecord(deps, caller, 'subs_change'),
     subscription_id: of.subscription.id,
     kind: of.kind,
-    operation_key: changeKey(
-      of.subscription.id,
-      rows.map(({ line_item_id, kind, period_start }) => ({
-        line_item_id,
-        action: `${of.kind}/${kind}`,
-        effective_at: `${operation.effective_at}/${period_start}`,
-      })),
-    ),
+    operation_key,
     effective_at: operation.effective_at,
     rows,
     net: decimalText(sum(rows.map(({ net }) => decimal(net)))),
     invoice_id: issued?.invoice.id ?? null,
-    wallet_transaction_id: null,
+    wallet_transaction_id: credited?.id ?? null,
   });
   const events =
     issued === null
@@ -325,5 +329,33 @@ export async function writeChange(
             subscription: of.subscription,
           }),
         ];
-  return { invoice: issued, events };
+  return { invoice: issued, credited, events };
+}
+
+/** The net of an operation as credits of the prepaid wallet: granted, without an end (billing 5.3). */
+async function creditProration(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  subscription: SubscriptionRow,
+  credit: Decimal,
+  operationKey: string,
+): Promise<TransactionRow> {
+  const customer_id = subscription.invoicing_customer_id ?? subscription.customer_id;
+  const reference_id = hashReference('proration_credit', operationKey);
+  const { transaction } = await creditPrepaidWallet(tx, deps, caller, {
+    customer_id,
+    currency: subscription.currency,
+    amount: decimalText(credit),
+    reason: 'SUBSCRIPTION_CREDIT_GRANT',
+    wallet_name: 'Proration Credit Wallet',
+    allowed_price_types: ['USAGE'],
+    wallet_metadata: { created_for: 'proration_credit', source: 'subscription_change' },
+    reference_type: 'EXTERNAL',
+    reference_id,
+    idempotency_key: reference_id,
+    description: 'Proration credit from subscription change',
+    metadata: { customer_id, source: 'subscription_change_proration' },
+  });
+  return transaction;
 }
