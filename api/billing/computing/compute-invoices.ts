@@ -158,11 +158,13 @@ function planCharges(target: InvoiceTarget, sources: BillingSources): Questioned
   const { subscription } = target;
   const lines = sources.lines.get(subscription.id) ?? [];
   const pinnedFrom = advancesPinnedFrom(target);
-  const charges = chargesOnInvoice(chargedSchedule(target), lines, target.covers).filter(({ line, cell }) => {
-    const start = 'at' in cell ? cell.at : cell.service.start;
-    if (isPinnedAdvance(line, start, pinnedFrom)) return false;
-    return !isBilledElsewhere(target, sources, line, start);
-  });
+  const charges = chargesOnInvoice(chargedSchedule(target), lines, target.covers).filter(
+    ({ line, cell }) => {
+      const start = 'at' in cell ? cell.at : cell.service.start;
+      if (isPinnedAdvance(line, start, pinnedFrom)) return false;
+      return !isBilledElsewhere(target, sources, line, start);
+    },
+  );
   return charges.map((charge) => {
     const { line, cell } = charge;
     if (line.price_type === 'FIXED' || 'at' in cell) return { charge, questions: [] };
