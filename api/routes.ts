@@ -8,6 +8,7 @@ import { correctionRoutes } from './usage/corrections/routes.ts';
 import { connectionRoutes } from './tenancy/connections/routes.ts';
 import { costRoutes } from './catalog/costs/routes.ts';
 import { couponRoutes } from './catalog/coupons/routes.ts';
+import { creditNoteRoutes } from './billing/credit-notes/routes.ts';
 import { creditGrantRoutes } from './catalog/credit-grants/routes.ts';
 import { customerRoutes } from './customers/customers/routes.ts';
 import { customerViewRoutes } from './billing/customer-views/routes.ts';
@@ -84,19 +85,4 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...invoiceRoutes,
   ...invoicePaymentRoutes,
   ...paymentRoutes,
-  ...walletRoutes,
-  ...alertRoutes,
-  ...connectionRoutes,
-  ...integrationRoutes,
-  ...scheduledTaskRoutes,
-  ...webhookRoutes,
-  ...workflowRoutes,
-  ...dashboardRoutes,
-  ...correctionRoutes,
-  ...eventRoutes,
-  ...eventHistoryRoutes,
-  ...usageRoutes,
-  ...analyticsRoutes,
-  ...taskRoutes,
-  ...exportRoutes,
-];
+  ...creditNoteRoutes,

@@ -1,5 +1,5 @@
 import type { CREDIT_NOTE_REASONS, REFUND_TARGETS } from '../../schemas/words.ts';
-import { BillingError, invalidField, invalidOperation, notFound } from '../errors.ts';
+import { BillingError, invalidField, invalidOperation } from '../errors.ts';
 import { isRounded, roundToCurrency, type Currency } from '../currency.ts';
 import { Decimal, decimal, decimalText, sum, ZERO } from '../money.ts';
 import type { CreditNoteStatus, CreditNoteType } from '../states/credit-note.ts';
@@ -135,7 +135,7 @@ export function checkCreditNote(
     const cap =
       line.invoice_line_item_id === TAX_LINE
         ? taxCap(invoice, [...earlier, ...lines])
-        : netOf(invoice, line.invoice_line_item_id);
+        : netOf(invoice, line.invoice_line_item_id, `line_items[${index}].invoice_line_item_id`);
     const left = Decimal.max(cap.minus(creditedOn(before, line.invoice_line_item_id)), ZERO);
     if (amount.gt(left)) throw tooMuch(path, amount, left);
   });
@@ -181,9 +181,9 @@ const compareJson = (left: readonly string[], right: readonly string[]): number 
 const creditedOn = (lines: readonly CreditNoteLine[], id: string): Decimal =>
   sum(lines.filter((line) => line.invoice_line_item_id === id).map((line) => decimal(line.amount)));
 
-function netOf(invoice: CreditableInvoice, id: string): Decimal {
+function netOf(invoice: CreditableInvoice, id: string, path: string): Decimal {
   const line = invoice.lines.find((candidate) => candidate.id === id);
-  if (line === undefined) throw notFound('Invoice line item', id);
+  if (line === undefined) throw invalidField(path, 'must be a row of the invoice');
   return decimal(line.amount)
     .minus(decimal(line.line_item_discount))
     .minus(decimal(line.invoice_level_discount));
@@ -191,7 +191,7 @@ function netOf(invoice: CreditableInvoice, id: string): Decimal {
 
 /** Exclusive tax of the credited amounts of the rows, including this note (money 10.6). */
 function taxCap(invoice: CreditableInvoice, credited: readonly CreditNoteLine[]): Decimal {
-  const taxable = sum(invoice.lines.map((line) => netOf(invoice, line.id)));
+  const taxable = sum(invoice.lines.map((line) => netOf(invoice, line.id, 'line_items')));
   if (taxable.lte(0)) return ZERO;
   const rows = sum(
     credited

@@ -419,3 +419,15 @@ export async function lockUnpaidOpenings(
        and amount_paid = 0 and amount_remaining > 0
      order by id for update`;
 }
+
+/** Invoices of the scope with these ids, unordered. */
+export async function findInvoices(
+  db: Db,
+  scope: Scope,
+  ids: readonly string[],
+): Promise<InvoiceRecord[]> {
+  if (ids.length === 0) return [];
+  return await db<InvoiceRecord[]>`
+    select * from invoices
+     where ${inScope(db, scope)} and id = any(${ids as string[]}::text[]) and status = 'published'`;
+}

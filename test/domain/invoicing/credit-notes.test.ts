@@ -145,8 +145,8 @@ describe('limits of a note', () => {
 
   test('refused: a row of another invoice', () => {
     expect(
-      refusalOf(() => checkCreditNote(unpaid(), 'ADJUSTMENT', credit(['x', '1']), [])).kind,
-    ).toBe('not_found');
+      refusalText(() => checkCreditNote(unpaid(), 'ADJUSTMENT', credit(['x', '1']), [])),
+    ).toBe('invalid validation_error line_items[0].invoice_line_item_id');
   });
 
   test.each(['DRAFT', 'VOIDED', 'SKIPPED'] as const)('refused: a %s invoice', (invoice_status) => {

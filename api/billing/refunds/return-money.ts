@@ -1,0 +1,185 @@
+import { BillingError, invalidField } from '../../../domain/errors.ts';
+import {
+  allocateRefund,
+  refundedPaymentStatus,
+  type RefundPart,
+} from '../../../domain/invoicing/refunds.ts';
+import type { RefundTarget } from '../../../domain/invoicing/credit-notes.ts';
+import { decimalText, sum, type Decimal } from '../../../domain/money.ts';
+import { movePayment } from '../../../domain/states/payment.ts';
+import { moveRefund } from '../../../domain/states/refund.ts';
+import type { Transaction } from '../../../postgres/client.ts';
+import { insertRows } from '../../../postgres/insert-rows.ts';
+import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
+import type { PaymentRecord } from '../../../schemas/payment.ts';
+import type { RefundRecord } from '../../../schemas/refund.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { changed, newRecord, type Caller } from '../../conventions/record.ts';
+import { updatePayment } from '../records/payment-repository.ts';
+import { refundsOfPayments } from '../records/refund-repository.ts';
+import { creditPrepaidWallet } from '../wallets/credit-wallet.ts';
+import { refundEvent } from './refund-notification.ts';
+
+/** Money to give back, and why. */
+export interface MoneyBack {
+  readonly amount: Decimal;
+  readonly target: RefundTarget;
+  readonly refund_reason: RefundRecord['refund_reason'];
+  /** Null for a payment to a customer. */
+  readonly invoice_id: string | null;
+  readonly credit_note_id: string | null;
+  readonly retry_of?: string | null;
+  /** Of the first refund; those of further payments append their number. */
+  readonly idempotency_key: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly wallet: WalletCredit;
+}
+
+/** The credit of the wallet, where the money goes there. */
+export interface WalletCredit {
+  readonly reason: 'CREDIT_NOTE' | 'INVOICE_VOID_REFUND';
+  readonly reference_id: string;
+  readonly source: { readonly type: 'INVOICE' | 'PAYMENT' | 'CREDIT_NOTE'; readonly id: string };
+  readonly description: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** Name of the wallet if one is made. */
+  readonly wallet_name: string | null;
+}
+
+/**
+ * Gives money of the payments back, newest payment first (money 9.7), and returns the refunds. Money for
+ * the wallet arrives at once; a refund to a gateway is reserved here and sent after the commit (money 9.3).
+ * The caller holds the lock of the payments' invoice, or of the one payment, and then derives the invoice again.
+ */
+export async function returnMoney(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  paymentsOldestFirst: readonly PaymentRecord[],
+  back: MoneyBack,
+): Promise<RefundRecord[]> {
+  const earlier = await refundsOfPayments(
+    tx,
+    caller.scope,
+    paymentsOldestFirst.map(({ id }) => id),
+  );
+  const parts = allocateRefund(back.amount, back.target, paymentsOldestFirst, earlier);
+  const paymentOf = (part: RefundPart) =>
+    paymentsOldestFirst.find(({ id }) => id === part.payment_id)!;
+  const drafts = parts.map((part, index) =>
+    newRefund(deps, caller, paymentOf(part), part, back, index),
+  );
+  const credited = await creditWallet(tx, deps, caller, paymentOf(parts[0]!), parts, back);
+  const refunds = drafts.map((refund) =>
+    refund.refund_target === 'PREPAID_WALLET' ? settled(refund, credited) : refund,
+  );
+  await insertRows(tx, 'refunds', refunds);
+  await writeOutboxEvents(
+    tx,
+    refunds.flatMap((refund, index) => [
+      refundEvent('refund.created', caller.scope, drafts[index]!),
+      ...(refund.refund_status === 'SUCCEEDED'
+        ? [refundEvent('refund.succeeded' as const, caller.scope, refund)]
+        : []),
+    ]),
+  );
+  for (const payment of new Set(parts.map(paymentOf)))
+    await movePaymentByRefunds(tx, deps, caller, payment, [...earlier, ...refunds]);
+  return refunds;
+}
+
+/** Writes the status of a settled payment that follows from its refunds (money 9.5). */
+export async function movePaymentByRefunds(
+  tx: Transaction,
+  deps: Pick<BillingDeps, 'clock'>,
+  caller: Caller,
+  payment: PaymentRecord,
+  refunds: readonly RefundRecord[],
+): Promise<void> {
+  const status = refundedPaymentStatus(payment, refunds);
+  if (status === payment.payment_status) return;
+  const change = changed(deps, caller);
+  await updatePayment(tx, caller.scope, payment.id, {
+    payment_status: movePayment(payment.payment_status, status),
+    refunded_at: change.updated_at,
+    ...change,
+  });
+}
+
+function newRefund(
+  deps: BillingDeps,
+  caller: Caller,
+  payment: PaymentRecord,
+  part: RefundPart,
+  back: MoneyBack,
+  index: number,
+): RefundRecord {
+  const record = newRecord(deps, caller, 'refund');
+  const isToGateway = part.destination === 'BACK_TO_SOURCE';
+  if (isToGateway && payment.connection_id === null)
+    throw invalidField('refund_target', 'the payment has no connected gateway to go back to');
+  if (part.destination === 'SOURCE_WALLET')
+    throw new BillingError('invalid', 'invalid_operation', 'A CREDITS payment cannot be refunded.');
+  return {
+    ...record,
+    payment_id: payment.id,
+    invoice_id: back.invoice_id,
+    customer_id: payment.customer_id,
+    credit_note_id: back.credit_note_id,
+    refund_target: isToGateway ? 'BACK_TO_SOURCE' : 'PREPAID_WALLET',
+    wallet_transaction_id: null,
+    payment_gateway: isToGateway ? payment.payment_gateway : null,
+    gateway_refund_id: null,
+    gateway_tracking_id: null,
+    gateway_metadata: {},
+    gateway_idempotency_token: isToGateway ? record.id : null,
+    amount: decimalText(part.amount),
+    currency: payment.currency,
+    refund_status: moveRefund(null, 'create'),
+    refund_reason: back.refund_reason,
+    idempotency_key: index === 0 ? back.idempotency_key : `${back.idempotency_key}:${index + 1}`,
+    failure_reason: null,
+    retry_of: back.retry_of ?? null,
+    initiated_at: record.created_at,
+    succeeded_at: null,
+    failed_at: null,
+    cancelled_at: null,
+    metadata: { ...back.metadata },
+  };
+}
+
+/** One credit for all parts that go to the wallet; its id, or null without such parts. */
+async function creditWallet(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  payment: PaymentRecord,
+  parts: readonly RefundPart[],
+  { wallet, idempotency_key }: MoneyBack,
+): Promise<string | null> {
+  const toWallet = parts.filter(({ destination }) => destination === 'PREPAID_WALLET');
+  if (toWallet.length === 0) return null;
+  const { transaction } = await creditPrepaidWallet(tx, deps, caller, {
+    customer_id: payment.customer_id,
+    currency: payment.currency,
+    amount: decimalText(sum(toWallet.map(({ amount }) => amount))),
+    reason: wallet.reason,
+    wallet_name: wallet.wallet_name,
+    reference_type: 'EXTERNAL',
+    reference_id: wallet.reference_id,
+    source_type: wallet.source.type,
+    source_id: wallet.source.id,
+    idempotency_key,
+    description: wallet.description,
+    metadata: wallet.metadata,
+  });
+  return transaction.id;
+}
+
+/** A refund into the wallet succeeds in the transaction that makes it (money 21). */
+const settled = (refund: RefundRecord, wallet_transaction_id: string | null): RefundRecord => ({
+  ...refund,
+  refund_status: moveRefund(refund.refund_status, 'succeed'),
+  wallet_transaction_id,
+  succeeded_at: refund.created_at,
+});
