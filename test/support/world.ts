@@ -90,6 +90,11 @@ export async function createWorld(api: TestApi): Promise<World> {
     amount: '5',
     currency: 'usd',
   });
+  const note = await make('/creditnotes', {
+    invoice_id: invoice.id,
+    reason: 'BILLING_ERROR',
+    line_items: [{ invoice_line_item_id: invoice.line_items[0]!.id, amount: '0.01' }],
+  });
   const coupon = await make('/coupons', {
     name: 'Ten',
     type: 'percentage',
@@ -203,6 +208,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/invoices/{id}': invoice.id,
       '/invoices/{id}/lines/{line_id}': invoice.line_items[0]!.id,
       '/payments/{id}': payment.id,
+      '/creditnotes/{id}': note.id,
       '/coupons/{id}': coupon.id,
       '/coupons/code/{code}': 'ten',
       '/coupons/associations/{id}': association.id,
@@ -269,6 +275,14 @@ export async function createWorld(api: TestApi): Promise<World> {
       ['POST /v1/features', { name: 'x', type: 'metered', meter_id: meter.id }],
       ['POST /v1/features', { name: 'x', type: 'boolean', group_id: group.id }],
       [
+        'POST /v1/creditnotes',
+        {
+          invoice_id: invoice.id,
+          reason: 'BILLING_ERROR',
+          line_items: [{ invoice_line_item_id: invoice.line_items[0]!.id, amount: '0.02' }],
+        },
+      ],
+      [
         'POST /v1/payments',
         {
           destination_type: 'INVOICE',
@@ -333,6 +347,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/costs/search': { costsheet_ids: [costsheet.id], name: 'Infra' },
       '/invoices/search': { invoice_ids: [invoice.id], subscription_id: subscription.id },
       '/payments/search': { payment_ids: [payment.id], destination_id: customer.id },
+      '/creditnotes/search': { credit_note_ids: [note.id], invoice_id: invoice.id },
       '/users/search': { user_ids: [account.id] },
       '/subscriptions/search': { subscription_ids: [subscription.id] },
       '/customers/search': { customer_ids: [customer.id], external_ids: ['acme'] },

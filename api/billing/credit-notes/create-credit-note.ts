@@ -18,10 +18,7 @@ import type { InvoiceLineRecord } from '../../../schemas/invoice.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { lockInvoiceToPay, type LockedInvoice } from '../computing/revise-invoice-payment.ts';
-import {
-  findCreditNoteByKey,
-  insertCreditNote,
-} from '../records/credit-note-repository.ts';
+import { findCreditNoteByKey, insertCreditNote } from '../records/credit-note-repository.ts';
 import { linesOfInvoices } from '../records/invoice-repository.ts';
 import { applyCreditNote, checkLimits, type ChangedCreditNote } from './change-credit-note.ts';
 import { creditNoteEvent } from './credit-note-notification.ts';
@@ -32,7 +29,7 @@ export interface CreatedCreditNote extends ChangedCreditNote {
 }
 
 /**
- * Creates a credit note, and finalizes it if requested (money 10). The type follows from what the
+ * Creates a credit note, and finalizes it if requested. The type follows from what the
  * invoice has been paid. Equal content is the same note and changes nothing again (money 10.12).
  */
 export async function createCreditNote(

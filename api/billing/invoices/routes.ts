@@ -182,7 +182,7 @@ export const invoiceRoutes = [
     status: 200,
     answer: Message,
     handler: async (call) => {
-      await voidInvoice(call.deps, call, call.params.id, call.body?.metadata ?? {});
+      await voidInvoice(call.deps, call, call.params.id, call.body ?? {});
       return { message: 'invoice voided successfully' };
     },
   }),

@@ -1,5 +1,5 @@
-import { decimal } from '../../../domain/money.ts';
-import { invalidOperation } from '../../../domain/errors.ts';
+import { decimal, decimalText, type Decimal } from '../../../domain/money.ts';
+import { refundsInFlight } from '../../../domain/invoicing/refunds.ts';
 import { deriveInvoicePayment } from '../../../domain/invoicing/payment-ledger.ts';
 import { voidInvoice as decideVoid } from '../../../domain/invoicing/void-invoice.ts';
 import { isoTime } from '../../../platform/clock.ts';
@@ -18,19 +18,24 @@ import {
   releaseLines,
   updateInvoices,
 } from '../records/invoice-repository.ts';
+import { paymentsOfInvoice } from '../records/payment-repository.ts';
+import { refundsOfInvoice } from '../records/refund-repository.ts';
+import { returnMoney } from '../refunds/return-money.ts';
+import type { VoidInvoiceBody } from '../../../schemas/invoice-requests.ts';
 import { ledgerOf } from '../records/ledger-repository.ts';
 import { voidPaymentsInFlight } from '../payments/void-payments.ts';
 import { invoiceEvent } from '../computing/write-invoices.ts';
 
 /**
  * Voids an invoice: what its rows billed may be billed again, and its number stays used (billing
- * 17.6). Payments in flight are voided first.
+ * 17.6). Payments in flight are voided first, and what was paid is refunded: to the prepaid wallet unless
+ * `refund_target` says otherwise (money 9.11, 9.12).
  */
 export async function voidInvoice(
   deps: BillingDeps,
   caller: Caller,
   id: string,
-  metadata: Record<string, string>,
+  body: VoidInvoiceBody,
 ): Promise<InvoiceRecord> {
   const { subscription_id } = await getInvoice(deps.pool, caller.scope, id);
   return await deps.pool.begin(async (tx) => {
@@ -41,29 +46,59 @@ export async function voidInvoice(
       deps,
       caller,
       await lockInvoice(tx, caller.scope, id),
-      metadata,
+      body,
     );
     failpoint('api.void_invoice.before_commit');
     return voided;
   });
 }
 
+/** What was paid goes back, in one credit if it goes to the wallet (money 9.11). */
+async function refundVoided(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  invoice: InvoiceRecord,
+  amount: Decimal,
+  target: VoidInvoiceBody['refund_target'],
+): Promise<void> {
+  const payments = await paymentsOfInvoice(tx, caller.scope, invoice.id);
+  await returnMoney(tx, deps, caller, payments, {
+    amount,
+    target: target ?? 'PREPAID_WALLET',
+    refund_reason: 'OTHER',
+    invoice_id: invoice.id,
+    credit_note_id: null,
+    idempotency_key: invoice.id,
+    wallet: {
+      reason: 'INVOICE_VOID_REFUND',
+      reference_id: invoice.id,
+      source: { type: 'INVOICE', id: invoice.id },
+      description: `Refund for voided invoice: ${invoice.invoice_number ?? invoice.id}`,
+      metadata: { invoice_id: invoice.id },
+      wallet_name: 'Subscription Wallet',
+    },
+  });
+}
+
 /** The same inside a transaction that holds the invoice's lock. */
 export async function voidLocked(
   tx: Transaction,
-  deps: Pick<BillingDeps, 'clock'>,
-  { scope, user_id }: Caller,
+  deps: BillingDeps,
+  caller: Caller,
   invoice: InvoiceRecord,
-  metadata: Record<string, string> = {},
+  body: VoidInvoiceBody = {},
 ): Promise<InvoiceRecord> {
-  const decision = decideVoid({ ...invoice, refunds_in_flight: '0' });
-  if (decision.refund.gt(0))
-    throw invalidOperation(
-      'The invoice has payments; an invoice with payments cannot be voided in this version.',
-      'amount_paid',
-    );
+  const { scope, user_id } = caller;
+  const refunds = await refundsOfInvoice(tx, scope, invoice.id);
+  const decision = decideVoid(
+    { ...invoice, refunds_in_flight: decimalText(refundsInFlight(refunds)) },
+    body.amount == null ? null : decimal(body.amount),
+  );
   const at = isoTime(deps.clock.now());
-  await voidPaymentsInFlight(tx, deps, { scope, user_id }, invoice.id);
+  await voidPaymentsInFlight(tx, deps, caller, invoice.id);
+  if (decision.refund.gt(0))
+    await refundVoided(tx, deps, caller, invoice, decision.refund, body.refund_target);
   const ledger = await ledgerOf(tx, scope, invoice.id);
   const voided: InvoiceRecord = {
     ...invoice,
@@ -71,7 +106,7 @@ export async function voidLocked(
     invoice_status: decision.invoice_status,
     voided_at: at,
     finalize_after: null,
-    metadata: { ...invoice.metadata, ...metadata },
+    metadata: { ...invoice.metadata, ...body.metadata },
     updated_at: at,
     updated_by: user_id,
   };

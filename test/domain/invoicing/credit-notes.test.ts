@@ -144,9 +144,9 @@ describe('limits of a note', () => {
   });
 
   test('refused: a row of another invoice', () => {
-    expect(
-      refusalText(() => checkCreditNote(unpaid(), 'ADJUSTMENT', credit(['x', '1']), [])),
-    ).toBe('invalid validation_error line_items[0].invoice_line_item_id');
+    expect(refusalText(() => checkCreditNote(unpaid(), 'ADJUSTMENT', credit(['x', '1']), []))).toBe(
+      'invalid validation_error line_items[0].invoice_line_item_id',
+    );
   });
 
   test.each(['DRAFT', 'VOIDED', 'SKIPPED'] as const)('refused: a %s invoice', (invoice_status) => {
@@ -165,7 +165,7 @@ describe('what a refusal says', () => {
     ${credit(['a', '0'])}     | ${'line_items[0].amount: must be above 0'}
     ${credit(['a', '0.001'])} | ${'line_items[0].amount: has more decimals than the currency'}
     ${[]}                     | ${'line_items: must name at least one line'}
-    ${credit(['x', '1'])}     | ${'Invoice line item x was not found.'}
+    ${credit(['x', '1'])}     | ${'line_items[0].invoice_line_item_id: must be a row of the invoice'}
   `('$message', ({ lines, message }) => {
     expect(refusalOf(() => checkCreditNote(unpaid(), 'ADJUSTMENT', lines, [])).message).toBe(
       message,
