@@ -7,6 +7,7 @@ import { openApiDocument, type OpenApiVersion } from '../platform/http/openapi.t
 import type { CallerLimit } from '../platform/http/rate-limit.ts';
 import { registerRoutes } from '../platform/http/register-routes.ts';
 import type { Route } from '../platform/http/route.ts';
+import { createPdfRenderer, type PdfRenderer } from '../platform/pdf/pdf-renderer.ts';
 import { createPortalSessions } from '../platform/identity/portal-sessions.ts';
 import { createSessions } from '../platform/identity/sessions.ts';
 import { createLoginLimit } from '../platform/identity/login-limit.ts';
@@ -34,6 +35,8 @@ export interface ApiOptions {
   readonly authenticate: Authenticate;
   /** Called when an event is appended for the first time; returns the same log every time. */
   readonly openEventLog: () => Promise<EventLog>;
+  /** Prints documents; the API closes it. */
+  readonly pdf?: PdfRenderer;
   readonly callerLimit?: CallerLimit | null;
   /**
    * Base URL at which browsers reach the product. Used in links and in the settings of identity providers.
@@ -86,6 +89,8 @@ const makeDocument = (servedElsewhere: readonly Route<never>[], openapi: OpenApi
 export async function registerApi(app: FastifyInstance, options: ApiOptions): Promise<void> {
   const sessions = await createSessions(options.deps);
   const { pool, clock, log } = options.deps;
+  const pdf = options.pdf ?? createPdfRenderer();
+  app.addHook('onClose', () => pdf.close());
   const appendCorrections = async (): Promise<void> => {
     const { openEventLog } = options;
     await logCorrections({ pool, clock, openEventLog }).catch((error: unknown) =>
@@ -118,6 +123,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
         return await readStreamLag(pool, headsToRead(heads, noted));
       },
       eventReader: options.eventReader,
+      pdf,
     },
     sessions,
     portalSessions,

@@ -5,6 +5,7 @@ import type { PortalSessions } from '../platform/identity/portal-sessions.ts';
 import type { Sessions } from '../platform/identity/sessions.ts';
 import type { Ids } from '../platform/ids.ts';
 import type { Logger } from '../platform/log.ts';
+import type { PdfRenderer } from '../platform/pdf/pdf-renderer.ts';
 import type { SecretBox } from '../platform/secret-box.ts';
 import type { Pool } from '../postgres/client.ts';
 import type { CommandClaim } from '../postgres/tables/idempotency.ts';
@@ -46,6 +47,7 @@ export interface ApiDeps extends BillingDeps {
   readonly signUp: 'open' | 'invited';
   /** Secret of the support widget; null if not configured. */
   readonly supportChatSecret: string | null;
+  readonly pdf: PdfRenderer;
   readonly eventReader: EventReader;
   /** How far the stream is behind the log. Rejects while the log is unreachable. */
   streamLag(): Promise<readonly PartitionLag[]>;

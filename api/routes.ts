@@ -26,6 +26,7 @@ import { exportRoutes } from './operations/exports/routes.ts';
 import { featureRoutes } from './catalog/features/routes.ts';
 import { groupRoutes } from './catalog/groups/routes.ts';
 import { integrationRoutes } from './tenancy/integrations/routes.ts';
+import { invoicePdfRoutes } from './billing/invoice-pdf/routes.ts';
 import { invoiceRoutes } from './billing/invoices/routes.ts';
 import { invoicePaymentRoutes } from './billing/invoices/payment-routes.ts';
 import { paymentRoutes } from './billing/payments/routes.ts';
@@ -87,6 +88,7 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...paymentRoutes,
   ...creditNoteRoutes,
   ...walletRoutes,
+  ...invoicePdfRoutes,
   ...alertRoutes,
   ...connectionRoutes,
   ...integrationRoutes,

@@ -4,9 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const UNAVAILABLE_MS_MAX = 300_000;
 const RETRY_MS = 250;
 
+/** The billing run changed the subscription at each attempt: a subscription of a past year is caught up. */
+const isVersionConflict = (status: number, text: string): boolean =>
+  status === 409 && (JSON.parse(text) as { readonly code?: string }).code === 'version_conflict';
+
 /**
- * Calls to a running Meterline with retries: 503 means that nothing was done and the call may be repeated,
- * for example while a new meter is still being backfilled.
+ * Calls to a running Meterline with retries: 503 and a version conflict mean that nothing was done and the call
+ * may be repeated, for example while a new meter is still being backfilled.
  */
 export interface ApiClient {
   get<Answer>(path: string): Promise<Answer>;
@@ -24,7 +28,8 @@ export function createApiClient(baseUrl: string, apiKey: string): ApiClient {
       });
       const text = await response.text();
       if (response.ok) return JSON.parse(text) as Answer;
-      if (response.status !== 503 || performance.now() - began > UNAVAILABLE_MS_MAX)
+      const isRepeatable = response.status === 503 || isVersionConflict(response.status, text);
+      if (!isRepeatable || performance.now() - began > UNAVAILABLE_MS_MAX)
         throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
     }
   };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { name, text, timezone } from '../primitives.ts';
+import { imageDataUri } from '../image.ts';
+import { matching, name, text, timezone } from '../primitives.ts';
 
 const count = z.int32().min(0);
 
@@ -38,7 +39,17 @@ export const SUBSCRIPTION_CONFIG_DEFAULT = {
 
 export const InvoicePdfConfig = z.object({
   template_name: z.enum(['invoice.typ']),
+  /** Fields of the rows, or keys of their metadata; their values become headings. */
   group_by: z.array(name()).max(20).optional(),
+  /** A PNG or JPEG image as a data URI. */
+  logo: imageDataUri.optional(),
+  colors: z
+    .object({ accent: matching(/^#[0-9a-fA-F]{6}$/, 7, 'expected a colour such as #1d4ed8') })
+    .optional(),
+  /** Lines of the sender's address, below the name of the tenant. */
+  address: text(1000).optional(),
+  tax_ids: z.array(name()).max(10).optional(),
+  notes: text(2000).optional(),
 });
 export const INVOICE_PDF_CONFIG_DEFAULT = { template_name: 'invoice.typ', group_by: [] };
 

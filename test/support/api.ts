@@ -16,7 +16,9 @@ import { createLogger, type Logger } from '../../platform/log.ts';
 import { createSecretBox } from '../../platform/secret-box.ts';
 import type { Pool, Scope } from '../../postgres/client.ts';
 import { connectAsApi } from '../../postgres/scoped-pool.ts';
+import { createPdfRenderer } from '../../platform/pdf/pdf-renderer.ts';
 import { createTestDatabase } from './database.ts';
+import { SOURCE_EXEC_ARGV } from './global-setup.ts';
 
 /** A clock that stands still until it is told to move. */
 export interface TestClock extends Clock {
@@ -139,6 +141,7 @@ export async function startTestApi(
     apiPool,
     eventReader: options.eventReader ?? noEvents,
     openEventLog: options.openEventLog ?? noLog,
+    pdf: createPdfRenderer({ execArgv: SOURCE_EXEC_ARGV }),
     ...options.switches,
     authenticate: auth.authenticate,
     onBody: (route, body) => drift.push(...answerDrift(route, body)),

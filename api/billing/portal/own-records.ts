@@ -1,6 +1,6 @@
 import { notFound } from '../../../domain/errors.ts';
 import type { Scope } from '../../../postgres/client.ts';
-import { InvoiceSearch, type Invoice } from '../../../schemas/invoice.ts';
+import { InvoiceSearch, type Invoice, type InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { Page } from '../../../schemas/search.ts';
 import type { Subscription } from '../../../schemas/subscription-answers.ts';
 import { SubscriptionSearch } from '../../../schemas/subscription.ts';
@@ -26,6 +26,12 @@ interface PageOf {
 }
 
 type Deps = Pick<BillingDeps, 'pool' | 'clock'>;
+
+/** The session's customer. Routes with the permission `portal` are reachable only with a session. */
+export const portalCustomer = (call: {
+  readonly scope: Scope;
+  readonly identity: { readonly customer_id?: string };
+}): PortalCustomer => ({ scope: call.scope, customer_id: call.identity.customer_id! });
 
 /** Drafts are visible to the tenant only; every later status is shown (tenancy 15.4). */
 const SHOWN_SUBSCRIPTIONS = ['active', 'trialing', 'paused', 'incomplete', 'cancelled'] as const;
@@ -73,8 +79,7 @@ export async function readOwnInvoice(
   { scope, customer_id }: PortalCustomer,
   id: string,
 ): Promise<Invoice> {
-  const row = await getInvoice(deps.pool, scope, id);
-  if (row.customer_id !== customer_id || !isShown(row)) throw notFound('Invoice', id);
+  const row = await getShownInvoice(deps, { scope, customer_id }, id);
   const embed = { line_items: true, customer: true };
   const [invoice] = await invoiceAnswers(deps.pool, scope, [row], embed);
   return withoutMetadata(invoice!);
@@ -87,6 +92,17 @@ export async function listOwnWallets(
 ): Promise<Wallet[]> {
   const rows = await findWalletsOfCustomer(deps.pool, scope, customer_id);
   return withoutMetadata(rows.map((row) => walletAnswer(row)));
+}
+
+/** The stored invoice; 404 as in `readOwnInvoice`. */
+export async function getShownInvoice(
+  deps: Pick<Deps, 'pool'>,
+  { scope, customer_id }: PortalCustomer,
+  id: string,
+): Promise<InvoiceRecord> {
+  const row = await getInvoice(deps.pool, scope, id);
+  if (row.customer_id !== customer_id || !isShown(row)) throw notFound('Invoice', id);
+  return row;
 }
 
 const withoutDraft = (subscription: Subscription): Subscription => {

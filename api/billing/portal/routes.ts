@@ -36,14 +36,8 @@ import {
   readOwnInvoice,
   readOwnSubscription,
   withoutMetadata,
-  type PortalCustomer,
+  portalCustomer,
 } from './own-records.ts';
-
-/** The session's customer. Routes with the permission `portal` are reachable only with a session. */
-const own = (call: {
-  readonly scope: PortalCustomer['scope'];
-  readonly identity: { readonly customer_id?: string };
-}): PortalCustomer => ({ scope: call.scope, customer_id: call.identity.customer_id! });
 
 export const portalRoutes = [
   route({
@@ -122,7 +116,7 @@ export const portalRoutes = [
     status: 200,
     answer: Customer,
     async handler(call) {
-      const { scope, customer_id } = own(call);
+      const { scope, customer_id } = portalCustomer(call);
       return withoutMetadata(await getCustomer(call.deps.pool, scope, customer_id));
     },
   }),
@@ -136,7 +130,7 @@ export const portalRoutes = [
     answer: Customer,
     handler: (call) =>
       call.deps.pool.begin(async (tx) => {
-        const { customer_id: id } = own(call);
+        const { customer_id: id } = portalCustomer(call);
         const changes = UpdateCustomerBody.parse(call.body);
         return withoutMetadata(await updateCustomer(tx, call.deps, call, { id }, changes));
       }),
@@ -162,7 +156,7 @@ export const portalRoutes = [
     body: PortalPageBody,
     status: 200,
     answer: pageOf(Subscription),
-    handler: (call) => listOwnSubscriptions(call.deps, own(call), call.body),
+    handler: (call) => listOwnSubscriptions(call.deps, portalCustomer(call), call.body),
   }),
   route({
     method: 'GET',
@@ -172,7 +166,7 @@ export const portalRoutes = [
     params: IdParams,
     status: 200,
     answer: Subscription,
-    handler: (call) => readOwnSubscription(call.deps, own(call), call.params.id),
+    handler: (call) => readOwnSubscription(call.deps, portalCustomer(call), call.params.id),
   }),
   route({
     method: 'POST',
@@ -183,7 +177,7 @@ export const portalRoutes = [
     body: PortalPageBody,
     status: 200,
     answer: pageOf(Invoice),
-    handler: (call) => listOwnInvoices(call.deps, own(call), call.body),
+    handler: (call) => listOwnInvoices(call.deps, portalCustomer(call), call.body),
   }),
   route({
     method: 'GET',
@@ -193,7 +187,7 @@ export const portalRoutes = [
     params: IdParams,
     status: 200,
     answer: Invoice,
-    handler: (call) => readOwnInvoice(call.deps, own(call), call.params.id),
+    handler: (call) => readOwnInvoice(call.deps, portalCustomer(call), call.params.id),
   }),
   route({
     method: 'GET',
@@ -204,7 +198,7 @@ export const portalRoutes = [
     status: 200,
     answer: CustomerUsage,
     async handler(call) {
-      const { scope, customer_id } = own(call);
+      const { scope, customer_id } = portalCustomer(call);
       const customer = await getCustomer(call.deps.pool, scope, customer_id);
       return withoutMetadata(await customerUsage(call.deps, scope, customer, call.query));
     },
@@ -219,7 +213,7 @@ export const portalRoutes = [
     status: 200,
     answer: UsageAnalytics,
     async handler(call) {
-      const { scope, customer_id } = own(call);
+      const { scope, customer_id } = portalCustomer(call);
       const { external_id } = await getCustomer(call.deps.pool, scope, customer_id);
       const asked = { ...call.body, external_customer_id: external_id };
       return withoutMetadata(await usageAnalytics(call.deps, scope, asked));
@@ -235,7 +229,7 @@ export const portalRoutes = [
     status: 200,
     answer: CostAnalytics,
     async handler(call) {
-      const { scope, customer_id } = own(call);
+      const { scope, customer_id } = portalCustomer(call);
       await assertCostsShown(call.deps.pool, scope);
       const { external_id } = await getCustomer(call.deps.pool, scope, customer_id);
       const asked = { ...call.body, external_customer_id: external_id };
