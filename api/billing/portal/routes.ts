@@ -246,6 +246,6 @@ export const portalRoutes = [
     status: 200,
     // A plain array.
     answer: z.array(Wallet),
-    handler: (call) => listOwnWallets(call.deps, own(call)),
+    handler: (call) => listOwnWallets(call.deps, portalCustomer(call)),
   }),
 ];
