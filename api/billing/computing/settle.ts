@@ -4,7 +4,8 @@ import { standingDiscounts } from './coupon-applications.ts';
 import { standingTaxes } from './tax-rows.ts';
 import type { CouponApplication } from '../../../domain/invoicing/coupons.ts';
 import { dueDate } from '../../../domain/invoicing/due-date.ts';
-import { paidAt, type InvoiceLedger } from '../../../domain/invoicing/payment-ledger.ts';
+import { paidAt } from '../../../domain/invoicing/payment-ledger.ts';
+import type { WalletDebit } from '../../../domain/invoicing/prepaid-credits.ts';
 import type { TaxRow } from '../../../domain/invoicing/taxes.ts';
 import { moveInvoice } from '../../../domain/states/invoice.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
@@ -18,7 +19,7 @@ export interface DueTerms {
   readonly customer_timezone: string;
 }
 
-/** Wallets of prepaid credits are not stored yet. */
+/** A draft uses no credits (billing 9.2). */
 export const NO_CREDITS = { wallets: [] } as const;
 
 export const dueOn = (issuedAt: string, terms: DueTerms): string =>
@@ -33,6 +34,13 @@ export interface Settled {
 export interface SettledNow extends Settled {
   readonly applications: readonly CouponApplication[];
   readonly taxes: readonly TaxRow[];
+  /** What the prepaid wallets pay. */
+  readonly debits: readonly WalletDebit[];
+}
+
+/** An invoice as it is issued, with the credits that it uses. */
+export interface Issued extends Settled {
+  readonly debits: readonly WalletDebit[];
 }
 
 /**
@@ -73,6 +81,7 @@ export function settle(
     lines: built.lines,
     applications: built.coupon_applications,
     taxes: built.taxes,
+    debits: built.wallet_debits,
   };
 }
 
@@ -84,22 +93,23 @@ export function issue(
   draft: Settled,
   number: string,
   terms: DueTerms,
-  ledger: InvoiceLedger,
+  { ledger, wallets }: Pick<Settlement, 'ledger' | 'wallets'>,
   issued: { readonly at: string; readonly user_id: string },
-): Settled {
+): Issued {
   const { at, user_id } = issued;
-  const { invoice, lines } = settle(
+  const { invoice, lines, debits } = settle(
     { ...draft.invoice, invoice_status: moveInvoice(draft.invoice.invoice_status, 'finalize') },
     draft.lines,
     {
       coupons: standingDiscounts(draft.invoice),
       taxes: standingTaxes(draft.invoice),
-      ...NO_CREDITS,
+      wallets,
       ledger,
     },
   );
   return {
     lines,
+    debits,
     invoice: {
       ...invoice,
       invoice_number: number,

@@ -6,6 +6,7 @@ import type { Customer } from '../../../schemas/customer.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { ledgersOf } from '../records/ledger-repository.ts';
+import { openPrepaidCredits } from './prepaid-credits.ts';
 import { takeInvoiceNumbers } from './number.ts';
 import { issue, type DueTerms, type Settled } from './settle.ts';
 import { invoiceSnapshot } from './invoice-notification.ts';
@@ -18,7 +19,8 @@ export interface ConcernedInvoice extends Settled {
 
 /**
  * Issues computed drafts: numbers in order, one sequence row locked for all of them. Invoices whose rows are
- * all zero are skipped and get no number (billing 17.3, 17.5).
+ * all zero are skipped and get no number (billing 17.3, 17.5). Prepaid credits of the customers pay what their
+ * wallets may pay (9.2).
  */
 export async function issueInvoices<Draft extends Settled & { readonly terms: DueTerms }>(
   tx: Transaction,
@@ -26,16 +28,24 @@ export async function issueInvoices<Draft extends Settled & { readonly terms: Du
   drafts: readonly Draft[],
   issued: { readonly at: string; readonly user_id: string },
 ): Promise<(Draft & Settled)[]> {
-  const numbers = await takeInvoiceNumbers(tx, scope, issued.at, drafts.length);
+  const invoices = drafts.map(({ invoice }) => invoice);
+  const credits = await openPrepaidCredits(tx, scope, invoices, issued);
   const ledgers = await ledgersOf(
     tx,
     scope,
-    drafts.map(({ invoice }) => invoice.id),
+    invoices.map(({ id }) => id),
   );
-  return drafts.map((draft, index) => ({
-    ...draft,
-    ...issue(draft, numbers[index]!, draft.terms, ledgers.get(draft.invoice.id)!, issued),
-  }));
+  // Last: every command that numbers an invoice waits for this lock.
+  const numbers = await takeInvoiceNumbers(tx, scope, issued.at, drafts.length);
+  const done = drafts.map((draft, index) => {
+    const { invoice, terms } = draft;
+    const parts = { ledger: ledgers.get(invoice.id)!, wallets: credits.walletsFor(invoice) };
+    const { debits, ...settled } = issue(draft, numbers[index]!, terms, parts, issued);
+    credits.take(settled.invoice, debits);
+    return { ...draft, ...settled };
+  });
+  await credits.write();
+  return done;
 }
 
 /** The notification of an invoice in its current state. */

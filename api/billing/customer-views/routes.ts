@@ -20,7 +20,7 @@ import { route } from '../../conventions/route.ts';
 import { listSubscriptions } from '../subscriptions/read-subscriptions.ts';
 import { wholeList } from '../../conventions/whole-list.ts';
 import { walletAnswers } from '../wallets/answers.ts';
-import { findWalletsOfCustomer } from '../wallets/repository.ts';
+import { findWalletsOfCustomer } from '../credits/wallet-repository.ts';
 import { customerInvoiceSummary } from './invoice-summary.ts';
 import { getCustomer, getCustomerByExternalId } from '../../customers/customers/repository.ts';
 

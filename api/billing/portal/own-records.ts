@@ -11,7 +11,7 @@ import { listInvoices } from '../invoices/list-invoices.ts';
 import { getInvoice } from '../records/invoice-repository.ts';
 import { listSubscriptions, readSubscription } from '../subscriptions/read-subscriptions.ts';
 import { walletAnswer } from '../wallets/answers.ts';
-import { findWalletsOfCustomer } from '../wallets/repository.ts';
+import { findWalletsOfCustomer } from '../credits/wallet-repository.ts';
 import { getSubscription } from '../records/subscription-repository.ts';
 
 /** An end customer and their scope: taken from the session, never from the request. */

@@ -4,7 +4,12 @@ import type { Page, Search } from '../../../schemas/search.ts';
 import type { Wallet, WalletTransaction } from '../../../schemas/wallet.ts';
 import { findCustomers } from '../../customers/customers/repository.ts';
 import { findUsersOfTenant } from '../../tenancy/users/repository.ts';
-import { findBlocks, findWallets, type TransactionRow, type WalletRow } from './repository.ts';
+import {
+  findBlocks,
+  findWallets,
+  type TransactionRow,
+  type WalletRow,
+} from '../credits/wallet-repository.ts';
 
 /** The wallet as answered. */
 export function walletAnswer(

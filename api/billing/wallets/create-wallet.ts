@@ -18,9 +18,9 @@ import { getCustomer, getCustomerByExternalId } from '../../customers/customers/
 import type { BillingDeps } from '../../deps.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { hashReference } from './references.ts';
-import { ledgerOf, writeDecision } from './ledger.ts';
-import { insertWallet, type WalletRow } from './repository.ts';
-import { walletSnapshot } from './wallet-notification.ts';
+import { ledgerOf, writeDecision } from '../credits/ledger.ts';
+import { insertWallet, type WalletRow } from '../credits/wallet-repository.ts';
+import { walletSnapshot } from '../credits/wallet-notification.ts';
 
 /**
  * Creates a wallet; a customer has at most one active wallet of each currency and type. Initial credits are

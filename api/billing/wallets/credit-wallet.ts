@@ -5,13 +5,13 @@ import type { Transaction } from '../../../postgres/client.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { openWallet } from './create-wallet.ts';
-import { ledgerOf, writeDecision, type RowCause } from './ledger.ts';
+import { ledgerOf, writeDecision, type RowCause } from '../credits/ledger.ts';
 import {
   findTransactionByKey,
   lockActiveWallet,
   type TransactionRow,
   type WalletRow,
-} from './repository.ts';
+} from '../credits/wallet-repository.ts';
 
 /** Money that a command gives to a customer as credits. */
 export interface PrepaidCredit extends RowCause {

@@ -5,8 +5,8 @@ import type { Transaction } from '../../../postgres/client.ts';
 import type { DebitWalletBody } from '../../../schemas/wallet.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
-import { openLedger, writeDecision } from './ledger.ts';
-import { findTransactionByKey, type WalletRow } from './repository.ts';
+import { openLedger, writeDecision } from '../credits/ledger.ts';
+import { findTransactionByKey, type WalletRow } from '../credits/wallet-repository.ts';
 
 /**
  * A manual debit, which may take the wallet below zero. A repeated key changes nothing (money 2.4.1,

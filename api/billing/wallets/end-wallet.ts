@@ -6,9 +6,13 @@ import { writeOutbox, writeOutboxEvents } from '../../../postgres/tables/outbox.
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { openWallet } from './create-wallet.ts';
-import { openLedger, writeDecision, type Ledger, type RowCause } from './ledger.ts';
-import { findPendingOfWallet, type TransactionRow, type WalletRow } from './repository.ts';
-import { transactionSnapshot, walletSnapshot } from './wallet-notification.ts';
+import { openLedger, writeDecision, type Ledger, type RowCause } from '../credits/ledger.ts';
+import {
+  findPendingOfWallet,
+  type TransactionRow,
+  type WalletRow,
+} from '../credits/wallet-repository.ts';
+import { transactionSnapshot, walletSnapshot } from '../credits/wallet-notification.ts';
 
 /**
  * Closes a wallet: the rest of its credits is debited and purchases that wait for a payment fail

@@ -19,7 +19,12 @@ import { transactionAnswer, transactionAnswers, walletAnswer, walletAnswers } fr
 import { createWallet } from './create-wallet.ts';
 import { debitManually } from './debit-wallet.ts';
 import { closeWallet, convertWallet } from './end-wallet.ts';
-import { getWallet, searchTransactions, searchWallets, type WalletFilter } from './repository.ts';
+import {
+  getWallet,
+  searchTransactions,
+  searchWallets,
+  type WalletFilter,
+} from '../credits/wallet-repository.ts';
 import { topUpWallet } from './top-up.ts';
 import { updateWallet } from './update-wallet.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';

@@ -14,9 +14,13 @@ import { readSetting } from '../../../postgres/tables/settings.ts';
 import type { TopUpBody } from '../../../schemas/wallet.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
-import { openLedger, writeDecision, type RowCause } from './ledger.ts';
+import { openLedger, writeDecision, type RowCause } from '../credits/ledger.ts';
 import { hashReference } from './references.ts';
-import { findTransactionByKey, type TransactionRow, type WalletRow } from './repository.ts';
+import {
+  findTransactionByKey,
+  type TransactionRow,
+  type WalletRow,
+} from '../credits/wallet-repository.ts';
 
 export interface ToppedUp {
   readonly wallet: WalletRow;

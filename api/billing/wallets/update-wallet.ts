@@ -4,8 +4,8 @@ import { writeOutbox } from '../../../postgres/tables/outbox.ts';
 import type { UpdateWalletBody } from '../../../schemas/wallet.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, sent, type Caller } from '../../conventions/record.ts';
-import { lockWallet, updateWalletRow, type WalletRow } from './repository.ts';
-import { walletSnapshot } from './wallet-notification.ts';
+import { lockWallet, updateWalletRow, type WalletRow } from '../credits/wallet-repository.ts';
+import { walletSnapshot } from '../credits/wallet-notification.ts';
 
 /** Changes what is not money: name, description, metadata and what the wallet may pay (money 2.1.8). */
 export async function updateWallet(

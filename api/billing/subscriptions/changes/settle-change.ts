@@ -11,7 +11,7 @@ import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
 import { newRecord, type Caller } from '../../../conventions/record.ts';
 import { creditPrepaidWallet } from '../../wallets/credit-wallet.ts';
 import { hashReference } from '../../wallets/references.ts';
-import type { TransactionRow } from '../../wallets/repository.ts';
+import type { TransactionRow } from '../../credits/wallet-repository.ts';
 import type { BillingDeps } from '../../../deps.ts';
 import { readBillingSources, type BillingSources } from '../../computing/billing-sources.ts';
 import { applicationRecords, couponsOf } from '../../computing/coupon-applications.ts';

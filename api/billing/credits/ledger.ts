@@ -15,7 +15,12 @@ import { insertRows } from '../../../postgres/insert-rows.ts';
 import { writeOutboxEvents, type OutboxEvent } from '../../../postgres/tables/outbox.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
-import { findBlocks, lockWallet, type TransactionRow, type WalletRow } from './repository.ts';
+import {
+  findBlocks,
+  lockWallet,
+  type TransactionRow,
+  type WalletRow,
+} from './wallet-repository.ts';
 import { transactionSnapshot } from './wallet-notification.ts';
 
 /** A locked wallet with its blocks. `at` is read under the lock, so rows are in the order of their times. */
@@ -61,55 +66,100 @@ export interface Written {
   readonly rows: readonly TransactionRow[];
 }
 
+/** A decision about a locked wallet, and why each of its rows is written. */
+export interface Decided {
+  readonly ledger: Ledger;
+  readonly decision: WalletDecision;
+  readonly causeOf: (row: DecidedRow) => RowCause;
+}
+
 /**
- * Writes a decision about the locked wallet: its new rows, the blocks that changed and the balance, each with
- * a notification. 409 if a row's key is taken.
+ * Writes a decision about the locked wallet: its new rows, the blocks that changed and the balance, with one
+ * notification for each row. 409 if a row's key is taken.
  */
 export async function writeDecision(
   tx: Transaction,
   caller: Caller,
   ledger: Ledger,
   decision: WalletDecision,
-  causeOf: (row: DecidedRow) => RowCause,
+  causeOf: Decided['causeOf'],
 ): Promise<Written> {
-  const { wallet, at } = ledger;
-  const { user_id } = caller;
-  const rows = decision.rows.map((row) => transactionRow(row, causeOf(row), wallet, user_id, at));
-  const blocks = blocksAfter(ledger.blocks, decision.blocks);
-  const credits = sum(blocks.map((block) => decimal(block.credits_available)));
-  const changed: WalletRow = {
-    ...wallet,
-    wallet_status: decision.wallet.wallet_status,
-    credit_balance: decision.wallet.credit_balance,
-    balance: decision.wallet.balance,
-    credits_in_blocks: decimalText(credits),
-    overdraft: decimalText(credits.minus(decimal(decision.wallet.credit_balance))),
-    updated_at: at,
-    updated_by: user_id,
-  };
-  const isNew = new Set(rows.map(({ id }) => id));
-  const touched = decision.blocks.filter(({ id }) => !isNew.has(id));
+  const [written] = await writeDecisions(tx, caller, [{ ledger, decision, causeOf }]);
+  return written!;
+}
+
+/**
+ * Writes decisions about any number of wallets, in order, in a fixed number of statements. A later decision
+ * about the same wallet starts from the `ledgerAfter` of the earlier one.
+ */
+export async function writeDecisions(
+  tx: Transaction,
+  caller: Caller,
+  decided: readonly Decided[],
+): Promise<Written[]> {
+  const written = decided.map(({ ledger, decision, causeOf }) => ({
+    ledger: ledgerAfter(ledger, decision, caller.user_id),
+    rows: decision.rows.map((row) =>
+      transactionRow(row, causeOf(row), ledger.wallet, caller.user_id, ledger.at),
+    ),
+  }));
+  const rows = written.flatMap((one) => one.rows);
+  const touched = new Map<string, CreditBlock>();
+  for (const { decision } of decided) {
+    const isNew = new Set(decision.rows.map(({ id }) => id));
+    for (const block of decision.blocks) if (!isNew.has(block.id)) touched.set(block.id, block);
+  }
+  const wallets = new Map(written.map(({ ledger }) => [ledger.wallet.id, ledger.wallet]));
   await insertTransactionRows(tx, rows);
-  await writeBlocks(tx, caller, touched, at);
-  await tx`
-    update wallets set ${tx({
-      wallet_status: changed.wallet_status,
-      credit_balance: changed.credit_balance,
-      balance: changed.balance,
-      credits_in_blocks: changed.credits_in_blocks,
-      overdraft: changed.overdraft,
-      updated_at: at,
-      updated_by: user_id,
-    })} where ${inScope(tx, wallet)} and id = ${wallet.id}`;
-  await writeOutboxEvents(tx, rows.map(createdEvent(wallet)));
+  await writeBlocks(tx, caller, [...touched.values()], decided[0]?.ledger.at ?? '');
+  await writeBalances(tx, caller, [...wallets.values()]);
+  await writeOutboxEvents(tx, rows.map(createdEvent));
+  return written;
+}
+
+/** The ledger as it is after the decision. */
+export function ledgerAfter(
+  { wallet, blocks: before, at }: Ledger,
+  decision: WalletDecision,
+  userId: string,
+): Ledger {
+  const blocks = blocksAfter(before, decision.blocks);
+  const credits = sum(blocks.map((block) => decimal(block.credits_available)));
+  const { wallet_status, credit_balance, balance } = decision.wallet;
   return {
-    ledger: {
-      wallet: changed,
-      at,
-      blocks: blocks.filter(({ credits_available: left }) => left !== '0'),
+    wallet: {
+      ...wallet,
+      wallet_status,
+      credit_balance,
+      balance,
+      credits_in_blocks: decimalText(credits),
+      overdraft: decimalText(credits.minus(decimal(credit_balance))),
+      updated_at: at,
+      updated_by: userId,
     },
-    rows,
+    at,
+    blocks: blocks.filter(({ credits_available: left }) => left !== '0'),
   };
+}
+
+async function writeBalances(
+  tx: Transaction,
+  caller: Caller,
+  wallets: readonly WalletRow[],
+): Promise<void> {
+  if (wallets.length === 0) return;
+  const column = (name: keyof WalletRow): string[] => wallets.map((row) => row[name] as string);
+  await tx`
+    update wallets w
+       set wallet_status = v.wallet_status, credit_balance = v.credit_balance, balance = v.balance,
+           credits_in_blocks = v.credits_in_blocks, overdraft = v.overdraft,
+           updated_at = v.updated_at, updated_by = ${caller.user_id}
+      from unnest(${column('id')}::text[], ${column('wallet_status')}::text[],
+                  ${column('credit_balance')}::numeric[], ${column('balance')}::numeric[],
+                  ${column('credits_in_blocks')}::numeric[], ${column('overdraft')}::numeric[],
+                  ${column('updated_at')}::timestamptz[])
+        as v (id, wallet_status, credit_balance, balance, credits_in_blocks, overdraft, updated_at)
+     where ${inScope(tx, caller.scope, 'w')} and w.id = v.id`;
 }
 
 /** Pending rows of a purchase: they move no balance. */
@@ -123,17 +173,15 @@ export async function writePending(
   const { wallet, at } = ledger;
   const rows = decided.map((row) => transactionRow(row, causeOf(row), wallet, caller.user_id, at));
   await insertTransactionRows(tx, rows);
-  await writeOutboxEvents(tx, rows.map(createdEvent(wallet)));
+  await writeOutboxEvents(tx, rows.map(createdEvent));
   return rows;
 }
 
-const createdEvent =
-  (scope: Scope) =>
-  (row: TransactionRow): OutboxEvent & { readonly scope: Scope } => ({
-    scope: { tenant_id: scope.tenant_id, environment_id: scope.environment_id },
-    event_type: 'wallet.transaction.created',
-    payload: { transaction: transactionSnapshot(row) },
-  });
+const createdEvent = (row: TransactionRow): OutboxEvent & { readonly scope: Scope } => ({
+  scope: { tenant_id: row.tenant_id, environment_id: row.environment_id },
+  event_type: 'wallet.transaction.created',
+  payload: { transaction: transactionSnapshot(row) },
+});
 
 async function insertTransactionRows(
   tx: Transaction,

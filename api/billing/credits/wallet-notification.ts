@@ -1,4 +1,4 @@
-import type { TransactionRow, WalletRow } from './repository.ts';
+import type { TransactionRow, WalletRow } from './wallet-repository.ts';
 
 /** A wallet as notifications carry it (money 17.3). */
 export const walletSnapshot = (wallet: WalletRow) => ({

@@ -60,6 +60,25 @@ export async function lockActiveWallet(
   return row ?? null;
 }
 
+/**
+ * Active PRE_PAID wallets of these customers that hold credits, locked in the order of their ids: two
+ * commands that lock several never wait for each other.
+ */
+export async function lockPrepaidWallets(
+  tx: Transaction,
+  scope: Scope,
+  customerIds: readonly string[],
+): Promise<WalletRow[]> {
+  if (customerIds.length === 0) return [];
+  return await tx<WalletRow[]>`
+    select ${wallets.columns(tx)} from wallets
+     where ${inScope(tx, scope)} and customer_id ${oneOf(tx, customerIds)}
+       and wallet_type = 'PRE_PAID' and wallet_status = 'active' and status = 'published'
+       and credits_in_blocks > 0
+     order by id
+       for update`;
+}
+
 /** Wallets of a customer that are not closed, newest first. */
 export async function findWalletsOfCustomer(
   db: Db,
@@ -203,4 +222,34 @@ export async function findBlocks(
     select id, wallet_id, transaction_reason, credits_available, priority, expiry_date, created_at
       from wallet_transactions
      where ${inScope(db, scope)} and wallet_id ${oneOf(db, walletIds)} and credits_available > 0`;
+}
+
+/** Debits that paid an invoice with prepaid credits and were not given back, in the order of their wallets. */
+export async function findDebitsOfInvoice(
+  db: Db,
+  scope: Scope,
+  invoiceId: string,
+): Promise<TransactionRow[]> {
+  return await db<TransactionRow[]>`
+    select ${transactionColumns(db)} from wallet_transactions t
+     where ${inScope(db, scope)} and reference_id = ${invoiceId} and reference_type = 'INVOICE'
+       and type = 'debit' and transaction_reason = 'CREDIT_ADJUSTMENT'
+       and not exists (
+         select from wallet_transactions r
+          where r.tenant_id = t.tenant_id and r.environment_id = t.environment_id
+            and r.reference_id = ${invoiceId} and r.source_id = t.id)
+     order by wallet_id, created_at, id`;
+}
+
+/** The blocks with these ids, spent ones too. */
+export async function findBlocksById(
+  db: Db,
+  scope: Scope,
+  ids: readonly string[],
+): Promise<WalletBlock[]> {
+  if (ids.length === 0) return [];
+  return await db<WalletBlock[]>`
+    select id, wallet_id, transaction_reason, credits_available, priority, expiry_date, created_at
+      from wallet_transactions
+     where ${inScope(db, scope)} and id ${oneOf(db, ids)}`;
 }

@@ -1,0 +1,106 @@
+import { decimal } from '../../../domain/money.ts';
+import type { PrepaidWallet, WalletDebit } from '../../../domain/invoicing/prepaid-credits.ts';
+import { transactionKey } from '../../../domain/wallet/transaction-key.ts';
+import { debitWallet } from '../../../domain/wallet/wallet.ts';
+import { prepaidWalletOrder } from '../../../domain/wallet/wallet-order.ts';
+import { derivedId } from '../../../platform/ids.ts';
+import type { Scope, Transaction } from '../../../postgres/client.ts';
+import type { InvoiceRecord } from '../../../schemas/invoice.ts';
+import { groupBy } from '../../conventions/group-by.ts';
+import { ledgerAfter, writeDecisions, type Decided, type Ledger } from '../credits/ledger.ts';
+import { findBlocks, lockPrepaidWallets } from '../credits/wallet-repository.ts';
+
+/** Prepaid credits for a page of invoices that are being issued. */
+export interface PrepaidCreditsOfPage {
+  /** Wallets that pay this invoice, in order of use; none for an invoice that sells credits. */
+  walletsFor(invoice: InvoiceRecord): PrepaidWallet[];
+  /** Takes the credits that the issued invoice used, so that the next invoice cannot use them. */
+  take(invoice: InvoiceRecord, debits: readonly WalletDebit[]): void;
+  /** Writes everything taken. */
+  write(): Promise<void>;
+}
+
+/**
+ * Locks the prepaid wallets of the invoices' customers and reads their blocks: two statements for a whole
+ * page (billing 9.2, money 2.6).
+ */
+export async function openPrepaidCredits(
+  tx: Transaction,
+  scope: Scope,
+  invoices: readonly InvoiceRecord[],
+  { at, user_id }: { readonly at: string; readonly user_id: string },
+): Promise<PrepaidCreditsOfPage> {
+  const customers = [...new Set(invoices.map(({ customer_id }) => customer_id))];
+  const wallets = await lockPrepaidWallets(tx, scope, customers.sort());
+  const blocks = groupBy(
+    await findBlocks(
+      tx,
+      scope,
+      wallets.map(({ id }) => id),
+    ),
+    ({ wallet_id }) => wallet_id,
+  );
+  const ledgers = new Map<string, Ledger>(
+    wallets.map((wallet) => [wallet.id, { wallet, blocks: blocks.get(wallet.id) ?? [], at }]),
+  );
+  const taken: Decided[] = [];
+  return {
+    walletsFor(invoice) {
+      if (sellsCredits(invoice)) return [];
+      const candidates = [...ledgers.values()]
+        .filter(({ wallet }) => wallet.customer_id === invoice.customer_id)
+        .map(({ wallet, blocks: held }) => ({
+          wallet,
+          blocks: held,
+          allowed_price_types: wallet.allowed_price_types,
+          created_at: wallet.created_at,
+        }));
+      return prepaidWalletOrder(candidates, invoice.currency, at, invoice.period_end);
+    },
+    take(invoice, debits) {
+      for (const debit of debits) {
+        const ledger = ledgers.get(debit.wallet_id)!;
+        const key = transactionKey.prepaid(invoice.id, FIRST_APPLICATION, debit.wallet_id);
+        const decision = debitWallet(
+          ledger.wallet,
+          ledger.blocks,
+          {
+            id: derivedId('wtxn', key),
+            credits: decimal(debit.credits),
+            amount: decimal(debit.amount),
+            transaction_reason: 'CREDIT_ADJUSTMENT',
+            arrears_period_end: invoice.period_end,
+          },
+          at,
+        );
+        taken.push({ ledger, decision, causeOf: () => causeOf(invoice, ledger, key) });
+        ledgers.set(debit.wallet_id, ledgerAfter(ledger, decision, user_id));
+      }
+    },
+    async write() {
+      await writeDecisions(tx, { scope, user_id }, taken);
+    },
+  };
+}
+
+/** An invoice is issued once; a replacement is another invoice. */
+const FIRST_APPLICATION = 1;
+
+/** Credits do not buy credits (money 2.11.5). */
+export const sellsCredits = (invoice: Pick<InvoiceRecord, 'metadata'>): boolean =>
+  invoice.metadata['wallet_transaction_id'] !== undefined;
+
+const causeOf = (invoice: InvoiceRecord, { wallet }: Ledger, key: string) => ({
+  reference_type: 'INVOICE' as const,
+  reference_id: invoice.id,
+  source_type: 'INVOICE' as const,
+  source_id: invoice.id,
+  idempotency_key: key,
+  description: `Amount applied as credit adjustment to invoice ${invoice.id} from wallet ${wallet.id}`,
+  metadata: {
+    adjustment_type: 'amount_application',
+    customer_id: wallet.customer_id,
+    invoice_id: invoice.id,
+    wallet_type: wallet.wallet_type,
+  },
+});
