@@ -40,6 +40,10 @@ const PROBES: readonly [name: string, method: string, path: string][] = [
   ['setting:write', 'PUT', '/settings/x'],
   ['single sign-on', 'PUT', '/settings/saml_config'],
   ['audit_log:read', 'GET', '/audit-logs?limit=x'],
+];
+
+/** The same for calls about the tenant, which are in no environment; `X-Environment-ID` has no effect on them. */
+const TENANT_PROBES: typeof PROBES = [
   ['user:write', 'PUT', '/users/x'],
   ['roles', 'PUT', '/users/x/roles'],
 ];
@@ -228,6 +232,8 @@ describe('escalations', () => {
       accounts: [robot.id, ingestor.id],
       keys: Object.values(keys).map(({ id }) => id),
       callers,
+      /** People that stood there at the beginning, each with what it may reach. */
+      owners: [boss.id, reader.id, confined.id, stranger.id],
     };
   };
   type World = Awaited<ReturnType<typeof newWorld>>;
@@ -361,6 +367,7 @@ describe('escalations', () => {
   const powerOf = async (
     credential: Credential,
     environments: readonly string[],
+    owners: readonly string[],
   ): Promise<string[]> => {
     const power: string[] = [];
     const ask = async (method: string, path: string, environment: string): Promise<number> => {
@@ -373,6 +380,16 @@ describe('escalations', () => {
       return (await api.call(method, `/v1${path}`, body, headers)).status;
     };
     const isLet = (status: number): boolean => status !== 401 && status !== 403;
+    /** Replaces the person's roles by the same roles: whom the credential reaches, and nothing changes. */
+    const mayChange = async (id: string): Promise<boolean> => {
+      const [user] = await api.pool<
+        { roles: string[] }[]
+      >`select roles from users where id = ${id}`;
+      const headers = headersOf(credential, environments[0]);
+      tally.probes += 1;
+      const { status } = await api.call('PUT', `/v1/users/${id}/roles`, user, headers);
+      return isLet(status) && status !== 404;
+    };
     if (credential.kind === 'portal') {
       const { body, status } = await api.get('/v1/customer/portal/info', headersOf(credential));
       return status === 200 ? [`portal @${body.environment_id}`] : [];
@@ -391,6 +408,9 @@ describe('escalations', () => {
       if (identity === null && isLet(await ask('POST', '/events/raw/reprocess/all', environment)))
         power.push(`event:write @${environment}`);
     }
+    for (const [name, method, path] of TENANT_PROBES)
+      if (isLet(await ask(method, path, named[0]!))) power.push(name);
+    for (const id of owners) if (await mayChange(id)) power.push(`roles of ${id}`);
     for (const environment of environments) {
       const path = `/environments/${environment}`;
       if ((await ask('GET', path, named[0]!)) === 200) power.push(`sees @${environment}`);
@@ -433,13 +453,13 @@ describe('escalations', () => {
           const world = await newWorld();
           const first = world.callers[caller % world.callers.length]!;
           const environments = [...world.environments];
-          const before = new Set(await powerOf(first.credential, environments));
+          const before = new Set(await powerOf(first.credential, environments, world.owners));
           const held: Credential[] = [{ ...first.credential, isRooted: true }];
           for (const one of steps) await take(one, world, held);
 
           const gains: string[] = [];
           for (const credential of held)
-            for (const power of await powerOf(credential, environments))
+            for (const power of await powerOf(credential, environments, world.owners))
               if (!before.has(power)) gains.push(power);
           for (const { from, to } of await copies(world)) {
             if (!environments.includes(from)) continue;
