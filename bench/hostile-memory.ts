@@ -11,9 +11,10 @@ const GROWTH_MB_MAX = 5;
 
 /**
  * Sends hostile requests (`bench/hostile/`) and measures the heap after a full collection at ten points. The
- * first half fills what is made once: schemas compiled for each route, code, caches of a fixed size, statements
- * that connections have prepared. The bar is on the growth over the second half. The figure contains no times, so
- * other work on the machine does not change it.
+ * first half fills what is made once: schemas compiled for each route, code, caches of a fixed size. The bar is
+ * on the growth over the second half, in which code is still compiled and connections still prepare statements,
+ * which they keep until their lifetime ends. The figure contains no times, so other work on the machine does not
+ * change it.
  */
 export async function run(): Promise<BenchRow[]> {
   const server = await startHostileServer();
