@@ -1,31 +1,42 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { startInstance } from '../main/instance.ts';
-import { readConfig } from '../platform/config.ts';
-import { createLogger } from '../platform/log.ts';
-import { startKafka } from './kill/brokers.ts';
-import { compare, createMeters } from './kill/compare.ts';
-import { Killer } from './kill/killer.ts';
+import { freePort } from '../postgres/embedded.ts';
+import { compare } from './kill/compare/compare.ts';
+import { createMeters } from './kill/compare/meters.ts';
+import { FAULT_NAMES, makeFaults, possibleFaults } from './kill/faults/all-faults.ts';
+import { startKafka } from './kill/faults/brokers.ts';
+import { clockEnvironment, faketimeLibrary } from './kill/faults/clock.ts';
+import { mountSmallDisk } from './kill/faults/disk.ts';
+import type { Fault } from './kill/faults/fault.ts';
+import { Tally } from './kill/faults/tally.ts';
 import { Ledger } from './kill/ledger.ts';
-import { startLoad } from './kill/load.ts';
+import { Tree } from './kill/tree.ts';
+import { startWork } from './kill/work/all-work.ts';
+import { startLoad } from './kill/work/events.ts';
 import { seededRandom } from './random.ts';
 
 /**
- * Kills roles and engines at random times and at failpoints while events with 10% duplicates arrive,
- * waits until everything has drained, and compares the counts with the harness's own record of
- * acknowledged events. Ends with one line; exit code 1 on any difference.
+ * `npm run kill -- --kills N --faults LIST --profile embedded|kafka`: the whole product under faults while events
+ * with 10% duplicates arrive and users work (`kill/work/`). Waits until everything has drained, then compares
+ * everything that reads usage (`kill/compare/`) with the harness's own record of acknowledged events. Ends with
+ * one line; exit code 1 on any difference.
+ *
+ * `--faults` names kinds of `kill/faults/`; the ones that this machine cannot make are skipped with the reason.
+ * `--kills` counts faults of all kinds. `--work` names kinds of work besides the events.
  */
 const { values: options } = parseArgs({
   options: {
     kills: { type: 'string', default: '100' },
+    faults: { type: 'string', default: 'kill,pause,supervisor,network' },
+    work: { type: 'string', default: 'voids,edits,imports,resizes,replays' },
     profile: { type: 'string', default: 'embedded' },
     seed: { type: 'string', default: String(process.pid) },
     rate: { type: 'string', default: '4000' },
     brokers: { type: 'string', default: '1' },
-    /** Starts and stops brokers when KAFKA_BROKERS is unset; also kills and restores one of three. */
+    /** Starts and stops brokers when KAFKA_BROKERS is unset. */
     'kafka-tool': { type: 'string', default: '../shared/tools/kafka' },
     failpoints: { type: 'string', default: '*:0.002' },
     verbose: { type: 'boolean', default: false },
@@ -35,92 +46,144 @@ const kills = Number(options.kills);
 const random = seededRandom(Number(options.seed));
 /** Deadline for counting all events; a busy machine needs time to process the backlog. */
 const DRAIN_SECONDS_MAX = 900;
-const directory = mkdtempSync(join(tmpdir(), 'meterline-kill-'));
+const startMs = Date.UTC(2026, 5, 1);
 const startedAt = performance.now();
 const seconds = (): string => ((performance.now() - startedAt) / 1000).toFixed(0);
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
+const listOf = (text: string): string[] => text.split(',').filter((name) => name !== '');
 
-say(`kill: ${kills} kills, profile ${options.profile}, seed ${options.seed}`);
-const REPLICATION = String(Math.min(3, Number(options.brokers)));
+say(`kill: ${kills} faults, profile ${options.profile}, seed ${options.seed}`);
+const chosen = possibleFaults(options.faults === 'all' ? FAULT_NAMES : listOf(options.faults), say);
+const directory = mkdtempSync(join(tmpdir(), 'meterline-kill-'));
+// The disk is mounted above the data, so that it can be filled beside them.
+const diskDirectory = join(directory, 'disk');
+mkdirSync(diskDirectory);
+const smallDisk = chosen.includes('disk') ? mountSmallDisk(diskDirectory) : null;
+const dataDirectory = join(diskDirectory, 'data');
 const kafka =
   options.profile === 'kafka'
-    ? startKafka({ tool: options['kafka-tool'], brokers: Number(options.brokers), directory, say })
+    ? startKafka({
+        tool: options['kafka-tool'],
+        brokers: Number(options.brokers),
+        faults: chosen,
+        directory,
+        say,
+      })
     : null;
-const config = readConfig({
-  ...process.env,
-  LOG_LEVEL: options.verbose ? 'info' : 'silent',
-  DATA_DIR: join(directory, 'data'),
-  PORT: '0',
-  POSTGRES_URL: undefined,
-  CLICKHOUSE_URL: undefined,
-  KAFKA_BROKERS: kafka?.brokers,
-  KAFKA_REPLICATION_FACTOR: REPLICATION,
-});
-const instance = await startInstance({
-  config,
-  log: createLogger(config.LOG_LEVEL, 'kill'),
-  env: {
-    FAILPOINTS: options.failpoints,
-    KAFKA_BROKERS: kafka?.brokers ?? '',
-    KAFKA_REPLICATION_FACTOR: REPLICATION,
-    KAFKA_TOPIC: `kill-${process.pid}-${Date.now()}`,
+const replication = String(Math.min(3, Number(options.brokers)));
+const log: Record<string, string> =
+  kafka === null
+    ? { KAFKA_BROKERS: '' }
+    : {
+        KAFKA_BROKERS: kafka.brokers,
+        KAFKA_REPLICATION_FACTOR: replication,
+        KAFKA_TOPIC: `kill-${process.pid}-${Date.now()}`,
+      };
+const clockFile = chosen.includes('clock') ? join(directory, 'clock') : null;
+const tree = await Tree.start(
+  {
+    environment: {
+      ...log,
+      LOG_LEVEL: options.verbose ? 'info' : 'silent',
+      DATA_DIR: dataDirectory,
+      // Fixed, so that the product is found there again after its supervisor was replaced.
+      PORT: String(await freePort()),
+    },
+    roleEnvironment: {
+      ...log,
+      FAILPOINTS: options.failpoints,
+      ...(clockFile === null ? {} : clockEnvironment(faketimeLibrary()!, clockFile)),
+    },
   },
-});
-const target = { ...instance, apiKey: instance.apiKey! };
+  say,
+);
+
 const ledger = new Ledger();
-const startMs = Date.UTC(2026, 5, 1);
-const meterIds = await createMeters(target);
+const runId = `s${options.seed}`;
+const meterIds = await createMeters(tree);
 const load = startLoad({
-  ...target,
+  tree,
   random,
   ledger,
-  runId: `s${options.seed}`,
+  runId,
   eventsPerSecond: Number(options.rate),
   senders: 4,
   startMs,
 });
-const killer = new Killer(() => instance.pids(), random);
-const brokerPlan = kafka?.plan ?? null;
-while (killer.total < kills) {
+const work = await startWork(listOf(options.work), {
+  tree,
+  random,
+  ledger,
+  runId,
+  dataDirectory,
+  startMs,
+});
+const tally = new Tally(() => tree.pids());
+const faults = makeFaults(chosen, { tree, random, dataDirectory, clockFile });
+while (tally.faults < kills) {
   await sleep(random.integer(200, 1_200));
   await progress(ledger.acknowledged.size);
-  const name = killer.killOne();
-  if (options.verbose || killer.total % 20 === 0)
-    say(`${seconds()} s  kill ${killer.total} (${name})  acknowledged ${ledger.acknowledged.size}`);
-  brokerPlan?.step(killer.total / kills);
+  tally.look();
+  const fault = weighted(faults);
+  const hit = await fault.strike();
+  tally.struck(fault.name, hit);
+  if (options.verbose || tally.faults % 20 === 0)
+    say(
+      `${seconds()} s  fault ${tally.faults} (${fault.name}: ${hit.what})  acknowledged ${ledger.acknowledged.size}`,
+    );
+  kafka?.plan?.step(tally.faults / kills);
+  work.reached(tally.faults / kills);
 }
-brokerPlan?.step(1);
+kafka?.plan?.step(1);
 say(`${seconds()} s  draining`);
 await load.stop();
+const done = await work.stop();
+say(`${seconds()} s  comparing`);
 const verdict = await compare(
-  target,
-  meterIds,
-  ledger,
   {
-    start: new Date(startMs).toISOString(),
-    end: new Date(startMs + 28 * 86_400_000).toISOString(),
+    tree,
+    random,
+    ledger,
+    dataDirectory,
+    totals: ledger.totals(),
+    meterIds,
+    edits: work.edits,
+    period: {
+      start: new Date(startMs).toISOString(),
+      end: new Date(Date.UTC(2026, 6, 1)).toISOString(),
+    },
   },
   DRAIN_SECONDS_MAX,
+  say,
 );
-killer.countFailpoints();
-await instance.stop();
+tally.look();
+await tree.stop();
 kafka?.stop();
+smallDisk?.unmount();
 rmSync(directory, { recursive: true, force: true, maxRetries: 20 });
 
 for (const example of verdict.examples) say(`  ${example}`);
-for (const [name, count] of Object.entries(killer.kills).sort())
-  say(`  ${name.padEnd(26)}${count}`);
+for (const [what, count] of Object.entries(tally.counts).sort())
+  say(`  ${what.padEnd(34)}${count}`);
 say(
-  `kill profile=${options.profile} seed=${options.seed} kills=${killer.total} acked=${ledger.acknowledged.size} ` +
-    `duplicates=${ledger.duplicates} seconds=${seconds()} ` +
+  `kill profile=${options.profile} seed=${options.seed} faults=${tally.faults} acked=${ledger.acknowledged.size} ` +
+    `duplicates=${ledger.duplicates} ${done} seconds=${seconds()} ` +
     `lost=${verdict.lost} double=${verdict.double} agg_diff=${verdict.aggDiff}`,
 );
 process.exit(verdict.lost + verdict.double + verdict.aggDiff === 0 ? 0 : 1);
 
-/** Requires an acknowledged event since the last kill: a kill while the system is down proves little. */
+/** Requires an acknowledged event since the last fault: a fault while the system is down proves little. */
 async function progress(before: number): Promise<void> {
   for (let waitedMs = 0; waitedMs < 10_000; waitedMs += 50) {
     if (ledger.acknowledged.size > before + 100) return;
     await sleep(50);
   }
+}
+
+function weighted(all: readonly Fault[]): Fault {
+  let at = random.integer(
+    1,
+    all.reduce((sum, { weight }) => sum + weight, 0),
+  );
+  return all.find(({ weight }) => (at -= weight) <= 0)!;
 }

@@ -45,7 +45,10 @@ export interface InstanceOptions {
   readonly roles?: readonly Role[];
   /** Added to the environment of the role processes. */
   readonly env?: NodeJS.ProcessEnv;
+  /** The address under which the roles find an engine: fault tests put a proxy there. Default: its own. */
+  readonly through?: (engine: Engine, url: string) => string;
 }
+export type Engine = 'postgres' | 'clickhouse';
 
 export async function startInstance(options: InstanceOptions): Promise<Instance> {
   const { config, log } = options;
@@ -98,6 +101,12 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
       config.ENCRYPTION_KEY === undefined && config.POSTGRES_URL === undefined
         ? { ENCRYPTION_KEY: encryptionKeyIn(dataDirectory) }
         : {};
+    const through = options.through ?? ((_engine, url) => url);
+    const found = {
+      postgresUrl: through('postgres', postgresUrl),
+      apiPostgresUrl: apiUrl === undefined ? undefined : through('postgres', apiUrl),
+      clickhouseUrl: through('clickhouse', clickhouseUrl),
+    };
     const env = (role: Role): NodeJS.ProcessEnv => ({
       ...process.env,
       ...sealing,
@@ -105,9 +114,9 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
       LOG_LEVEL: config.LOG_LEVEL,
       HOST: config.HOST,
       PORT: String(port),
-      POSTGRES_URL: postgresUrl,
-      API_POSTGRES_URL: role === 'serve' ? apiUrl : undefined,
-      CLICKHOUSE_URL: clickhouseUrl,
+      POSTGRES_URL: found.postgresUrl,
+      API_POSTGRES_URL: role === 'serve' ? found.apiPostgresUrl : undefined,
+      CLICKHOUSE_URL: found.clickhouseUrl,
       OPERATIONS_PORT: String(operationsPorts[role]),
       OPERATIONS_PEERS: roles
         .filter((other) => other !== role)
@@ -127,9 +136,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
       baseUrl,
       apiKey,
       firstPerson,
-      postgresUrl,
-      apiPostgresUrl: apiUrl,
-      clickhouseUrl,
+      ...found,
       operationsPorts,
       pids: () => supervisor.pids(),
       async stop() {

@@ -5,7 +5,7 @@ import { InProcessCache } from '../../platform/cache/in-process.ts';
 import { takeFrom } from '../../platform/cache/rate-limiter.ts';
 import { connectRedisCache } from '../../platform/cache/redis.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { startFaultProxy } from '../support/fault-proxy.ts';
+import { startFaultProxy } from '../../bench/kill/fault-proxy.ts';
 import { WAIT_MS } from '../support/patience.ts';
 import { describeWith } from '../support/requires.ts';
 import { poll } from './event-log/contract.ts';

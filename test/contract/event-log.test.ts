@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { openKafkaEventLog } from '../../platform/event-log/kafka.ts';
 import { openPostgresEventLog, type PostgresEventLog } from '../../platform/event-log/postgres.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { startFaultProxy, type FaultProxy } from '../support/fault-proxy.ts';
+import { startFaultProxy, type FaultProxy } from '../../bench/kill/fault-proxy.ts';
 import { WAIT_MS } from '../support/patience.ts';
 import { describeWith } from '../support/requires.ts';
 import { eventLogContract, poll, Reading, record } from './event-log/contract.ts';

@@ -2,7 +2,7 @@ import { connectClickHouse } from '../../clickhouse/client.ts';
 import { createUsageStore } from '../../clickhouse/writing/create-usage-store.ts';
 import type { MeterVersion } from '../../domain/metering/usage.ts';
 import type { RunningStream } from '../../stream/start-stream.ts';
-import { startFaultProxy, type FaultProxy } from '../support/fault-proxy.ts';
+import { startFaultProxy, type FaultProxy } from '../../bench/kill/fault-proxy.ts';
 import {
   createMeteringWorld,
   eventually,

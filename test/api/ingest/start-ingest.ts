@@ -15,7 +15,7 @@ import { createIds } from '../../../platform/ids.ts';
 import type { Pool } from '../../../postgres/client.ts';
 import { decodeEvents, type UsageEvent } from '../../../schemas/events/usage-event.ts';
 import { createTestDatabase } from '../../support/database.ts';
-import { startFaultProxy, type FaultProxy } from '../../support/fault-proxy.ts';
+import { startFaultProxy, type FaultProxy } from '../../../bench/kill/fault-proxy.ts';
 import { WAIT_MS } from '../../support/patience.ts';
 
 export const NOW_MS = Date.parse('2026-11-21T12:00:00.000Z');

@@ -16,7 +16,7 @@ import {
 import { epochToRead, type LogEpoch } from '../../../domain/metering/epochs.ts';
 import type { HandledLog, LogFault } from '../../../domain/metering/log-identity.ts';
 import { BillingError } from '../../../domain/errors.ts';
-import type { FaultProxy } from '../../support/fault-proxy.ts';
+import type { FaultProxy } from '../../../bench/kill/fault-proxy.ts';
 import { WAIT_MS } from '../../support/patience.ts';
 
 export interface LogUnderTest {

@@ -15,8 +15,14 @@ export interface FaultProxy {
   close(): Promise<void>;
 }
 
-export async function startFaultProxy(target: { host: string; port: number }): Promise<FaultProxy> {
+export interface AimedProxy extends FaultProxy {
+  /** New connections go to this port from now on: a server that was started again may have another. */
+  aim(port: number): void;
+}
+
+export async function startFaultProxy(target: { host: string; port: number }): Promise<AimedProxy> {
   const sockets = new Set<Socket>();
+  let targetPort = target.port;
   let mode: 'pass' | 'refuse' | 'hang' | 'cut' = 'pass';
 
   const relay = (from: Socket, to: Socket, isAnswer: boolean): void => {
@@ -35,7 +41,7 @@ export async function startFaultProxy(target: { host: string; port: number }): P
   };
   const server = createServer((client) => {
     if (mode === 'refuse') return void client.destroy();
-    const upstream = connect(target);
+    const upstream = connect({ host: target.host, port: targetPort });
     relay(client, upstream, false);
     relay(upstream, client, true);
   });
@@ -46,6 +52,9 @@ export async function startFaultProxy(target: { host: string; port: number }): P
 
   return {
     port: address.port,
+    aim(port) {
+      targetPort = port;
+    },
     pass() {
       mode = 'pass';
       for (const socket of sockets) socket.resume();

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Random } from '../random.ts';
-import { thousandths, type Ledger, type SentEvent } from './ledger.ts';
+import type { Random } from '../../random.ts';
+import { thousandths, type Ledger, type SentEvent } from '../ledger.ts';
+import type { Tree } from '../tree.ts';
 
 export interface LoadOptions {
-  readonly baseUrl: string;
-  readonly apiKey: string;
+  readonly tree: Pick<Tree, 'baseUrl' | 'apiKey'>;
   readonly random: Random;
   readonly ledger: Ledger;
   readonly runId: string;
@@ -89,7 +89,7 @@ export function startLoad(options: LoadOptions): { stop(): Promise<void> } {
 
 /** Repeats one bulk call, like a careful producer, until the answer is 202. */
 async function sendUntilAnswered(
-  { baseUrl, apiKey, ledger }: LoadOptions,
+  { tree, ledger }: LoadOptions,
   batch: readonly SentEvent[],
   keepTrying: () => boolean,
 ): Promise<void> {
@@ -105,9 +105,9 @@ async function sendUntilAnswered(
   });
   do {
     try {
-      const response = await fetch(`${baseUrl}/v1/events/bulk`, {
+      const response = await fetch(`${tree.baseUrl}/v1/events/bulk`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', 'x-api-key': apiKey },
+        headers: { 'content-type': 'application/json', 'x-api-key': tree.apiKey },
         body,
         signal: AbortSignal.timeout(ANSWER_MS_MAX),
       });

@@ -1,0 +1,35 @@
+import type { Hit } from './fault.ts';
+
+/** Counts what happened: faults, and processes that ended by themselves (at a failpoint, or because of a fault). */
+export class Tally {
+  readonly counts: Record<string, number> = {};
+  faults = 0;
+  readonly #pids: () => Readonly<Record<string, number>>;
+  #last: Readonly<Record<string, number>>;
+  readonly #ended = new Set<string>();
+
+  constructor(pids: () => Readonly<Record<string, number>>) {
+    this.#pids = pids;
+    this.#last = pids();
+  }
+
+  struck(fault: string, { what, ended }: Hit): void {
+    this.faults += 1;
+    this.#count(fault === what ? fault : `${fault} ${what}`);
+    for (const name of ended) this.#ended.add(name);
+  }
+
+  /** Call often: a process whose id has changed has ended; a fault has ended it, or it ended by itself. */
+  look(): void {
+    const now = this.#pids();
+    for (const [name, pid] of Object.entries(now)) {
+      if (this.#last[name] === undefined || this.#last[name] === pid) continue;
+      if (!this.#ended.delete(name)) this.#count(`${name} by itself`);
+    }
+    this.#last = now;
+  }
+
+  #count(what: string): void {
+    this.counts[what] = (this.counts[what] ?? 0) + 1;
+  }
+}

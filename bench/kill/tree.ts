@@ -1,0 +1,127 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Engine } from '../../main/instance.ts';
+import { startFaultProxy, type AimedProxy } from './fault-proxy.ts';
+import type { InstanceMessage, InstanceSettings } from './instance-process.ts';
+
+const SCRIPT = fileURLToPath(new URL('./instance-process.js', import.meta.url));
+/** Roles of a killed supervisor drain before their port is free. */
+const START_MS_MAX = 300_000;
+const RETRY_MS = 500;
+
+/** The process tree under test: supervisor, engines and roles, with a proxy before each engine. */
+export class Tree {
+  readonly proxies: Readonly<Record<Engine, AimedProxy>>;
+  readonly #settings: InstanceSettings;
+  readonly #say: (text: string) => void;
+  #child: ChildProcess | null = null;
+  #pids: Readonly<Record<string, number>> = {};
+  #apiKey = '';
+  #clickhouseUrl = '';
+  #baseUrl = '';
+
+  private constructor(
+    proxies: Tree['proxies'],
+    settings: InstanceSettings,
+    say: (text: string) => void,
+  ) {
+    this.proxies = proxies;
+    this.#settings = settings;
+    this.#say = say;
+  }
+
+  static async start(
+    settings: Omit<InstanceSettings, 'proxies'>,
+    say: (text: string) => void,
+  ): Promise<Tree> {
+    // Each is aimed when its engine has a port.
+    const target = { host: '127.0.0.1', port: 1 };
+    const proxies = {
+      postgres: await startFaultProxy(target),
+      clickhouse: await startFaultProxy(target),
+    };
+    const ports = { postgres: proxies.postgres.port, clickhouse: proxies.clickhouse.port };
+    const tree = new Tree(proxies, { ...settings, proxies: ports }, say);
+    await tree.#launch();
+    return tree;
+  }
+
+  get baseUrl(): string {
+    return this.#baseUrl;
+  }
+  get apiKey(): string {
+    return this.#apiKey;
+  }
+  /** Through the proxy, so that it is the same for the whole run. */
+  get clickhouseUrl(): string {
+    return this.#clickhouseUrl;
+  }
+
+  /** Process ids of engines and roles, as the supervisor last told them. */
+  pids(): Readonly<Record<string, number>> {
+    return this.#pids;
+  }
+
+  /** Kills the supervisor without warning and starts another on the same data, again until it stands. */
+  async replaceSupervisor(): Promise<void> {
+    const child = this.#child!;
+    child.kill('SIGKILL');
+    await ended(child);
+    const deadline = performance.now() + START_MS_MAX;
+    for (;;) {
+      try {
+        return await this.#launch();
+      } catch (error) {
+        if (performance.now() > deadline) throw error;
+        this.#say(`  not started again yet: ${(error as Error).message}`);
+        await sleep(RETRY_MS);
+      }
+    }
+  }
+
+  async stop(): Promise<void> {
+    const child = this.#child!;
+    child.send('stop');
+    await ended(child);
+    for (const proxy of Object.values(this.proxies)) await proxy.close();
+  }
+
+  async #launch(): Promise<void> {
+    const child = fork(SCRIPT, [JSON.stringify(this.#settings)], {
+      stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+    });
+    let complaint = '';
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      complaint = (complaint + text).slice(-2_000);
+    });
+    await new Promise<void>((resolve, reject) => {
+      child.on('message', (message: InstanceMessage) => {
+        switch (message.kind) {
+          case 'engine':
+            return this.proxies[message.engine].aim(message.port);
+          case 'pids':
+            this.#pids = message.pids;
+            return;
+          case 'ready':
+            this.#baseUrl = message.baseUrl;
+            this.#apiKey = message.apiKey ?? this.#apiKey;
+            this.#clickhouseUrl = message.clickhouseUrl;
+            return resolve();
+          default:
+            return message satisfies never;
+        }
+      });
+      child.once('exit', (code) => {
+        const [reason = ''] = /^.*Error: .*$/m.exec(complaint) ?? [complaint.trim()];
+        reject(new Error(`the supervisor ended with ${code}: ${reason}`));
+      });
+    });
+    this.#child = child;
+  }
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+}

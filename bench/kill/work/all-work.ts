@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Edits } from './edits.ts';
+import { Imports } from './imports.ts';
+import { Replays } from './replays.ts';
+import { Resizes } from './resizes.ts';
+import { Voids } from './voids.ts';
+import type { Work, WorkWorld } from './work.ts';
+
+export interface RunningWork {
+  readonly edits: Edits;
+  /** Called with the completed share of the run, 0 to 1: some work is done at moments of the run. */
+  reached(share: number): void;
+  /** Ends what was begun; answers how often each work was done. */
+  stop(): Promise<string>;
+}
+
+/** Pauses between two of a kind. */
+const EVERY_MS: Readonly<Record<string, readonly [number, number]>> = {
+  voids: [500, 2_000],
+  edits: [8_000, 20_000],
+  imports: [5_000, 15_000],
+};
+/** Shares of the run at which the others are done. */
+const AT: Readonly<Record<string, readonly number[]>> = {
+  resizes: [0.2, 0.6],
+  replays: [0.4, 0.8],
+};
+
+/** Starts the named kinds of work. The meter that is edited is there in every run. */
+export async function startWork(names: readonly string[], world: WorkWorld): Promise<RunningWork> {
+  const edits = new Edits(world);
+  const all: readonly Work[] = [
+    new Voids(world),
+    edits,
+    new Imports(world),
+    new Resizes(world),
+    new Replays(world),
+  ];
+  const unknown = names.filter((name) => !all.some((work) => work.name === name));
+  if (unknown.length > 0)
+    throw new Error(
+      `There is no work ${unknown.join(', ')}. There are: ${all.map(({ name }) => name).join(', ')}`,
+    );
+  const chosen = all.filter(({ name }) => names.includes(name));
+  await edits.createMeter();
+
+  let running = true;
+  let failure: unknown = null;
+  const under: Promise<void>[] = [];
+  const start = (task: Promise<void>): void => {
+    under.push(task.catch((error: unknown) => void (failure ??= error)));
+  };
+  const again = async (work: Work, [least, most]: readonly [number, number]): Promise<void> => {
+    const until = () => performance.now() + world.random.integer(least, most);
+    for (let due = until(); running; due = until()) {
+      while (running && performance.now() < due) await sleep(100);
+      if (running) await work.once();
+    }
+  };
+  for (const work of chosen) {
+    const every = EVERY_MS[work.name];
+    if (every !== undefined) start(again(work, every));
+  }
+  const moments = chosen.flatMap((work) => (AT[work.name] ?? []).map((share) => ({ work, share })));
+  return {
+    edits,
+    reached(share) {
+      for (const moment of moments.splice(0)) {
+        if (moment.share <= share) start(moment.work.once());
+        else moments.push(moment);
+      }
+    },
+    async stop() {
+      running = false;
+      await Promise.all(under);
+      if (failure !== null) throw failure;
+      for (const work of chosen) await work.finish();
+      return chosen.map(({ name, done }) => `${name}=${done}`).join(' ');
+    },
+  };
+}

@@ -1,0 +1,27 @@
+import { maintain } from '../maintain.ts';
+import type { Work, WorkWorld } from './work.ts';
+
+/** Asks for a replay of the log, and restarts the stream, as the command says. */
+export class Replays implements Work {
+  readonly name = 'replays';
+  done = 0;
+  readonly #world: WorkWorld;
+
+  constructor(world: WorkWorld) {
+    this.#world = world;
+  }
+
+  async once(): Promise<void> {
+    const { tree, dataDirectory } = this.#world;
+    await maintain(dataDirectory, 'replay');
+    const { stream } = tree.pids();
+    try {
+      if (stream !== undefined) process.kill(stream, 'SIGTERM');
+    } catch {
+      // It is being restarted.
+    }
+    this.done += 1;
+  }
+
+  async finish(): Promise<void> {}
+}
