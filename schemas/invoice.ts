@@ -106,6 +106,16 @@ const StoredInvoice = z.object(invoiceFields);
 /** Log partition to packed position, decimal text: every event below it counts (metering 5). */
 export type StoredWatermarks = Readonly<Record<string, string>>;
 
+/** Usage money of one period, before the overage factor, that counts against a commitment for a longer term. */
+export interface CommittedUsage {
+  readonly subscription_id: string;
+  /** `subscription`, or the root of the price whose line has the commitment. */
+  readonly commitment: string;
+  readonly period_start: string;
+  /** Unrounded, decimal text. */
+  readonly base_usage: string;
+}
+
 /** A row of `invoices`: the returned fields, and the fields that only billing reads. */
 export type InvoiceRecord = z.infer<typeof StoredInvoice> & {
   readonly taxes: readonly AppliedTaxRecord[];
@@ -118,6 +128,7 @@ export type InvoiceRecord = z.infer<typeof StoredInvoice> & {
   readonly usage_watermarks: StoredWatermarks | null;
   readonly finalize_after: string | null;
   readonly stream_heads: StoredWatermarks | null;
+  readonly committed_usage: readonly CommittedUsage[];
 };
 
 /** Stored and returned fields of an invoice row. */

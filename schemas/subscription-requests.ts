@@ -47,10 +47,6 @@ const overageFactor = decimal.refine((value) => !/^(0|-)/.test(value), {
   message: 'must be at least 1',
 });
 
-const notWindowed = z.boolean().refine((value) => !value, {
-  message: 'a commitment for each window cannot be set in this version; leave it out',
-});
-
 const commitmentFields = {
   commitment_amount: nonNegativeDecimal.nullish(),
   commitment_quantity: nonNegativeDecimal.nullish(),
@@ -65,7 +61,7 @@ export const LineItemCommitment = z
     ...commitmentFields,
     overage_factor: overageFactor.nullish(),
     enable_true_up: z.boolean().nullish(),
-    is_window_commitment: notWindowed.nullish(),
+    is_window_commitment: z.boolean().nullish(),
   })
   .meta({ id: 'LineItemCommitmentConfig' });
 
@@ -91,7 +87,7 @@ export const LineItemRequest = z
     ...commitmentFields,
     commitment_overage_factor: overageFactor.nullish(),
     commitment_true_up_enabled: z.boolean().nullish(),
-    commitment_windowed: notWindowed.nullish(),
+    commitment_windowed: z.boolean().nullish(),
   })
   .meta({ id: 'SubscriptionLineItemRequest' });
 export type LineItemRequest = z.output<typeof LineItemRequest>;
@@ -163,14 +159,15 @@ export const CreateSubscriptionBody = z
         message: 'must be "active" or "draft"; every other status follows from the terms',
       })
       .nullish(),
-    overage_factor: decimal
-      .refine((value) => value === '1', {
-        message: 'a commitment of the subscription cannot be set in this version; leave it out',
-      })
+    /** A commitment to usage of all prices together, in each billing period or for a longer term. */
+    commitment_amount: z
+      .literal('')
+      .transform(() => null)
+      .or(nonNegativeDecimal)
       .nullish(),
-    commitment_amount: notOffered('a commitment of the subscription'),
-    commitment_duration: notOffered('a commitment of the subscription'),
-    enable_true_up: notOffered('a commitment of the subscription'),
+    commitment_duration: billingPeriod.nullish(),
+    overage_factor: overageFactor.nullish(),
+    enable_true_up: z.boolean().nullish(),
     /** Price id to the commitment of its line item. */
     line_item_commitments: pairs(LineItemCommitment, 200, id).nullish(),
     /** Ids; discounts apply in this order. */

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
-import type { Explanation, ExplanationStep, ExplanationStepOf } from '../../schemas/explanation.ts';
+import type { ExplanationStep, ExplanationStepOf } from '../../schemas/explanation.ts';
 import { allocate, minorDigits, type Currency } from '../currency.ts';
 import { decimal, decimalText, ONE, sum, type Decimal } from '../money.ts';
 import {
   applyCommitment,
   explainCommitmentRounding,
   explainOutcome,
-  partOf,
   roundCommitment,
   type CommitmentOutcome,
   type CommitmentPart,
+  type RoundedCommitment,
 } from './commitment.ts';
 import { currencyCode } from './explain.ts';
 import { isWhole, prorate, type TimeShare } from './proration.ts';
@@ -58,22 +58,29 @@ export type SubscriptionCommitmentScope =
   | { readonly scope: 'term'; readonly position: TermPosition };
 
 export interface CommittedSubscription {
-  /**
-   * The usage rows in the given order. The amount of each is its share of the usage within the commitment.
-   */
-  readonly rows: readonly RatedLine[];
-  /** Rows of the plan, without a price; null when not above zero (billing 6.3). */
-  readonly overage: RatedLine | null;
+  /** One for each given row, in the same order. */
+  readonly rows: readonly CommittedRow[];
+  /** The row of the plan, without a price; null when not above zero (billing 6.3). */
   readonly trueUp: RatedLine | null;
+  /** The parts of the charge, rounded. */
+  readonly parts: RoundedCommitment;
   /** Usage money before the factor, unrounded: the entry of the period in the ledger of the term (6.4). */
   readonly baseUsage: Decimal;
 }
 
+/** A usage row, divided by the commitment. */
+export interface CommittedRow {
+  /** Its share of the usage within the commitment. */
+  readonly within: RatedLine;
+  /** Its share of the overage; null when the subscription has none. */
+  readonly overage: RatedLine | null;
+}
+
 /**
  * Applies the subscription's commitment to the usage rows of one billing period (billing 6.3, 6.4).
- * The unrounded amounts of the rows form a pool. The part within the commitment is allocated to the rows by
- * these amounts. The overage and the true-up are two rows of the plan. Quantities do not change. Without
- * usage rows the pool is 0, and a true-up bills the whole commitment.
+ * The unrounded amounts of the rows form a pool. The part within the commitment and the overage are
+ * allocated to the rows by these amounts, and the units of each row in the same proportion. The true-up is a
+ * row of the plan. Without usage rows the pool is 0, and a true-up bills the whole commitment.
  *
  * `rows` are the USAGE rows of kind base; fixed fees do not count (6.1).
  */
@@ -92,7 +99,6 @@ export function commitSubscription(
   const { outcome, step } = holdTo(usage, terms, scope);
   const parts = roundCommitment(outcome, currency);
   const weights = rows.map((row) => row.unrounded);
-  const shares = allocate(parts.utilized, weights, currency);
   const rounding = (bills: CommitmentPart) =>
     explainCommitmentRounding(outcome, parts, bills, currency);
 
@@ -104,41 +110,79 @@ export function commitSubscription(
     amount: decimalText(usage),
   });
 
-  const planRow = (kind: 'overage' | 'true_up'): RatedLine | null => {
-    const amount = partOf(parts, kind);
-    if (amount.lte(0)) return null;
-    const explanation: Explanation = {
-      kind,
+  /** The rows' shares of one part of the charge. */
+  const shared = (kind: 'base' | 'overage', part: 'utilized' | 'overage'): RatedLine[] => {
+    const amounts = allocate(parts[part], weights, currency);
+    return rows.map((row, index) =>
+      withShare(row, kind, amounts[index]!, [
+        pool(index),
+        step,
+        rounding(part),
+        explainShare(parts[part], weights, index, amounts[index]!, currency),
+      ]),
+    );
+  };
+  const within = shared('base', 'utilized');
+  const beyond = parts.overage.gt(0) ? shared('overage', 'overage') : null;
+
+  return {
+    rows: rows.map((row, index): CommittedRow => {
+      const overage = beyond?.[index];
+      if (overage === undefined || row.unrounded.isZero())
+        return { within: within[index]!, overage: null };
+      const units = unitsWithin(row.quantity, outcome);
+      return {
+        within: ofUnits(within[index]!, units),
+        overage: {
+          ...ofUnits(overage, row.quantity.minus(units)),
+          adjusted_entitlement_quantity: null,
+        },
+      };
+    }),
+    trueUp: parts.trueUp.gt(0)
+      ? planRow(parts.trueUp, outcome, period, currency, [pool(null), step, rounding('true_up')])
+      : null,
+    parts,
+    baseUsage: usage,
+  };
+}
+
+/** The part of a row's units that is within the commitment: in proportion to the money of the pool. */
+const unitsWithin = (quantity: Decimal, { usage, utilized }: CommitmentOutcome): Decimal =>
+  quantity.times(utilized).div(usage).toDecimalPlaces(QUANTITY_DECIMALS);
+
+/** Decimals of a quantity that is a share. */
+const QUANTITY_DECIMALS = 15;
+
+const ofUnits = (row: RatedLine, quantity: Decimal): RatedLine => ({
+  ...row,
+  quantity,
+  explanation: { ...row.explanation, quantity: decimalText(quantity) },
+});
+
+function planRow(
+  amount: Decimal,
+  outcome: CommitmentOutcome,
+  period: Period,
+  currency: Currency,
+  steps: ExplanationStep[],
+): RatedLine {
+  return {
+    kind: 'true_up',
+    period,
+    quantity: ONE,
+    amount,
+    unrounded: outcome.trueUp,
+    adjusted_entitlement_quantity: null,
+    commitment_info: null,
+    explanation: {
+      kind: 'true_up',
       currency: currencyCode(currency),
       period,
       quantity: '1',
       amount: decimalText(amount),
-      steps: [pool(null), step, rounding(kind)],
-    };
-    return {
-      kind,
-      period,
-      quantity: ONE,
-      amount,
-      unrounded: partOf(outcome, kind),
-      adjusted_entitlement_quantity: null,
-      commitment_info: null,
-      explanation,
-    };
-  };
-
-  return {
-    rows: rows.map((row, index) =>
-      withShare(row, shares[index]!, [
-        pool(index),
-        step,
-        rounding('utilized'),
-        explainShare(parts.utilized, weights, index, shares[index]!, currency),
-      ]),
-    ),
-    overage: planRow('overage'),
-    trueUp: planRow('true_up'),
-    baseUsage: usage,
+      steps,
+    },
   };
 }
 
@@ -196,13 +240,20 @@ function explainShare(
 }
 
 /** The row with its share as the amount. The rounding step of the pool replaces its own. */
-function withShare(row: RatedLine, amount: Decimal, steps: readonly ExplanationStep[]): RatedLine {
+function withShare(
+  row: RatedLine,
+  kind: 'base' | 'overage',
+  amount: Decimal,
+  steps: readonly ExplanationStep[],
+): RatedLine {
   const before = row.explanation.steps.filter((step) => step.step !== 'rounding');
   return {
     ...row,
+    kind,
     amount,
     explanation: {
       ...row.explanation,
+      kind,
       amount: decimalText(amount),
       steps: [...before, ...steps],
     },

@@ -13,6 +13,7 @@ import {
   meterVersionsOf,
   type MeterVersionRecord,
 } from '../../../postgres/tables/meter-versions.ts';
+import type { CommittedUsage } from '../../../schemas/invoice.ts';
 import type { Meter } from '../../../schemas/meter.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { ApiDeps } from '../../deps.ts';
@@ -54,6 +55,8 @@ export interface AnalyticsSubject {
   readonly charges: readonly PeriodCharge[];
   /** All coupons of the subscription, including those of its other lines. */
   readonly coupons: readonly CouponAssociation[];
+  /** Usage of earlier periods that counts against commitments of the subscription's lines. */
+  readonly committedUsage: readonly CommittedUsage[];
   readonly timezone: string;
 }
 
@@ -95,6 +98,7 @@ export async function bareMeters(
       stretches: [whole],
       charges: [],
       coupons: [],
+      committedUsage: [],
       timezone,
     };
   });
@@ -141,6 +145,7 @@ export async function usageLines(
             stretches,
             charges: own,
             coupons,
+            committedUsage: sources.committedUsage.get(subscription.id) ?? [],
             timezone: subscription.customer_timezone,
           },
         ];

@@ -191,6 +191,7 @@ async function pricedMeters(
       stretches: [stretch],
       charges: [],
       coupons: [],
+      committedUsage: [],
       timezone,
     };
     return [{ price, subject }];

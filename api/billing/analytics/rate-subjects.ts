@@ -32,7 +32,11 @@ export function rateSubjects(
     return [...byPeriod.values()].flatMap((invoiced) =>
       discounted(
         subscription,
-        rateCharges({ subscription, proration_behavior }, invoiced, answers),
+        rateCharges(
+          { subscription, proration_behavior, earlier: own[0]!.committedUsage, until: null },
+          invoiced,
+          answers,
+        ),
         own[0]!.coupons,
       ),
     );

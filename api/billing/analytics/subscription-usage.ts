@@ -3,9 +3,10 @@ import { invalidField } from '../../../domain/errors.ts';
 import type { UsageRow } from '../../../domain/metering/usage.ts';
 import { Decimal, decimal, sum, ZERO } from '../../../domain/money.ts';
 import { rateUsageLine } from '../../../domain/pricing/rate-usage-line.ts';
+import { commitmentReach } from '../../../domain/pricing/validate-commitment.ts';
 import { byText } from '../../../domain/text-order.ts';
 import { isoTime } from '../../../platform/clock.ts';
-import type { Scope } from '../../../postgres/client.ts';
+import type { Db, Scope } from '../../../postgres/client.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type {
   SubscriptionUsage,
@@ -14,6 +15,9 @@ import type {
 } from '../../../schemas/subscription-usage.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { priceAnswers } from '../../catalog/prices/repository.ts';
+import { positionInTerm } from '../computing/term-ledger.ts';
+import { subscriptionLedger } from '../computing/subscription-commitments.ts';
+import { committedUsage } from '../records/invoice-repository.ts';
 import { getSubscription } from '../records/subscription-repository.ts';
 import { ratingAsks } from './analytics-figures.ts';
 import { usageLines, type AnalyticsSubject } from './analytics-subjects.ts';
@@ -39,7 +43,8 @@ export async function subscriptionUsage(
     .sort((left, right) => byText(left.meter_display_name, right.meter_display_name));
   const commitment = decimal(subscription.commitment_amount ?? '0');
   const factor = decimal(subscription.overage_factor);
-  const { charges, utilized, overage } = divide(measured, commitment, factor);
+  const used = await usedInTerm(deps.pool, subscription, start);
+  const { charges, utilized, overage } = divide(measured, commitment, used, factor);
 
   const prices = await priceAnswers(
     deps.pool,
@@ -141,12 +146,39 @@ function measure(
   };
 }
 
+/** Usage of earlier periods of the running term, which a commitment for a longer term covered (billing 6.4). */
+async function usedInTerm(db: Db, subscription: SubscriptionRow, start: string): Promise<Decimal> {
+  if (subscription.commitment_amount === null || subscription.commitment_duration === null)
+    return ZERO;
+  if (
+    commitmentReach(
+      { windowed: false, duration: subscription.commitment_duration },
+      subscription,
+    ) !== 'term'
+  )
+    return ZERO;
+  const stored = await committedUsage(db, subscription, [subscription.id]);
+  return positionInTerm(subscription, {
+    duration: subscription.commitment_duration,
+    commitment: decimal(subscription.commitment_amount),
+    ledger: subscriptionLedger(stored),
+    period: { start, end: start },
+    proration_behavior: 'none',
+  }).priorUsage;
+}
+
 /**
  * Charges consume the commitment in order; the charge that crosses it is split in two (billing 6).
  */
-function divide(measured: readonly Measured[], commitment: Decimal, factor: Decimal) {
+function divide(
+  measured: readonly Measured[],
+  commitment: Decimal,
+  used: Decimal,
+  factor: Decimal,
+) {
   const charges: (Measured & { readonly is_overage: boolean })[] = [];
-  let left = commitment;
+  const available = Decimal.max(commitment.minus(used), ZERO);
+  let left = available;
   let overage = ZERO;
   for (const charge of measured) {
     if (commitment.isZero() || charge.amount.lte(left)) {
@@ -166,5 +198,5 @@ function divide(measured: readonly Measured[], commitment: Decimal, factor: Deci
     });
     left = ZERO;
   }
-  return { charges, utilized: commitment.isZero() ? ZERO : commitment.minus(left), overage };
+  return { charges, utilized: available.minus(left), overage };
 }

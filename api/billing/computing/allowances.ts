@@ -13,7 +13,7 @@ import {
   type EntitlementRecord,
   type EntitlementSource,
 } from '../../../domain/entitlement/effective-limits.ts';
-import type { UsageAnswers, UsageQuery } from '../../../domain/metering/usage.ts';
+import type { UsageAnswers, UsageQuery, UsageRow } from '../../../domain/metering/usage.ts';
 import type { Decimal } from '../../../domain/money.ts';
 import { compareLength } from '../../../domain/pricing/cadence.ts';
 import {
@@ -43,11 +43,15 @@ export interface AllowanceFacts {
   readonly entitlements: readonly EntitlementRecord[];
 }
 
-/** Null if no source grants the line's meter anything in the stretch (billing 4.1). */
+/**
+ * Null if no source grants the line's meter anything in the stretch (billing 4.1). `windowed`: the price is
+ * rated window by window.
+ */
 export function stretchAllowance(
   facts: AllowanceFacts,
   cell: ChargeCell,
   query: UsageQuery,
+  windowed: boolean,
 ): StretchAllowance | null {
   const granted = entitlementDuring(facts, cell);
   if (granted === null || granted.usage_reset_period === null) return null;
@@ -62,7 +66,7 @@ export function stretchAllowance(
     stream: JSON.stringify([query.filter_values, query.excluded_filter_values ?? []]),
     service: cell.service,
     limit: limitIn(facts, granted, cell),
-    windowed: query.window !== null,
+    windowed,
     bucket: query.window,
   };
   const questions = allowanceQuestions(meter, line).map(({ key, start, end, window }) => {
@@ -114,7 +118,8 @@ function limitIn(
 /** A stretch that shares the allowance: its own usage and the answers to its additional queries. */
 interface Claimant {
   readonly cell: ChargeCell;
-  readonly query: UsageQuery;
+  /** The rows that rate the stretch. */
+  readonly rows: readonly UsageRow[];
   readonly allowance: StretchAllowance | null;
 }
 
@@ -135,9 +140,9 @@ export function shareAllowances(
   const rowsOf = (query: UsageQuery) => answers.get(query.key)!.rows;
   return new Map(
     [...perCell.values()].flatMap((group) => {
-      const measured = group.map(({ query, allowance }) => ({
+      const measured = group.map(({ rows, allowance }) => ({
         line: allowance.line,
-        rows: rowsOf(query),
+        rows,
         replies: new Map([...allowance.queries].map(([key, asked]) => [key, rowsOf(asked)])),
       }));
       return [...shareMeterAllowance(group[0]!.allowance.meter, measured)];

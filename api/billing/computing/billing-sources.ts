@@ -17,7 +17,14 @@ import { findOwnedTaxes, type OwnedTaxAssociation } from '../../catalog/taxes/re
 import { groupBy } from '../../conventions/group-by.ts';
 import { findPrices, type PriceRow } from '../../catalog/prices/repository.ts';
 import { lineItemsOf } from '../records/subscription-repository.ts';
-import { billedServices, couponUses, type BilledService } from '../records/invoice-repository.ts';
+import {
+  billedServices,
+  committedUsage,
+  couponUses,
+  type BilledService,
+} from '../records/invoice-repository.ts';
+import type { CommittedUsage } from '../../../schemas/invoice.ts';
+import { findPlanRows } from '../../catalog/offers/plan-rows.ts';
 
 /** A line item with the price that rates it. */
 export interface BilledLine extends LineItemRow {
@@ -30,6 +37,9 @@ export interface MeterEntitlement {
   readonly meter_id: string;
   readonly entitlement: EntitlementRecord;
 }
+
+/** An entry of the ledger of commitments, with the invoice that stores it. */
+export type StoredCommittedUsage = CommittedUsage & { readonly invoice_id: string };
 
 /** Everything that a page of subscriptions is billed from, read once for all of them. */
 export interface BillingSources {
@@ -46,6 +56,10 @@ export interface BillingSources {
   readonly couponUses: ReadonlyMap<string, readonly EarlierApplication[]>;
   /** Taxes of the subscriptions, their customers and the tenant. */
   readonly taxes: readonly OwnedTaxAssociation[];
+  /** Usage of earlier periods, by subscription. Read only for commitments of several billing periods. */
+  readonly committedUsage: ReadonlyMap<string, readonly StoredCommittedUsage[]>;
+  /** Names of the plans. Read only for subscriptions with a commitment of their own. */
+  readonly planNames: ReadonlyMap<string, string>;
   /** Services that a living invoice already charges, by line item. */
   readonly billed: ReadonlyMap<string, readonly BilledService[]>;
 }
@@ -86,9 +100,35 @@ export async function readBillingSources(
     meterVersions: groupBy(versions, ({ meter_id }) => meter_id),
     entitlements: groupBy(entitlements, ({ entitlement }) => entitlement.entity_id),
     coupons: groupBy(coupons, ({ subscription_id }) => subscription_id),
+    ...(await commitmentSources(db, scope, subscriptions, priced)),
     couponUses: groupBy(uses, ({ subscription_id }) => subscription_id),
     taxes,
     billed: groupBy(billed, ({ subscription_line_item_id: line }) => line),
+  };
+}
+
+/** What only commitments need: two statements, none without commitments. */
+async function commitmentSources(
+  db: Db,
+  scope: Scope,
+  subscriptions: readonly SubscriptionRow[],
+  lines: readonly BilledLine[],
+): Promise<Pick<BillingSources, 'committedUsage' | 'planNames'>> {
+  const committed = subscriptions.filter(({ commitment_amount }) => commitment_amount !== null);
+  const withTerm = [
+    ...committed.filter(({ commitment_duration }) => commitment_duration !== null),
+    ...lines
+      .filter(({ commitment_duration }) => commitment_duration !== null)
+      .map(({ subscription_id }) => ({ id: subscription_id })),
+  ];
+  const ids = [...new Set(withTerm.map(({ id }) => id))];
+  const [usage, plans] = await Promise.all([
+    ids.length === 0 ? [] : committedUsage(db, scope, ids),
+    findPlanRows(db, scope, [...new Set(committed.map(({ plan_id }) => plan_id))]),
+  ]);
+  return {
+    committedUsage: groupBy(usage, ({ subscription_id }) => subscription_id),
+    planNames: new Map(plans.map(({ id, name }) => [id, name])),
   };
 }
 

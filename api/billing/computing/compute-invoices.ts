@@ -22,6 +22,7 @@ import {
   type QuestionedCharge,
   type RatedCharge,
 } from './rate-charges.ts';
+import { commitCharges } from './subscription-commitments.ts';
 import { applicationRecords, couponsOf } from './coupon-applications.ts';
 import { invoiceLine, newInvoice } from './invoice-record.ts';
 import type { ComputedInvoice, InvoiceTarget } from './invoice-target.ts';
@@ -230,12 +231,26 @@ function computeInvoice(
   { sources, usage, rows, ledger, options }: Findings,
 ): ComputedInvoice {
   const { subscription, billing_reason } = target;
-  const rated = rateCharges(target, charges, usage?.answers ?? new Map());
-  const shown =
-    billing_reason === 'SUBSCRIPTION_TRIAL_START' ? waiveForTrial(rated, target.period) : rated;
+  const earlier = (sources.committedUsage.get(subscription.id) ?? []).filter(
+    (entry) => entry.invoice_id !== target.invoice?.id,
+  );
+  const until = target.period.end > options.at ? options.at : null;
+  const rated = rateCharges({ ...target, earlier, until }, charges, usage?.answers ?? new Map());
+  const { charges: shown, committed_usage } =
+    billing_reason === 'SUBSCRIPTION_TRIAL_START'
+      ? { charges: waiveForTrial(rated, target.period), committed_usage: [] }
+      : commitCharges(target, rated, earlier);
   const invoice_id = target.invoice?.id ?? deps.ids.next('inv');
   const lines = shown.map((charge, position) =>
-    invoiceLine(deps, { target, invoice_id, charge, position, rows, computing: options }),
+    invoiceLine(deps, {
+      target,
+      invoice_id,
+      charge,
+      position,
+      rows,
+      computing: options,
+      plan_name: sources.planNames.get(subscription.plan_id) ?? null,
+    }),
   );
   const all = withPinnedAdvances(target, sources, rows, lines);
   const isZero = skipsAsZero(
@@ -255,6 +270,7 @@ function computeInvoice(
       meter_version_ids: [...new Set(versions)].sort(),
       usage_watermarks:
         usage === null || versions.length === 0 ? null : storeWatermarks(usage.watermarks),
+      committed_usage,
       finalize_after: target.finalize_after,
       updated_at: options.at,
       updated_by: options.user_id,

@@ -211,6 +211,7 @@ function newDraft(
     proration_behavior: 'none',
     meter_version_ids: [],
     usage_watermarks: null,
+    committed_usage: [],
     finalize_after: null,
     stream_heads: null,
     finalize_refusal: null,

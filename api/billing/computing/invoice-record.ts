@@ -1,8 +1,12 @@
 import { decimalText } from '../../../domain/money.ts';
+import { compareLength, type Cadence } from '../../../domain/pricing/cadence.ts';
+import type { RatedLine } from '../../../domain/pricing/rated-line.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { InvoiceTarget } from './invoice-target.ts';
+import { ratedQueries } from './line-questions.ts';
 import type { RatedCharge } from './rate-charges.ts';
+import type { InvoiceCharge, TrueUpCharge } from './subscription-commitments.ts';
 
 /** The actor and the time of the computation. */
 interface Computing {
@@ -58,6 +62,7 @@ export function newInvoice(target: InvoiceTarget, id: string, computing: Computi
     proration_behavior: target.proration_behavior,
     meter_version_ids: [],
     usage_watermarks: null,
+    committed_usage: [],
     finalize_after: null,
     stream_heads: null,
     finalize_refusal: null,
@@ -86,7 +91,9 @@ export const NO_AMOUNTS = {
 export interface LineFacts {
   readonly target: InvoiceTarget;
   readonly invoice_id: string;
-  readonly charge: RatedCharge;
+  readonly charge: InvoiceCharge;
+  /** Null if no row of the plan itself can occur. */
+  readonly plan_name: string | null;
   /** Zero-based. */
   readonly position: number;
   /** The current rows of the invoice: a row that bills the same service keeps its id. */
@@ -98,15 +105,15 @@ export interface LineFacts {
 export function invoiceLine(deps: Pick<BillingDeps, 'ids'>, facts: LineFacts): InvoiceLineRecord {
   const { target, charge, computing } = facts;
   const { subscription } = target;
-  const { line, rated, questions } = charge;
+  const { rated } = charge;
+  const line_id = charge.line?.id ?? null;
   // A row keeps its identity if it bills the same service of the same line item (billing 3.1).
   const known = facts.rows.find(
     (row) =>
-      row.subscription_line_item_id === line.id &&
+      row.subscription_line_item_id === line_id &&
       row.period_start === rated.period.start &&
       row.kind === rated.kind,
   );
-  const suffix = line.price_type === 'USAGE' ? 'Usage Charge' : 'Fixed Charge';
   return {
     id: known?.id ?? deps.ids.next('inv_line'),
     tenant_id: subscription.tenant_id,
@@ -114,20 +121,11 @@ export function invoiceLine(deps: Pick<BillingDeps, 'ids'>, facts: LineFacts): I
     invoice_id: facts.invoice_id,
     customer_id: subscription.invoicing_customer_id ?? subscription.customer_id,
     subscription_id: subscription.id,
-    subscription_line_item_id: line.id,
+    subscription_line_item_id: line_id,
     kind: rated.kind,
     position: facts.position,
-    entity_type: line.entity_type,
-    entity_id: line.entity_id,
-    price_id: line.price_id,
-    price_type: line.price_type,
-    price_unit: line.price_unit,
-    price_unit_id: line.price_unit_id,
+    ...(charge.line === null ? planColumns(facts, charge) : lineColumns(charge)),
     price_unit_amount: '0',
-    meter_id: line.meter_id,
-    meter_display_name: line.meter_display_name,
-    plan_display_name: line.plan_display_name,
-    display_name: line.display_name,
     currency: subscription.currency,
     quantity: decimalText(rated.quantity),
     amount: decimalText(rated.amount),
@@ -142,17 +140,95 @@ export function invoiceLine(deps: Pick<BillingDeps, 'ids'>, facts: LineFacts): I
     parent_line_item_id: null,
     period_start: rated.period.start,
     period_end: rated.period.end,
-    metadata: { description: `${line.display_name} (${suffix})` },
     explanation: rated.explanation,
-    usage_queries: questions.map(({ query }) => query),
-    allowance_queries: questions.flatMap(({ allowance }) => [
-      ...(allowance?.queries.values() ?? []),
-    ]),
     holds_slot: true,
     status: 'published',
     created_at: known?.created_at ?? computing.at,
     updated_at: computing.at,
     created_by: known?.created_by ?? computing.user_id,
     updated_by: computing.user_id,
+  };
+}
+
+/** What a row shows of its line item. */
+function lineColumns({ line, rated, questions }: RatedCharge) {
+  return {
+    entity_type: line.entity_type,
+    entity_id: line.entity_id,
+    price_id: line.price_id,
+    price_type: line.price_type,
+    price_unit: line.price_unit,
+    price_unit_id: line.price_unit_id,
+    meter_id: line.meter_id,
+    meter_display_name: line.meter_display_name,
+    plan_display_name: line.plan_display_name,
+    ...nameAndMetadata({ line, rated }),
+    usage_queries: questions.flatMap(ratedQueries),
+    allowance_queries: questions.flatMap(({ allowance }) => [
+      ...(allowance?.queries.values() ?? []),
+    ]),
+  };
+}
+
+function nameAndMetadata({
+  line,
+  rated,
+}: Pick<RatedCharge, 'line' | 'rated'>): Pick<InvoiceLineRecord, 'display_name' | 'metadata'> {
+  const name = line.display_name;
+  if (rated.kind === 'overage') {
+    const step = rated.explanation.steps.find(
+      (candidate) => candidate.step === 'commitment' || candidate.step === 'term_commitment',
+    );
+    return {
+      display_name: `${name} (Overage)`,
+      metadata: {
+        description: `${name} (Overage Charge)`,
+        is_overage: 'true',
+        overage_factor: step === undefined ? '1' : step.overage_factor,
+      },
+    };
+  }
+  if (rated.kind === 'true_up')
+    return {
+      display_name: `${name} True Up`,
+      metadata: { description: `${name} (True Up)`, is_commitment_trueup: 'true' },
+    };
+  const suffix = line.price_type === 'USAGE' ? 'Usage Charge' : 'Fixed Charge';
+  const description = `${name} (${suffix})`;
+  const reset = shorterReset(rated, line);
+  return {
+    display_name: name,
+    metadata:
+      reset === null ? { description } : { description, usage_reset_period: reset.toLowerCase() },
+  };
+}
+
+/** How often the allowance of the row starts again within its charge period; null if it does not. */
+function shorterReset({ explanation }: RatedLine, line: Cadence): string | null {
+  const step = explanation.steps.find((candidate) => candidate.step === 'allowance');
+  if (step === undefined || step.usage_reset_period === 'NEVER') return null;
+  const reset = {
+    billing_period: step.usage_reset_period as Cadence['billing_period'],
+    billing_period_count: 1,
+  };
+  return compareLength(reset, line) < 0 ? step.usage_reset_period : null;
+}
+
+/** A row of the plan itself has no price (billing 6.3). */
+function planColumns({ target, plan_name }: LineFacts, { metadata }: TrueUpCharge) {
+  return {
+    entity_type: 'plan',
+    entity_id: target.subscription.plan_id,
+    price_id: null,
+    price_type: 'FIXED' as const,
+    price_unit: null,
+    price_unit_id: null,
+    meter_id: null,
+    meter_display_name: null,
+    plan_display_name: plan_name,
+    display_name: plan_name === null ? 'True Up' : `${plan_name} True Up`,
+    metadata: { ...metadata },
+    usage_queries: [],
+    allowance_queries: [],
   };
 }

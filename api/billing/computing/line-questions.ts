@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { BillingError } from '../../../domain/errors.ts';
-import type { UsageQuery } from '../../../domain/metering/usage.ts';
+import type { UsageAnswers, UsageQuery, UsageRow } from '../../../domain/metering/usage.ts';
 import { refuseSetAside } from '../../../domain/metering/set-aside.ts';
 import type { UsageWindow } from '../../../domain/time/usage-windows.ts';
 import { versionForPeriod } from '../../../domain/metering/version-for-period.ts';
@@ -10,7 +10,15 @@ import {
   type UsageSelector,
 } from '../../../domain/pricing/filter-values.ts';
 import type { EntitlementRecord } from '../../../domain/entitlement/effective-limits.ts';
+import { commitmentTerms } from '../../../domain/pricing/commitment.ts';
 import type { ChargeCell, ProrationBehavior } from '../../../domain/pricing/proration.ts';
+import {
+  isWindowed,
+  measuredRows,
+  measureQuestions,
+  type MeasuredLine,
+} from '../../../domain/pricing/usage-measure.ts';
+import { paidSchedule } from '../../../domain/subscription/schedule.ts';
 import type { MeterVersionRecord } from '../../../postgres/tables/meter-versions.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { stretchAllowance, type StretchAllowance } from './allowances.ts';
@@ -20,7 +28,14 @@ import type { BilledLine } from './billing-sources.ts';
 export interface LineQuestion {
   /** The charge cell, with the service cut to the stretch. */
   readonly cell: ChargeCell;
+  /** Usage of the whole stretch, by the windows of the bucket if there is one. */
   readonly query: UsageQuery;
+  readonly measured: MeasuredLine;
+  /**
+   * One query for each window of a commitment that is shorter than the charge period; they replace `query` in
+   * rating (billing 6.2). Null means none.
+   */
+  readonly windows: ReadonlyMap<string, UsageQuery> | null;
   readonly version: MeterVersionRecord;
   /** The allowance that may apply; null if none. */
   readonly allowance: StretchAllowance | null;
@@ -55,15 +70,53 @@ export function lineQuestions(usage: UsageLine, cell: ChargeCell): LineQuestion[
     const version = wholeVersion(usage, stretch);
     const own = { ...cell, service: { start: stretch.start, end: stretch.end } };
     const query = usageQuery(usage, stretch, version);
-    return { cell: own, query, version, allowance: stretchAllowance(usage, own, query) };
+    const measured: MeasuredLine = {
+      service: own.service,
+      bucket: query.window,
+      commitment: commitmentTerms(usage.line),
+      charge: usage.line,
+      schedule: paidSchedule(usage.subscription),
+    };
+    const windows = windowQueries(measured, query);
+    const allowance = stretchAllowance(usage, own, query, isWindowed(measured));
+    return { cell: own, query, measured, windows, version, allowance };
   });
 }
 
+/** The queries of the windows of a commitment; null if the usage of the stretch is rated from one query. */
+function windowQueries(
+  measured: MeasuredLine,
+  query: UsageQuery,
+): ReadonlyMap<string, UsageQuery> | null {
+  if (measured.bucket !== null || !isWindowed(measured)) return null;
+  return new Map(
+    measureQuestions(measured).map(({ key, start, end }) => [
+      key,
+      { ...query, key: `${query.key}/${key}`, start, end, window: null, group_by: [] },
+    ]),
+  );
+}
+
 /** All queries of a stretch: its usage and the inputs of its allowance. */
-export const queriesOf = ({ query, allowance }: LineQuestion): UsageQuery[] => [
-  query,
-  ...(allowance?.queries.values() ?? []),
+export const queriesOf = (question: LineQuestion): UsageQuery[] => [
+  question.query,
+  ...(question.windows?.values() ?? []),
+  ...(question.allowance?.queries.values() ?? []),
 ];
+
+/** The queries whose answers rate the stretch. */
+export const ratedQueries = ({ query, windows }: LineQuestion): UsageQuery[] =>
+  windows === null ? [query] : [...windows.values()];
+
+/** The rows that rate the stretch. */
+export function ratedRows(
+  { query, windows, measured }: LineQuestion,
+  answers: UsageAnswers['answers'],
+): readonly UsageRow[] {
+  if (windows === null) return answers.get(query.key)!.rows;
+  const replies = [...windows].map(([key, asked]) => [key, answers.get(asked.key)!.rows] as const);
+  return measuredRows(measured, new Map(replies)).filter(({ event_count }) => event_count > 0);
+}
 
 export function selectorOf(line: BilledLine): UsageSelector {
   assert(line.meter_id !== null, 'a usage line has a meter');

@@ -1,19 +1,27 @@
 import { ZERO } from '../../../domain/money.ts';
-import type { UsageAnswers } from '../../../domain/metering/usage.ts';
+import type { UsageAnswers, UsageRow } from '../../../domain/metering/usage.ts';
 import type { Charge } from '../../../domain/subscription/charges.ts';
 import { commitmentTerms } from '../../../domain/pricing/commitment.ts';
+import {
+  commitmentAsMoney,
+  type CommitmentWindow,
+} from '../../../domain/pricing/line-commitment.ts';
 import { groupLines } from '../../../domain/pricing/line-grouping.ts';
+import type { ChargeCell } from '../../../domain/pricing/proration.ts';
 import { rateFixedLine } from '../../../domain/pricing/rate-fixed-line.ts';
 import { rateUsageLine } from '../../../domain/pricing/rate-usage-line.ts';
 import type { RatedLine } from '../../../domain/pricing/rated-line.ts';
 import { commitStretches } from '../../../domain/pricing/stretched-commitment.ts';
+import { commitmentWindows } from '../../../domain/pricing/usage-measure.ts';
+import { commitmentReach } from '../../../domain/pricing/validate-commitment.ts';
 import type { Period } from '../../../domain/time/instant.ts';
 import type { AllowanceShare } from '../../../domain/pricing/allowance.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import { shareAllowances } from './allowances.ts';
 import type { BilledLine } from './billing-sources.ts';
 import type { InvoiceTarget } from './invoice-target.ts';
-import type { LineQuestion } from './line-questions.ts';
+import { ratedRows, type LineQuestion } from './line-questions.ts';
+import { termLedger, type CommittedUsage, type TermLedger } from './term-ledger.ts';
 
 /** One charge and the questions that rate it; no questions for a fixed charge. */
 export interface QuestionedCharge {
@@ -29,28 +37,40 @@ export interface RatedCharge {
 }
 
 /** The subscription whose charges are rated, and how cut periods are charged. */
-export type RatedFor = Pick<InvoiceTarget, 'subscription' | 'proration_behavior'>;
+export interface RatedFor extends Pick<InvoiceTarget, 'subscription' | 'proration_behavior'> {
+  /** Usage that earlier periods counted against commitments of several periods. */
+  readonly earlier: readonly CommittedUsage[];
+  /** Windows of a commitment that begin later do not count yet (billing 6.2); null means all count. */
+  readonly until: string | null;
+}
 
 /**
  * Rates the charges of one invoice, in order. With per_billing_period the cells of a line become one row, the
  * sum of the rounded amounts (billing 3.3).
  */
 export function rateCharges(
-  { subscription, proration_behavior }: RatedFor,
+  context: RatedFor,
   charges: readonly QuestionedCharge[],
   answers: UsageAnswers['answers'],
 ): RatedCharge[] {
   const claimants = charges.flatMap(({ charge, questions }) =>
-    questions.map((question) => ({ ...question, meter_id: charge.line.meter_id! })),
+    questions.map((question) => ({
+      ...question,
+      rows: ratedRows(question, answers),
+      meter_id: charge.line.meter_id!,
+    })),
   );
   const shares = shareAllowances(claimants, answers);
   const byLine = groupBy(charges, ({ charge }) => charge.line);
   return [...byLine].flatMap(([line, ofLine]) => {
-    const rated = ofLine.flatMap((charge) =>
-      rateCharge({ subscription, proration_behavior }, charge, answers, shares),
-    );
+    const ledger = termLedger(context.earlier, line);
+    const rated = ofLine.flatMap((charge) => {
+      const rows = rateCharge(context, charge, { answers, shares, ledger });
+      ledger.note(rows);
+      return rows;
+    });
     const questions = ofLine.flatMap((charge) => charge.questions);
-    return groupLines(rated, subscription.line_item_grouping).map((row) => ({
+    return groupLines(rated, context.subscription.line_item_grouping).map((row) => ({
       line,
       rated: row,
       questions: questions.filter(({ cell }) => isWithin(cell.service, row.period)),
@@ -61,34 +81,102 @@ export function rateCharges(
 const isWithin = (inner: Period, outer: Period): boolean =>
   inner.start >= outer.start && inner.end <= outer.end;
 
+interface Measurements {
+  readonly answers: UsageAnswers['answers'];
+  readonly shares: ReadonlyMap<string, AllowanceShare>;
+  readonly ledger: TermLedger;
+}
+
 function rateCharge(
-  { subscription, proration_behavior }: RatedFor,
+  context: RatedFor,
   { charge, questions }: QuestionedCharge,
-  answers: UsageAnswers['answers'],
-  shares: ReadonlyMap<string, AllowanceShare>,
+  { answers, shares, ledger }: Measurements,
 ): readonly RatedLine[] {
+  const { subscription, proration_behavior } = context;
   const { line, cell } = charge;
   if (line.price_type === 'FIXED')
     return [
       rateFixedLine({ price: line.terms, quantity: line.quantity, cell, proration_behavior }),
     ];
+  if ('at' in cell) return [];
   const terms = commitmentTerms(line);
-  const isStretched = terms !== null && questions.length > 1;
-  const rated = questions.flatMap(({ query, cell: stretch }) =>
+  const usageOf = (question: LineQuestion): StretchUsage => ({
+    question,
+    rows: ratedRows(question, answers),
+    share: shares.get(question.query.key) ?? null,
+  });
+  const stretches = questions.map(usageOf);
+  const rate = ({ question: { query }, rows, share }: StretchUsage, rest: RatedStretch) =>
     rateUsageLine({
-      line: isStretched ? {} : line,
       price: line.terms,
       aggregation: query.aggregation,
       bucket_size: query.window?.bucket_size ?? null,
       timezone: subscription.customer_timezone,
-      rows: answers.get(query.key)!.rows,
-      cell: stretch,
+      rows,
       proration_behavior,
-      allowance: shares.get(query.key) ?? null,
-    }),
+      allowance: share,
+      ...rest,
+    });
+  if (terms === null || stretches.length === 0)
+    return stretches.flatMap((stretch) => rate(stretch, { line, cell: stretch.question.cell }));
+
+  const reach = commitmentReach(terms, line);
+  const whole = wholeCell(stretches, cell);
+  const windows = reach === 'windows' ? commitmentWindows(whole.measured) : null;
+  if (windows !== null) {
+    const commitment = {
+      scope: 'windows',
+      windows: begun(windows, whole.rows, context.until),
+    } as const;
+    return rate(
+      { question: stretches[0]!.question, rows: whole.rows, share: whole.share },
+      { line, cell, commitment },
+    );
+  }
+  const plain = { ...line, commitment_windowed: false };
+  const position =
+    reach === 'term'
+      ? ledger.position(context, commitmentAsMoney(terms, line.terms.model), cell)
+      : null;
+  const commitment =
+    position === null ? ({ scope: 'period' } as const) : ({ scope: 'term', position } as const);
+  if (stretches.length === 1)
+    return rate(stretches[0]!, { line: plain, cell: stretches[0]!.question.cell, commitment });
+  const rated = stretches.flatMap((stretch) =>
+    rate(stretch, { line: {}, cell: stretch.question.cell }),
   );
-  if (!isStretched || 'at' in cell) return rated;
-  return [commitStretches(rated, terms, line.terms, cell, proration_behavior)];
+  return commitStretches(rated, terms, line.terms, cell, proration_behavior, position);
+}
+
+type RatedStretch = Pick<Parameters<typeof rateUsageLine>[0], 'line' | 'cell' | 'commitment'>;
+
+interface StretchUsage {
+  readonly question: LineQuestion;
+  readonly rows: readonly UsageRow[];
+  readonly share: AllowanceShare | null;
+}
+
+/** All stretches of a charge cell together: their windows are those of the whole cell. */
+function wholeCell(stretches: readonly StretchUsage[], { service }: ChargeCell) {
+  const shares = stretches.flatMap(({ share }) => share ?? []);
+  const [share] = shares;
+  return {
+    measured: { ...stretches[0]!.question.measured, service },
+    rows: stretches.flatMap(({ rows }) => rows),
+    share:
+      share === undefined ? null : { ...share, entries: shares.flatMap(({ entries }) => entries) },
+  };
+}
+
+/** The windows that count by now: those that have begun, and those with usage. */
+function begun(
+  windows: readonly CommitmentWindow[],
+  rows: readonly UsageRow[],
+  until: string | null,
+): readonly CommitmentWindow[] {
+  if (until === null) return windows;
+  const used = new Set(rows.map(({ window_start }) => window_start));
+  return windows.filter(({ grid, service }) => service.start < until || used.has(grid.start));
 }
 
 /**

@@ -92,6 +92,7 @@ function shown(record: InvoiceRecord) {
     stream_heads: ___,
     due_date_given: ______,
     issue_date_given: _______,
+    committed_usage: ________,
     meter_version_ids,
     usage_watermarks,
     ...fields

@@ -9,6 +9,7 @@ import {
 } from '../../../postgres/client.ts';
 import { findPage } from '../../../postgres/search.ts';
 import type {
+  CommittedUsage,
   InvoiceLineRecord,
   InvoiceRecord,
   StoredWatermarks,
@@ -25,7 +26,7 @@ const INVOICE_COLUMNS = [
   'due_date_given', 'issue_date', 'issue_date_given', 'finalized_at', 'paid_at', 'voided_at', 'last_computed_at', 'idempotency_key',
   'invoice_pdf_url', 'recalculated_invoice_id', 'is_manually_edited', 'source_type', 'tax_summary', 'coupon_applications', 'metadata',
   'revision', 'version', 'proration_behavior', 'meter_version_ids', 'usage_watermarks', 'finalize_after', 'stream_heads',
-  'finalize_refusal', 'taxes', 'status', 'created_at', 'updated_at', 'created_by', 'updated_by',
+  'finalize_refusal', 'taxes', 'committed_usage', 'status', 'created_at', 'updated_at', 'created_by', 'updated_by',
 ] as const satisfies readonly (keyof InvoiceRecord)[]; // prettier-ignore
 
 const LINE_COLUMNS = [
@@ -205,6 +206,22 @@ export async function nextRevision(
        and period_end is not distinct from ${slot.period_end}
        and billing_reason is not distinct from ${slot.billing_reason}`;
   return row!.last + 1;
+}
+
+/** Usage that living invoices of the subscriptions count against commitments of several periods. */
+export function committedUsage(
+  db: Db,
+  scope: Scope,
+  subscriptionIds: readonly string[],
+): Promise<(CommittedUsage & { readonly invoice_id: string })[]> {
+  return db<(CommittedUsage & { invoice_id: string })[]>`
+    select i.id as invoice_id, u.*
+      from invoices i
+     cross join jsonb_to_recordset(i.committed_usage)
+           as u (subscription_id text, commitment text, period_start text, base_usage text)
+     where ${inScope(db, scope, 'i')} and i.status = 'published' and i.invoice_status <> 'VOIDED'
+       and i.subscription_id = any(${subscriptionIds as string[]}::text[])
+       and i.committed_usage <> '[]'`;
 }
 
 /** The living invoice of a period, or null. */

@@ -1,12 +1,14 @@
-import { invalidField } from '../../../domain/errors.ts';
+import { BillingError, invalidField } from '../../../domain/errors.ts';
 import type { CommitmentFields } from '../../../domain/pricing/commitment.ts';
 import { commitmentTerms } from '../../../domain/pricing/commitment.ts';
+import { decimal } from '../../../domain/money.ts';
 import {
-  commitmentReach,
   validateLineCommitment,
+  validateSubscriptionCommitment,
 } from '../../../domain/pricing/validate-commitment.ts';
 import type { CreateSubscriptionBody } from '../../../schemas/subscription-requests.ts';
 import type { LineItemRow } from '../../../schemas/subscription.ts';
+import type { PriceRow } from '../../catalog/prices/repository.ts';
 import type { BilledLine } from '../computing/billing-sources.ts';
 import { lineOfPrice } from './line-of-price.ts';
 
@@ -46,16 +48,78 @@ export function requestedCommitments(
   return [...ofLines, ...ofPrices];
 }
 
-/** Refuses commitments that contradict themselves, before the records they name are read. */
+/** Refuses commitments that contradict themselves or each other, before the records they name are read. */
 export function refuseCommitmentContradictions(body: CreateSubscriptionBody): void {
+  const { billing_period, billing_period_count } = body;
+  validateSubscriptionCommitment(body, {
+    billing_period,
+    billing_period_count: billing_period_count ?? 1,
+  });
+  const subscription_committed = isCommitted(body);
+  if (!subscription_committed) refuseWithoutAmount(body);
   for (const { path, commitment } of requestedCommitments(body))
-    validateLineCommitment(commitment, { type: 'USAGE', windowed: true }, path);
+    inRequestNames(path, () =>
+      validateLineCommitment(
+        commitment,
+        { type: 'USAGE', windowed: true, subscription_committed },
+        path,
+      ),
+    );
+}
+
+/** `line_item_commitments` has other names for three fields of a line item; its refusals use them. */
+function inRequestNames<Value>(path: string, work: () => Value): Value {
+  if (!path.startsWith('line_item_commitments')) return work();
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof BillingError)) throw error;
+    const named = (text: string) =>
+      text
+        .replace('.commitment_overage_factor', '.overage_factor')
+        .replace('.commitment_true_up_enabled', '.enable_true_up')
+        .replace('.commitment_windowed', '.is_window_commitment');
+    const details = error.details.map((detail) => ({ ...detail, path: named(detail.path) }));
+    throw new BillingError(
+      error.kind,
+      error.code,
+      named(error.message),
+      details,
+      error.error_count,
+    );
+  }
+}
+
+const isCommitted = ({
+  commitment_amount,
+}: Pick<CreateSubscriptionBody, 'commitment_amount'>): boolean =>
+  decimal(commitment_amount ?? '0').gt(0);
+
+/** Terms without a commitment would have no effect. */
+function refuseWithoutAmount(body: CreateSubscriptionBody): void {
+  const { commitment_duration, enable_true_up, overage_factor } = body;
+  const message = 'has no effect without commitment_amount';
+  if (commitment_duration) throw invalidField('commitment_duration', message);
+  if (enable_true_up === true) throw invalidField('enable_true_up', message);
+  if (overage_factor && !decimal(overage_factor).eq(1))
+    throw invalidField('overage_factor', message);
+}
+
+/** The subscription's own commitment as stored (billing 6.1). */
+export function subscriptionCommitment(body: CreateSubscriptionBody) {
+  return {
+    commitment_amount: isCommitted(body) ? body.commitment_amount! : null,
+    commitment_duration: body.commitment_duration ?? null,
+    enable_true_up: body.enable_true_up ?? false,
+    overage_factor: body.overage_factor ?? '1',
+  };
 }
 
 /** The lines with the commitments that `line_item_commitments` sets by price (billing 6.2). */
 export function withCommitments(
   lines: readonly BilledLine[],
   body: CreateSubscriptionBody,
+  meters: Buckets,
 ): BilledLine[] {
   const found = new Map<BilledLine, CommitmentColumns>();
   for (const [price_id, config] of Object.entries(body.line_item_commitments ?? {})) {
@@ -63,25 +127,45 @@ export function withCommitments(
     const line = lineOfPrice(lines, price_id, path);
     if (found.has(line) || commitmentTerms(line) !== null)
       throw invalidField(path, 'the line item of the price has a commitment already');
-    found.set(line, commitmentColumns(fieldsOf(config), line, path));
+    const columns = inRequestNames(path, () =>
+      commitmentColumns(fieldsOf(config), committedLine(line.price, meters, body), path),
+    );
+    found.set(line, columns);
   }
   return lines.map((line) => ({ ...line, ...found.get(line) }));
 }
 
+/** What a commitment needs to know of its line. */
+export interface CommittedLine {
+  readonly type: PriceRow['type'];
+  /** Whether the price or its meter has a bucket. */
+  readonly windowed: boolean;
+  /** Whether the subscription has a commitment of its own. */
+  readonly subscription_committed: boolean;
+}
+
+/** The bucket of each meter, by id. */
+export type Buckets = ReadonlyMap<string, string | null>;
+
+export const committedLine = (
+  price: PriceRow,
+  meters: Buckets,
+  subscription: { readonly commitment_amount?: string | null },
+): CommittedLine => ({
+  type: price.type,
+  windowed: (price.bucket_size ?? meters.get(price.meter_id ?? '') ?? null) !== null,
+  subscription_committed: isCommitted(subscription),
+});
+
 /** A commitment as stored on a line of the price; refused if the line cannot have it. */
 export function commitmentColumns(
   commitment: CommitmentFields,
-  line: Pick<LineItemRow, 'price_type' | 'billing_period' | 'billing_period_count'>,
+  line: CommittedLine,
   path: string,
 ): CommitmentColumns {
-  validateLineCommitment(commitment, { type: line.price_type, windowed: false }, path);
+  validateLineCommitment(commitment, line, path);
   const terms = commitmentTerms(commitment);
   if (terms === null) return NO_COMMITMENT;
-  if (commitmentReach(terms, line) !== 'period')
-    throw invalidField(
-      `${path}.commitment_duration`,
-      'must be as long as the charge period of the price in this version; leave it out',
-    );
   const { type, duration } = terms;
   return {
     commitment_amount: type === 'amount' ? commitment.commitment_amount! : null,
@@ -90,7 +174,7 @@ export function commitmentColumns(
     commitment_duration: duration,
     commitment_overage_factor: commitment.commitment_overage_factor ?? '1',
     commitment_true_up_enabled: terms.trueUpEnabled,
-    commitment_windowed: false,
+    commitment_windowed: terms.windowed,
   };
 }
 
@@ -115,7 +199,14 @@ export function inheritedCommitment(
       null,
     );
   if (before === null || price.type !== 'USAGE') return NO_COMMITMENT;
-  return commitmentColumns(before, { ...price, price_type: price.type }, 'commitment');
+  // The meter keeps its bucket; a bucket of the price may have been removed with the version.
+  const windowed = price.bucket_size !== null || before.price.bucket_size === null;
+  const commitment_windowed = before.commitment_windowed && windowed;
+  return commitmentColumns(
+    { ...before, commitment_windowed },
+    { type: price.type, windowed, subscription_committed: false },
+    'commitment',
+  );
 }
 
 function fieldsOf(
@@ -129,5 +220,6 @@ function fieldsOf(
     commitment_duration: fields.commitment_duration ?? null,
     commitment_overage_factor: overage_factor ?? null,
     commitment_true_up_enabled: enable_true_up ?? null,
+    commitment_windowed: fields.is_window_commitment ?? null,
   };
 }

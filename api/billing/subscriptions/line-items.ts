@@ -33,7 +33,13 @@ import {
 import { widenMeters } from '../../catalog/prices/widen-meters.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { currencyByCode } from '../../tenancy/settings/custom-currencies.ts';
-import { commitmentColumns, NO_COMMITMENT, withCommitments } from './line-commitments.ts';
+import {
+  commitmentColumns,
+  committedLine,
+  NO_COMMITMENT,
+  withCommitments,
+  type Buckets,
+} from './line-commitments.ts';
 
 /** The context of a new subscription's line items. */
 export interface LineItemOwner {
@@ -88,7 +94,8 @@ export async function newLineItems(
 
   const usage = lines.filter(({ meter_id }) => meter_id !== null);
   refuseUsageRatedTwice(usage.map(selectorOf));
-  return await withMeterNames(tx, caller, withCommitments(lines, body));
+  const named = await withMeterNames(tx, caller, lines);
+  return withCommitments(named, body, await bucketsOf(tx, caller, lines));
 }
 
 /** The plan's prices that a new subscription takes: fixed prices before usage prices, each oldest first. */
@@ -189,7 +196,11 @@ async function ownLineItem(
     metadata: request.metadata,
     start_date: request.start_date,
     end_date: request.end_date,
-    commitment: commitmentColumns(request, { ...price, price_type: price.type }, path),
+    commitment: commitmentColumns(
+      request,
+      committedLine(price, await bucketsOf(tx, caller, [price]), {}),
+      path,
+    ),
   });
 }
 
@@ -312,6 +323,17 @@ export function lineItem(
     price,
     terms,
   };
+}
+
+/** The buckets of the meters. */
+export async function bucketsOf(
+  tx: Transaction,
+  caller: Caller,
+  owners: readonly { readonly meter_id: string | null }[],
+): Promise<Buckets> {
+  const ids = [...new Set(owners.flatMap(({ meter_id }) => meter_id ?? []))];
+  const meters = await findMeters(tx, caller.scope, ids);
+  return new Map(meters.map(({ id, aggregation }) => [id, aggregation.bucket_size]));
 }
 
 /** The lines with the names of their meters. */

@@ -5,7 +5,7 @@ import { validateAnchor, validateDates } from '../../../domain/subscription/crea
 import { billingAnchor } from '../../../domain/time/billing-anchor.ts';
 import type { BillingSchedule } from '../../../domain/time/billing-periods.ts';
 import type { CreateSubscriptionBody } from '../../../schemas/subscription-requests.ts';
-import { refuseCommitmentContradictions } from './line-commitments.ts';
+import { refuseCommitmentContradictions, subscriptionCommitment } from './line-commitments.ts';
 
 /** Fills in the fields that a request omits (billing 10.2). */
 export function subscriptionTerms(
@@ -21,7 +21,7 @@ export function subscriptionTerms(
     line_item_grouping: body.line_item_grouping ?? 'per_charge_period',
     gateway_payment_method_id: body.gateway_payment_method_id ?? null,
   } as const;
-  return { ...terms, ...schedule(body, customer.timezone, now) };
+  return { ...terms, ...subscriptionCommitment(body), ...schedule(body, customer.timezone, now) };
 }
 
 function schedule(body: CreateSubscriptionBody, timezone: string, now: string): BillingSchedule {

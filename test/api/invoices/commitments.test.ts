@@ -296,10 +296,8 @@ describe('commitments of line items', () => {
       ${'a factor below 1'}         | ${'x'} | ${{ commitment_amount: '1', overage_factor: '0.99' }}         | ${'overage_factor'}
       ${'a factor of nothing'}      | ${'x'} | ${{ commitment_amount: '1', overage_factor: 0 }}              | ${'overage_factor'}
       ${'a fee'}                    | ${'f'} | ${{ commitment_amount: '1' }}                                 | ${'commitment_amount'}
-      ${'a shorter time'}           | ${'x'} | ${{ commitment_amount: '1', commitment_duration: 'DAILY' }}   | ${'commitment_duration'}
-      ${'a longer time'}            | ${'x'} | ${{ commitment_amount: '1', commitment_duration: 'ANNUAL' }}  | ${'commitment_duration'}
       ${'a single time'}            | ${'x'} | ${{ commitment_amount: '1', commitment_duration: 'ONETIME' }} | ${'commitment_duration'}
-      ${'each window'}              | ${'x'} | ${{ commitment_amount: '1', is_window_commitment: true }}     | ${'is_window_commitment'}
+      ${'windows without a bucket'} | ${'x'} | ${{ commitment_amount: '1', is_window_commitment: true }}     | ${'is_window_commitment'}
       ${'times of day'}             | ${'x'} | ${{ commitment_amount: '1', commitment_time_buckets: [{}] }}  | ${'commitment_time_buckets'}
       ${'a price that it has not'}  | ${'-'} | ${{ commitment_amount: '1' }}                                 | ${''}
     `('$name', async ({ at, commitment, path }) => {

@@ -514,7 +514,7 @@ describe('400', () => {
     ${'an unknown proration'}      | ${{ proration_behavior: 'maybe' }}                                             | ${'proration_behavior'}
     ${'an override of no price'}   | ${{ override_line_items: [{ price_id: 'price_0', amount: '1' }] }}             | ${'override_line_items[0].price_id'}
     ${'a selection of no price'}   | ${{ include_price_ids: ['price_0'] }}                                          | ${'include_price_ids[0]'}
-    ${'a commitment'}              | ${{ commitment_amount: '10' }}                                                 | ${'commitment_amount'}
+    ${'a commitment'}              | ${{ commitment_amount: '10', commitment_duration: 'DAILY' }}                   | ${'commitment_duration'}
     ${'a factor'}                  | ${{ overage_factor: '1.5' }}                                                   | ${'overage_factor'}
     ${'addons'}                    | ${{ addons: [{ addon_id: 'addon_0' }] }}                                       | ${'addons'}
     ${'phases'}                    | ${{ phases: [{ start_date: START }] }}                                         | ${'phases'}

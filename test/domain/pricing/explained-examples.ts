@@ -215,7 +215,7 @@ function pooled(): readonly RatedLine[] {
     trueUpEnabled: false,
   };
   const found = commitSubscription(lines, terms, { scope: 'period', share: null }, JANUARY, 'usd');
-  return [...found.rows, found.overage!];
+  return found.rows.flatMap(({ within, overage }) => [within, overage!]);
 }
 
 export const examples = (): readonly Example[] => [
@@ -379,7 +379,7 @@ export const examples = (): readonly Example[] => [
   ),
   example(
     'Commitment of a subscription (6.3)',
-    'Usage rows are held to it together, share what is within it by their own charges, and the overage is a row of the plan.',
+    'Usage rows are held to it together, and share by their own charges what is within it and what is beyond. What is beyond is a row of its own.',
     ...pooled(),
   ),
   example(

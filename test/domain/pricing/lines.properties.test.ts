@@ -190,7 +190,8 @@ describe('commitments (6)', () => {
       const terms = { amount: decimal(commitment), overageFactor: decimal(f), trueUpEnabled };
       const found = commitSubscription(lines, terms, { scope: 'period', share: null }, JANUARY, 'usd');
       const outcome = applyCommitment(found.baseUsage, terms.amount, terms.overageFactor, trueUpEnabled);
-      const all = [...found.rows, found.overage, found.trueUp].filter((row) => row !== null);
+      const rows = found.rows.flatMap(({ within, overage }) => [within, overage]);
+      const all = [...rows, found.trueUp].filter((row) => row !== null);
       expect(sum(all.map((row) => row.amount)).eq(roundCommitment(outcome, 'usd').charge)).toBe(true);
       for (const row of all) expect(redo(row.explanation)).toEqual([]);
     }),

@@ -35,7 +35,7 @@ const committed = (
     }),
   ); // prettier-ignore
   const terms = commitmentTerms(commitment)!;
-  return commitStretches(rated, terms, price, cellOf(JANUARY, service), 'none');
+  return commitStretches(rated, terms, price, cellOf(JANUARY, service), 'none')[0]!;
 };
 
 describe('one commitment over the stretches of a charge period (billing 6.2)', () => {

@@ -25,8 +25,8 @@ const commit = (
   currency = 'usd',
 ) => {
   const found = commitSubscription(lines, commitment, scope, JANUARY, currency);
-  const extra = [found.overage, found.trueUp].filter((line) => line !== null);
-  const all = [...found.rows, ...extra].map(checked);
+  const rows = found.rows.flatMap(({ within, overage }) => [within, overage]);
+  const all = [...rows, found.trueUp].filter((line) => line !== null).map(checked);
   return {
     ...found,
     text: all.map((line) => `${line.kind} ${figures(line)}`),
@@ -56,20 +56,26 @@ describe('the terms of a subscription', () => {
   });
 });
 
+/** One third of each unit is within the commitment. */
+const THIRDS = ['0.34', '0.33', '0.33'].flatMap((within, row) => [
+  `base ${within} for 0.333333333333333`,
+  `overage ${['0.67', '0.67', '0.66'][row]} for 0.666666666666667`,
+]);
+
 describe('usage of a subscription under its commitment (6.3)', () => {
   test.each`
     usage              | commitment                   | rows
-    ${['150']}         | ${terms('100')}              | ${['base 100 for 150', 'overage 75 for 1']}
+    ${['150']}         | ${terms('100')}              | ${['base 100 for 100', 'overage 75 for 50']}
     ${['60']}          | ${terms('100', '1.5', true)} | ${['base 60 for 60', 'true_up 40 for 1']}
     ${['60']}          | ${terms('100')}              | ${['base 60 for 60']}
     ${['100']}         | ${terms('100', '2', true)}   | ${['base 100 for 100']}
-    ${['150']}         | ${terms('100', '2')}         | ${['base 100 for 150', 'overage 100 for 1']}
+    ${['150']}         | ${terms('100', '2')}         | ${['base 100 for 100', 'overage 100 for 50']}
     ${['60']}          | ${terms('100', '1', true)}   | ${['base 60 for 60', 'true_up 40 for 1']}
-    ${['90', '60']}    | ${terms('100', '2')}         | ${['base 60 for 90', 'base 40 for 60', 'overage 100 for 1']}
+    ${['90', '60']}    | ${terms('100', '2')}         | ${['base 60 for 60', 'overage 60 for 30', 'base 40 for 40', 'overage 40 for 20']}
     ${['0', '0']}      | ${terms('100', '2', true)}   | ${['base 0 for 0', 'base 0 for 0', 'true_up 100 for 1']}
     ${[]}              | ${terms('100', '2', true)}   | ${['true_up 100 for 1']}
     ${[]}              | ${terms('100', '2')}         | ${[]}
-    ${['1', '1', '1']} | ${terms('1', '1')}           | ${['base 0.34 for 1', 'base 0.33 for 1', 'base 0.33 for 1', 'overage 2 for 1']}
+    ${['1', '1', '1']} | ${terms('1', '1')}           | ${THIRDS}
   `('$usage used', ({ usage, commitment, rows }) => {
     expect(commit(used(...usage), commitment).text).toEqual(rows);
   });
@@ -79,17 +85,25 @@ describe('usage of a subscription under its commitment (6.3)', () => {
     expect(commit([line], terms('100', '2')).total).toBe('200');
   });
 
-  test('the plan rows have no price and no service but the period', () => {
-    const { overage } = commit(used('150'), terms('100'));
-    expect(overage).toMatchObject({ kind: 'overage', period: JANUARY, commitment_info: null });
-    expect(overage!.adjusted_entitlement_quantity).toBeNull();
-    expect(overage!.explanation.steps.map((entry) => entry.step)).toEqual([
+  test('the true-up is a row of the plan, without a service but the period', () => {
+    const { trueUp } = commit(used('60'), terms('100', '1.5', true));
+    expect(trueUp).toMatchObject({ kind: 'true_up', period: JANUARY, commitment_info: null });
+    expect(trueUp!.adjusted_entitlement_quantity).toBeNull();
+    expect(trueUp!.explanation.steps.map((entry) => entry.step)).toEqual([
       'pool',
       'commitment',
       'rounding',
     ]);
-    expect(step(overage!, 'pool')).toMatchObject({ amounts: ['150'], index: null, amount: '150' });
-    expect(overage!.unrounded.toFixed()).toBe('75');
+    expect(step(trueUp!, 'pool')).toMatchObject({ amounts: ['60'], index: null, amount: '60' });
+    expect(trueUp!.unrounded.toFixed()).toBe('40');
+  });
+
+  test('a row without usage has no overage', () => {
+    expect(commit(used('150', '0'), terms('100')).text).toEqual([
+      'base 100 for 100',
+      'overage 75 for 50',
+      'base 0 for 0',
+    ]);
   });
 
   test('the pool is of unrounded amounts; the rows still sum to the rounded charge', () => {
@@ -104,9 +118,9 @@ describe('usage of a subscription under its commitment (6.3)', () => {
 
   test('a row keeps its quantity, its free units and its unrounded charge', () => {
     const [line] = used('150');
-    const [row] = commit([line!], terms('100')).rows;
+    const row = commit([line!], terms('200')).rows[0]!.within;
     expect(row).toMatchObject({ quantity: line!.quantity, unrounded: line!.unrounded });
-    expect(row!.explanation.steps.map((entry) => entry.step)).toEqual([
+    expect(row.explanation.steps.map((entry) => entry.step)).toEqual([
       'usage',
       'rate',
       'pool',
@@ -114,11 +128,11 @@ describe('usage of a subscription under its commitment (6.3)', () => {
       'rounding',
       'share',
     ]);
-    expect(step(row!, 'share')).toMatchObject({ of: '100', weights: ['150'], index: 0 });
+    expect(step(row, 'share')).toMatchObject({ of: '150', weights: ['150'], index: 0 });
   });
 
   test('rows of other kinds are a bug', () => {
-    const { overage } = commit(used('150'), terms('100'));
+    const { overage } = commit(used('150'), terms('100')).rows[0]!;
     expect(() => commit([overage!], terms('100'))).toThrow('only usage rows are held');
   });
 
@@ -126,21 +140,23 @@ describe('usage of a subscription under its commitment (6.3)', () => {
     const price = flat('1', { currency: 'jpy' });
     const lines = ['10', '10', '10'].map((units) => usageLine({ price, rows: whole(units) }));
     expect(commit(lines, terms('10', '1'), period, 'jpy').text).toEqual([
-      'base 4 for 10',
-      'base 3 for 10',
-      'base 3 for 10',
-      'overage 20 for 1',
+      'base 4 for 3.333333333333333',
+      'overage 7 for 6.666666666666667',
+      'base 3 for 3.333333333333333',
+      'overage 7 for 6.666666666666667',
+      'base 3 for 3.333333333333333',
+      'overage 6 for 6.666666666666667',
     ]);
   });
 
   test('a stub asks for its share', () => {
     const half = { scope: 'period' as const, share: { part_ms: 1, whole_ms: 2 } };
     expect(commit(used('60'), terms('100', '2'), half).text).toEqual([
-      'base 50 for 60',
-      'overage 20 for 1',
+      'base 50 for 50',
+      'overage 20 for 10',
     ]);
     const full = { scope: 'period' as const, share: { part_ms: 2, whole_ms: 2 } };
-    const pool = step(commit(used('60'), terms('100', '2'), full).rows[0]!, 'commitment');
+    const pool = step(commit(used('60'), terms('100', '2'), full).rows[0]!.within, 'commitment');
     expect(pool).toMatchObject({ rule: 'billing 6.3', share: null, commitment: '100' });
   });
 });
@@ -161,10 +177,10 @@ describe('a commitment for a term of several periods (6.4)', () => {
     expect(month(['800'], '0', false).text).toEqual(['base 800 for 800']);
     expect(month(['1500'], '9300', false).text).toEqual(['base 1500 for 1500']);
     expect(month(['1500'], '10800', false).text).toEqual([
-      'base 1200 for 1500',
-      'overage 360 for 1',
+      'base 1200 for 1200',
+      'overage 360 for 300',
     ]);
-    expect(month(['400'], '12300', true).text).toEqual(['base 0 for 400', 'overage 480 for 1']);
+    expect(month(['400'], '12300', true).text).toEqual(['base 0 for 0', 'overage 480 for 400']);
   });
 
   test('twelve months at 700: true-up of 3600 on the twelfth invoice only', () => {
@@ -178,9 +194,10 @@ describe('a commitment for a term of several periods (6.4)', () => {
 
   test('several rows share what is within by their own amounts', () => {
     expect(month(['1000', '500'], '10800', false).text).toEqual([
-      'base 800 for 1000',
-      'base 400 for 500',
-      'overage 360 for 1',
+      'base 800 for 800',
+      'overage 240 for 200',
+      'base 400 for 400',
+      'overage 120 for 100',
     ]);
   });
 });

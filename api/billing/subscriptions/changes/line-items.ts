@@ -39,8 +39,8 @@ import {
   lineItemsOf,
   lockSubscription,
 } from '../../records/subscription-repository.ts';
-import { commitmentColumns } from '../line-commitments.ts';
-import { lineItem, withMeterNames } from '../line-items.ts';
+import { commitmentColumns, committedLine, type CommittedLine } from '../line-commitments.ts';
+import { bucketsOf, lineItem, withMeterNames } from '../line-items.ts';
 import { caughtUp } from './catch-up.ts';
 import type { LineSwap } from './change-rows.ts';
 import { moveLineCoupons } from './move-line-coupons.ts';
@@ -103,7 +103,11 @@ export async function changeLineItemTerms(
       price_id: price.id,
       display_name: price.display_name ?? line.display_name,
       metadata: metadata ?? line.metadata,
-      ...changedCommitment(line, terms),
+      ...changedCommitment(
+        line,
+        terms,
+        committedLine(price, await bucketsOf(tx, caller, [price]), subscription),
+      ),
       start_date: from,
     };
     await replaceLine(tx, deps, caller, line, after);
@@ -244,7 +248,11 @@ async function newLine(
     metadata: body.metadata,
     start_date: start,
     end_date: body.end_date,
-    commitment: commitmentColumns(body, { ...price, price_type: price.type }, 'line_item'),
+    commitment: commitmentColumns(
+      body,
+      committedLine(price, await bucketsOf(tx, caller, [price]), subscription),
+      'line_item',
+    ),
   });
   const plan_display_name = price.entity_type === 'SUBSCRIPTION' ? line.display_name : own;
   const [named] = await withMeterNames(tx, caller, [{ ...line, plan_display_name }]);
@@ -370,7 +378,11 @@ async function changedPrice(
 }
 
 /** The commitment with the sent fields; unchanged if none is sent. A cleared amount clears it. */
-function changedCommitment(line: BilledLine, terms: Terms): Partial<LineItemRow> {
+function changedCommitment(
+  line: BilledLine,
+  terms: Terms,
+  committed: CommittedLine,
+): Partial<LineItemRow> {
   const sent = {
     commitment_amount: terms.commitment_amount,
     commitment_quantity: terms.commitment_quantity,
@@ -378,13 +390,13 @@ function changedCommitment(line: BilledLine, terms: Terms): Partial<LineItemRow>
     commitment_duration: terms.commitment_duration,
     commitment_overage_factor: terms.commitment_overage_factor,
     commitment_true_up_enabled: terms.commitment_true_up_enabled,
+    commitment_windowed: terms.commitment_windowed,
   };
   const given = Object.fromEntries(
     Object.entries(sent).filter(([, value]) => value !== undefined),
   ) as Partial<LineItemRow>;
   if (Object.keys(given).length === 0) return {};
-  const { commitment_windowed: _, ...before } = line;
-  return commitmentColumns({ ...before, ...given }, line, 'line_item');
+  return commitmentColumns({ ...line, ...given }, committed, 'line_item');
 }
 
 /** Ends `before` where `after` begins, and writes `after` with the coupons of the line. */

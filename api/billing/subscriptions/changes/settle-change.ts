@@ -123,6 +123,7 @@ function built(context: Context, rated: readonly ChangedRow[]) {
       position,
       rows: [],
       computing: context,
+      plan_name: null,
     }),
   );
   return buildInvoice({

@@ -1,0 +1,106 @@
+import { decimal, decimalText, type Decimal } from '../../../domain/money.ts';
+import {
+  termAt,
+  termPosition,
+  type TermLedgerEntry,
+} from '../../../domain/pricing/commitment-term.ts';
+import type { ChargeCell } from '../../../domain/pricing/proration.ts';
+import type { RatedLine } from '../../../domain/pricing/rated-line.ts';
+import type { TermPosition } from '../../../domain/pricing/term-commitment.ts';
+import { earlierOf, type Period } from '../../../domain/time/instant.ts';
+import type { CommittedUsage } from '../../../schemas/invoice.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import type { BilledLine } from './billing-sources.ts';
+import type { InvoiceTarget } from './invoice-target.ts';
+
+export type { CommittedUsage };
+
+/** Names the subscription's own commitment in the ledger; commitments of lines have the root of their price. */
+export const OF_SUBSCRIPTION = 'subscription';
+
+/** The line's name in the ledger: a newer version of the price continues the term (billing 6.4). */
+export const ledgerNameOf = ({ price }: Pick<BilledLine, 'price'>): string =>
+  price.parent_price_id ?? price.id;
+
+/** The usage of one commitment in the periods of its terms (billing 6.4). */
+export interface TermLedger {
+  /** The position of a charge cell in its term; `commitment` is that of a whole term. */
+  position(
+    context: Pick<InvoiceTarget, 'subscription' | 'proration_behavior'>,
+    commitment: { readonly commitment: Decimal },
+    cell: Pick<ChargeCell, 'cell'>,
+  ): TermPosition;
+  /** Adds the usage of rated rows, so that later cells of the same invoice see it. */
+  note(rows: readonly RatedLine[]): void;
+}
+
+export function termLedger(earlier: readonly CommittedUsage[], line: BilledLine): TermLedger {
+  const name = ledgerNameOf(line);
+  const known = new Map(
+    earlier
+      .filter((entry) => entry.commitment === name)
+      .map((entry): [string, TermLedgerEntry] => [
+        entry.period_start,
+        { period_start: entry.period_start, base_usage: decimal(entry.base_usage) },
+      ]),
+  );
+  return {
+    position: ({ subscription, proration_behavior }, { commitment }, { cell }) =>
+      positionInTerm(subscription, {
+        duration: line.commitment_duration,
+        commitment,
+        ledger: [...known.values()],
+        period: cell,
+        proration_behavior,
+      }),
+    note(rows) {
+      for (const { period_start, base_usage } of rows.flatMap(termUsage))
+        known.set(period_start, { period_start, base_usage: decimal(base_usage) });
+    },
+  };
+}
+
+/** The position of a period in the term of a commitment of the subscription or of one of its lines. */
+export function positionInTerm(
+  subscription: SubscriptionRow,
+  input: Omit<Parameters<typeof termPosition>[0], 'term' | 'ends_at'> & {
+    readonly duration: BilledLine['commitment_duration'];
+  },
+): TermPosition {
+  const { duration, ...rest } = input;
+  const unit = duration as Parameters<typeof termAt>[1];
+  return termPosition({
+    ...rest,
+    term: termAt(subscription, unit, rest.period.start),
+    ends_at: endOf(subscription),
+  });
+}
+
+/** When the subscription ends, if that is known. */
+function endOf({ end_date, cancel_at }: SubscriptionRow): string | null {
+  if (end_date === null || cancel_at === null) return end_date ?? cancel_at;
+  return earlierOf(end_date, cancel_at);
+}
+
+/** What a row of a term adds to the ledger; nothing for other rows. */
+export function termUsage({ kind, period, explanation }: RatedLine): {
+  readonly period_start: string;
+  readonly base_usage: string;
+}[] {
+  if (kind !== 'base') return [];
+  return explanation.steps.flatMap((step) => {
+    if (step.step === 'sum')
+      return step.parts.flatMap((part) =>
+        part.steps.flatMap((inner) => entryOf(inner, part.period)),
+      );
+    return entryOf(step, period);
+  });
+}
+
+function entryOf(
+  step: RatedLine['explanation']['steps'][number],
+  { start }: Period,
+): { period_start: string; base_usage: string }[] {
+  if (step.step !== 'term_commitment') return [];
+  return [{ period_start: start, base_usage: decimalText(decimal(step.usage)) }];
+}
