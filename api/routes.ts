@@ -38,6 +38,7 @@ import { priceRoutes } from './catalog/prices/routes.ts';
 import { subscriptionRoutes } from './billing/subscriptions/routes.ts';
 import { lineItemRoutes } from './billing/subscriptions/changes/line-item-routes.ts';
 import { subscriptionViewRoutes } from './billing/subscriptions/view-routes.ts';
+import { refundRoutes } from './billing/refunds/routes.ts';
 import { rbacRoutes } from './tenancy/rbac/routes.ts';
 import { priceSyncRoutes } from './operations/price-sync/routes.ts';
 import { scheduledTaskRoutes } from './operations/scheduled-tasks/routes.ts';
@@ -87,6 +88,7 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...invoicePaymentRoutes,
   ...paymentRoutes,
   ...creditNoteRoutes,
+  ...refundRoutes,
   ...walletRoutes,
   ...invoicePdfRoutes,
   ...alertRoutes,

@@ -90,6 +90,7 @@ export async function createWorld(api: TestApi): Promise<World> {
     amount: '5',
     currency: 'usd',
   });
+  const refund = await make('/refunds', { payment_id: payment.id, amount: '1' });
   const note = await make('/creditnotes', {
     invoice_id: invoice.id,
     reason: 'BILLING_ERROR',
@@ -208,6 +209,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/invoices/{id}': invoice.id,
       '/invoices/{id}/lines/{line_id}': invoice.line_items[0]!.id,
       '/payments/{id}': payment.id,
+      '/refunds/{id}': refund.id,
       '/creditnotes/{id}': note.id,
       '/coupons/{id}': coupon.id,
       '/coupons/code/{code}': 'ten',
@@ -282,6 +284,7 @@ export async function createWorld(api: TestApi): Promise<World> {
           line_items: [{ invoice_line_item_id: invoice.line_items[0]!.id, amount: '0.02' }],
         },
       ],
+      ['POST /v1/refunds', { payment_id: payment.id, amount: '1' }],
       [
         'POST /v1/payments',
         {
@@ -348,6 +351,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/invoices/search': { invoice_ids: [invoice.id], subscription_id: subscription.id },
       '/payments/search': { payment_ids: [payment.id], destination_id: customer.id },
       '/creditnotes/search': { credit_note_ids: [note.id], invoice_id: invoice.id },
+      '/refunds/search': { refund_ids: [refund.id], payment_id: payment.id },
       '/users/search': { user_ids: [account.id] },
       '/subscriptions/search': { subscription_ids: [subscription.id] },
       '/customers/search': { customer_ids: [customer.id], external_ids: ['acme'] },

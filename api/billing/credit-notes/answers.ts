@@ -45,7 +45,10 @@ export async function creditNoteAnswers(
       idsIf(embed.subscription, ({ subscription_id }) => subscription_id),
     ),
   ]);
-  const embeddedInvoices = await invoiceAnswers(db, scope, invoices, { line_items: true });
+  const embeddedInvoices = await invoiceAnswers(db, scope, invoices, {
+    line_items: true,
+    customer: true,
+  });
   const embeddedSubscriptions = await subscriptionAnswers(db, scope, subscriptions, {
     line_items: true,
     prices: true,

@@ -241,7 +241,20 @@ export async function findDebitsOfInvoice(
      order by wallet_id, created_at, id`;
 }
 
-/** The blocks with these ids, spent ones too. */
+/** The debit of a wallet that this record caused; null if there is none. */
+export async function findDebitOf(
+  db: Db,
+  scope: Scope,
+  reference: { readonly type: TransactionRow['reference_type']; readonly id: string },
+): Promise<TransactionRow | null> {
+  const [row] = await db<TransactionRow[]>`
+    select ${transactionColumns(db)} from wallet_transactions
+     where ${inScope(db, scope)} and reference_type = ${reference.type}
+       and reference_id = ${reference.id} and type = 'debit' and transaction_status = 'completed'`;
+  return row ?? null;
+}
+
+/** Blocks by id, also those without credits left. */
 export async function findBlocksById(
   db: Db,
   scope: Scope,

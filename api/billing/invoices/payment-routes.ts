@@ -1,12 +1,24 @@
+import { InvoiceLedger } from '../../../schemas/invoice-ledger.ts';
 import { Invoice } from '../../../schemas/invoice.ts';
 import { UpdatePaymentStatusBody } from '../../../schemas/payment.ts';
 import { IdParams, Message } from '../../../schemas/primitives.ts';
 import { route } from '../../conventions/route.ts';
 import { attemptPayment } from '../payments/attempt-payment.ts';
 import { reportInvoicePayment } from '../payments/report-payment.ts';
+import { invoiceLedger } from './invoice-ledger.ts';
 import { invoiceAnswers } from './answers.ts';
 
 export const invoicePaymentRoutes = [
+  route({
+    method: 'GET',
+    path: '/invoices/{id}/ledger',
+    summary: 'What was charged, paid, credited and refunded on an invoice',
+    permission: 'invoice:read',
+    params: IdParams,
+    status: 200,
+    answer: InvoiceLedger,
+    handler: ({ deps, scope, params }) => invoiceLedger(deps.pool, scope, params.id),
+  }),
   route({
     method: 'PUT',
     path: '/invoices/{id}/payment',

@@ -1,20 +1,38 @@
-import { assertCollectable } from '../../../domain/invoicing/pay-from-wallets.ts';
+import { assertCollectable, payFromWallets } from '../../../domain/invoicing/pay-from-wallets.ts';
+import { decimalText } from '../../../domain/money.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { lockInvoiceToPay } from '../computing/revise-invoice-payment.ts';
+import { createPayment } from './create-payment.ts';
+import { openAmounts, payingWallets } from './pay-with-credits.ts';
 
 /**
- * Tries to collect the open amount of an invoice (money 8.1, billing 17.5). Without a usable method nothing
- * happens. A skipped invoice has nothing to pay.
+ * Tries to collect the open amount of an invoice from the customer's POST_PAID wallets (money 2.6.8). Without a
+ * usable wallet nothing happens. A skipped invoice has nothing to pay. 400 for an invoice that is paid or not
+ * finalized.
  */
 export async function attemptPayment(
   tx: Transaction,
-  _deps: BillingDeps,
+  deps: BillingDeps,
   caller: Caller,
   invoiceId: string,
 ): Promise<void> {
   const { invoice } = await lockInvoiceToPay(tx, caller, invoiceId);
   if (invoice.invoice_status === 'SKIPPED') return;
   assertCollectable(invoice);
+  const wallets = await payingWallets(tx, caller, invoice);
+  const open = await openAmounts(tx, caller, invoice);
+  for (const { wallet_id, amount } of payFromWallets(open, wallets, invoice.currency))
+    await createPayment(tx, deps, caller, {
+      destination_type: 'INVOICE',
+      destination_id: invoiceId,
+      payment_method_type: 'CREDITS',
+      payment_method_id: wallet_id,
+      amount: decimalText(amount),
+      currency: invoice.currency,
+      // The invoice is locked: no other attempt runs.
+      idempotency_key: `attempt-${deps.ids.next('attempt')}`,
+      metadata: {},
+    });
 }

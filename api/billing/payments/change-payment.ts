@@ -8,7 +8,8 @@ import type { BillingDeps } from '../../deps.ts';
 import { changed, sent, type Caller } from '../../conventions/record.ts';
 import { reviseInvoicePayment } from '../computing/revise-invoice-payment.ts';
 import { updatePayment } from '../records/payment-repository.ts';
-import { paymentEvent } from './payment-notification.ts';
+import { paymentEvent } from '../records/payment-notification.ts';
+import { payWithCredits } from './pay-with-credits.ts';
 import { lockPaymentWithInvoice, movePaymentTo } from './settle-payment.ts';
 
 /**
@@ -90,6 +91,8 @@ export async function processPayment(
       `A ${payment.payment_status} payment cannot be processed.`,
       'payment_status',
     );
+  if (payment.payment_method_type === 'CREDITS')
+    return await payWithCredits(tx, deps, caller, found);
   if (payment.payment_method_type !== 'OFFLINE')
     throw invalidOperation(
       `A payment of type ${payment.payment_method_type} cannot be processed in this version.`,

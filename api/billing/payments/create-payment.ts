@@ -20,8 +20,10 @@ import {
   insertPayment,
   paymentsOfInvoice,
 } from '../records/payment-repository.ts';
-import { paymentEvent } from './payment-notification.ts';
+import { paymentEvent } from '../records/payment-notification.ts';
+import { payWithCredits, walletFor } from './pay-with-credits.ts';
 import { movePaymentTo } from './settle-payment.ts';
+import type { WalletRow } from '../credits/wallet-repository.ts';
 
 /** A created payment, or the first one that was made with the same key. */
 export interface CreatedPayment {
@@ -56,9 +58,19 @@ export async function createPayment(
   if (locked === null) await getCustomer(tx, caller.scope, customerId);
   else await assertPayable(tx, caller, locked, body);
 
+  const wallet =
+    locked === null || body.payment_method_type !== 'CREDITS'
+      ? null
+      : await walletFor(
+          tx,
+          caller,
+          locked.invoice,
+          decimal(body.amount),
+          body.payment_method_id ?? null,
+        );
   const inserted = await insertPayment(
     tx,
-    newPayment(deps, caller, body, { customerId, fingerprint }),
+    newPayment(deps, caller, body, { customerId, fingerprint, wallet }),
   );
   if (inserted === null) {
     const winner = await repeated(tx, caller, key, fingerprint);
@@ -67,15 +79,13 @@ export async function createPayment(
   }
   await writeOutboxEvents(tx, [paymentEvent('payment.created', caller.scope, inserted)]);
   const invoice = locked && (await reviseInvoicePayment(tx, deps, caller, locked));
-  if (body.payment_method_type !== 'OFFLINE' || body.process_payment === false)
+  if (isCollected(body.payment_method_type) || body.process_payment === false)
     return { payment: inserted, isRepeat: false };
-  const settled = await movePaymentTo(
-    tx,
-    deps,
-    caller,
-    { payment: inserted, locked: locked && { ...locked, invoice: invoice! } },
-    'SUCCEEDED',
-  );
+  const found = { payment: inserted, locked: locked && { ...locked, invoice: invoice! } };
+  const settled =
+    wallet === null
+      ? await movePaymentTo(tx, deps, caller, found, 'SUCCEEDED')
+      : await payWithCredits(tx, deps, caller, found);
   return { payment: settled, isRepeat: false };
 }
 
@@ -90,13 +100,15 @@ function assertMethod(body: CreatePaymentBody): void {
     throw invalidField('payment_gateway', 'is required for PAYMENT_LINK');
   if ((method === 'OFFLINE' || method === 'CREDITS') && body.payment_gateway)
     throw invalidField('payment_gateway', `a payment of type ${method} uses no gateway`);
+  if (method === 'CREDITS' && body.destination_type !== 'INVOICE')
+    throw invalidField('destination_type', 'must be INVOICE for a CREDITS payment');
   if (isCollected(method) && body.process_payment !== false)
     throw invalidField('payment_method_type', `${method} cannot be processed in this version`);
 }
 
 /** Methods by which we collect the money ourselves. */
 const isCollected = (method: CreatePaymentBody['payment_method_type']): boolean =>
-  method !== 'OFFLINE';
+  method !== 'OFFLINE' && method !== 'CREDITS';
 
 /** An unknown invoice is 404; the rows are locked after that. */
 async function lockedInvoice(
@@ -139,7 +151,15 @@ function newPayment(
   deps: BillingDeps,
   caller: Caller,
   body: CreatePaymentBody,
-  { customerId, fingerprint }: { readonly customerId: string; readonly fingerprint: string },
+  {
+    customerId,
+    fingerprint,
+    wallet,
+  }: {
+    readonly customerId: string;
+    readonly fingerprint: string;
+    readonly wallet: WalletRow | null;
+  },
 ): PaymentRecord {
   const method = body.payment_method_type;
   const implicit = `payment-${fingerprint}`;
@@ -149,7 +169,8 @@ function newPayment(
     destination_id: body.destination_id,
     customer_id: customerId,
     payment_method_type: method,
-    payment_method_id: method === 'PAYMENT_LINK' ? null : (body.payment_method_id ?? null),
+    payment_method_id:
+      method === 'PAYMENT_LINK' ? null : (wallet?.id ?? body.payment_method_id ?? null),
     payment_gateway: body.payment_gateway ?? null,
     connection_id: null,
     gateway_payment_id: null,
@@ -174,7 +195,13 @@ function newPayment(
     refunded_at: null,
     voided_at: null,
     last_synced_at: null,
-    metadata: body.metadata ?? {},
+    metadata: {
+      ...body.metadata,
+      // Older clients read the chosen wallet here (recorded of the reference: Payments).
+      ...(wallet === null || body.payment_method_id
+        ? {}
+        : { wallet_id: wallet.id, wallet_type: wallet.wallet_type }),
+    },
   };
 }
 

@@ -11,7 +11,7 @@ import {
   type LockedInvoice,
 } from '../computing/revise-invoice-payment.ts';
 import { getPayment, lockPayment, updatePayment } from '../records/payment-repository.ts';
-import { eventOfStatus, paymentEvent } from './payment-notification.ts';
+import { eventOfStatus, paymentEvent } from '../records/payment-notification.ts';
 
 /** A payment with the invoice that it pays, both locked; null for a payment to a customer. */
 export interface LockedPayment {

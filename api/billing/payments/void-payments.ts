@@ -4,7 +4,7 @@ import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
 import { lockPayment, paymentsOfInvoice, updatePayment } from '../records/payment-repository.ts';
-import { eventOfStatus, paymentEvent } from './payment-notification.ts';
+import { eventOfStatus, paymentEvent } from '../records/payment-notification.ts';
 
 /** Voids the payments of an invoice that nobody has paid yet (money 9.11). The caller holds its lock. */
 export async function voidPaymentsInFlight(

@@ -1,4 +1,4 @@
-import { BillingError, invalidField } from '../../../domain/errors.ts';
+import { invalidField } from '../../../domain/errors.ts';
 import {
   allocateRefund,
   refundedPaymentStatus,
@@ -18,7 +18,9 @@ import { changed, newRecord, type Caller } from '../../conventions/record.ts';
 import { updatePayment } from '../records/payment-repository.ts';
 import { refundsOfPayments } from '../records/refund-repository.ts';
 import { creditPrepaidWallet } from '../wallets/credit-wallet.ts';
+import { paymentEvent } from '../records/payment-notification.ts';
 import { refundEvent } from './refund-notification.ts';
+import { returnCredits } from './return-credits.ts';
 
 /** Money to give back, and why. */
 export interface MoneyBack {
@@ -66,13 +68,14 @@ export async function returnMoney(
   const parts = allocateRefund(back.amount, back.target, paymentsOldestFirst, earlier);
   const paymentOf = (part: RefundPart) =>
     paymentsOldestFirst.find(({ id }) => id === part.payment_id)!;
+  const wallets = parts.filter(({ destination }) => destination === 'PREPAID_WALLET');
   const drafts = parts.map((part, index) =>
     newRefund(deps, caller, paymentOf(part), part, back, index),
   );
-  const credited = await creditWallet(tx, deps, caller, paymentOf(parts[0]!), parts, back);
-  const refunds = drafts.map((refund) =>
-    refund.refund_target === 'PREPAID_WALLET' ? settled(refund, credited) : refund,
-  );
+  const credited = await creditWallet(tx, deps, caller, paymentOf(parts[0]!), wallets, back);
+  const refunds: RefundRecord[] = [];
+  for (const [index, draft] of drafts.entries())
+    refunds.push(await settledPart(tx, deps, caller, draft, parts[index]!, { credited, earlier }));
   await insertRows(tx, 'refunds', refunds);
   await writeOutboxEvents(
     tx,
@@ -99,11 +102,12 @@ export async function movePaymentByRefunds(
   const status = refundedPaymentStatus(payment, refunds);
   if (status === payment.payment_status) return;
   const change = changed(deps, caller);
-  await updatePayment(tx, caller.scope, payment.id, {
+  const moved = await updatePayment(tx, caller.scope, payment.id, {
     payment_status: movePayment(payment.payment_status, status),
     refunded_at: change.updated_at,
     ...change,
   });
+  await writeOutboxEvents(tx, [paymentEvent('payment.updated', caller.scope, moved)]);
 }
 
 function newRefund(
@@ -118,15 +122,13 @@ function newRefund(
   const isToGateway = part.destination === 'BACK_TO_SOURCE';
   if (isToGateway && payment.connection_id === null)
     throw invalidField('refund_target', 'the payment has no connected gateway to go back to');
-  if (part.destination === 'SOURCE_WALLET')
-    throw new BillingError('invalid', 'invalid_operation', 'A CREDITS payment cannot be refunded.');
   return {
     ...record,
     payment_id: payment.id,
     invoice_id: back.invoice_id,
     customer_id: payment.customer_id,
     credit_note_id: back.credit_note_id,
-    refund_target: isToGateway ? 'BACK_TO_SOURCE' : 'PREPAID_WALLET',
+    refund_target: part.destination === 'PREPAID_WALLET' ? 'PREPAID_WALLET' : 'BACK_TO_SOURCE',
     wallet_transaction_id: null,
     payment_gateway: isToGateway ? payment.payment_gateway : null,
     gateway_refund_id: null,
@@ -148,16 +150,15 @@ function newRefund(
   };
 }
 
-/** One credit for all parts that go to the wallet; its id, or null without such parts. */
+/** One credit for all parts that go to the prepaid wallet; its id, or null without such parts. */
 async function creditWallet(
   tx: Transaction,
   deps: BillingDeps,
   caller: Caller,
   payment: PaymentRecord,
-  parts: readonly RefundPart[],
+  toWallet: readonly RefundPart[],
   { wallet, idempotency_key }: MoneyBack,
 ): Promise<string | null> {
-  const toWallet = parts.filter(({ destination }) => destination === 'PREPAID_WALLET');
   if (toWallet.length === 0) return null;
   const { transaction } = await creditPrepaidWallet(tx, deps, caller, {
     customer_id: payment.customer_id,
@@ -176,7 +177,29 @@ async function creditWallet(
   return transaction.id;
 }
 
-/** A refund into the wallet succeeds in the transaction that makes it (money 21). */
+/**
+ * Credits return to the blocks that paid, a part for the wallet is the one credit; both succeed here. A part
+ * for a gateway stays PENDING.
+ */
+async function settledPart(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  draft: RefundRecord,
+  part: RefundPart,
+  known: { readonly credited: string | null; readonly earlier: readonly RefundRecord[] },
+): Promise<RefundRecord> {
+  switch (part.destination) {
+    case 'BACK_TO_SOURCE':
+      return draft;
+    case 'PREPAID_WALLET':
+      return settled(draft, known.credited);
+    case 'SOURCE_WALLET':
+      return settled(draft, await returnCredits(tx, deps, caller, draft, known.earlier));
+  }
+}
+
+/** A refund into a wallet succeeds in the transaction that makes it (money 21). */
 const settled = (refund: RefundRecord, wallet_transaction_id: string | null): RefundRecord => ({
   ...refund,
   refund_status: moveRefund(refund.refund_status, 'succeed'),

@@ -1,0 +1,128 @@
+import { BillingError, invalidOperation } from '../../../domain/errors.ts';
+import { assertRetryable, refundCapacity } from '../../../domain/invoicing/refunds.ts';
+import { isRounded } from '../../../domain/currency.ts';
+import { invalidField } from '../../../domain/errors.ts';
+import { decimal, type Decimal } from '../../../domain/money.ts';
+import type { Transaction } from '../../../postgres/client.ts';
+import type { PaymentRecord } from '../../../schemas/payment.ts';
+import type { CreateRefundBody, RefundRecord } from '../../../schemas/refund.ts';
+import type { BillingDeps } from '../../deps.ts';
+import type { Caller } from '../../conventions/record.ts';
+import {
+  lockInvoiceToPay,
+  reviseInvoicePayment,
+  type LockedInvoice,
+} from '../computing/revise-invoice-payment.ts';
+import { getPayment, lockPayment } from '../records/payment-repository.ts';
+import {
+  findRefundByKey,
+  findRetryOf,
+  getRefund,
+  refundsOfPayments,
+} from '../records/refund-repository.ts';
+import { returnMoney, type MoneyBack } from './return-money.ts';
+
+/** A created refund, or the first one with the same key. */
+export interface CreatedRefund {
+  readonly refund: RefundRecord;
+  readonly isRepeat: boolean;
+}
+
+/**
+ * Gives money of one payment back, all that is left unless an amount is named (money 9.2). Several refunds of
+ * one payment never exceed it. 404 if the payment is unknown.
+ */
+export async function createRefund(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  body: CreateRefundBody,
+): Promise<CreatedRefund> {
+  const { payment, locked } = await lockPaid(tx, caller, body.payment_id);
+  const key = body.idempotency_key ?? `refund-${deps.ids.next('refund')}`;
+  const known = await findRefundByKey(tx, caller.scope, key);
+  if (known !== null) {
+    const isSame =
+      known.payment_id === payment.id &&
+      (body.amount == null || decimal(body.amount).eq(decimal(known.amount)));
+    if (!isSame) throw keyReused();
+    return { refund: known, isRepeat: true };
+  }
+  const capacity = refundCapacity(payment, await refundsOfPayments(tx, caller.scope, [payment.id]));
+  if (capacity.lte(0))
+    throw invalidOperation('The payment has nothing left to refund.', 'payment_status');
+  const amount = body.amount == null ? capacity : decimal(body.amount);
+  if (!isRounded(amount, payment.currency))
+    throw invalidField('amount', 'has more decimals than the currency');
+  const [refund] = await returnMoney(tx, deps, caller, [payment], {
+    ...moneyBack(payment, amount),
+    target: body.target ?? 'PREPAID_WALLET',
+    refund_reason: body.reason ?? 'REQUESTED_BY_CUSTOMER',
+    idempotency_key: key,
+    ...(body.metadata == null ? {} : { metadata: body.metadata }),
+  });
+  if (locked !== null) await reviseInvoicePayment(tx, deps, caller, locked);
+  return { refund: refund!, isRepeat: false };
+}
+
+/** Pays a failed refund into the wallet instead, once (money 9.6). Returns the new refund. */
+export async function retryRefund(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+): Promise<RefundRecord> {
+  const { payment_id } = await getRefund(tx, caller.scope, id);
+  const { payment, locked } = await lockPaid(tx, caller, payment_id);
+  const failed = await getRefund(tx, caller.scope, id);
+  const retry = await findRetryOf(tx, caller.scope, id);
+  assertRetryable({ ...failed, was_retried: retry !== null });
+  const [refund] = await returnMoney(tx, deps, caller, [payment], {
+    ...moneyBack(payment, decimal(failed.amount)),
+    target: 'PREPAID_WALLET',
+    refund_reason: failed.refund_reason,
+    credit_note_id: failed.credit_note_id,
+    retry_of: failed.id,
+    idempotency_key: `refund-retry:${failed.id}`,
+    metadata: failed.metadata,
+  });
+  if (locked !== null) await reviseInvoicePayment(tx, deps, caller, locked);
+  return refund!;
+}
+
+async function lockPaid(
+  tx: Transaction,
+  caller: Caller,
+  paymentId: string,
+): Promise<{ readonly payment: PaymentRecord; readonly locked: LockedInvoice | null }> {
+  const { destination_type, destination_id } = await getPayment(tx, caller.scope, paymentId);
+  const locked =
+    destination_type === 'INVOICE' ? await lockInvoiceToPay(tx, caller, destination_id) : null;
+  return { payment: await lockPayment(tx, caller.scope, paymentId), locked };
+}
+
+function moneyBack(
+  payment: PaymentRecord,
+  amount: Decimal,
+): Pick<MoneyBack, 'amount' | 'invoice_id' | 'credit_note_id' | 'wallet'> {
+  return {
+    amount,
+    invoice_id: payment.destination_type === 'INVOICE' ? payment.destination_id : null,
+    credit_note_id: null,
+    wallet: {
+      reason: 'INVOICE_VOID_REFUND',
+      reference_id: payment.id,
+      source: { type: 'PAYMENT', id: payment.id },
+      description: `Refund of payment ${payment.id}`,
+      metadata: { payment_id: payment.id },
+      wallet_name: null,
+    },
+  };
+}
+
+function keyReused(): BillingError {
+  const message = 'was used for another refund';
+  return new BillingError('conflict', 'idempotency_key_reused', `idempotency_key: ${message}.`, [
+    { path: 'idempotency_key', code: 'idempotency_key_reused', message },
+  ]);
+}

@@ -1,0 +1,81 @@
+import { IdParams } from '../../../schemas/primitives.ts';
+import {
+  CreateRefundBody,
+  Refund,
+  RefundSearch,
+  type RefundRecord,
+} from '../../../schemas/refund.ts';
+import { pageOf } from '../../../schemas/search.ts';
+import type { Db, Scope } from '../../../postgres/client.ts';
+import { route } from '../../conventions/route.ts';
+import { getRefund, searchRefunds, type RefundFilter } from '../records/refund-repository.ts';
+import { createRefund, retryRefund } from './create-refund.ts';
+
+function shown({ gateway_idempotency_token: _, ...refund }: RefundRecord): Refund {
+  return refund;
+}
+
+async function listRefunds(db: Db, scope: Scope, filter: RefundFilter) {
+  const page = await searchRefunds(db, scope, filter);
+  return { ...page, items: page.items.map(shown) };
+}
+
+export const refundRoutes = [
+  route({
+    method: 'POST',
+    path: '/refunds',
+    summary: 'Refund a payment',
+    permission: 'refund:write',
+    body: CreateRefundBody,
+    status: 201,
+    answer: Refund,
+    async handler(call) {
+      const { refund, isRepeat } = await call.deps.pool.begin((tx) =>
+        createRefund(tx, call.deps, call, call.body),
+      );
+      if (isRepeat) call.setHeader('idempotent-replayed', 'true');
+      return shown(refund);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/refunds',
+    summary: 'List refunds',
+    permission: 'refund:read',
+    query: RefundSearch.query,
+    status: 200,
+    answer: pageOf(Refund),
+    handler: ({ deps, scope, query }) => listRefunds(deps.pool, scope, query),
+  }),
+  route({
+    method: 'POST',
+    path: '/refunds/search',
+    summary: 'Search refunds',
+    permission: 'refund:read',
+    body: RefundSearch.body,
+    status: 200,
+    answer: pageOf(Refund),
+    handler: ({ deps, scope, body }) => listRefunds(deps.pool, scope, body),
+  }),
+  route({
+    method: 'GET',
+    path: '/refunds/{id}',
+    summary: 'Get a refund',
+    permission: 'refund:read',
+    params: IdParams,
+    status: 200,
+    answer: Refund,
+    handler: async ({ deps, scope, params }) => shown(await getRefund(deps.pool, scope, params.id)),
+  }),
+  route({
+    method: 'POST',
+    path: '/refunds/{id}/retry',
+    summary: 'Pay a failed refund into the wallet instead',
+    permission: 'refund:write',
+    params: IdParams,
+    status: 200,
+    answer: Refund,
+    handler: async (call) =>
+      shown(await call.deps.pool.begin((tx) => retryRefund(tx, call.deps, call, call.params.id))),
+  }),
+];
