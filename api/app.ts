@@ -16,7 +16,7 @@ import type { Pool } from '../postgres/client.ts';
 import type { ApiDeps, BillingDeps } from './deps.ts';
 import { headsToRead } from '../domain/metering/log-heads.ts';
 import { isUsageUnderRepair } from '../postgres/tables/stream-replays.ts';
-import { readEnds } from '../postgres/tables/stream-stops.ts';
+import { readEnds } from '../postgres/tables/stream-epoch-ends.ts';
 import { readStreamLag } from '../postgres/tables/stream-lag.ts';
 import { EXAMPLES } from './conventions/examples.ts';
 import { API_ROUTES } from './routes.ts';

@@ -21,7 +21,8 @@ import {
   type Assignment,
   type LogPartition,
 } from '../postgres/tables/stream-progress.ts';
-import { noteEnd, noteForwarded, noteStop, readEnds } from '../postgres/tables/stream-stops.ts';
+import { noteEnd, noteForwarded, readEnds } from '../postgres/tables/stream-epoch-ends.ts';
+import { noteStop } from '../postgres/tables/stream-stops.ts';
 import {
   moveReplay,
   readReaderProgress,

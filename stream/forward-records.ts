@@ -2,7 +2,7 @@ import type { LogEpoch } from '../domain/metering/epochs.ts';
 import { appendEvents } from '../platform/event-log/append-events.ts';
 import type { EventLog } from '../platform/event-log/event-log.ts';
 import type { LogPartition } from '../postgres/tables/stream-progress.ts';
-import type { NotedEnd } from '../postgres/tables/stream-stops.ts';
+import type { NotedEnd } from '../postgres/tables/stream-epoch-ends.ts';
 import { decodeEvents, UndecodableRecord, type UsageEvent } from '../schemas/events/usage-event.ts';
 
 const EVENTS_AT_ONCE = 1_000;

@@ -2,13 +2,8 @@ import { packPosition, unpackPosition } from '../domain/metering/position.ts';
 import type { EventLog } from '../platform/event-log/event-log.ts';
 import type { Pool } from '../postgres/client.ts';
 import { fencePartition, readProgress } from '../postgres/tables/stream-progress.ts';
-import {
-  endStop,
-  noteForwarded,
-  readStops,
-  setEnd,
-  type StreamStop,
-} from '../postgres/tables/stream-stops.ts';
+import { noteForwarded, setEnd } from '../postgres/tables/stream-epoch-ends.ts';
+import { endStop, readStops, type StreamStop } from '../postgres/tables/stream-stops.ts';
 import type { UsageStore } from '../clickhouse/writing/usage-store.ts';
 import type { RawEventRow } from '../clickhouse/rows.ts';
 import type { UsageEvent } from '../schemas/events/usage-event.ts';

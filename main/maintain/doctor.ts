@@ -4,7 +4,7 @@ import type { Check } from '../../api/operations/doctor/check.ts';
 import { checkStores } from '../../api/operations/doctor/store-checks.ts';
 import { checkUsage } from '../../api/operations/doctor/usage-checks.ts';
 import { headsToRead } from '../../domain/metering/log-heads.ts';
-import { readEnds } from '../../postgres/tables/stream-stops.ts';
+import { readEnds } from '../../postgres/tables/stream-epoch-ends.ts';
 import { STREAM_GROUP } from '../../stream/consumer.ts';
 import { noWords, type MaintainCommand } from './command.ts';
 import { checkDisk, checkEventLoops, checkRoles } from './machine-checks.ts';

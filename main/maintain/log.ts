@@ -3,7 +3,8 @@ import { LOG_FAULT_TEXT } from '../../domain/metering/log-identity.ts';
 import { endStop, readStops, type StreamStop } from '../../postgres/tables/stream-stops.ts';
 import { requestReplay } from '../../postgres/tables/stream-replays.ts';
 import { openNewEpoch } from '../../stream/open-new-epoch.ts';
-import { Misused, type MaintainCommand, type MaintainContext } from './command.ts';
+import { choiceOf } from './choice.ts';
+import type { MaintainCommand, MaintainContext } from './command.ts';
 
 const PLANS = {
   list: 'lists the partitions of the event log that are stopped, and why',
@@ -11,26 +12,20 @@ const PLANS = {
   'new-epoch':
     'closes the epoch of the log and appends what stopped partitions still hold to a new one',
 } as const;
-
-function choiceOf(words: readonly string[]): keyof typeof PLANS {
-  const [choice = 'list', ...more] = words;
-  if (more.length > 0 || !(choice in PLANS))
-    throw new Misused('takes nothing (lists stopped partitions), replay or new-epoch');
-  return choice as keyof typeof PLANS;
-}
+const EXPECTED = 'takes nothing (lists stopped partitions), replay or new-epoch';
 
 /** Decides how to continue with partitions whose log is not the one that was read (docs/operations.md). */
 export const log: MaintainCommand = {
   name: 'log',
   takes: '[replay|new-epoch]',
   summary: 'lists partitions that are stopped because of their log, or continues with them',
-  plan: (words) => PLANS[choiceOf(words)],
+  plan: (words) => PLANS[choiceOf(PLANS, words, EXPECTED)],
   async run(context) {
     const { pool } = context.runtime;
     const stops = await readStops(pool);
     for (const stop of stops) context.say(lineOf(stop));
     if (stops.length === 0) return { line: 'stopped=0', ok: true };
-    switch (choiceOf(context.words)) {
+    switch (choiceOf(PLANS, context.words, EXPECTED)) {
       case 'list':
         return { line: `stopped=${stops.length}: continue with replay or new-epoch`, ok: false };
       case 'replay':

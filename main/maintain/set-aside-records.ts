@@ -1,30 +1,25 @@
 import { createSetAsideStore, type SetAsideStore } from '../../clickhouse/writing/set-aside.ts';
 import { retakeSetAside } from '../../stream/retake-set-aside.ts';
-import { Misused, type MaintainCommand, type MaintainContext } from './command.ts';
+import { choiceOf } from './choice.ts';
+import type { MaintainCommand, MaintainContext } from './command.ts';
 
 const LISTED_MAX = 100;
 const PLANS = {
   list: `counts records and events that were set aside by tenant, and lists the first ${LISTED_MAX}`,
   retake: 'appends what was set aside to the log again, as far as this version can read it',
 } as const;
-
-function choiceOf(words: readonly string[]): keyof typeof PLANS {
-  const [choice = 'list', ...more] = words;
-  if (more.length > 0 || !(choice in PLANS))
-    throw new Misused('takes nothing (lists what was set aside) or retake');
-  return choice as keyof typeof PLANS;
-}
+const EXPECTED = 'takes nothing (lists what was set aside) or retake';
 
 /** Records that could not be read and events that could not be stored (docs/operations.md). */
 export const setAsideRecords: MaintainCommand = {
   name: 'set-aside-records',
   takes: '[retake]',
   summary: 'lists records and events that were set aside, or takes them in again',
-  plan: (words) => PLANS[choiceOf(words)],
+  plan: (words) => PLANS[choiceOf(PLANS, words, EXPECTED)],
   async run(context) {
     const { runtime, words, say } = context;
     const store = createSetAsideStore(runtime.clickhouse());
-    if (choiceOf(words) === 'list') return await list(context, store);
+    if (choiceOf(PLANS, words, EXPECTED) === 'list') return await list(context, store);
     const eventLog = await runtime.eventLog();
     const { taken, left } = await retakeSetAside({ eventLog, setAside: store, say });
     return { line: `taken=${taken} left=${left}`, ok: left === 0 };

@@ -1,5 +1,7 @@
 import type { PartitionPositions } from '../../../platform/event-log/event-log.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
+import { LOG_FAULT_TEXT } from '../../../domain/metering/log-identity.ts';
+import { readStops } from '../../../postgres/tables/stream-stops.ts';
 import { check, type Check } from './check.ts';
 import { readIncompleteMeters, readProgress, readRepairs, type Progress } from './repository.ts';
 
@@ -13,8 +15,9 @@ export interface UsageCheckDeps {
 /** Whether usage is current and complete. `scope` selects the meters; null means those of all tenants. */
 export async function checkUsage(deps: UsageCheckDeps, scope: Scope | null): Promise<Check[]> {
   const { db } = deps;
-  const [lag, repairs, meters] = await Promise.all([
+  const [lag, stops, repairs, meters] = await Promise.all([
     checkLag(deps),
+    checkStops(db),
     readRepairs(db),
     readIncompleteMeters(db, scope),
   ]);
@@ -23,6 +26,7 @@ export async function checkUsage(deps: UsageCheckDeps, scope: Scope | null): Pro
   const meterWords = `${waiting} not complete, ${mismatched} mismatched, ${aside} set aside`;
   return [
     lag,
+    stops,
     check(
       'replays under repair',
       `${replays} partitions`,
@@ -61,6 +65,23 @@ async function checkLag({ db, positions, pause }: UsageCheckDeps): Promise<Check
     `${after.records} records${stuck.length === 0 ? '' : `; no progress in ${where}`}`,
     stuck.length > 0,
     'the stream does not move: see that it runs, and read its log for the store that it waits for',
+  );
+}
+
+const NAMED_STOPS_MAX = 5;
+
+/** Partitions that the stream does not read any further, because their log is not the one that it read before. */
+async function checkStops(db: Db): Promise<Check> {
+  const stops = await readStops(db);
+  const named = stops
+    .slice(0, NAMED_STOPS_MAX)
+    .map(({ epoch, partition, fault }) => `${epoch}/${partition} ${LOG_FAULT_TEXT[fault]}`);
+  const more = stops.length > NAMED_STOPS_MAX ? `, and ${stops.length - NAMED_STOPS_MAX} more` : '';
+  return check(
+    'stopped partitions',
+    stops.length === 0 ? 'none' : `${named.join('; ')}${more}`,
+    stops.length > 0,
+    'decide how to go on: npm run maintain -- log (docs/operations.md, "A partition is stopped")',
   );
 }
 

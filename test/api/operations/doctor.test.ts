@@ -4,6 +4,7 @@ import { connectClickHouse } from '../../../clickhouse/client.ts';
 import { checkTable } from '../../../main/maintain/doctor.ts';
 import { checkDisk, loopBlocks } from '../../../main/maintain/machine-checks.ts';
 import type { PartitionPositions } from '../../../platform/event-log/event-log.ts';
+import { endStop, noteStop } from '../../../postgres/tables/stream-stops.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
 let database: TestDatabase;
@@ -47,6 +48,16 @@ describe('whether usage is current', () => {
       found: '6 records; no progress in 0/0',
       mend: expect.stringContaining('does not move'),
     });
+  });
+
+  test('a stopped partition is red, with its reason and the command that goes on', async () => {
+    expect((await usage()).get('stopped partitions')).toMatchObject({ found: 'none', mend: null });
+    await noteStop(database.pool, { epoch: 0, partition: 0 }, 'log_too_short');
+    expect((await usage()).get('stopped partitions')).toMatchObject({
+      found: expect.stringMatching(/^0\/0 ./),
+      mend: expect.stringContaining('maintain -- log'),
+    });
+    await endStop(database.pool, { epoch: 0, partition: 0 });
   });
 
   test('a pending replay is red, and so is a sealer that is away', async () => {
