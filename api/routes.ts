@@ -10,6 +10,7 @@ import { costRoutes } from './catalog/costs/routes.ts';
 import { couponRoutes } from './catalog/coupons/routes.ts';
 import { creditNoteRoutes } from './billing/credit-notes/routes.ts';
 import { creditGrantRoutes } from './catalog/credit-grants/routes.ts';
+import { grantRoutes } from './billing/grants/routes.ts';
 import { customerRoutes } from './customers/customers/routes.ts';
 import { customerViewRoutes } from './billing/customer-views/routes.ts';
 import { dashboardRoutes } from './billing/dashboard/routes.ts';
@@ -89,6 +90,7 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...paymentRoutes,
   ...creditNoteRoutes,
   ...refundRoutes,
+  ...grantRoutes,
   ...walletRoutes,
   ...invoicePdfRoutes,
   ...alertRoutes,

@@ -1,6 +1,7 @@
 import type { LogCorrectionsDeps } from '../api/usage/corrections/log-corrections.ts';
 import type { BillingDeps } from '../api/deps.ts';
 import type { EventLog } from '../platform/event-log/event-log.ts';
+import { applyCreditGrants } from './apply-credit-grants.ts';
 import { cancelUnpaidSubscriptions } from './cancel-unpaid-subscriptions.ts';
 import { chainAuditLogRows } from './chain-audit-log.ts';
 import { closeBillingPeriods } from './close-billing-periods.ts';
@@ -26,6 +27,7 @@ export type JobDeps = FinalizeDraftInvoicesDeps &
 /** All scheduled jobs. */
 export const ALL_JOBS: readonly Job<JobDeps>[] = [
   closeBillingPeriods,
+  applyCreditGrants,
   cancelUnpaidSubscriptions,
   finalizeDraftInvoices,
   expireLogRecords,

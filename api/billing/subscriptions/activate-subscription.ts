@@ -31,6 +31,7 @@ import {
   lineItemsOf,
   lockSubscription,
 } from '../records/subscription-repository.ts';
+import { applyGrants } from '../grants/apply-grants.ts';
 import { customerOf, runningPeriod } from './create-subscription.ts';
 import { opened, openingInvoice, writeOpening } from './opening-invoice.ts';
 
@@ -69,6 +70,7 @@ export async function activateSubscription(
     ...opened('activate', begun, opening, at),
     ...changed(deps, caller),
   });
+  await applyGrants(tx, deps, caller, subscription, { at, refusal: 'throw' });
   const issued = await writeOpening(tx, scope, subscription, opening);
   await writeOutboxEvents(tx, [
     {

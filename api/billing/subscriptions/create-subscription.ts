@@ -17,6 +17,7 @@ import type { BilledLine } from '../computing/billing-sources.ts';
 import type { PriceRow } from '../../catalog/prices/repository.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { newAssociations, writeAssociations } from './attach-coupons.ts';
+import { applyGrants } from '../grants/apply-grants.ts';
 import { newCreditGrants } from './credit-grants.ts';
 import { newLineItems, selectedPrices } from './line-items.ts';
 import { subscriptionSnapshot } from '../records/subscription-notification.ts';
@@ -102,6 +103,7 @@ export async function createSubscription(
   await insertLineItems(tx, lines.map(lineItemRow));
   await writeAssociations(tx, deps, caller, coupons);
   await insertCreditGrants(tx, grants);
+  await applyGrants(tx, deps, caller, subscription, { at, refusal: 'throw' });
   await writeTaxOverrides(tx, taxes);
   await writeOutboxEvents(tx, [
     {

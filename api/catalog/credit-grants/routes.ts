@@ -1,5 +1,4 @@
 import {
-  CreateCreditGrantBody,
   CreditGrant,
   CreditGrantSearch,
   DeleteCreditGrantBody,
@@ -8,22 +7,10 @@ import {
 import { IdParams, Message } from '../../../schemas/primitives.ts';
 import { pageOf } from '../../../schemas/search.ts';
 import { route } from '../../conventions/route.ts';
-import { createCreditGrant } from './create-credit-grant.ts';
 import { endCreditGrant, updateCreditGrant } from './end-credit-grant.ts';
 import { getCreditGrant, searchCreditGrants } from './repository.ts';
 
 export const creditGrantRoutes = [
-  route({
-    method: 'POST',
-    path: '/creditgrants',
-    summary: 'Create a credit grant',
-    permission: 'creditgrant:write',
-    body: CreateCreditGrantBody,
-    status: 201,
-    answer: CreditGrant,
-    handler: (call) =>
-      call.deps.pool.begin((tx) => createCreditGrant(tx, call.deps, call, call.body)),
-  }),
   route({
     method: 'GET',
     path: '/creditgrants',

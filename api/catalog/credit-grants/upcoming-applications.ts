@@ -9,7 +9,7 @@ import type { BillingDeps } from '../../deps.ts';
 
 /**
  * The next open application of each credit grant of a customer's subscriptions, or of one subscription, by
- * due time (money 5.6.4). Computed from the grants' terms and the current time; they have no rows.
+ * due time (money 5.6.4): the stored one, else computed from the grant's terms, for example of a draft.
  */
 export async function upcomingApplications(
   deps: Pick<BillingDeps, 'pool' | 'clock'>,
@@ -18,8 +18,13 @@ export async function upcomingApplications(
 ): Promise<CreditGrantApplication[]> {
   const at = isoTime(deps.clock.now());
   const grants = await runningGrants(deps.pool, scope, of);
+  const open = await openApplications(deps.pool, scope, [
+    ...new Set(grants.map((g) => g.subscription_id)),
+  ]);
   return grants
     .flatMap((grant) => {
+      const stored = open.get(grant.id);
+      if (stored !== undefined) return hasEnded(grant, stored) ? [] : [stored];
       const next = upcomingApplication(grant, grant, at);
       return next === null ? [] : [answerOf(grant, next)];
     })
@@ -54,6 +59,28 @@ function runningGrants(
        and s.subscription_status <> 'cancelled'
        and g.scope = 'SUBSCRIPTION' and g.status = 'published'
      order by g.created_at, g.id`;
+}
+
+/** At the end of its grant nothing is given. */
+const hasEnded = (grant: GrantRow, { scheduled_for }: CreditGrantApplication): boolean =>
+  grant.end_date !== null && scheduled_for >= grant.end_date;
+
+/** The open application of each grant of the subscriptions. */
+async function openApplications(
+  db: Db,
+  scope: Scope,
+  subscriptionIds: readonly string[],
+): Promise<ReadonlyMap<string, CreditGrantApplication>> {
+  if (subscriptionIds.length === 0) return new Map();
+  const rows = await db<CreditGrantApplication[]>`
+    select id, tenant_id, environment_id, credit_grant_id, subscription_id, scheduled_for, period_start,
+           period_end, credits, application_status, application_reason,
+           subscription_status_at_application, applied_at, failure_reason, retry_count,
+           idempotency_key, metadata, status, created_at, updated_at, created_by, updated_by
+      from credit_grant_applications
+     where ${inScope(db, scope)} and subscription_id = any(${subscriptionIds as string[]})
+       and application_status in ('pending', 'failed')`;
+  return new Map(rows.map((row) => [row.credit_grant_id, row]));
 }
 
 function answerOf(

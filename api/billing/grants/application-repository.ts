@@ -1,0 +1,77 @@
+import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import type { CreditGrantApplication } from '../../../schemas/customer-view.ts';
+
+/** An application as stored. */
+export interface ApplicationRow extends CreditGrantApplication {
+  /** A deferred or failed application is tried again then. */
+  readonly next_attempt_at: string;
+  readonly deferrals: number;
+}
+
+const columns = (db: Db) => db`
+  id, tenant_id, environment_id, credit_grant_id, subscription_id, scheduled_for, period_start,
+  period_end, credits, application_status, application_reason, subscription_status_at_application,
+  applied_at, next_attempt_at, deferrals, retry_count, failure_reason, idempotency_key, metadata, status,
+  created_at, updated_at, created_by, updated_by`;
+
+/** The newest application of each grant of the subscription: the open one, where there is one. */
+export async function lastApplications(
+  db: Db,
+  scope: Scope,
+  subscriptionId: string,
+): Promise<ApplicationRow[]> {
+  return await db<ApplicationRow[]>`
+    select distinct on (credit_grant_id) ${columns(db)} from credit_grant_applications
+     where ${inScope(db, scope)} and subscription_id = ${subscriptionId}
+     order by credit_grant_id, period_start desc`;
+}
+
+/** Inserts the rows, or replaces those that are stored. */
+export async function writeApplications(
+  tx: Transaction,
+  rows: readonly ApplicationRow[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  await tx`
+    insert into credit_grant_applications
+    select t.* from jsonb_populate_recordset(null::credit_grant_applications, ${tx.json(rows as never)}) t
+        on conflict (id) do update
+       set scheduled_for = excluded.scheduled_for, period_start = excluded.period_start,
+           period_end = excluded.period_end, credits = excluded.credits,
+           application_status = excluded.application_status,
+           subscription_status_at_application = excluded.subscription_status_at_application,
+           applied_at = excluded.applied_at, next_attempt_at = excluded.next_attempt_at,
+           deferrals = excluded.deferrals, retry_count = excluded.retry_count,
+           failure_reason = excluded.failure_reason,
+           updated_at = excluded.updated_at, updated_by = excluded.updated_by`;
+}
+
+/** Environments in which an application is due at `at`, or a running grant has none yet. */
+export async function scopesWithDueGrants(db: Db, at: string): Promise<Scope[]> {
+  return await db<Scope[]>`
+    select distinct tenant_id, environment_id from (${dueSubscriptions(db, at)}) due`;
+}
+
+/** Subscriptions of the environment with an application that is due, or a grant without one, by id. */
+export async function subscriptionsWithDueGrants(
+  db: Db,
+  scope: Scope,
+  { at, after, limit }: { readonly at: string; readonly after: string; readonly limit: number },
+): Promise<string[]> {
+  const rows = await db<{ subscription_id: string }[]>`
+    select distinct subscription_id from (${dueSubscriptions(db, at)}) due
+     where ${inScope(db, scope)} and subscription_id > ${after}
+     order by subscription_id limit ${limit}`;
+  return rows.map((row) => row.subscription_id);
+}
+
+const dueSubscriptions = (db: Db, at: string) => db`
+  select tenant_id, environment_id, subscription_id from credit_grant_applications
+   where application_status in ('pending', 'failed') and next_attempt_at <= ${at}
+   union
+  select g.tenant_id, g.environment_id, g.subscription_id from credit_grants g
+    join subscriptions s on s.id = g.subscription_id
+   where g.scope = 'SUBSCRIPTION' and g.status = 'published' and s.status = 'published'
+     and s.subscription_status in ('active', 'trialing', 'incomplete', 'paused')
+     and not exists (select from credit_grant_applications a where a.credit_grant_id = g.id)
+     and (g.end_date is null or g.end_date > g.start_date)`;

@@ -1,0 +1,318 @@
+import { BillingError } from '../../../domain/errors.ts';
+import { decimal } from '../../../domain/money.ts';
+import { paidSchedule } from '../../../domain/subscription/schedule.ts';
+import { moveGrantApplication } from '../../../domain/states/grant-application.ts';
+import { periodContaining } from '../../../domain/time/billing-periods.ts';
+import { assertWalletAccepts } from '../../../domain/wallet/credit-grant.ts';
+import {
+  decideApplication,
+  grantExpiry,
+  retryAt,
+  type GrantApplication,
+} from '../../../domain/wallet/grant-application.ts';
+import {
+  firstApplication,
+  nextApplication,
+  type FirstPeriodProration,
+} from '../../../domain/wallet/grant-schedule.ts';
+import { transactionKey } from '../../../domain/wallet/transaction-key.ts';
+import { creditWallet } from '../../../domain/wallet/wallet.ts';
+import { derivedId } from '../../../platform/ids.ts';
+import type { Transaction } from '../../../postgres/client.ts';
+import type { CreditGrant } from '../../../schemas/credit-grant.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import { findCreditGrantsOf } from '../../catalog/credit-grants/repository.ts';
+import type { BillingDeps } from '../../deps.ts';
+import type { Caller } from '../../conventions/record.ts';
+import {
+  ledgerAfter,
+  ledgerOf,
+  writeDecisions,
+  type Decided,
+  type Ledger,
+} from '../credits/ledger.ts';
+import { prepaidWallet } from '../wallets/credit-wallet.ts';
+import {
+  lastApplications,
+  writeApplications,
+  type ApplicationRow,
+} from './application-repository.ts';
+
+export interface GrantReport {
+  readonly applied: number;
+  readonly failed: number;
+}
+
+/**
+ * Gives what the credit grants of a subscription owe by `at`: every period that has begun, missed ones too,
+ * then the next application of each recurring grant, all in one transaction (money 5.3, 5.4). The caller
+ * holds the lock of the subscription. A draft gets nothing and has no applications yet.
+ *
+ * `refusal`: a command refuses with the grant's fault, for example rates that the wallet does not have; a job
+ * stores it and tries again later. `proration`: of first periods that are attached inside a billing period.
+ */
+export async function applyGrants(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  subscription: SubscriptionRow,
+  options: {
+    readonly at: string;
+    readonly refusal: 'throw' | 'store';
+    readonly proration?: (grant: CreditGrant) => FirstPeriodProration | null;
+  },
+): Promise<GrantReport> {
+  if (subscription.subscription_status === 'draft') return { applied: 0, failed: 0 };
+  const grants = await findCreditGrantsOf(tx, caller.scope, 'subscription_id', [subscription.id]);
+  if (grants.length === 0) return { applied: 0, failed: 0 };
+  const stored = await lastApplications(tx, caller.scope, subscription.id);
+  const lastOf = new Map(stored.map((row) => [row.credit_grant_id, row]));
+  const run = new GrantRun(tx, deps, caller, subscription, options.at);
+  for (const grant of grants.reverse()) {
+    const proration = options.proration?.(grant) ?? null;
+    const open = openApplication(run, grant, lastOf.get(grant.id) ?? null, proration);
+    if (open === null) continue;
+    try {
+      await run.follow(grant, open);
+    } catch (error) {
+      if (options.refusal === 'throw' || !(error instanceof BillingError)) throw error;
+      run.fail(error.message);
+    }
+  }
+  return await run.write();
+}
+
+/** The open application of the grant; the first one if it has none yet; null if nothing is open. */
+function openApplication(
+  run: GrantRun,
+  grant: CreditGrant,
+  last: ApplicationRow | null,
+  proration: FirstPeriodProration | null,
+): ApplicationRow | null {
+  const first = () => firstApplication(run.running(grant), proration);
+  if (last === null) {
+    const made = first();
+    return made === null ? null : run.newRow(grant, made);
+  }
+  if (last.application_status !== 'pending' && last.application_status !== 'failed') return null;
+  const isFirst = last.application_reason !== 'recurring_credit_grant';
+  if (!isFirst || last.period_start === grant.start_date) return last;
+  // The grant starts at another time by now, because the trial ends at another time (money 5.2.1).
+  const moved = first();
+  if (moved === null) return run.ended(last);
+  return { ...last, ...moved, next_attempt_at: moved.scheduled_for };
+}
+
+/** The applications of one subscription, decided one after the other and written together. */
+class GrantRun {
+  readonly tx: Transaction;
+  readonly deps: BillingDeps;
+  readonly caller: Caller;
+  readonly subscription: SubscriptionRow;
+  readonly at: string;
+  private readonly rows = new Map<string, ApplicationRow>();
+  private readonly decided: Decided[] = [];
+  private ledger: Ledger | null = null;
+  private current: ApplicationRow | null = null;
+  private failures = 0;
+
+  constructor(
+    tx: Transaction,
+    deps: BillingDeps,
+    caller: Caller,
+    subscription: SubscriptionRow,
+    at: string,
+  ) {
+    this.tx = tx;
+    this.deps = deps;
+    this.caller = caller;
+    this.subscription = subscription;
+    this.at = at;
+  }
+
+  running(grant: CreditGrant) {
+    return {
+      ...grant,
+      start_date: grant.start_date!,
+      credit_grant_anchor: grant.credit_grant_anchor ?? grant.start_date!,
+      timezone: this.subscription.customer_timezone,
+    };
+  }
+
+  /** Follows the grant from its open application until nothing is due. */
+  async follow(grant: CreditGrant, open: ApplicationRow): Promise<void> {
+    let row: ApplicationRow | null = open;
+    while (row !== null) {
+      this.keep(row);
+      if (row.next_attempt_at > this.at) return;
+      const done: ApplicationRow = await this.decide(grant, row);
+      this.keep(done);
+      if (done.application_status !== 'applied' && done.application_status !== 'skipped') return;
+      const next = nextApplication(this.running(grant), done);
+      row = next === null ? null : this.newRow(grant, next);
+    }
+  }
+
+  /** Stores why the current application could not be given, and when it is tried again. */
+  fail(reason: string): void {
+    const row = this.current!;
+    const retry_count = row.retry_count + 1;
+    this.failures += 1;
+    this.keep({
+      ...row,
+      application_status: moveGrantApplication(row.application_status, 'fail'),
+      failure_reason: reason,
+      retry_count,
+      next_attempt_at: retryAt(retry_count, this.at),
+    });
+  }
+
+  async write(): Promise<GrantReport> {
+    await writeDecisions(this.tx, this.caller, this.decided);
+    const rows = [...this.rows.values()];
+    // The unique index on the open row is checked row by row: closed ones first.
+    const isOpen = (row: ApplicationRow) =>
+      row.application_status === 'pending' || row.application_status === 'failed';
+    await writeApplications(
+      this.tx,
+      rows.filter((row) => !isOpen(row)),
+    );
+    await writeApplications(this.tx, rows.filter(isOpen));
+    return { applied: this.decided.length, failed: this.failures };
+  }
+
+  newRow(grant: CreditGrant, application: GrantApplication): ApplicationRow {
+    const { scope, user_id } = this.caller;
+    const id = derivedId('cga', grant.id, application.period_start);
+    return {
+      id,
+      ...scopeOf(scope),
+      credit_grant_id: grant.id,
+      subscription_id: this.subscription.id,
+      ...application,
+      subscription_status_at_application: this.subscription.subscription_status,
+      applied_at: null,
+      next_attempt_at: application.scheduled_for,
+      deferrals: 0,
+      retry_count: 0,
+      failure_reason: null,
+      idempotency_key: id,
+      metadata: {},
+      status: 'published',
+      created_at: this.at,
+      updated_at: this.at,
+      created_by: user_id,
+      updated_by: user_id,
+    };
+  }
+
+  ended(row: ApplicationRow): ApplicationRow {
+    return {
+      ...row,
+      application_status: moveGrantApplication(row.application_status, 'cancel'),
+      next_attempt_at: this.at,
+    };
+  }
+
+  private keep(row: ApplicationRow): void {
+    this.current = row;
+    this.rows.set(row.id, { ...row, updated_at: this.at, updated_by: this.caller.user_id });
+  }
+
+  private async decide(grant: CreditGrant, row: ApplicationRow): Promise<ApplicationRow> {
+    if (hasEnded(grant, this.subscription, row)) return this.ended(row);
+    const { subscription, at } = this;
+    const cell = periodContaining(paidSchedule(subscription), row.period_start);
+    const timezone = subscription.customer_timezone;
+    const expiry = grantExpiry(grant, row.period_start, timezone, cell?.end ?? null);
+    const decision = decideApplication(subscription, expiry, row.deferrals, at);
+    const known = { ...row, subscription_status_at_application: subscription.subscription_status };
+    switch (decision.action) {
+      case 'cancel':
+        return this.ended(known);
+      case 'wait':
+        return {
+          ...known,
+          deferrals: row.deferrals + 1,
+          next_attempt_at: decision.next_attempt_at,
+        };
+      case 'skip':
+        return {
+          ...known,
+          application_status: moveGrantApplication(row.application_status, 'skip'),
+          failure_reason: decision.reason,
+        };
+      case 'apply':
+        await this.credit(grant, row, decision.expiry_date);
+        return {
+          ...known,
+          application_status: moveGrantApplication(row.application_status, 'apply'),
+          applied_at: at,
+          failure_reason: null,
+        };
+      default:
+        return decision satisfies never;
+    }
+  }
+
+  private async credit(
+    grant: CreditGrant,
+    row: ApplicationRow,
+    expiry_date: string | null,
+  ): Promise<void> {
+    const ledger = await this.open(grant);
+    assertWalletAccepts(ledger.wallet, grant);
+    const decision = creditWallet(
+      ledger.wallet,
+      ledger.blocks,
+      {
+        id: derivedId('wtxn', row.id),
+        credits: decimal(row.credits),
+        transaction_reason: 'SUBSCRIPTION_CREDIT_GRANT',
+        priority: grant.priority,
+        expiry_date,
+        parent_transaction_id: null,
+      },
+      ledger.at,
+    );
+    const causeOf = () => ({
+      reference_type: 'EXTERNAL' as const,
+      reference_id: row.id,
+      source_type: 'CREDIT_GRANT_APPLICATION' as const,
+      source_id: row.id,
+      idempotency_key: transactionKey.grantApplication(row.id),
+      metadata: { cga_id: row.id, grant_id: grant.id, subscription_id: this.subscription.id },
+    });
+    this.decided.push({ ledger, decision, causeOf });
+    this.ledger = ledgerAfter(ledger, decision, this.caller.user_id);
+  }
+
+  /** The wallet of whoever pays the subscription's invoices (money 5.5.2); made with the grant's rates. */
+  private async open(grant: CreditGrant): Promise<Ledger> {
+    if (this.ledger !== null) return this.ledger;
+    const { tx, deps, caller, subscription } = this;
+    const wallet = await prepaidWallet(tx, deps, caller, {
+      customer_id: subscription.invoicing_customer_id ?? subscription.customer_id,
+      currency: subscription.currency,
+      wallet_name: null,
+      ...(grant.conversion_rate === null ? {} : { conversion_rate: grant.conversion_rate }),
+      ...(grant.topup_conversion_rate === null
+        ? {}
+        : { topup_conversion_rate: grant.topup_conversion_rate }),
+    });
+    return await ledgerOf(tx, deps, wallet);
+  }
+}
+
+const scopeOf = ({ tenant_id, environment_id }: Caller['scope']) => ({ tenant_id, environment_id });
+
+/** A boundary belongs to the next period: at the end of the grant or the subscription nothing is given. */
+const hasEnded = (
+  grant: CreditGrant,
+  subscription: SubscriptionRow,
+  row: Pick<ApplicationRow, 'scheduled_for'>,
+): boolean =>
+  grant.status !== 'published' ||
+  [grant.end_date, subscription.end_date, subscription.cancel_at, subscription.cancelled_at].some(
+    (end) => end !== null && row.scheduled_for >= end,
+  );

@@ -1,0 +1,55 @@
+import type { BillingDeps } from '../api/deps.ts';
+import {
+  scopesWithDueGrants,
+  subscriptionsWithDueGrants,
+} from '../api/billing/grants/application-repository.ts';
+import { applyGrants } from '../api/billing/grants/apply-grants.ts';
+import { lockSubscription } from '../api/billing/records/subscription-repository.ts';
+import type { Scope } from '../postgres/client.ts';
+import { holdJobLease } from '../postgres/tables/job-leases.ts';
+import type { Job, JobRun } from './job.ts';
+import { takeTurns, type Turn } from './scope-turns.ts';
+
+/** Subscriptions per page; each has its own transaction. */
+const PAGE_SUBSCRIPTIONS = 200;
+
+/**
+ * Gives the credits of grants whose period has begun, and those that were missed (money 5.3.5, 5.3.6).
+ * Environments take turns. A grant that fails keeps the reason and is tried again later.
+ */
+export const applyCreditGrants: Job<BillingDeps> = {
+  name: 'apply-credit-grants',
+  cron: '*/15 * * * *',
+  async run(deps, run) {
+    const totals = { applied: 0, failed: 0 };
+    const scopes = await scopesWithDueGrants(deps.pool, run.at);
+    await takeTurns({ run, log: deps.log }, scopes, (scope) => pages(deps, run, scope, totals));
+    return totals;
+  },
+};
+
+function pages(
+  deps: BillingDeps,
+  run: JobRun,
+  scope: Scope,
+  totals: { applied: number; failed: number },
+): Turn {
+  let after = '';
+  return async () => {
+    const due = { at: run.at, after, limit: PAGE_SUBSCRIPTIONS };
+    const ids = await subscriptionsWithDueGrants(deps.pool, scope, due);
+    for (const id of ids) {
+      if (run.signal.aborted) return false;
+      const report = await deps.pool.begin(async (tx) => {
+        await holdJobLease(tx, run.lease);
+        const subscription = await lockSubscription(tx, scope, id);
+        const caller = { scope, user_id: '' };
+        return await applyGrants(tx, deps, caller, subscription, { at: run.at, refusal: 'store' });
+      });
+      totals.applied += report.applied;
+      totals.failed += report.failed;
+    }
+    after = ids.at(-1) ?? after;
+    return ids.length === PAGE_SUBSCRIPTIONS;
+  };
+}
