@@ -38,6 +38,7 @@ import { priceUnitRoutes } from './catalog/price-units/routes.ts';
 import { priceRoutes } from './catalog/prices/routes.ts';
 import { subscriptionRoutes } from './billing/subscriptions/routes.ts';
 import { lineItemRoutes } from './billing/subscriptions/changes/line-item-routes.ts';
+import { modifyRoutes } from './billing/subscriptions/changes/modify-routes.ts';
 import { subscriptionViewRoutes } from './billing/subscriptions/view-routes.ts';
 import { refundRoutes } from './billing/refunds/routes.ts';
 import { rbacRoutes } from './tenancy/rbac/routes.ts';
@@ -84,6 +85,7 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...subscriptionRoutes,
   ...priceSyncRoutes,
   ...lineItemRoutes,
+  ...modifyRoutes,
   ...subscriptionViewRoutes,
   ...invoiceRoutes,
   ...invoicePaymentRoutes,

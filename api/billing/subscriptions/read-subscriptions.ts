@@ -17,6 +17,24 @@ export async function createdSubscription(db: Db, scope: Scope, id: string): Pro
   return { ...subscription!, latest_invoice: await latestInvoice(db, scope, row) };
 }
 
+/** A subscription as its changes return it: with its line items; with its plan and its customer at `at`. */
+export async function modifiedSubscription(
+  db: Db,
+  scope: Scope,
+  id: string,
+  at: string | null,
+): Promise<Subscription> {
+  const row = await getSubscription(db, scope, id);
+  const embed = {
+    line_items: true,
+    prices: true,
+    customer: at !== null,
+    ...(at === null ? {} : { plan: { at } }),
+  };
+  const [subscription] = await subscriptionAnswers(db, scope, [row], embed);
+  return { ...subscription!, latest_invoice: null };
+}
+
 /** A subscription with all its records embedded. */
 export async function readSubscription(
   deps: Pick<BillingDeps, 'pool' | 'clock'>,

@@ -17,14 +17,14 @@ export interface LineSwap {
   readonly before: BilledLine | null;
   /** Null means the line is removed. */
   readonly after: BilledLine | null;
+  readonly effective_at: string;
 }
 
-/** What an operation changes, at one instant of the running period. */
+/** What an operation changes in the running period. */
 export interface ChangeOperation {
   /** As the subscription stands before the operation, with its uncut running period. */
   readonly subscription: SubscriptionRow;
   readonly swaps: readonly LineSwap[];
-  readonly effective_at: string;
   readonly proration_behavior: ProrationBehavior;
 }
 
@@ -50,14 +50,15 @@ export function rowsOfChange(
   at: string,
 ): ChangedRow[] {
   return operation.swaps.flatMap((swap, index) => [
-    ...(swap.before === null ? [] : credits(operation, index, swap.before, settled)),
-    ...(swap.after === null ? [] : charges(operation, index, swap.after, at)),
+    ...(swap.before === null ? [] : credits(operation, index, swap, swap.before, settled)),
+    ...(swap.after === null ? [] : charges(operation, index, swap, swap.after, at)),
   ]);
 }
 
 function credits(
   operation: ChangeOperation,
   swap: number,
+  { effective_at }: LineSwap,
   line: BilledLine,
   settled: readonly SettledRow[],
 ): ChangedRow[] {
@@ -68,7 +69,7 @@ function credits(
     const rows = billedRowsOf(operation, cells.length, cell.cell, ofLine);
     const billed = billedWindow(rows);
     return changeRows({
-      ...common(operation, line),
+      ...common(operation, effective_at, line),
       before: { price: line.terms, quantity: line.quantity },
       after: null,
       cells: [{ reference: cell.reference, service: cell.service, billed }],
@@ -105,6 +106,7 @@ function taxOf(rows: readonly SettledRow[]) {
 function charges(
   operation: ChangeOperation,
   swap: number,
+  { effective_at }: LineSwap,
   line: BilledLine,
   at: string,
 ): ChangedRow[] {
@@ -134,16 +136,16 @@ function charges(
     ];
   }
   return changeRows({
-    ...common(operation, line),
+    ...common(operation, effective_at, line),
     before: null,
     after: { price: line.terms, quantity: line.quantity },
     cells: cellsOf(operation, line),
   }).map(charge);
 }
 
-const common = (operation: ChangeOperation, line: BilledLine) => ({
+const common = (operation: ChangeOperation, effective_at: string, line: BilledLine) => ({
   invoice_cadence: line.invoice_cadence,
-  effective_at: operation.effective_at,
+  effective_at,
   proration_behavior: operation.proration_behavior,
   currency: line.currency,
 });
@@ -166,3 +168,9 @@ function cellsOf({ subscription }: ChangeOperation, line: BilledLine) {
     return service === null ? [] : [{ reference, cell, service }];
   });
 }
+
+/** The first instant at which the operation changes something. */
+export const startOfChange = ({ swaps, subscription }: ChangeOperation): string =>
+  swaps
+    .map(({ effective_at }) => effective_at)
+    .reduce((left, right) => (left < right ? left : right), subscription.current_period_end);

@@ -67,8 +67,8 @@ export async function addLineItem(
     const after = await newLine(tx, deps, caller, subscription, price, body, start);
     await refuseRatedTwice(tx, caller.scope, after);
     await insertLineItems(tx, [rowOf(after)]);
-    const swap = { before: null, after };
-    await settle(tx, deps, caller, subscription, [swap], body.proration_behavior, start, at);
+    const swap = { before: null, after, effective_at: start };
+    await settle(tx, deps, caller, subscription, swap, body.proration_behavior, at);
     return rowOf(after);
   });
 }
@@ -111,8 +111,8 @@ export async function changeLineItemTerms(
       start_date: from,
     };
     await replaceLine(tx, deps, caller, line, after);
-    const swap = { before: line, after };
-    await settle(tx, deps, caller, subscription, [swap], proration_behavior, from, at);
+    const swap = { before: line, after, effective_at: from };
+    await settle(tx, deps, caller, subscription, swap, proration_behavior, at);
     return rowOf(after);
   });
 }
@@ -132,8 +132,8 @@ export async function endLineItem(
       end_date,
       ...changed(deps, caller),
     });
-    const swap = { before: line, after: null };
-    await settle(tx, deps, caller, subscription, [swap], body.proration_behavior, end_date, at);
+    const swap = { before: line, after: null, effective_at: end_date };
+    await settle(tx, deps, caller, subscription, swap, body.proration_behavior, at);
     return ended;
   });
 }
@@ -421,14 +421,13 @@ async function settle(
   deps: BillingDeps,
   caller: Caller,
   subscription: SubscriptionRow,
-  swaps: readonly LineSwap[],
+  swap: LineSwap,
   requested: ProrationBehavior | null | undefined,
-  effective_at: string,
   at: string,
 ): Promise<void> {
-  if (!isBilledNow(subscription, effective_at)) return;
+  if (!isBilledNow(subscription, swap.effective_at)) return;
   const proration_behavior = requested ?? subscription.proration_behavior;
-  const operation = { subscription, swaps, effective_at, proration_behavior };
+  const operation = { subscription, swaps: [swap], proration_behavior };
   const settled = await settleChange(deps, tx, caller, operation, at);
   const of = { kind: 'line_item', subscription, at };
   const { events } = await writeChange(tx, deps, caller, settled, of);

@@ -26,7 +26,12 @@ import {
   settledRowsOf,
   type ChangeRow,
 } from '../../records/subscription-change-repository.ts';
-import { rowsOfChange, type ChangedRow, type ChangeOperation } from './change-rows.ts';
+import {
+  rowsOfChange,
+  startOfChange,
+  type ChangedRow,
+  type ChangeOperation,
+} from './change-rows.ts';
 import type { OutboxEvent } from '../../../../postgres/tables/outbox.ts';
 
 export interface SettledChange {
@@ -94,12 +99,9 @@ interface Context {
   readonly user_id: string;
 }
 
-function targetOfChange({
-  subscription,
-  effective_at,
-  proration_behavior,
-}: ChangeOperation): InvoiceTarget {
-  const period = { start: effective_at, end: subscription.current_period_end };
+function targetOfChange(operation: ChangeOperation): InvoiceTarget {
+  const { subscription, proration_behavior } = operation;
+  const period = { start: startOfChange(operation), end: subscription.current_period_end };
   return {
     subscription,
     billing_reason: 'SUBSCRIPTION_UPDATE',
@@ -303,7 +305,7 @@ export async function writeChange(
     rows.map(({ line_item_id, kind, period_start }) => ({
       line_item_id,
       action: `${of.kind}/${kind}`,
-      effective_at: `${operation.effective_at}/${period_start}`,
+      effective_at: period_start,
     })),
   );
   const credited = change.credit.gt(0)
@@ -314,7 +316,7 @@ export async function writeChange(
     subscription_id: of.subscription.id,
     kind: of.kind,
     operation_key,
-    effective_at: operation.effective_at,
+    effective_at: startOfChange(operation),
     rows,
     net: decimalText(sum(rows.map(({ net }) => decimal(net)))),
     invoice_id: issued?.invoice.id ?? null,

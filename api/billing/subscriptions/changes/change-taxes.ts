@@ -1,0 +1,92 @@
+import { invalidField, invalidOperation, notFound } from '../../../../domain/errors.ts';
+import { laterOf } from '../../../../domain/time/instant.ts';
+import type { Transaction } from '../../../../postgres/client.ts';
+import type { TaxChangeParams } from '../../../../schemas/subscription-modify.ts';
+import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
+import type { TaxAssociation } from '../../../../schemas/tax.ts';
+import { newTaxAssociation } from '../../../catalog/taxes/associate-tax-rate.ts';
+import {
+  findTaxAssociationsOf,
+  findTaxRates,
+  insertTaxAssociation,
+  updateTaxAssociationRow,
+} from '../../../catalog/taxes/repository.ts';
+import { changed, type Caller } from '../../../conventions/record.ts';
+import type { BillingDeps } from '../../../deps.ts';
+
+const PATH = 'tax_params';
+/** Priority of a tax that names none, as recorded. */
+const PRIORITY = 100;
+
+/** Adds a tax of the subscription, ends one, or gives one another priority (billing 8.1). */
+export async function changeTaxes(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  subscription: SubscriptionRow,
+  params: TaxChangeParams,
+  at: string,
+): Promise<void> {
+  switch (params.action) {
+    case 'add':
+      return await addTax(tx, deps, caller, subscription, params, at);
+    case 'remove': {
+      const { id, start_date, end_date } = await taxOf(tx, caller, subscription, params);
+      if (end_date !== null && end_date <= at)
+        throw invalidOperation(`Tax association ${id} ended at ${end_date}.`, 'end_date');
+      const ends = laterOf(params.effective_date ?? at, start_date);
+      await updateTaxAssociationRow(tx, caller.scope, id, {
+        end_date: ends,
+        ...changed(deps, caller),
+      });
+      return;
+    }
+    case 'reprioritize': {
+      const { id } = await taxOf(tx, caller, subscription, params);
+      const { priority } = params;
+      if (priority === undefined || priority === null)
+        throw invalidField(`${PATH}.priority`, 'is required with reprioritize');
+      await updateTaxAssociationRow(tx, caller.scope, id, { priority, ...changed(deps, caller) });
+      return;
+    }
+    default:
+      return params.action satisfies never;
+  }
+}
+
+async function addTax(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  subscription: SubscriptionRow,
+  params: TaxChangeParams,
+  at: string,
+): Promise<void> {
+  if (!params.tax_rate_id) throw invalidField(`${PATH}.tax_rate_id`, 'is required with add');
+  const [rate] = await findTaxRates(tx, caller.scope, [params.tax_rate_id]);
+  if (rate === undefined || rate.status !== 'published' || rate.tax_rate_status !== 'ACTIVE')
+    throw invalidField(`${PATH}.tax_rate_id`, `${params.tax_rate_id} is not an active tax rate`);
+  const owner = { type: 'subscription', id: subscription.id } as const;
+  const added = await newTaxAssociation(tx, deps, caller, owner, {
+    tax_rate_code: rate.code,
+    currency: subscription.currency,
+    auto_apply: true,
+    priority: params.priority ?? PRIORITY,
+    metadata: {},
+    start_date: params.effective_date ?? at,
+  });
+  await insertTaxAssociation(tx, added.row, rate.code);
+}
+
+async function taxOf(
+  tx: Transaction,
+  { scope }: Caller,
+  subscription: SubscriptionRow,
+  { tax_association_id: id }: TaxChangeParams,
+): Promise<TaxAssociation> {
+  if (!id) throw invalidField(`${PATH}.tax_association_id`, 'is required');
+  const associations = await findTaxAssociationsOf(tx, scope, 'subscription', [subscription.id]);
+  const found = associations.find((association) => association.id === id);
+  if (found === undefined) throw notFound('Tax association', id);
+  return found;
+}

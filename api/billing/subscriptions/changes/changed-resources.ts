@@ -1,0 +1,123 @@
+import type { Db, Scope } from '../../../../postgres/client.ts';
+import { decimalText } from '../../../../domain/money.ts';
+import type {
+  ChangedInvoice,
+  ChangedLineItem,
+  ChangedResources,
+} from '../../../../schemas/subscription-modify.ts';
+import type { LineItemRow } from '../../../../schemas/subscription.ts';
+import { settledAnswers } from '../../invoices/answers.ts';
+import { transactionAnswer } from '../../wallets/answers.ts';
+import type { LineSwap } from './change-rows.ts';
+import type { SettledChange, WrittenChange } from './settle-change.ts';
+
+export const NOTHING_CHANGED: ChangedResources = {
+  line_items: [],
+  invoices: [],
+  subscriptions: [],
+};
+
+/** Ids in the answer of a preview: nothing was stored under them. */
+const PREVIEW = {
+  invoice: '(preview-invoice)',
+  line: '(preview-line)',
+  created: '(preview-created)',
+  ended: '(preview-ended)',
+} as const;
+
+/** The lines that a change begins and ends. `openEnd` is the end of lines without one. */
+export function changedLines(
+  swaps: readonly LineSwap[],
+  options: { readonly isPreview: boolean; readonly openEnd: string | null },
+): ChangedLineItem[] {
+  const shown = (
+    line: LineItemRow,
+    change_action: 'created' | 'ended',
+    end_date: string | null,
+  ): ChangedLineItem => ({
+    id: options.isPreview ? PREVIEW[change_action] : line.id,
+    price_id: line.price_id,
+    quantity: line.quantity,
+    start_date: line.start_date,
+    end_date,
+    change_action,
+  });
+  const created = swaps.flatMap(({ after }) =>
+    after === null ? [] : shown(after, 'created', after.end_date ?? options.openEnd),
+  );
+  const ended = swaps.flatMap(({ before, effective_at }) =>
+    before === null ? [] : shown(before, 'ended', effective_at),
+  );
+  return [...created, ...ended];
+}
+
+/** The settlement that a change would have. */
+export async function previewedInvoices(
+  db: Db,
+  scope: Scope,
+  change: SettledChange,
+): Promise<ChangedInvoice[]> {
+  if (change.invoice !== null) {
+    const invoice = { ...change.invoice.invoice, id: PREVIEW.invoice };
+    const lines = change.invoice.lines.map((line) => ({
+      ...line,
+      id: PREVIEW.line,
+      invoice_id: PREVIEW.invoice,
+    }));
+    const [answer] = await settledAnswers(db, scope, [{ invoice, lines }], {});
+    return [
+      {
+        id: PREVIEW.invoice,
+        action: 'created',
+        status: 'preview',
+        amount: invoice.amount_due,
+        invoice: answer!,
+        wallet_transaction: null,
+      },
+    ];
+  }
+  if (change.credit.isZero()) return [];
+  return [
+    {
+      id: '(preview-credit)',
+      action: 'wallet_credit',
+      status: 'preview',
+      amount: decimalText(change.credit),
+      invoice: null,
+      wallet_transaction: null,
+    },
+  ];
+}
+
+/** The settlement that a change has. */
+export async function writtenInvoices(
+  db: Db,
+  scope: Scope,
+  { invoice, credited }: Pick<WrittenChange, 'invoice' | 'credited'>,
+): Promise<ChangedInvoice[]> {
+  if (invoice !== null) {
+    const [answer] = await settledAnswers(db, scope, [invoice], { customer: true });
+    return [
+      {
+        id: invoice.invoice.id,
+        action: 'created',
+        status: invoice.invoice.payment_status,
+        amount: invoice.invoice.amount_due,
+        invoice: answer!,
+        wallet_transaction: null,
+      },
+    ];
+  }
+  if (credited === null) return [];
+  const wallet_transaction = transactionAnswer(credited);
+  return [
+    {
+      id: credited.id,
+      action: 'wallet_credit',
+      status: 'issued',
+      amount: credited.amount,
+      invoice: null,
+      wallet_transaction,
+    },
+  ];
+}

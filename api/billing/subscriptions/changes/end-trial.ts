@@ -1,0 +1,140 @@
+import { invalidField, invalidOperation } from '../../../../domain/errors.ts';
+import { dueAt } from '../../../../domain/subscription/due.ts';
+import { isoTime } from '../../../../platform/clock.ts';
+import type {
+  ModifiedSubscription,
+  TrialEndParams,
+} from '../../../../schemas/subscription-modify.ts';
+import type { InvoiceLineRecord, InvoiceRecord } from '../../../../schemas/invoice.ts';
+import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
+import { runCommand } from '../../../conventions/command.ts';
+import { changed, type Caller } from '../../../conventions/record.ts';
+import type { BillingDeps } from '../../../deps.ts';
+import { computeInvoices, onlyComputed } from '../../computing/compute-invoices.ts';
+import { settledAnswers } from '../../invoices/answers.ts';
+import { findLatestInvoice, linesOfInvoices } from '../../records/invoice-repository.ts';
+import {
+  changeSubscription,
+  getSubscription,
+  lockSubscription,
+} from '../../records/subscription-repository.ts';
+import { planAdvance } from '../plan-advance.ts';
+import { caughtUp } from './catch-up.ts';
+import { NOTHING_CHANGED } from './changed-resources.ts';
+
+/** What the change of the trial would do: the dates, and the first paid invoice when the trial ends now. */
+export async function previewTrialEnd(
+  deps: BillingDeps,
+  caller: Caller,
+  subscription: SubscriptionRow,
+  params: TrialEndParams,
+): Promise<ModifiedSubscription> {
+  const at = isoTime(deps.clock.now());
+  const ended = withTrialEnd(subscription, params, at);
+  const advance = planAdvance(ended, at, deps.settings);
+  if (params.action === 'scheduled_date' || advance === null)
+    return await answerOf(deps, caller, ended, null);
+  if (advance.target === null) return await answerOf(deps, caller, advance.after('0'), null);
+  const options = { at, user_id: caller.user_id };
+  const { invoice, lines } = onlyComputed(
+    await computeInvoices(deps, deps.pool, caller.scope, [advance.target], options),
+  );
+  const next = advance.after(invoice.amount_due);
+  const shown = lines.length === 0 ? null : { invoice, lines, status: 'preview' };
+  return await answerOf(deps, caller, next, shown);
+}
+
+/**
+ * Moves the end of a running trial, or ends it now: then the step of the billing run that ends trials runs at
+ * once (billing 10.4, 19.1).
+ */
+export async function executeTrialEnd(
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+  params: TrialEndParams,
+): Promise<ModifiedSubscription> {
+  await runCommand<{ id: string }>(deps, 'subscription', async () => {
+    const known = await caughtUp(deps, caller, id);
+    return async (tx) => {
+      const subscription = await lockSubscription(tx, caller.scope, id);
+      if (subscription.version !== known.version) return null;
+      const at = isoTime(deps.clock.now());
+      const { trial_end, current_period_end, due_at } = withTrialEnd(subscription, params, at);
+      const dates = { trial_end, current_period_end, due_at };
+      await changeSubscription(tx, caller.scope, id, { ...dates, ...changed(deps, caller) });
+      return { id };
+    };
+  });
+  const before = await findLatestInvoice(deps.pool, caller.scope, id);
+  const subscription = await caughtUp(deps, caller, id);
+  const invoice = await findLatestInvoice(deps.pool, caller.scope, id);
+  if (invoice === null || invoice.id === before?.id)
+    return await answerOf(deps, caller, subscription, null);
+  const lines = await linesOfInvoices(deps.pool, caller.scope, [invoice.id]);
+  const status = invoice.payment_status;
+  const current = await getSubscription(deps.pool, caller.scope, id);
+  return await answerOf(deps, caller, current, { invoice, lines, status });
+}
+
+/** The subscription with the other end of its trial. Refuses one that is not in its trial. */
+function withTrialEnd(
+  subscription: SubscriptionRow,
+  { action, new_trial_end }: TrialEndParams,
+  at: string,
+): SubscriptionRow {
+  if (subscription.subscription_status !== 'trialing')
+    throw invalidOperation(
+      'Only a subscription in its trial has a trial to change.',
+      'subscription_status',
+    );
+  const path = 'trial_end_params.new_trial_end';
+  if (action === 'scheduled_date' && !new_trial_end)
+    throw invalidField(path, 'is required with scheduled_date');
+  const trial_end = action === 'immediate' ? at : new_trial_end!;
+  const { current_period_start, end_date } = subscription;
+  if (trial_end <= current_period_start)
+    throw invalidField(path, `must be after the start of the trial, ${current_period_start}`);
+  if (action === 'scheduled_date' && trial_end <= at)
+    throw invalidField(path, 'must be in the future; use immediate to end the trial now');
+  if (end_date !== null && trial_end > end_date)
+    throw invalidField(path, `must not be after the end of the subscription, ${end_date}`);
+  const next = { ...subscription, trial_end, current_period_end: trial_end };
+  return { ...next, due_at: dueAt(next) };
+}
+
+async function answerOf(
+  { pool }: Pick<BillingDeps, 'pool'>,
+  { scope }: Caller,
+  { id, subscription_status, trial_end, current_period_end }: SubscriptionRow,
+  shown: {
+    readonly invoice: InvoiceRecord;
+    readonly lines: readonly InvoiceLineRecord[];
+    readonly status: string;
+  } | null,
+): Promise<ModifiedSubscription> {
+  const [invoice] = shown === null ? [] : await settledAnswers(pool, scope, [shown], {});
+  return {
+    subscription: null,
+    changed_resources: {
+      ...NOTHING_CHANGED,
+      subscriptions: [
+        { id, action: 'updated', status: subscription_status, trial_end, current_period_end },
+      ],
+      invoices:
+        invoice === undefined
+          ? []
+          : [
+              {
+                id: invoice.id,
+                action: 'created',
+                status: shown!.status,
+                amount: invoice.amount_due,
+                invoice,
+                wallet_transaction: null,
+              },
+            ],
+    },
+    checkout_session: null,
+  };
+}

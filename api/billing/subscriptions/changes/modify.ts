@@ -1,0 +1,187 @@
+import { invalidField } from '../../../../domain/errors.ts';
+import { isoTime } from '../../../../platform/clock.ts';
+import { failpoint } from '../../../../platform/failpoint.ts';
+import type { Transaction } from '../../../../postgres/client.ts';
+import { writeOutboxEvents } from '../../../../postgres/tables/outbox.ts';
+import type {
+  ChangedResources,
+  ModifiedSubscription,
+  ModifySubscriptionBody,
+} from '../../../../schemas/subscription-modify.ts';
+import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
+import { runCommand } from '../../../conventions/command.ts';
+import { changed, type Caller } from '../../../conventions/record.ts';
+import type { BillingDeps } from '../../../deps.ts';
+import { subscriptionSnapshot } from '../../records/subscription-notification.ts';
+import {
+  changeSubscription,
+  getSubscription,
+  lockSubscription,
+} from '../../records/subscription-repository.ts';
+import { modifiedSubscription } from '../read-subscriptions.ts';
+import { caughtUp } from './catch-up.ts';
+import { changeCoupons } from './change-coupons.ts';
+import { quantitySwaps } from './change-quantity.ts';
+import { changeTaxes } from './change-taxes.ts';
+import {
+  changedLines,
+  NOTHING_CHANGED,
+  previewedInvoices,
+  writtenInvoices,
+} from './changed-resources.ts';
+import { isBilledNow, refuseUnchangeable, replaceLine } from './line-items.ts';
+import { settleChange, writeChange, type SettledChange } from './settle-change.ts';
+import { executeTrialEnd, previewTrialEnd } from './end-trial.ts';
+
+/** The changes that one transaction makes; the end of a trial also runs the billing step of it. */
+type Change = Exclude<ModifySubscriptionBody['type'], 'trial_end'>;
+
+/** What `modify/execute` would do with the same body (billing 14.1). Writes nothing. */
+export async function previewModification(
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+  body: ModifySubscriptionBody,
+): Promise<ModifiedSubscription> {
+  const subscription = await getSubscription(deps.pool, caller.scope, id);
+  if (body.type === 'trial_end')
+    return await previewTrialEnd(deps, caller, subscription, paramsOf(body.trial_end_params, body));
+  const { pool } = deps;
+  const changed_resources = await rolledBack(deps, async (tx) => {
+    const locked = await lockSubscription(tx, caller.scope, id);
+    return await apply(tx, deps, caller, locked, body, true);
+  });
+  return {
+    subscription: await modifiedSubscription(pool, caller.scope, id, embedAt(deps, body)),
+    changed_resources,
+    checkout_session: null,
+  };
+}
+
+/** Makes one change of a subscription, after everything that was due by now. */
+export async function executeModification(
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+  body: ModifySubscriptionBody,
+): Promise<ModifiedSubscription> {
+  if (body.type === 'trial_end')
+    return await executeTrialEnd(deps, caller, id, paramsOf(body.trial_end_params, body));
+  const changed_resources = await runCommand<ChangedResources>(deps, 'subscription', async () => {
+    const known = await caughtUp(deps, caller, id);
+    return async (tx) => {
+      const subscription = await lockSubscription(tx, caller.scope, id);
+      if (subscription.version !== known.version) return null;
+      const resources = await apply(tx, deps, caller, subscription, body, false);
+      const next = await changeSubscription(tx, caller.scope, id, changed(deps, caller));
+      await writeOutboxEvents(tx, [
+        {
+          scope: caller.scope,
+          event_type: 'subscription.updated',
+          payload: { subscription: subscriptionSnapshot(next, null) },
+        },
+      ]);
+      failpoint('api.modify_subscription.before_commit');
+      return resources;
+    };
+  });
+  return {
+    subscription: await modifiedSubscription(deps.pool, caller.scope, id, embedAt(deps, body)),
+    changed_resources,
+    checkout_session: null,
+  };
+}
+
+/** A change of coupons is answered without plan and customer, as recorded. */
+const embedAt = (deps: Pick<BillingDeps, 'clock'>, { type }: ModifySubscriptionBody) =>
+  type === 'coupon' ? null : isoTime(deps.clock.now());
+
+async function apply(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  subscription: SubscriptionRow,
+  body: ModifySubscriptionBody,
+  isPreview: boolean,
+): Promise<ChangedResources> {
+  refuseUnchangeable(subscription);
+  const at = isoTime(deps.clock.now());
+  const type = body.type as Change;
+  switch (type) {
+    case 'quantity_change': {
+      const params = paramsOf(body.quantity_change_params, body);
+      const swaps = await quantitySwaps(deps, tx, caller, subscription, params, at);
+      const billed = swaps.filter(({ effective_at }) => isBilledNow(subscription, effective_at));
+      const operation = {
+        subscription,
+        swaps: billed,
+        proration_behavior: 'create_prorations',
+      } as const;
+      const settled = await settleChange(deps, tx, caller, operation, at);
+      const openEnd = subscription.current_period_end;
+      const line_items = changedLines(swaps, { isPreview, openEnd });
+      if (isPreview) {
+        const invoices = await previewedInvoices(tx, caller.scope, settled);
+        return { ...NOTHING_CHANGED, line_items, invoices };
+      }
+      for (const { before, after } of swaps) await replaceLine(tx, deps, caller, before!, after!);
+      const invoices = await written(tx, deps, caller, subscription, settled, at);
+      return { ...NOTHING_CHANGED, line_items, invoices };
+    }
+    case 'coupon':
+      await changeCoupons(tx, deps, caller, subscription, paramsOf(body.coupon_params, body), at);
+      return NOTHING_CHANGED;
+    case 'tax':
+      await changeTaxes(tx, deps, caller, subscription, paramsOf(body.tax_params, body), at);
+      return NOTHING_CHANGED;
+    case 'addon':
+    case 'inheritance':
+    case 'grouped_invoicing':
+      throw invalidField('type', `${type} cannot be used in this version`);
+    default:
+      return type satisfies never;
+  }
+}
+
+async function written(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  subscription: SubscriptionRow,
+  settled: SettledChange,
+  at: string,
+) {
+  const of = { kind: 'quantity_change', subscription, at };
+  const done = await writeChange(tx, deps, caller, settled, of);
+  await writeOutboxEvents(tx, [...done.events]);
+  return await writtenInvoices(tx, caller.scope, done);
+}
+
+/** The parameters that the type takes. */
+function paramsOf<Params>(
+  params: Params | null | undefined,
+  { type }: ModifySubscriptionBody,
+): Params {
+  const field = type === 'quantity_change' ? 'quantity_change_params' : `${type}_params`;
+  if (params === null || params === undefined)
+    throw invalidField(field, `is required with type ${type}`);
+  return params;
+}
+
+/** Runs the change as an execution does, and undoes it: a preview can never differ from it. */
+export async function rolledBack<Result>(
+  { pool }: Pick<BillingDeps, 'pool'>,
+  work: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  const undo = new Error('a preview is undone');
+  let result: { readonly value: Result } | null = null;
+  await pool
+    .begin(async (tx) => {
+      result = { value: await work(tx) };
+      throw undo;
+    })
+    .catch((error: unknown) => {
+      if (error !== undo) throw error;
+    });
+  return result!.value;
+}
