@@ -36,6 +36,7 @@ import { planRoutes } from './catalog/plans/routes.ts';
 import { portalRoutes } from './billing/portal/routes.ts';
 import { priceUnitRoutes } from './catalog/price-units/routes.ts';
 import { priceRoutes } from './catalog/prices/routes.ts';
+import { phaseRoutes } from './billing/subscriptions/phase-routes.ts';
 import { subscriptionRoutes } from './billing/subscriptions/routes.ts';
 import { lineItemRoutes } from './billing/subscriptions/changes/line-item-routes.ts';
 import { modifyRoutes } from './billing/subscriptions/changes/modify-routes.ts';
@@ -83,6 +84,7 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...customerViewRoutes,
   ...portalRoutes,
   ...subscriptionRoutes,
+  ...phaseRoutes,
   ...priceSyncRoutes,
   ...lineItemRoutes,
   ...modifyRoutes,

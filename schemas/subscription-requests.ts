@@ -118,6 +118,34 @@ export const SubscriptionCouponRequest = z
   })
   .meta({ id: 'SubscriptionCouponRequest' });
 
+/** A phase: the plan's prices with its overrides, and its own lines, from start to end (billing 11). */
+export const SubscriptionPhaseRequest = z
+  .object({
+    start_date: time,
+    /** Required except for the last phase, whose end is the end of the subscription. */
+    end_date: time.nullish(),
+    line_items: z.array(LineItemRequest).max(200).nullish(),
+    override_line_items: z.array(OverrideLineItemRequest).max(200).nullish(),
+    /** Price id to the commitment of its line item. */
+    line_item_commitments: pairs(LineItemCommitment, 200, id).nullish(),
+    coupons: z.array(id).max(50).nullish(),
+    line_item_coupons: pairs(z.array(id).max(50), 200, id).nullish(),
+    subscription_coupons: z.array(SubscriptionCouponRequest).max(50).nullish(),
+    metadata: metadata.nullish(),
+  })
+  .meta({ id: 'SubscriptionPhaseRequest' });
+export type SubscriptionPhaseRequest = z.output<typeof SubscriptionPhaseRequest>;
+
+/** Only times that are not invoiced yet can move; the phase before or after moves along (billing 11). */
+export const UpdateSubscriptionPhaseBody = z
+  .object({
+    start_date: time.nullish(),
+    end_date: time.nullish(),
+    metadata: metadata.nullish(),
+  })
+  .meta({ id: 'UpdateSubscriptionPhase' });
+export type UpdateSubscriptionPhaseBody = z.output<typeof UpdateSubscriptionPhaseBody>;
+
 /** Trials and periods of up to 1200 years begin here and must end in a four-digit year. */
 const startDate = time.refine((value) => value < '3000', {
   message: 'must be before the year 3000',
@@ -181,7 +209,8 @@ export const CreateSubscriptionBody = z
     inheritance: notOffered('a hierarchy'),
     parent_subscription_id: notOffered('a hierarchy'),
     override_entitlements: notOffered('an entitlement'),
-    phases: notOffered('a phase'),
+    /** One after the other, without a gap, from the start of the subscription to its end. */
+    phases: z.array(SubscriptionPhaseRequest).max(100).nullish(),
     /** Replaces the taxes of the customer and the tenant. */
     tax_rate_overrides: z.array(TaxRateOverride).max(50).nullish(),
     checkout: notOffered('a checkout'),

@@ -15,6 +15,7 @@ import {
   textOrEmpty,
 } from './primitives.ts';
 import { searchSchemas } from './search.ts';
+import { SubscriptionPhase } from './subscription-phase.ts';
 import {
   BILLING_CYCLES,
   COLLECTION_METHODS,
@@ -147,7 +148,8 @@ export const subscriptionAnswerFields = {
   line_items: z.array(SubscriptionLineItem).nullable(),
   plan: Plan.nullable(),
   customer: Customer.nullable(),
-  phases: none,
+  /** In order of time. */
+  phases: z.array(SubscriptionPhase),
   pauses: none,
   coupon_associations: z.array(CouponAssociation),
   credit_grants: z.array(CreditGrant),

@@ -111,6 +111,13 @@ export async function createWorld(api: TestApi): Promise<World> {
     subscription_id: subscription.id,
     start_date: '2026-11-01T00:00:00Z',
   })}`;
+  const phase = { id: api.deps.ids.next('phase') };
+  await api.pool`insert into subscription_phases ${api.pool({
+    ...phase,
+    ...api.scope,
+    subscription_id: subscription.id,
+    start_date: '2026-11-01T00:00:00Z',
+  })}`;
   const connection = await make('/connections', { name: 'Cards', provider_type: 'stripe' });
   const link = {
     entity_type: 'customer',
@@ -206,6 +213,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/users/me/sessions/{id}': 'none',
       '/portal/sessions/{id}': portalSession.id,
       '/subscriptions/{id}': subscription.id,
+      '/subscriptions/{id}/phases/{phase_id}': phase.id,
       '/invoices/{id}': invoice.id,
       '/invoices/{id}/lines/{line_id}': invoice.line_items[0]!.id,
       '/payments/{id}': payment.id,
@@ -243,6 +251,8 @@ export async function createWorld(api: TestApi): Promise<World> {
       'POST /meters/{id}/test': { event: { event_name: 'call', external_customer_id: 'acme' } },
       'POST /environments/{id}/clone': { name: 'Copy', type: 'development' },
       'POST /subscriptions/{id}/cancel': { cancellation_type: 'immediate' },
+      'POST /subscriptions/{id}/activate': { start_date: '2026-11-01T00:00:00Z' },
+      'POST /subscriptions/{id}/phases': { start_date: '2027-11-01T00:00:00Z' },
       'POST /wallets/{id}/top-up': {
         credits_to_add: '1',
         transaction_reason: 'FREE_CREDIT_GRANT',

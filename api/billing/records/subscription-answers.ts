@@ -12,6 +12,7 @@ import { groupBy } from '../../conventions/group-by.ts';
 import { findPlanRows } from '../../catalog/offers/plan-rows.ts';
 import { planAnswers } from '../../catalog/plans/repository.ts';
 import { findPrices, priceAnswers } from '../../catalog/prices/repository.ts';
+import { findPhasesOf } from './phase-repository.ts';
 import { lineItemsOf } from './subscription-repository.ts';
 
 export interface SubscriptionEmbeds {
@@ -32,7 +33,7 @@ export async function subscriptionAnswers(
 ): Promise<EmbeddedSubscription[]> {
   const ids = (wanted: boolean, idOf: (row: SubscriptionRow) => string): string[] =>
     wanted ? [...new Set(rows.map(idOf))] : [];
-  const [lineItems, customers, plans, associations, grants] = await Promise.all([
+  const [lineItems, customers, plans, associations, grants, phases] = await Promise.all([
     embed.line_items === true
       ? lineItemAnswers(
           db,
@@ -67,7 +68,13 @@ export async function subscriptionAnswers(
       'subscription_id',
       ids(true, ({ id }) => id),
     ),
+    findPhasesOf(
+      db,
+      scope,
+      ids(true, ({ id }) => id),
+    ),
   ]);
+  const phasesBySubscription = groupBy(phases, ({ subscription_id }) => subscription_id);
   const grantsBySubscription = groupBy(grants, ({ subscription_id }) => subscription_id!);
   const couponsBySubscription = groupBy(associations, ({ subscription_id }) => subscription_id);
   const linesBySubscription = groupBy(lineItems ?? [], (line) => line.subscription_id);
@@ -75,6 +82,7 @@ export async function subscriptionAnswers(
     ...shown(row),
     coupon_associations: couponsBySubscription.get(row.id) ?? [],
     credit_grants: grantsBySubscription.get(row.id) ?? [],
+    phases: phasesBySubscription.get(row.id) ?? [],
     line_items: lineItems === null ? null : (linesBySubscription.get(row.id) ?? []),
     customer: customers.find(({ id }) => id === row.customer_id) ?? null,
     plan: plans.find(({ id }) => id === row.plan_id) ?? null,
@@ -95,7 +103,6 @@ function shown(row: SubscriptionRow) {
     ...fields,
     timezone: row.customer_timezone,
     synced_price_sequence: Number(synced_price_sequence),
-    phases: [],
     pauses: [],
     entitlements: null,
     auto_invoice_threshold: null,

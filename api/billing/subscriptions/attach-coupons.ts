@@ -2,10 +2,12 @@ import { invalidField, notFound } from '../../../domain/errors.ts';
 import { associationWindow } from '../../../domain/invoicing/coupon-association.ts';
 import { redeem } from '../../../domain/invoicing/coupon-gate.ts';
 import { scheduleAfterTrial } from '../../../domain/subscription/schedule.ts';
+import { earlierOf, laterOf } from '../../../domain/time/instant.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import type { Coupon, CouponAssociation } from '../../../schemas/coupon.ts';
 import type { CreateSubscriptionBody } from '../../../schemas/subscription-requests.ts';
+import type { SubscriptionPhase } from '../../../schemas/subscription-phase.ts';
 import {
   getCouponByCode,
   insertCouponAssociation,
@@ -26,6 +28,21 @@ interface Wanted {
   readonly price_id: string | null;
   readonly start_date: string | null;
   readonly end_date: string | null;
+  /** The phase in which the coupon applies; null means the whole subscription. */
+  readonly phase: SubscriptionPhase | null;
+}
+
+/** The part of a request that names coupons: the subscription's, or that of one of its phases. */
+type CouponsRequest = Pick<
+  CreateSubscriptionBody,
+  'coupons' | 'line_item_coupons' | 'subscription_coupons'
+>;
+
+/** Coupons of a phase, with its place in the request and a dot behind. */
+export interface PhaseOfCoupons {
+  readonly phase: SubscriptionPhase;
+  readonly request: CouponsRequest;
+  readonly within: string;
 }
 
 /**
@@ -39,9 +56,11 @@ export async function newAssociations(
   caller: Caller,
   draft: NewSubscription,
   lines: readonly BilledLine[],
-  body: CreateSubscriptionBody,
+  body: CouponsRequest,
+  phases: readonly PhaseOfCoupons[] = [],
 ): Promise<CouponAssociation[]> {
-  const wanted = await wantedCoupons(tx, caller, body);
+  const wanted = await wantedCoupons(tx, caller, { phase: null, request: body, within: '' });
+  for (const phase of phases) wanted.push(...(await wantedCoupons(tx, caller, phase)));
   if (wanted.length === 0) return [];
   const ids = [...new Set(wanted.map(({ coupon_id }) => coupon_id))];
   const coupons = new Map(
@@ -52,9 +71,11 @@ export async function newAssociations(
   return wanted.map((request) => {
     const coupon = coupons.get(request.coupon_id);
     if (coupon === undefined) throw notFound('Coupon', request.coupon_id);
+    const { phase } = request;
+    const own = phase === null ? lines : lines.filter((known) => isOf(known, phase));
     const line =
-      request.price_id === null ? null : lineOfPrice(lines, request.price_id, request.path);
-    const target = `${coupon.id} ${line?.id ?? ''}`;
+      request.price_id === null ? null : lineOfPrice(own, request.price_id, request.path);
+    const target = `${coupon.id} ${line?.id ?? ''} ${phase?.id ?? ''}`;
     if (taken.has(target)) throw invalidField(request.path, 'the coupon is attached there already');
     taken.add(target);
     const total_redemptions = redeem(coupon, at, draft.currency, request.path);
@@ -66,12 +87,15 @@ export async function newAssociations(
       coupon: redeemed,
       subscription_id: draft.id,
       subscription_line_item_id: line?.id ?? null,
-      subscription_phase_id: null,
+      subscription_phase_id: phase?.id ?? null,
       ...windowOf(coupon, draft, request),
       metadata: {},
     };
   });
 }
+
+const isOf = (line: BilledLine, phase: SubscriptionPhase): boolean =>
+  line.subscription_phase_id === phase.id;
 
 /** Writes associations and their redemptions. The caller holds the coupons' locks and has written the subscription. */
 export async function writeAssociations(
@@ -92,42 +116,55 @@ export async function writeAssociations(
 async function wantedCoupons(
   tx: Transaction,
   { scope }: Caller,
-  body: CreateSubscriptionBody,
+  {
+    phase,
+    request,
+    within,
+  }: Omit<PhaseOfCoupons, 'phase'> & { readonly phase: SubscriptionPhase | null },
 ): Promise<Wanted[]> {
-  const forever = { start_date: null, end_date: null };
-  const named = (body.coupons ?? []).map((coupon_id, index) => ({
+  const always = { start_date: null, end_date: null, phase };
+  const named = (request.coupons ?? []).map((coupon_id, index) => ({
     coupon_id,
-    path: `coupons[${index}]`,
+    path: `${within}coupons[${index}]`,
     price_id: null,
-    ...forever,
+    ...always,
   }));
-  const ofLines = Object.entries(body.line_item_coupons ?? {}).flatMap(([price_id, ids]) =>
+  const ofLines = Object.entries(request.line_item_coupons ?? {}).flatMap(([price_id, ids]) =>
     ids.map((coupon_id, index) => ({
       coupon_id,
-      path: `line_item_coupons.${price_id}[${index}]`,
+      path: `${within}line_item_coupons.${price_id}[${index}]`,
       price_id,
-      ...forever,
+      ...always,
     })),
   );
   const byCode: Wanted[] = [];
-  for (const [index, request] of (body.subscription_coupons ?? []).entries()) {
-    const { id } = await getCouponByCode(tx, scope, request.coupon_code);
+  for (const [index, coupon] of (request.subscription_coupons ?? []).entries()) {
+    const { id } = await getCouponByCode(tx, scope, coupon.coupon_code);
     byCode.push({
       coupon_id: id,
-      path: `subscription_coupons[${index}]`,
-      price_id: request.price_id ?? null,
-      start_date: request.start_date ?? null,
-      end_date: request.end_date ?? null,
+      path: `${within}subscription_coupons[${index}]`,
+      price_id: coupon.price_id ?? null,
+      start_date: coupon.start_date ?? null,
+      end_date: coupon.end_date ?? null,
+      phase,
     });
   }
   return [...named, ...ofLines, ...byCode];
 }
 
-function windowOf(coupon: Coupon, draft: NewSubscription, { start_date, end_date, path }: Wanted) {
-  const start = start_date ?? draft.start_date;
+/** The time in which the coupon applies: within that of its phase, if it has one (billing 11). */
+function windowOf(coupon: Coupon, draft: NewSubscription, request: Wanted) {
+  const { end_date, phase, path } = request;
+  const start = laterOf(request.start_date ?? draft.start_date, phase?.start_date ?? null);
   if (end_date !== null && end_date <= start)
     throw invalidField(`${path}.end_date`, 'must be after the start');
   // A trial is never billed: it uses up none of the periods of a repeated coupon.
   const paid = draft.trial_end === null ? draft : scheduleAfterTrial(draft, draft.trial_end);
-  return associationWindow(coupon, paid, start, end_date);
+  const window = associationWindow(coupon, paid, start, end_date);
+  const last = phase?.end_date ?? null;
+  if (last === null) return window;
+  return {
+    ...window,
+    end_date: window.end_date === null ? last : earlierOf(last, window.end_date),
+  };
 }

@@ -19,7 +19,9 @@ import { newRecord, type Caller } from '../../conventions/record.ts';
 import { newAssociations, writeAssociations } from './attach-coupons.ts';
 import { applyGrants } from '../grants/apply-grants.ts';
 import { newCreditGrants } from './credit-grants.ts';
-import { newLineItems, selectedPrices } from './line-items.ts';
+import { newLineItems, newPhaseLines, selectedPrices } from './line-items.ts';
+import { newPhases } from './new-phases.ts';
+import { insertPhases, phaseEvent } from '../records/phase-repository.ts';
 import { subscriptionSnapshot } from '../records/subscription-notification.ts';
 import { opened, openingInvoice, writeOpening } from './opening-invoice.ts';
 import {
@@ -73,21 +75,19 @@ export async function createSubscription(
     ...NOTHING_YET,
     due_at: null,
   };
-  const lines = await newLineItems(
-    tx,
-    deps,
-    caller,
-    {
-      subscription_id: draft.id,
-      customer_id: customer.id,
-      plan,
-      selection,
-      paid_from: trial?.end ?? terms.start_date,
-    },
-    selected,
-    body,
-  );
-  const coupons = await newAssociations(tx, deps, caller, draft, lines, body);
+  const owner = {
+    subscription_id: draft.id,
+    customer_id: customer.id,
+    plan,
+    selection,
+    paid_from: trial?.end ?? terms.start_date,
+  };
+  const phases = await newPhases(tx, deps, caller, owner, body.phases ?? [], at);
+  const lines =
+    phases.length === 0
+      ? await newLineItems(tx, deps, caller, owner, selected, body)
+      : await newPhaseLines(tx, deps, caller, owner, phases, body);
+  const coupons = await newAssociations(tx, deps, caller, draft, lines, body, phases);
   const grants = await newCreditGrants(tx, deps, caller, draft, body);
   const taxes = await newTaxOverrides(tx, deps, caller, draft, customer, body);
   const opening = await openingInvoice(tx, deps, caller, {
@@ -100,6 +100,10 @@ export async function createSubscription(
     ...draft,
     ...opened('create', draft, opening, at),
   });
+  await insertPhases(
+    tx,
+    phases.map(({ phase }) => phase),
+  );
   await insertLineItems(tx, lines.map(lineItemRow));
   await writeAssociations(tx, deps, caller, coupons);
   await insertCreditGrants(tx, grants);
@@ -114,6 +118,7 @@ export async function createSubscription(
           : 'subscription.created',
       payload: { subscription: subscriptionSnapshot(subscription, customer) },
     },
+    ...phases.map(({ phase }) => phaseEvent('subscription.phase.created', caller.scope, phase)),
     ...(await writeOpening(tx, caller.scope, subscription, opening)),
   ]);
   failpoint('api.create_subscription.before_commit');

@@ -33,16 +33,25 @@ export const NO_COMMITMENT: CommitmentColumns = {
   commitment_windowed: false,
 };
 
+type CommittingBody = Pick<CreateSubscriptionBody, 'line_items' | 'line_item_commitments'>;
+
 /** The commitments of a request in the field names of a line item, each with its path. */
 export function requestedCommitments(
-  body: CreateSubscriptionBody,
+  body: CommittingBody & Pick<CreateSubscriptionBody, 'phases'>,
 ): { readonly path: string; readonly commitment: CommitmentFields }[] {
-  const ofLines = (body.line_items ?? []).map((commitment, index) => ({
-    path: `line_items[${index}]`,
+  const ofPhases = (body.phases ?? []).flatMap((phase, index) =>
+    commitmentsIn(phase, `phases[${index}].`),
+  );
+  return [...commitmentsIn(body, ''), ...ofPhases];
+}
+
+function commitmentsIn({ line_items, line_item_commitments }: CommittingBody, within: string) {
+  const ofLines = (line_items ?? []).map((commitment, index) => ({
+    path: `${within}line_items[${index}]`,
     commitment,
   }));
-  const ofPrices = Object.entries(body.line_item_commitments ?? {}).map(([price_id, config]) => ({
-    path: `line_item_commitments.${price_id}`,
+  const ofPrices = Object.entries(line_item_commitments ?? {}).map(([price_id, config]) => ({
+    path: `${within}line_item_commitments.${price_id}`,
     commitment: fieldsOf(config),
   }));
   return [...ofLines, ...ofPrices];
@@ -69,7 +78,7 @@ export function refuseCommitmentContradictions(body: CreateSubscriptionBody): vo
 
 /** `line_item_commitments` has other names for three fields of a line item; its refusals use them. */
 function inRequestNames<Value>(path: string, work: () => Value): Value {
-  if (!path.startsWith('line_item_commitments')) return work();
+  if (!path.includes('line_item_commitments.')) return work();
   try {
     return work();
   } catch (error) {
@@ -118,17 +127,26 @@ export function subscriptionCommitment(body: CreateSubscriptionBody) {
 /** The lines with the commitments that `line_item_commitments` sets by price (billing 6.2). */
 export function withCommitments(
   lines: readonly BilledLine[],
-  body: CreateSubscriptionBody,
-  meters: Buckets,
+  commitments: CreateSubscriptionBody['line_item_commitments'],
+  {
+    meters,
+    subscription,
+    within = '',
+  }: {
+    readonly meters: Buckets;
+    readonly subscription: SubscriptionCommitting;
+    /** The place of the commitments in the request, with a dot behind. */
+    readonly within?: string;
+  },
 ): BilledLine[] {
   const found = new Map<BilledLine, CommitmentColumns>();
-  for (const [price_id, config] of Object.entries(body.line_item_commitments ?? {})) {
-    const path = `line_item_commitments.${price_id}`;
+  for (const [price_id, config] of Object.entries(commitments ?? {})) {
+    const path = `${within}line_item_commitments.${price_id}`;
     const line = lineOfPrice(lines, price_id, path);
     if (found.has(line) || commitmentTerms(line) !== null)
       throw invalidField(path, 'the line item of the price has a commitment already');
     const columns = inRequestNames(path, () =>
-      commitmentColumns(fieldsOf(config), committedLine(line.price, meters, body), path),
+      commitmentColumns(fieldsOf(config), committedLine(line.price, meters, subscription), path),
     );
     found.set(line, columns);
   }
@@ -144,13 +162,18 @@ export interface CommittedLine {
   readonly subscription_committed: boolean;
 }
 
+/** A subscription, as far as a commitment of its own excludes those of its lines. */
+export interface SubscriptionCommitting {
+  readonly commitment_amount?: string | null;
+}
+
 /** The bucket of each meter, by id. */
 export type Buckets = ReadonlyMap<string, string | null>;
 
 export const committedLine = (
   price: PriceRow,
   meters: Buckets,
-  subscription: { readonly commitment_amount?: string | null },
+  subscription: SubscriptionCommitting,
 ): CommittedLine => ({
   type: price.type,
   windowed: (price.bucket_size ?? meters.get(price.meter_id ?? '') ?? null) !== null,

@@ -9,6 +9,7 @@ import {
   selectPlanPrices,
   type PriceSelection,
 } from '../../../domain/subscription/select-prices.ts';
+import type { PhaseWindow } from '../../../domain/subscription/phases.ts';
 import { earlierOf, laterOf } from '../../../domain/time/instant.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import type {
@@ -39,7 +40,9 @@ import {
   NO_COMMITMENT,
   withCommitments,
   type Buckets,
+  type SubscriptionCommitting,
 } from './line-commitments.ts';
+import { lineOfPrice } from './line-of-price.ts';
 
 /** The context of a new subscription's line items. */
 export interface LineItemOwner {
@@ -52,7 +55,15 @@ export interface LineItemOwner {
    * time.
    */
   readonly paid_from: string;
+  /** The phase whose lines they are; absent or null: of the whole subscription. */
+  readonly subscription_phase_id?: string | null;
 }
+
+/** A part of a request that makes line items: the subscription's, or that of one of its phases. */
+type LinesRequest = Pick<
+  CreateSubscriptionBody,
+  'line_items' | 'override_line_items' | 'line_item_commitments'
+>;
 
 /**
  * The line items of a new subscription: the selected prices of the plan, with other terms where overridden,
@@ -65,24 +76,133 @@ export async function newLineItems(
   caller: Caller,
   owner: LineItemOwner,
   selected: readonly PriceRow[],
-  body: CreateSubscriptionBody,
+  body: LinesRequest & SubscriptionCommitting,
+): Promise<BilledLine[]> {
+  const lines = await requestedLines(tx, deps, caller, owner, selected, { body, within: '' });
+  const meters = await bucketsOf(tx, caller, lines);
+  const commitments = body.line_item_commitments;
+  return await checkedLines(
+    tx,
+    caller,
+    withCommitments(lines, commitments, { meters, subscription: body }),
+  );
+}
+
+/** A new phase and the prices of the plan that it takes. */
+export interface PhaseOfLines extends PhaseWindow {
+  readonly id: string;
+  readonly request: LinesRequest;
+  /** Its place in the request, with a dot behind. */
+  readonly within: string;
+  readonly selected: readonly PriceRow[];
+}
+
+/**
+ * The line items of phases, each in the time of its phase (billing 11). Overrides and commitments of the
+ * subscription hold in every phase that has none of its own for the price; lines of the subscription are in
+ * no phase. A one-time price of the plan is in the first phase, and in another one only if overridden there.
+ */
+export async function newPhaseLines(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  owner: LineItemOwner,
+  phases: readonly PhaseOfLines[],
+  body: LinesRequest & SubscriptionCommitting,
+): Promise<BilledLine[]> {
+  const all: BilledLine[] = [];
+  assertSelected(
+    body.override_line_items ?? [],
+    phases.flatMap(({ selected }) => selected),
+    '',
+  );
+  for (const [index, phase] of phases.entries()) {
+    const { request, within, start_date: start, end_date: end } = phase;
+    const own = request.override_line_items ?? [];
+    assertSelected(own, phase.selected, within);
+    const inPhase: LineItemOwner = {
+      ...owner,
+      subscription_phase_id: phase.id,
+      selection: { ...owner.selection, start, end },
+      paid_from: laterOf(start, owner.paid_from),
+    };
+    const selected = phase.selected.filter(
+      (price) =>
+        index === 0 ||
+        price.billing_period !== 'ONETIME' ||
+        own.some(({ price_id }) => price_id === price.id),
+    );
+    const inherited = (body.override_line_items ?? []).filter(
+      ({ price_id }) => !own.some((override) => override.price_id === price_id),
+    );
+    const lines = await requestedLines(tx, deps, caller, inPhase, selected, {
+      body: request,
+      within,
+      inherited,
+    });
+    const isHere = (priceId: string) =>
+      lines.some(({ price }) => price.id === priceId || price.parent_price_id === priceId);
+    const common = Object.entries(body.line_item_commitments ?? {}).filter(
+      ([priceId]) => isHere(priceId) && request.line_item_commitments?.[priceId] === undefined,
+    );
+    const context = { meters: await bucketsOf(tx, caller, lines), subscription: body };
+    const committed = withCommitments(lines, request.line_item_commitments, { ...context, within });
+    all.push(...withCommitments(committed, Object.fromEntries(common), context));
+  }
+  for (const [index, request] of (body.line_items ?? []).entries())
+    all.push(await ownLineItem(tx, deps, caller, owner, request, `line_items[${index}]`));
+  for (const priceId of Object.keys(body.line_item_commitments ?? {}))
+    if (!all.some(({ price }) => price.id === priceId || price.parent_price_id === priceId))
+      lineOfPrice(all, priceId, `line_item_commitments.${priceId}`);
+  return await checkedLines(tx, caller, all);
+}
+
+async function checkedLines(
+  tx: Transaction,
+  caller: Caller,
+  lines: readonly BilledLine[],
+): Promise<BilledLine[]> {
+  const usage = lines.filter(({ meter_id }) => meter_id !== null);
+  refuseUsageRatedTwice(usage.map(selectorOf));
+  return await withMeterNames(tx, caller, lines);
+}
+
+/** The plan's prices with their overrides, then the own ones of the request. */
+async function requestedLines(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  owner: LineItemOwner,
+  selected: readonly PriceRow[],
+  {
+    body,
+    within,
+    inherited = [],
+  }: {
+    readonly body: LinesRequest;
+    readonly within: string;
+    /** Overrides of the subscription that hold in its phase. */
+    readonly inherited?: readonly OverrideLineItemRequest[];
+  },
 ): Promise<BilledLine[]> {
   const overrides = body.override_line_items ?? [];
-  assertSelected(overrides, selected);
+  assertSelected(overrides, selected, within);
 
   const lines: BilledLine[] = [];
   for (const planPrice of selected) {
-    const index = overrides.findIndex(({ price_id }) => price_id === planPrice.id);
-    const override = overrides[index];
+    const isOf = ({ price_id }: OverrideLineItemRequest) => price_id === planPrice.id;
+    const index = overrides.findIndex(isOf);
+    const override = overrides[index] ?? inherited.find(isOf);
+    const place = `${within}override_line_items[${index}]`;
     const price =
       override === undefined
         ? planPrice
         : await overriddenPrice(tx, deps, caller, owner, planPrice, override).catch(
             (error: unknown) => {
-              throw below(error, `override_line_items[${index}]`);
+              throw below(error, place);
             },
           );
-    const path = override === undefined ? 'quantity' : `override_line_items[${index}].quantity`;
+    const path = override === undefined ? 'quantity' : `${place}.quantity`;
     const draft = {
       quantity: override?.quantity,
       entity: { type: 'plan', id: owner.plan.id },
@@ -90,12 +210,10 @@ export async function newLineItems(
     lines.push(lineItem(deps, caller, owner, price, { ...draft, path }));
   }
   for (const [index, request] of (body.line_items ?? []).entries())
-    lines.push(await ownLineItem(tx, deps, caller, owner, request, `line_items[${index}]`));
-
-  const usage = lines.filter(({ meter_id }) => meter_id !== null);
-  refuseUsageRatedTwice(usage.map(selectorOf));
-  const named = await withMeterNames(tx, caller, lines);
-  return withCommitments(named, body, await bucketsOf(tx, caller, lines));
+    lines.push(
+      await ownLineItem(tx, deps, caller, owner, request, `${within}line_items[${index}]`),
+    );
+  return lines;
 }
 
 /** The plan's prices that a new subscription takes: fixed prices before usage prices, each oldest first. */
@@ -120,11 +238,12 @@ export async function selectedPrices(
 function assertSelected(
   overrides: readonly OverrideLineItemRequest[],
   selected: readonly PriceRow[],
+  within: string,
 ): void {
   overrides.forEach(({ price_id }, index) => {
     if (!selected.some(({ id }) => id === price_id))
       throw invalidField(
-        `override_line_items[${index}].price_id`,
+        `${within}override_line_items[${index}].price_id`,
         `${price_id} is not a price that the subscription takes from the plan`,
       );
   });
@@ -295,7 +414,7 @@ export function lineItem(
     ...newRecord(deps, caller, 'subs_line'),
     subscription_id: owner.subscription_id,
     customer_id: owner.customer_id,
-    subscription_phase_id: null,
+    subscription_phase_id: owner.subscription_phase_id ?? null,
     addon_association_id: null,
     entity_type: draft.entity.type,
     entity_id: draft.entity.id,

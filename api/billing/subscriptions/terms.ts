@@ -2,6 +2,7 @@ import { invalidField } from '../../../domain/errors.ts';
 import { validateCollection } from '../../../domain/subscription/activation.ts';
 import { paymentTermDays } from '../../../domain/invoicing/due-date.ts';
 import { validateAnchor, validateDates } from '../../../domain/subscription/create-rules.ts';
+import { validatePhases } from '../../../domain/subscription/phases.ts';
 import { billingAnchor } from '../../../domain/time/billing-anchor.ts';
 import type { BillingSchedule } from '../../../domain/time/billing-periods.ts';
 import type { CreateSubscriptionBody } from '../../../schemas/subscription-requests.ts';
@@ -25,11 +26,14 @@ export function subscriptionTerms(
 }
 
 function schedule(body: CreateSubscriptionBody, timezone: string, now: string): BillingSchedule {
-  const start_date = body.start_date ?? now;
-  validateDates(start_date, body.end_date ?? null);
+  const phases = body.phases ?? [];
+  const start_date = body.start_date ?? phases[0]?.start_date ?? now;
+  const end_date = body.end_date ?? phases.at(-1)?.end_date ?? null;
+  validatePhases(phases, { start_date, end_date: body.end_date ?? null });
+  validateDates(start_date, end_date);
   const rhythm = {
     start_date,
-    end_date: body.end_date ?? null,
+    end_date,
     billing_cycle: body.billing_cycle ?? 'anniversary',
     billing_period: body.billing_period,
     billing_period_count: body.billing_period_count ?? 1,
@@ -55,6 +59,13 @@ export function refuseContradictions(body: CreateSubscriptionBody): void {
     payment_behavior: body.payment_behavior ?? 'default_active',
   });
   refuseCommitmentContradictions(body);
+  if (body.subscription_status === 'draft' && body.phases?.length)
+    throw invalidField('phases', 'cannot be given to a draft');
+  for (const [index, phase] of (body.phases ?? []).entries())
+    refuseTwice(
+      (phase.override_line_items ?? []).map(({ price_id }) => price_id),
+      (override) => `phases[${index}].override_line_items[${override}].price_id`,
+    );
   refuseTwice(
     (body.override_line_items ?? []).map(({ price_id }) => price_id),
     (index) => `override_line_items[${index}].price_id`,

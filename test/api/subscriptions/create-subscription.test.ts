@@ -517,7 +517,6 @@ describe('400', () => {
     ${'a commitment'}              | ${{ commitment_amount: '10', commitment_duration: 'DAILY' }}                   | ${'commitment_duration'}
     ${'a factor'}                  | ${{ overage_factor: '1.5' }}                                                   | ${'overage_factor'}
     ${'addons'}                    | ${{ addons: [{ addon_id: 'addon_0' }] }}                                       | ${'addons'}
-    ${'phases'}                    | ${{ phases: [{ start_date: START }] }}                                         | ${'phases'}
     ${'grants'}                    | ${{ credit_grants: {} }}                                                       | ${'credit_grants'}
     ${'a hierarchy'}               | ${{ inheritance: { parent_subscription_id: 'subs_0' } }}                       | ${'inheritance'}
     ${'a tax without a currency'}  | ${{ tax_rate_overrides: [{ tax_rate_code: 'x' }] }}                            | ${'tax_rate_overrides[0].currency'}

@@ -1,0 +1,42 @@
+import type { Transaction } from '../../../postgres/client.ts';
+import type { SubscriptionPhase } from '../../../schemas/subscription-phase.ts';
+import type { SubscriptionPhaseRequest } from '../../../schemas/subscription-requests.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { newRecord, type Caller } from '../../conventions/record.ts';
+import type { PhaseOfCoupons } from './attach-coupons.ts';
+import { selectedPrices, type LineItemOwner, type PhaseOfLines } from './line-items.ts';
+
+/** A phase that is not stored yet, with what its line items and coupons are made of. */
+export type NewPhase = PhaseOfLines & PhaseOfCoupons & { readonly phase: SubscriptionPhase };
+
+/**
+ * The phases of a request, each with the prices that the plan sells in its time. The caller has checked that
+ * they are contiguous. Nothing is written. `placeOf` names a phase in the request.
+ */
+export async function newPhases(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  owner: LineItemOwner,
+  requests: readonly SubscriptionPhaseRequest[],
+  at: string,
+  placeOf: (index: number) => string = (index) => `phases[${index}].`,
+): Promise<NewPhase[]> {
+  const phases: NewPhase[] = [];
+  for (const [index, request] of requests.entries()) {
+    const start_date = request.start_date;
+    const end_date = request.end_date ?? owner.selection.end;
+    const selection = { ...owner.selection, start: start_date, end: end_date };
+    const { selected } = await selectedPrices(tx, caller, owner.plan.id, selection, at);
+    const phase: SubscriptionPhase = {
+      ...newRecord(deps, caller, 'phase'),
+      subscription_id: owner.subscription_id,
+      start_date,
+      end_date: request.end_date ?? null,
+      metadata: request.metadata ?? {},
+    };
+    const within = placeOf(index);
+    phases.push({ id: phase.id, phase, request, within, selected, start_date, end_date });
+  }
+  return phases;
+}
