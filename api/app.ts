@@ -17,6 +17,7 @@ import type { ApiDeps, BillingDeps } from './deps.ts';
 import { headsToRead } from '../domain/metering/log-heads.ts';
 import { isUsageUnderRepair } from '../postgres/tables/stream-replays.ts';
 import { readEnds } from '../postgres/tables/stream-epoch-ends.ts';
+import { readLogHeads } from './read-log-heads.ts';
 import { readStreamLag } from '../postgres/tables/stream-lag.ts';
 import { EXAMPLES } from './conventions/examples.ts';
 import { API_ROUTES } from './routes.ts';
@@ -37,6 +38,8 @@ export interface ApiOptions {
   readonly openEventLog: () => Promise<EventLog>;
   /** Prints documents; the API closes it. */
   readonly pdf?: PdfRenderer;
+  /** Replaces the heads of the event log, for tests without one. */
+  readonly readLogHeads?: ApiDeps['readLogHeads'];
   readonly callerLimit?: CallerLimit | null;
   /**
    * Base URL at which browsers reach the product. Used in links and in the settings of identity providers.
@@ -114,6 +117,9 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
       supportChatSecret: options.supportChatSecret ?? null,
       logCorrections: appendCorrections,
       isUsageUnderRepair: () => isUsageUnderRepair(pool),
+      readLogHeads:
+        options.readLogHeads ??
+        (async () => readLogHeads(pool, await options.openEventLog(), STREAM_GROUP)),
       streamLag: async () => {
         const eventLog = await options.openEventLog();
         const [heads, noted] = await Promise.all([

@@ -1,4 +1,5 @@
 import type { EventReader } from '../clickhouse/reading/event-reader.ts';
+import type { WatermarkVector } from '../domain/metering/position.ts';
 import type { UsageReader } from '../domain/metering/usage.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { PortalSessions } from '../platform/identity/portal-sessions.ts';
@@ -49,6 +50,8 @@ export interface ApiDeps extends BillingDeps {
   readonly supportChatSecret: string | null;
   readonly pdf: PdfRenderer;
   readonly eventReader: EventReader;
+  /** Current heads of the event log: every accepted event lies below them. Rejects while it is unreachable. */
+  readLogHeads(): Promise<WatermarkVector>;
   /** How far the stream is behind the log. Rejects while the log is unreachable. */
   streamLag(): Promise<readonly PartitionLag[]>;
   /** Whether events are being replayed into the usage store: its answers may be partial. */

@@ -1,5 +1,6 @@
 import type { LogCorrectionsDeps } from '../api/usage/corrections/log-corrections.ts';
 import type { BillingDeps } from '../api/deps.ts';
+import { readLogHeads } from '../api/read-log-heads.ts';
 import type { EventLog } from '../platform/event-log/event-log.ts';
 import { applyCreditGrants } from './apply-credit-grants.ts';
 import { cancelUnpaidSubscriptions } from './cancel-unpaid-subscriptions.ts';
@@ -16,7 +17,6 @@ import { importEvents, type ImportEventsDeps } from './import-events.ts';
 import type { Job } from './job.ts';
 import { logMissedCorrections } from './log-corrections.ts';
 import { syncPlanPrices } from './sync-plan-prices.ts';
-import { readLogHeads } from './read-log-heads.ts';
 import { tellAuditHeads } from './tell-audit-heads.ts';
 
 export type JobDeps = FinalizeDraftInvoicesDeps &

@@ -139,6 +139,38 @@ export const VoidInvoiceBody = z
   .meta({ id: 'VoidInvoice' });
 export type VoidInvoiceBody = z.output<typeof VoidInvoiceBody>;
 
+const RowAddition = z.object({
+  ...rowFields,
+  action: z.literal('add'),
+  quantity: nonNegativeDecimal.nullish(),
+});
+/** Fields that are absent stay unchanged. The row has a new id afterwards. */
+const RowUpdate = z.object({
+  action: z.literal('update'),
+  id,
+  display_name: optionalText(),
+  amount: decimal.nullish(),
+  quantity: nonNegativeDecimal.nullish(),
+  period_start: time.nullish(),
+  period_end: time.nullish(),
+  metadata: optionalMetadata,
+});
+const RowRemoval = z.object({ action: z.literal('remove'), id });
+export const RowEditBody = z
+  .discriminatedUnion('action', [RowAddition, RowUpdate, RowRemoval])
+  .meta({ id: 'InvoiceRowEdit' });
+export type RowEditBody = z.output<typeof RowEditBody>;
+
+/** Edits of the rows of an invoice, in order. */
+export const ModifyInvoiceBody = z
+  .object({
+    line_items: z.array(RowEditBody).max(ROWS_MAX).nullish(),
+    /** Derives the coupons again; absent, each discount keeps its amount as far as the rows allow. */
+    apply_discount: z.boolean().nullish(),
+  })
+  .meta({ id: 'ModifyInvoice' });
+export type ModifyInvoiceBody = z.output<typeof ModifyInvoiceBody>;
+
 /** Notifications of an invoice that a caller can have sent again. */
 export const NOTIFIED_INVOICE_EVENTS = [
   'invoice.update.finalized', 'invoice.update.payment', 'invoice.update.voided',

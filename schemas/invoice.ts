@@ -199,6 +199,8 @@ export const InvoiceLineItem = z
   .object({
     ...invoiceLineFields,
     commitment_info: CommitmentInfo.nullable(),
+    /** How a row of a preview came about. Null on a stored row: its explanation has a route. */
+    explanation: Explanation.nullable(),
     usage_analytics: z.null(),
     usage_breakdown: z.null(),
     custom_currency: z.null(),

@@ -1,6 +1,7 @@
 import { invalidField, invalidOperation, notFound } from '../errors.ts';
 import type { CouponApplication, InvoiceCoupon } from './coupons.ts';
 import type { InvoiceRow } from './invoice-row.ts';
+import type { InvoiceType } from './zero-invoice.ts';
 
 /**
  * One edit of a draft's rows, in the order of the request. `update` gives the row a new id and keeps the
@@ -91,6 +92,17 @@ function latestId(id: string, renamed: ReadonlyMap<string, string>): string {
   const next = renamed.get(id);
   return next === undefined ? id : latestId(next, renamed);
 }
+
+/**
+ * Whether the rows of the invoice stand: a person or another command wrote them, and no computation rates them
+ * again. A revision above 0 is an invoice that an operation made of its own rows.
+ */
+export const hasStandingRows = (invoice: {
+  readonly invoice_type: InvoiceType;
+  readonly is_manually_edited: boolean;
+  readonly revision: number;
+}): boolean =>
+  invoice.invoice_type !== 'SUBSCRIPTION' || invoice.is_manually_edited || invoice.revision > 0;
 
 /**
  * A finalized invoice, or a voided one without a replacement, can be recalculated: it is voided and a linked

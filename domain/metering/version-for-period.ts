@@ -58,3 +58,21 @@ export function versionApplying<Version extends MeterVersionChoice>(
   const applying = ascending.findLast((version) => effectiveFrom(version) <= periodStart);
   return applying ?? ascending[0] ?? null;
 }
+
+/**
+ * The edit that will rate the period and is not complete yet; null if there is none. A final invoice waits for
+ * it: the older version counts something else (metering 6).
+ */
+export function unfinishedEdit<Version extends MeterVersionChoice>(
+  versions: readonly Version[],
+  dimensions: readonly string[],
+  periodStart: string,
+): Version | null {
+  const fitting = versions.filter(({ dimensions: known }) =>
+    dimensions.every((name) => known.includes(name)),
+  );
+  const applying = versionApplying(fitting, periodStart);
+  if (applying === null) return null;
+  const { backfill_state } = applying;
+  return backfill_state === 'complete' || backfill_state === 'set_aside' ? null : applying;
+}

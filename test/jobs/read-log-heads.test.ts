@@ -1,5 +1,5 @@
 import { packPosition } from '../../domain/metering/position.ts';
-import { readLogHeads } from '../../jobs/read-log-heads.ts';
+import { readLogHeads } from '../../api/read-log-heads.ts';
 import { endStop, noteStop } from '../../postgres/tables/stream-stops.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 

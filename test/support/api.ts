@@ -90,6 +90,8 @@ export async function startTestApi(
     readonly usageReader?: UsageReader;
     readonly eventReader?: EventReader;
     readonly openEventLog?: () => Promise<EventLog>;
+    /** Without a log, an empty one. */
+    readonly readLogHeads?: ApiDeps['readLogHeads'];
     readonly clock?: TestClock;
     readonly allowServerErrors?: boolean;
     readonly log?: Logger;
@@ -142,6 +144,9 @@ export async function startTestApi(
     eventReader: options.eventReader ?? noEvents,
     openEventLog: options.openEventLog ?? noLog,
     pdf: createPdfRenderer({ execArgv: SOURCE_EXEC_ARGV }),
+    ...(options.openEventLog === undefined
+      ? { readLogHeads: options.readLogHeads ?? (async () => ({})) }
+      : {}),
     ...options.switches,
     authenticate: auth.authenticate,
     onBody: (route, body) => drift.push(...answerDrift(route, body)),

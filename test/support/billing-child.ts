@@ -92,7 +92,8 @@ async function perform(deps: BillingDeps): Promise<unknown> {
     case 'compute':
       return (await computeInvoice(deps, caller, action.id)).version;
     case 'finalize':
-      return (await finalizeInvoice(deps, caller, action.id)).invoice_number;
+      return (await finalizeInvoice({ ...deps, readLogHeads: async () => ({}) }, caller, action.id))
+        .invoice_number;
     case 'void':
       return (await voidInvoice(deps, caller, action.id, {})).invoice_status;
     case 'cancel': {

@@ -27,7 +27,9 @@ let tick = Date.parse('2000-01-01T00:00:00Z');
 
 export async function startBillingWorld(): Promise<BillingWorld> {
   const oracle = createUsageOracle();
-  const api = await startTestApi({ usageReader: oracle.reader });
+  const world = { heads: {} as WatermarkVector };
+  const readLogHeads = async () => world.heads;
+  const api = await startTestApi({ usageReader: oracle.reader, readLogHeads });
   oracle.attach(api.pool);
   const now = async () => new Date(api.clock.now()).toISOString();
   const runner = {
@@ -36,7 +38,6 @@ export async function startBillingWorld(): Promise<BillingWorld> {
     holder: 'test',
     now,
   };
-  const world = { heads: {} as WatermarkVector };
   const run = async <Deps>(job: Job<Deps>, deps: Deps) => {
     await completeBackfills(api.pool);
     tick += 60_000;
@@ -51,7 +52,7 @@ export async function startBillingWorld(): Promise<BillingWorld> {
     finalize: () =>
       run(finalizeDraftInvoices, {
         ...api.deps,
-        readLogHeads: async () => world.heads,
+        readLogHeads,
         streamWaitMs: 300,
       }),
     stop: () => api.close(),

@@ -247,6 +247,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       'POST /invoices/{id}/webhook/trigger': '?event_name=invoice.update.payment',
     },
     bodies: {
+      'POST /invoices/{id}/modify/execute': { apply_discount: true },
       'POST /customers/{id}/erase': { reason: 'asked for' },
       'POST /meters/{id}/test': { event: { event_name: 'call', external_customer_id: 'acme' } },
       'POST /environments/{id}/clone': { name: 'Copy', type: 'development' },

@@ -55,6 +55,8 @@ export interface ComputeOptions {
   readonly coupons?: ReadonlyMap<string, readonly CouponAssociation[]>;
   /** Taxes not stored yet, in addition to the stored ones. */
   readonly taxes?: readonly OwnedTaxAssociation[];
+  /** The invoices are issued with these numbers. */
+  readonly isFinal?: boolean;
   /** Include what other invoices have already billed: for previews. */
   readonly ignoreBilled?: boolean;
 }
@@ -75,7 +77,7 @@ export async function computeInvoices(
 ): Promise<Computation[]> {
   if (targets.length === 0) return [];
   const sources = await sourcesOf(db, scope, targets, options);
-  const planned = targets.map((target) => attempt(() => planCharges(target, sources)));
+  const planned = targets.map((target) => attempt(() => planCharges(target, sources, options)));
   const questions = planned.flatMap((plan) =>
     plan.ok ? plan.value.flatMap((c) => c.questions) : [],
   );
@@ -155,7 +157,11 @@ function oneTimeOnly({ lines, billed }: BillingSources): BillingSources['billed'
   return new Map([...billed].filter(([lineId]) => oneTime.has(lineId)));
 }
 
-function planCharges(target: InvoiceTarget, sources: BillingSources): QuestionedCharge[] {
+function planCharges(
+  target: InvoiceTarget,
+  sources: BillingSources,
+  { isFinal }: Pick<ComputeOptions, 'isFinal'>,
+): QuestionedCharge[] {
   const { subscription } = target;
   const lines = sources.lines.get(subscription.id) ?? [];
   const pinnedFrom = advancesPinnedFrom(target);
@@ -169,7 +175,7 @@ function planCharges(target: InvoiceTarget, sources: BillingSources): Questioned
   return charges.map((charge) => {
     const { line, cell } = charge;
     if (line.price_type === 'FIXED' || 'at' in cell) return { charge, questions: [] };
-    return { charge, questions: lineQuestions(usageLineOf(target, sources, line), cell) };
+    return { charge, questions: lineQuestions(usageLineOf(target, sources, line, isFinal), cell) };
   });
 }
 
@@ -182,6 +188,7 @@ export function usageLineOf(
   target: Pick<InvoiceTarget, 'subscription' | 'proration_behavior' | 'period'>,
   sources: BillingSources,
   line: BilledLine,
+  isFinal = false,
 ): UsageLine {
   const { subscription, proration_behavior, period } = target;
   const customer = sources.customers.get(subscription.customer_id);
@@ -197,6 +204,7 @@ export function usageLineOf(
     external_customer_id: customer.external_id,
     versions: sources.meterVersions.get(line.meter_id ?? '') ?? [],
     period_start: period.start,
+    isFinal,
   };
 }
 
@@ -210,7 +218,10 @@ function isBilledElsewhere(
   const billed = sources.billed.get(line.id) ?? [];
   return billed.some(
     ({ invoice_id, period_start, kind }) =>
-      kind === 'base' && period_start === serviceStart && invoice_id !== target.invoice?.id,
+      kind === 'base' &&
+      period_start === serviceStart &&
+      invoice_id !== target.invoice?.id &&
+      invoice_id !== target.replaces,
   );
 }
 

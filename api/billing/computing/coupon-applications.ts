@@ -18,10 +18,14 @@ import type { BillingSources } from './billing-sources.ts';
 import type { InvoiceTarget } from './invoice-target.ts';
 
 /** The coupons that apply to a computed invoice (billing 7.2). */
-export function couponsOf(target: InvoiceTarget, sources: BillingSources): InvoiceCoupon[] {
+export function couponsOf(
+  target: Pick<InvoiceTarget, 'subscription' | 'invoice' | 'replaces'>,
+  sources: BillingSources,
+): InvoiceCoupon[] {
   const { id } = target.subscription;
   const associations = attachedCoupons(sources, id);
-  return couponsInForce(associations, sources.couponUses.get(id) ?? [], target.invoice?.id ?? null);
+  const own = target.replaces ?? target.invoice?.id ?? null;
+  return couponsInForce(associations, sources.couponUses.get(id) ?? [], own);
 }
 
 /** The coupons of the subscription and of its line items, including used-up ones. */

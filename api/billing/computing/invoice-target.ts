@@ -18,6 +18,8 @@ export interface InvoiceTarget {
   readonly proration_behavior: ProrationBehavior;
   /** The invoice that is recomputed: it and its rows keep their ids. */
   readonly invoice: InvoiceRecord | null;
+  /** The invoice that this one replaces: what that one billed and discounted is billed here. */
+  readonly replaces?: string;
   /**
    * End of the grace, after which the job may finalize the invoice; null means the job does not finalize it.
    */

@@ -3,7 +3,7 @@ import { BillingError } from '../../../domain/errors.ts';
 import type { UsageAnswers, UsageQuery, UsageRow } from '../../../domain/metering/usage.ts';
 import { refuseSetAside } from '../../../domain/metering/set-aside.ts';
 import type { UsageWindow } from '../../../domain/time/usage-windows.ts';
-import { versionForPeriod } from '../../../domain/metering/version-for-period.ts';
+import { unfinishedEdit, versionForPeriod } from '../../../domain/metering/version-for-period.ts';
 import {
   selectUsage,
   type SelectedUsage,
@@ -53,6 +53,8 @@ export interface UsageLine {
   readonly entitlements: readonly EntitlementRecord[];
   /** Start of the billing period: an edit of the meter applies from the next one (metering 6). */
   readonly period_start: string;
+  /** The numbers are final: an edit of the meter that is not complete yet refuses. */
+  readonly isFinal: boolean;
 }
 
 /**
@@ -135,6 +137,10 @@ function wholeVersion(usage: UsageLine, stretch: SelectedUsage): MeterVersionRec
   const dimensions = [...new Set(filters.flatMap((filter) => Object.keys(filter)))];
   const version = versionForPeriod(usage.versions, dimensions, usage.period_start);
   if (version === null) throw usageNotWhole(usage.line.meter_id!);
+  const edit = usage.isFinal
+    ? unfinishedEdit(usage.versions, dimensions, usage.period_start)
+    : null;
+  if (edit !== null) throw editNotComplete(usage.line.meter_id!, edit);
   refuseSetAside(version);
   return version;
 }
@@ -144,6 +150,17 @@ const usageNotWhole = (meterId: string): BillingError =>
     'unavailable',
     'usage_unavailable',
     `Usage of meter ${meterId} is still being counted from earlier events. Repeat the request shortly.`,
+  );
+
+const editNotComplete = (
+  meterId: string,
+  { version, backfill_state }: MeterVersionRecord,
+): BillingError =>
+  new BillingError(
+    'unavailable',
+    'usage_unavailable',
+    `Version ${version} of meter ${meterId} rates this period and is ${backfill_state}. ` +
+      'The invoice is final when the version is complete.',
   );
 
 function usageQuery(

@@ -1,4 +1,5 @@
 import { CUSTOMER_EXEMPT } from '../../../domain/invoicing/tax-resolution.ts';
+import type { Period } from '../../../domain/time/instant.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
 import type { Customer } from '../../../schemas/customer.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
@@ -14,7 +15,6 @@ import {
 } from './coupon-applications.ts';
 import { ledgerOf } from '../records/ledger-repository.ts';
 import { NO_CREDITS, settle, type Settled } from './settle.ts';
-import { targetOf } from './targets.ts';
 import { standingTaxes, taxesOf, taxRecords } from './tax-rows.ts';
 
 /** A draft with the rows that it will have. */
@@ -29,6 +29,8 @@ export interface Resettling {
   readonly subscription: SubscriptionRow | null;
   /** `kept`: each discount keeps its amount, as far as the rows allow. `derived`: the coupons apply again. */
   readonly discounts: 'kept' | 'derived';
+  /** The invoice that the draft replaces. */
+  readonly replaces?: string;
 }
 
 /**
@@ -39,13 +41,16 @@ export async function resettleDraft(
   deps: Pick<BillingDeps, 'ids'>,
   db: Db,
   scope: Scope,
-  { invoice, lines, renamed, customer, subscription, discounts }: Resettling,
+  { invoice, lines, renamed, customer, subscription, discounts, replaces }: Resettling,
 ): Promise<Settled> {
   const sources = await sourcesOf(db, scope, invoice, subscription);
   const derived =
     sources === null || subscription === null
       ? namedCoupons(invoice, renamed)
-      : couponsOf(targetOf(invoice, subscription), sources);
+      : couponsOf(
+          { subscription, invoice, ...(replaces === undefined ? {} : { replaces }) },
+          sources,
+        );
   const settled = settle(invoice, lines, {
     ...NO_CREDITS,
     ledger: await ledgerOf(db, scope, invoice.id),
@@ -53,7 +58,7 @@ export async function resettleDraft(
     taxes:
       sources === null || subscription === null
         ? taxesOfOneOff(invoice, customer)
-        : taxesOf(targetOf(invoice, subscription), sources),
+        : taxesOf({ subscription, period: periodOf(invoice) }, sources),
   });
   const coupons =
     discounts === 'kept' || sources === null
@@ -72,6 +77,12 @@ export async function resettleDraft(
     },
   };
 }
+
+/** Without a period, the instant of the invoice. */
+const periodOf = ({ period_start, period_end, created_at }: InvoiceRecord): Period => ({
+  start: period_start ?? created_at,
+  end: period_end ?? created_at,
+});
 
 async function sourcesOf(
   db: Db,

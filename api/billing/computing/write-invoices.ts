@@ -13,7 +13,8 @@ import { invoiceSnapshot } from './invoice-notification.ts';
 
 /** An invoice with its subscription and customer. */
 export interface ConcernedInvoice extends Settled {
-  readonly subscription: SubscriptionRow;
+  /** Null for an invoice without a subscription. */
+  readonly subscription: SubscriptionRow | null;
   readonly customer: Customer | null;
 }
 

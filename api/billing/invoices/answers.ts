@@ -16,6 +16,8 @@ import { linesOfInvoices } from '../records/invoice-repository.ts';
 export interface InvoiceEmbeds {
   readonly line_items?: boolean;
   readonly customer?: boolean;
+  /** The explanation of each row: for previews. */
+  readonly explanations?: boolean;
   /** The rates of the invoice's taxes. */
   readonly tax_rates?: boolean;
   /** The subscription with its line items and their prices. */
@@ -74,7 +76,8 @@ export async function settledAnswers(
   ]);
   return settled.map(({ invoice, lines }) => ({
     ...shown(invoice),
-    line_items: lines === null ? null : lines.map(lineAnswer),
+    line_items:
+      lines === null ? null : lines.map((line) => lineAnswer(line, embed.explanations === true)),
     taxes: invoice.taxes.map((tax) => ({
       ...tax,
       tax_rate: rates.find(({ id }) => id === tax.tax_rate_id) ?? null,
@@ -116,10 +119,10 @@ const QUANTITY_DECIMALS = 15;
 const quantityText = (text: string): string =>
   decimalText(decimal(text).toDecimalPlaces(QUANTITY_DECIMALS));
 
-function lineAnswer(record: InvoiceLineRecord): InvoiceLineItem {
+function lineAnswer(record: InvoiceLineRecord, isExplained: boolean): InvoiceLineItem {
   const {
     position: _,
-    explanation: __,
+    explanation,
     usage_queries: ___,
     allowance_queries: _____,
     holds_slot: ____,
@@ -128,6 +131,7 @@ function lineAnswer(record: InvoiceLineRecord): InvoiceLineItem {
   return {
     ...fields,
     quantity: quantityText(record.quantity),
+    explanation: isExplained ? explanation : null,
     usage_analytics: null,
     usage_breakdown: null,
     custom_currency: null,

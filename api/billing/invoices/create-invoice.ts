@@ -18,13 +18,14 @@ import {
   lockSubscription,
 } from '../records/subscription-repository.ts';
 import { computeInvoices, onlyComputed } from '../computing/compute-invoices.ts';
-import type { ComputedInvoice } from '../computing/invoice-target.ts';
+import type { ComputedInvoice, InvoiceTarget } from '../computing/invoice-target.ts';
 import {
   findInvoiceOfPeriod,
+  findVoidedInvoice,
   insertInvoiceLines,
   insertInvoices,
 } from '../records/invoice-repository.ts';
-import { cycleTarget } from '../computing/targets.ts';
+import { cycleTarget, targetOf } from '../computing/targets.ts';
 import { invoiceEvent } from '../computing/write-invoices.ts';
 import { keyReused } from './key-reused.ts';
 
@@ -46,10 +47,9 @@ export async function createPeriodInvoice(
   return await runCommand<InvoiceRecord>(deps, 'subscription', async () => {
     const subscription = await getSubscription(deps.pool, scope, subscription_id);
     const at = isoTime(deps.clock.now());
-    const period = requestedPeriod(subscription, body, at);
-    const existing = await existingInvoice(deps.pool, caller, subscription, period);
+    const target = await requestedTarget(deps, caller, subscription, body, at);
+    const existing = await existingInvoice(deps.pool, caller, target);
     if (existing !== null) return { done: existing };
-    const target = cycleTarget(subscription, period, deps.settings);
     const computed = onlyComputed(
       await computeInvoices(deps, deps.pool, scope, [target], { at, user_id }),
     );
@@ -63,11 +63,6 @@ const COMPUTED_FIELDS = [
 ] as const; // prettier-ignore
 
 function assertOfPeriod(body: CreateInvoiceBody): void {
-  if (body.billing_reason && body.billing_reason !== 'SUBSCRIPTION_CYCLE')
-    throw invalidField(
-      'billing_reason',
-      'a billing period is invoiced with reason SUBSCRIPTION_CYCLE',
-    );
   for (const field of COMPUTED_FIELDS)
     if (body[field]?.length)
       throw invalidField(field, 'is computed from the subscription; leave it out');
@@ -75,11 +70,37 @@ function assertOfPeriod(body: CreateInvoiceBody): void {
     throw invalidField('issue_date', 'is the time of the finalization; leave it out');
 }
 
-function requestedPeriod(
+/** A billing period, or the invoice of another reason that was voided and is billed again. */
+async function requestedTarget(
+  deps: BillingDeps,
+  { scope }: Caller,
   subscription: SubscriptionRow,
   body: CreateInvoiceBody,
   at: string,
-): Period {
+): Promise<InvoiceTarget> {
+  assertOfSubscription(subscription, body, at);
+  const billing_reason = body.billing_reason || 'SUBSCRIPTION_CYCLE';
+  if (billing_reason === 'SUBSCRIPTION_CYCLE')
+    return cycleTarget(subscription, requestedPeriod(subscription, body, at), deps.settings);
+  const voided = await findVoidedInvoice(deps.pool, scope, {
+    subscription_id: subscription.id,
+    billing_reason,
+    period_start: body.period_start ?? null,
+    period_end: body.period_end ?? null,
+  });
+  if (voided === null)
+    throw invalidField(
+      'billing_reason',
+      `must be SUBSCRIPTION_CYCLE; no voided invoice with reason ${billing_reason} waits to be billed again`,
+    );
+  return { ...targetOf(voided, subscription), invoice: null };
+}
+
+function assertOfSubscription(
+  subscription: SubscriptionRow,
+  body: CreateInvoiceBody,
+  at: string,
+): void {
   if (body.customer_id !== subscription.customer_id)
     throw invalidField('customer_id', 'is not the customer of the subscription');
   if (body.billing_period && body.billing_period !== subscription.billing_period)
@@ -92,6 +113,13 @@ function requestedPeriod(
     throw invalidOperation('A draft subscription is not invoiced; activate it.');
   if (Boolean(body.period_start) !== Boolean(body.period_end))
     throw invalidField('period_end', 'is sent together with period_start, or neither is');
+}
+
+function requestedPeriod(
+  subscription: SubscriptionRow,
+  body: CreateInvoiceBody,
+  at: string,
+): Period {
   const start = body.period_start ?? subscription.current_period_start;
   const end = body.period_end ?? subscription.current_period_end;
   const cell = periodContaining(paidSchedule(subscription), start);
@@ -107,14 +135,17 @@ function requestedPeriod(
 async function existingInvoice(
   db: BillingDeps['pool'] | Parameters<typeof findInvoiceOfPeriod>[0],
   { scope }: Caller,
-  subscription: SubscriptionRow,
-  period: Period,
+  {
+    subscription,
+    period,
+    billing_reason,
+  }: Pick<InvoiceTarget, 'subscription' | 'period' | 'billing_reason'>,
 ): Promise<InvoiceRecord | null> {
   const existing = await findInvoiceOfPeriod(db, scope, {
     subscription_id: subscription.id,
     period_start: period.start,
     period_end: period.end,
-    billing_reason: 'SUBSCRIPTION_CYCLE',
+    billing_reason,
   });
   if (existing?.invoice_status === 'FINALIZED') throw alreadyInvoiced(existing);
   return existing;
@@ -136,9 +167,9 @@ async function writeDraft(
   body: CreateInvoiceBody,
   computed: ComputedInvoice,
 ): Promise<InvoiceRecord | null> {
-  const { subscription: known, period } = computed.target;
+  const { subscription: known } = computed.target;
   const locked = await lockSubscription(tx, caller.scope, known.id);
-  const existing = await existingInvoice(tx, caller, locked, period);
+  const existing = await existingInvoice(tx, caller, computed.target);
   if (existing !== null) return existing;
   if (locked.version !== known.version) return null;
 

@@ -1,4 +1,5 @@
 import { BillingError } from '../../../domain/errors.ts';
+import { hasStandingRows } from '../../../domain/invoicing/draft-edits.ts';
 import { hasPassed } from '../../../domain/metering/log-heads.ts';
 import { failpoint } from '../../../platform/failpoint.ts';
 import type { Scope, Transaction } from '../../../postgres/client.ts';
@@ -20,6 +21,7 @@ import {
   setFinalizeRefusal,
   updateInvoices,
 } from '../records/invoice-repository.ts';
+import { dueTermsOf } from '../computing/invoice-of-rows.ts';
 import { readStoredWatermarks } from '../computing/stored-watermarks.ts';
 import { targetOf } from '../computing/targets.ts';
 import { invoiceEvent, issueInvoices, type ConcernedInvoice } from '../computing/write-invoices.ts';
@@ -44,7 +46,7 @@ export interface FinalizeReport {
 interface Final {
   /** The invoice as read. */
   readonly invoice: InvoiceRecord;
-  readonly subscription: SubscriptionRow;
+  readonly subscription: SubscriptionRow | null;
   readonly computed: ConcernedInvoice;
 }
 
@@ -108,16 +110,14 @@ async function computeFinals(
   const byId = new Map(subscriptions.map((row) => [row.id, row]));
   const paired = invoices.map((invoice) => ({
     invoice,
-    subscription: byId.get(invoice.subscription_id ?? '')!,
+    subscription: byId.get(invoice.subscription_id ?? '') ?? null,
   }));
-  const edited = await editedFinals(deps, scope, paired.filter(isEdited));
-  const targets = paired
-    .filter((pair) => !isEdited(pair))
-    .map(({ invoice, subscription }) => ({
-      ...targetOf(invoice, subscription),
-      finalize_after: null,
-    }));
-  const computations = await computeInvoices(deps, deps.pool, scope, targets, { at, user_id });
+  const edited = await standingFinals(deps, scope, paired.filter(isStanding));
+  const targets = paired.flatMap((pair) =>
+    isStanding(pair) ? [] : { ...targetOf(pair.invoice, pair.subscription!), finalize_after: null },
+  );
+  const computing = { at, user_id, isFinal: true };
+  const computations = await computeInvoices(deps, deps.pool, scope, targets, computing);
 
   const finals = [...edited];
   const failed: RefusedInvoice[] = [];
@@ -132,14 +132,14 @@ async function computeFinals(
     const concerned = { ...computed, subscription, customer };
     finals.push({ invoice: target.invoice!, subscription, computed: concerned });
   }
-  const ready = finals.filter(isComplete);
+  const ready = finals.filter((final) => isComplete(final, at));
   return { ready, waiting: finals.length - ready.length, failed };
 }
 
-const isEdited = ({ invoice }: { readonly invoice: InvoiceRecord }) => invoice.is_manually_edited;
+const isStanding = ({ invoice }: { readonly invoice: InvoiceRecord }) => hasStandingRows(invoice);
 
-/** Rows edited by hand are issued unchanged (billing 17.2). */
-async function editedFinals(
+/** Rows written by hand are issued unchanged (billing 17.2). */
+async function standingFinals(
   deps: BillingDeps,
   scope: Scope,
   pairs: readonly Pick<Final, 'invoice' | 'subscription'>[],
@@ -151,7 +151,7 @@ async function editedFinals(
     pairs.map(({ invoice }) => invoice.id),
   );
   const linesOf = groupBy(lines, ({ invoice_id }) => invoice_id);
-  const customerIds = pairs.map(({ subscription }) => subscription.customer_id);
+  const customerIds = pairs.map(({ invoice }) => invoice.customer_id);
   const customers = await findCustomers(deps.pool, scope, customerIds);
   return pairs.map(({ invoice, subscription }) => ({
     invoice,
@@ -160,15 +160,16 @@ async function editedFinals(
       invoice,
       lines: linesOf.get(invoice.id) ?? [],
       subscription,
-      customer: customers.find(({ id }) => id === subscription.customer_id)!,
+      customer: customers.find(({ id }) => id === invoice.customer_id)!,
     },
   }));
 }
 
-/** Whether the usage of the computation includes every event accepted in time. */
-function isComplete({ invoice, computed }: Final): boolean {
+/** Whether the period is over and the usage of the computation includes every event accepted in time. */
+function isComplete({ invoice, computed }: Final, at: string): boolean {
   const { usage_watermarks } = computed.invoice;
-  if (usage_watermarks === null || invoice.is_manually_edited) return true;
+  if (usage_watermarks === null || hasStandingRows(invoice)) return true;
+  if (invoice.period_end !== null && invoice.period_end > at) return false;
   if (invoice.stream_heads === null) return false;
   return hasPassed(
     readStoredWatermarks(usage_watermarks),
@@ -249,5 +250,5 @@ async function writeFinals(
 
 const withTerms = ({ computed, subscription }: Final) => ({
   ...computed,
-  terms: subscription,
+  terms: dueTermsOf(computed.customer!, subscription),
 });

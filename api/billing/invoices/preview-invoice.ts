@@ -54,6 +54,7 @@ export async function previewInvoice(
   const [answer] = await settledAnswers(deps.pool, caller.scope, [{ invoice, lines }], {
     customer: true,
     tax_rates: true,
+    explanations: true,
   });
   return answer!;
 }

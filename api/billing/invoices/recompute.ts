@@ -1,17 +1,21 @@
-import { invalidOperation, notFound } from '../../../domain/errors.ts';
+import { invalidOperation } from '../../../domain/errors.ts';
+import { hasStandingRows } from '../../../domain/invoicing/draft-edits.ts';
+import { assertPeriodOver, streamBehind } from '../../../domain/invoicing/finalize-guard.ts';
+import { hasPassed } from '../../../domain/metering/log-heads.ts';
 import { moveInvoice } from '../../../domain/states/invoice.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import { failpoint } from '../../../platform/failpoint.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
-import type { InvoiceRecord } from '../../../schemas/invoice.ts';
-import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
-import type { BillingDeps } from '../../deps.ts';
+import type { ApiDeps, BillingDeps } from '../../deps.ts';
 import { runCommand } from '../../conventions/command.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { getSubscription } from '../records/subscription-repository.ts';
 import { computeInvoices, onlyComputed } from '../computing/compute-invoices.ts';
+import { dueTermsOf } from '../computing/invoice-of-rows.ts';
+import { readStoredWatermarks } from '../computing/stored-watermarks.ts';
 import {
   getInvoice,
   linesOfInvoices,
@@ -22,9 +26,12 @@ import {
 import { targetOf } from '../computing/targets.ts';
 import { invoiceEvent, issueInvoices, type ConcernedInvoice } from '../computing/write-invoices.ts';
 
+/** What finalizing by hand reads in addition: how far the log is. */
+export type FinalizeDeps = BillingDeps & Pick<ApiDeps, 'readLogHeads'>;
+
 /**
- * Recomputes a draft or skipped invoice from the current state and usage, and writes it. An invoice edited by
- * hand keeps its rows (billing 17.2).
+ * Recomputes a draft or skipped invoice from the current state and usage, and writes it. Rows that a person
+ * wrote stand (billing 17.2).
  */
 export async function computeInvoice(
   deps: BillingDeps,
@@ -32,7 +39,8 @@ export async function computeInvoice(
   id: string,
 ): Promise<InvoiceRecord> {
   const neverDone = () => false;
-  return await recompute(deps, caller, id, neverDone, async (tx, computed) => {
+  const compute = (invoice: InvoiceRecord) => computedNow(deps, caller, invoice, false);
+  return await recompute(deps, caller, id, neverDone, compute, async (tx, computed) => {
     await replaceInvoiceLines(tx, caller.scope, [id], computed.lines);
     await updateInvoices(tx, [computed.invoice]);
     await writeOutboxEvents(tx, [invoiceEvent('invoice.update', caller.scope, computed)]);
@@ -42,16 +50,18 @@ export async function computeInvoice(
 
 /**
  * Computes a draft a last time and issues it: number, due date, status paid if nothing is due, all in one
- * transaction (billing 17.4). An invoice whose rows are all zero is skipped instead.
+ * transaction (billing 17.4). An invoice with usage is refused while its period runs or accepted events are
+ * not counted yet. An invoice whose rows are all zero is skipped instead.
  */
 export async function finalizeInvoice(
-  deps: BillingDeps,
+  deps: FinalizeDeps,
   caller: Caller,
   id: string,
 ): Promise<InvoiceRecord> {
   const isSkipped = ({ invoice_status }: InvoiceRecord) =>
     moveInvoice(invoice_status, 'finalize') === 'SKIPPED';
-  return await recompute(deps, caller, id, isSkipped, async (tx, computed) => {
+  const compute = (invoice: InvoiceRecord) => computedFinal(deps, caller, invoice);
+  return await recompute(deps, caller, id, isSkipped, compute, async (tx, computed) => {
     const isIssued = computed.invoice.invoice_status !== 'SKIPPED';
     const final = isIssued ? await issued(tx, deps, caller, computed) : computed;
     await replaceInvoiceLines(tx, caller.scope, [id], final.lines);
@@ -69,12 +79,8 @@ async function issued(
   computed: ConcernedInvoice,
 ): Promise<ConcernedInvoice> {
   const by = { at: isoTime(deps.clock.now()), user_id: caller.user_id };
-  const [final] = await issueInvoices(
-    tx,
-    caller.scope,
-    [{ ...computed, terms: computed.subscription }],
-    by,
-  );
+  const terms = dueTermsOf(computed.customer!, computed.subscription);
+  const [final] = await issueInvoices(tx, caller.scope, [{ ...computed, terms }], by);
   return final!;
 }
 
@@ -83,6 +89,7 @@ async function recompute(
   caller: Caller,
   id: string,
   isDone: (invoice: InvoiceRecord) => boolean,
+  compute: (invoice: InvoiceRecord) => Promise<ConcernedInvoice>,
   write: (tx: Transaction, computed: ConcernedInvoice) => Promise<void>,
 ): Promise<InvoiceRecord> {
   const { scope } = caller;
@@ -91,7 +98,7 @@ async function recompute(
     if (isDone(invoice)) return { done: { id } };
     if (invoice.invoice_status !== 'DRAFT' && invoice.invoice_status !== 'SKIPPED')
       throw invalidOperation(`A ${invoice.invoice_status} invoice is not computed again.`);
-    const computed = await computedNow(deps, caller, invoice);
+    const computed = await compute(invoice);
     return async (tx) => {
       const read = [{ invoice, subscription: computed.subscription }];
       if ((await lockInvoicesUnchanged(tx, scope, read)).length === 0) return null;
@@ -106,25 +113,52 @@ async function computedNow(
   deps: BillingDeps,
   caller: Caller,
   invoice: InvoiceRecord,
+  isFinal: boolean,
 ): Promise<ConcernedInvoice> {
   const { pool } = deps;
-  if (invoice.subscription_id === null) throw notFound('Subscription', '');
-  const subscription: SubscriptionRow = await getSubscription(
-    pool,
-    caller.scope,
-    invoice.subscription_id,
-  );
-  if (invoice.is_manually_edited) {
+  const { subscription_id } = invoice;
+  const subscription =
+    subscription_id === null ? null : await getSubscription(pool, caller.scope, subscription_id);
+  const customer = await getCustomer(pool, caller.scope, invoice.customer_id);
+  if (subscription === null || hasStandingRows(invoice)) {
     const lines = await linesOfInvoices(pool, caller.scope, [invoice.id]);
-    const customer = await getCustomer(pool, caller.scope, invoice.customer_id);
     return { invoice, lines, subscription, customer };
   }
   const computed = onlyComputed(
     await computeInvoices(deps, pool, caller.scope, [targetOf(invoice, subscription)], {
       at: isoTime(deps.clock.now()),
       user_id: caller.user_id,
+      isFinal,
     }),
   );
-  const customer = computed.sources.customers.get(subscription.customer_id)!;
   return { invoice: computed.invoice, lines: computed.lines, subscription, customer };
 }
+
+/** The last computation, of usage that is complete. */
+async function computedFinal(
+  deps: FinalizeDeps,
+  caller: Caller,
+  invoice: InvoiceRecord,
+): Promise<ConcernedInvoice> {
+  const at = isoTime(deps.clock.now());
+  // The heads before the usage is read: an event accepted by now is below them.
+  const standing = await linesOfInvoices(deps.pool, caller.scope, [invoice.id]);
+  if (standing.some(isUsage)) assertPeriodOver(invoice.period_end, at);
+  const heads = standing.some(isUsage) ? await headsFor(deps, invoice) : null;
+  const computed = await computedNow(deps, caller, invoice, true);
+  const { usage_watermarks } = computed.invoice;
+  if (hasStandingRows(invoice) || usage_watermarks === null) return computed;
+  assertPeriodOver(invoice.period_end, at);
+  const passed = hasPassed(
+    readStoredWatermarks(usage_watermarks),
+    heads ?? (await headsFor(deps, invoice)),
+  );
+  if (!passed) throw streamBehind(at);
+  return computed;
+}
+
+const isUsage = ({ usage_queries }: InvoiceLineRecord): boolean => usage_queries.length > 0;
+
+/** The heads noted after the grace, or those of now. */
+const headsFor = async ({ readLogHeads }: FinalizeDeps, { stream_heads }: InvoiceRecord) =>
+  stream_heads === null ? await readLogHeads() : readStoredWatermarks(stream_heads);

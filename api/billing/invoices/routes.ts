@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   CreateInvoiceBody,
+  ModifyInvoiceBody,
   PreviewInvoiceBody,
   TriggeredWebhook,
   TriggerWebhookQuery,
@@ -26,7 +27,9 @@ import { createPeriodInvoice } from './create-invoice.ts';
 import { createOneOffInvoice } from './create-one-off.ts';
 import { explainLine, explainLineAsText } from './explain-line.ts';
 import { listInvoices } from './list-invoices.ts';
+import { modifyInvoice } from './modify-invoice.ts';
 import { previewInvoice } from './preview-invoice.ts';
+import { recalculateDraft, recalculateInvoice } from './recalculate.ts';
 import { computeInvoice, finalizeInvoice } from './recompute.ts';
 import { getInvoice } from '../records/invoice-repository.ts';
 import { triggerNotification } from './trigger-notification.ts';
@@ -34,6 +37,11 @@ import { updateInvoice } from './update-invoice.ts';
 import { voidInvoice } from './void-invoice.ts';
 
 const LineParams = z.object({ id, line_id: id });
+
+/** With all records that an answer to a command embeds. */
+const WHOLE = { line_items: true, customer: true, subscription: true } as const;
+/** `finalize=false` leaves the draft. */
+const RecalculateQuery = z.object({ finalize: z.enum(['true', 'false']).optional() });
 
 const answered = async (
   { pool }: Pick<BillingDeps, 'pool'>,
@@ -127,8 +135,7 @@ export const invoiceRoutes = [
     answer: Invoice,
     handler: async (call) => {
       await updateInvoice(call.deps, call, call.params.id, call.body);
-      const embed = { line_items: true, customer: true, subscription: true };
-      return await answered(call.deps, call.scope, call.params.id, embed);
+      return await answered(call.deps, call.scope, call.params.id, WHOLE);
     },
   }),
   route({
@@ -148,9 +155,52 @@ export const invoiceRoutes = [
         call,
         call.params.id,
       );
-      const embed = { line_items: true, customer: true, subscription: true };
-      const invoice = await answered(call.deps, call.scope, invoiceId, embed);
+      const invoice = await answered(call.deps, call.scope, invoiceId, WHOLE);
       return { invoice, skipped: invoice_status === 'SKIPPED' };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/invoices/{id}/modify/execute',
+    summary: 'Add, update or remove rows; a finalized invoice is replaced by a draft',
+    permission: 'invoice:write',
+    params: IdParams,
+    body: ModifyInvoiceBody,
+    status: 200,
+    answer: Invoice,
+    handler: async (call) => {
+      const edited = await modifyInvoice(call.deps, call, call.params.id, call.body);
+      return await answered(call.deps, call.scope, edited, WHOLE);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/invoices/{id}/recalculate',
+    summary: 'Void a finalized invoice and compute the draft that replaces it',
+    permission: 'invoice:write',
+    ownsTransactions: true,
+    params: IdParams,
+    status: 200,
+    answer: Invoice,
+    handler: async (call) => {
+      const { id: draft } = await recalculateInvoice(call.deps, call, call.params.id);
+      return await answered(call.deps, call.scope, draft, WHOLE);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/invoices/{id}/recalculate-v2',
+    summary: 'Compute a draft again and finalize it',
+    permission: 'invoice:write',
+    ownsTransactions: true,
+    params: IdParams,
+    query: RecalculateQuery,
+    status: 200,
+    answer: Invoice,
+    handler: async (call) => {
+      const finalize = call.query.finalize !== 'false';
+      await recalculateDraft(call.deps, call, call.params.id, { finalize });
+      return await answered(call.deps, call.scope, call.params.id, WHOLE);
     },
   }),
   route({

@@ -137,7 +137,8 @@ export async function releaseLines(
 /** An invoice and the subscription it was computed from, as read. */
 export interface ReadInvoice {
   readonly invoice: Pick<InvoiceRecord, 'id' | 'version'>;
-  readonly subscription: { readonly id: string; readonly version: number };
+  /** Null for an invoice without a subscription. */
+  readonly subscription: { readonly id: string; readonly version: number } | null;
 }
 
 /**
@@ -154,7 +155,7 @@ export async function lockInvoicesUnchanged<Read extends ReadInvoice>(
   const skip = options.skipLocked === true ? tx`skip locked` : tx``;
   const subscriptions = await tx<{ id: string; version: number }[]>`
     select id, version from subscriptions
-     where ${inScope(tx, scope)} and id = any(${read.map(({ subscription }) => subscription.id)}::text[])
+     where ${inScope(tx, scope)} and id = any(${read.flatMap(({ subscription }) => subscription?.id ?? [])}::text[])
      order by id for share ${skip}`;
   const invoices = await tx<{ id: string; version: number }[]>`
     select id, version from invoices
@@ -164,7 +165,7 @@ export async function lockInvoicesUnchanged<Read extends ReadInvoice>(
   return read.filter(
     ({ invoice, subscription }) =>
       versions.get(invoice.id) === invoice.version &&
-      versions.get(subscription.id) === subscription.version,
+      (subscription === null || versions.get(subscription.id) === subscription.version),
   );
 }
 
@@ -245,6 +246,33 @@ export async function findInvoiceOfPeriod(
        and billing_reason = ${slot.billing_reason}
        and revision = 0
        and invoice_status <> 'VOIDED'`;
+  return row ?? null;
+}
+
+/** The newest voided invoice of a subscription and a reason that has no replacement; null if there is none. */
+export async function findVoidedInvoice(
+  db: Db,
+  scope: Scope,
+  wanted: {
+    readonly subscription_id: string;
+    readonly billing_reason: string;
+    /** Null: every period. */
+    readonly period_start: string | null;
+    readonly period_end: string | null;
+  },
+): Promise<InvoiceRecord | null> {
+  const { period_start, period_end } = wanted;
+  const [row] = await db<InvoiceRecord[]>`
+    select *
+      from invoices
+     where ${inScope(db, scope)}
+       and subscription_id = ${wanted.subscription_id}
+       and billing_reason = ${wanted.billing_reason}
+       and invoice_status = 'VOIDED' and recalculated_invoice_id is null and revision = 0
+       ${period_start === null ? db`` : db`and period_start = ${period_start}`}
+       ${period_end === null ? db`` : db`and period_end = ${period_end}`}
+     order by created_at desc, id desc
+     limit 1`;
   return row ?? null;
 }
 
@@ -447,4 +475,17 @@ export async function findInvoices(
   return await db<InvoiceRecord[]>`
     select * from invoices
      where ${inScope(db, scope)} and id = any(${ids as string[]}::text[]) and status = 'published'`;
+}
+
+/** The payments of an invoice belong to its replacement from now on (money 9.15). */
+export async function movePayments(
+  tx: Transaction,
+  scope: Scope,
+  from: string,
+  to: string,
+): Promise<void> {
+  await tx`
+    update payments set destination_id = ${to}
+     where ${inScope(tx, scope)} and destination_type = 'INVOICE' and destination_id = ${from}
+       and status = 'published'`;
 }

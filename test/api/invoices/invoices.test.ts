@@ -1,4 +1,4 @@
-import { startTestApi, type TestApi } from '../../support/api.ts';
+import { startTestApi, TEST_NOW, type TestApi } from '../../support/api.ts';
 import { catalogOf, type TestCatalog } from '../../support/catalog.ts';
 import { completeBackfills, createUsageOracle } from '../../support/usage-oracle.ts';
 
@@ -11,6 +11,9 @@ beforeAll(async () => {
   catalog = catalogOf(api);
 });
 afterAll(() => api.close());
+beforeEach(() => api.clock.set(TEST_NOW));
+/** An invoice with usage is final from the end of its period on. */
+const periodEnds = () => api.clock.set(END);
 
 const START = '2026-11-01T00:00:00.000Z';
 const END = '2026-12-01T00:00:00.000Z';
@@ -82,6 +85,7 @@ describe('POST /invoices', () => {
     const first = await api.post('/v1/invoices', body);
     await oracle.use(meter, customer, '2026-11-10T00:00:00.000Z', '100');
     expect(await api.post('/v1/invoices', body)).toMatchObject({ status: 201, body: first.body });
+    periodEnds();
     await api.post(`/v1/invoices/${first.body.id}/finalize`);
     expect(await api.post('/v1/invoices', body)).toMatchObject({
       status: 409,
@@ -126,6 +130,7 @@ describe('POST /invoices', () => {
     const body = { ...draftBody(customer, subscription), idempotency_key: 'november' };
     const first = await api.post('/v1/invoices', body);
     expect(first).toMatchObject({ status: 201, body: { idempotency_key: 'november' } });
+    periodEnds();
     await api.post(`/v1/invoices/${first.body.id}/finalize`);
 
     const again = await api.post('/v1/invoices', body);
@@ -238,6 +243,7 @@ describe('POST /invoices/preview', () => {
   test('200 after the period is invoiced: other invoices do not take rows away', async () => {
     const { customer, subscription } = await subscribed();
     const draft = await api.post('/v1/invoices', draftBody(customer, subscription));
+    periodEnds();
     await api.post(`/v1/invoices/${draft.body.id}/finalize`);
     const { body } = await api.post('/v1/invoices/preview', { subscription_id: subscription.id });
     expect(rows(body)).toEqual(rows(draft.body));
@@ -280,6 +286,7 @@ describe('POST /invoices/{id}/compute and /finalize', () => {
     const again = await api.post(`/v1/invoices/${draft.id}/compute`);
     expect(rows(again.body.invoice)).toEqual(rows(computed.body.invoice));
 
+    periodEnds();
     const finalized = await api.post(`/v1/invoices/${draft.id}/finalize`);
     expect(finalized).toMatchObject({
       status: 200,
@@ -289,9 +296,9 @@ describe('POST /invoices/{id}/compute and /finalize', () => {
     expect(read).toMatchObject({
       invoice_status: 'FINALIZED',
       payment_status: 'PENDING',
-      invoice_number: expect.stringMatching(/^INV-202611-\d{5}$/),
-      finalized_at: '2026-11-21T12:00:00.000Z',
-      due_date: '2026-11-22T12:00:00.000Z',
+      invoice_number: expect.stringMatching(/^INV-202612-\d{5}$/),
+      finalized_at: END,
+      due_date: '2026-12-02T00:00:00.000Z',
       amount_remaining: '181',
       subscription: { id: subscription.id },
       customer: { id: customer.id },
@@ -334,6 +341,7 @@ describe('POST /invoices/{id}/compute and /finalize', () => {
   test('400 for what is finalized or void, 404 for what is not there', async () => {
     const { customer, subscription } = await subscribed();
     const { id } = (await api.post('/v1/invoices', draftBody(customer, subscription))).body;
+    periodEnds();
     await api.post(`/v1/invoices/${id}/finalize`);
     for (const action of ['finalize', 'compute'])
       expect(await api.post(`/v1/invoices/${id}/${action}`)).toMatchObject({
@@ -357,6 +365,7 @@ describe('POST /invoices/{id}/compute and /finalize', () => {
     const { customer, subscription } = await subscribed();
     const { id } = (await api.post('/v1/invoices', draftBody(customer, subscription))).body;
     oracle.outage(true);
+    periodEnds();
     expect(await api.post(`/v1/invoices/${id}/finalize`)).toMatchObject({ status: 503 });
     oracle.outage(false);
     expect((await api.get(`/v1/invoices/${id}`)).body.invoice_status).toBe('DRAFT');

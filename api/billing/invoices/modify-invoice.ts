@@ -1,0 +1,123 @@
+import { invalidField } from '../../../domain/errors.ts';
+import type { LineEdit } from '../../../domain/invoicing/draft-edits.ts';
+import { assertWrittenRow } from '../../../domain/invoicing/given-rows.ts';
+import { moveInvoice } from '../../../domain/states/invoice.ts';
+import { failpoint } from '../../../platform/failpoint.ts';
+import type { Transaction } from '../../../postgres/client.ts';
+import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
+import type { ModifyInvoiceBody, RowEditBody } from '../../../schemas/invoice-requests.ts';
+import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
+import { changed, sent, type Caller } from '../../conventions/record.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { givenLine } from '../computing/invoice-of-rows.ts';
+import { invoiceEvent } from '../computing/write-invoices.ts';
+import { replaceInvoiceLines, updateInvoices } from '../records/invoice-repository.ts';
+import { assertReferences, givenRow } from './create-one-off.ts';
+import { lockWithConcerned, type LockedInvoice } from './lock-invoice.ts';
+import { replaceInvoice } from './replace-invoice.ts';
+import { editedDraft, writtenReplacement, type RowChange } from './written-replacement.ts';
+
+/**
+ * Adds, updates and removes rows in the order of the request, then computes discounts, taxes and totals again
+ * (billing 17.6). A draft is edited in place; a finalized invoice is voided, and a linked draft carries the
+ * edited rows. Later computations keep the rows. Returns the id of the invoice with the edited rows.
+ */
+export async function modifyInvoice(
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+  body: ModifyInvoiceBody,
+): Promise<string> {
+  const edits = body.line_items ?? [];
+  const isDerived = body.apply_discount === true;
+  if (edits.length === 0 && !isDerived)
+    throw invalidField('line_items', 'must name at least one change');
+  await assertReferences(
+    deps.pool,
+    caller.scope,
+    edits.flatMap((edit) => (edit.action === 'add' ? edit : [])),
+  );
+  return await deps.pool.begin(async (tx) => {
+    const locked = await lockWithConcerned(tx, caller.scope, id);
+    const to = moveInvoice(locked.invoice.invoice_status, 'edit');
+    const change: RowChange = {
+      edits: edits.map((edit, index) =>
+        lineEdit(deps, caller, locked, edit, `line_items[${index}]`),
+      ),
+      discounts: isDerived ? 'derived' : 'kept',
+    };
+    const { id: edited } =
+      to === 'DRAFT'
+        ? await editInPlace(tx, deps, caller, locked, change)
+        : await replaceInvoice(
+            tx,
+            deps,
+            caller,
+            locked,
+            await writtenReplacement(tx, deps, caller, locked, change),
+          );
+    failpoint('api.modify_invoice.before_commit');
+    return edited;
+  });
+}
+
+async function editInPlace(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  locked: LockedInvoice,
+  change: RowChange,
+): Promise<InvoiceRecord> {
+  const { invoice, lines } = await editedDraft(tx, deps, caller, locked, change);
+  await replaceInvoiceLines(tx, caller.scope, [invoice.id], lines);
+  await updateInvoices(tx, [invoice]);
+  await writeOutboxEvents(tx, [
+    invoiceEvent('invoice.update', caller.scope, { ...locked, invoice, lines }),
+  ]);
+  return invoice;
+}
+
+function lineEdit(
+  deps: BillingDeps,
+  caller: Caller,
+  { invoice, lines }: LockedInvoice,
+  edit: RowEditBody,
+  path: string,
+): LineEdit<InvoiceLineRecord> {
+  if (edit.action === 'remove') return { action: 'remove', id: edit.id };
+  if (edit.action === 'add') {
+    const row = givenRow(edit);
+    assertWrittenRow(row, invoice.currency, path);
+    const by = { ...invoice, ...changed(deps, caller) };
+    return { action: 'add', line: givenLine(deps, by, row, lines.length) };
+  }
+  const { action: _, id, ...fields } = edit;
+  const before = lines.find((line) => line.id === id);
+  const changes = sent({
+    ...fields,
+    amount: fields.amount ?? undefined,
+    quantity: fields.quantity ?? undefined,
+    metadata: fields.metadata ?? undefined,
+  }) as Partial<Pick<InvoiceLineRecord, 'amount' | 'quantity'>>;
+  if (before !== undefined) assertWrittenRow({ ...before, ...changes }, invoice.currency, path);
+  const isRepriced = changes.amount !== undefined || changes.quantity !== undefined;
+  return {
+    action: 'update',
+    id,
+    new_id: deps.ids.next('inv_line'),
+    changes: {
+      ...changes,
+      ...(isRepriced ? WRITTEN : {}),
+      ...changed(deps, caller),
+    },
+  };
+}
+
+/** A row with an amount or quantity that a person wrote has no rating behind it. */
+const WRITTEN = {
+  explanation: null,
+  commitment_info: null,
+  adjusted_entitlement_quantity: null,
+  usage_queries: [],
+  allowance_queries: [],
+};
