@@ -1,5 +1,5 @@
 import { BillingError, type ErrorDetail } from '../domain/errors.ts';
-import type { Identity } from '../platform/identity/api-key-auth.ts';
+import type { Identity } from '../platform/identity/identity.ts';
 import { EVENT_ID_LENGTH_MAX } from '../schemas/events/event-bodies.ts';
 import type { UsageEvent } from '../schemas/events/usage-event.ts';
 import type { EventFormat } from './parse-events.ts';
@@ -11,11 +11,12 @@ import type { EventFormat } from './parse-events.ts';
  * (tenancy 52).
  */
 export function asKeySends(
-  { key_id, publishable }: Pick<Identity, 'key_id' | 'publishable'>,
+  identity: Identity,
   events: UsageEvent[],
   format: EventFormat,
 ): UsageEvent[] {
-  if (publishable === undefined) return events;
+  if (identity.kind !== 'key' || identity.publishable === undefined) return events;
+  const { key_id, publishable } = identity;
   const { allowed_event_names, external_customer_id } = publishable;
   const details: ErrorDetail[] = [];
   const named = events.map((event, index) => {

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { BillingError } from '../../domain/errors.ts';
+import type { Identity } from '../identity/identity.ts';
 import type { RateAnswer, RateLimit, RateLimiter } from '../cache/rate-limiter.ts';
 import { networkOf } from '../network.ts';
 
@@ -64,4 +65,37 @@ export async function countRefusedCredential(
   const bucket = `refused:${networkOf(request.ip)}`;
   const answer = await limiter.take(bucket, 1, anonymous);
   if (!answer.allowed) refuseBeyond(answer, anonymous, 'refused credentials', reply);
+}
+
+/** Counts the request against its credential, or against its address if it has none. */
+export async function takeRequest(
+  callerLimit: CallerLimit | null,
+  identity: Identity,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  if (callerLimit === null) return;
+  const { limiter } = callerLimit;
+  const [caller, limit] = limitedAs(identity, request, callerLimit);
+  refuseBeyond(await limiter.take(`api:${caller}`, 1, limit), limit, 'requests', reply);
+}
+
+/** The name of the bucket that counts the caller's requests, and its limit. */
+function limitedAs(
+  identity: Identity,
+  request: FastifyRequest,
+  { limit, portal = limit, anonymous = limit }: CallerLimit,
+): [caller: string, limit: RateLimit] {
+  switch (identity.kind) {
+    case 'key':
+      return [identity.key_id, limit];
+    case 'person':
+      return [identity.user_id, limit];
+    case 'customer':
+      return [`portal ${identity.session_id}`, portal];
+    case 'nobody':
+      return [`address ${networkOf(request.ip)}`, anonymous];
+    default:
+      return identity satisfies never;
+  }
 }

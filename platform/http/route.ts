@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Permission } from '../../domain/access/permissions.ts';
 import type { Pool, Scope } from '../../postgres/client.ts';
 import type { CommandClaim } from '../../postgres/tables/idempotency.ts';
-import type { Identity } from '../identity/api-key-auth.ts';
+import type { Identity } from '../identity/identity.ts';
 
 /**
  * The only way to declare a route. Validation, the permission check, the OpenAPI document and, in tests, the
@@ -159,3 +159,7 @@ export function assertRoutes(routes: readonly Route<never>[]): void {
     seen.add(name.replace(/\{[a-z_]+\}/g, '{}'));
   }
 }
+
+/** The path as Fastify writes it: `/v1/plans/:id`. */
+export const urlOf = (prefix: string, { path }: Pick<Route, 'path'>): string =>
+  prefix + path.replace(/\{([a-z_]+)\}/g, ':$1');

@@ -1,39 +1,14 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { permissionsOfKey } from '../../domain/access/permissions.ts';
-import type { Reach } from '../../domain/access/reach.ts';
 import type { Pool } from '../../postgres/client.ts';
 import type { Clock } from '../clock.ts';
-
-/** Caller and scope. A key is bound to exactly one environment. */
-export interface Identity extends Reach {
-  readonly tenant_id: string;
-  readonly environment_id: string;
-  /** Null if the caller is not a key. */
-  readonly key_id: string | null;
-  /** For a key that is used in browsers: it may send events, and every other route treats it as unknown. */
-  readonly publishable?: PublishableLimits;
-  /** For a logged-in person, or an end customer in the portal. */
-  readonly session_id?: string;
-  /** Only for an end customer in the portal, who has no permissions and sees only their own records. */
-  readonly customer_id?: string;
-  readonly user_id: string;
-  readonly user_type: 'user' | 'service_account';
-  readonly roles: readonly string[];
-  /** `<entity>:<action>`, see domain/access/permissions.ts. */
-  readonly permissions: readonly string[];
-}
-
-/** What a publishable key may send; null means unlimited. */
-export interface PublishableLimits {
-  readonly allowed_event_names: readonly string[] | null;
-  readonly external_customer_id: string | null;
-}
+import type { KeyIdentity, PublishableLimits } from './identity.ts';
 
 /**
  * Null for a key that is unknown, deleted or expired. Throws the driver's error when Postgres is unavailable.
  */
-export type Authenticate = (apiKey: string) => Promise<Identity | null>;
+export type Authenticate = (apiKey: string) => Promise<KeyIdentity | null>;
 
 export interface ApiKeyAuth {
   readonly authenticate: Authenticate;
@@ -53,7 +28,7 @@ const CHANNEL = 'api_key_changed';
 const LAST_USED_STEP_SECONDS = 300;
 
 interface CachedKey {
-  readonly identity: Identity;
+  readonly identity: KeyIdentity;
   readonly expires_at_ms: number;
 }
 
@@ -70,7 +45,7 @@ export async function createApiKeyAuth(options: ApiKeyAuthOptions): Promise<ApiK
   const cache = new LRUCache<string, CachedKey>({
     max: 10_000,
     ttl: options.ttlMs ?? 5_000,
-    dispose: (cached) => hashOfKey.delete(cached.identity.key_id!),
+    dispose: (cached) => hashOfKey.delete(cached.identity.key_id),
     noDisposeOnSet: true,
   });
   const drop = (keyId: string): void => {
@@ -104,9 +79,9 @@ export async function createApiKeyAuth(options: ApiKeyAuthOptions): Promise<ApiK
       if (found === null || found.expires_at_ms <= clock.now()) return null;
       if (generation === begun) {
         cache.set(hash, found);
-        hashOfKey.set(found.identity.key_id!, hash);
+        hashOfKey.set(found.identity.key_id, hash);
       }
-      void noteUse(pool, found.identity.key_id!).catch(() => {});
+      void noteUse(pool, found.identity.key_id).catch(() => {});
       return found.identity;
     },
     async forget(keyId) {
@@ -149,6 +124,7 @@ async function findKey(pool: Pool, digest: Buffer): Promise<CachedKey | null> {
   const { tenant_id, environment_id, roles } = row;
   return {
     identity: {
+      kind: 'key',
       tenant_id,
       environment_id,
       key_id: row.id,

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { inScope, type Pool, type Scope, type Transaction } from '../../postgres/client.ts';
 import { isoTime, type Clock } from '../clock.ts';
 import type { Ids } from '../ids.ts';
-import type { Identity } from './api-key-auth.ts';
+import type { CustomerIdentity } from './identity.ts';
 
 /** How long an end customer may use the portal before the tenant must open another session. */
 const SESSION_SECONDS = 3600;
@@ -26,7 +26,7 @@ export interface PortalSessions {
   /** `customerId` is a published customer of the scope; the caller has checked that. */
   open(tx: Transaction, opener: Opener, customerId: string): Promise<OpenedPortalSession>;
   /** Null for a token that is unknown or expired, and for a token of an archived customer. */
-  authenticate(token: string): Promise<Identity | null>;
+  authenticate(token: string): Promise<CustomerIdentity | null>;
 }
 
 export function createPortalSessions(options: {
@@ -69,6 +69,7 @@ export function createPortalSessions(options: {
            and c.status = 'published'`;
       if (session === undefined) return null;
       return {
+        kind: 'customer',
         tenant_id: session.tenant_id,
         environment_id: session.environment_id,
         key_id: null,

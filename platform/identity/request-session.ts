@@ -1,5 +1,5 @@
 import { EVERY_ENVIRONMENT, type Actor, type Session } from '../../postgres/scoped-pool.ts';
-import type { Identity } from './api-key-auth.ts';
+import type { Identity } from './identity.ts';
 
 /**
  * Settings of the database session of a request: they restrict its statements to the caller's rows and name
@@ -7,7 +7,7 @@ import type { Identity } from './api-key-auth.ts';
  * routes about the tenant see all its environments.
  */
 export function requestSession(
-  route: { readonly permission: string; readonly withoutEnvironment?: boolean },
+  route: { readonly withoutEnvironment?: boolean },
   identity: Identity,
   request: {
     readonly id: string;
@@ -16,9 +16,8 @@ export function requestSession(
     readonly headers: { readonly 'user-agent'?: string };
   },
 ): Session {
-  const isPublic = route.permission === 'public';
   const actor: Actor = {
-    kind: isPublic ? 'public' : identity.customer_id ? 'customer' : identity.user_type,
+    kind: actorKindOf(identity),
     ...(identity.user_id === '' ? {} : { user_id: identity.user_id }),
     ...(identity.key_id === null ? {} : { key_id: identity.key_id }),
     request_id: request.id,
@@ -26,7 +25,7 @@ export function requestSession(
     // Reads leave nothing in the audit log.
     ...(request.method === 'GET' ? {} : userAgentOf(request.headers)),
   };
-  if (isPublic) return { scope: null, actor };
+  if (identity.kind === 'nobody') return { scope: null, actor };
   const { tenant_id, environment_id } = identity;
   return {
     scope: {
@@ -35,6 +34,20 @@ export function requestSession(
     },
     actor,
   };
+}
+
+function actorKindOf(identity: Identity): Actor['kind'] {
+  switch (identity.kind) {
+    case 'key':
+    case 'person':
+      return identity.user_type;
+    case 'customer':
+      return 'customer';
+    case 'nobody':
+      return 'public';
+    default:
+      return identity satisfies never;
+  }
 }
 
 const USER_AGENT_LENGTH_MAX = 200;

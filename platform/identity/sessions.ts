@@ -5,7 +5,7 @@ import { BillingError } from '../../domain/errors.ts';
 import type { Db, Pool } from '../../postgres/client.ts';
 import { isoTime, type Clock } from '../clock.ts';
 import { isPasswordRefused } from './saml/enforced.ts';
-import type { Identity } from './api-key-auth.ts';
+import type { PersonIdentity } from './identity.ts';
 import { createSigningKeys, type SigningKeys } from './signing-keys.ts';
 
 const ISSUER = 'meterline';
@@ -58,7 +58,7 @@ export interface Sessions {
     token: string,
     environmentId: string | null,
     needsEnvironment: boolean,
-  ): Promise<Identity | null>;
+  ): Promise<PersonIdentity | null>;
 }
 
 export async function createSessions(options: { pool: Pool; clock: Clock }): Promise<Sessions> {
@@ -134,6 +134,7 @@ export async function createSessions(options: { pool: Pool; clock: Clock }): Pro
       const environment_id = await ownEnvironment(pool, user, environmentId);
       if (environment_id === null && needsEnvironment) throw noEnvironment();
       return {
+        kind: 'person',
         tenant_id: user.tenant_id,
         environment_id: environment_id ?? '',
         key_id: null,

@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { InProcessRateLimiter } from '../../platform/cache/in-process-rate-limiter.ts';
-import type { Identity } from '../../platform/identity/api-key-auth.ts';
+import type { KeyIdentity } from '../../platform/identity/identity.ts';
 import { registerRoutes } from '../../platform/http/register-routes.ts';
 import { routesOf, type RouteDeps } from '../../platform/http/route.ts';
 import { createServer } from '../../platform/http/server.ts';
 import { createLogger } from '../../platform/log.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
-const identity = (key_id: string): Identity => ({
+const identity = (key_id: string): KeyIdentity => ({
+  kind: 'key',
   tenant_id: 't',
   environment_id: 'e',
   key_id,
@@ -46,7 +47,13 @@ describe('requests are limited', () => {
       deps: { pool: database.pool },
       authenticate: async (key) => (key.startsWith('unknown') ? null : identity(key)),
       portalSessions: {
-        authenticate: async (token) => ({ ...identity(''), customer_id: 'c', session_id: token }),
+        authenticate: async (token) => ({
+          ...identity(''),
+          kind: 'customer',
+          key_id: null,
+          customer_id: 'c',
+          session_id: token,
+        }),
       },
       callerLimit: {
         limiter: new InProcessRateLimiter({ now: () => now }),

@@ -1,4 +1,6 @@
+import assert from 'node:assert/strict';
 import { notFound } from '../../../domain/errors.ts';
+import type { CustomerIdentity, Identity } from '../../../platform/identity/identity.ts';
 import type { Scope } from '../../../postgres/client.ts';
 import { InvoiceSearch, type Invoice, type InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { Page } from '../../../schemas/search.ts';
@@ -27,11 +29,20 @@ interface PageOf {
 
 type Deps = Pick<BillingDeps, 'pool' | 'clock'>;
 
-/** The session's customer. Routes with the permission `portal` are reachable only with a session. */
+/** The caller of a route with the permission `portal`: only portal sessions reach it. */
+export function customerOf(identity: Identity): CustomerIdentity {
+  assert(identity.kind === 'customer');
+  return identity;
+}
+
+/** The session's customer. */
 export const portalCustomer = (call: {
   readonly scope: Scope;
-  readonly identity: { readonly customer_id?: string };
-}): PortalCustomer => ({ scope: call.scope, customer_id: call.identity.customer_id! });
+  readonly identity: Identity;
+}): PortalCustomer => ({
+  scope: call.scope,
+  customer_id: customerOf(call.identity).customer_id,
+});
 
 /** Drafts are visible to the tenant only; every later status is shown (tenancy 15.4). */
 const SHOWN_SUBSCRIPTIONS = ['active', 'trialing', 'paused', 'incomplete', 'cancelled'] as const;

@@ -30,6 +30,7 @@ import { usageAnalytics } from '../analytics/usage-analytics.ts';
 import { endPortalSession, endSessionsOf, listOpenSessions } from './open-sessions.ts';
 import { assertCostsShown } from './shown-costs.ts';
 import {
+  customerOf,
   listOwnInvoices,
   listOwnSubscriptions,
   listOwnWallets,
@@ -103,7 +104,7 @@ export const portalRoutes = [
     answer: Message,
     async handler(call) {
       await call.deps.pool.begin((tx) =>
-        endPortalSession(tx, call.deps, call, call.identity.session_id!),
+        endPortalSession(tx, call.deps, call, customerOf(call.identity).session_id),
       );
       return { message: 'Logged out' };
     },

@@ -8,7 +8,7 @@ import {
 import { assertPermissionNames } from '../../../domain/access/permission-names.ts';
 import { BillingError, invalidField, invalidOperation } from '../../../domain/errors.ts';
 import { isoTime } from '../../../platform/clock.ts';
-import type { Identity } from '../../../platform/identity/api-key-auth.ts';
+import type { Identity } from '../../../platform/identity/identity.ts';
 import { inScope, type Transaction } from '../../../postgres/client.ts';
 import {
   isConsolePermissions,

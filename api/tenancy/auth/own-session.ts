@@ -1,5 +1,5 @@
 import { BillingError } from '../../../domain/errors.ts';
-import type { Identity } from '../../../platform/identity/api-key-auth.ts';
+import type { Identity } from '../../../platform/identity/identity.ts';
 
 /** The person, session and origin of a request. */
 export interface OwnSession {
@@ -17,12 +17,12 @@ export function ownSession({
   readonly identity: Identity;
   readonly ip: string;
 }): OwnSession {
-  const { session_id, tenant_id, user_id } = identity;
-  if (session_id === undefined)
+  if (identity.kind !== 'person')
     throw new BillingError(
       'forbidden',
       'permission_denied',
       'Only a person who is logged in may do this: send the token of a session, not an API key.',
     );
+  const { session_id, tenant_id, user_id } = identity;
   return { tenant_id, user_id, session_id, ip };
 }

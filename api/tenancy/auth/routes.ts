@@ -101,7 +101,7 @@ export const authRoutes = [
     status: 200,
     answer: Message,
     async handler({ deps, identity }) {
-      if (identity.session_id !== undefined)
+      if (identity.kind === 'person')
         await endSessions(deps, identity, 'logged_out', { only: identity.session_id });
       return { message: 'Logged out' };
     },

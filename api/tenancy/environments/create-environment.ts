@@ -1,5 +1,5 @@
 import { BillingError, invalidField } from '../../../domain/errors.ts';
-import type { Identity } from '../../../platform/identity/api-key-auth.ts';
+import type { Identity } from '../../../platform/identity/identity.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import type { Environment } from '../../../schemas/environment.ts';
 import type { BillingDeps } from '../../deps.ts';

@@ -1,8 +1,8 @@
 import { BillingError, invalidField, notFound } from '../../../domain/errors.ts';
 import { isoTime } from '../../../platform/clock.ts';
-import type { Identity } from '../../../platform/identity/api-key-auth.ts';
+import type { Identity } from '../../../platform/identity/identity.ts';
 import { parse, unknownFields } from '../../../platform/http/parse.ts';
-import { assertAllowed } from '../../../platform/http/register-routes.ts';
+import { assertAllowed } from '../../../platform/http/admit.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import { findSetting, settingScope, type SettingRow } from '../../../postgres/tables/settings.ts';
 import { Message } from '../../../schemas/primitives.ts';
@@ -73,7 +73,7 @@ async function save(
  */
 function assertMayChange(identity: Identity, key: string): void {
   if (key !== 'saml_config') return;
-  if (identity.session_id !== undefined && identity.environment_ids === null) return;
+  if (identity.kind === 'person' && identity.environment_ids === null) return;
   throw new BillingError(
     'forbidden',
     'permission_denied',

@@ -2,7 +2,7 @@ import { assertRoles, mayGrant } from '../../../domain/access/permissions.ts';
 import { mayChangePerson } from '../../../domain/access/reach.ts';
 import { invalidField, invalidOperation, notFound } from '../../../domain/errors.ts';
 import { isoTime } from '../../../platform/clock.ts';
-import type { Identity } from '../../../platform/identity/api-key-auth.ts';
+import type { Identity } from '../../../platform/identity/identity.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import type { UpdateMeBody } from '../../../schemas/tenancy.ts';
 import type { BillingDeps } from '../../deps.ts';

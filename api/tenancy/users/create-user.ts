@@ -1,7 +1,7 @@
 import { assertRoles, mayGrant } from '../../../domain/access/permissions.ts';
 import { invitedTo } from '../../../domain/access/reach.ts';
 import { BillingError, invalidField } from '../../../domain/errors.ts';
-import type { Identity } from '../../../platform/identity/api-key-auth.ts';
+import type { Identity } from '../../../platform/identity/identity.ts';
 import type { CreatedUser, CreateUserBody } from '../../../schemas/tenancy.ts';
 import { firstPassword, hashPassword } from './passwords.ts';
 import type { BillingDeps } from '../../deps.ts';

@@ -44,6 +44,7 @@ describe('API keys', () => {
   test('a key is its environment, its owner and what its roles allow', async () => {
     const { key, id, userId } = await newKey();
     expect(await auth.authenticate(key)).toEqual({
+      kind: 'key',
       tenant_id: 't',
       environment_id: 'e',
       key_id: id,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { FastifyInstance } from 'fastify';
 import { permissionsOf } from '../../../domain/access/permissions.ts';
 import { notFound } from '../../../domain/errors.ts';
-import type { Identity } from '../../../platform/identity/api-key-auth.ts';
+import type { KeyIdentity } from '../../../platform/identity/identity.ts';
 import { registerRoutes } from '../../../platform/http/register-routes.ts';
 import {
   assertRoutes,
@@ -65,7 +65,8 @@ const ROUTES: Route<RouteDeps>[] = [
   }),
 ];
 
-const identity = (roles: string[]): Identity => ({
+const identity = (roles: string[]): KeyIdentity => ({
+  kind: 'key',
   tenant_id: 't1',
   environment_id: 'e1',
   key_id: 'k',
@@ -76,7 +77,7 @@ const identity = (roles: string[]): Identity => ({
   environment_ids: null,
   environment_type: 'development',
 });
-const KEYS: Record<string, Identity> = {
+const KEYS: Record<string, KeyIdentity> = {
   admin: identity(['super_admin']),
   reader: identity(['all_reader']),
   nobody: identity([]),

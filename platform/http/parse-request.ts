@@ -1,0 +1,38 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ignoredFields } from './ignored-fields.ts';
+import { assertStorable, hasTextAfterBody } from './json-body.ts';
+import { refuseNearMisses } from './near-misses.ts';
+import { parse, unknownFields, unknownKeys } from './parse.ts';
+import type { Route } from './route.ts';
+
+export interface IsWord {
+  /** Whether a request or an answer of any route has a key of this name. */
+  readonly isWord: (key: string) => boolean;
+}
+
+/** Path, query and body as the route declares them, or 400. Names what is ignored in a header. */
+export function parseRequest<Deps>(
+  route: Route<Deps>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { isWord }: IsWord,
+): { params: unknown; query: unknown; body: unknown } {
+  assertStorable(request.params, 'path');
+  assertStorable(request.query, 'query');
+  const unknown = route.body === undefined ? [] : unknownKeys(route.body, request.body);
+  refuseNearMisses(unknown, isWord);
+  const ignored = [
+    ...(route.query === undefined
+      ? Object.keys(request.query as object)
+      : unknownFields(route.query, request.query)),
+    ...unknown.map(({ path }) => path),
+    ...(hasTextAfterBody(request) ? ['text after the body'] : []),
+  ];
+  if (ignored.length > 0)
+    void reply.header('x-ignored-fields', ignoredFields(ignored, request.headers));
+  return {
+    params: route.params === undefined ? undefined : parse(route.params, request.params, 'path'),
+    query: route.query === undefined ? undefined : parse(route.query, request.query, 'query'),
+    body: route.body === undefined ? undefined : parse(route.body, request.body, 'body'),
+  };
+}
