@@ -7,6 +7,7 @@ import { cancelUnpaidSubscriptions } from './cancel-unpaid-subscriptions.ts';
 import { chainAuditLogRows } from './chain-audit-log.ts';
 import { closeBillingPeriods } from './close-billing-periods.ts';
 import { eraseEvents, type EraseEventsDeps } from './erase-events.ts';
+import { evaluateWallets } from './evaluate-wallets.ts';
 import { expireLogRecords } from './expire-log-records.ts';
 import {
   finalizeDraftInvoices,
@@ -28,6 +29,7 @@ export type JobDeps = FinalizeDraftInvoicesDeps &
 export const ALL_JOBS: readonly Job<JobDeps>[] = [
   closeBillingPeriods,
   applyCreditGrants,
+  evaluateWallets,
   cancelUnpaidSubscriptions,
   finalizeDraftInvoices,
   expireLogRecords,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Customer } from './customer.ts';
 import {
   currency,
+  decimal,
   decimalText,
   emptyWhenUnset,
   instant,
@@ -21,6 +22,7 @@ import { notOffered } from './not-offered.ts';
 import { searchSchemas } from './search.ts';
 import { User } from './tenancy.ts';
 import {
+  ALERT_CONDITIONS,
   ALERT_STATES,
   CREDIT_REASONS,
   DEBIT_REASONS,
@@ -29,6 +31,7 @@ import {
   TRANSACTION_STATUSES,
   WALLET_PRICE_TYPES,
   WALLET_STATUSES,
+  WALLET_THRESHOLD_TYPES,
   WALLET_TYPES,
 } from './words.ts';
 
@@ -39,6 +42,63 @@ const WalletConfigBody = z.object({
 
 /** The reserved prefix belongs to keys of our own commands (money 2.10.4). */
 const idempotencyKey = text(255);
+
+const AlertLevelBody = z.object({
+  threshold: decimal,
+  condition: z.enum(ALERT_CONDITIONS).nullish(),
+  /** How far the balance must rise above the threshold before the level is left; 0 when absent. */
+  hysteresis: nonNegativeDecimal.nullish(),
+});
+type AlertLevelBody = z.output<typeof AlertLevelBody>;
+
+const levelOf = (level: AlertLevelBody | null | undefined) =>
+  level == null
+    ? null
+    : {
+        threshold: level.threshold,
+        condition: level.condition ?? ('below' as const),
+        hysteresis: level.hysteresis ?? '0',
+      };
+
+/** Replaces the settings as a whole: omitted levels are cleared. Thresholds are credits, or percent. */
+const AlertSettingsBody = z
+  .object({
+    alert_enabled: z.boolean().nullish(),
+    alert_threshold_type: optionalOneOf(WALLET_THRESHOLD_TYPES),
+    critical: AlertLevelBody.nullish(),
+    warning: AlertLevelBody.nullish(),
+    info: AlertLevelBody.nullish(),
+  })
+  .transform((settings) => ({
+    alert_enabled: settings.alert_enabled ?? false,
+    alert_threshold_type: settings.alert_threshold_type ?? ('absolute' as const),
+    critical: levelOf(settings.critical),
+    warning: levelOf(settings.warning),
+    info: levelOf(settings.info),
+  }));
+
+/** Merged field by field. Threshold and amount are credits. */
+const AutoTopUpBody = z.object({
+  enabled: z.boolean().nullish(),
+  /** True: the credits wait for the payment of an invoice. */
+  invoicing: z.boolean().nullish(),
+  threshold: nonNegativeDecimal.nullish(),
+  amount: positiveDecimal.nullish(),
+  /** "90m", "PT90M" or {value, unit}; "0s" for none. */
+  cooldown: z
+    .union([
+      text(64),
+      z.object({
+        value: z.int(),
+        unit: z
+          .string()
+          .max(16)
+          .transform((unit) => unit.toUpperCase()),
+      }),
+    ])
+    .nullish(),
+});
+export type AutoTopUpBody = z.output<typeof AutoTopUpBody>;
 
 export const CreateWalletBody = z.object({
   customer_id: optionalId,
@@ -56,8 +116,8 @@ export const CreateWalletBody = z.object({
   initial_credits_to_load_expiry_date: z.int().nullish(),
   initial_credits_expiry_date_utc: time.nullish(),
   config: WalletConfigBody.nullish(),
-  alert_settings: notOffered('alert_settings'),
-  auto_topup: notOffered('auto_topup'),
+  alert_settings: AlertSettingsBody.nullish(),
+  auto_topup: AutoTopUpBody.nullish(),
   metadata: optionalMetadata,
 });
 export type CreateWalletBody = z.output<typeof CreateWalletBody>;
@@ -72,8 +132,8 @@ export const UpdateWalletBody = z.object({
   name: name().nullish(),
   description: optionalText(1_000),
   config: WalletConfigBody.nullish(),
-  alert_settings: notOffered('alert_settings'),
-  auto_topup: notOffered('auto_topup'),
+  alert_settings: AlertSettingsBody.nullish(),
+  auto_topup: AutoTopUpBody.nullish(),
   metadata: optionalMetadata,
   currency: fixed('the currency'),
   wallet_type: fixed('the type'),
@@ -116,6 +176,27 @@ export type DebitWalletBody = z.output<typeof DebitWalletBody>;
 
 export const ModifyWalletBody = z.object({ modification_type: z.literal('prepaid_to_postpaid') });
 
+const AlertLevel = z.object({
+  threshold: decimalText,
+  condition: z.enum(ALERT_CONDITIONS),
+  hysteresis: z.number(),
+});
+const WalletAlertSettings = z.object({
+  alert_enabled: z.boolean(),
+  alert_threshold_type: z.enum(WALLET_THRESHOLD_TYPES),
+  critical: AlertLevel.nullable(),
+  warning: AlertLevel.nullable(),
+  info: AlertLevel.nullable(),
+});
+const WalletAutoTopUp = z.object({
+  enabled: z.boolean(),
+  invoicing: z.boolean(),
+  threshold: z.number(),
+  amount: z.number(),
+  /** For example "2h"; null when unset. */
+  cooldown: z.string().nullable(),
+});
+
 export const Wallet = z
   .object({
     ...recordFields,
@@ -131,13 +212,30 @@ export const Wallet = z
     conversion_rate: decimalText,
     topup_conversion_rate: decimalText,
     config: z.object({ allowed_price_types: z.array(z.enum(WALLET_PRICE_TYPES)) }),
+    alert_settings: WalletAlertSettings.nullable(),
     alert_state: z.enum(ALERT_STATES),
+    auto_topup: WalletAutoTopUp.nullable(),
     metadata: z.record(z.string(), z.string()),
+    /** After usage and open invoices that are not settled yet. Null unless asked for. */
+    real_time_balance: decimalText.nullable(),
+    real_time_credit_balance: decimalText.nullable(),
     /** Null unless included by `expand`. */
     credits_available_breakdown: z.object({ free: decimalText, purchased: decimalText }).nullable(),
   })
   .meta({ id: 'Wallet' });
 export type Wallet = z.infer<typeof Wallet>;
+
+/** A wallet with its balance at this moment. */
+export const WalletBalance = Wallet.extend({
+  real_time_balance: decimalText,
+  real_time_credit_balance: decimalText,
+  balance_updated_at: instant,
+  /** Usage of the running periods and the open invoices, both subtracted from the balance. */
+  current_period_usage: decimalText,
+  unpaid_invoices_amount: decimalText,
+  is_cached_fallback: z.boolean(),
+}).meta({ id: 'WalletBalance' });
+export type WalletBalance = z.infer<typeof WalletBalance>;
 
 export const WalletTransaction = z
   .object({

@@ -115,6 +115,7 @@ export const DEBIT_REASONS = [
   'INVOICE_PAYMENT', 'CREDIT_ADJUSTMENT', 'CREDIT_EXPIRED', 'WALLET_TERMINATION',
   'MANUAL_BALANCE_DEBIT',
 ] as const; // prettier-ignore
+export const WALLET_THRESHOLD_TYPES = ['absolute', 'percentage'] as const;
 /** What a wallet may pay for. */
 export const WALLET_PRICE_TYPES = ['ALL', 'USAGE', 'FIXED'] as const;
 /** What the reference of a wallet transaction names. */

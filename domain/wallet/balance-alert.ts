@@ -14,6 +14,11 @@ export interface AlertLevel {
    * 4.3).
    */
   readonly condition: 'above' | 'below';
+  /**
+   * How far the value must rise above the threshold before a level that was reached is left (api 44). Absent
+   * means 0.
+   */
+  readonly hysteresis?: string;
 }
 
 export interface AlertSettings {
@@ -37,6 +42,9 @@ export function validateAlertSettings(settings: AlertSettings, path = 'alert_set
   if (new Set(levels.map((level) => level.condition)).size > 1) {
     throw invalidField(`${path}.condition`, 'must be the same on every level');
   }
+  if (levels.some((level) => decimal(level.hysteresis ?? '0').lt(0))) {
+    throw invalidField(`${path}.hysteresis`, 'must not be negative');
+  }
   const thresholds = levels.map((level) => decimal(level.threshold));
   if (thresholds.some((threshold, index) => index > 0 && threshold.lt(thresholds[index - 1]!))) {
     throw invalidField(path, 'must have critical at most warning, and warning at most info');
@@ -49,18 +57,29 @@ export function validateAlertSettings(settings: AlertSettings, path = 'alert_set
   }
 }
 
+const SEVERITY: readonly AlertState[] = ['ok', 'info', 'warning', 'in_alarm'];
+
 /**
  * The most severe level that a falling value has reached; `ok` when it reached none or alerts are off; null
- * for a wallet without settings (money 4.4, 4.9).
+ * for a wallet without settings (money 4.4, 4.9). A level that `previous` had reached is left only above its
+ * threshold and its hysteresis (api 44).
  */
-export function alertState(settings: AlertSettings | null, value: Decimal): AlertState | null {
+export function alertState(
+  settings: AlertSettings | null,
+  value: Decimal,
+  previous: AlertState = 'ok',
+): AlertState | null {
   if (settings === null) return null;
   if (!settings.alert_enabled) return 'ok';
-  const reached = (level: AlertLevel | null) =>
-    level !== null && value.lte(decimal(level.threshold));
-  if (reached(settings.critical)) return 'in_alarm';
-  if (reached(settings.warning)) return 'warning';
-  return reached(settings.info) ? 'info' : 'ok';
+  const reached = (level: AlertLevel | null, state: AlertState): boolean => {
+    if (level === null) return false;
+    const isHeld = SEVERITY.indexOf(previous) >= SEVERITY.indexOf(state);
+    const margin = isHeld ? decimal(level.hysteresis ?? '0') : decimal('0');
+    return value.lte(decimal(level.threshold).plus(margin));
+  };
+  if (reached(settings.critical, 'in_alarm')) return 'in_alarm';
+  if (reached(settings.warning, 'warning')) return 'warning';
+  return reached(settings.info, 'info') ? 'info' : 'ok';
 }
 
 export interface AlertTransition {

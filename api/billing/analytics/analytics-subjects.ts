@@ -111,7 +111,7 @@ export async function bareMeters(
  * the lines that compete for events or an allowance. A line whose usage is still being counted is left out.
  */
 export async function usageLines(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'pool'>,
   scope: Scope,
   subscriptions: readonly SubscriptionRow[],
   range: Period,

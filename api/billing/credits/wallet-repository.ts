@@ -1,4 +1,6 @@
 import { alreadyExists } from '../../../domain/errors.ts';
+import type { AutoTopUp } from '../../../domain/wallet/auto-top-up.ts';
+import type { AlertSettings } from '../../../domain/wallet/balance-alert.ts';
 import type { CreditBlock } from '../../../domain/wallet/credit-block.ts';
 import {
   inScope,
@@ -14,7 +16,17 @@ import type { Page, Search } from '../../../schemas/search.ts';
 import type { Wallet, WalletTransaction } from '../../../schemas/wallet.ts';
 
 /** A wallet as stored. */
-export interface WalletRow extends Omit<Wallet, 'config' | 'credits_available_breakdown'> {
+export interface WalletRow extends Omit<
+  Wallet,
+  | 'config'
+  | 'credits_available_breakdown'
+  | 'real_time_balance'
+  | 'real_time_credit_balance'
+  | 'alert_settings'
+  | 'auto_topup'
+> {
+  readonly alert_settings: AlertSettings | null;
+  readonly auto_topup: Omit<AutoTopUp, 'off_session'> | null;
   readonly allowed_price_types: Wallet['config']['allowed_price_types'];
   /** Credits left in the blocks; the balance is this less the overdraft. */
   readonly credits_in_blocks: string;
@@ -27,8 +39,8 @@ const wallets = tableOf<WalletRow>({
   columns: (db) => db`
   id, tenant_id, environment_id, customer_id, name, description, currency, wallet_type, wallet_status,
   conversion_rate, topup_conversion_rate, credit_balance, balance, credits_in_blocks, overdraft,
-  allowed_price_types, alert_state, metadata, status, created_at, updated_at, created_by, updated_by`,
-  json: ['metadata'],
+  allowed_price_types, alert_settings, alert_state, auto_topup, metadata, status, created_at, updated_at, created_by, updated_by`,
+  json: ['metadata', 'alert_settings', 'auto_topup'],
   taken: {
     wallets_customer_id_currency_key: ({ currency, wallet_type }) =>
       alreadyExists(

@@ -13,19 +13,22 @@ import { IdParams } from '../../../schemas/primitives.ts';
 import { expandQuery, pageOf } from '../../../schemas/search.ts';
 import { Subscription } from '../../../schemas/subscription-answers.ts';
 import { SubscriptionSearch } from '../../../schemas/subscription.ts';
-import { Wallet, WALLET_EXPANDS } from '../../../schemas/wallet.ts';
+import { Wallet, WALLET_EXPANDS, WalletBalance } from '../../../schemas/wallet.ts';
 import { upcomingApplications } from '../../catalog/credit-grants/upcoming-applications.ts';
 import { customerEntitlements } from '../granted-entitlements/granted-features.ts';
 import { route } from '../../conventions/route.ts';
 import { listSubscriptions } from '../subscriptions/read-subscriptions.ts';
 import { wholeList } from '../../conventions/whole-list.ts';
-import { walletAnswers } from '../wallets/answers.ts';
+import { balanceAnswers } from '../balances/real-time-balance.ts';
+import { walletAnswers } from '../credits/wallet-answers.ts';
 import { findWalletsOfCustomer } from '../credits/wallet-repository.ts';
 import { customerInvoiceSummary } from './invoice-summary.ts';
 import { getCustomer, getCustomerByExternalId } from '../../customers/customers/repository.ts';
 
 /** A plain array: the customer's wallets that are not closed. */
 const Wallets = z.array(Wallet);
+/** With `include_real_time_balance` each has its balance at this moment. */
+const WalletsWithBalances = z.array(z.union([WalletBalance, Wallet]));
 
 /** Records of a customer. Each route returns 404 if the customer does not exist. */
 export const customerViewRoutes = [
@@ -119,14 +122,16 @@ export const customerViewRoutes = [
     permission: 'customer:read',
     query: CustomerWalletsQuery,
     status: 200,
-    answer: Wallets,
+    answer: WalletsWithBalances,
     async handler({ deps, scope, query }) {
       const { id } = await (query.id === undefined
         ? getCustomerByExternalId(deps.pool, scope, query.lookup_key!)
         : getCustomer(deps.pool, scope, query.id));
       const rows = await findWalletsOfCustomer(deps.pool, scope, id);
       const expand = new Set((query.expand ?? '').split(',').map((name) => name.trim()));
-      return await walletAnswers(deps.pool, scope, rows, expand);
+      if (query.include_real_time_balance !== 'true')
+        return await walletAnswers(deps.pool, scope, rows, expand);
+      return await balanceAnswers(deps, scope, rows, expand);
     },
   }),
 ];

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { notFound } from '../../../domain/errors.ts';
 import type { CustomerIdentity, Identity } from '../../../platform/identity/identity.ts';
-import type { Scope } from '../../../postgres/client.ts';
+import type { Db, Scope } from '../../../postgres/client.ts';
 import { InvoiceSearch, type Invoice, type InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { Page } from '../../../schemas/search.ts';
 import type { Subscription } from '../../../schemas/subscription-answers.ts';
 import { SubscriptionSearch } from '../../../schemas/subscription.ts';
-import type { Wallet } from '../../../schemas/wallet.ts';
+import type { WalletBalance } from '../../../schemas/wallet.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { invoiceAnswers } from '../invoices/answers.ts';
 import { listInvoices } from '../invoices/list-invoices.ts';
 import { getInvoice } from '../records/invoice-repository.ts';
 import { listSubscriptions, readSubscription } from '../subscriptions/read-subscriptions.ts';
-import { walletAnswer } from '../wallets/answers.ts';
-import { findWalletsOfCustomer } from '../credits/wallet-repository.ts';
+import { balanceAnswers } from '../balances/real-time-balance.ts';
+import { findWalletsOfCustomer, getWallet, type WalletRow } from '../credits/wallet-repository.ts';
 import { getSubscription } from '../records/subscription-repository.ts';
 
 /** An end customer and their scope: taken from the session, never from the request. */
@@ -96,13 +96,24 @@ export async function readOwnInvoice(
   return withoutMetadata(invoice!);
 }
 
-/** The customer's wallets that are not closed, newest first. */
+/** The customer's wallets that are not closed, newest first, with their balances. */
 export async function listOwnWallets(
-  deps: Pick<BillingDeps, 'pool'>,
+  deps: Pick<BillingDeps, 'pool' | 'clock' | 'usageReader'>,
   { scope, customer_id }: PortalCustomer,
-): Promise<Wallet[]> {
+): Promise<WalletBalance[]> {
   const rows = await findWalletsOfCustomer(deps.pool, scope, customer_id);
-  return withoutMetadata(rows.map((row) => walletAnswer(row)));
+  return withoutMetadata(await balanceAnswers(deps, scope, rows, new Set()));
+}
+
+/** 404 for another customer's wallet, as for an unknown one. */
+export async function getOwnWallet(
+  db: Db,
+  { scope, customer_id }: PortalCustomer,
+  id: string,
+): Promise<WalletRow> {
+  const wallet = await getWallet(db, scope, id);
+  if (wallet.customer_id !== customer_id) throw notFound('Wallet', id);
+  return wallet;
 }
 
 /** The stored invoice; 404 as in `readOwnInvoice`. */

@@ -18,7 +18,11 @@ import { pageOf } from '../../../schemas/search.ts';
 import { Setting } from '../../../schemas/settings/settings.ts';
 import { Subscription } from '../../../schemas/subscription-answers.ts';
 import { UsageAnalytics } from '../../../schemas/usage-analytics.ts';
-import { Wallet } from '../../../schemas/wallet.ts';
+import {
+  WalletBalance,
+  WalletTransaction,
+  WalletTransactionSearch,
+} from '../../../schemas/wallet.ts';
 import { findSetting } from '../../../postgres/tables/settings.ts';
 import { getCustomer, getCustomerByExternalId } from '../../customers/customers/repository.ts';
 import { updateCustomer } from '../../customers/customers/update-customer.ts';
@@ -27,12 +31,16 @@ import { settingAnswer } from '../../tenancy/settings/setting-answer.ts';
 import { costAnalytics } from '../analytics/cost-analytics.ts';
 import { customerUsage } from '../analytics/customer-usage.ts';
 import { usageAnalytics } from '../analytics/usage-analytics.ts';
+import { balanceAnswers } from '../balances/real-time-balance.ts';
+import { transactionAnswer } from '../credits/wallet-answers.ts';
+import { searchTransactions } from '../credits/wallet-repository.ts';
 import { endPortalSession, endSessionsOf, listOpenSessions } from './open-sessions.ts';
 import { assertCostsShown } from './shown-costs.ts';
 import {
   customerOf,
   listOwnInvoices,
   listOwnSubscriptions,
+  getOwnWallet,
   listOwnWallets,
   readOwnInvoice,
   readOwnSubscription,
@@ -246,7 +254,39 @@ export const portalRoutes = [
     body: PortalPageBody.nullish(),
     status: 200,
     // A plain array.
-    answer: z.array(Wallet),
+    answer: z.array(WalletBalance),
     handler: (call) => listOwnWallets(call.deps, portalCustomer(call)),
+  }),
+  route({
+    method: 'GET',
+    path: '/customer/portal/wallets/{id}',
+    summary: 'One of the customer’s wallets with its balance',
+    permission: 'portal',
+    params: IdParams,
+    status: 200,
+    answer: WalletBalance,
+    async handler(call) {
+      const { deps, scope, params } = call;
+      const wallet = await getOwnWallet(deps.pool, portalCustomer(call), params.id);
+      const [answer] = await balanceAnswers(deps, scope, [wallet], new Set());
+      return withoutMetadata(answer!);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/customer/portal/wallets/{id}/transactions',
+    summary: 'The transactions of one of the customer’s wallets',
+    permission: 'portal',
+    params: IdParams,
+    query: WalletTransactionSearch.query,
+    status: 200,
+    answer: pageOf(WalletTransaction),
+    async handler(call) {
+      const { deps, scope, params, query } = call;
+      const { id } = await getOwnWallet(deps.pool, portalCustomer(call), params.id);
+      const page = await searchTransactions(deps.pool, scope, { ...query, id });
+      const items = page.items.map(transactionAnswer);
+      return withoutMetadata({ ...page, items });
+    },
   }),
 ];

@@ -19,6 +19,7 @@ import type { BillingDeps } from '../../deps.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { hashReference } from './references.ts';
 import { ledgerOf, writeDecision } from '../credits/ledger.ts';
+import { checkedAlertSettings, mergedAutoTopUp } from './watch-settings.ts';
 import { insertWallet, type WalletRow } from '../credits/wallet-repository.ts';
 import { walletSnapshot } from '../credits/wallet-notification.ts';
 
@@ -35,6 +36,7 @@ export async function createWallet(
   const { scope } = caller;
   const customerId = await customerIdOf(tx, scope, body);
   const terms = await currencyAndRates(tx, scope, body);
+  const config = await readSetting(tx, scope, 'wallet_topup_config');
   const wallet = await openWallet(tx, deps, caller, {
     customer_id: customerId,
     ...terms,
@@ -43,6 +45,8 @@ export async function createWallet(
     description: body.description ?? null,
     allowed_price_types: body.config?.allowed_price_types ?? null,
     metadata: body.metadata ?? {},
+    alert_settings: checkedAlertSettings(body.alert_settings),
+    auto_topup: mergedAutoTopUp(null, body.auto_topup, terms, config),
   });
   const credits = decimal(body.initial_credits_to_load ?? '0');
   const expiry_date =
@@ -55,7 +59,6 @@ export async function createWallet(
         ));
   if (credits.isZero()) return wallet;
 
-  const config = await readSetting(tx, scope, 'wallet_topup_config');
   assertFreeLimit(credits, config, 'initial_credits_to_load');
   const ledger = await ledgerOf(tx, deps, wallet);
   if (expiry_date !== null && epochMs(expiry_date) <= epochMs(ledger.at))
@@ -88,6 +91,8 @@ export type NewWallet = Pick<
 > & {
   readonly name: string | null;
   readonly allowed_price_types: WalletRow['allowed_price_types'] | null;
+  readonly alert_settings?: WalletRow['alert_settings'];
+  readonly auto_topup?: WalletRow['auto_topup'];
 }; // prettier-ignore
 
 /** Inserts an empty wallet and announces it. 409 if an active one of the same kind exists. */
@@ -111,7 +116,9 @@ export async function openWallet(
       opened.allowed_price_types === null
         ? defaultPriceTypes(opened.wallet_type)
         : canonicalPriceTypes(opened.allowed_price_types),
+    alert_settings: opened.alert_settings ?? null,
     alert_state: 'ok',
+    auto_topup: opened.auto_topup ?? null,
   });
   await writeOutbox(tx, caller.scope, 'wallet.created', { wallet: walletSnapshot(wallet) });
   return wallet;

@@ -10,12 +10,21 @@ import {
   UpdateWalletBody,
   Wallet,
   WALLET_EXPANDS,
+  WalletBalance,
   WalletSearch,
   WalletTransaction,
   WalletTransactionSearch,
 } from '../../../schemas/wallet.ts';
 import { route } from '../../conventions/route.ts';
-import { transactionAnswer, transactionAnswers, walletAnswer, walletAnswers } from './answers.ts';
+import {
+  transactionAnswer,
+  transactionAnswers,
+  walletAnswer,
+  walletAnswers,
+} from '../credits/wallet-answers.ts';
+import { evaluated } from '../balances/evaluate-wallet.ts';
+import { balanceAnswers } from '../balances/real-time-balance.ts';
+import type { BillingDeps } from '../../deps.ts';
 import { createWallet } from './create-wallet.ts';
 import { debitManually } from './debit-wallet.ts';
 import { closeWallet, convertWallet } from './end-wallet.ts';
@@ -35,6 +44,12 @@ async function walletPage(db: Db, scope: Scope, filter: WalletFilter) {
   return { ...page, items };
 }
 
+async function balanceOf(deps: BillingDeps, scope: Scope, id: string, expand: ReadonlySet<string>) {
+  const wallet = await getWallet(deps.pool, scope, id);
+  const [answer] = await balanceAnswers(deps, scope, [wallet], expand);
+  return answer!;
+}
+
 export const walletRoutes = [
   route({
     method: 'POST',
@@ -44,10 +59,11 @@ export const walletRoutes = [
     body: CreateWalletBody,
     status: 200,
     answer: Wallet,
-    handler: (call) =>
-      call.deps.pool.begin(async (tx) =>
-        walletAnswer(await createWallet(tx, call.deps, call, call.body)),
-      ),
+    async handler(call) {
+      const { deps, body } = call;
+      const wallet = await deps.pool.begin((tx) => createWallet(tx, deps, call, body));
+      return walletAnswer(await evaluated(deps, call, wallet));
+    },
   }),
   route({
     method: 'GET',
@@ -106,10 +122,35 @@ export const walletRoutes = [
     body: UpdateWalletBody,
     status: 200,
     answer: Wallet,
-    handler: (call) =>
-      call.deps.pool.begin(async (tx) =>
-        walletAnswer(await updateWallet(tx, call.deps, call, call.params.id, call.body)),
-      ),
+    async handler(call) {
+      const { deps, params, body } = call;
+      const wallet = await deps.pool.begin((tx) => updateWallet(tx, deps, call, params.id, body));
+      return walletAnswer(await evaluated(deps, call, wallet));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/wallets/{id}/balance/real-time',
+    summary: 'The balance after usage and open invoices that are not settled yet',
+    permission: 'wallet:read',
+    params: IdParams,
+    query: expandQuery(WALLET_EXPANDS),
+    status: 200,
+    answer: WalletBalance,
+    handler: ({ deps, scope, params, query }) =>
+      balanceOf(deps, scope, params.id, query.search.expand),
+  }),
+  route({
+    method: 'GET',
+    path: '/wallets/{id}/balance/real-time-cached',
+    summary: 'The same balance; it is never older than the request',
+    permission: 'wallet:read',
+    params: IdParams,
+    query: expandQuery(WALLET_EXPANDS),
+    status: 200,
+    answer: WalletBalance,
+    handler: ({ deps, scope, params, query }) =>
+      balanceOf(deps, scope, params.id, query.search.expand),
   }),
   route({
     method: 'GET',
@@ -135,16 +176,16 @@ export const walletRoutes = [
     body: TopUpBody,
     status: 200,
     answer: TopUpAnswer,
-    handler: (call) =>
-      call.deps.pool.begin(async (tx) => {
-        const done = await topUpWallet(tx, call.deps, call, call.params.id, call.body);
-        return {
-          wallet_transaction: transactionAnswer(done.transaction),
-          wallet: walletAnswer(done.wallet),
-          invoice_id: null,
-          checkout_session: null,
-        };
-      }),
+    async handler(call) {
+      const { deps, params, body } = call;
+      const done = await deps.pool.begin((tx) => topUpWallet(tx, deps, call, params.id, body));
+      return {
+        wallet_transaction: transactionAnswer(done.transaction),
+        wallet: walletAnswer(await evaluated(deps, call, done.wallet)),
+        invoice_id: null,
+        checkout_session: null,
+      };
+    },
   }),
   route({
     method: 'POST',
@@ -155,10 +196,11 @@ export const walletRoutes = [
     body: DebitWalletBody,
     status: 200,
     answer: Wallet,
-    handler: (call) =>
-      call.deps.pool.begin(async (tx) =>
-        walletAnswer(await debitManually(tx, call.deps, call, call.params.id, call.body)),
-      ),
+    async handler(call) {
+      const { deps, params, body } = call;
+      const wallet = await deps.pool.begin((tx) => debitManually(tx, deps, call, params.id, body));
+      return walletAnswer(await evaluated(deps, call, wallet));
+    },
   }),
   route({
     method: 'POST',

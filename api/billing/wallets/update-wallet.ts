@@ -1,10 +1,12 @@
 import { canonicalPriceTypes } from '../../../domain/wallet/wallet-order.ts';
 import type { Transaction } from '../../../postgres/client.ts';
+import { readSetting } from '../../../postgres/tables/settings.ts';
 import { writeOutbox } from '../../../postgres/tables/outbox.ts';
 import type { UpdateWalletBody } from '../../../schemas/wallet.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, sent, type Caller } from '../../conventions/record.ts';
 import { lockWallet, updateWalletRow, type WalletRow } from '../credits/wallet-repository.ts';
+import { checkedAlertSettings, mergedAutoTopUp } from './watch-settings.ts';
 import { walletSnapshot } from '../credits/wallet-notification.ts';
 
 /** Changes what is not money: name, description, metadata and what the wallet may pay (money 2.1.8). */
@@ -16,12 +18,19 @@ export async function updateWallet(
   body: UpdateWalletBody,
 ): Promise<WalletRow> {
   const { name, description, metadata, config } = body;
-  await lockWallet(tx, caller.scope, walletId);
+  const locked = await lockWallet(tx, caller.scope, walletId);
+  const limits = await readSetting(tx, caller.scope, 'wallet_topup_config');
   const types = config?.allowed_price_types;
   const wallet = await updateWalletRow(tx, caller.scope, walletId, {
     ...sent({ description, metadata }),
     ...(name == null ? {} : { name }),
     ...(types == null ? {} : { allowed_price_types: canonicalPriceTypes(types) }),
+    ...(body.alert_settings === undefined
+      ? {}
+      : { alert_settings: checkedAlertSettings(body.alert_settings) }),
+    ...(body.auto_topup == null
+      ? {}
+      : { auto_topup: mergedAutoTopUp(locked.auto_topup, body.auto_topup, locked, limits) }),
     ...changed(deps, caller),
   });
   await writeOutbox(tx, caller.scope, 'wallet.updated', { wallet: walletSnapshot(wallet) });

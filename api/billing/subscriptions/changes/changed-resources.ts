@@ -7,7 +7,7 @@ import type {
 } from '../../../../schemas/subscription-modify.ts';
 import type { LineItemRow } from '../../../../schemas/subscription.ts';
 import { settledAnswers } from '../../invoices/answers.ts';
-import { transactionAnswer } from '../../wallets/answers.ts';
+import { transactionAnswer } from '../../credits/wallet-answers.ts';
 import type { LineSwap } from './change-rows.ts';
 import type { SettledChange, WrittenChange } from './settle-change.ts';
 

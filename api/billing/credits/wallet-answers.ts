@@ -1,3 +1,5 @@
+import { cooldownText } from '../../../domain/wallet/auto-top-up.ts';
+import type { AlertLevel, AlertSettings } from '../../../domain/wallet/balance-alert.ts';
 import { creditsAvailableBreakdown } from '../../../domain/wallet/credit-block.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
@@ -9,16 +11,45 @@ import {
   findWallets,
   type TransactionRow,
   type WalletRow,
-} from '../credits/wallet-repository.ts';
+} from './wallet-repository.ts';
 
 /** The wallet as answered. */
 export function walletAnswer(
   row: WalletRow,
   breakdown: Wallet['credits_available_breakdown'] = null,
 ): Wallet {
-  const { allowed_price_types, credits_in_blocks, overdraft, ...rest } = row;
-  return { ...rest, config: { allowed_price_types }, credits_available_breakdown: breakdown };
+  const { allowed_price_types, credits_in_blocks, overdraft, alert_settings, auto_topup, ...rest } =
+    row;
+  return {
+    ...rest,
+    config: { allowed_price_types },
+    alert_settings: alert_settings === null ? null : alertSettingsAnswer(alert_settings),
+    auto_topup: auto_topup === null ? null : autoTopUpAnswer(auto_topup),
+    real_time_balance: null,
+    real_time_credit_balance: null,
+    credits_available_breakdown: breakdown,
+  };
 }
+
+const levelAnswer = (level: AlertLevel | null) =>
+  level === null ? null : { ...level, hysteresis: Number(level.hysteresis ?? '0') };
+
+const alertSettingsAnswer = (settings: AlertSettings): NonNullable<Wallet['alert_settings']> => ({
+  ...settings,
+  critical: levelAnswer(settings.critical),
+  warning: levelAnswer(settings.warning),
+  info: levelAnswer(settings.info),
+});
+
+const autoTopUpAnswer = (
+  config: NonNullable<WalletRow['auto_topup']>,
+): NonNullable<Wallet['auto_topup']> => ({
+  enabled: config.enabled,
+  invoicing: config.invoicing,
+  threshold: Number(config.threshold),
+  amount: Number(config.amount),
+  cooldown: config.cooldown_ms === null ? null : cooldownText(config.cooldown_ms),
+});
 
 /** The wallets as answered, with their free and purchased credits if asked for. */
 export async function walletAnswers(

@@ -1,0 +1,251 @@
+import { decimal, decimalText, type Decimal } from '../../../domain/money.ts';
+import { decideAutoTopUp } from '../../../domain/wallet/auto-top-up.ts';
+import {
+  alertState,
+  alertTransition,
+  percentageAlertValue,
+  type AlertSettings,
+  type AlertState,
+} from '../../../domain/wallet/balance-alert.ts';
+import { transactionKey } from '../../../domain/wallet/transaction-key.ts';
+import { creditWallet } from '../../../domain/wallet/wallet.ts';
+import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
+import { readSetting } from '../../../postgres/tables/settings.ts';
+import type { WebhookEventType } from '../../../schemas/webhooks/event-types.ts';
+import { getCustomer } from '../../customers/customers/repository.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { isOutage } from '../../outage.ts';
+import { newRecord, type Caller } from '../../conventions/record.ts';
+import { openLedger, writeDecision, type Ledger } from '../credits/ledger.ts';
+import { getWallet, updateWalletRow, type WalletRow } from '../credits/wallet-repository.ts';
+import { walletSnapshot } from '../credits/wallet-notification.ts';
+import { realTimeBalances } from './real-time-balance.ts';
+
+/** Whether anything of the wallet is watched: its own levels, the tenant's, or an automatic top-up. */
+export async function isWatched(db: Db, scope: Scope, wallet: WalletRow): Promise<boolean> {
+  if (wallet.wallet_status !== 'active') return false;
+  if (wallet.auto_topup?.enabled === true) return true;
+  return (
+    (await settingsOf(db, scope, wallet))?.alert_enabled === true || wallet.alert_state !== 'ok'
+  );
+}
+
+/**
+ * Looks at the balance of a wallet: changes of its alerts are logged and announced, then an automatic top-up is
+ * made if it is due (money 3.10, 4). The usage is read before the wallet is locked (2.9.4). At most one
+ * top-up for each evaluation.
+ */
+export async function evaluateWallet(
+  deps: BillingDeps,
+  caller: Caller,
+  walletId: string,
+): Promise<void> {
+  const { scope } = caller;
+  const read = await getWallet(deps.pool, scope, walletId);
+  if (!(await isWatched(deps.pool, scope, read))) return;
+  const balance = (await realTimeBalances(deps, scope, [read])).get(walletId)!;
+  const pending = decimal(read.credit_balance).minus(decimal(balance.real_time_credit_balance));
+  await deps.pool.begin(async (tx) => {
+    const ledger = await openLedger(tx, deps, scope, walletId);
+    // The balance may have changed since; what is used and not settled is as it was read.
+    const ongoing = decimal(ledger.wallet.credit_balance).minus(pending);
+    await writeAlerts(tx, deps, caller, ledger.wallet, ongoing, ledger.at);
+    await topUpIfDue(tx, deps, caller, ledger, ongoing);
+  });
+}
+
+/**
+ * The wallet after its evaluation. A store that is away does not fail the command, which is done by now: the
+ * job evaluates later.
+ */
+export async function evaluated(
+  deps: BillingDeps,
+  caller: Caller,
+  wallet: WalletRow,
+): Promise<WalletRow> {
+  if (!(await isWatched(deps.pool, caller.scope, wallet))) return wallet;
+  try {
+    await evaluateWallet(deps, caller, wallet.id);
+  } catch (error) {
+    if (!isOutage(error)) throw error;
+    deps.log.warn({ err: error, wallet_id: wallet.id }, 'wallet not evaluated');
+  }
+  return await getWallet(deps.pool, caller.scope, wallet.id);
+}
+
+async function settingsOf(db: Db, scope: Scope, wallet: WalletRow): Promise<AlertSettings | null> {
+  if (wallet.alert_settings !== null) return wallet.alert_settings;
+  const config = await readSetting(db, scope, 'wallet_balance_alert_config');
+  if (!config.alert_enabled) return null;
+  return { ...config, alert_threshold_type: 'absolute' } as AlertSettings;
+}
+
+async function writeAlerts(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  wallet: WalletRow,
+  ongoing: Decimal,
+  at: string,
+): Promise<void> {
+  const settings = await settingsOf(tx, caller.scope, wallet);
+  const isPercentage = settings?.alert_threshold_type === 'percentage';
+  const values = {
+    low_credit_balance: isPercentage ? null : decimal(wallet.credit_balance),
+    low_ongoing_balance: isPercentage
+      ? await percentage(tx, caller.scope, wallet, ongoing)
+      : ongoing,
+  } as const;
+  for (const [type, value] of Object.entries(values)) {
+    if (value === null) continue;
+    const previous = await lastState(tx, caller.scope, wallet.id, type);
+    const state = alertState(settings, value, previous ?? 'ok') ?? 'ok';
+    if (type === 'low_ongoing_balance' && wallet.alert_state !== state)
+      await updateWalletRow(tx, caller.scope, wallet.id, { alert_state: state });
+    const transition = alertTransition(previous, state);
+    if (transition === null) continue;
+    await logAlert(tx, deps, caller, wallet, { type, state, value, settings, at });
+    const kind = type === 'low_credit_balance' ? 'credit' : 'ongoing';
+    const event_type: WebhookEventType = `wallet.${kind}_balance.${transition.event}`;
+    const { external_id } = await getCustomer(tx, caller.scope, wallet.customer_id);
+    const alert = {
+      state,
+      previous_state: transition.previous_state,
+      alert_type: type,
+      current_balance: decimalText(ongoing.times(decimal(wallet.conversion_rate))),
+      credit_balance: wallet.credit_balance,
+      alert_settings: settings,
+    };
+    await writeOutboxEvents(tx, [
+      {
+        scope: caller.scope,
+        event_type,
+        payload: { wallet: walletSnapshot(wallet), alert, customer: { external_id } },
+      },
+    ]);
+  }
+}
+
+async function lastState(
+  db: Db,
+  scope: Scope,
+  walletId: string,
+  type: string,
+): Promise<AlertState | null> {
+  const [row] = await db<{ alert_status: AlertState }[]>`
+    select alert_status from alert_logs
+     where ${inScope(db, scope)} and entity_id = ${walletId} and alert_type = ${type}
+     order by created_at desc, id desc limit 1`;
+  return row?.alert_status ?? null;
+}
+
+async function logAlert(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  wallet: WalletRow,
+  alert: {
+    readonly type: string;
+    readonly state: AlertState;
+    readonly value: Decimal;
+    readonly settings: AlertSettings | null;
+    readonly at: string;
+  },
+): Promise<void> {
+  const info = {
+    alert_settings: alert.settings,
+    value_at_time: decimalText(alert.value),
+    timestamp: alert.at,
+  };
+  await tx`insert into alert_logs ${tx({
+    ...newRecord(deps, caller, 'alert'),
+    entity_type: 'wallet',
+    entity_id: wallet.id,
+    customer_id: wallet.customer_id,
+    alert_type: alert.type,
+    alert_status: alert.state,
+    alert_info: tx.json(info as never),
+  } as never)}`;
+}
+
+/** Ongoing credits as a percentage of the credits that were added (money 4.6); null if none were. */
+async function percentage(
+  db: Db,
+  scope: Scope,
+  wallet: WalletRow,
+  ongoing: Decimal,
+): Promise<Decimal | null> {
+  const periods = await db<{ subscription_status: string; current_period_start: string }[]>`
+    select subscription_status, current_period_start from subscriptions
+     where ${inScope(db, scope)} and status = 'published'
+       and coalesce(invoicing_customer_id, customer_id) = ${wallet.customer_id}
+       and subscription_status in ('active', 'trialing')`;
+  const credits = await db<
+    {
+      type: 'credit';
+      transaction_status: 'completed';
+      credit_amount: string;
+      created_at: string;
+    }[]
+  >`
+    select type, transaction_status, credit_amount, created_at from wallet_transactions
+     where ${inScope(db, scope)} and wallet_id = ${wallet.id}
+       and type = 'credit' and transaction_status = 'completed'`;
+  return percentageAlertValue(ongoing, periods, credits);
+}
+
+/** Adds the configured credits if the ongoing balance is at or below the threshold (money 3.4). */
+async function topUpIfDue(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  ledger: Ledger,
+  ongoing: Decimal,
+): Promise<void> {
+  const { wallet, blocks, at } = ledger;
+  if (wallet.auto_topup === null || !wallet.auto_topup.enabled) return;
+  const history = await topUpHistory(tx, caller.scope, wallet.id);
+  const config = { ...wallet.auto_topup, off_session: false };
+  const decision = decideAutoTopUp(wallet, config, ongoing, history, at);
+  if (!decision.tops_up) return;
+  const id = deps.ids.next('wtxn');
+  const credited = creditWallet(
+    wallet,
+    blocks,
+    {
+      id,
+      credits: decision.credits,
+      transaction_reason: 'PURCHASED_CREDIT_DIRECT',
+      priority: null,
+      expiry_date: null,
+      parent_transaction_id: null,
+    },
+    at,
+  );
+  await writeDecision(tx, caller, ledger, credited, () => ({
+    reference_type: 'EXTERNAL',
+    reference_id: id,
+    idempotency_key: transactionKey.autoTopUp(wallet.id, id),
+    description: 'Auto top-up triggered for low ongoing balance',
+    metadata: { auto_topup: 'true' },
+  }));
+}
+
+async function topUpHistory(db: Db, scope: Scope, walletId: string) {
+  const rows = await db<
+    { credit_amount: string; is_auto: boolean; is_pending: boolean; created_at: string }[]
+  >`
+    select credit_amount, coalesce(metadata ->> 'auto_topup', '') = 'true' as is_auto,
+           transaction_status = 'pending' as is_pending, created_at
+      from wallet_transactions
+     where ${inScope(db, scope)} and wallet_id = ${walletId} and type = 'credit'
+       and (transaction_status = 'pending' or metadata ->> 'auto_topup' = 'true')
+     order by created_at desc, id desc`;
+  const last = rows.find(({ is_auto }) => is_auto);
+  return {
+    pending: rows.filter(({ is_pending }) => is_pending),
+    has_unpaid_auto_invoice: false,
+    last_auto_top_up_at: last?.created_at ?? null,
+  };
+}

@@ -1,0 +1,164 @@
+import { roundToCurrency } from '../../../domain/currency.ts';
+import { decimal, decimalText, sum, type Decimal } from '../../../domain/money.ts';
+import {
+  realTimeBalance,
+  type ClaimingInvoice,
+  type RealTimeBalance,
+} from '../../../domain/wallet/real-time-balance.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
+import type { WalletBalance } from '../../../schemas/wallet.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { groupBy } from '../../conventions/group-by.ts';
+import { ratingAsks } from '../analytics/analytics-figures.ts';
+import { usageLines } from '../analytics/analytics-subjects.ts';
+import { rateSubjects } from '../analytics/rate-subjects.ts';
+import { findBlocks, type WalletRow } from '../credits/wallet-repository.ts';
+import { findSubscriptions } from '../records/subscription-repository.ts';
+import { walletAnswers } from '../credits/wallet-answers.ts';
+
+type Deps = Pick<BillingDeps, 'pool' | 'clock' | 'usageReader'>;
+
+/**
+ * The balances of wallets of one customer after what is used and not settled (money 2.8): priced usage of
+ * the running periods, and open invoices. Reads usage; call it outside of any lock.
+ */
+export async function realTimeBalances(
+  deps: Deps,
+  scope: Scope,
+  wallets: readonly WalletRow[],
+): Promise<ReadonlyMap<string, RealTimeBalance>> {
+  const at = isoTime(deps.clock.now());
+  const claiming = wallets.filter(
+    ({ wallet_type, wallet_status }) => wallet_type === 'PRE_PAID' && wallet_status === 'active',
+  );
+  const [blocks, invoices, usage] = await Promise.all([
+    findBlocks(
+      deps.pool,
+      scope,
+      wallets.map(({ id }) => id),
+    ),
+    claimingInvoices(
+      deps.pool,
+      scope,
+      claiming.map(({ customer_id }) => customer_id),
+    ),
+    runningUsage(deps, scope, claiming),
+  ]);
+  return new Map(
+    wallets.map((wallet) => [
+      wallet.id,
+      realTimeBalance(
+        wallet,
+        blocks.filter(({ wallet_id }) => wallet_id === wallet.id),
+        wallet.allowed_price_types,
+        {
+          usage: usage(wallet),
+          invoices: invoices.filter(({ customer_id }) => customer_id === wallet.customer_id),
+        },
+        at,
+      ),
+    ]),
+  );
+}
+
+/** The wallets as answered, each with its balance at this moment. */
+export async function balanceAnswers(
+  deps: Deps,
+  scope: Scope,
+  wallets: readonly WalletRow[],
+  expand: ReadonlySet<string>,
+): Promise<WalletBalance[]> {
+  const balances = await realTimeBalances(deps, scope, wallets);
+  const answers = await walletAnswers(deps.pool, scope, wallets, expand);
+  return answers.map((wallet) => {
+    const { current_period_usage, unpaid_invoices_amount, ...balance } = balances.get(wallet.id)!;
+    const pending = decimal(current_period_usage).plus(decimal(unpaid_invoices_amount));
+    return {
+      ...wallet,
+      ...balance,
+      balance_updated_at: wallet.updated_at,
+      current_period_usage: decimalText(pending),
+      unpaid_invoices_amount,
+      is_cached_fallback: false,
+    };
+  });
+}
+
+/** Priced usage of the running periods of the subscriptions that a wallet pays for, by customer and currency. */
+async function runningUsage(
+  deps: Deps,
+  scope: Scope,
+  wallets: readonly WalletRow[],
+): Promise<(wallet: WalletRow) => Decimal> {
+  const payers = [...new Set(wallets.map(({ customer_id }) => customer_id))];
+  const subscriptions = await runningSubscriptions(deps.pool, scope, payers);
+  const subjects = (
+    await Promise.all(
+      subscriptions.map((subscription) =>
+        usageLines(
+          deps,
+          scope,
+          [subscription],
+          { start: subscription.current_period_start, end: subscription.current_period_end },
+          null,
+        ),
+      ),
+    )
+  ).flat();
+  const asks = subjects.flatMap(ratingAsks);
+  const { answers } =
+    asks.length === 0
+      ? { answers: new Map() }
+      : await deps.usageReader.read(asks.map(({ query }) => query));
+  const rows = new Map([...answers].map(([key, answer]) => [key, answer.rows]));
+  const rated = rateSubjects(subjects, rows);
+  const payerOf = (subject: (typeof subjects)[number]): string =>
+    `${subject.subscription!.invoicing_customer_id ?? subject.subscription!.customer_id} ${subject.subscription!.currency}`;
+  const byPayer = groupBy(subjects, payerOf);
+  return (wallet) => {
+    const own = byPayer.get(`${wallet.customer_id} ${wallet.currency}`) ?? [];
+    const charges = own.flatMap((subject) => rated.get(subject) ?? []);
+    const total = sum(charges.map((charge) => charge.rated.unrounded.minus(charge.discount)));
+    return roundToCurrency(total, wallet.currency);
+  };
+}
+
+/** Subscriptions that run now and are billed by themselves, with these payers. */
+async function runningSubscriptions(db: Db, scope: Scope, payers: readonly string[]) {
+  if (payers.length === 0) return [];
+  const rows = await db<{ id: string }[]>`
+    select id from subscriptions
+     where ${inScope(db, scope)} and status = 'published'
+       and subscription_status in ('active', 'trialing') and subscription_type <> 'inherited'
+       and coalesce(invoicing_customer_id, customer_id) = any(${payers as string[]})`;
+  return await findSubscriptions(
+    db,
+    scope,
+    rows.map(({ id }) => id),
+  );
+}
+
+/** Open invoices of the customers, the rows of each price type added up. */
+async function claimingInvoices(
+  db: Db,
+  scope: Scope,
+  customerIds: readonly string[],
+): Promise<(ClaimingInvoice & { readonly customer_id: string })[]> {
+  if (customerIds.length === 0) return [];
+  return await db<(ClaimingInvoice & { readonly customer_id: string })[]>`
+    select i.customer_id, i.currency, i.invoice_status, i.payment_status, i.amount_paid,
+           i.amount_remaining, i.period_end, i.metadata ? 'wallet_transaction_id' as is_top_up,
+           (select coalesce(jsonb_agg(to_jsonb(l)), '[]') from (
+              select price_type, sum(amount)::text as amount,
+                     sum(line_item_discount)::text as line_item_discount,
+                     sum(invoice_level_discount)::text as invoice_level_discount,
+                     sum(prepaid_credits_applied)::text as prepaid_credits_applied
+                from invoice_line_items
+               where ${inScope(db, scope)} and invoice_id = i.id and status = 'published'
+               group by price_type) l) as lines
+      from invoices i
+     where ${inScope(db, scope, 'i')} and i.customer_id = any(${customerIds as string[]})
+       and i.status = 'published' and i.invoice_status in ('DRAFT', 'FINALIZED')
+       and i.amount_remaining > 0 and i.payment_status <> 'SUCCEEDED'`;
+}

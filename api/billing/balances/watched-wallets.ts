@@ -1,0 +1,31 @@
+import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
+
+/** Active wallets with levels, levels of their environment, an alert that stands, or an automatic top-up. */
+const watched = (db: Db) => db`
+  select w.id, w.tenant_id, w.environment_id from wallets w
+   where w.wallet_status = 'active' and w.status = 'published'
+     and ((w.alert_settings ->> 'alert_enabled')::boolean or (w.auto_topup ->> 'enabled')::boolean
+          or w.alert_state <> 'ok'
+          or (w.alert_settings is null and exists (
+                select from settings s
+                 where s.tenant_id = w.tenant_id and s.environment_id = w.environment_id
+                   and s.key = 'wallet_balance_alert_config'
+                   and (s.value ->> 'alert_enabled')::boolean)))`;
+
+export async function scopesWithWatchedWallets(db: Db): Promise<Scope[]> {
+  return await db<Scope[]>`
+    select distinct tenant_id, environment_id from (${watched(db)}) watched`;
+}
+
+/** Watched wallets of the environment after that id, by id. */
+export async function watchedWallets(
+  db: Db,
+  scope: Scope,
+  after: string,
+  limit: number,
+): Promise<string[]> {
+  const rows = await db<{ id: string }[]>`
+    select id from (${watched(db)}) watched
+     where ${inScope(db, scope)} and id > ${after} order by id limit ${limit}`;
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,47 @@
+import { invalidField } from '../../../domain/errors.ts';
+import {
+  cooldownMs,
+  validateAutoTopUp,
+  type CooldownUnit,
+} from '../../../domain/wallet/auto-top-up.ts';
+import { validateAlertSettings, type AlertSettings } from '../../../domain/wallet/balance-alert.ts';
+import type { TopUpConfig } from '../../../domain/wallet/top-up.ts';
+import type { AutoTopUpBody } from '../../../schemas/wallet.ts';
+import type { WalletRow } from '../credits/wallet-repository.ts';
+
+/** The sent alert settings, refused if they cannot be evaluated (money 4.2); null for none. */
+export function checkedAlertSettings(sent: AlertSettings | null | undefined): AlertSettings | null {
+  if (sent == null) return null;
+  validateAlertSettings(sent);
+  return sent;
+}
+
+/** The stored automatic top-up with the sent fields in place (money 3.2); null for none. */
+export function mergedAutoTopUp(
+  stored: WalletRow['auto_topup'],
+  sent: AutoTopUpBody | null | undefined,
+  wallet: Pick<WalletRow, 'currency' | 'topup_conversion_rate'>,
+  limits: TopUpConfig,
+): WalletRow['auto_topup'] {
+  if (sent == null) return stored;
+  const threshold = sent.threshold ?? stored?.threshold;
+  const amount = sent.amount ?? stored?.amount;
+  if (threshold === undefined) throw invalidField('auto_topup.threshold', 'is required');
+  if (amount === undefined) throw invalidField('auto_topup.amount', 'is required');
+  const merged = {
+    enabled: sent.enabled ?? stored?.enabled ?? false,
+    invoicing: sent.invoicing ?? stored?.invoicing ?? false,
+    threshold,
+    amount,
+    cooldown_ms: sent.cooldown == null ? (stored?.cooldown_ms ?? null) : cooldownOf(sent.cooldown),
+  };
+  if (merged.enabled && merged.invoicing)
+    throw invalidField('auto_topup.invoicing', 'top-ups with an invoice are not offered yet');
+  validateAutoTopUp(wallet, { ...merged, off_session: false }, limits);
+  return merged;
+}
+
+const cooldownOf = (sent: NonNullable<AutoTopUpBody['cooldown']>): number =>
+  cooldownMs(
+    typeof sent === 'string' ? sent : { value: sent.value, unit: sent.unit as CooldownUnit },
+  );
