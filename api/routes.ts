@@ -30,6 +30,7 @@ import { integrationRoutes } from './tenancy/integrations/routes.ts';
 import { invoicePdfRoutes } from './billing/invoice-pdf/routes.ts';
 import { invoiceRoutes } from './billing/invoices/routes.ts';
 import { invoicePaymentRoutes } from './billing/invoices/payment-routes.ts';
+import { gatewayRoutes } from './billing/payments/gateway-routes.ts';
 import { paymentRoutes } from './billing/payments/routes.ts';
 import { meterRoutes } from './catalog/meters/routes.ts';
 import { planRoutes } from './catalog/plans/routes.ts';
@@ -92,6 +93,7 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...invoiceRoutes,
   ...invoicePaymentRoutes,
   ...paymentRoutes,
+  ...gatewayRoutes,
   ...creditNoteRoutes,
   ...refundRoutes,
   ...grantRoutes,

@@ -17,6 +17,7 @@ import { forgetExpiredRecords } from './forget-expired-records.ts';
 import { importEvents, type ImportEventsDeps } from './import-events.ts';
 import type { Job } from './job.ts';
 import { logMissedCorrections } from './log-corrections.ts';
+import { reconcilePayments } from './reconcile-payments.ts';
 import { syncPlanPrices } from './sync-plan-prices.ts';
 import { tellAuditHeads } from './tell-audit-heads.ts';
 
@@ -32,6 +33,7 @@ export const ALL_JOBS: readonly Job<JobDeps>[] = [
   evaluateWallets,
   cancelUnpaidSubscriptions,
   finalizeDraftInvoices,
+  reconcilePayments,
   expireLogRecords,
   forgetExpiredRecords,
   logMissedCorrections,

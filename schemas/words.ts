@@ -150,7 +150,7 @@ export const ALERT_TYPES = [
 /** Services that a connection can connect to. */
 export const CONNECTION_PROVIDERS = [
   'flexprice', 'stripe', 's3', 'hubspot', 'razorpay', 'chargebee', 'quickbooks', 'zoho_books', 'nomod',
-  'moyasar', 'paddle', 'whop', 'tabs', 'aws_marketplace', 'gcp_marketplace', 'azure_marketplace',
+  'moyasar', 'paddle', 'whop', 'tabs', 'aws_marketplace', 'gcp_marketplace', 'azure_marketplace', 'test',
 ] as const; // prettier-ignore
 /** Providers with records that can be linked to ours. */
 export const LINKED_PROVIDERS = [

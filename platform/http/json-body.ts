@@ -51,6 +51,7 @@ export function readJsonBodies(app: FastifyInstance): void {
     void takeValue(text);
   };
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    if (takesRawJson(request)) return done(null, body);
     try {
       const { bodyLimit } = request.routeOptions;
       const decode = bodyDecoder(request.headers['content-encoding'], bodyLimit);
@@ -61,6 +62,10 @@ export function readJsonBodies(app: FastifyInstance): void {
     }
   });
 }
+
+/** Whether the route verifies a signature over the bytes: it gets them as they were sent. */
+const takesRawJson = ({ routeOptions }: FastifyRequest): boolean =>
+  (routeOptions.config as { readonly rawJson?: boolean }).rawJson === true;
 
 const badJson = (message: string): BillingError =>
   new BillingError('invalid', 'validation_error', `The body is not readable JSON: ${message}`);

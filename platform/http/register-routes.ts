@@ -6,7 +6,7 @@ import { requestSession } from '../identity/request-session.ts';
 import { admit, isRefusedCredential, type AdmitOptions } from './admit.ts';
 import { assertMatches, conditionOf, readerOf, type Condition } from './conditional.ts';
 import { emptyTextsOf } from './empty-texts.ts';
-import { readFiles } from './file-bodies.ts';
+import { JSON_TYPE, readFiles } from './file-bodies.ts';
 import { ignoredFields } from './ignored-fields.ts';
 import { wordsOf } from './near-misses.ts';
 import { parse } from './parse.ts';
@@ -52,6 +52,7 @@ export function registerRoutes<Deps extends RouteDeps>(
       method: route.method,
       url: urlOf(options.prefix, route),
       ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
+      config: { rawJson: route.bodyType === JSON_TYPE },
       onRequest: async (request, reply) => {
         if (redirectWithoutSlash(request, reply)) return reply;
         const callerLimit = options.callerLimit ?? null;

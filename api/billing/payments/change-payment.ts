@@ -1,4 +1,4 @@
-import { invalidField, invalidOperation } from '../../../domain/errors.ts';
+import { BillingError, invalidField, invalidOperation } from '../../../domain/errors.ts';
 import { isDeletable } from '../../../domain/invoicing/payments.ts';
 import { movePayment } from '../../../domain/states/payment.ts';
 import type { Transaction } from '../../../postgres/client.ts';
@@ -7,7 +7,10 @@ import type { PaymentRecord, UpdatePaymentBody } from '../../../schemas/payment.
 import type { BillingDeps } from '../../deps.ts';
 import { changed, sent, type Caller } from '../../conventions/record.ts';
 import { reviseInvoicePayment } from '../computing/revise-invoice-payment.ts';
-import { updatePayment } from '../records/payment-repository.ts';
+import { openGateway } from '../gateways/open-gateway.ts';
+import { applyGatewayPayment } from './apply-gateway.ts';
+import { reserveAttempt, syncPayment } from './dispatch-payment.ts';
+import { attemptsOf, getPayment, updatePayment } from '../records/payment-repository.ts';
 import { paymentEvent } from '../records/payment-notification.ts';
 import { payWithCredits } from './pay-with-credits.ts';
 import { lockPaymentWithInvoice, movePaymentTo } from './settle-payment.ts';
@@ -77,7 +80,10 @@ export async function deletePayment(
   if (locked !== null) await reviseInvoicePayment(tx, deps, caller, locked);
 }
 
-/** Makes a payment that was only recorded. A settled one is refused. */
+/**
+ * Makes a payment that was only recorded. A payment of a gateway is reserved here and then brought to it
+ * (`syncPayment`). A settled one is refused; so is one that waits for its gateway, with 409.
+ */
 export async function processPayment(
   tx: Transaction,
   deps: BillingDeps,
@@ -93,10 +99,42 @@ export async function processPayment(
     );
   if (payment.payment_method_type === 'CREDITS')
     return await payWithCredits(tx, deps, caller, found);
-  if (payment.payment_method_type !== 'OFFLINE')
+  if (payment.payment_method_type === 'OFFLINE')
+    return await movePaymentTo(tx, deps, caller, found, 'SUCCEEDED');
+  if (payment.connection_id === null)
     throw invalidOperation(
-      `A payment of type ${payment.payment_method_type} cannot be processed in this version.`,
-      'payment_method_type',
+      'The gateway of the payment is not connected; report the outcome with PUT.',
+      'payment_gateway',
     );
-  return await movePaymentTo(tx, deps, caller, found, 'SUCCEEDED');
+  if (payment.payment_status !== 'INITIATED' || (await attemptsOf(tx, caller.scope, id)).length > 0)
+    throw inProgress();
+  await reserveAttempt(tx, deps, caller, payment);
+  return payment;
+}
+
+function inProgress(): BillingError {
+  const message = 'The payment waits for its gateway.';
+  return new BillingError('conflict', 'payment_in_progress', message, [
+    { path: 'payment_status', code: 'payment_in_progress', message },
+  ]);
+}
+
+/**
+ * Stops a payment at its gateway before it is deleted. Money that was paid meanwhile settles it (money 8.3.7).
+ */
+export async function cancelAtGateway(
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+): Promise<void> {
+  const payment = await getPayment(deps.pool, caller.scope, id);
+  const isOpen = payment.payment_status === 'INITIATED' || payment.payment_status === 'PENDING';
+  if (!isOpen || payment.connection_id === null) return;
+  await syncPayment(deps, caller, id);
+  const { gateway_payment_id } = await getPayment(deps.pool, caller.scope, id);
+  if (gateway_payment_id === null) return;
+  const open = await openGateway(deps, caller.scope, payment.connection_id);
+  const state = await open.gateway.cancelPayment(gateway_payment_id);
+  if (state.state !== 'succeeded') return;
+  await deps.pool.begin((tx) => applyGatewayPayment(tx, deps, caller, open, id, state));
 }

@@ -21,6 +21,9 @@ import {
   paymentsOfInvoice,
 } from '../records/payment-repository.ts';
 import { paymentEvent } from '../records/payment-notification.ts';
+import { assertTestMethod } from '../../../platform/gateways/test-gateway.ts';
+import { findGatewayConnection, isAdapted } from '../gateways/open-gateway.ts';
+import { reserveAttempt } from './dispatch-payment.ts';
 import { payWithCredits, walletFor } from './pay-with-credits.ts';
 import { movePaymentTo } from './settle-payment.ts';
 import type { WalletRow } from '../credits/wallet-repository.ts';
@@ -68,10 +71,11 @@ export async function createPayment(
           decimal(body.amount),
           body.payment_method_id ?? null,
         );
-  const inserted = await insertPayment(
-    tx,
-    newPayment(deps, caller, body, { customerId, fingerprint, wallet }),
-  );
+  const connectionId = await connectionFor(tx, caller, body);
+  const inserted = await insertPayment(tx, {
+    ...newPayment(deps, caller, body, { customerId, fingerprint, wallet }),
+    ...connectionId,
+  });
   if (inserted === null) {
     const winner = await repeated(tx, caller, key, fingerprint);
     if (winner === null) throw keyInUse();
@@ -79,8 +83,11 @@ export async function createPayment(
   }
   await writeOutboxEvents(tx, [paymentEvent('payment.created', caller.scope, inserted)]);
   const invoice = locked && (await reviseInvoicePayment(tx, deps, caller, locked));
-  if (isCollected(body.payment_method_type) || body.process_payment === false)
+  if (isCollected(body.payment_method_type) || body.process_payment === false) {
+    if (inserted.connection_id !== null && body.process_payment !== false)
+      await reserveAttempt(tx, deps, caller, inserted);
     return { payment: inserted, isRepeat: false };
+  }
   const found = { payment: inserted, locked: locked && { ...locked, invoice: invoice! } };
   const settled =
     wallet === null
@@ -102,13 +109,38 @@ function assertMethod(body: CreatePaymentBody): void {
     throw invalidField('payment_gateway', `a payment of type ${method} uses no gateway`);
   if (method === 'CREDITS' && body.destination_type !== 'INVOICE')
     throw invalidField('destination_type', 'must be INVOICE for a CREDITS payment');
-  if (isCollected(method) && body.process_payment !== false)
-    throw invalidField('payment_method_type', `${method} cannot be processed in this version`);
 }
 
 /** Methods by which we collect the money ourselves. */
 const isCollected = (method: CreatePaymentBody['payment_method_type']): boolean =>
   method !== 'OFFLINE' && method !== 'CREDITS';
+
+/**
+ * The gateway that moves the money. Without a connection the payment can only be recorded, and the tenant
+ * reports its outcome; a payment that is to be made is refused.
+ */
+async function connectionFor(
+  tx: Transaction,
+  { scope }: Caller,
+  body: CreatePaymentBody,
+): Promise<Pick<PaymentRecord, 'connection_id' | 'payment_gateway'>> {
+  const payment_gateway = body.payment_gateway ?? null;
+  if (!isCollected(body.payment_method_type)) return { connection_id: null, payment_gateway };
+  const found = await findGatewayConnection(tx, scope, payment_gateway);
+  if (found !== null && isAdapted(found.provider_type)) {
+    if (body.payment_method_type !== 'PAYMENT_LINK' && !body.payment_method_id)
+      throw invalidField('payment_method_id', 'is required');
+    if (found.provider_type === 'test' && body.payment_method_type !== 'PAYMENT_LINK')
+      assertTestMethod(body.payment_method_id!);
+    return { connection_id: found.id, payment_gateway: found.provider_type };
+  }
+  if (body.process_payment !== false)
+    throw invalidField(
+      'payment_gateway',
+      'is not connected; connect it or record the payment only',
+    );
+  return { connection_id: null, payment_gateway };
+}
 
 /** An unknown invoice is 404; the rows are locked after that. */
 async function lockedInvoice(

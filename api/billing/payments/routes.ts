@@ -7,11 +7,13 @@ import {
 } from '../../../schemas/payment.ts';
 import { pageOf } from '../../../schemas/search.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
+import { runCommand } from '../../conventions/command.ts';
 import { route } from '../../conventions/route.ts';
 import { getPayment, searchPayments, type PaymentFilter } from '../records/payment-repository.ts';
 import { paymentAnswer, paymentAnswers } from './answers.ts';
-import { changePayment, deletePayment, processPayment } from './change-payment.ts';
+import { cancelAtGateway, changePayment, deletePayment, processPayment } from './change-payment.ts';
 import { createPayment } from './create-payment.ts';
+import { syncPayment } from './dispatch-payment.ts';
 
 async function listPayments(db: Db, scope: Scope, filter: PaymentFilter) {
   const page = await searchPayments(db, scope, filter);
@@ -24,15 +26,18 @@ export const paymentRoutes = [
     path: '/payments',
     summary: 'Record a payment',
     permission: 'payment:write',
+    ownsTransactions: true,
     body: CreatePaymentBody,
     status: 201,
     answer: Payment,
     async handler(call) {
-      const { payment, isRepeat } = await call.deps.pool.begin((tx) =>
-        createPayment(tx, call.deps, call, call.body),
+      const { payment, isRepeat } = await runCommand(call.deps, 'payment', () =>
+        Promise.resolve((tx) => createPayment(tx, call.deps, call, call.body)),
       );
       if (isRepeat) call.setHeader('idempotent-replayed', 'true');
-      return await paymentAnswer(call.deps.pool, call.scope, payment);
+      const isNew = payment.connection_id !== null && payment.gateway_payment_id === null;
+      const made = isNew ? await syncPayment(call.deps, call, payment.id) : payment;
+      return await paymentAnswer(call.deps.pool, call.scope, made);
     },
   }),
   route({
@@ -91,6 +96,7 @@ export const paymentRoutes = [
     status: 200,
     answer: Message,
     async handler(call) {
+      await cancelAtGateway(call.deps, call, call.params.id);
       await call.deps.pool.begin((tx) => deletePayment(tx, call.deps, call, call.params.id));
       return { message: 'payment deleted successfully' };
     },
@@ -100,14 +106,16 @@ export const paymentRoutes = [
     path: '/payments/{id}/process',
     summary: 'Make a recorded payment',
     permission: 'payment:write',
+    ownsTransactions: true,
     params: IdParams,
     status: 200,
     answer: Payment,
     async handler(call) {
-      const payment = await call.deps.pool.begin((tx) =>
-        processPayment(tx, call.deps, call, call.params.id),
+      const payment = await runCommand(call.deps, 'payment', () =>
+        Promise.resolve((tx) => processPayment(tx, call.deps, call, call.params.id)),
       );
-      return await paymentAnswer(call.deps.pool, call.scope, payment);
+      const made = await syncPayment(call.deps, call, payment.id);
+      return await paymentAnswer(call.deps.pool, call.scope, made);
     },
   }),
 ];

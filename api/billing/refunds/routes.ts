@@ -7,8 +7,10 @@ import {
 } from '../../../schemas/refund.ts';
 import { pageOf } from '../../../schemas/search.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
+import { runCommand } from '../../conventions/command.ts';
 import { route } from '../../conventions/route.ts';
 import { getRefund, searchRefunds, type RefundFilter } from '../records/refund-repository.ts';
+import { dispatchRefund } from './settle-refund.ts';
 import { createRefund, retryRefund } from './create-refund.ts';
 
 function shown({ gateway_idempotency_token: _, ...refund }: RefundRecord): Refund {
@@ -26,15 +28,17 @@ export const refundRoutes = [
     path: '/refunds',
     summary: 'Refund a payment',
     permission: 'refund:write',
+    ownsTransactions: true,
     body: CreateRefundBody,
     status: 201,
     answer: Refund,
     async handler(call) {
-      const { refund, isRepeat } = await call.deps.pool.begin((tx) =>
-        createRefund(tx, call.deps, call, call.body),
+      const { refund, isRepeat } = await runCommand(call.deps, 'refund', () =>
+        Promise.resolve((tx) => createRefund(tx, call.deps, call, call.body)),
       );
       if (isRepeat) call.setHeader('idempotent-replayed', 'true');
-      return shown(refund);
+      const isWaiting = refund.refund_status === 'PENDING';
+      return shown(isWaiting ? await dispatchRefund(call.deps, call, refund.id) : refund);
     },
   }),
   route({

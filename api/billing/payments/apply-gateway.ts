@@ -1,0 +1,220 @@
+import { decimal } from '../../../domain/money.ts';
+import { canMovePayment } from '../../../domain/states/payment.ts';
+import type { PaymentStatus } from '../../../domain/states/payment-status.ts';
+import type { GatewayPayment } from '../../../platform/gateways/gateway.ts';
+import type { Transaction } from '../../../postgres/client.ts';
+import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
+import type { PaymentRecord } from '../../../schemas/payment.ts';
+import type { RefundRecord } from '../../../schemas/refund.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { changed, newRecord, type Caller } from '../../conventions/record.ts';
+import { lockInvoiceToPay, reviseInvoicePayment } from '../computing/revise-invoice-payment.ts';
+import type { OpenGateway } from '../gateways/open-gateway.ts';
+import { paymentEvent } from '../records/payment-notification.ts';
+import {
+  getPayment,
+  insertAttempt,
+  insertPayment,
+  updatePayment,
+} from '../records/payment-repository.ts';
+import { inScope } from '../../../postgres/client.ts';
+import { returnMoney } from '../refunds/return-money.ts';
+import { movePaymentTo, type LockedPayment } from './settle-payment.ts';
+
+/** The payment after what the gateway said, refunds that this caused, and why it was set aside, if it was. */
+export interface Applied {
+  readonly payment: PaymentRecord;
+  readonly refunds: readonly RefundRecord[];
+  readonly mismatch: string | null;
+}
+
+/**
+ * What the gateway says of a payment, whoever brings it: the answer of a request, an event or the job. Each may
+ * come first and any number of times (money 8.3). Money of another amount, currency, account or kind is set
+ * aside and never counts. Money for a payment that was given up is recorded as a new payment, and returned if
+ * its invoice is void (money 8.4.7).
+ */
+export async function applyGatewayPayment(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  open: OpenGateway,
+  paymentId: string,
+  state: GatewayPayment,
+): Promise<Applied> {
+  const found = await lockWhole(tx, caller, paymentId);
+  const { payment } = found;
+  const mismatch = mismatchOf(open, payment, state);
+  const at = changed(deps, caller);
+  if (mismatch !== null) {
+    const told = await updatePayment(tx, caller.scope, payment.id, {
+      error_message: mismatch,
+      last_synced_at: at.updated_at,
+      ...at,
+    });
+    return { payment: told, refunds: [], mismatch };
+  }
+  const known = {
+    gateway_payment_id: state.gateway_payment_id,
+    payment_url: state.url ?? payment.payment_url,
+    last_synced_at: at.updated_at,
+  };
+  const isGivenUp =
+    payment.status !== 'published' ||
+    payment.payment_status === 'VOIDED' ||
+    payment.payment_status === 'FAILED';
+  if (isGivenUp && state.state === 'succeeded')
+    return await recordLate(tx, deps, caller, found, state);
+  const to = statusOf(payment, state);
+  if (isGivenUp || !canMovePayment(payment.payment_status, to)) {
+    const same = await updatePayment(tx, caller.scope, payment.id, { ...known, ...at });
+    return { payment: same, refunds: [], mismatch: null };
+  }
+  const isNews =
+    to !== payment.payment_status ||
+    state.error !== payment.error_message ||
+    !payment.gateway_payment_id;
+  if (isNews && to !== 'PENDING') await noteAttempt(tx, deps, caller, payment, to, state);
+  if (!isNews) return { payment, refunds: [], mismatch: null };
+  const moved = await movePaymentTo(tx, deps, caller, found, to, {
+    ...known,
+    error_message: state.error,
+  });
+  const refunds =
+    to === 'SUCCEEDED' && found.locked?.invoice.invoice_status === 'VOIDED'
+      ? await returnLate(tx, deps, caller, moved)
+      : [];
+  return { payment: moved, refunds, mismatch: null };
+}
+
+/** Locks the payment with its invoice, deleted payments too: money may arrive for them. */
+async function lockWhole(
+  tx: Transaction,
+  caller: Caller,
+  paymentId: string,
+): Promise<LockedPayment> {
+  const { destination_type, destination_id } = await getPayment(tx, caller.scope, paymentId);
+  const locked =
+    destination_type === 'INVOICE' ? await lockInvoiceToPay(tx, caller, destination_id) : null;
+  const [payment] = await tx<PaymentRecord[]>`
+    select * from payments where ${inScope(tx, caller.scope)} and id = ${paymentId} for update`;
+  return { payment: payment!, locked };
+}
+
+/** How the gateway's payment differs from ours; null if it is ours. */
+function mismatchOf(
+  { account, gateway }: OpenGateway,
+  payment: PaymentRecord,
+  state: GatewayPayment,
+): string | null {
+  if (!decimal(state.amount).eq(decimal(payment.amount)))
+    return `The gateway has an amount of ${state.amount}, not ${payment.amount}.`;
+  if (state.currency.toLowerCase() !== payment.currency)
+    return `The gateway has the currency ${state.currency}, not ${payment.currency}.`;
+  if (state.livemode !== gateway.livemode)
+    return 'The gateway has a payment of the other kind (test or live).';
+  if (account !== null && state.account !== null && account !== state.account)
+    return 'The gateway has the payment in another account.';
+  return null;
+}
+
+/** A declined attempt leaves a link payable (money 8.3.6). */
+function statusOf(payment: PaymentRecord, { state }: GatewayPayment): PaymentStatus {
+  switch (state) {
+    case 'succeeded':
+      return 'SUCCEEDED';
+    case 'processing':
+      return 'PROCESSING';
+    case 'failed':
+      return payment.payment_method_type === 'PAYMENT_LINK' ? 'PENDING' : 'FAILED';
+    case 'cancelled':
+      return 'FAILED';
+    case 'pending':
+    case 'requires_action':
+      return payment.payment_status === 'PROCESSING' ? 'PROCESSING' : 'PENDING';
+  }
+}
+
+async function noteAttempt(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  payment: PaymentRecord,
+  status: PaymentStatus,
+  state: GatewayPayment,
+): Promise<void> {
+  await insertAttempt(tx, {
+    ...newRecord(deps, caller, 'attempt'),
+    payment_id: payment.id,
+    payment_status: status,
+    error_message: state.error,
+    gateway_attempt_id: state.gateway_payment_id,
+    gateway_idempotency_token: null,
+    metadata: {},
+  });
+}
+
+/**
+ * Money for a payment that was deleted, voided or failed: it has moved, so a new payment records it. The open
+ * amount of the invoice may be overpaid by it; a void invoice returns it.
+ */
+async function recordLate(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  { payment, locked }: LockedPayment,
+  state: GatewayPayment,
+): Promise<Applied> {
+  const at = changed(deps, caller);
+  // The new payment holds the id at the gateway from now on.
+  await updatePayment(tx, caller.scope, payment.id, { gateway_payment_id: null, ...at });
+  const late: PaymentRecord = {
+    ...payment,
+    ...newRecord(deps, caller, 'pay'),
+    payment_status: 'SUCCEEDED',
+    idempotency_key: `late:${state.gateway_payment_id}`,
+    implicit_key: null,
+    gateway_payment_id: state.gateway_payment_id,
+    error_message: null,
+    succeeded_at: at.updated_at,
+    failed_at: null,
+    voided_at: null,
+    last_synced_at: at.updated_at,
+    metadata: { ...payment.metadata, late_payment_of: payment.id },
+  };
+  const inserted = await insertPayment(tx, late);
+  if (inserted === null) return { payment, refunds: [], mismatch: null };
+  await writeOutboxEvents(tx, [
+    paymentEvent('payment.created', caller.scope, inserted),
+    paymentEvent('payment.success', caller.scope, inserted),
+  ]);
+  const refunds =
+    locked?.invoice.invoice_status === 'VOIDED' ? await returnLate(tx, deps, caller, inserted) : [];
+  if (locked !== null) await reviseInvoicePayment(tx, deps, caller, locked);
+  return { payment: inserted, refunds, mismatch: null };
+}
+
+/** A void invoice takes no money: it goes back to where it came from (money 8.4.7). */
+const returnLate = (
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  payment: PaymentRecord,
+): Promise<RefundRecord[]> =>
+  returnMoney(tx, deps, caller, [payment], {
+    amount: decimal(payment.amount),
+    target: 'BACK_TO_SOURCE',
+    refund_reason: 'OTHER',
+    invoice_id: payment.destination_type === 'INVOICE' ? payment.destination_id : null,
+    credit_note_id: null,
+    idempotency_key: `late:${payment.id}`,
+    metadata: { reason: 'The invoice was void when the money arrived.' },
+    wallet: {
+      reason: 'INVOICE_VOID_REFUND',
+      reference_id: payment.id,
+      source: { type: 'PAYMENT', id: payment.id },
+      description: `Refund of payment ${payment.id}`,
+      metadata: { payment_id: payment.id },
+      wallet_name: null,
+    },
+  });

@@ -1,0 +1,122 @@
+import { GatewayUnavailable, type GatewayPayment } from '../../../platform/gateways/gateway.ts';
+import { failpoint } from '../../../platform/failpoint.ts';
+import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import type { PaymentRecord } from '../../../schemas/payment.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { changed, newRecord, type Caller } from '../../conventions/record.ts';
+import { openGateway, type OpenGateway } from '../gateways/open-gateway.ts';
+import { getPayment, insertAttempt, updatePayment } from '../records/payment-repository.ts';
+import { dispatchRefunds } from '../refunds/settle-refund.ts';
+import { applyGatewayPayment } from './apply-gateway.ts';
+
+/**
+ * Stores the token with which the payment is sent to its gateway, in the transaction before the request (money
+ * 8.2.4). The caller holds the payment's lock.
+ */
+export async function reserveAttempt(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  payment: PaymentRecord,
+): Promise<void> {
+  const record = newRecord(deps, caller, 'attempt');
+  await insertAttempt(tx, {
+    ...record,
+    payment_id: payment.id,
+    payment_status: payment.payment_status,
+    error_message: null,
+    gateway_attempt_id: null,
+    gateway_idempotency_token: record.id,
+    metadata: {},
+  });
+}
+
+/**
+ * Brings a stored payment to its gateway, or asks what became of it. An earlier request whose answer was lost
+ * is found by its token; one that never arrived is sent again with the same token. If the gateway does not
+ * answer, the payment stays as it is and the job asks again. Returns the payment.
+ */
+export async function syncPayment(
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+): Promise<PaymentRecord> {
+  const payment = await getPayment(deps.pool, caller.scope, id);
+  if (payment.connection_id === null || !isInFlight(payment)) return payment;
+  const open = await openGateway(deps, caller.scope, payment.connection_id);
+  try {
+    const state = await stateOf(deps, caller.scope, open, payment);
+    failpoint('api.sync_payment.after_answer');
+    if (state === null) return payment;
+    const { payment: after, refunds } = await deps.pool.begin((tx) =>
+      applyGatewayPayment(tx, deps, caller, open, id, state),
+    );
+    await dispatchRefunds(deps, caller, refunds);
+    return after;
+  } catch (error) {
+    if (!(error instanceof GatewayUnavailable)) throw error;
+    return await deps.pool.begin((tx) =>
+      updatePayment(tx, caller.scope, id, {
+        last_synced_at: changed(deps, caller).updated_at,
+        ...changed(deps, caller),
+      }),
+    );
+  }
+}
+
+const isInFlight = ({ payment_status: status, status: record }: PaymentRecord): boolean =>
+  record === 'published' &&
+  (status === 'INITIATED' || status === 'PENDING' || status === 'PROCESSING');
+
+async function stateOf(
+  deps: BillingDeps,
+  scope: Scope,
+  { gateway }: OpenGateway,
+  payment: PaymentRecord,
+): Promise<GatewayPayment | null> {
+  if (payment.gateway_payment_id !== null)
+    return await gateway.findPayment(payment.gateway_payment_id);
+  const token = await tokenOf(deps.pool, scope, payment.id);
+  if (token === null) return null;
+  const isAskedBefore = payment.last_synced_at !== null;
+  const earlier = isAskedBefore ? await gateway.findPaymentByToken(token) : null;
+  if (earlier !== null) return earlier;
+  const request = {
+    token,
+    reference: payment.id,
+    amount: payment.amount,
+    currency: payment.currency,
+    method: payment.payment_method_id,
+    success_url: payment.success_url,
+    cancel_url: payment.cancel_url,
+  };
+  return payment.payment_method_type === 'PAYMENT_LINK'
+    ? await gateway.createLink(request)
+    : await gateway.charge(request);
+}
+
+/** The token of the newest attempt that has one; null if the payment was only recorded. */
+async function tokenOf(db: Db, scope: Scope, paymentId: string): Promise<string | null> {
+  const [row] = await db<{ token: string }[]>`
+    select gateway_idempotency_token as token from payment_attempts
+     where ${inScope(db, scope)} and payment_id = ${paymentId}
+       and gateway_idempotency_token is not null
+     order by attempt_number desc limit 1`;
+  return row?.token ?? null;
+}
+
+/** Payments that wait for a gateway and were not asked about since `before`, oldest first. */
+export async function paymentsToReconcile(
+  db: Db,
+  before: string,
+  limit: number,
+): Promise<(Scope & { readonly id: string })[]> {
+  return await db<(Scope & { id: string })[]>`
+    select p.id, p.tenant_id, p.environment_id from payments p
+     where p.connection_id is not null and p.status = 'published'
+       and p.payment_status in ('INITIATED', 'PENDING', 'PROCESSING')
+       and coalesce(p.last_synced_at, p.created_at) < ${before}
+       and exists (select from payment_attempts a
+                    where a.payment_id = p.id and a.gateway_idempotency_token is not null)
+     order by p.created_at limit ${limit}`;
+}

@@ -1,0 +1,185 @@
+import { Decimal, decimal, decimalText } from '../../../domain/money.ts';
+import { refundCapacity } from '../../../domain/invoicing/refunds.ts';
+import { moveRefund } from '../../../domain/states/refund.ts';
+import { GatewayUnavailable, type GatewayRefund } from '../../../platform/gateways/gateway.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { insertRows } from '../../../postgres/insert-rows.ts';
+import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
+import type { RefundRecord } from '../../../schemas/refund.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { changed, newRecord, type Caller } from '../../conventions/record.ts';
+import { lockInvoiceToPay, reviseInvoicePayment } from '../computing/revise-invoice-payment.ts';
+import { openGateway } from '../gateways/open-gateway.ts';
+import { getPayment, lockPayment } from '../records/payment-repository.ts';
+import { getRefund, refundsOfPayments, updateRefund } from '../records/refund-repository.ts';
+import { refundEvent } from './refund-notification.ts';
+import { movePaymentByRefunds } from './return-money.ts';
+
+/**
+ * Sends a stored refund to its gateway, or asks for its state if it was sent before (money 9.3). An unknown
+ * outcome leaves it as it is: the job asks again with the same token. Returns the refund.
+ */
+export async function dispatchRefund(
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+): Promise<RefundRecord> {
+  const refund = await getRefund(deps.pool, caller.scope, id);
+  const isOpen = refund.refund_status === 'PENDING' || refund.refund_status === 'PROCESSING';
+  const payment = await getPayment(deps.pool, caller.scope, refund.payment_id);
+  if (!isOpen || payment.connection_id === null || payment.gateway_payment_id === null)
+    return refund;
+  const { gateway } = await openGateway(deps, caller.scope, payment.connection_id);
+  try {
+    const state =
+      refund.gateway_refund_id === null
+        ? await gateway.refund({
+            token: refund.gateway_idempotency_token ?? refund.id,
+            reference: refund.id,
+            gateway_payment_id: payment.gateway_payment_id,
+            amount: refund.amount,
+            currency: refund.currency,
+          })
+        : await gateway.findRefund(refund.gateway_refund_id);
+    if (state === null) return refund;
+    return await deps.pool.begin((tx) => applyGatewayRefund(tx, deps, caller, refund, state));
+  } catch (error) {
+    if (!(error instanceof GatewayUnavailable)) throw error;
+    return refund;
+  }
+}
+
+/** Sends every refund of the list that waits for a gateway. */
+export async function dispatchRefunds(
+  deps: BillingDeps,
+  caller: Caller,
+  refunds: readonly RefundRecord[],
+): Promise<void> {
+  for (const { id, refund_status } of refunds)
+    if (refund_status === 'PENDING') await dispatchRefund(deps, caller, id);
+}
+
+/**
+ * What the gateway says of a refund. It settles once: a second delivery finds it settled and changes nothing
+ * (money 9.4). Its payment and its invoice are derived again.
+ */
+export async function applyGatewayRefund(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  { id, payment_id }: Pick<RefundRecord, 'id' | 'payment_id'>,
+  state: GatewayRefund,
+): Promise<RefundRecord> {
+  const { destination_type, destination_id } = await getPayment(tx, caller.scope, payment_id);
+  const locked =
+    destination_type === 'INVOICE' ? await lockInvoiceToPay(tx, caller, destination_id) : null;
+  const payment = await lockPayment(tx, caller.scope, payment_id);
+  const refund = await getRefund(tx, caller.scope, id);
+  const trigger =
+    state.state === 'succeeded' ? 'succeed' : state.state === 'failed' ? 'fail' : 'accept';
+  const to = moveRefund(refund.refund_status, trigger);
+  const change = changed(deps, caller);
+  if (to === refund.refund_status && refund.gateway_refund_id !== null) return refund;
+  const moved = await updateRefund(tx, caller.scope, id, {
+    refund_status: to,
+    gateway_refund_id: state.gateway_refund_id,
+    ...(to === 'SUCCEEDED' ? { succeeded_at: change.updated_at } : {}),
+    ...(to === 'FAILED' ? { failed_at: change.updated_at, failure_reason: state.error } : {}),
+    ...change,
+  });
+  if (to === 'SUCCEEDED')
+    await writeOutboxEvents(tx, [refundEvent('refund.succeeded', caller.scope, moved)]);
+  if (to === 'FAILED')
+    await writeOutboxEvents(tx, [refundEvent('refund.failed', caller.scope, moved)]);
+  const all = await refundsOfPayments(tx, caller.scope, [payment_id]);
+  await movePaymentByRefunds(tx, deps, caller, payment, all);
+  if (locked !== null) await reviseInvoicePayment(tx, deps, caller, locked);
+  return moved;
+}
+
+/**
+ * A refund that was made at the gateway, or a dispute: money that has left already (money 9.8, 9.9). At most
+ * what is left of the payment is recorded; the same id at the gateway is recorded once.
+ */
+export async function recordOutsideRefund(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  paymentId: string,
+  outside: {
+    readonly gateway_refund_id: string;
+    readonly amount: string;
+    readonly metadata: Readonly<Record<string, string>>;
+  },
+): Promise<RefundRecord | null> {
+  const { destination_type, destination_id } = await getPayment(tx, caller.scope, paymentId);
+  const locked =
+    destination_type === 'INVOICE' ? await lockInvoiceToPay(tx, caller, destination_id) : null;
+  const payment = await lockPayment(tx, caller.scope, paymentId);
+  const earlier = await refundsOfPayments(tx, caller.scope, [paymentId]);
+  const isKnown = earlier.some(
+    ({ gateway_refund_id }) => gateway_refund_id === outside.gateway_refund_id,
+  );
+  const amount = Decimal.min(decimal(outside.amount), refundCapacity(payment, earlier));
+  if (isKnown || amount.lte(0)) return null;
+  const record = newRecord(deps, caller, 'refund');
+  const refund: RefundRecord = {
+    ...record,
+    payment_id: paymentId,
+    invoice_id: locked?.invoice.id ?? null,
+    customer_id: payment.customer_id,
+    credit_note_id: null,
+    refund_target: 'BACK_TO_SOURCE',
+    wallet_transaction_id: null,
+    payment_gateway: payment.payment_gateway,
+    gateway_refund_id: outside.gateway_refund_id,
+    gateway_tracking_id: null,
+    gateway_metadata: {},
+    gateway_idempotency_token: null,
+    amount: decimalText(amount),
+    currency: payment.currency,
+    refund_status: 'SUCCEEDED',
+    refund_reason: 'OTHER',
+    idempotency_key: `gateway:${payment.connection_id ?? ''}:${outside.gateway_refund_id}`,
+    failure_reason: null,
+    retry_of: null,
+    initiated_at: record.created_at,
+    succeeded_at: record.created_at,
+    failed_at: null,
+    cancelled_at: null,
+    metadata: { ...outside.metadata },
+  };
+  await insertRows(tx, 'refunds', [refund]);
+  await writeOutboxEvents(tx, [
+    refundEvent('refund.created', caller.scope, refund),
+    refundEvent('refund.succeeded', caller.scope, refund),
+  ]);
+  await movePaymentByRefunds(tx, deps, caller, payment, [...earlier, refund]);
+  if (locked !== null) await reviseInvoicePayment(tx, deps, caller, locked);
+  return refund;
+}
+
+/** Refunds that wait for a gateway and were not changed since `before`, oldest first. */
+export async function refundsToReconcile(
+  db: Db,
+  before: string,
+  limit: number,
+): Promise<(Scope & { readonly id: string })[]> {
+  return await db<(Scope & { id: string })[]>`
+    select id, tenant_id, environment_id from refunds
+     where refund_status in ('PENDING', 'PROCESSING') and updated_at < ${before}
+     order by created_at limit ${limit}`;
+}
+
+/** Marks a refund as asked about, so that the next page has others. */
+export async function touchRefund(
+  db: Db,
+  deps: Pick<BillingDeps, 'clock'>,
+  scope: Scope,
+  id: string,
+): Promise<void> {
+  await db`
+    update refunds set updated_at = ${isoTime(deps.clock.now())}
+     where ${inScope(db, scope)} and id = ${id}`;
+}

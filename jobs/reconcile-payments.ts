@@ -1,0 +1,51 @@
+import { paymentsToReconcile, syncPayment } from '../api/billing/payments/dispatch-payment.ts';
+import {
+  dispatchRefund,
+  refundsToReconcile,
+  touchRefund,
+} from '../api/billing/refunds/settle-refund.ts';
+import type { BillingDeps } from '../api/deps.ts';
+import { isoTime } from '../platform/clock.ts';
+import type { Job } from './job.ts';
+
+/** Payments and refunds per run; the rest waits for the next one. */
+const PAGE = 200;
+/** How long an answer or an event may take before the gateway is asked. */
+const PATIENCE_MS = 30_000;
+
+/**
+ * Asks gateways about payments and refunds whose outcome is unknown: the request or its answer was lost, or no
+ * event came (money 8.2.4, 9.3). One that fails does not block the others.
+ */
+export const reconcilePayments: Job<BillingDeps> = {
+  name: 'reconcile-payments',
+  cron: '* * * * *',
+  async run(deps, run) {
+    const before = isoTime(Date.parse(run.at) - PATIENCE_MS);
+    const totals = { payments: 0, refunds: 0, failed: 0 };
+    const attempt = async (work: () => Promise<unknown>, of: object): Promise<boolean> => {
+      try {
+        await work();
+        return true;
+      } catch (error) {
+        totals.failed += 1;
+        deps.log.error({ err: error, ...of }, 'not reconciled with its gateway');
+        return false;
+      }
+    };
+    for (const { id, ...scope } of await paymentsToReconcile(deps.pool, before, PAGE)) {
+      if (run.signal.aborted) return totals;
+      const caller = { scope, user_id: '' };
+      if (await attempt(() => syncPayment(deps, caller, id), { payment_id: id }))
+        totals.payments += 1;
+    }
+    for (const { id, ...scope } of await refundsToReconcile(deps.pool, before, PAGE)) {
+      if (run.signal.aborted) return totals;
+      await touchRefund(deps.pool, deps, scope, id);
+      const caller = { scope, user_id: '' };
+      if (await attempt(() => dispatchRefund(deps, caller, id), { refund_id: id }))
+        totals.refunds += 1;
+    }
+    return totals;
+  },
+};
