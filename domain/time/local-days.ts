@@ -33,3 +33,8 @@ export function localDaysBetween(start: Instant, end: Instant, timezone: string)
 
 const floorTo = (bucket_size: BucketSize, at: Instant, timezone: string): Instant =>
   windowStart({ bucket_size, timezone, billing_anchor: null }, at);
+
+/** The date of the instant in the zone, `YYYY-MM-DD`. */
+export function localDate(at: Instant, timezone: string): string {
+  return isoText(zoneOf(timezone).toLocal(epochMs(at))).slice(0, 'YYYY-MM-DD'.length);
+}

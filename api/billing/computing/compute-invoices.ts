@@ -30,6 +30,8 @@ import { advancesPinnedFrom, isPinnedAdvance, withPinnedAdvances } from './pinne
 import { linesOfInvoices } from '../records/invoice-repository.ts';
 import { ledgersOf } from '../records/ledger-repository.ts';
 import { EMPTY_LEDGER, type InvoiceLedger } from '../../../domain/invoicing/payment-ledger.ts';
+import { readInvoiceConfig, type BillingInvoiceConfig } from './invoice-config.ts';
+import { graceEnd } from './targets.ts';
 import { dueOn, NO_CREDITS, settle } from './settle.ts';
 import { taxesOf, taxRecords } from './tax-rows.ts';
 import { storeWatermarks } from './stored-watermarks.ts';
@@ -77,6 +79,7 @@ export async function computeInvoices(
 ): Promise<Computation[]> {
   if (targets.length === 0) return [];
   const sources = await sourcesOf(db, scope, targets, options);
+  const config = await readInvoiceConfig(db, scope);
   const planned = targets.map((target) => attempt(() => planCharges(target, sources, options)));
   const questions = planned.flatMap((plan) =>
     plan.ok ? plan.value.flatMap((c) => c.questions) : [],
@@ -97,7 +100,7 @@ export async function computeInvoices(
     const rows = rowsOf.get(target.invoice?.id ?? '') ?? [];
     const ledger = ledgers.get(target.invoice?.id ?? '') ?? EMPTY_LEDGER;
     const built = attempt(() =>
-      computeInvoice(deps, target, plan.value, { sources, usage, rows, ledger, options }),
+      computeInvoice(deps, target, plan.value, { sources, usage, rows, ledger, options, config }),
     );
     return built.ok
       ? { ok: true, computed: built.value }
@@ -233,17 +236,18 @@ interface Findings {
   readonly rows: readonly InvoiceLineRecord[];
   readonly ledger: InvoiceLedger;
   readonly options: ComputeOptions;
+  readonly config: BillingInvoiceConfig;
 }
 
 function computeInvoice(
   deps: ComputeDeps,
   target: InvoiceTarget,
   charges: readonly QuestionedCharge[],
-  { sources, usage, rows, ledger, options }: Findings,
+  { sources, usage, rows, ledger, options, config }: Findings,
 ): ComputedInvoice {
   const { subscription, billing_reason } = target;
   const earlier = (sources.committedUsage.get(subscription.id) ?? []).filter(
-    (entry) => entry.invoice_id !== target.invoice?.id,
+    (entry) => entry.invoice_id !== target.invoice?.id && entry.invoice_id !== target.replaces,
   );
   const until = target.period.end > options.at ? options.at : null;
   const rated = rateCharges({ ...target, earlier, until }, charges, usage?.answers ?? new Map());
@@ -276,13 +280,13 @@ function computeInvoice(
       invoice_status: moveInvoice(draft.invoice_status, isZero ? 'compute_zero' : 'compute_value'),
       due_date: draft.due_date_given
         ? draft.due_date
-        : dueOn(issuedAt(target, options.at), subscription),
+        : dueOn(issuedAt(target, options.at), subscription, config.due_date_days),
       last_computed_at: options.at,
       meter_version_ids: [...new Set(versions)].sort(),
       usage_watermarks:
         usage === null || versions.length === 0 ? null : storeWatermarks(usage.watermarks),
       committed_usage,
-      finalize_after: target.finalize_after,
+      finalize_after: finalizeAfter(target, config),
       updated_at: options.at,
       updated_by: options.user_id,
     },
@@ -315,4 +319,13 @@ function computeInvoice(
  */
 function issuedAt(target: InvoiceTarget, at: string): string {
   return target.billing_reason === 'SUBSCRIPTION_CYCLE' ? target.period.end : at;
+}
+
+/** A new draft waits as long as the tenant says, or else as the operator says (billing 17.4). */
+function finalizeAfter(
+  { finalize_after, invoice, subscription, period }: InvoiceTarget,
+  { finalization_delay_seconds: grace_seconds }: BillingInvoiceConfig,
+): string | null {
+  if (finalize_after === null || invoice !== null || grace_seconds === null) return finalize_after;
+  return graceEnd(subscription, period, { grace_seconds });
 }

@@ -18,6 +18,8 @@ import type { BillingDeps } from '../../deps.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { insertInvoiceLines, insertInvoices, nextRevision } from '../records/invoice-repository.ts';
 import { applicationRecords } from './coupon-applications.ts';
+import { INVOICE_CONFIG_DEFAULT } from '../../../schemas/settings/invoicing.ts';
+import { readInvoiceConfig } from './invoice-config.ts';
 import { NO_AMOUNTS } from './invoice-record.ts';
 import { dueOn, NO_CREDITS, settle, type DueTerms, type Settled } from './settle.ts';
 import { taxRecords } from './tax-rows.ts';
@@ -99,7 +101,13 @@ export async function createInvoiceOfRows(
   given: InvoiceOfRows,
 ): Promise<WrittenInvoice> {
   const { customer, subscription } = given;
-  const computed = computeInvoiceOfRows(deps, caller, given, await revisionOf(tx, caller, given));
+  const computed = computeInvoiceOfRows(
+    deps,
+    caller,
+    given,
+    await revisionOf(tx, caller, given),
+    (await readInvoiceConfig(tx, caller.scope)).due_date_days,
+  );
   const by = { at: isoTime(deps.clock.now()), user_id: caller.user_id };
   const terms = dueTermsOf(customer, subscription);
   const [written] = given.isIssued
@@ -141,8 +149,9 @@ export function computeInvoiceOfRows(
   caller: Caller,
   given: InvoiceOfRows,
   revision = 0,
+  dueDays = INVOICE_CONFIG_DEFAULT.due_date_days as number,
 ): Settled {
-  const draft = newDraft(deps, caller, given, revision);
+  const draft = newDraft(deps, caller, given, revision, dueDays);
   const rows = given.rows.map((row, position) => givenLine(deps, draft, row, position));
   const coupons = given.coupons ?? [];
   const settled = settle(draft, rows, {
@@ -167,6 +176,7 @@ function newDraft(
   caller: Caller,
   given: InvoiceOfRows,
   revision: number,
+  dueDays: number,
 ): InvoiceRecord {
   const { customer, subscription } = given;
   const record = newRecord(deps, caller, 'inv');
@@ -189,7 +199,7 @@ function newDraft(
     ...NO_AMOUNTS,
     period_start: given.period?.start ?? null,
     period_end: given.period?.end ?? null,
-    due_date: given.due_date ?? dueOn(issue_date, dueTermsOf(customer, subscription)),
+    due_date: given.due_date ?? dueOn(issue_date, dueTermsOf(customer, subscription), dueDays),
     due_date_given: given.due_date != null,
     issue_date,
     issue_date_given: given.issue_date != null,

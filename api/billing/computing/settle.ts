@@ -10,7 +10,7 @@ import type { TaxRow } from '../../../domain/invoicing/taxes.ts';
 import { moveInvoice } from '../../../domain/states/invoice.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
 
-/** Days until an invoice is due if the subscription has no terms (billing 17.5). */
+/** Days until an invoice is due without terms and without a setting (billing 17.5). */
 const DUE_DAYS = 1;
 
 /** The customer's payment terms. */
@@ -22,8 +22,9 @@ export interface DueTerms {
 /** A draft uses no credits (billing 9.2). */
 export const NO_CREDITS = { wallets: [] } as const;
 
-export const dueOn = (issuedAt: string, terms: DueTerms): string =>
-  dueDate(issuedAt, terms.payment_terms, DUE_DAYS, terms.customer_timezone);
+/** `dueDays`: the setting `due_date_days`, for customers without terms. */
+export const dueOn = (issuedAt: string, terms: DueTerms, dueDays = DUE_DAYS): string =>
+  dueDate(issuedAt, terms.payment_terms, dueDays, terms.customer_timezone);
 
 export interface Settled {
   readonly invoice: InvoiceRecord;
@@ -94,9 +95,9 @@ export function issue(
   number: string,
   terms: DueTerms,
   { ledger, wallets }: Pick<Settlement, 'ledger' | 'wallets'>,
-  issued: { readonly at: string; readonly user_id: string },
+  issued: { readonly at: string; readonly user_id: string; readonly dueDays: number },
 ): Issued {
-  const { at, user_id } = issued;
+  const { at, user_id, dueDays } = issued;
   const { invoice, lines, debits } = settle(
     { ...draft.invoice, invoice_status: moveInvoice(draft.invoice.invoice_status, 'finalize') },
     draft.lines,
@@ -115,7 +116,7 @@ export function issue(
       invoice_number: number,
       finalized_at: at,
       issue_date: invoice.issue_date_given ? invoice.issue_date : at,
-      due_date: invoice.due_date_given ? invoice.due_date : dueOn(at, terms),
+      due_date: invoice.due_date_given ? invoice.due_date : dueOn(at, terms, dueDays),
       paid_at: paidAt(invoice.paid_at, invoice.payment_status, at),
       finalize_after: null,
       finalize_refusal: null,

@@ -7,6 +7,7 @@ import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { ledgersOf } from '../records/ledger-repository.ts';
 import { openPrepaidCredits } from './prepaid-credits.ts';
+import { readInvoiceConfig } from './invoice-config.ts';
 import { takeInvoiceNumbers } from './number.ts';
 import { issue, type DueTerms, type Settled } from './settle.ts';
 import { invoiceSnapshot } from './invoice-notification.ts';
@@ -37,11 +38,13 @@ export async function issueInvoices<Draft extends Settled & { readonly terms: Du
     invoices.map(({ id }) => id),
   );
   // Last: every command that numbers an invoice waits for this lock.
-  const numbers = await takeInvoiceNumbers(tx, scope, issued.at, drafts.length);
+  const config = await readInvoiceConfig(tx, scope);
+  const numbers = await takeInvoiceNumbers(tx, scope, issued.at, drafts.length, config);
+  const by = { ...issued, dueDays: config.due_date_days };
   const done = drafts.map((draft, index) => {
     const { invoice, terms } = draft;
     const parts = { ledger: ledgers.get(invoice.id)!, wallets: credits.walletsFor(invoice) };
-    const { debits, ...settled } = issue(draft, numbers[index]!, terms, parts, issued);
+    const { debits, ...settled } = issue(draft, numbers[index]!, terms, parts, by);
     credits.take(settled.invoice, debits);
     return { ...draft, ...settled };
   });

@@ -7,6 +7,7 @@ import type { UpdateInvoiceBody } from '../../../schemas/invoice-requests.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import { changed, sent, type Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
+import { readInvoiceConfig } from '../computing/invoice-config.ts';
 import { dueTermsOf } from '../computing/invoice-of-rows.ts';
 import { resettleDraft } from '../computing/resettle-draft.ts';
 import { dueOn } from '../computing/settle.ts';
@@ -40,7 +41,7 @@ export async function updateInvoice(
         metadata: body.metadata === null ? {} : body.metadata,
         invoice_pdf_url: body.invoice_pdf_url === '' ? null : body.invoice_pdf_url,
       }),
-      ...dueDateOf(deps, locked, body),
+      ...(await dueDateOf(tx, deps, caller, locked, body)),
       ...changed(deps, caller),
     };
     await write(tx, deps, caller, { ...locked, invoice: next }, body.apply_discount === true);
@@ -48,17 +49,20 @@ export async function updateInvoice(
   });
 }
 
-function dueDateOf(
+async function dueDateOf(
+  tx: Transaction,
   deps: BillingDeps,
+  { scope }: Caller,
   { invoice, customer, subscription }: LockedInvoice,
   { due_date }: UpdateInvoiceBody,
-): Partial<InvoiceRecord> {
+): Promise<Partial<InvoiceRecord>> {
   if (due_date === undefined) return {};
   const at = isoTime(deps.clock.now());
   if (due_date === null) {
     const issued = invoice.finalized_at ?? invoice.issue_date ?? at;
     const terms = dueTermsOf(customer, subscription);
-    return { due_date: dueOn(issued, terms), due_date_given: false };
+    const { due_date_days } = await readInvoiceConfig(tx, scope);
+    return { due_date: dueOn(issued, terms, due_date_days), due_date_given: false };
   }
   if (due_date < at) throw invalidField('due_date', 'must not be in the past');
   return { due_date, due_date_given: true };
