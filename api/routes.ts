@@ -41,6 +41,8 @@ import { phaseRoutes } from './billing/subscriptions/phase-routes.ts';
 import { subscriptionRoutes } from './billing/subscriptions/routes.ts';
 import { lineItemRoutes } from './billing/subscriptions/changes/line-item-routes.ts';
 import { modifyRoutes } from './billing/subscriptions/changes/modify-routes.ts';
+import { cancelRoutes } from './billing/subscriptions/changes/cancel-routes.ts';
+import { scheduleRoutes } from './billing/subscriptions/changes/schedule-routes.ts';
 import { subscriptionViewRoutes } from './billing/subscriptions/view-routes.ts';
 import { refundRoutes } from './billing/refunds/routes.ts';
 import { rbacRoutes } from './tenancy/rbac/routes.ts';
@@ -89,6 +91,8 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...priceSyncRoutes,
   ...lineItemRoutes,
   ...modifyRoutes,
+  ...cancelRoutes,
+  ...scheduleRoutes,
   ...subscriptionViewRoutes,
   ...invoiceRoutes,
   ...invoicePaymentRoutes,

@@ -31,7 +31,21 @@ export const CancelledSubscription = z
     message: z.string(),
     processed_at: instant,
     total_credit_amount: decimalText,
-    proration_details: z.array(z.unknown()).max(0),
+    /** Advances that return, one row for each line and charge period. */
+    proration_details: z.array(
+      z.object({
+        line_item_id: z.string(),
+        price_id: z.string(),
+        plan_name: z.string().nullable(),
+        /** The rest of the fee, before discounts. */
+        original_amount: decimalText,
+        /** Net of discounts, at most what was billed. */
+        credit_amount: decimalText,
+        charge_amount: decimalText,
+        proration_days: z.int(),
+        description: z.string(),
+      }),
+    ),
     /** The final invoice of an immediate cancellation; null when there is nothing to charge. */
     proration_invoice: Invoice.nullable(),
   })

@@ -236,3 +236,17 @@ export const CancelSubscriptionBody = z
   })
   .meta({ id: 'CancelSubscription' });
 export type CancelSubscriptionBody = z.output<typeof CancelSubscriptionBody>;
+
+/** The end of a subscription as fields of its record; other fields have their own routes. */
+export const UpdateSubscriptionBody = z
+  .object({
+    /** `cancelled` cancels now; the status that the subscription has changes nothing. */
+    status: z.enum(SUBSCRIPTION_STATUSES).nullish(),
+    /** `null` withdraws a scheduled cancellation. */
+    cancel_at: time.nullish(),
+    /** `false` withdraws a cancellation at the end of the period. */
+    cancel_at_period_end: z.boolean().nullish(),
+    parent_subscription_id: notOffered('a hierarchy'),
+  })
+  .meta({ id: 'UpdateSubscription' });
+export type UpdateSubscriptionBody = z.output<typeof UpdateSubscriptionBody>;

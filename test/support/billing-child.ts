@@ -1,4 +1,4 @@
-import { cancelSubscription } from '../../api/billing/subscriptions/cancel-subscription.ts';
+import { cancelSubscription } from '../../api/billing/subscriptions/changes/cancel-subscription.ts';
 import type { BillingDeps } from '../../api/deps.ts';
 import { createPeriodInvoice } from '../../api/billing/invoices/create-invoice.ts';
 import { computeInvoice, finalizeInvoice } from '../../api/billing/invoices/recompute.ts';

@@ -7,11 +7,16 @@ import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { inParts } from '../../conventions/in-parts.ts';
 import { computeInvoices, type Computation } from '../computing/compute-invoices.ts';
+import { findInvoicesOfPeriods } from '../records/invoice-repository.ts';
+import { endSchedulesOf } from '../records/schedule-repository.ts';
+import { endAdvances } from '../proration/end-advances.ts';
+import { writeChange } from '../proration/settle-change.ts';
 import {
-  findInvoicesOfPeriods,
-  insertInvoiceLines,
-  insertInvoices,
-} from '../records/invoice-repository.ts';
+  lockRunningDrafts,
+  withRunningDrafts,
+  writeDrafts,
+  type FinalDraft,
+} from './final-draft.ts';
 import { invoiceEvent, issueInvoices } from '../computing/write-invoices.ts';
 import { subscriptionSnapshot } from '../records/subscription-notification.ts';
 import { refuseSubscriptions, type RefusedSubscription } from './refuse-subscriptions.ts';
@@ -105,9 +110,7 @@ interface Step {
   readonly plan: Advance;
   readonly invoice: Draft | null;
 }
-interface Draft {
-  readonly invoice: InvoiceRecord;
-  readonly lines: readonly InvoiceLineRecord[];
+interface Draft extends FinalDraft {
   readonly customer: Customer;
 }
 
@@ -118,7 +121,11 @@ async function computeSteps(
 ): Promise<{ steps: Step[]; failed: RefusedSubscription[] }> {
   const targets = plans.flatMap(({ target }) => target ?? []);
   const taken = await findInvoicesOfPeriods(deps.pool, scope, targets);
-  const open = targets.filter((target) => !taken.has(target.subscription.id));
+  const open = await withRunningDrafts(
+    deps.pool,
+    scope,
+    targets.filter((target) => !taken.has(target.subscription.id)),
+  );
   const computations = await computeInvoices(deps, deps.pool, scope, open, { at, user_id });
   const byPlan = new Map(
     computations.map((done) => [
@@ -141,11 +148,12 @@ function draftOf(
   done: Extract<Computation, { ok: true }> | undefined,
 ): Draft | null {
   if (done === undefined) return null;
-  const { invoice, lines, sources } = done.computed;
-  if (lines.length === 0 && !plan.isWrittenEmpty) return null;
-  const billing_sequence = plan.subscription.last_billing_sequence + 1;
+  const { invoice, lines, sources, target } = done.computed;
+  const before = target.invoice;
+  if (lines.length === 0 && !plan.isWrittenEmpty && before === null) return null;
+  const billing_sequence = before?.billing_sequence ?? plan.subscription.last_billing_sequence + 1;
   const customer = sources.customers.get(plan.subscription.customer_id)!;
-  return { invoice: { ...invoice, billing_sequence }, lines, customer };
+  return { invoice: { ...invoice, billing_sequence }, lines, customer, before };
 }
 
 async function writeSteps(
@@ -160,29 +168,59 @@ async function writeSteps(
     const read = computed.map(({ plan }) => plan.subscription);
     const unchanged = await lockSubscriptionsUnchanged(tx, scope, read);
     const steps = computed.filter(({ plan }) => unchanged.has(plan.subscription.id));
-    const drafts = await issued(tx, advancing, steps);
-    await insertInvoices(
+    const isSame = await lockRunningDrafts(
       tx,
-      drafts.map(({ draft }) => draft.invoice),
+      scope,
+      steps.flatMap(({ invoice }) => invoice ?? []),
     );
-    await insertInvoiceLines(
+    if (!isSame) return { advanced: 0, invoices: 0 };
+    const drafts = await issued(tx, advancing, steps);
+    await writeDrafts(
       tx,
-      drafts.flatMap(({ draft }) => draft.lines),
+      scope,
+      drafts.map(({ draft }) => draft),
     );
 
     const moved = steps.map((step) => afterStep(step, advancing));
+    const credited = await returnAdvances(tx, deps, advancing, steps, moved);
     await replaceSubscriptions(tx, scope, moved);
-    await endLineItemsOf(
+    const ended = moved.filter((row) => row.subscription_status === 'cancelled');
+    await endLineItemsOf(tx, scope, ended);
+    await endSchedulesOf(
       tx,
       scope,
-      moved.filter((row) => row.subscription_status === 'cancelled'),
+      ended.map(({ id }) => id),
+      advancing,
     );
-    await writeOutboxEvents(tx, eventsOf(scope, steps, moved, drafts));
+    await writeOutboxEvents(tx, [...eventsOf(scope, steps, moved, drafts), ...credited]);
     failpoint('jobs.close_billing_periods.before_commit');
     return { advanced: steps.length, invoices: drafts.length };
   });
   failpoint('jobs.close_billing_periods.after_commit');
   return written;
+}
+
+/** Advances that are not served after a scheduled cancellation return as it says (billing 13). */
+async function returnAdvances(
+  tx: Transaction,
+  deps: BillingDeps,
+  { scope, at, user_id }: Advancing,
+  steps: readonly Step[],
+  moved: readonly SubscriptionRow[],
+): Promise<(OutboxEvent & { readonly scope: Scope })[]> {
+  const events: (OutboxEvent & { readonly scope: Scope })[] = [];
+  for (const [index, { plan }] of steps.entries()) {
+    const after = moved[index]!;
+    const before = plan.subscription;
+    if (after.subscription_status !== 'cancelled' || before.cancel_at === null) continue;
+    const behavior = before.cancel_proration_behavior ?? before.proration_behavior;
+    const caller = { scope, user_id };
+    const end = after.end_date!;
+    const settled = await endAdvances(deps, tx, caller, before, end, behavior, at);
+    const of = { kind: 'cancellation', subscription: after, at };
+    events.push(...(await writeChange(tx, deps, caller, settled, of)).events);
+  }
+  return events;
 }
 
 /** The drafts of the steps; those issued at once have their numbers. */
@@ -209,7 +247,7 @@ async function issued(
 
 function afterStep({ plan, invoice }: Step, { at, user_id }: Advancing): SubscriptionRow {
   const after = plan.after(invoice?.invoice.amount_due ?? '0');
-  const numbered = invoice?.invoice.billing_sequence ?? after.last_billing_sequence;
+  const numbered = Math.max(invoice?.invoice.billing_sequence ?? 0, after.last_billing_sequence);
   return {
     ...after,
     last_billing_sequence: numbered,

@@ -1,16 +1,13 @@
 import { IdParams } from '../../../schemas/primitives.ts';
 import { pageOf } from '../../../schemas/search.ts';
-import { CancelledSubscription, Subscription } from '../../../schemas/subscription-answers.ts';
+import { Subscription } from '../../../schemas/subscription-answers.ts';
 import {
   ActivateSubscriptionBody,
-  CancelSubscriptionBody,
   CreateSubscriptionBody,
 } from '../../../schemas/subscription-requests.ts';
 import { SubscriptionSearch } from '../../../schemas/subscription.ts';
 import { route } from '../../conventions/route.ts';
 import { activateSubscription } from './activate-subscription.ts';
-import { cancelSubscription } from './cancel-subscription.ts';
-import { cancelledAnswer } from './cancelled-answer.ts';
 import { createSubscription } from './create-subscription.ts';
 import { createdSubscription, listSubscriptions, readSubscription } from './read-subscriptions.ts';
 
@@ -73,20 +70,5 @@ export const subscriptionRoutes = [
         await activateSubscription(tx, call.deps, call, call.params.id, call.body);
         return await createdSubscription(tx, call.scope, call.params.id);
       }),
-  }),
-  route({
-    method: 'POST',
-    path: '/subscriptions/{id}/cancel',
-    summary: 'Cancel a subscription',
-    permission: 'subscription:write',
-    ownsTransactions: true,
-    params: IdParams,
-    body: CancelSubscriptionBody,
-    status: 200,
-    answer: CancelledSubscription,
-    handler: async (call) => {
-      const cancelled = await cancelSubscription(call.deps, call, call.params.id, call.body);
-      return await cancelledAnswer(call.deps.pool, call.scope, call.body, cancelled);
-    },
   }),
 ];

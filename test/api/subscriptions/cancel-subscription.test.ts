@@ -129,12 +129,88 @@ describe('200 immediate', () => {
       currency: 'usd',
     });
     const { body } = await cancel(subscription, { cancellation_type: 'immediate' });
-    expect(body.proration_invoice).toBeNull();
+    expect(body.proration_invoice).toMatchObject({
+      id: draft.body.id,
+      billing_reason: 'PRORATION',
+      period_end: day('2026-03-21'),
+    });
     const computed = await world.api.post(`/v1/invoices/${draft.body.id}/compute`);
     expect(rows(computed.body.invoice)).toEqual([
       'Support 1 31 03-01..03-21',
       'Calls 0 0 03-01..03-21',
     ]);
+    expect(computed.body.invoice.period_end).toBe(day('2026-03-21'));
+  });
+
+  test('with create_prorations: unserved advances return to the wallet', async () => {
+    const { customer, subscription } = await subscribed();
+    const { body } = await cancel(subscription, {
+      cancellation_type: 'immediate',
+      proration_behavior: 'create_prorations',
+      cancel_immediately_inovice_policy: 'skip',
+    });
+    expect(body).toMatchObject({ total_credit_amount: '35.48', proration_invoice: null });
+    expect(body.proration_details).toMatchObject([
+      {
+        original_amount: '35.48',
+        credit_amount: '35.48',
+        charge_amount: '0',
+        proration_days: 11,
+        description: 'Cancellation (2026-03-21)',
+      },
+    ]);
+    const { body: wallets } = await world.api.get(`/v1/customers/${customer.id}/wallets`);
+    expect(wallets).toMatchObject([{ name: 'Proration Credit Wallet', balance: '35.48' }]);
+  });
+
+  test('with the job behind: elapsed periods are billed in full first', async () => {
+    const { subscription } = await subscribed();
+    await world.api
+      .pool`update subscriptions set due_at = current_period_end where id = ${subscription.id}`;
+    world.api.clock.set(day('2026-05-11'));
+    await cancel(subscription, { cancellation_type: 'immediate' });
+    const { body } = await world.api.post('/v1/invoices/search', {
+      subscription_id: subscription.id,
+    });
+    expect(
+      body.items.map(({ billing_reason, total }: any) => `${billing_reason} ${total}`),
+    ).toEqual([
+      'PRORATION 31',
+      'SUBSCRIPTION_CYCLE 131',
+      'SUBSCRIPTION_CYCLE 131',
+      'SUBSCRIPTION_CREATE 100',
+    ]);
+    expect(await read(subscription)).toMatchObject({
+      subscription_status: 'cancelled',
+      current_period_start: day('2026-05-01'),
+    });
+  });
+
+  test('end_of_period with the job behind ends at the period that runs now', async () => {
+    const { subscription } = await subscribed();
+    await world.api
+      .pool`update subscriptions set due_at = current_period_end where id = ${subscription.id}`;
+    world.api.clock.set(day('2026-05-11'));
+    const { body } = await cancel(subscription, { cancellation_type: 'end_of_period' });
+    expect(body).toMatchObject({ status: 'active', effective_date: day('2026-06-01') });
+  });
+
+  test('none in the hours of grace leaves the drafted advance as it was', async () => {
+    const { subscription } = await subscribed({ proration_behavior: 'create_prorations' });
+    world.api.clock.set(day('2026-04-01'));
+    await world.api
+      .pool`update subscriptions set due_at = current_period_end where id = ${subscription.id}`;
+    await world.close();
+    world.api.clock.set('2026-04-01T12:00:00.000Z');
+    await cancel(subscription, { cancellation_type: 'immediate', proration_behavior: 'none' });
+    const search = await world.api.post('/v1/invoices/search', {
+      subscription_id: subscription.id,
+    });
+    const cycle = search.body.items.find(
+      ({ billing_reason }: any) => billing_reason === 'SUBSCRIPTION_CYCLE',
+    );
+    const { body } = await world.api.post(`/v1/invoices/${cycle.id}/compute`);
+    expect(rows(body.invoice)).toContain('Base 1 100 04-01..05-01');
   });
 
   test('an incomplete subscription: its unpaid opening invoice is void', async () => {
@@ -214,13 +290,12 @@ describe('200 later', () => {
 
 describe('refused', () => {
   test.each`
-    name                            | body                                                                           | path
-    ${'no type'}                    | ${{}}                                                                          | ${'cancellation_type'}
-    ${'an unknown type'}            | ${{ cancellation_type: 'later' }}                                              | ${'cancellation_type'}
-    ${'a date is missing'}          | ${{ cancellation_type: 'scheduled_date' }}                                     | ${'cancel_at'}
-    ${'a future date, immediately'} | ${{ cancellation_type: 'immediate', cancel_at: '2030-01-01T00:00:00Z' }}       | ${'cancel_at'}
-    ${'before the period'}          | ${{ cancellation_type: 'immediate', cancel_at: '2026-03-01T00:00:00Z' }}       | ${'cancel_at'}
-    ${'a credit without a wallet'}  | ${{ cancellation_type: 'immediate', proration_behavior: 'create_prorations' }} | ${'proration_behavior'}
+    name                            | body                                                                     | path
+    ${'no type'}                    | ${{}}                                                                    | ${'cancellation_type'}
+    ${'an unknown type'}            | ${{ cancellation_type: 'later' }}                                        | ${'cancellation_type'}
+    ${'a date is missing'}          | ${{ cancellation_type: 'scheduled_date' }}                               | ${'cancel_at'}
+    ${'a future date, immediately'} | ${{ cancellation_type: 'immediate', cancel_at: '2030-01-01T00:00:00Z' }} | ${'cancel_at'}
+    ${'before the period'}          | ${{ cancellation_type: 'immediate', cancel_at: '2026-03-01T00:00:00Z' }} | ${'cancel_at'}
   `('400: $name', async ({ body, path }) => {
     const { subscription } = await subscribed();
     const answer = await cancel(subscription, body);

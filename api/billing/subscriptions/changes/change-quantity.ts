@@ -7,7 +7,7 @@ import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
 import { newRecord, type Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
 import type { BilledLine } from '../../computing/billing-sources.ts';
-import type { LineSwap } from './change-rows.ts';
+import type { LineSwap } from '../../proration/change-rows.ts';
 import { billedLines } from './line-items.ts';
 
 /**

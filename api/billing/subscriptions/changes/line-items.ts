@@ -42,9 +42,9 @@ import {
 import { commitmentColumns, committedLine, type CommittedLine } from '../line-commitments.ts';
 import { bucketsOf, lineItem, withMeterNames } from '../line-items.ts';
 import { caughtUp } from './catch-up.ts';
-import type { LineSwap } from './change-rows.ts';
+import type { LineSwap } from '../../proration/change-rows.ts';
 import { moveLineCoupons } from './move-line-coupons.ts';
-import { settleChange, writeChange } from './settle-change.ts';
+import { settleChange, writeChange } from '../../proration/settle-change.ts';
 
 /**
  * Adds a line item to a subscription (billing 3.1, 5.2): an existing price, or a new price of the subscription.

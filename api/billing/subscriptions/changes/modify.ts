@@ -30,7 +30,7 @@ import {
   writtenInvoices,
 } from './changed-resources.ts';
 import { isBilledNow, refuseUnchangeable, replaceLine } from './line-items.ts';
-import { settleChange, writeChange, type SettledChange } from './settle-change.ts';
+import { settleChange, writeChange, type SettledChange } from '../../proration/settle-change.ts';
 import { executeTrialEnd, previewTrialEnd } from './end-trial.ts';
 
 /** The changes that one transaction makes; the end of a trial also runs the billing step of it. */

@@ -1,38 +1,38 @@
-import { buildInvoice } from '../../../../domain/invoicing/build-invoice.ts';
-import { EMPTY_LEDGER } from '../../../../domain/invoicing/payment-ledger.ts';
-import { Decimal, decimal, decimalText, sum, ZERO } from '../../../../domain/money.ts';
-import { changeKey } from '../../../../domain/pricing/line-change.ts';
-import type { RatedLine } from '../../../../domain/pricing/rated-line.ts';
-import type { Db, Scope, Transaction } from '../../../../postgres/client.ts';
-import type { LineStep } from '../../../../schemas/explanation.ts';
-import type { InvoiceLineRecord, InvoiceRecord } from '../../../../schemas/invoice.ts';
-import type { Customer } from '../../../../schemas/customer.ts';
-import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
-import { newRecord, type Caller } from '../../../conventions/record.ts';
-import { creditPrepaidWallet } from '../../wallets/credit-wallet.ts';
-import { hashReference } from '../../wallets/references.ts';
-import type { TransactionRow } from '../../credits/wallet-repository.ts';
-import type { BillingDeps } from '../../../deps.ts';
-import { readBillingSources, type BillingSources } from '../../computing/billing-sources.ts';
-import { applicationRecords, couponsOf } from '../../computing/coupon-applications.ts';
-import { invoiceLine, newInvoice } from '../../computing/invoice-record.ts';
-import type { InvoiceTarget } from '../../computing/invoice-target.ts';
-import { dueOn, NO_CREDITS, settle } from '../../computing/settle.ts';
-import { taxesOf, taxRecords } from '../../computing/tax-rows.ts';
-import { invoiceEvent, issueInvoices } from '../../computing/write-invoices.ts';
-import { insertInvoiceLines, insertInvoices } from '../../records/invoice-repository.ts';
+import { buildInvoice } from '../../../domain/invoicing/build-invoice.ts';
+import { EMPTY_LEDGER } from '../../../domain/invoicing/payment-ledger.ts';
+import { Decimal, decimal, decimalText, sum, ZERO } from '../../../domain/money.ts';
+import { changeKey } from '../../../domain/pricing/line-change.ts';
+import type { RatedLine } from '../../../domain/pricing/rated-line.ts';
+import type { Db, Scope, Transaction } from '../../../postgres/client.ts';
+import type { LineStep } from '../../../schemas/explanation.ts';
+import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
+import type { Customer } from '../../../schemas/customer.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import { newRecord, type Caller } from '../../conventions/record.ts';
+import { creditPrepaidWallet } from '../wallets/credit-wallet.ts';
+import { hashReference } from '../wallets/references.ts';
+import type { TransactionRow } from '../credits/wallet-repository.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { readBillingSources, type BillingSources } from '../computing/billing-sources.ts';
+import { applicationRecords, couponsOf } from '../computing/coupon-applications.ts';
+import { invoiceLine, newInvoice } from '../computing/invoice-record.ts';
+import type { InvoiceTarget } from '../computing/invoice-target.ts';
+import { dueOn, NO_CREDITS, settle } from '../computing/settle.ts';
+import { taxesOf, taxRecords } from '../computing/tax-rows.ts';
+import { invoiceEvent, issueInvoices } from '../computing/write-invoices.ts';
+import { insertInvoiceLines, insertInvoices } from '../records/invoice-repository.ts';
 import {
   insertSubscriptionChange,
   settledRowsOf,
   type ChangeRow,
-} from '../../records/subscription-change-repository.ts';
+} from '../records/subscription-change-repository.ts';
 import {
   rowsOfChange,
   startOfChange,
   type ChangedRow,
   type ChangeOperation,
 } from './change-rows.ts';
-import type { OutboxEvent } from '../../../../postgres/tables/outbox.ts';
+import type { OutboxEvent } from '../../../postgres/tables/outbox.ts';
 
 export interface SettledChange {
   readonly operation: ChangeOperation;

@@ -1,15 +1,15 @@
-import { billedWindow, creditedTax, type BilledWindow } from '../../../../domain/pricing/credit.ts';
-import { decimal, sum, ZERO, type Decimal } from '../../../../domain/money.ts';
-import { changeRows } from '../../../../domain/pricing/line-change.ts';
-import type { ProrationBehavior } from '../../../../domain/pricing/proration.ts';
-import { rateFixedLine } from '../../../../domain/pricing/rate-fixed-line.ts';
-import type { RatedLine } from '../../../../domain/pricing/rated-line.ts';
-import { paidSchedule } from '../../../../domain/subscription/schedule.ts';
-import { chargeCells, serviceWindow } from '../../../../domain/time/charge-cells.ts';
-import type { Period } from '../../../../domain/time/instant.ts';
-import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
-import type { BilledLine } from '../../computing/billing-sources.ts';
-import type { SettledRow } from '../../records/subscription-change-repository.ts';
+import { billedWindow, creditedTax, type BilledWindow } from '../../../domain/pricing/credit.ts';
+import { decimal, sum, ZERO, type Decimal } from '../../../domain/money.ts';
+import { changeRows } from '../../../domain/pricing/line-change.ts';
+import type { ProrationBehavior } from '../../../domain/pricing/proration.ts';
+import { rateFixedLine } from '../../../domain/pricing/rate-fixed-line.ts';
+import type { RatedLine } from '../../../domain/pricing/rated-line.ts';
+import { paidSchedule } from '../../../domain/subscription/schedule.ts';
+import { chargeCells, serviceWindow } from '../../../domain/time/charge-cells.ts';
+import type { Period } from '../../../domain/time/instant.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import type { BilledLine } from '../computing/billing-sources.ts';
+import type { SettledRow } from '../records/subscription-change-repository.ts';
 
 /** One line that an operation ends, begins or replaces, each as it is stored before or after it. */
 export interface LineSwap {

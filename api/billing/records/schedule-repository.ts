@@ -1,0 +1,124 @@
+import { notFound } from '../../../domain/errors.ts';
+import {
+  inScope,
+  type Db,
+  type Fragment,
+  type Scope,
+  type Transaction,
+} from '../../../postgres/client.ts';
+import { insertRows } from '../../../postgres/insert-rows.ts';
+import { findPage } from '../../../postgres/search.ts';
+import type { Page, Search } from '../../../schemas/search.ts';
+import type { SCHEDULE_STATUSES, SCHEDULE_TYPES } from '../../../schemas/subscription-schedules.ts';
+
+export type ScheduleType = (typeof SCHEDULE_TYPES)[number];
+
+/** A row of `subscription_schedules`. */
+export interface ScheduleRow {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly environment_id: string;
+  readonly subscription_id: string;
+  readonly schedule_type: ScheduleType;
+  readonly scheduled_at: string;
+  readonly schedule_status: (typeof SCHEDULE_STATUSES)[number];
+  readonly configuration: Record<string, unknown>;
+  readonly execution_result: Record<string, unknown> | null;
+  readonly error_message: string | null;
+  readonly executed_at: string | null;
+  readonly cancelled_at: string | null;
+  readonly metadata: Record<string, string>;
+  readonly status: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly created_by: string;
+  readonly updated_by: string;
+}
+
+export async function insertSchedule(tx: Transaction, schedule: ScheduleRow): Promise<void> {
+  await insertRows(tx, 'subscription_schedules', [schedule]);
+}
+
+/** The schedule. 404 if it is unknown or belongs to another scope. */
+export async function getSchedule(db: Db, scope: Scope, id: string): Promise<ScheduleRow> {
+  const [row] = await db<ScheduleRow[]>`
+    select * from subscription_schedules where ${inScope(db, scope)} and id = ${id}`;
+  if (row === undefined) throw notFound('Schedule', id);
+  return row;
+}
+
+/** Pending schedules of the subscriptions, soonest first. */
+export async function pendingSchedules(
+  db: Db,
+  scope: Scope,
+  subscriptionIds: readonly string[],
+): Promise<ScheduleRow[]> {
+  if (subscriptionIds.length === 0) return [];
+  return await db<ScheduleRow[]>`
+    select * from subscription_schedules
+     where ${inScope(db, scope)} and subscription_id = any(${subscriptionIds as string[]}::text[])
+       and schedule_status = 'pending'
+     order by scheduled_at, id`;
+}
+
+export interface ScheduleOutcome {
+  readonly schedule_status: 'executed' | 'cancelled' | 'failed';
+  readonly at: string;
+  readonly user_id: string;
+  readonly execution_result?: Record<string, unknown> | null;
+  readonly error_message?: string | null;
+}
+
+/** Ends pending schedules. Rows that are not pending stay as they are. */
+export async function endSchedules(
+  tx: Transaction,
+  scope: Scope,
+  ids: readonly string[],
+  outcome: ScheduleOutcome,
+): Promise<void> {
+  if (ids.length === 0) return;
+  const { schedule_status, at, user_id } = outcome;
+  const result = outcome.execution_result ?? null;
+  await tx`
+    update subscription_schedules
+       set schedule_status = ${schedule_status},
+           executed_at = case when ${schedule_status} = 'executed' then ${at}::timestamptz end,
+           cancelled_at = case when ${schedule_status} = 'cancelled' then ${at}::timestamptz end,
+           execution_result = ${result === null ? null : tx.json(result as never)},
+           error_message = ${outcome.error_message ?? null},
+           updated_at = ${at}, updated_by = ${user_id}
+     where ${inScope(tx, scope)} and id = any(${ids as string[]}::text[])
+       and schedule_status = 'pending'`;
+}
+
+/**
+ * Ends the pending schedules of subscriptions that have ended: the cancellation was executed, everything else is
+ * cancelled (billing 13).
+ */
+export async function endSchedulesOf(
+  tx: Transaction,
+  scope: Scope,
+  subscriptionIds: readonly string[],
+  by: { readonly at: string; readonly user_id: string; readonly superseded?: boolean },
+): Promise<void> {
+  const pending = await pendingSchedules(tx, scope, subscriptionIds);
+  const isExecuted = ({ schedule_type, scheduled_at }: ScheduleRow) =>
+    schedule_type === 'cancellation' && scheduled_at <= by.at && by.superseded !== true;
+  const ids = (wanted: boolean) =>
+    pending.filter((row) => isExecuted(row) === wanted).map(({ id }) => id);
+  await endSchedules(tx, scope, ids(true), { schedule_status: 'executed', ...by });
+  await endSchedules(tx, scope, ids(false), { schedule_status: 'cancelled', ...by });
+}
+
+export function searchSchedules(
+  db: Db,
+  where: Fragment,
+  search: Search,
+): Promise<Page<ScheduleRow>> {
+  return findPage<ScheduleRow>(db, {
+    columns: db`*`,
+    from: db`subscription_schedules`,
+    where,
+    search,
+  });
+}
