@@ -81,7 +81,7 @@ export const INGEST_OPERATIONS: readonly Route[] = [
   {
     method: 'POST',
     path: '/events/raw/bulk',
-    summary: 'As /events/bulk, for senders that know that address only',
+    summary: 'Send events in bulk; the same as POST /events/bulk, for older senders',
     permission: 'event:write',
     body: IngestEventsBody,
     status: 202,

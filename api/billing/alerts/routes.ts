@@ -33,7 +33,7 @@ export const alertRoutes = [
   route({
     method: 'POST',
     path: '/alerts/setting',
-    summary: 'Set the spend at which alerts are raised',
+    summary: 'Set the spend limits at which alerts are raised',
     permission: 'alert_settings:write',
     body: CreateAlertSettingBody,
     status: 201,

@@ -33,7 +33,7 @@ export const analyticsRoutes = [
   route({
     method: 'POST',
     path: '/events/analytics',
-    summary: 'Usage and cost of one customer, by usage line, group and window',
+    summary: 'Get usage and cost of one customer by usage line, group and window',
     permission: 'event:read',
     body: UsageAnalyticsBody,
     status: 200,
@@ -43,7 +43,7 @@ export const analyticsRoutes = [
   route({
     method: 'POST',
     path: '/meter-usage/query',
-    summary: 'Values of one meter that a customer has subscribed to',
+    summary: 'Get values of one meter of a customer’s subscriptions',
     permission: 'event:read',
     body: MeterValuesBody,
     status: 200,
@@ -53,7 +53,7 @@ export const analyticsRoutes = [
   route({
     method: 'POST',
     path: '/meter-usage/analytics',
-    summary: 'Values of several meters that a customer has subscribed to',
+    summary: 'Get values of several meters of a customer’s subscriptions',
     permission: 'event:read',
     body: MetersValuesBody,
     status: 200,
@@ -63,7 +63,7 @@ export const analyticsRoutes = [
   route({
     method: 'POST',
     path: '/meter-usage/detailed-analytics',
-    summary: 'Usage and cost of one customer, as /events/analytics has it',
+    summary: 'Get usage and cost of one customer, as in /events/analytics',
     permission: 'event:read',
     body: DetailedAnalyticsBody,
     status: 200,
@@ -96,7 +96,7 @@ export const analyticsRoutes = [
   route({
     method: 'POST',
     path: '/subscriptions/usage',
-    summary: 'What a subscription used, and what its prices make of it',
+    summary: 'Get the usage of a subscription and its charges',
     permission: 'subscription:read',
     body: SubscriptionUsageBody,
     status: 200,
@@ -106,7 +106,7 @@ export const analyticsRoutes = [
   route({
     method: 'POST',
     path: '/usage-records/search',
-    summary: 'What subscriptions used, period by period, as it was billed',
+    summary: 'Search the billed usage of subscriptions by period',
     permission: 'invoice:read',
     body: UsageRecordSearch.body,
     status: 200,

@@ -35,7 +35,7 @@ export const customerViewRoutes = [
   route({
     method: 'GET',
     path: '/customers/{id}/entitlements',
-    summary: 'What a customer may use now, over all subscriptions',
+    summary: 'Get the entitlements of a customer over all subscriptions',
     permission: 'customer:read',
     params: IdParams,
     query: CustomerEntitlementsQuery,
@@ -49,7 +49,7 @@ export const customerViewRoutes = [
   route({
     method: 'GET',
     path: '/customers/external/{external_id}/entitlements',
-    summary: 'What a customer, named by its external id, may use now',
+    summary: 'Get the entitlements of a customer, by external id',
     permission: 'customer:read',
     params: ExternalIdParams,
     query: CustomerEntitlementsQuery,
@@ -79,8 +79,7 @@ export const customerViewRoutes = [
   route({
     method: 'GET',
     path: '/customers/{id}/grants/upcoming',
-    summary:
-      'Credits that the grants of a customer’s subscriptions have yet to give, soonest first',
+    summary: 'List upcoming credits of the grants of a customer’s subscriptions, soonest first',
     permission: 'customer:read',
     params: IdParams,
     status: 200,
@@ -93,7 +92,7 @@ export const customerViewRoutes = [
   route({
     method: 'GET',
     path: '/customers/{id}/invoices/summary',
-    summary: 'What a customer was billed and owes, by currency',
+    summary: 'Get billed and open amounts of a customer, by currency',
     permission: 'customer:read',
     params: IdParams,
     status: 200,

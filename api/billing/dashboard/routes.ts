@@ -13,7 +13,7 @@ export const dashboardRoutes = [
   route({
     method: 'POST',
     path: '/dashboard/revenue-dashboard',
-    summary: 'Issued revenue of a period by customer',
+    summary: 'Get the issued revenue of a period by customer',
     permission: 'invoice:read',
     body: RevenueDashboardBody,
     status: 200,
@@ -23,7 +23,7 @@ export const dashboardRoutes = [
   route({
     method: 'POST',
     path: '/dashboard/revenues',
-    summary: 'Revenue by month, new subscriptions and payment of invoices',
+    summary: 'Get revenue by month, new subscriptions and invoice payments',
     permission: 'invoice:read',
     body: RevenuesBody,
     status: 200,

@@ -13,7 +13,7 @@ export const eventHistoryRoutes = [
   route({
     method: 'GET',
     path: '/events/lookup',
-    summary: 'What became of an event, by an id of any characters',
+    summary: 'Get the history of an event, by an id of any characters',
     permission: 'event:read',
     query: EventLookup,
     status: 200,
@@ -26,7 +26,7 @@ export const eventHistoryRoutes = [
   route({
     method: 'POST',
     path: '/events/huggingface-billing',
-    summary: 'What each event costs by itself, in billionths of a dollar',
+    summary: 'Get the cost of each event by itself, in billionths of a dollar',
     permission: 'event:read',
     body: EventCostsBody,
     status: 200,
@@ -37,7 +37,7 @@ export const eventHistoryRoutes = [
     method: 'GET',
     path: '/events/{id}',
     summary:
-      'What became of an event: its copies, which one counts, and where its way to a charge ended',
+      'Get the history of an event: its copies, which one counts, and how far its processing came',
     permission: 'event:read',
     params: EventParams,
     status: 200,
@@ -50,7 +50,7 @@ export const eventHistoryRoutes = [
   route({
     method: 'POST',
     path: '/meters/test',
-    summary: 'What a meter that is not saved would make of an event',
+    summary: 'Test a meter definition that is not saved with an event',
     permission: 'meter:read',
     body: TestMeterDefinitionBody,
     status: 200,
@@ -60,7 +60,7 @@ export const eventHistoryRoutes = [
   route({
     method: 'POST',
     path: '/meters/{id}/test',
-    summary: 'What a meter makes of an event, and what would be charged by it',
+    summary: 'Test a meter with an event: its value, and what it would charge',
     permission: 'meter:read',
     params: IdParams,
     body: TestMeterBody,

@@ -9,7 +9,8 @@ export const grantRoutes = [
   route({
     method: 'POST',
     path: '/creditgrants',
-    summary: 'Create a credit grant; what a subscription’s grant owes by now is given at once',
+    summary:
+      'Create a credit grant; credits of a subscription’s grant that are already due are added at once',
     permission: 'creditgrant:write',
     body: CreateCreditGrantBody,
     status: 201,

@@ -96,7 +96,7 @@ export const invoicePdfRoutes = [
   route({
     method: 'GET',
     path: '/customer/portal/invoices/{id}/pdf',
-    summary: 'Get an address of the customer’s invoice as a PDF file, valid for one hour',
+    summary: 'Get a link to the PDF file of the customer’s invoice, valid for one hour',
     permission: 'portal',
     params: IdParams,
     status: 200,

@@ -12,7 +12,7 @@ export const invoicePaymentRoutes = [
   route({
     method: 'GET',
     path: '/invoices/{id}/ledger',
-    summary: 'What was charged, paid, credited and refunded on an invoice',
+    summary: 'Get the charges, payments, credits and refunds of an invoice',
     permission: 'invoice:read',
     params: IdParams,
     status: 200,

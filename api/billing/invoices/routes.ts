@@ -127,7 +127,7 @@ export const invoiceRoutes = [
   route({
     method: 'PUT',
     path: '/invoices/{id}',
-    summary: 'Change metadata, due date or PDF address, or derive the coupons of a draft again',
+    summary: 'Update metadata, due date or PDF address, or recompute the coupons of a draft',
     permission: 'invoice:write',
     params: IdParams,
     body: UpdateInvoiceBody,
@@ -266,7 +266,7 @@ export const invoiceRoutes = [
   route({
     method: 'GET',
     path: '/invoices/{id}/usage-check',
-    summary: 'Usage behind an invoice, as billed and as it is now',
+    summary: 'Compare the usage behind an invoice, as billed and now',
     permission: 'invoice:read',
     params: IdParams,
     status: 200,
@@ -276,7 +276,7 @@ export const invoiceRoutes = [
   route({
     method: 'GET',
     path: '/invoices/{id}/lines/{line_id}/explanation',
-    summary: 'How an invoice row came about',
+    summary: 'Explain an invoice row',
     permission: 'invoice:read',
     params: LineParams,
     status: 200,
@@ -286,7 +286,7 @@ export const invoiceRoutes = [
   route({
     method: 'GET',
     path: '/invoices/{id}/lines/{line_id}/explanation.txt',
-    summary: 'How an invoice row came about, to be read',
+    summary: 'Explain an invoice row as text',
     permission: 'invoice:read',
     params: LineParams,
     status: 200,

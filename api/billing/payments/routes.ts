@@ -104,7 +104,7 @@ export const paymentRoutes = [
   route({
     method: 'POST',
     path: '/payments/{id}/process',
-    summary: 'Make a recorded payment',
+    summary: 'Process a recorded payment',
     permission: 'payment:write',
     ownsTransactions: true,
     params: IdParams,

@@ -70,7 +70,7 @@ export const portalRoutes = [
   route({
     method: 'GET',
     path: '/portal/sessions',
-    summary: 'List the portal sessions that are open',
+    summary: 'List open portal sessions',
     permission: 'customer:read',
     query: PortalSessionSearch.query,
     status: 200,
@@ -120,7 +120,7 @@ export const portalRoutes = [
   route({
     method: 'GET',
     path: '/customer/portal/info',
-    summary: 'The customer of the session',
+    summary: 'Get the customer of the session',
     permission: 'portal',
     status: 200,
     answer: Customer,
@@ -132,7 +132,7 @@ export const portalRoutes = [
   route({
     method: 'PUT',
     path: '/customer/portal/info',
-    summary: 'Change how the customer of the session is reached',
+    summary: 'Update the contact details of the customer of the session',
     permission: 'portal',
     body: UpdatePortalInfoBody,
     status: 200,
@@ -147,7 +147,7 @@ export const portalRoutes = [
   route({
     method: 'GET',
     path: '/customer/portal/config',
-    summary: 'What the portal shows',
+    summary: 'Get what the portal shows',
     permission: 'portal',
     status: 200,
     answer: Setting,
@@ -215,7 +215,7 @@ export const portalRoutes = [
   route({
     method: 'POST',
     path: '/customer/portal/analytics/revenue',
-    summary: 'The customer’s usage, and what its prices make of it',
+    summary: 'Get the customer’s usage and its charges',
     permission: 'portal',
     ownsTransactions: true,
     body: PortalAnalyticsBody,
@@ -231,7 +231,7 @@ export const portalRoutes = [
   route({
     method: 'POST',
     path: '/customer/portal/analytics/cost',
-    summary: 'What the customer’s usage costs the tenant, where the portal’s settings show it',
+    summary: 'Get the tenant’s cost of the customer’s usage, if the portal’s settings show it',
     permission: 'portal',
     ownsTransactions: true,
     body: PortalCostAnalyticsBody,

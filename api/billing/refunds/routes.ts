@@ -74,7 +74,7 @@ export const refundRoutes = [
   route({
     method: 'POST',
     path: '/refunds/{id}/retry',
-    summary: 'Pay a failed refund into the wallet instead',
+    summary: 'Pay a failed refund into the customer’s wallet',
     permission: 'refund:write',
     params: IdParams,
     status: 200,

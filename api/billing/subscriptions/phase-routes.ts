@@ -18,7 +18,7 @@ export const phaseRoutes = [
   route({
     method: 'GET',
     path: '/subscriptions/{id}/phases',
-    summary: 'Phases of a subscription, in order of time',
+    summary: 'List the phases of a subscription, earliest first',
     permission: 'subscription:read',
     params: IdParams,
     status: 200,
@@ -53,7 +53,7 @@ export const phaseRoutes = [
   route({
     method: 'PUT',
     path: '/subscriptions/{id}/phases/{phase_id}',
-    summary: 'Change metadata or dates of a phase; its neighbours move along',
+    summary: 'Update metadata or dates of a phase; the neighbouring phases are adjusted',
     permission: 'subscription:write',
     params: PhaseParams,
     body: UpdateSubscriptionPhaseBody,
@@ -67,7 +67,7 @@ export const phaseRoutes = [
   route({
     method: 'DELETE',
     path: '/subscriptions/{id}/phases/{phase_id}',
-    summary: 'Remove a phase that has not begun; the one before it lasts until its end',
+    summary: 'Delete a phase that has not begun; the phase before it is extended to its end',
     permission: 'subscription:write',
     params: PhaseParams,
     status: 200,

@@ -19,7 +19,7 @@ export const subscriptionViewRoutes = [
   route({
     method: 'GET',
     path: '/subscriptions/{id}/v2',
-    summary: 'Get a subscription with what is asked for and nothing else',
+    summary: 'Get a subscription with only the requested embedded records',
     permission: 'subscription:read',
     params: IdParams,
     query: expandQuery(SUBSCRIPTION_EXPANDS),
@@ -31,7 +31,7 @@ export const subscriptionViewRoutes = [
   route({
     method: 'GET',
     path: '/subscriptions/{id}/entitlements',
-    summary: 'What a subscription entitles to now',
+    summary: 'Get the current entitlements of a subscription',
     permission: 'subscription:read',
     params: IdParams,
     query: SubscriptionEntitlementsQuery,
@@ -43,7 +43,7 @@ export const subscriptionViewRoutes = [
   route({
     method: 'GET',
     path: '/subscriptions/{id}/grants/upcoming',
-    summary: 'Credits that the grants of a subscription have yet to give, soonest first',
+    summary: 'List upcoming credits of a subscription’s grants, soonest first',
     permission: 'subscription:read',
     params: IdParams,
     status: 200,

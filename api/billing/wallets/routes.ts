@@ -190,7 +190,7 @@ export const walletRoutes = [
   route({
     method: 'POST',
     path: '/wallets/{id}/debit',
-    summary: 'Debit a wallet, below zero if need be',
+    summary: 'Debit a wallet; its balance may become negative',
     permission: 'wallet:write',
     params: IdParams,
     body: DebitWalletBody,
@@ -205,7 +205,7 @@ export const walletRoutes = [
   route({
     method: 'POST',
     path: '/wallets/{id}/terminate',
-    summary: 'Close a wallet; the rest of its credits is debited',
+    summary: 'Close a wallet and debit its remaining credits',
     permission: 'wallet:write',
     params: IdParams,
     status: 200,
@@ -219,7 +219,7 @@ export const walletRoutes = [
   route({
     method: 'POST',
     path: '/wallets/{id}/modify',
-    summary: 'Turn a prepaid wallet into a postpaid one',
+    summary: 'Convert a prepaid wallet to postpaid',
     permission: 'wallet:write',
     params: IdParams,
     body: ModifyWalletBody,

@@ -161,7 +161,7 @@ export const addonRoutes = [
   route({
     method: 'GET',
     path: '/addons/{id}/entitlements',
-    summary: 'Entitlements of an addon',
+    summary: 'List the entitlements of an addon',
     permission: 'entitlement:read',
     params: IdParams,
     status: 200,
@@ -176,7 +176,7 @@ export const addonRoutes = [
   route({
     method: 'GET',
     path: '/addons/{id}/creditgrants',
-    summary: 'Credit grants of an addon',
+    summary: 'List the credit grants of an addon',
     permission: 'creditgrant:read',
     params: IdParams,
     status: 200,

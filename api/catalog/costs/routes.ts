@@ -105,7 +105,7 @@ export const costRoutes = [
   route({
     method: 'DELETE',
     path: '/costs/{id}',
-    summary: 'Delete a costsheet; it stays readable',
+    summary: 'Archive a costsheet; it stays readable',
     permission: 'costsheet:write',
     params: IdParams,
     status: 200,

@@ -56,7 +56,7 @@ export const couponRoutes = [
   route({
     method: 'GET',
     path: '/coupons/associations',
-    summary: 'List what coupons are attached to',
+    summary: 'List coupon associations',
     permission: 'coupon:read',
     query: CouponAssociationSearch.query,
     status: 200,
@@ -67,7 +67,7 @@ export const couponRoutes = [
   route({
     method: 'POST',
     path: '/coupons/associations/search',
-    summary: 'Search what coupons are attached to',
+    summary: 'Search coupon associations',
     permission: 'coupon:read',
     body: CouponAssociationSearch.body,
     status: 200,
@@ -125,7 +125,7 @@ export const couponRoutes = [
   route({
     method: 'DELETE',
     path: '/coupons/{id}',
-    summary: 'Archive a coupon; where it is attached it keeps working',
+    summary: 'Archive a coupon; existing associations stay in force',
     permission: 'coupon:write',
     params: IdParams,
     status: 200,

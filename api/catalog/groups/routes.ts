@@ -56,7 +56,7 @@ export const groupRoutes = [
   route({
     method: 'DELETE',
     path: '/groups/{id}',
-    summary: 'Archive a group; its members leave it',
+    summary: 'Archive a group and remove its members from it',
     permission: 'group:write',
     params: IdParams,
     status: 204,

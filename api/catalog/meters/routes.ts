@@ -62,7 +62,7 @@ export const meterRoutes = [
   route({
     method: 'PUT',
     path: '/meters/{id}',
-    summary: 'Change a meter: what changes its meaning makes its next version',
+    summary: 'Update a meter; a change to what it counts creates its next version',
     permission: 'meter:write',
     params: IdParams,
     body: UpdateMeterBody,
@@ -74,7 +74,7 @@ export const meterRoutes = [
   route({
     method: 'POST',
     path: '/meters/{id}/disable',
-    summary: 'Archive a meter and end its versions: what comes from now on is not counted',
+    summary: 'Archive a meter and end its versions; later events are not counted',
     permission: 'meter:write',
     params: IdParams,
     status: 200,
@@ -87,7 +87,8 @@ export const meterRoutes = [
   route({
     method: 'GET',
     path: '/meters/{id}/versions',
-    summary: 'Versions of a meter, newest first, with backfill, verification and live ranges',
+    summary:
+      'List the versions of a meter with backfill, verification and live ranges, newest first',
     permission: 'meter:read',
     params: IdParams,
     status: 200,
@@ -97,7 +98,8 @@ export const meterRoutes = [
   route({
     method: 'POST',
     path: '/meters/{id}/backfill',
-    summary: 'Begin the backfill of a mismatched version again, or say from when a version applies',
+    summary:
+      'Restart the backfill of a mismatched version, or set the time from which a version applies',
     permission: 'meter:write',
     params: IdParams,
     body: BackfillMeterBody.optional(),

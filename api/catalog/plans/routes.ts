@@ -152,7 +152,7 @@ export const planRoutes = [
   route({
     method: 'DELETE',
     path: '/plans/{id}',
-    summary: 'Archive a plan that no live subscription stands on',
+    summary: 'Archive a plan without live subscriptions',
     permission: 'plan:write',
     params: IdParams,
     status: 200,
@@ -173,7 +173,7 @@ export const planRoutes = [
   route({
     method: 'GET',
     path: '/plans/{id}/entitlements',
-    summary: 'Entitlements of a plan',
+    summary: 'List the entitlements of a plan',
     permission: 'entitlement:read',
     params: IdParams,
     status: 200,
@@ -189,7 +189,7 @@ export const planRoutes = [
   route({
     method: 'GET',
     path: '/plans/{id}/creditgrants',
-    summary: 'Credit grants of a plan',
+    summary: 'List the credit grants of a plan',
     permission: 'creditgrant:read',
     params: IdParams,
     status: 200,

@@ -105,7 +105,7 @@ export const priceUnitRoutes = [
   route({
     method: 'DELETE',
     path: '/prices/units/{id}',
-    summary: 'Archive a pricing unit; its prices keep their rate',
+    summary: 'Archive a pricing unit; existing prices keep its conversion rate',
     permission: 'price:write',
     params: IdParams,
     status: 200,

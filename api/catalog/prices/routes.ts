@@ -104,7 +104,7 @@ export const priceRoutes = [
   route({
     method: 'GET',
     path: '/prices/lookup/{lookup_key}',
-    summary: 'Get the price without an end by its lookup key',
+    summary: 'Get the current price by its lookup key',
     permission: 'price:read',
     params: LookupKeyParams,
     query: PriceQuery,
@@ -127,7 +127,7 @@ export const priceRoutes = [
   route({
     method: 'PUT',
     path: '/prices/{id}',
-    summary: 'Change text in place, or the terms by a new version',
+    summary: 'Update text in place; a change of terms creates a new version',
     permission: 'price:write',
     params: IdParams,
     body: UpdatePriceBody,

@@ -84,7 +84,7 @@ export const customerRoutes = [
   route({
     method: 'PUT',
     path: '/customers',
-    summary: 'Update a customer named in the query',
+    summary: 'Update a customer identified by the query',
     permission: 'customer:write',
     query: UpdateCustomerQuery,
     body: UpdateCustomerBody,

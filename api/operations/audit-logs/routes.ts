@@ -7,7 +7,7 @@ export const auditLogRoutes = [
   route({
     method: 'GET',
     path: '/audit-logs',
-    summary: 'Who changed what: search the audit log',
+    summary: 'Search the audit log',
     permission: 'audit_log:read',
     query: AuditLogSearch.query,
     status: 200,

@@ -9,7 +9,7 @@ export const exportRoutes = [
     method: 'GET',
     path: '/events/export',
     summary:
-      'A part of the accepted events as CSV or JSON lines, with its checksum and the next cursor',
+      'Export one page of accepted events as CSV or JSON lines, with a checksum and the next cursor',
     permission: 'event:read',
     query: EventExportQuery,
     status: 200,
@@ -23,7 +23,7 @@ export const exportRoutes = [
   route({
     method: 'GET',
     path: '/usage/export',
-    summary: 'A part of the usage of a meter by customer, as CSV or JSON lines',
+    summary: 'Export one page of a meter’s usage by customer, as CSV or JSON lines',
     permission: 'event:read',
     query: UsageExportQuery,
     status: 200,

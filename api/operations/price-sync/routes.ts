@@ -8,7 +8,7 @@ export const priceSyncRoutes = (['', '/v2'] as const).map((version) =>
   route({
     method: 'POST',
     path: `/plans/{id}/sync/subscriptions${version}`,
-    summary: 'Bring the prices of a plan to its running subscriptions',
+    summary: 'Apply the current prices of a plan to its running subscriptions',
     permission: 'plan:write',
     params: IdParams,
     status: 200,

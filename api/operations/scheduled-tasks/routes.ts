@@ -107,7 +107,7 @@ export const scheduledTaskRoutes = [
   route({
     method: 'POST',
     path: '/tasks/scheduled/{id}/run',
-    summary: 'Ask for a run of a scheduled export: of a window, or of the last whole one',
+    summary: 'Request a run of a scheduled export, for a given window or the last complete one',
     permission: 'task:write',
     params: IdParams,
     body: RunScheduledTaskBody.optional(),

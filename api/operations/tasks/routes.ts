@@ -81,7 +81,7 @@ export const taskRoutes = [
   route({
     method: 'GET',
     path: '/tasks/{id}/download',
-    summary: 'Where the results of a task are',
+    summary: 'Get the location of a task’s results',
     permission: 'task:read',
     params: IdParams,
     status: 200,
@@ -94,7 +94,7 @@ export const taskRoutes = [
   route({
     method: 'GET',
     path: '/tasks/{id}/results',
-    summary: 'What became of each row of the file so far, as CSV',
+    summary: 'Get the result of each row of the file so far, as CSV',
     permission: 'task:read',
     params: IdParams,
     status: 200,
@@ -106,7 +106,7 @@ export const taskRoutes = [
   route({
     method: 'PUT',
     path: '/tasks/{id}/status',
-    summary: 'Stop a task, or let it go on',
+    summary: 'Stop or resume a task',
     permission: 'task:write',
     params: IdParams,
     body: UpdateTaskStatusBody,

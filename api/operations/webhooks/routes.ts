@@ -11,7 +11,7 @@ export const webhookRoutes = [
   route({
     method: 'GET',
     path: '/webhooks/dashboard',
-    summary: 'Where notifications are looked at in a service of somebody else',
+    summary: 'Get the link to the notification dashboard of an external service',
     permission: 'webhook:read',
     status: 200,
     answer: WebhookDashboard,

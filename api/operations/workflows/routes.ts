@@ -26,7 +26,7 @@ export const workflowRoutes = [
   route({
     method: 'POST',
     path: '/workflows/batch',
-    summary: 'Get several workflows; all of them have to exist',
+    summary: 'Get several workflows; 404 if one is not found',
     permission: 'workflow:read',
     body: WorkflowBatchBody,
     status: 200,
@@ -49,7 +49,7 @@ export const workflowRoutes = [
   route({
     method: 'GET',
     path: '/workflows/{workflow_id}/{run_id}/summary',
-    summary: 'Get a workflow in short',
+    summary: 'Get the summary of a workflow',
     permission: 'workflow:read',
     params: WorkflowParams,
     status: 200,
@@ -69,7 +69,7 @@ export const workflowRoutes = [
   route({
     method: 'GET',
     path: '/workflows/{workflow_id}/{run_id}/timeline',
-    summary: 'Get what happened to a workflow, oldest first',
+    summary: 'Get the timeline of a workflow, oldest first',
     permission: 'workflow:read',
     params: WorkflowParams,
     status: 200,

@@ -28,7 +28,7 @@ export const apiKeyRoutes = [
   route({
     method: 'POST',
     path: '/secrets/api/keys',
-    summary: 'Make an API key; it is shown once',
+    summary: 'Create an API key; it is shown once',
     permission: 'secret:write',
     secretAnswer: true,
     body: CreateApiKeyBody,
@@ -42,7 +42,7 @@ export const apiKeyRoutes = [
   route({
     method: 'GET',
     path: '/secrets/api/keys',
-    summary: 'List API keys: one’s own, or all of the environment for a super admin',
+    summary: 'List API keys: the caller’s own, or all of the environment for a super admin',
     permission: 'secret:read',
     query: ApiKeySearch.query,
     status: 200,
@@ -55,7 +55,7 @@ export const apiKeyRoutes = [
   route({
     method: 'POST',
     path: '/secrets/api/keys/{id}/rotate',
-    summary: 'Make the successor of a key; both work for the overlap',
+    summary: 'Rotate an API key; both keys work during the overlap',
     permission: 'secret:write',
     secretAnswer: true,
     params: IdParams,
@@ -74,7 +74,7 @@ export const apiKeyRoutes = [
   route({
     method: 'DELETE',
     path: '/secrets/api/keys/{id}',
-    summary: 'Delete an API key: it is refused from now on',
+    summary: 'Delete an API key; it is refused at once',
     permission: 'secret:write',
     params: IdParams,
     status: 204,

@@ -33,7 +33,7 @@ export const ownRoutes = [
   route({
     method: 'GET',
     path: '/users/me/sessions',
-    summary: 'Where the caller is logged in',
+    summary: 'List the sessions of the caller',
     permission: 'authenticated',
     withoutEnvironment: true,
     query: PersonSessionSearch.query,
@@ -67,7 +67,7 @@ export const ownRoutes = [
   route({
     method: 'DELETE',
     path: '/users/me/sessions',
-    summary: 'End every session of the caller, or every other one',
+    summary: 'End all sessions of the caller, or all except the current one',
     permission: 'authenticated',
     withoutEnvironment: true,
     query: EndSessionsQuery,

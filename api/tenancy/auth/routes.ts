@@ -21,7 +21,7 @@ export const authRoutes = [
   route({
     method: 'POST',
     path: '/auth/signup',
-    summary: 'Make a tenant and log in as its first person',
+    summary: 'Sign up: create a tenant and log in as its first person',
     permission: 'public',
     body: SignUpBody,
     status: 200,
@@ -39,7 +39,7 @@ export const authRoutes = [
   route({
     method: 'POST',
     path: '/auth/verify',
-    summary: 'Prove the address of a sign-up by the token of its e-mail: the tenant is made',
+    summary: 'Verify the address of a sign-up with the token of its e-mail; creates the tenant',
     permission: 'public',
     body: VerifyBody,
     status: 200,
@@ -49,7 +49,7 @@ export const authRoutes = [
   route({
     method: 'POST',
     path: '/auth/password/forgot',
-    summary: 'Ask for an e-mail with a token that sets a new password',
+    summary: 'Request an e-mail with a token that sets a new password',
     permission: 'public',
     body: ForgotPasswordBody,
     status: 202,
@@ -62,7 +62,7 @@ export const authRoutes = [
   route({
     method: 'POST',
     path: '/auth/password/reset',
-    summary: 'Set a password by a token; every session of the person ends',
+    summary: 'Set a password with a token; ends all sessions of the person',
     permission: 'public',
     body: ResetPasswordBody,
     status: 200,

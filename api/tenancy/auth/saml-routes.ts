@@ -8,7 +8,7 @@ export const samlRoutes = [
   route({
     method: 'GET',
     path: '/auth/saml/{tenant}/metadata',
-    summary: 'What the tenant’s identity provider needs to know of this service',
+    summary: 'Get the service provider metadata for the tenant’s identity provider',
     permission: 'public',
     params: SamlParams,
     status: 200,
@@ -35,7 +35,7 @@ export const samlRoutes = [
   route({
     method: 'POST',
     path: '/auth/saml/{tenant}/acs',
-    summary: 'Take the identity provider’s answer and open a session',
+    summary: 'Receive the identity provider’s response and open a session',
     permission: 'public',
     params: SamlParams,
     body: SamlResponseBody,

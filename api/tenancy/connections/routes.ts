@@ -23,7 +23,7 @@ export const connectionRoutes = [
   route({
     method: 'POST',
     path: '/connections',
-    summary: 'Connect a provider; its credentials are kept sealed',
+    summary: 'Connect a provider; its credentials are stored encrypted',
     permission: 'connection:write',
     body: CreateConnectionBody,
     status: 201,

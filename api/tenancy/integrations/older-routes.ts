@@ -35,7 +35,7 @@ export const olderIntegrationRoutes = [
   route({
     method: 'POST',
     path: '/entity-integration-mappings',
-    summary: 'Say what a record is at a connected provider; use POST /integrations/link',
+    summary: 'Link a record to its counterpart at a provider; use POST /integrations/link',
     permission: 'integration:write',
     body: LinkBody,
     status: 201,
@@ -83,7 +83,7 @@ export const olderIntegrationRoutes = [
   route({
     method: 'GET',
     path: '/secrets/integrations/linked',
-    summary: 'Connected providers; use GET /connections',
+    summary: 'List connected providers; use GET /connections',
     permission: 'connection:read',
     status: 200,
     answer: LinkedProviders,
@@ -96,7 +96,7 @@ export const olderIntegrationRoutes = [
   route({
     method: 'GET',
     path: '/secrets/integrations/by-provider/{provider}',
-    summary: 'The connection to a provider; use GET /connections',
+    summary: 'Get the connection to a provider; use GET /connections',
     permission: 'connection:read',
     params: ProviderParams,
     status: 200,

@@ -22,7 +22,7 @@ export const integrationRoutes = [
   route({
     method: 'GET',
     path: '/integrations/config',
-    summary: 'What each connection syncs',
+    summary: 'List what each connection syncs',
     permission: 'integration:read',
     status: 200,
     answer: IntegrationConfig,
@@ -40,7 +40,7 @@ export const integrationRoutes = [
   route({
     method: 'POST',
     path: '/integrations/link',
-    summary: 'Say what a record is at a connected provider',
+    summary: 'Link a record to its counterpart at a connected provider',
     permission: 'integration:write',
     body: LinkBody,
     status: 200,
@@ -66,7 +66,7 @@ export const integrationRoutes = [
   route({
     method: 'GET',
     path: '/integrations/mappings',
-    summary: 'What a record is at connected providers',
+    summary: 'List the links of a record to connected providers',
     permission: 'integration:read',
     query: MappingQuery,
     status: 200,
@@ -77,7 +77,7 @@ export const integrationRoutes = [
   route({
     method: 'POST',
     path: '/integrations/sync',
-    summary: 'Sync a record with the connections that take its kind; refused while none can',
+    summary: 'Sync a record with the connections that support its type; refused if there is none',
     permission: 'integration:write',
     body: SyncBody,
     status: 200,

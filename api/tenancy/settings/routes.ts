@@ -93,7 +93,7 @@ export const settingRoutes = [
   route({
     method: 'GET',
     path: '/settings/{key}',
-    summary: 'Get a setting: what is stored, or the default',
+    summary: 'Get a setting: the stored value, or the default',
     permission: 'setting:read',
     params: SettingParams,
     status: 200,
@@ -129,7 +129,7 @@ export const settingRoutes = [
   route({
     method: 'DELETE',
     path: '/settings/{key}',
-    summary: 'Forget a setting: the default holds again',
+    summary: 'Reset a setting to its default',
     permission: 'setting:write',
     humanSuperAdminOnly: true,
     params: SettingParams,

@@ -38,7 +38,7 @@ export const userRoutes = [
   route({
     method: 'GET',
     path: '/users/me',
-    summary: 'Who the caller is',
+    summary: 'Get the caller',
     permission: 'authenticated',
     withoutEnvironment: true,
     status: 200,
@@ -124,7 +124,7 @@ export const userRoutes = [
   route({
     method: 'POST',
     path: '/users/{id}/remove',
-    summary: 'Take a person out of the tenant, with sessions and keys',
+    summary: 'Remove a person from the tenant, with their sessions and keys',
     permission: 'user:write',
     humanSuperAdminOnly: true,
     withoutEnvironment: true,

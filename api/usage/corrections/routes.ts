@@ -9,7 +9,7 @@ export const correctionRoutes = [
   route({
     method: 'POST',
     path: '/events/corrections',
-    summary: 'Take an event back: its copies stay, its usage goes, closed invoices stand',
+    summary: 'Void an event: its usage is removed; its copies and finalized invoices stay',
     permission: 'correction:write',
     ownsTransactions: true,
     body: CreateCorrectionBody,

@@ -11,7 +11,8 @@ export const erasureRoutes = [
   route({
     method: 'POST',
     path: '/customers/{id}/erase',
-    summary: "Erase a customer's personal data and the properties of its events; invoices stand",
+    summary:
+      "Erase a customer's personal data and the properties of its events; invoices are unchanged",
     permission: 'erasure:write',
     params: IdParams,
     body: EraseCustomerBody,
@@ -23,7 +24,7 @@ export const erasureRoutes = [
   route({
     method: 'GET',
     path: '/customers/{id}/erasures',
-    summary: 'Erasures of a customer, newest first, and how far they are',
+    summary: 'List the erasures of a customer with their progress, newest first',
     permission: 'erasure:read',
     params: IdParams,
     status: 200,

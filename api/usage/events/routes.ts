@@ -41,7 +41,7 @@ export const eventRoutes = [
   route({
     method: 'GET',
     path: '/events/monitoring',
-    summary: 'How many events came, what became of them, and how far the stream is behind',
+    summary: 'Get counts of received and processed events, and the lag of the stream',
     permission: 'event:read',
     query: MonitoringQuery,
     status: 200,
@@ -52,7 +52,7 @@ export const eventRoutes = [
     route({
       method: 'POST',
       path: `/events/raw/reprocess/${which}`,
-      summary: 'How many events of a time were rejected, and what evaluates them again',
+      summary: 'Count the rejected events of a time range, and say how to evaluate them again',
       permission: 'event:write',
       ownsTransactions: true,
       body: ReprocessBody,

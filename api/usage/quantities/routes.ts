@@ -8,7 +8,7 @@ export const usageRoutes = [
   route({
     method: 'POST',
     path: '/events/usage',
-    summary: 'Usage by event name, of raw events and without a meter',
+    summary: 'Get usage by event name, from raw events and without a meter',
     permission: 'event:read',
     body: EventUsageBody,
     status: 200,
@@ -18,7 +18,7 @@ export const usageRoutes = [
   route({
     method: 'POST',
     path: '/events/usage/meter',
-    summary: 'Usage of one meter, by its own rule, as an invoice would count it',
+    summary: 'Get usage of one meter, counted as on an invoice',
     permission: 'event:read',
     body: MeterUsageBody,
     status: 200,

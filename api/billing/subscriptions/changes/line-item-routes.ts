@@ -59,7 +59,7 @@ export const lineItemRoutes = [
   route({
     method: 'PUT',
     path: '/subscriptions/lineitems/{id}',
-    summary: 'Change the terms of a line item: it ends, and a new one begins',
+    summary: 'Change the terms of a line item: ends it and creates a new one',
     permission: 'subscription:write',
     params: IdParams,
     body: ChangeLineItemBody,
