@@ -8,6 +8,7 @@ import { chainAuditLogRows } from './chain-audit-log.ts';
 import { closeBillingPeriods } from './close-billing-periods.ts';
 import { eraseEvents, type EraseEventsDeps } from './erase-events.ts';
 import { evaluateWallets } from './evaluate-wallets.ts';
+import { expireCredits } from './expire-credits.ts';
 import { expireLogRecords } from './expire-log-records.ts';
 import {
   finalizeDraftInvoices,
@@ -31,6 +32,7 @@ export const ALL_JOBS: readonly Job<JobDeps>[] = [
   closeBillingPeriods,
   applyCreditGrants,
   evaluateWallets,
+  expireCredits,
   cancelUnpaidSubscriptions,
   finalizeDraftInvoices,
   reconcilePayments,

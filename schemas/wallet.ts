@@ -144,7 +144,8 @@ export type UpdateWalletBody = z.output<typeof UpdateWalletBody>;
 
 /** What a client may top up with; system commands have further reasons (money 2.11). */
 const TOP_UP_REASONS = [
-  'FREE_CREDIT_GRANT', 'PURCHASED_CREDIT_DIRECT', 'SUBSCRIPTION_CREDIT_GRANT',
+  'FREE_CREDIT_GRANT', 'PURCHASED_CREDIT_DIRECT', 'PURCHASED_CREDIT_INVOICED',
+  'SUBSCRIPTION_CREDIT_GRANT',
 ] as const; // prettier-ignore
 
 export const TopUpBody = z.object({
@@ -161,7 +162,8 @@ export const TopUpBody = z.object({
   description: optionalText(1_000),
   metadata: optionalMetadata,
   checkout: notOffered('checkout'),
-  force_sync_invoice: notOffered('force_sync_invoice'),
+  /** Accepted as older clients send it: the invoice is always written with the top-up. */
+  force_sync_invoice: z.boolean().nullish(),
 });
 export type TopUpBody = z.output<typeof TopUpBody>;
 

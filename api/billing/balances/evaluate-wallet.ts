@@ -1,4 +1,4 @@
-import { decimal, decimalText, type Decimal } from '../../../domain/money.ts';
+import { decimal, decimalText, roundToStorage, type Decimal } from '../../../domain/money.ts';
 import { decideAutoTopUp } from '../../../domain/wallet/auto-top-up.ts';
 import {
   alertState,
@@ -20,6 +20,7 @@ import { newRecord, type Caller } from '../../conventions/record.ts';
 import { openLedger, writeDecision, type Ledger } from '../credits/ledger.ts';
 import { getWallet, updateWalletRow, type WalletRow } from '../credits/wallet-repository.ts';
 import { walletSnapshot } from '../credits/wallet-notification.ts';
+import { buyWithInvoice } from './buy-with-invoice.ts';
 import { realTimeBalances } from './real-time-balance.ts';
 
 /** Whether anything of the wallet is watched: its own levels, the tenant's, or an automatic top-up. */
@@ -210,26 +211,33 @@ async function topUpIfDue(
   const decision = decideAutoTopUp(wallet, config, ongoing, history, at);
   if (!decision.tops_up) return;
   const id = deps.ids.next('wtxn');
-  const credited = creditWallet(
-    wallet,
-    blocks,
-    {
-      id,
-      credits: decision.credits,
-      transaction_reason: 'PURCHASED_CREDIT_DIRECT',
-      priority: null,
-      expiry_date: null,
-      parent_transaction_id: null,
-    },
-    at,
-  );
-  await writeDecision(tx, caller, ledger, credited, () => ({
-    reference_type: 'EXTERNAL',
+  const { credits } = decision;
+  const amount = roundToStorage(credits.times(decimal(wallet.topup_conversion_rate)));
+  const purchase = {
+    id,
+    credits,
+    amount,
+    transaction_reason: decision.invoicing
+      ? ('PURCHASED_CREDIT_INVOICED' as const)
+      : ('PURCHASED_CREDIT_DIRECT' as const),
+    priority: null,
+    expiry_date: null,
+    parent_transaction_id: null,
+  };
+  const cause = {
+    reference_type: 'EXTERNAL' as const,
     reference_id: id,
     idempotency_key: transactionKey.autoTopUp(wallet.id, id),
     description: 'Auto top-up triggered for low ongoing balance',
     metadata: { auto_topup: 'true' },
-  }));
+  };
+  if (decision.invoicing) {
+    const bought = { purchase, bonus: null, isAuto: true, cause, bonusCause: cause };
+    await buyWithInvoice(tx, deps, caller, ledger, bought);
+    return;
+  }
+  const credited = creditWallet(wallet, blocks, purchase, at);
+  await writeDecision(tx, caller, ledger, credited, () => cause);
 }
 
 async function topUpHistory(db: Db, scope: Scope, walletId: string) {

@@ -18,6 +18,7 @@ import {
 import { ledgerOf } from '../records/ledger-repository.ts';
 import { changeSubscription, lockSubscription } from '../records/subscription-repository.ts';
 import { subscriptionSnapshot } from '../records/subscription-notification.ts';
+import { completePurchaseOf } from './complete-purchase.ts';
 import { invoiceEvent } from './write-invoices.ts';
 
 /** An invoice with its subscription, both locked. */
@@ -69,6 +70,7 @@ export async function reviseInvoicePayment(
     updated_by,
   };
   await updateInvoices(tx, [revised]);
+  await completePurchaseOf(tx, deps, caller, revised);
   const customer = await getCustomer(tx, scope, invoice.customer_id);
   const settled =
     subscription === null

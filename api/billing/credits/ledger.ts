@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { BillingError } from '../../../domain/errors.ts';
 import { decimal, decimalText, sum } from '../../../domain/money.ts';
 import type { CreditBlock } from '../../../domain/wallet/credit-block.ts';
+import { failPurchase } from '../../../domain/wallet/purchase.ts';
 import type { WalletTransaction as DecidedRow } from '../../../domain/wallet/transaction.ts';
 import type { WalletDecision } from '../../../domain/wallet/wallet.ts';
 import { isoTime } from '../../../platform/clock.ts';
@@ -161,6 +162,73 @@ async function writeBalances(
         as v (id, wallet_status, credit_balance, balance, credits_in_blocks, overdraft, updated_at)
      where ${inScope(tx, caller.scope, 'w')} and w.id = v.id`;
 }
+
+/**
+ * Writes the completion of pending rows of the locked wallet: their balances, their credits and the wallet's
+ * balance.
+ */
+export async function writeCompletion(
+  tx: Transaction,
+  caller: Caller,
+  ledger: Ledger,
+  decision: WalletDecision,
+  pending: readonly TransactionRow[],
+): Promise<Written> {
+  const after = ledgerAfter(ledger, decision, caller.user_id);
+  const rows = decision.rows.map((row) => ({
+    ...pending.find(({ id }) => id === row.id)!,
+    transaction_status: row.transaction_status,
+    credit_balance_before: row.credit_balance_before,
+    credit_balance_after: row.credit_balance_after,
+    credits_available: row.credits_available,
+    expiry_date: row.expiry_date,
+    updated_at: ledger.at,
+    updated_by: caller.user_id,
+  }));
+  const column = (name: keyof TransactionRow) => rows.map((row) => row[name] as string);
+  await tx`
+    update wallet_transactions t
+       set transaction_status = 'completed', credit_balance_before = v.before,
+           credit_balance_after = v.after, credits_available = v.available, expiry_date = v.expiry_date,
+           updated_at = ${ledger.at}, updated_by = ${caller.user_id}
+      from unnest(${column('id')}::text[], ${column('credit_balance_before')}::numeric[],
+                  ${column('credit_balance_after')}::numeric[], ${column('credits_available')}::numeric[],
+                  ${column('expiry_date')}::timestamptz[]) as v (id, before, after, available, expiry_date)
+     where ${inScope(tx, caller.scope, 't')} and t.id = v.id`;
+  await writeBalances(tx, caller, [after.wallet]);
+  await writeOutboxEvents(tx, rows.map(updatedEvent));
+  return { ledger: after, rows };
+}
+
+/** Writes pending rows as failed, with the reason. */
+export async function writeFailed(
+  tx: Transaction,
+  caller: Caller,
+  pending: readonly TransactionRow[],
+  reason: string,
+  at: string,
+): Promise<void> {
+  if (pending.length === 0) return;
+  const failed = failPurchase(pending).map((row, index) => ({
+    ...pending[index]!,
+    transaction_status: row.transaction_status,
+    metadata: { ...pending[index]!.metadata, failure_reason: reason },
+    updated_at: at,
+    updated_by: caller.user_id,
+  }));
+  await tx`
+    update wallet_transactions
+       set transaction_status = 'failed', updated_at = ${at}, updated_by = ${caller.user_id},
+           metadata = metadata || ${tx.json({ failure_reason: reason })}
+     where ${inScope(tx, caller.scope)} and id = any(${failed.map(({ id }) => id)})`;
+  await writeOutboxEvents(tx, failed.map(updatedEvent));
+}
+
+const updatedEvent = (row: TransactionRow): OutboxEvent & { readonly scope: Scope } => ({
+  scope: { tenant_id: row.tenant_id, environment_id: row.environment_id },
+  event_type: 'wallet.transaction.updated',
+  payload: { transaction: transactionSnapshot(row), updated_transaction: transactionSnapshot(row) },
+});
 
 /** Pending rows of a purchase: they move no balance. */
 export async function writePending(

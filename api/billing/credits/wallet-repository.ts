@@ -278,3 +278,16 @@ export async function findBlocksById(
       from wallet_transactions
      where ${inScope(db, scope)} and id ${oneOf(db, ids)}`;
 }
+
+/** Rows of the purchase that an invoice sells: the purchase first, then its bonus. */
+export async function findPurchaseOfInvoice(
+  db: Db,
+  scope: Scope,
+  invoiceId: string,
+): Promise<TransactionRow[]> {
+  return await db<TransactionRow[]>`
+    select ${transactionColumns(db)} from wallet_transactions
+     where ${inScope(db, scope)} and source_id = ${invoiceId} and source_type = 'INVOICE'
+       and type = 'credit'
+     order by parent_transaction_id nulls first, id`;
+}

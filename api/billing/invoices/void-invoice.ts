@@ -24,6 +24,7 @@ import { returnMoney } from '../refunds/return-money.ts';
 import type { VoidInvoiceBody } from '../../../schemas/invoice-requests.ts';
 import { ledgerOf } from '../records/ledger-repository.ts';
 import { voidPaymentsInFlight } from '../payments/void-payments.ts';
+import { undoPurchase } from '../wallets/undo-purchase.ts';
 import { returnPrepaidCredits } from '../wallets/return-credits.ts';
 import { invoiceEvent } from '../computing/write-invoices.ts';
 
@@ -98,6 +99,7 @@ export async function voidLocked(
   );
   const at = isoTime(deps.clock.now());
   await voidPaymentsInFlight(tx, deps, caller, invoice.id);
+  await undoPurchase(tx, deps, caller, invoice);
   if (decision.refund.gt(0))
     await refundVoided(tx, deps, caller, invoice, decision.refund, body.refund_target);
   await returnPrepaidCredits(tx, deps, caller, invoice);

@@ -1,18 +1,23 @@
 import { convertToPostpaid, terminateWallet } from '../../../domain/wallet/end-of-credits.ts';
-import { failPurchase } from '../../../domain/wallet/purchase.ts';
 import { transactionKey } from '../../../domain/wallet/transaction-key.ts';
-import { inScope, type Transaction } from '../../../postgres/client.ts';
-import { writeOutbox, writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
+import type { Transaction } from '../../../postgres/client.ts';
+import { writeOutbox } from '../../../postgres/tables/outbox.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { openWallet } from './create-wallet.ts';
-import { openLedger, writeDecision, type Ledger, type RowCause } from '../credits/ledger.ts';
+import {
+  openLedger,
+  writeDecision,
+  writeFailed,
+  type Ledger,
+  type RowCause,
+} from '../credits/ledger.ts';
 import {
   findPendingOfWallet,
   type TransactionRow,
   type WalletRow,
 } from '../credits/wallet-repository.ts';
-import { transactionSnapshot, walletSnapshot } from '../credits/wallet-notification.ts';
+import { walletSnapshot } from '../credits/wallet-notification.ts';
 
 /**
  * Closes a wallet: the rest of its credits is debited and purchases that wait for a payment fail
@@ -98,38 +103,4 @@ async function failPending(
 ): Promise<void> {
   const pending = await findPendingOfWallet(tx, caller.scope, ledger.wallet.id);
   await writeFailed(tx, caller, pending, reason, ledger.at);
-}
-
-/** Writes the pending rows as failed, with the reason, and announces it. */
-export async function writeFailed(
-  tx: Transaction,
-  caller: Caller,
-  pending: readonly TransactionRow[],
-  reason: string,
-  at: string,
-): Promise<void> {
-  if (pending.length === 0) return;
-  const failed = failPurchase(pending).map((row, index) => ({
-    ...pending[index]!,
-    transaction_status: row.transaction_status,
-    metadata: { ...pending[index]!.metadata, failure_reason: reason },
-    updated_at: at,
-    updated_by: caller.user_id,
-  }));
-  await tx`
-    update wallet_transactions
-       set transaction_status = 'failed', updated_at = ${at}, updated_by = ${caller.user_id},
-           metadata = metadata || ${tx.json({ failure_reason: reason })}
-     where ${inScope(tx, caller.scope)} and id = any(${failed.map(({ id }) => id)})`;
-  await writeOutboxEvents(
-    tx,
-    failed.map((row) => ({
-      scope: caller.scope,
-      event_type: 'wallet.transaction.updated' as const,
-      payload: {
-        transaction: transactionSnapshot(row),
-        updated_transaction: transactionSnapshot(row),
-      },
-    })),
-  );
 }

@@ -182,7 +182,7 @@ export const walletRoutes = [
       return {
         wallet_transaction: transactionAnswer(done.transaction),
         wallet: walletAnswer(await evaluated(deps, call, done.wallet)),
-        invoice_id: null,
+        invoice_id: done.invoice_id,
         checkout_session: null,
       };
     },

@@ -1,4 +1,3 @@
-import { Temporal } from 'temporal-polyfill';
 import { decimal, type Decimal } from '../../../domain/money.ts';
 import { bonusCredits } from '../../../domain/wallet/purchase.ts';
 import {
@@ -14,6 +13,8 @@ import { readSetting } from '../../../postgres/tables/settings.ts';
 import type { TopUpBody } from '../../../schemas/wallet.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
+import { buyWithInvoice } from '../balances/buy-with-invoice.ts';
+import { lifetimeEnd, lifetimeMetadata, type BonusLifetime } from '../credits/bonus-expiry.ts';
 import { openLedger, writeDecision, type RowCause } from '../credits/ledger.ts';
 import { hashReference } from './references.ts';
 import {
@@ -25,10 +26,13 @@ import {
 export interface ToppedUp {
   readonly wallet: WalletRow;
   readonly transaction: TransactionRow;
+  /** The invoice that sells the credits. */
+  readonly invoice_id: string | null;
 }
 
 /**
- * Adds credits to the wallet: given, or bought and paid elsewhere. A purchase may come with free bonus
+ * Adds credits to the wallet: given, bought and paid elsewhere, or bought with an invoice, whose payment
+ * completes them. A purchase may come with free bonus
  * credits, in a row of their own. A repeated key answers with the first row (money 2.10, 2.11).
  */
 export async function topUpWallet(
@@ -45,12 +49,15 @@ export async function topUpWallet(
   const { credits } = creditsAndAmount(ledger.wallet, request);
   const stored = idempotency_key ? await findTransactionByKey(tx, scope, idempotency_key) : null;
   const asked = { wallet_id: walletId, type: 'credit', transaction_reason, credits } as const;
-  if (isReplay(stored, asked)) return { wallet: ledger.wallet, transaction: stored! };
+  if (isReplay(stored, asked)) {
+    const invoice_id = stored!.source_type === 'INVOICE' ? stored!.source_id : null;
+    return { wallet: ledger.wallet, transaction: stored!, invoice_id };
+  }
 
   const config = await readSetting(tx, scope, 'wallet_topup_config');
   const bought = checkTopUp(ledger.wallet, request, config, ledger.at);
   const id = deps.ids.next('wtxn');
-  const purchase: CreditCommand = {
+  const purchase = {
     id,
     credits: bought.credits,
     amount: bought.amount,
@@ -58,7 +65,7 @@ export async function topUpWallet(
     priority: request.priority,
     expiry_date: request.expiry_date,
     parent_transaction_id: null,
-  };
+  } satisfies CreditCommand;
   const cause: RowCause = {
     reference_type: 'EXTERNAL',
     reference_id: idempotency_key ?? hashReference('wallet_topup', id),
@@ -67,15 +74,26 @@ export async function topUpWallet(
     metadata: body.metadata ?? {},
   };
   const { wallet, blocks, at } = ledger;
+  const bonus = await bonusOf(tx, deps, scope, body, bought.credits, at, id);
+  if (transaction_reason === 'PURCHASED_CREDIT_INVOICED') {
+    const done = await buyWithInvoice(tx, deps, caller, ledger, {
+      purchase,
+      // The lifetime of a pending bonus counts from its completion.
+      bonus: bonus && { ...bonus.command, expiry_date: body.bonus_credits_expiry_date_utc ?? null },
+      isAuto: false,
+      cause: { ...cause, description: cause.description ?? 'Purchased credits - pending payment' },
+      bonusCause: { ...BONUS_CAUSE, metadata: lifetimeMetadata(bonus?.lifetime ?? {}) },
+    });
+    return { wallet, ...done };
+  }
   const decision = creditWallet(wallet, blocks, purchase, at);
   const written = await writeDecision(tx, caller, ledger, decision, () => cause);
   const transaction = written.rows[0]!;
-  const bonus = await bonusOf(tx, deps, scope, body, bought.credits, at, transaction);
-  if (bonus === null) return { wallet: written.ledger.wallet, transaction };
+  if (bonus === null) return { wallet: written.ledger.wallet, transaction, invoice_id: null };
   const after = written.ledger;
-  const given = creditWallet(after.wallet, after.blocks, bonus, at);
+  const given = creditWallet(after.wallet, after.blocks, bonus.command, at);
   const last = await writeDecision(tx, caller, after, given, () => BONUS_CAUSE);
-  return { wallet: last.ledger.wallet, transaction };
+  return { wallet: last.ledger.wallet, transaction, invoice_id: null };
 }
 
 const BONUS_CAUSE: RowCause = {
@@ -104,8 +122,8 @@ async function bonusOf(
   body: TopUpBody,
   bought: Decimal,
   at: string,
-  purchase: TransactionRow,
-): Promise<CreditCommand | null> {
+  purchaseId: string,
+): Promise<{ readonly command: CreditCommand; readonly lifetime: BonusLifetime } | null> {
   if (!isPurchase(body.transaction_reason)) return null;
   const explicit = body.bonus_credits_to_add == null ? null : decimal(body.bonus_credits_to_add);
   const config = await readSetting(tx, scope, 'bonus_credits_topup_config');
@@ -113,29 +131,16 @@ async function bonusOf(
   const { credits, threshold } = bonusCredits(bought, slabs, explicit);
   if (credits.lte(0)) return null;
   const slab = slabs.find((candidate) => candidate.threshold === threshold);
+  const lifetime = body.bonus_credits_expiry_date_utc == null ? (slab ?? {}) : {};
   return {
-    id: deps.ids.next('wtxn'),
-    credits,
-    transaction_reason: 'PURCHASED_CREDIT_BONUS',
-    priority: null,
-    expiry_date: body.bonus_credits_expiry_date_utc ?? (slab ? slabExpiry(slab, at) : null),
-    parent_transaction_id: purchase.id,
+    lifetime,
+    command: {
+      id: deps.ids.next('wtxn'),
+      credits,
+      transaction_reason: 'PURCHASED_CREDIT_BONUS',
+      priority: null,
+      expiry_date: body.bonus_credits_expiry_date_utc ?? lifetimeEnd(lifetime, at),
+      parent_transaction_id: purchaseId,
+    },
   };
-}
-
-const UNITS = { DAY: 'days', WEEK: 'weeks', MONTH: 'months', YEAR: 'years' } as const;
-
-/** The duration of the slab from `at`, by the calendar of UTC; null without one. */
-function slabExpiry(
-  slab: {
-    readonly expiration_duration?: number | null | undefined;
-    readonly expiration_duration_unit?: keyof typeof UNITS | null | undefined;
-  },
-  at: string,
-): string | null {
-  const { expiration_duration: count, expiration_duration_unit: unit } = slab;
-  if (count == null || unit == null) return null;
-  const start = Temporal.Instant.from(at).toZonedDateTimeISO('UTC');
-  const end = start.add({ [UNITS[unit]]: count });
-  return new Date(end.epochMilliseconds).toISOString();
 }

@@ -35,8 +35,6 @@ export function mergedAutoTopUp(
     amount,
     cooldown_ms: sent.cooldown == null ? (stored?.cooldown_ms ?? null) : cooldownOf(sent.cooldown),
   };
-  if (merged.enabled && merged.invoicing)
-    throw invalidField('auto_topup.invoicing', 'top-ups with an invoice are not offered yet');
   validateAutoTopUp(wallet, { ...merged, off_session: false }, limits);
   return merged;
 }

@@ -1,0 +1,82 @@
+import {
+  expireBlock,
+  isDueToExpire,
+  type OpenPeriod,
+} from '../../../domain/wallet/end-of-credits.ts';
+import { transactionKey } from '../../../domain/wallet/transaction-key.ts';
+import { derivedId } from '../../../platform/ids.ts';
+import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import type { BillingDeps } from '../../deps.ts';
+import type { Caller } from '../../conventions/record.ts';
+import { ledgerAfter, openLedger, writeDecisions, type Decided } from '../credits/ledger.ts';
+
+/**
+ * Writes off the rest of each expired block of the wallet, except blocks that are held for a late invoice
+ * (money 2.7). A block expires at most once: its id is the key. Returns the number of blocks.
+ */
+export async function expireCredits(
+  tx: Transaction,
+  deps: Pick<BillingDeps, 'clock'>,
+  caller: Caller,
+  walletId: string,
+  at: string,
+): Promise<number> {
+  const opened = await openLedger(tx, deps, caller.scope, walletId);
+  const periods = await openPeriods(tx, caller.scope, opened.wallet.customer_id, at);
+  const decided: Decided[] = [];
+  let ledger = { ...opened, at };
+  for (const block of opened.blocks.filter((each) => isDueToExpire(each, periods, at))) {
+    const key = transactionKey.expiry(block.id);
+    const decision = expireBlock(ledger.wallet, block, derivedId('wtxn', key));
+    const causeOf = () => ({
+      reference_type: 'REQUEST' as const,
+      reference_id: block.id,
+      source_type: 'WALLET_TRANSACTION' as const,
+      source_id: block.id,
+      idempotency_key: key,
+      description: 'Credits expired',
+    });
+    decided.push({ ledger, decision, causeOf });
+    ledger = ledgerAfter(ledger, decision, caller.user_id);
+  }
+  await writeDecisions(tx, caller, decided);
+  return decided.length;
+}
+
+/** Periods of the customer's subscriptions that have ended and whose invoice is not issued yet. */
+async function openPeriods(
+  db: Db,
+  scope: Scope,
+  customerId: string,
+  at: string,
+): Promise<OpenPeriod[]> {
+  return await db<OpenPeriod[]>`
+    select current_period_end as period_end, false as is_invoiced from subscriptions
+     where ${inScope(db, scope)} and status = 'published' and current_period_end <= ${at}
+       and subscription_status in ('active', 'trialing')
+       and coalesce(invoicing_customer_id, customer_id) = ${customerId}
+     union all
+    select period_end, false as is_invoiced from invoices
+     where ${inScope(db, scope)} and customer_id = ${customerId} and status = 'published'
+       and invoice_status = 'DRAFT' and period_end is not null`;
+}
+
+export async function scopesWithExpiredCredits(db: Db, at: string): Promise<Scope[]> {
+  return await db<Scope[]>`
+    select distinct tenant_id, environment_id from wallet_transactions
+     where credits_available > 0 and expiry_date is not null and expiry_date <= ${at}`;
+}
+
+/** Wallets of the environment with an expired block, after that id, by id. */
+export async function walletsWithExpiredCredits(
+  db: Db,
+  scope: Scope,
+  { at, after, limit }: { readonly at: string; readonly after: string; readonly limit: number },
+): Promise<string[]> {
+  const rows = await db<{ wallet_id: string }[]>`
+    select distinct wallet_id from wallet_transactions
+     where ${inScope(db, scope)} and credits_available > 0 and expiry_date is not null
+       and expiry_date <= ${at} and wallet_id > ${after}
+     order by wallet_id limit ${limit}`;
+  return rows.map(({ wallet_id }) => wallet_id);
+}

@@ -1,0 +1,41 @@
+import type { BillingDeps } from '../api/deps.ts';
+import {
+  expireCredits as expireWallet,
+  scopesWithExpiredCredits,
+  walletsWithExpiredCredits,
+} from '../api/billing/wallets/expire-credits.ts';
+import type { Scope } from '../postgres/client.ts';
+import { holdJobLease } from '../postgres/tables/job-leases.ts';
+import type { Job, JobRun } from './job.ts';
+import { takeTurns, type Turn } from './scope-turns.ts';
+
+const PAGE_WALLETS = 200;
+
+/** Writes off credits whose time is over (money 2.7.2). Environments take turns. */
+export const expireCredits: Job<BillingDeps> = {
+  name: 'expire-credits',
+  cron: '*/15 * * * *',
+  async run(deps, run) {
+    const totals = { expired: 0 };
+    const scopes = await scopesWithExpiredCredits(deps.pool, run.at);
+    await takeTurns({ run, log: deps.log }, scopes, (scope) => pages(deps, run, scope, totals));
+    return totals;
+  },
+};
+
+function pages(deps: BillingDeps, run: JobRun, scope: Scope, totals: { expired: number }): Turn {
+  let after = '';
+  return async () => {
+    const page = { at: run.at, after, limit: PAGE_WALLETS };
+    const ids = await walletsWithExpiredCredits(deps.pool, scope, page);
+    for (const id of ids) {
+      if (run.signal.aborted) return false;
+      totals.expired += await deps.pool.begin(async (tx) => {
+        await holdJobLease(tx, run.lease);
+        return await expireWallet(tx, deps, { scope, user_id: '' }, id, run.at);
+      });
+    }
+    after = ids.at(-1) ?? after;
+    return ids.length === PAGE_WALLETS;
+  };
+}

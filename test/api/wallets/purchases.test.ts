@@ -1,0 +1,208 @@
+import { expireCredits } from '../../../jobs/expire-credits.ts';
+import { runJob } from '../../../jobs/run-job.ts';
+import { createLogger } from '../../../platform/log.ts';
+import { startTestApi, type TestApi } from '../../support/api.ts';
+import { catalogOf, type TestCatalog } from '../../support/catalog.ts';
+
+/** Credits that are bought with an invoice, and credits whose time is over (money 2.7, 2.11). */
+let api: TestApi;
+let catalog: TestCatalog;
+beforeAll(async () => {
+  api = await startTestApi();
+  catalog = catalogOf(api);
+});
+afterAll(() => api.close());
+
+const ok = async (path: string, body: object = {}) => {
+  const answer = await api.post(`/v1${path}`, body);
+  if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
+  return answer.body;
+};
+const get = async (path: string) => (await api.get(`/v1${path}`)).body;
+const walletOf = async (more: object = {}) =>
+  await ok('/wallets', { customer_id: (await catalog.customer()).id, currency: 'usd', ...more });
+const buy = ({ id }: { id: string }, credits: string, more: object = {}) =>
+  ok(`/wallets/${id}/top-up`, {
+    credits_to_add: credits,
+    transaction_reason: 'PURCHASED_CREDIT_INVOICED',
+    ...more,
+  });
+const pay = (invoice_id: string, amount: string) =>
+  ok('/payments', {
+    destination_type: 'INVOICE',
+    destination_id: invoice_id,
+    payment_method_type: 'OFFLINE',
+    amount,
+    currency: 'usd',
+    process_payment: true,
+    idempotency_key: `${invoice_id} ${amount}`,
+  });
+const statesOf = async ({ id }: { id: string }) =>
+  (await ok('/wallets/transactions/search', { id })).items.map((row: any) => [
+    row.transaction_reason,
+    row.transaction_status,
+    row.credits_available,
+  ]);
+
+describe('a purchase with an invoice', () => {
+  test('waits for the whole payment; purchase and bonus then complete together', async () => {
+    const wallet = await walletOf({ conversion_rate: '2', topup_conversion_rate: '4' });
+    const bought = await buy(wallet, '10', { bonus_credits_to_add: '3', idempotency_key: 'buy' });
+    expect(bought.wallet_transaction).toMatchObject({
+      transaction_status: 'pending',
+      amount: '40',
+      credits_available: '0',
+    });
+    expect(bought.wallet).toMatchObject({ credit_balance: '0' });
+    const again = await buy(wallet, '10', { bonus_credits_to_add: '3', idempotency_key: 'buy' });
+    expect(again.invoice_id).toBe(bought.invoice_id);
+    const invoice = await get(`/invoices/${bought.invoice_id}`);
+    expect(invoice).toMatchObject({
+      invoice_type: 'ONE_OFF',
+      invoice_status: 'FINALIZED',
+      payment_status: 'PENDING',
+      amount_due: '40',
+      due_date: '2026-11-21T12:00:00.000Z',
+      metadata: { credits_amount: '10', wallet_id: wallet.id, auto_completed: 'false' },
+      line_items: [{ display_name: 'Purchase 10 Credits', amount: '40', quantity: '1' }],
+    });
+    await pay(bought.invoice_id, '15');
+    expect(await get(`/wallets/${wallet.id}`)).toMatchObject({ credit_balance: '0' });
+    await pay(bought.invoice_id, '25');
+    expect(await get(`/wallets/${wallet.id}`)).toMatchObject({
+      credit_balance: '13',
+      balance: '26',
+    });
+    expect(await statesOf(wallet)).toEqual([
+      ['PURCHASED_CREDIT_BONUS', 'completed', '3'],
+      ['PURCHASED_CREDIT_INVOICED', 'completed', '10'],
+    ]);
+  });
+
+  test('credits do not pay for credits', async () => {
+    const wallet = await walletOf({
+      initial_credits_to_load: '50',
+      config: { allowed_price_types: ['ALL'] },
+    });
+    const { invoice_id } = await buy(wallet, '10');
+    expect(await get(`/invoices/${invoice_id}`)).toMatchObject({ amount_remaining: '10' });
+    const balance = await get(`/wallets/${wallet.id}/balance/real-time`);
+    expect(balance).toMatchObject({ real_time_balance: '50', unpaid_invoices_amount: '0' });
+  });
+
+  test('voiding the unpaid invoice fails the rows; of a paid one the credits are taken back', async () => {
+    const wallet = await walletOf();
+    const first = await buy(wallet, '10');
+    await ok(`/invoices/${first.invoice_id}/void`);
+    expect(await statesOf(wallet)).toEqual([['PURCHASED_CREDIT_INVOICED', 'failed', '0']]);
+    const second = await buy(wallet, '20');
+    await pay(second.invoice_id, '20');
+    await ok(`/invoices/${second.invoice_id}/void`);
+    const rows = await ok('/wallets/transactions/search', { id: wallet.id, type: 'debit' });
+    expect(rows.items).toMatchObject([{ credit_amount: '20' }]);
+  });
+
+  test('409: voiding a paid purchase of which credits are spent', async () => {
+    const wallet = await walletOf();
+    const { invoice_id } = await buy(wallet, '10');
+    await pay(invoice_id, '10');
+    await ok(`/wallets/${wallet.id}/debit`, {
+      credits: '1',
+      transaction_reason: 'MANUAL_BALANCE_DEBIT',
+      idempotency_key: 'spend',
+    });
+    expect((await api.post(`/v1/invoices/${invoice_id}/void`)).status).toBe(409);
+  });
+
+  test('terminating the wallet fails the purchase', async () => {
+    const wallet = await walletOf();
+    await buy(wallet, '10');
+    await ok(`/wallets/${wallet.id}/terminate`);
+    expect(await statesOf(wallet)).toEqual([['PURCHASED_CREDIT_INVOICED', 'failed', '0']]);
+  });
+
+  test('metadata that names a purchase of another invoice completes nothing', async () => {
+    const wallet = await walletOf();
+    const { wallet_transaction } = await buy(wallet, '1000');
+    const cheap = await ok('/invoices', {
+      customer_id: wallet.customer_id,
+      invoice_type: 'ONE_OFF',
+      currency: 'usd',
+      amount_due: '1',
+      total: '1',
+      subtotal: '1',
+      line_items: [{ display_name: 'Fee', amount: '1', quantity: '1' }],
+      metadata: { wallet_transaction_id: wallet_transaction.id, wallet_id: wallet.id },
+    });
+    await pay(cheap.id, '1');
+    expect(await get(`/wallets/${wallet.id}`)).toMatchObject({ credit_balance: '0' });
+  });
+
+  test('the automatic top-up with an invoice: one at a time, until it is paid', async () => {
+    const wallet = await walletOf({
+      auto_topup: { enabled: true, threshold: '10', amount: '25', invoicing: true },
+      initial_credits_to_load: '12',
+    });
+    const debit = (key: string) =>
+      ok(`/wallets/${wallet.id}/debit`, {
+        credits: '2',
+        transaction_reason: 'MANUAL_BALANCE_DEBIT',
+        idempotency_key: key,
+      });
+    await debit('auto 1');
+    await debit('auto 2');
+    const found = await ok('/invoices/search', { customer_id: wallet.customer_id });
+    expect(found.items).toMatchObject([
+      { billing_reason: 'WALLET_AUTO_TOPUP', total: '25', metadata: { auto_topup: 'true' } },
+    ]);
+    await pay(found.items[0].id, '25');
+    expect(await get(`/wallets/${wallet.id}`)).toMatchObject({ credit_balance: '33' });
+  });
+});
+
+describe('expired credits', () => {
+  let tick = Date.parse('2000-01-01T00:00:00Z');
+  const runAt = async (at: string) => {
+    api.clock.set(at);
+    tick += 60_000;
+    const now = async () => new Date(api.clock.now()).toISOString();
+    const runner = { pool: api.pool, log: createLogger('silent', 'test'), holder: 'test', now };
+    return await runJob(runner, expireCredits, api.deps, new Date(tick).toISOString());
+  };
+  const topUp = ({ id }: { id: string }, credits: string, expiry_date_utc: string) =>
+    ok(`/wallets/${id}/top-up`, {
+      credits_to_add: credits,
+      transaction_reason: 'FREE_CREDIT_GRANT',
+      expiry_date_utc,
+    });
+  afterEach(() => api.clock.set('2026-11-21T12:00:00.000Z'));
+
+  test('each block is written off once, at its expiry', async () => {
+    const wallet = await walletOf();
+    await topUp(wallet, '10', '2026-11-22T00:00:00.000Z');
+    await topUp(wallet, '5', '2026-11-23T00:00:00.000Z');
+    await runAt('2026-11-21T23:59:59.999Z');
+    expect(await get(`/wallets/${wallet.id}`)).toMatchObject({ balance: '15' });
+    await runAt('2026-11-22T00:00:00.000Z');
+    await runAt('2026-11-22T00:15:00.000Z');
+    expect(await get(`/wallets/${wallet.id}`)).toMatchObject({ balance: '5' });
+    const rows = await ok('/wallets/transactions/search', { id: wallet.id, type: 'debit' });
+    expect(rows.items).toMatchObject([
+      { transaction_reason: 'CREDIT_EXPIRED', credit_amount: '10' },
+    ]);
+    expect(rows.items[0].parent_transaction_id).toBe(rows.items[0].reference_id);
+  });
+
+  test('a block is held while a period that ended before it is not invoiced, at most 72 hours', async () => {
+    const plan = await catalog.plan();
+    await catalog.fixed(plan, '1');
+    const customer = await catalog.customer();
+    await catalog.subscribe(customer, plan, { start_date: '2026-11-01T00:00:00.000Z' });
+    const wallet = await ok('/wallets', { customer_id: customer.id, currency: 'usd' });
+    await topUp(wallet, '10', '2026-12-01T06:00:00.000Z');
+    await runAt('2026-12-02T00:00:00.000Z');
+    expect(await get(`/wallets/${wallet.id}`)).toMatchObject({ balance: '10' });
+    await runAt('2026-12-04T06:00:00.000Z');
+    expect(await get(`/wallets/${wallet.id}`)).toMatchObject({ balance: '0' });
+  });
+});
