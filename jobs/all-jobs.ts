@@ -19,6 +19,7 @@ import { importEvents, type ImportEventsDeps } from './import-events.ts';
 import type { Job } from './job.ts';
 import { logMissedCorrections } from './log-corrections.ts';
 import { reconcilePayments } from './reconcile-payments.ts';
+import { notifyOverdueInvoices } from './notify-overdue-invoices.ts';
 import { syncPlanPrices } from './sync-plan-prices.ts';
 import { tellAuditHeads } from './tell-audit-heads.ts';
 
@@ -35,6 +36,7 @@ export const ALL_JOBS: readonly Job<JobDeps>[] = [
   expireCredits,
   cancelUnpaidSubscriptions,
   finalizeDraftInvoices,
+  notifyOverdueInvoices,
   reconcilePayments,
   expireLogRecords,
   forgetExpiredRecords,

@@ -122,6 +122,8 @@ export type InvoiceRecord = z.infer<typeof StoredInvoice> & {
   /** The caller sent the due date: computations keep it. */
   readonly due_date_given: boolean;
   readonly issue_date_given: boolean;
+  /** Written by the job that reports overdue invoices, never with the record. */
+  readonly overdue_notified_for?: string | null;
   readonly revision: number;
   readonly proration_behavior: 'create_prorations' | 'none';
   readonly meter_version_ids: string[];

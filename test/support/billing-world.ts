@@ -1,6 +1,7 @@
 import { cancelUnpaidSubscriptions } from '../../jobs/cancel-unpaid-subscriptions.ts';
 import { closeBillingPeriods } from '../../jobs/close-billing-periods.ts';
 import { finalizeDraftInvoices } from '../../jobs/finalize-draft-invoices.ts';
+import { notifyOverdueInvoices } from '../../jobs/notify-overdue-invoices.ts';
 import type { Job, JobReport } from '../../jobs/job.ts';
 import { runJob } from '../../jobs/run-job.ts';
 import type { WatermarkVector } from '../../domain/metering/position.ts';
@@ -19,6 +20,7 @@ export interface BillingWorld {
   /** Runs a job at the world's time, as one process would. */
   close(): Promise<JobReport | null>;
   finalize(): Promise<JobReport | null>;
+  notifyOverdue(): Promise<JobReport | null>;
   cancelUnpaid(): Promise<JobReport | null>;
   stop(): Promise<void>;
 }
@@ -55,6 +57,7 @@ export async function startBillingWorld(): Promise<BillingWorld> {
         readLogHeads,
         streamWaitMs: 300,
       }),
+    notifyOverdue: () => run(notifyOverdueInvoices, api.deps),
     stop: () => api.close(),
   });
 }

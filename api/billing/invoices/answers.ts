@@ -95,6 +95,7 @@ function shown(record: InvoiceRecord) {
     stream_heads: ___,
     due_date_given: ______,
     issue_date_given: _______,
+    overdue_notified_for: _________,
     committed_usage: ________,
     meter_version_ids,
     usage_watermarks,

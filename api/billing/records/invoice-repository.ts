@@ -489,3 +489,30 @@ export async function movePayments(
      where ${inScope(tx, scope)} and destination_type = 'INVOICE' and destination_id = ${from}
        and status = 'published'`;
 }
+
+/** Condition of a finalized invoice that is overdue at `at` and was not reported for its due date. */
+const overdue = (db: Db, at: string) => db`
+  invoice_status = 'FINALIZED' and amount_remaining > 0 and due_date < ${at}
+  and (overdue_notified_for is null or overdue_notified_for <> due_date) and status = 'published'`;
+
+/** Environments that have overdue invoices to report. */
+export async function scopesWithOverdueInvoices(db: Db, at: string): Promise<Scope[]> {
+  return await db<Scope[]>`
+    select distinct tenant_id, environment_id from invoices where ${overdue(db, at)}
+     order by tenant_id, environment_id`;
+}
+
+/** Marks a page of overdue invoices as reported for their due date, and returns them. */
+export async function noteOverdueInvoices(
+  tx: Transaction,
+  scope: Scope,
+  at: string,
+  limit: number,
+): Promise<InvoiceRecord[]> {
+  return await tx<InvoiceRecord[]>`
+    update invoices set overdue_notified_for = due_date
+     where id in (
+             select id from invoices where ${inScope(tx, scope)} and ${overdue(tx, at)}
+              order by due_date, id limit ${limit} for update skip locked)
+    returning *`;
+}

@@ -1,0 +1,73 @@
+import type { BillingDeps } from '../api/deps.ts';
+import { invoiceEvent } from '../api/billing/computing/write-invoices.ts';
+import {
+  linesOfInvoices,
+  noteOverdueInvoices,
+  scopesWithOverdueInvoices,
+} from '../api/billing/records/invoice-repository.ts';
+import { findSubscriptions } from '../api/billing/records/subscription-repository.ts';
+import { findCustomers } from '../api/customers/customers/repository.ts';
+import { groupBy } from '../api/conventions/group-by.ts';
+import type { Scope, Transaction } from '../postgres/client.ts';
+import { holdJobLease } from '../postgres/tables/job-leases.ts';
+import { writeOutboxEvents } from '../postgres/tables/outbox.ts';
+import type { InvoiceRecord } from '../schemas/invoice.ts';
+import type { Job, JobRun } from './job.ts';
+import { takeTurns, type Turn } from './scope-turns.ts';
+
+/** Invoices per transaction. */
+const PAGE_INVOICES = 200;
+
+/**
+ * Sends `invoice.payment.overdue` for finalized invoices whose due date has passed with an amount open, once per
+ * due date (money 17.3). Nothing else about the invoice changes.
+ */
+export const notifyOverdueInvoices: Job<BillingDeps> = {
+  name: 'notify-overdue-invoices',
+  cron: '*/15 * * * *',
+  async run(deps, run) {
+    const totals = { notified: 0 };
+    const scopes = await scopesWithOverdueInvoices(deps.pool, run.at);
+    await takeTurns({ run, log: deps.log }, scopes, (scope) => pages(deps, run, scope, totals));
+    return totals;
+  },
+};
+
+const pages =
+  (deps: BillingDeps, run: JobRun, scope: Scope, totals: { notified: number }): Turn =>
+  async () => {
+    const noted = await deps.pool.begin(async (tx) => {
+      await holdJobLease(tx, run.lease);
+      const invoices = await noteOverdueInvoices(tx, scope, run.at, PAGE_INVOICES);
+      await notify(tx, scope, invoices);
+      return invoices.length;
+    });
+    totals.notified += noted;
+    return noted === PAGE_INVOICES;
+  };
+
+async function notify(
+  tx: Transaction,
+  scope: Scope,
+  invoices: readonly InvoiceRecord[],
+): Promise<void> {
+  const ids = invoices.map(({ id }) => id);
+  const linesOf = groupBy(await linesOfInvoices(tx, scope, ids), ({ invoice_id }) => invoice_id);
+  const customers = await findCustomers(tx, scope, [
+    ...new Set(invoices.map(({ customer_id }) => customer_id)),
+  ]);
+  const subscriptions = await findSubscriptions(tx, scope, [
+    ...new Set(invoices.flatMap(({ subscription_id }) => subscription_id ?? [])),
+  ]);
+  await writeOutboxEvents(
+    tx,
+    invoices.map((invoice) =>
+      invoiceEvent('invoice.payment.overdue', scope, {
+        invoice,
+        lines: linesOf.get(invoice.id) ?? [],
+        customer: customers.find(({ id }) => id === invoice.customer_id) ?? null,
+        subscription: subscriptions.find(({ id }) => id === invoice.subscription_id) ?? null,
+      }),
+    ),
+  );
+}
