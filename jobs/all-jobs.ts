@@ -2,6 +2,7 @@ import type { LogCorrectionsDeps } from '../api/usage/corrections/log-correction
 import type { BillingDeps } from '../api/deps.ts';
 import { readLogHeads } from '../api/read-log-heads.ts';
 import type { EventLog } from '../platform/event-log/event-log.ts';
+import { auditWallets } from './audit-wallets.ts';
 import { applyCreditGrants } from './apply-credit-grants.ts';
 import { cancelUnpaidSubscriptions } from './cancel-unpaid-subscriptions.ts';
 import { chainAuditLogRows } from './chain-audit-log.ts';
@@ -34,6 +35,7 @@ export const ALL_JOBS: readonly Job<JobDeps>[] = [
   applyCreditGrants,
   evaluateWallets,
   expireCredits,
+  auditWallets,
   cancelUnpaidSubscriptions,
   finalizeDraftInvoices,
   notifyOverdueInvoices,

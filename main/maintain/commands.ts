@@ -1,4 +1,5 @@
 import { audit } from './audit.ts';
+import { auditWallets } from './audit-wallets.ts';
 import type { MaintainCommand } from './command.ts';
 import { doctor } from './doctor.ts';
 import { log } from './log.ts';
@@ -21,6 +22,7 @@ export const COMMANDS: readonly MaintainCommand[] = [
   log,
   setAsideRecords,
   audit,
+  auditWallets,
   resealSecrets,
   rotateSigningKey,
   resetPassword,
