@@ -37,6 +37,7 @@ import { planRoutes } from './catalog/plans/routes.ts';
 import { portalRoutes } from './billing/portal/routes.ts';
 import { priceUnitRoutes } from './catalog/price-units/routes.ts';
 import { priceRoutes } from './catalog/prices/routes.ts';
+import { pauseRoutes } from './billing/subscriptions/pauses/routes.ts';
 import { phaseRoutes } from './billing/subscriptions/phase-routes.ts';
 import { subscriptionRoutes } from './billing/subscriptions/routes.ts';
 import { lineItemRoutes } from './billing/subscriptions/changes/line-item-routes.ts';
@@ -88,6 +89,7 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...portalRoutes,
   ...subscriptionRoutes,
   ...phaseRoutes,
+  ...pauseRoutes,
   ...priceSyncRoutes,
   ...lineItemRoutes,
   ...modifyRoutes,

@@ -15,6 +15,7 @@ import {
   textOrEmpty,
 } from './primitives.ts';
 import { searchSchemas } from './search.ts';
+import { SubscriptionPause } from './subscription-pause.ts';
 import { SubscriptionPhase } from './subscription-phase.ts';
 import {
   BILLING_CYCLES,
@@ -83,6 +84,10 @@ export type SubscriptionRow = z.infer<typeof StoredSubscription> & {
   readonly due_at: string | null;
   /** Earliest next billing attempt after a refusal; null means at the due date. */
   readonly billing_retry_at: string | null;
+  /** Start of the current pause, planned or past. */
+  readonly pause_at: string | null;
+  /** When the current pause ends by itself. */
+  readonly resume_at: string | null;
 };
 
 /** Stored and returned fields of a line item, without the embedded price and meter. */
@@ -135,9 +140,6 @@ export const SubscriptionLineItem = z
   .meta({ id: 'SubscriptionLineItem' });
 export type SubscriptionLineItem = z.infer<typeof SubscriptionLineItem>;
 
-/** Lists of a subscription that are always empty in this version. */
-const none = z.array(z.unknown()).max(0);
-
 /** A subscription in answers without its invoice, so that an invoice can embed it. */
 export const subscriptionAnswerFields = {
   ...subscriptionFields,
@@ -150,7 +152,8 @@ export const subscriptionAnswerFields = {
   customer: Customer.nullable(),
   /** In order of time. */
   phases: z.array(SubscriptionPhase),
-  pauses: none,
+  /** Newest first. */
+  pauses: z.array(SubscriptionPause),
   coupon_associations: z.array(CouponAssociation),
   credit_grants: z.array(CreditGrant),
   /** Always null: entitlements have their own route; invoices at a threshold are not offered. */

@@ -2,7 +2,7 @@ import type { BillingPeriod } from '../pricing/cadence.ts';
 import type { InvoiceCadence, PriceType } from '../pricing/price.ts';
 import type { ChargeCell } from '../pricing/proration.ts';
 import type { BillingSchedule } from '../time/billing-periods.ts';
-import { chargeCells, serviceWindow } from '../time/charge-cells.ts';
+import { chargeCells, serviceWindow, type Cell } from '../time/charge-cells.ts';
 import { oneTimeTiming } from '../time/charge-timing.ts';
 import type { Period } from '../time/instant.ts';
 
@@ -33,6 +33,12 @@ export interface InvoiceScope {
   readonly opening: Period | null;
 }
 
+/** How a billing period is cut into the charge periods of a price. */
+export type CellsOf = (
+  cadence: Parameters<typeof chargeCells>[1],
+  period: Period,
+) => readonly Cell[];
+
 /**
  * Charges of an invoice: usage and arrears of the closing period, advances of the opening period, one-time
  * charges by their date (billing 3.1, 3.3). Fixed charges come before usage. Within each, the order
@@ -42,6 +48,7 @@ export function chargesOnInvoice<Line extends ChargedLine>(
   schedule: BillingSchedule,
   lines: readonly Line[],
   scope: InvoiceScope,
+  cells: CellsOf = (cadence, period) => chargeCells(schedule, cadence, period),
 ): Charge<Line>[] {
   const fixed = lines.filter((line) => line.price_type === 'FIXED');
   const usage = lines.filter((line) => line.price_type === 'USAGE');
@@ -49,7 +56,7 @@ export function chargesOnInvoice<Line extends ChargedLine>(
     const { billing_period, billing_period_count } = line;
     return billing_period === 'ONETIME'
       ? oneTimeCharge(line, schedule, scope)
-      : recurringCharges(line, { billing_period, billing_period_count }, schedule, scope);
+      : recurringCharges(line, { billing_period, billing_period_count }, cells, scope);
   });
 }
 
@@ -80,12 +87,12 @@ function oneTimeCharge<Line extends ChargedLine>(
 function recurringCharges<Line extends ChargedLine>(
   line: Line,
   cadence: Parameters<typeof chargeCells>[1],
-  schedule: BillingSchedule,
+  cells: CellsOf,
   { closing, opening }: InvoiceScope,
 ): Charge<Line>[] {
   const period = line.invoice_cadence === 'ADVANCE' ? opening : closing;
   if (period === null) return [];
-  return chargeCells(schedule, cadence, period).flatMap(({ reference, cell }) => {
+  return cells(cadence, period).flatMap(({ reference, cell }) => {
     const service = serviceWindow(cell, line);
     return service === null ? [] : [{ line, cell: { reference, cell, service } }];
   });

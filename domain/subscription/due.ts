@@ -7,33 +7,43 @@ export interface ClockedSubscription {
   readonly current_period_start: Instant;
   readonly current_period_end: Instant;
   readonly cancel_at: Instant | null;
+  /** Start of the current pause, planned or past; null without one. */
+  readonly pause_at?: Instant | null;
+  /** When the current pause ends by itself. */
+  readonly resume_at?: Instant | null;
   /** The stored due time. Null means nothing is due. */
   readonly due_at: Instant | null;
 }
 
 /**
  * Next due time of a subscription with an opened current period: the end of the period or trial, or an
- * earlier scheduled cancellation (billing 3.4, 13). Null for incomplete (its cycles are caught up
- * after activation), paused, draft and cancelled subscriptions (10.3, 12.3).
+ * earlier scheduled cancellation or pause (billing 3.4, 12.7, 13). For a paused one the end of the pause. Null
+ * for incomplete (its cycles are caught up after activation), draft and cancelled subscriptions (10.3).
  */
 export function dueAt(subscription: Omit<ClockedSubscription, 'due_at'>): Instant | null {
   const { subscription_status: status, cancel_at, current_period_end } = subscription;
+  if (status === 'paused') return subscription.resume_at ?? null;
   if (status !== 'active' && status !== 'trialing') return null;
-  return cancel_at !== null && cancel_at < current_period_end ? cancel_at : current_period_end;
+  const pause = status === 'active' ? (subscription.pause_at ?? null) : null;
+  const end = pause !== null && pause < current_period_end ? pause : current_period_end;
+  return cancel_at !== null && cancel_at < end ? cancel_at : end;
 }
 
 /**
  * `open`: a future start is reached. `close`: the period ends. `end_trial`: the trial ends. `cancel`: a
- * cancellation within the period takes effect.
+ * cancellation within the period takes effect. `pause` and `resume`: a pause begins within the period, or ends.
  */
-export type DueAction = 'open' | 'close' | 'end_trial' | 'cancel';
+export type DueAction = 'open' | 'close' | 'end_trial' | 'cancel' | 'pause' | 'resume';
 
 /** The action due at `due_at`. Null when nothing is due by `at`. */
 export function dueAction(subscription: ClockedSubscription, at: Instant): DueAction | null {
   const { due_at } = subscription;
   if (due_at === null || due_at > at) return null;
+  if (subscription.subscription_status === 'paused') return 'resume';
   if (due_at === subscription.cancel_at && due_at < subscription.current_period_end)
     return 'cancel';
+  const isPause = due_at === subscription.pause_at && subscription.subscription_status === 'active';
+  if (isPause && due_at < subscription.current_period_end) return 'pause';
   if (due_at <= subscription.current_period_start) return 'open';
   return subscription.subscription_status === 'trialing' ? 'end_trial' : 'close';
 }

@@ -118,6 +118,17 @@ export async function createWorld(api: TestApi): Promise<World> {
     subscription_id: subscription.id,
     start_date: '2026-11-01T00:00:00Z',
   })}`;
+  const pause = { id: api.deps.ids.next('pause') };
+  await api.pool`insert into subscription_pauses ${api.pool({
+    ...pause,
+    ...api.scope,
+    subscription_id: subscription.id,
+    pause_mode: 'scheduled',
+    pause_status: 'cancelled',
+    pause_start: '2026-11-01T00:00:00Z',
+    original_period_start: '2026-11-01T00:00:00Z',
+    original_period_end: '2026-12-01T00:00:00Z',
+  })}`;
   const connection = await make('/connections', { name: 'Cards', provider_type: 'stripe' });
   const link = {
     entity_type: 'customer',
@@ -214,6 +225,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/portal/sessions/{id}': portalSession.id,
       '/subscriptions/{id}': subscription.id,
       '/subscriptions/{id}/phases/{phase_id}': phase.id,
+      '/subscriptions/{id}/pauses/{pause_id}': pause.id,
       '/invoices/{id}': invoice.id,
       '/invoices/{id}/lines/{line_id}': invoice.line_items[0]!.id,
       '/payments/{id}': payment.id,

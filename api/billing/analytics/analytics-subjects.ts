@@ -3,7 +3,7 @@ import type { BucketSize } from '../../../domain/time/usage-windows.ts';
 import type { CouponAssociation } from '../../../domain/invoicing/coupon-association.ts';
 import { versionForPeriod } from '../../../domain/metering/version-for-period.ts';
 import type { PriceTerms } from '../../../domain/pricing/price.ts';
-import { chargesOnInvoice } from '../../../domain/subscription/charges.ts';
+import { chargesAroundPauses } from '../../../domain/subscription/paused-time.ts';
 import { paidSchedule } from '../../../domain/subscription/schedule.ts';
 import { billingPeriods } from '../../../domain/time/billing-periods.ts';
 import { epochMs, intersection, type Period } from '../../../domain/time/instant.ts';
@@ -170,7 +170,9 @@ function chargesInRange(
     const paid = asked && intersection(asked, trial_end ?? asked.start, cancelled_at);
     if (paid === null) return [];
     const target = { subscription, proration_behavior: subscription.proration_behavior, period };
-    return chargesOnInvoice(schedule, usage, { closing: paid, opening: null }).flatMap((charge) =>
+    const pauses = sources.pauses.get(subscription.id) ?? [];
+    const covers = { closing: paid, opening: null };
+    return chargesAroundPauses(schedule, usage, covers, pauses).flatMap((charge) =>
       'at' in charge.cell ? [] : questioned(target, sources, charge.line, charge.cell),
     );
   });

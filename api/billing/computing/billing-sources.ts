@@ -4,6 +4,7 @@ import type { CouponAssociation } from '../../../schemas/coupon.ts';
 import type { Customer } from '../../../schemas/customer.ts';
 import type { LineItemRow, SubscriptionRow } from '../../../schemas/subscription.ts';
 import { priceTerms, type PriceTerms } from '../../../domain/pricing/price.ts';
+import type { PausedTime } from '../../../domain/subscription/paused-time.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
 import {
   meterVersionsOf,
@@ -16,6 +17,7 @@ import { findFeatures } from '../../catalog/features/repository.ts';
 import { findOwnedTaxes, type OwnedTaxAssociation } from '../../catalog/taxes/repository.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import { findPrices, type PriceRow } from '../../catalog/prices/repository.ts';
+import { pausedTimes } from '../records/pause-repository.ts';
 import { lineItemsOf } from '../records/subscription-repository.ts';
 import {
   billedServices,
@@ -60,6 +62,8 @@ export interface BillingSources {
   readonly committedUsage: ReadonlyMap<string, readonly StoredCommittedUsage[]>;
   /** Names of the plans. Read only for subscriptions with a commitment of their own. */
   readonly planNames: ReadonlyMap<string, string>;
+  /** When the subscriptions were or are paused, in order of time. */
+  readonly pauses: ReadonlyMap<string, readonly PausedTime[]>;
   /** Services that a living invoice already charges, by line item. */
   readonly billed: ReadonlyMap<string, readonly BilledService[]>;
 }
@@ -77,13 +81,14 @@ export async function readBillingSources(
   const ids = subscriptions.map(({ id }) => id);
   const customerIds = [...new Set(subscriptions.map(({ customer_id }) => customer_id))];
   const planIds = [...new Set(subscriptions.map(({ plan_id }) => plan_id))];
-  const [lineItems, customers, billed, entitlements, coupons, taxes] = await Promise.all([
+  const [lineItems, customers, billed, entitlements, coupons, taxes, pauses] = await Promise.all([
     lineItemsOf(db, scope, ids),
     findCustomers(db, scope, customerIds),
     billedServices(db, scope, ids, from),
     meterEntitlements(db, scope, planIds),
     findCouponAssociationsOf(db, scope, ids),
     findOwnedTaxes(db, scope, { subscription_ids: ids, customer_ids: customerIds }),
+    pausedTimes(db, scope, ids),
   ]);
   const once = coupons.filter(({ coupon }) => coupon?.cadence === 'once');
   const uses = await couponUses(
@@ -103,6 +108,7 @@ export async function readBillingSources(
     ...(await commitmentSources(db, scope, subscriptions, priced)),
     couponUses: groupBy(uses, ({ subscription_id }) => subscription_id),
     taxes,
+    pauses,
     billed: groupBy(billed, ({ subscription_line_item_id: line }) => line),
   };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { skipsAsZero } from '../../../domain/invoicing/zero-invoice.ts';
 import type { UsageAnswers, UsageReader } from '../../../domain/metering/usage.ts';
 import { moveInvoice } from '../../../domain/states/invoice.ts';
-import { chargesOnInvoice } from '../../../domain/subscription/charges.ts';
+import { chargesAroundPauses } from '../../../domain/subscription/paused-time.ts';
 import { paidSchedule } from '../../../domain/subscription/schedule.ts';
 import type { BillingSchedule } from '../../../domain/time/billing-periods.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
@@ -168,7 +168,8 @@ function planCharges(
   const { subscription } = target;
   const lines = sources.lines.get(subscription.id) ?? [];
   const pinnedFrom = advancesPinnedFrom(target);
-  const charges = chargesOnInvoice(chargedSchedule(target), lines, target.covers).filter(
+  const pauses = pausesOf(target, sources);
+  const charges = chargesAroundPauses(chargedSchedule(target), lines, target.covers, pauses).filter(
     ({ line, cell }) => {
       const start = 'at' in cell ? cell.at : cell.service.start;
       if (isPinnedAdvance(line, start, pinnedFrom)) return false;
@@ -180,6 +181,13 @@ function planCharges(
     if (line.price_type === 'FIXED' || 'at' in cell) return { charge, questions: [] };
     return { charge, questions: lineQuestions(usageLineOf(target, sources, line, isFinal), cell) };
   });
+}
+
+/** Pauses of the subscription. The one that ends with this invoice has ended, although it is not stored so yet. */
+function pausesOf({ subscription, period }: InvoiceTarget, sources: BillingSources) {
+  const pauses = sources.pauses.get(subscription.id) ?? [];
+  if (subscription.subscription_status !== 'active') return pauses;
+  return pauses.map(({ start, end }) => ({ start, end: end ?? period.start }));
 }
 
 /** Trial time is never billed; only the preview of a trial shows it, at 0 (billing 10.4). */

@@ -68,11 +68,17 @@ export function trialEndTarget(subscription: SubscriptionRow): InvoiceTarget {
 }
 
 /**
- * The next period; null if the subscription ends, or is scheduled for cancellation, at the end of this one.
+ * The next period; null if the subscription ends or pauses, or is scheduled for cancellation, at the end of
+ * this one.
  */
 export function periodAfter(subscription: SubscriptionRow, period: Period): Period | null {
   if (subscription.cancel_at !== null && subscription.cancel_at <= period.end) return null;
-  return nextPeriod(paidSchedule(subscription), period.end);
+  if (subscription.pause_at === period.end) return null;
+  const schedule = paidSchedule(subscription);
+  const next = nextPeriod(schedule, period.end);
+  if (next === null || next.start === period.end) return next;
+  // The anchor has moved since, with a pause: the period followed its own end.
+  return nextPeriod({ ...schedule, billing_anchor: period.end }, period.end);
 }
 
 /**

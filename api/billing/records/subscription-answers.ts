@@ -12,6 +12,7 @@ import { groupBy } from '../../conventions/group-by.ts';
 import { findPlanRows } from '../../catalog/offers/plan-rows.ts';
 import { planAnswers } from '../../catalog/plans/repository.ts';
 import { findPrices, priceAnswers } from '../../catalog/prices/repository.ts';
+import { findPausesOf } from './pause-repository.ts';
 import { findPhasesOf } from './phase-repository.ts';
 import { lineItemsOf } from './subscription-repository.ts';
 
@@ -33,7 +34,7 @@ export async function subscriptionAnswers(
 ): Promise<EmbeddedSubscription[]> {
   const ids = (wanted: boolean, idOf: (row: SubscriptionRow) => string): string[] =>
     wanted ? [...new Set(rows.map(idOf))] : [];
-  const [lineItems, customers, plans, associations, grants, phases] = await Promise.all([
+  const [lineItems, customers, plans, associations, grants, phases, pauses] = await Promise.all([
     embed.line_items === true
       ? lineItemAnswers(
           db,
@@ -73,7 +74,13 @@ export async function subscriptionAnswers(
       scope,
       ids(true, ({ id }) => id),
     ),
+    findPausesOf(
+      db,
+      scope,
+      ids(true, ({ id }) => id),
+    ),
   ]);
+  const pausesBySubscription = groupBy(pauses, ({ subscription_id }) => subscription_id);
   const phasesBySubscription = groupBy(phases, ({ subscription_id }) => subscription_id);
   const grantsBySubscription = groupBy(grants, ({ subscription_id }) => subscription_id!);
   const couponsBySubscription = groupBy(associations, ({ subscription_id }) => subscription_id);
@@ -83,6 +90,7 @@ export async function subscriptionAnswers(
     coupon_associations: couponsBySubscription.get(row.id) ?? [],
     credit_grants: grantsBySubscription.get(row.id) ?? [],
     phases: phasesBySubscription.get(row.id) ?? [],
+    pauses: pausesBySubscription.get(row.id) ?? [],
     line_items: lineItems === null ? null : (linesBySubscription.get(row.id) ?? []),
     customer: customers.find(({ id }) => id === row.customer_id) ?? null,
     plan: plans.find(({ id }) => id === row.plan_id) ?? null,
@@ -94,6 +102,8 @@ function shown(row: SubscriptionRow) {
   const {
     due_at: _,
     billing_retry_at: ____,
+    pause_at: _____,
+    resume_at: ______,
     last_billing_sequence: __,
     cancel_proration_behavior: ___,
     synced_price_sequence,
@@ -103,7 +113,6 @@ function shown(row: SubscriptionRow) {
     ...fields,
     timezone: row.customer_timezone,
     synced_price_sequence: Number(synced_price_sequence),
-    pauses: [],
     entitlements: null,
     auto_invoice_threshold: null,
     checkout_session: null,

@@ -84,7 +84,7 @@ export type SubscriptionChange = Partial<
   Pick<
     SubscriptionRow,
     | 'subscription_status' | 'billing_anchor' | 'current_period_start' | 'current_period_end'
-    | 'start_date' | 'trial_start' | 'trial_end' | 'end_date' | 'cancel_at' | 'cancel_at_period_end' | 'cancelled_at' | 'metadata'
+    | 'start_date' | 'trial_start' | 'trial_end' | 'pause_status' | 'active_pause_id' | 'pause_at' | 'resume_at' | 'end_date' | 'cancel_at' | 'cancel_at_period_end' | 'cancelled_at' | 'metadata'
     | 'cancel_proration_behavior' | 'last_billing_sequence' | 'due_at' | 'updated_at' | 'updated_by'
   >
 >; // prettier-ignore
@@ -108,7 +108,7 @@ export async function changeSubscription(
 const CLOCKED_COLUMNS = [
   'subscription_status', 'billing_anchor', 'current_period_start', 'current_period_end', 'end_date',
   'cancel_at', 'cancel_at_period_end', 'cancelled_at', 'last_billing_sequence', 'due_at',
-  'billing_refusal', 'billing_retry_at',
+  'billing_refusal', 'billing_retry_at', 'pause_status', 'active_pause_id', 'pause_at', 'resume_at',
   'updated_at', 'updated_by',
 ] as const satisfies readonly (keyof SubscriptionRow)[]; // prettier-ignore
 

@@ -19,6 +19,7 @@ import {
 } from './final-draft.ts';
 import { invoiceEvent, issueInvoices } from '../computing/write-invoices.ts';
 import { subscriptionSnapshot } from '../records/subscription-notification.ts';
+import { writePauses } from '../records/pause-repository.ts';
 import { refuseSubscriptions, type RefusedSubscription } from './refuse-subscriptions.ts';
 import { planAdvance, type Advance } from './plan-advance.ts';
 import {
@@ -184,6 +185,11 @@ async function writeSteps(
     const moved = steps.map((step) => afterStep(step, advancing));
     const credited = await returnAdvances(tx, deps, advancing, steps, moved);
     await replaceSubscriptions(tx, scope, moved);
+    await writePauses(
+      tx,
+      scope,
+      moved.map((after, index) => ({ before: steps[index]!.plan.subscription, after })),
+    );
     const ended = moved.filter((row) => row.subscription_status === 'cancelled');
     await endLineItemsOf(tx, scope, ended);
     await endSchedulesOf(
@@ -283,6 +289,10 @@ function eventsOf(
 
 function subscriptionEvent(before: SubscriptionRow, after: SubscriptionRow) {
   if (after.subscription_status === 'cancelled') return 'subscription.cancelled';
+  if (after.subscription_status !== before.subscription_status) {
+    if (after.subscription_status === 'paused') return 'subscription.paused';
+    if (before.subscription_status === 'paused') return 'subscription.resumed';
+  }
   const isActivated =
     before.subscription_status === 'trialing' && after.subscription_status === 'active';
   return isActivated ? 'subscription.activated' : 'subscription.updated';

@@ -134,6 +134,8 @@ const NOTHING_YET = {
   parent_subscription_id: null,
   pause_status: 'none',
   active_pause_id: null,
+  pause_at: null,
+  resume_at: null,
   last_billing_sequence: 0,
   billing_refusal: null,
   billing_retry_at: null,

@@ -3,6 +3,9 @@ import { moveSubscription } from '../../../domain/states/subscription.ts';
 import { openingStatus } from '../../../domain/subscription/activation.ts';
 import { cancelledAt, dueEnd } from '../../../domain/subscription/cancellation.ts';
 import { dueAction, dueAt } from '../../../domain/subscription/due.ts';
+import { resume, resumedPeriod } from '../../../domain/subscription/pause.ts';
+import { paidSchedule } from '../../../domain/subscription/schedule.ts';
+import { periodContaining } from '../../../domain/time/billing-periods.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { InvoiceTarget } from '../computing/invoice-target.ts';
 import {
@@ -44,6 +47,10 @@ export function planAdvance(
       return trialEnd(subscription);
     case 'cancel':
       return cancellation(subscription, subscription.cancel_at!, settings);
+    case 'pause':
+      return pausing(subscription);
+    case 'resume':
+      return resuming(subscription, subscription.due_at!);
     default:
       return action satisfies never;
   }
@@ -52,8 +59,15 @@ export function planAdvance(
 /** The subscription with every field that an end at `end` sets. */
 export function endedAt(subscription: SubscriptionRow, end: string): SubscriptionRow {
   const { takes_effect: _, ...fields } = cancelledAt(subscription, end);
-  return { ...subscription, ...fields, due_at: null };
+  return { ...subscription, ...fields, ...NO_PAUSE, due_at: null };
 }
+
+const NO_PAUSE = {
+  pause_status: 'none',
+  active_pause_id: null,
+  pause_at: null,
+  resume_at: null,
+} as const;
 
 const withDue = (subscription: SubscriptionRow): SubscriptionRow => ({
   ...subscription,
@@ -76,6 +90,55 @@ function opening(subscription: SubscriptionRow): Advance {
   };
 }
 
+/** A pause begins: nothing is invoiced until it ends (billing 12.3). */
+const paused = (subscription: SubscriptionRow): SubscriptionRow =>
+  withDue({
+    ...subscription,
+    subscription_status: moveSubscription(subscription.subscription_status, 'pause'),
+    pause_status: 'active',
+  });
+
+const pausing = (subscription: SubscriptionRow): Advance => ({
+  subscription,
+  target: null,
+  isIssuedAtOnce: false,
+  isWrittenEmpty: false,
+  after: () => paused(subscription),
+});
+
+/**
+ * A pause ends: the running period is longer by it. If the pause began with the end of a period, a new period
+ * begins, and its advances are billed at once (billing 12.4).
+ */
+function resuming(subscription: SubscriptionRow, at: string): Advance {
+  const {
+    starts_new_period,
+    shift_ms: _,
+    ...period
+  } = resumedPeriod(subscription, { pause_start: subscription.pause_at! }, at);
+  const { pause_record_status: __, ...states } = resume(subscription.subscription_status, 'active');
+  const moved: SubscriptionRow = { ...subscription, ...period, ...NO_PAUSE, ...states };
+  const none = { subscription, target: null, isIssuedAtOnce: true, isWrittenEmpty: false };
+  if (!starts_new_period) return { ...none, after: () => withDue(moved) };
+  const next = periodContaining(paidSchedule(moved), at);
+  if (next === null) return { ...none, after: () => endedAt(moved, at) };
+  const begun = { ...moved, current_period_end: next.end };
+  const opening = { start: at, end: next.end };
+  return {
+    ...none,
+    target: {
+      subscription: begun,
+      billing_reason: 'SUBSCRIPTION_UPDATE',
+      period: opening,
+      proration_behavior: subscription.proration_behavior,
+      covers: { closing: null, opening },
+      invoice: null,
+      finalize_after: null,
+    },
+    after: () => withDue(begun),
+  };
+}
+
 /** The period is over: the cycle's draft, then the next period or the end. */
 function closing(
   subscription: SubscriptionRow,
@@ -88,16 +151,22 @@ function closing(
     target: cycleTarget(subscription, period, settings),
     isIssuedAtOnce: false,
     isWrittenEmpty: true,
-    after: () =>
-      next === null
+    after: () => {
+      if (isPausing(subscription, period.end)) return paused(subscription);
+      return next === null
         ? endedAt(subscription, period.end)
         : withDue({
             ...subscription,
             current_period_start: next.start,
             current_period_end: next.end,
-          }),
+          });
+    },
   };
 }
+
+/** A pause that begins where the period ends, unless the subscription ends there (billing 3.4). */
+const isPausing = (subscription: SubscriptionRow, end: string): boolean =>
+  subscription.pause_at === end && dueEnd(subscription, end) === null;
 
 /**
  * The trial is over: the advances of the first paid period, or nothing if the subscription ends with the

@@ -30,6 +30,7 @@ import { voidLocked } from '../../invoices/void-invoice.ts';
 import { invoiceEvent } from '../../computing/write-invoices.ts';
 import { runCommand } from '../../../conventions/command.ts';
 import type { Caller } from '../../../conventions/record.ts';
+import { endPauseOf } from '../../records/pause-repository.ts';
 import { subscriptionSnapshot } from '../../records/subscription-notification.ts';
 import { cancellation } from '../plan-advance.ts';
 import {
@@ -174,7 +175,10 @@ async function write(
   });
   const of = { kind: 'cancellation', subscription, at };
   const returned = returning === null ? null : await writeChange(tx, deps, caller, returning, of);
-  if (isNow) await endLineItemsOf(tx, scope, [subscription]);
+  if (isNow) {
+    await endLineItemsOf(tx, scope, [subscription]);
+    await endPauseOf(tx, scope, locked, subscription);
+  }
   await endSchedulesOf(tx, scope, [locked.id], { at, user_id, superseded: true });
   if (!isNow)
     await schedule(tx, deps, caller, {

@@ -1,0 +1,117 @@
+import type { PausedTime } from '../../../domain/subscription/paused-time.ts';
+import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { tableOf } from '../../../postgres/table.ts';
+import type { SubscriptionPause } from '../../../schemas/subscription-pause.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import { groupBy } from '../../conventions/group-by.ts';
+
+const pauses = tableOf<SubscriptionPause>({
+  name: 'subscription_pauses',
+  noun: 'Pause',
+  columns: (db) => db`
+  id, tenant_id, environment_id, subscription_id, pause_mode, resume_mode, pause_status, pause_start,
+  pause_end, resumed_at, original_period_start, original_period_end, reason, metadata, status,
+  created_at, updated_at, created_by, updated_by`,
+  json: ['metadata'],
+});
+
+export const getPause = pauses.get;
+export const insertPause = pauses.insert;
+export const updatePauseRow = pauses.change;
+
+/** Pauses of the subscriptions, newest first. */
+export async function findPausesOf(
+  db: Db,
+  scope: Scope,
+  subscriptionIds: readonly string[],
+): Promise<SubscriptionPause[]> {
+  if (subscriptionIds.length === 0) return [];
+  return await db<SubscriptionPause[]>`
+    select ${pauses.columns(db)} from subscription_pauses
+     where ${inScope(db, scope)} and subscription_id = any(${subscriptionIds as string[]})
+       and status = 'published'
+     order by pause_start desc, id desc`;
+}
+
+/** The times in which the subscriptions were or are paused, by subscription, in order of time. */
+export async function pausedTimes(
+  db: Db,
+  scope: Scope,
+  subscriptionIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly PausedTime[]>> {
+  const found = await findPausesOf(db, scope, subscriptionIds);
+  const begun = found
+    .filter(({ pause_status }) => pause_status === 'active' || pause_status === 'completed')
+    .reverse();
+  const times = groupBy(begun, ({ subscription_id }) => subscription_id);
+  return new Map(
+    [...times].map(([id, own]) => [
+      id,
+      own.map(({ pause_start, resumed_at }) => ({ start: pause_start, end: resumed_at })),
+    ]),
+  );
+}
+
+/** A subscription before and after a step. */
+export interface Moved {
+  readonly before: SubscriptionRow;
+  readonly after: SubscriptionRow;
+}
+
+/**
+ * The records of pauses that begin or end with a step; coupons that count periods last longer by a pause
+ * (billing 12.4). The caller holds the subscriptions' locks.
+ */
+export async function writePauses(
+  tx: Transaction,
+  scope: Scope,
+  moved: readonly Moved[],
+): Promise<void> {
+  for (const { before, after } of moved) {
+    const id = before.active_pause_id;
+    if (id === null || before.subscription_status === after.subscription_status) continue;
+    const { updated_at, updated_by } = after;
+    if (after.subscription_status === 'cancelled') {
+      const pause_status = before.subscription_status === 'paused' ? 'completed' : 'cancelled';
+      await updatePauseRow(tx, scope, id, { pause_status, updated_at, updated_by });
+    } else if (after.subscription_status === 'paused') {
+      await updatePauseRow(tx, scope, id, {
+        pause_status: 'active',
+        pause_start: after.pause_at!,
+        original_period_start: before.current_period_start,
+        original_period_end: before.current_period_end,
+        updated_at,
+        updated_by,
+      });
+    } else if (before.subscription_status === 'paused') {
+      const resumed_at = before.due_at!;
+      await updatePauseRow(tx, scope, id, {
+        pause_status: 'completed',
+        resumed_at,
+        updated_at,
+        updated_by,
+      });
+      await tx`
+        update coupon_associations a
+           set end_date = a.end_date + (${resumed_at}::timestamptz - ${before.pause_at}::timestamptz)
+          from coupons c
+         where ${inScope(tx, scope, 'a')} and a.subscription_id = ${before.id}
+           and c.id = a.coupon_id and c.cadence = 'repeated' and a.end_date > ${before.pause_at}`;
+    }
+  }
+}
+
+/** Ends the current pause of a subscription that a request has cancelled. */
+export async function endPauseOf(
+  tx: Transaction,
+  scope: Scope,
+  before: SubscriptionRow,
+  after: SubscriptionRow,
+): Promise<void> {
+  if (before.active_pause_id === null) return;
+  await writePauses(tx, scope, [{ before, after }]);
+  await tx`
+    update subscriptions
+       set pause_status = 'none', active_pause_id = null, pause_at = null, resume_at = null
+     where ${inScope(tx, scope)} and id = ${after.id}`;
+}

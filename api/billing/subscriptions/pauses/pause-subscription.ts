@@ -1,0 +1,226 @@
+import { invalidField, invalidOperation, notFound } from '../../../../domain/errors.ts';
+import { movePause, mirroredPauseStatus } from '../../../../domain/states/pause.ts';
+import { dueAt } from '../../../../domain/subscription/due.ts';
+import { planPause } from '../../../../domain/subscription/pause.ts';
+import { isoTime } from '../../../../platform/clock.ts';
+import { failpoint } from '../../../../platform/failpoint.ts';
+import { inScope, type Scope, type Transaction } from '../../../../postgres/client.ts';
+import { writeOutbox } from '../../../../postgres/tables/outbox.ts';
+import type {
+  PauseSubscriptionBody,
+  ResumeSubscriptionBody,
+  SubscriptionPause,
+} from '../../../../schemas/subscription-pause.ts';
+import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
+import { getCustomer } from '../../../customers/customers/repository.ts';
+import { runCommand } from '../../../conventions/command.ts';
+import { changed, newRecord, type Caller } from '../../../conventions/record.ts';
+import type { BillingDeps } from '../../../deps.ts';
+import { getPause, insertPause, updatePauseRow } from '../../records/pause-repository.ts';
+import { findPhasesOf } from '../../records/phase-repository.ts';
+import { subscriptionSnapshot } from '../../records/subscription-notification.ts';
+import {
+  changeSubscription,
+  getSubscription,
+  lineItemsOf,
+  lockSubscription,
+} from '../../records/subscription-repository.ts';
+import { caughtUp } from '../changes/catch-up.ts';
+
+/**
+ * Pauses the subscription now, or plans a pause that the billing run begins (billing 12.1). Elapsed periods
+ * are billed first.
+ */
+export async function pauseSubscription(
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+  body: PauseSubscriptionBody,
+): Promise<SubscriptionPause> {
+  const { scope } = caller;
+  return await runCommand<SubscriptionPause>(deps, 'subscription', async () => {
+    const at = isoTime(deps.clock.now());
+    await caughtUp(deps, caller, id);
+    return async (tx) => {
+      const subscription = await lockSubscription(tx, scope, id);
+      await refuseCredits(tx, scope, subscription);
+      const { pause, subscription_status, pause_status } = planPause(
+        {
+          ...subscription,
+          has_phases: (await findPhasesOf(tx, scope, [id])).length > 0,
+          has_pending_plan_change: await isPlanChangePending(tx, scope, id),
+        },
+        {
+          pause_mode: body.pause_mode ?? 'immediate',
+          pause_start: body.pause_start ?? null,
+          pause_end: body.pause_end ?? null,
+          pause_days: body.pause_days ?? null,
+        },
+        at,
+      );
+      const record = await insertPause(tx, {
+        ...newRecord(deps, caller, 'pause'),
+        ...pause,
+        subscription_id: id,
+        resume_mode: pause.pause_end === null ? null : 'auto',
+        resumed_at: null,
+        reason: body.reason ?? null,
+        metadata: body.metadata ?? {},
+      });
+      const next = {
+        subscription_status,
+        pause_status,
+        active_pause_id: record.id,
+        pause_at: pause.pause_start,
+        resume_at: pause.pause_end,
+      };
+      const isNow = subscription_status === 'paused';
+      await changeNotified(
+        tx,
+        caller,
+        { ...next, due_at: dueAt({ ...subscription, ...next }), ...changed(deps, caller) },
+        subscription,
+        isNow ? 'subscription.paused' : 'subscription.updated',
+      );
+      failpoint('api.pause_subscription.before_commit');
+      return record;
+    };
+  });
+}
+
+/**
+ * Resumes a paused subscription now, or sets when its pause ends: at `resume_at`, or at its planned end
+ * (billing 12.1). The billing run does what is due then, and here, what is due now.
+ */
+export async function resumeSubscription(
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+  body: ResumeSubscriptionBody,
+): Promise<SubscriptionPause> {
+  const { scope } = caller;
+  const at = isoTime(deps.clock.now());
+  const mode = body.resume_mode ?? 'immediate';
+  const pauseId = await deps.pool.begin(async (tx) => {
+    const subscription = await lockSubscription(tx, scope, id);
+    const { active_pause_id, subscription_status } = subscription;
+    if (active_pause_id === null || subscription_status !== 'paused')
+      throw invalidOperation(
+        `Only a paused subscription can be resumed; this one is ${subscription_status}.`,
+        'subscription_status',
+      );
+    const pause = await getPause(tx, scope, active_pause_id);
+    const resume_at = resumptionOf(pause, mode, body.resume_at ?? null, at);
+    const edited = changed(deps, caller);
+    await updatePauseRow(tx, scope, pause.id, {
+      resume_mode: mode,
+      ...(mode === 'scheduled' ? { pause_end: resume_at } : {}),
+      ...(body.metadata ? { metadata: { ...pause.metadata, ...body.metadata } } : {}),
+      ...edited,
+    });
+    await changeSubscription(tx, scope, id, { resume_at, due_at: resume_at, ...edited });
+    return pause.id;
+  });
+  await caughtUp(deps, caller, id);
+  return await getPause(deps.pool, scope, pauseId);
+}
+
+function resumptionOf(
+  pause: SubscriptionPause,
+  mode: NonNullable<ResumeSubscriptionBody['resume_mode']>,
+  resumeAt: string | null,
+  at: string,
+): string {
+  if (mode !== 'scheduled' && resumeAt !== null)
+    throw invalidField('resume_at', 'is for the mode scheduled');
+  switch (mode) {
+    case 'immediate':
+      return at;
+    case 'auto':
+      if (pause.pause_end === null)
+        throw invalidField('resume_mode', 'auto needs a pause with an end; this one has none');
+      return pause.pause_end;
+    case 'scheduled':
+      if (resumeAt === null) throw invalidField('resume_at', 'is required with the mode scheduled');
+      if (resumeAt <= at) throw invalidField('resume_at', 'must be in the future');
+      return resumeAt;
+    default:
+      return mode satisfies never;
+  }
+}
+
+/** Withdraws a pause that has not begun; nothing shifts (billing 12.6). */
+export async function withdrawPause(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+  pauseId: string,
+): Promise<SubscriptionPause> {
+  const { scope } = caller;
+  const subscription = await lockSubscription(tx, scope, id);
+  const pause = await getPauseOf(tx, scope, id, pauseId);
+  const pause_status = movePause(pause.pause_status, 'withdraw');
+  const edited = changed(deps, caller);
+  const withdrawn = await updatePauseRow(tx, scope, pauseId, { pause_status, ...edited });
+  const next = {
+    pause_status: mirroredPauseStatus(pause_status),
+    active_pause_id: null,
+    pause_at: null,
+    resume_at: null,
+  };
+  const change = { ...next, due_at: dueAt({ ...subscription, ...next }), ...edited };
+  await changeNotified(tx, caller, change, subscription, 'subscription.updated');
+  return withdrawn;
+}
+
+/** The pause of the subscription. 404 if it is not one of its pauses. */
+export async function getPauseOf(
+  db: Parameters<typeof getPause>[0],
+  scope: Scope,
+  id: string,
+  pauseId: string,
+): Promise<SubscriptionPause> {
+  await getSubscription(db, scope, id);
+  const pause = await getPause(db, scope, pauseId);
+  if (pause.subscription_id !== id) throw notFound('Pause', pauseId);
+  return pause;
+}
+
+async function changeNotified(
+  tx: Transaction,
+  { scope }: Caller,
+  change: Parameters<typeof changeSubscription>[3],
+  { id, customer_id }: SubscriptionRow,
+  event: 'subscription.paused' | 'subscription.updated',
+): Promise<void> {
+  const subscription = await changeSubscription(tx, scope, id, change);
+  const customer = await getCustomer(tx, scope, customer_id);
+  await writeOutbox(tx, scope, event, {
+    subscription: subscriptionSnapshot(subscription, customer),
+  });
+}
+
+/** On a calendar the paused part of a paid advance would be credited with prorations (billing 12.4). */
+async function refuseCredits(
+  tx: Transaction,
+  scope: Scope,
+  { id, billing_cycle, proration_behavior }: SubscriptionRow,
+): Promise<void> {
+  if (billing_cycle !== 'calendar' || proration_behavior === 'none') return;
+  const lines = await lineItemsOf(tx, scope, [id]);
+  if (lines.some((line) => line.invoice_cadence === 'ADVANCE' && line.billing_period !== 'ONETIME'))
+    throw invalidOperation(
+      'Paused time of advances on a calendar cannot be credited in this version; pause a subscription without prorations.',
+      'proration_behavior',
+    );
+}
+
+async function isPlanChangePending(tx: Transaction, scope: Scope, id: string): Promise<boolean> {
+  const [row] = await tx`
+    select 1 from subscription_schedules
+     where ${inScope(tx, scope)} and subscription_id = ${id}
+       and schedule_type = 'plan_change' and schedule_status = 'pending'
+     limit 1`;
+  return row !== undefined;
+}

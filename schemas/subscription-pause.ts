@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { instant, integer, metadata, recordFields, text, time } from './primitives.ts';
+import { PAUSE_MODES, PAUSE_RECORD_STATUSES, RESUME_MODES } from './words.ts';
+
+/** A pause of a subscription: nothing is invoiced in it, and its usage is not billed. */
+export const SubscriptionPause = z
+  .object({
+    ...recordFields,
+    subscription_id: z.string(),
+    pause_mode: z.enum(PAUSE_MODES),
+    /** How it ends; null: by hand. */
+    resume_mode: z.enum(RESUME_MODES).nullable(),
+    pause_status: z.enum(PAUSE_RECORD_STATUSES),
+    pause_start: instant,
+    pause_end: instant.nullable(),
+    resumed_at: instant.nullable(),
+    /** The running period as it was when the pause began. */
+    original_period_start: instant,
+    original_period_end: instant,
+    reason: z.string().nullable(),
+    metadata: z.record(z.string(), z.string()),
+  })
+  .meta({ id: 'SubscriptionPause' });
+export type SubscriptionPause = z.infer<typeof SubscriptionPause>;
+
+export const PauseSubscriptionBody = z
+  .object({
+    pause_mode: z.enum(PAUSE_MODES).nullish(),
+    /** Only with the mode `scheduled`. */
+    pause_start: time.nullish(),
+    /** This or `pause_days`; without both, the pause ends by hand. */
+    pause_end: time.nullish(),
+    pause_days: integer.nullish(),
+    reason: text(1000).nullish(),
+    metadata: metadata.nullish(),
+  })
+  .meta({ id: 'PauseSubscription' });
+export type PauseSubscriptionBody = z.output<typeof PauseSubscriptionBody>;
+
+export const ResumeSubscriptionBody = z
+  .object({
+    resume_mode: z.enum(RESUME_MODES).nullish(),
+    /** Only with the mode `scheduled`. */
+    resume_at: time.nullish(),
+    metadata: metadata.nullish(),
+  })
+  .meta({ id: 'ResumeSubscription' });
+export type ResumeSubscriptionBody = z.output<typeof ResumeSubscriptionBody>;

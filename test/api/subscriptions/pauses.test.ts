@@ -1,0 +1,332 @@
+import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { eventsOf } from '../../support/payments.ts';
+import { completeBackfills } from '../../support/usage-oracle.ts';
+
+let world: BillingWorld;
+beforeAll(async () => {
+  world = await startBillingWorld();
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  world.api.clock.set('2026-01-01T00:00:00.000Z');
+  await world.api.pool`update subscriptions set due_at = null`;
+});
+
+const day = (text: string) => `${text}T00:00:00.000Z`;
+const rows = (invoice: any) =>
+  invoice.line_items.map(
+    (line: any) =>
+      `${line.display_name} ${line.quantity} ${line.amount} ${line.period_start.slice(5, 10)}..${line.period_end.slice(5, 10)}`,
+  );
+async function invoicesOf({ id }: { id: string }) {
+  const { body } = await world.api.post('/v1/invoices/search', { subscription_id: id });
+  return body.items
+    .sort((left: any, right: any) => left.billing_sequence - right.billing_sequence)
+    .map((invoice: any) => [invoice.billing_reason, ...rows(invoice)]);
+}
+const read = async ({ id }: { id: string }) =>
+  (await world.api.get(`/v1/subscriptions/${id}`)).body;
+const post = ({ id }: { id: string }, path: string, body: object = {}) =>
+  world.api.post(`/v1/subscriptions/${id}/${path}`, body);
+async function at(date: string) {
+  world.api.clock.set(date.length === 10 ? day(date) : date);
+  await world.close();
+}
+
+/** 31.00 in advance, 10 in arrears, calls at 1; from 1 January. */
+async function sold(more: object = {}) {
+  const { catalog } = world;
+  const plan = await catalog.plan();
+  const meter = await catalog.meter();
+  await catalog.fixed(plan, '31', { display_name: 'Base' });
+  await catalog.fixed(plan, '10', { display_name: 'Support', invoice_cadence: 'ARREAR' });
+  await catalog.usage(plan, meter, { display_name: 'Calls', amount: '1' });
+  await completeBackfills(world.api.pool);
+  const customer = await catalog.customer();
+  const subscription = await catalog.subscribe(customer, plan, {
+    start_date: day('2026-01-01'),
+    ...more,
+  });
+  const use = (time: string, value: string) =>
+    world.usage.use(meter, customer, time.length === 10 ? day(time) : time, value);
+  return { subscription, use };
+}
+
+describe('a pause inside a period (billing 12.4)', () => {
+  test('nothing is billed in it; the period is longer by it, and the next ones follow its end', async () => {
+    const { subscription, use } = await sold();
+    for (const [time, value] of [
+      ['2026-01-10T23:59:59.999Z', '1'], ['2026-01-11', '100'],
+      ['2026-01-20T23:59:59.999Z', '100'], ['2026-01-21', '2'], ['2026-02-10', '4'],
+    ] as const) await use(time, value); // prettier-ignore
+    await at('2026-01-11');
+    const paused = await post(subscription, 'pause', {
+      reason: 'Holidays',
+      metadata: { by: 'us' },
+    });
+    expect(paused).toMatchObject({
+      status: 200,
+      body: {
+        pause_mode: 'immediate',
+        pause_status: 'active',
+        pause_start: day('2026-01-11'),
+        pause_end: null,
+        original_period_start: day('2026-01-01'),
+        original_period_end: day('2026-02-01'),
+        reason: 'Holidays',
+        metadata: { by: 'us' },
+      },
+    });
+    expect(await read(subscription)).toMatchObject({
+      subscription_status: 'paused',
+      pause_status: 'active',
+      active_pause_id: paused.body.id,
+      pauses: [{ id: paused.body.id }],
+    });
+
+    await at('2026-01-21');
+    const resumed = await post(subscription, 'resume');
+    expect(resumed.body).toMatchObject({
+      id: paused.body.id,
+      pause_status: 'completed',
+      resumed_at: day('2026-01-21'),
+    });
+    expect(await read(subscription)).toMatchObject({
+      subscription_status: 'active',
+      pause_status: 'none',
+      active_pause_id: null,
+      current_period_end: day('2026-02-11'),
+      billing_anchor: day('2026-02-11'),
+    });
+    await at('2026-02-11');
+    await at('2026-03-11');
+    expect(await invoicesOf(subscription)).toEqual([
+      ['SUBSCRIPTION_CREATE', 'Base 1 31 01-01..02-01'],
+      [
+        'SUBSCRIPTION_CYCLE',
+        'Base 1 31 02-11..03-11',
+        'Support 1 10 01-01..02-11',
+        'Calls 1 1 01-01..01-11',
+        'Calls 6 6 01-21..02-11',
+      ],
+      [
+        'SUBSCRIPTION_CYCLE',
+        'Base 1 31 03-11..04-11',
+        'Support 1 10 02-11..03-11',
+        'Calls 0 0 02-11..03-11',
+      ],
+    ]);
+    expect(await eventsOf(world.api, subscription.id)).toEqual(
+      expect.arrayContaining(['subscription.paused', 'subscription.resumed']),
+    );
+  });
+
+  test('a pause of some days ends by itself at its time, however late the run', async () => {
+    const { subscription } = await sold();
+    await at('2026-01-11');
+    const { body } = await post(subscription, 'pause', { pause_days: 10 });
+    expect(body).toMatchObject({ pause_end: day('2026-01-21'), resume_mode: 'auto' });
+    await at('2026-01-20');
+    expect((await read(subscription)).subscription_status).toBe('paused');
+    await at('2026-01-25');
+    expect(await read(subscription)).toMatchObject({
+      subscription_status: 'active',
+      current_period_end: day('2026-02-11'),
+      pauses: [{ resumed_at: day('2026-01-21'), pause_status: 'completed' }],
+    });
+  });
+
+  test('a pause longer than the period, and two pauses in one period', async () => {
+    const { subscription } = await sold();
+    await at('2026-01-11');
+    await post(subscription, 'pause', { pause_end: day('2026-03-11') });
+    await at('2026-03-12');
+    await post(subscription, 'pause', { pause_days: 2 });
+    await at('2026-03-14');
+    // 59 and 2 days later than 1 February.
+    expect((await read(subscription)).current_period_end).toBe(day('2026-04-03'));
+    await at('2026-04-03');
+    const [, cycle] = await invoicesOf(subscription);
+    expect(cycle).toContain('Support 1 10 01-01..04-03');
+    expect(cycle).toContain('Base 1 31 04-03..05-03');
+  });
+
+  test('the end of a pause can be set while it lasts', async () => {
+    const { subscription } = await sold();
+    await at('2026-01-11');
+    await post(subscription, 'pause');
+    const set = await post(subscription, 'resume', {
+      resume_mode: 'scheduled',
+      resume_at: day('2026-01-16'),
+    });
+    expect(set.body).toMatchObject({ pause_status: 'active', pause_end: day('2026-01-16') });
+    await at('2026-01-16');
+    expect(await read(subscription)).toMatchObject({
+      subscription_status: 'active',
+      current_period_end: day('2026-02-06'),
+    });
+  });
+});
+
+describe('a planned pause (billing 12.7)', () => {
+  test('begins at its time, not at a boundary', async () => {
+    const { subscription } = await sold();
+    const planned = await post(subscription, 'pause', {
+      pause_mode: 'scheduled',
+      pause_start: day('2026-01-11'),
+      pause_end: day('2026-01-21'),
+    });
+    expect(planned.body.pause_status).toBe('scheduled');
+    expect(await read(subscription)).toMatchObject({
+      subscription_status: 'active',
+      pause_status: 'scheduled',
+      active_pause_id: planned.body.id,
+    });
+    await at('2026-01-11');
+    expect(await read(subscription)).toMatchObject({
+      subscription_status: 'paused',
+      pause_status: 'active',
+    });
+    await at('2026-01-21');
+    expect((await read(subscription)).current_period_end).toBe(day('2026-02-11'));
+  });
+
+  test('in a later period: the periods before it are billed as ever', async () => {
+    const { subscription } = await sold();
+    await post(subscription, 'pause', {
+      pause_mode: 'scheduled',
+      pause_start: day('2026-02-11'),
+      pause_end: day('2026-02-21'),
+    });
+    await at('2026-03-01');
+    expect(await read(subscription)).toMatchObject({
+      subscription_status: 'active',
+      current_period_start: day('2026-02-01'),
+      current_period_end: day('2026-03-11'),
+      pauses: [
+        { original_period_start: day('2026-02-01'), original_period_end: day('2026-03-01') },
+      ],
+    });
+    expect((await invoicesOf(subscription))[1]).toContain('Base 1 31 02-01..03-01');
+  });
+
+  test('at the end of the period: its invoice has no advance; the resumption begins a new period', async () => {
+    const { subscription, use } = await sold();
+    await use('2026-02-05', '100');
+    await use('2026-02-15', '3');
+    const planned = await post(subscription, 'pause', { pause_mode: 'period_end' });
+    expect(planned.body.pause_start).toBe(day('2026-02-01'));
+    await at('2026-02-01');
+    expect((await read(subscription)).subscription_status).toBe('paused');
+    await at('2026-02-10');
+    await post(subscription, 'resume');
+    expect(await read(subscription)).toMatchObject({
+      subscription_status: 'active',
+      billing_anchor: day('2026-02-10'),
+      current_period_start: day('2026-02-10'),
+      current_period_end: day('2026-03-10'),
+    });
+    await at('2026-03-10');
+    const [, january, resumption, cycle] = await invoicesOf(subscription);
+    expect(january).toEqual([
+      'SUBSCRIPTION_CYCLE',
+      'Support 1 10 01-01..02-01',
+      'Calls 0 0 01-01..02-01',
+    ]);
+    expect(resumption).toEqual(['SUBSCRIPTION_UPDATE', 'Base 1 31 02-10..03-10']);
+    expect(cycle).toEqual([
+      'SUBSCRIPTION_CYCLE',
+      'Base 1 31 03-10..04-10',
+      'Support 1 10 02-10..03-10',
+      'Calls 3 3 02-10..03-10',
+    ]);
+  });
+
+  test('can be withdrawn, and nothing shifts', async () => {
+    const { subscription } = await sold();
+    const planned = await post(subscription, 'pause', { pause_mode: 'period_end' });
+    const path = `pauses/${planned.body.id}`;
+    expect((await post(subscription, `${path}/cancel`)).body.pause_status).toBe('cancelled');
+    expect((await post(subscription, `${path}/cancel`)).status).toBe(400);
+    expect(await read(subscription)).toMatchObject({ pause_status: 'none', active_pause_id: null });
+    await at('2026-02-01');
+    expect(await read(subscription)).toMatchObject({ current_period_end: day('2026-03-01') });
+    const list = await world.api.get(`/v1/subscriptions/${subscription.id}/pauses`);
+    expect(list.body).toMatchObject([{ id: planned.body.id, pause_status: 'cancelled' }]);
+    const one = await world.api.get(`/v1/subscriptions/${subscription.id}/${path}`);
+    expect(one.body).toEqual(list.body[0]);
+  });
+});
+
+describe('a pause on a calendar (billing 12.4)', () => {
+  test('the grid stays; fees in arrears pay active time, usage of the pause is free', async () => {
+    const { subscription, use } = await sold({ billing_cycle: 'calendar' });
+    await use('2026-01-15', '100');
+    await at('2026-01-11');
+    await post(subscription, 'pause', { pause_end: day('2026-01-21') });
+    await at('2026-02-01');
+    expect((await invoicesOf(subscription))[1]).toEqual([
+      'SUBSCRIPTION_CYCLE',
+      'Base 1 31 02-01..03-01',
+      'Support 1 3.23 01-01..01-11',
+      'Support 1 3.55 01-21..02-01',
+      'Calls 0 0 01-01..01-11',
+      'Calls 0 0 01-21..02-01',
+    ]);
+  });
+});
+
+describe('the end of a subscription', () => {
+  test('a cancellation while paused ends the pause; its usage stays free', async () => {
+    const { subscription, use } = await sold();
+    await use('2026-01-12', '100');
+    await at('2026-01-11');
+    const { body: pause } = await post(subscription, 'pause');
+    world.api.clock.set(day('2026-01-16'));
+    const cancelled = await post(subscription, 'cancel', {
+      cancellation_type: 'immediate',
+      cancel_immediately_inovice_policy: 'generate_invoice',
+    });
+    expect(cancelled.status).toBe(200);
+    expect(await read(subscription)).toMatchObject({
+      subscription_status: 'cancelled',
+      pause_status: 'none',
+      active_pause_id: null,
+      pauses: [{ id: pause.id, pause_status: 'completed' }],
+    });
+    const [, final] = await invoicesOf(subscription);
+    expect(final).toContain('Calls 0 0 01-01..01-11');
+  });
+});
+
+describe('400, 404 and 409', () => {
+  test.each`
+    why                          | body                                                           | path
+    ${'no start'}                | ${{ pause_mode: 'scheduled' }}                                 | ${'pause_start'}
+    ${'a start in the past'}     | ${{ pause_mode: 'scheduled', pause_start: day('2025-12-31') }} | ${'pause_start'}
+    ${'an end before the start'} | ${{ pause_end: day('2025-12-31') }}                            | ${'pause_end'}
+    ${'an end and days'}         | ${{ pause_end: day('2026-02-01'), pause_days: 3 }}             | ${'pause_days'}
+    ${'no days'}                 | ${{ pause_days: 0 }}                                           | ${'pause_days'}
+    ${'an unknown mode'}         | ${{ pause_mode: 'soon' }}                                      | ${'pause_mode'}
+  `('$why', async ({ body, path }) => {
+    const { subscription } = await sold();
+    const refused = await post(subscription, 'pause', body);
+    expect([refused.status, refused.body.details[0].path]).toEqual([400, path]);
+  });
+  test('a second pause, a trial, phases, a resumption without a pause', async () => {
+    const { subscription } = await sold();
+    expect((await post(subscription, 'resume')).status).toBe(400);
+    await post(subscription, 'pause', { pause_mode: 'period_end' });
+    expect((await post(subscription, 'pause')).status).toBe(409);
+    const { subscription: trial } = await sold({ trial_period_days: 5 });
+    expect((await post(trial, 'pause')).status).toBe(400);
+    const { subscription: phased } = await sold({ phases: [{ start_date: day('2026-01-01') }] });
+    expect((await post(phased, 'pause')).body.details[0].path).toBe('phases');
+    const { subscription: prorated } = await sold({
+      billing_cycle: 'calendar',
+      proration_behavior: 'create_prorations',
+    });
+    expect((await post(prorated, 'pause')).body.details[0].path).toBe('proration_behavior');
+    expect((await post({ id: 'subs_none' }, 'pause')).status).toBe(404);
+  });
+});
