@@ -30,6 +30,7 @@ import { integrationRoutes } from './tenancy/integrations/routes.ts';
 import { invoicePdfRoutes } from './billing/invoice-pdf/routes.ts';
 import { invoiceRoutes } from './billing/invoices/routes.ts';
 import { invoicePaymentRoutes } from './billing/invoices/payment-routes.ts';
+import { checkoutRoutes } from './billing/checkout/routes.ts';
 import { gatewayRoutes } from './billing/payments/gateway-routes.ts';
 import { paymentRoutes } from './billing/payments/routes.ts';
 import { meterRoutes } from './catalog/meters/routes.ts';
@@ -100,6 +101,7 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...invoicePaymentRoutes,
   ...paymentRoutes,
   ...gatewayRoutes,
+  ...checkoutRoutes,
   ...creditNoteRoutes,
   ...refundRoutes,
   ...grantRoutes,

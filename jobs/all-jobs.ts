@@ -10,6 +10,7 @@ import { closeBillingPeriods } from './close-billing-periods.ts';
 import { eraseEvents, type EraseEventsDeps } from './erase-events.ts';
 import { evaluateWallets } from './evaluate-wallets.ts';
 import { expireCredits } from './expire-credits.ts';
+import { expireCheckouts } from './expire-checkouts.ts';
 import { expireLogRecords } from './expire-log-records.ts';
 import {
   finalizeDraftInvoices,
@@ -40,6 +41,7 @@ export const ALL_JOBS: readonly Job<JobDeps>[] = [
   finalizeDraftInvoices,
   notifyOverdueInvoices,
   reconcilePayments,
+  expireCheckouts,
   expireLogRecords,
   forgetExpiredRecords,
   logMissedCorrections,

@@ -169,6 +169,10 @@ export const EXPORT_ENTITY_TYPES = [
 ] as const; // prettier-ignore
 export const EXPORT_INTERVALS = ['15MIN', '30MIN', 'custom', 'hourly', 'daily'] as const;
 
+export const CHECKOUT_ACTIONS = [
+  'create_subscription', 'modify_subscription', 'wallet_topup', 'add_addon', 'pay_invoice',
+] as const; // prettier-ignore
+export const CHECKOUT_PROVIDERS = ['razorpay', 'stripe', 'test'] as const;
 export const CHECKOUT_STATUSES = [
   'initiated', 'pending', 'completed', 'failed', 'expired',
 ] as const; // prettier-ignore

@@ -91,6 +91,17 @@ export async function createWorld(api: TestApi): Promise<World> {
     currency: 'usd',
   });
   const refund = await make('/refunds', { payment_id: payment.id, amount: '1' });
+  const session = { id: api.deps.ids.next('cs') };
+  await api.pool`insert into checkout_sessions ${api.pool({
+    ...session,
+    ...api.scope,
+    customer_id: customer.id,
+    action: 'pay_invoice',
+    checkout_status: 'completed',
+    payment_provider: 'test',
+    target_key: 'none',
+    expires_at: '2026-11-01T00:00:00Z',
+  })}`;
   const note = await make('/creditnotes', {
     invoice_id: invoice.id,
     reason: 'BILLING_ERROR',
@@ -229,6 +240,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/invoices/{id}': invoice.id,
       '/invoices/{id}/lines/{line_id}': invoice.line_items[0]!.id,
       '/payments/{id}': payment.id,
+      '/checkout/sessions/{id}': session.id,
       '/test-gateway/payments/{id}': payment.id,
       '/refunds/{id}': refund.id,
       '/creditnotes/{id}': note.id,

@@ -11,6 +11,7 @@ import { openGateway } from '../gateways/open-gateway.ts';
 import { applyGatewayPayment } from './apply-gateway.ts';
 import { reserveAttempt, syncPayment } from './dispatch-payment.ts';
 import { attemptsOf, getPayment, updatePayment } from '../records/payment-repository.ts';
+import { endCheckoutOfPayment } from '../records/checkout-repository.ts';
 import { paymentEvent } from '../records/payment-notification.ts';
 import { payWithCredits } from './pay-with-credits.ts';
 import { lockPaymentWithInvoice, movePaymentTo } from './settle-payment.ts';
@@ -76,6 +77,7 @@ export async function deletePayment(
     status: 'archived',
     ...changed(deps, caller),
   });
+  await endCheckoutOfPayment(tx, caller.scope, archived, 'fail', changed(deps, caller));
   await writeOutboxEvents(tx, [paymentEvent('payment.updated', caller.scope, archived)]);
   if (locked !== null) await reviseInvoicePayment(tx, deps, caller, locked);
 }

@@ -10,6 +10,7 @@ import {
   reviseInvoicePayment,
   type LockedInvoice,
 } from '../computing/revise-invoice-payment.ts';
+import { endCheckoutOfPayment } from '../records/checkout-repository.ts';
 import { getPayment, lockPayment, updatePayment } from '../records/payment-repository.ts';
 import { eventOfStatus, paymentEvent } from '../records/payment-notification.ts';
 
@@ -56,6 +57,10 @@ export async function movePaymentTo(
   await writeOutboxEvents(tx, [
     paymentEvent(isMove ? eventOfStatus(to) : 'payment.updated', caller.scope, moved),
   ]);
+  if (to === 'SUCCEEDED' || to === 'OVERPAID')
+    await endCheckoutOfPayment(tx, caller.scope, moved, 'complete', change);
+  if (to === 'FAILED' || to === 'VOIDED')
+    await endCheckoutOfPayment(tx, caller.scope, moved, 'fail', change);
   if (locked !== null) await reviseInvoicePayment(tx, deps, caller, locked);
   return moved;
 }

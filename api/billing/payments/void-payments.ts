@@ -3,6 +3,7 @@ import type { Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
+import { endCheckoutOfPayment } from '../records/checkout-repository.ts';
 import { lockPayment, paymentsOfInvoice, updatePayment } from '../records/payment-repository.ts';
 import { eventOfStatus, paymentEvent } from '../records/payment-notification.ts';
 
@@ -27,6 +28,7 @@ export async function voidPaymentsInFlight(
       voided_at: change.updated_at,
       ...change,
     });
+    await endCheckoutOfPayment(tx, caller.scope, voided, 'fail', change);
     await writeOutboxEvents(tx, [paymentEvent(eventOfStatus('VOIDED'), caller.scope, voided)]);
   }
 }

@@ -1,0 +1,57 @@
+import { isTerminalCheckout, moveCheckout } from '../../../domain/states/checkout.ts';
+import { canMovePayment } from '../../../domain/states/payment.ts';
+import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
+import type { CheckoutRecord } from '../../../schemas/checkout.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { changed, type Caller } from '../../conventions/record.ts';
+import { cancelAtGateway } from '../payments/change-payment.ts';
+import { lockPaymentWithInvoice, movePaymentTo } from '../payments/settle-payment.ts';
+import {
+  checkoutEvent,
+  getCheckout,
+  lockCheckout,
+  updateCheckout,
+} from '../records/checkout-repository.ts';
+
+/**
+ * Ends a session whose time is over, or that is cancelled (money 11.15, 11.16). The gateway is asked first: money
+ * that was paid completes the session. Then the page is closed, and session and payment end together, once. A
+ * completed session is not cancelled (400); an ended one is returned as it is.
+ */
+export async function expireCheckout(
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+  trigger: 'expire' | 'cancel',
+): Promise<CheckoutRecord> {
+  const { scope } = caller;
+  const session = await getCheckout(deps.pool, scope, id);
+  if (isTerminalCheckout(session.checkout_status)) return ended(session, trigger);
+  const paymentId = session.checkout_payment_id!;
+  await cancelAtGateway(deps, caller, paymentId);
+  return await deps.pool.begin(async (tx) => {
+    const found = await lockPaymentWithInvoice(tx, caller, paymentId);
+    const now = await lockCheckout(tx, scope, id);
+    if (isTerminalCheckout(now.checkout_status)) return ended(now, trigger);
+    const change = changed(deps, caller);
+    const expired = await updateCheckout(tx, scope, id, {
+      checkout_status: moveCheckout(now.checkout_status, trigger),
+      cancelled_at: trigger === 'cancel' ? change.updated_at : null,
+      failure_reason:
+        trigger === 'cancel'
+          ? 'session cancelled before payment'
+          : 'session expired before payment',
+      ...change,
+    });
+    if (canMovePayment(found.payment.payment_status, 'VOIDED'))
+      await movePaymentTo(tx, deps, caller, found, 'VOIDED');
+    await writeOutboxEvents(tx, [checkoutEvent('checkout.session.expired', scope, expired)]);
+    return expired;
+  });
+}
+
+/** Refuses to cancel a completed session; an expiry finds any end in order. */
+function ended(session: CheckoutRecord, trigger: 'expire' | 'cancel'): CheckoutRecord {
+  if (trigger === 'cancel') moveCheckout(session.checkout_status, 'cancel');
+  return session;
+}

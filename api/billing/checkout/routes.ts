@@ -1,0 +1,130 @@
+import { invalidOperation } from '../../../domain/errors.ts';
+import { isTerminalCheckout } from '../../../domain/states/checkout.ts';
+import type { Db, Scope } from '../../../postgres/client.ts';
+import {
+  CheckoutSession,
+  CreateCheckoutBody,
+  type CheckoutRecord,
+} from '../../../schemas/checkout.ts';
+import { IdParams } from '../../../schemas/primitives.ts';
+import { runCommand } from '../../conventions/command.ts';
+import { route } from '../../conventions/route.ts';
+import { paymentAnswer } from '../payments/answers.ts';
+import { getCheckout } from '../records/checkout-repository.ts';
+import { getPayment } from '../records/payment-repository.ts';
+import { createCheckout, syncCheckout } from './create-checkout.ts';
+import { expireCheckout } from './expire-checkout.ts';
+
+/** Time between two questions to the gateway about one session (money 11.21). */
+const SYNC_EVERY_MS = 2_000;
+/** A session whose gateway was not asked for so long is stale (money 11.20). */
+const STALE_AFTER_MS = 60_000;
+
+async function answered(
+  db: Db,
+  scope: Scope,
+  session: CheckoutRecord,
+  nowMs: number,
+): Promise<CheckoutSession> {
+  const { target_key: _, ...fields } = session;
+  const row =
+    session.checkout_payment_id === null
+      ? null
+      : await getPayment(db, scope, session.checkout_payment_id);
+  const terminal = isTerminalCheckout(session.checkout_status);
+  const stale =
+    !terminal && nowMs - Date.parse(row?.last_synced_at ?? session.created_at) > STALE_AFTER_MS;
+  const url = row?.payment_url ?? null;
+  return {
+    ...fields,
+    payment_action: url === null ? null : { type: 'payment_link', url },
+    payment: row === null ? null : await paymentAnswer(db, scope, row),
+    terminal,
+    stale,
+    next_poll_after_ms: terminal ? 0 : pollAfter(nowMs - Date.parse(session.created_at), stale),
+  };
+}
+
+/** Sooner for a young session, later while the gateway does not answer (money 11.20). */
+function pollAfter(ageMs: number, stale: boolean): number {
+  const wait = ageMs < 60_000 ? 2_000 : ageMs < 300_000 ? 5_000 : 15_000;
+  return stale ? wait * 2 : wait;
+}
+
+export const checkoutRoutes = [
+  route({
+    method: 'POST',
+    path: '/checkout/sessions',
+    summary: 'Open a payment page for an invoice',
+    permission: 'checkoutsession:write',
+    ownsTransactions: true,
+    body: CreateCheckoutBody,
+    status: 201,
+    answer: CheckoutSession,
+    async handler(call) {
+      const { id } = await runCommand(call.deps, 'checkout session', () =>
+        Promise.resolve((tx) => createCheckout(tx, call.deps, call, call.body)),
+      );
+      const session = await syncCheckout(call.deps, call, id);
+      return await answered(call.deps.pool, call.scope, session, call.deps.clock.now());
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/checkout/sessions/{id}',
+    summary: 'Get a checkout session; asks the gateway while it is active',
+    permission: 'checkoutsession:read',
+    params: IdParams,
+    status: 200,
+    answer: CheckoutSession,
+    async handler(call) {
+      const { deps, scope, params } = call;
+      const now = deps.clock.now();
+      const session = await getCheckout(deps.pool, scope, params.id);
+      const isOver = now >= Date.parse(session.expires_at);
+      const payment = session.checkout_payment_id;
+      const last = payment && (await getPayment(deps.pool, scope, payment)).last_synced_at;
+      const isDue = !last || now - Date.parse(last) >= SYNC_EVERY_MS;
+      const current = isTerminalCheckout(session.checkout_status)
+        ? session
+        : isOver
+          ? await expireCheckout(deps, call, session.id, 'expire')
+          : isDue
+            ? await syncCheckout(deps, call, session.id)
+            : session;
+      return await answered(deps.pool, scope, current, now);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/checkout/sessions/{id}/cancel',
+    summary: 'Cancel a checkout session',
+    permission: 'checkoutsession:write',
+    ownsTransactions: true,
+    params: IdParams,
+    status: 200,
+    answer: CheckoutSession,
+    async handler(call) {
+      const session = await expireCheckout(call.deps, call, call.params.id, 'cancel');
+      return await answered(call.deps.pool, call.scope, session, call.deps.clock.now());
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/checkout/sessions/{id}',
+    summary: 'Cancel an active checkout session',
+    permission: 'checkoutsession:write',
+    params: IdParams,
+    status: 204,
+    answer: null,
+    async handler(call) {
+      const session = await getCheckout(call.deps.pool, call.scope, call.params.id);
+      if (isTerminalCheckout(session.checkout_status))
+        throw invalidOperation(
+          `The checkout session is ${session.checkout_status}.`,
+          'checkout_status',
+        );
+      await expireCheckout(call.deps, call, session.id, 'cancel');
+    },
+  }),
+];

@@ -1,0 +1,146 @@
+import { alreadyExists, notFound } from '../../../domain/errors.ts';
+import { moveCheckout } from '../../../domain/states/checkout.ts';
+import {
+  inScope,
+  violatedConstraint,
+  type Db,
+  type Scope,
+  type Transaction,
+} from '../../../postgres/client.ts';
+import { insertRows } from '../../../postgres/insert-rows.ts';
+import { writeOutboxEvents, type OutboxEvent } from '../../../postgres/tables/outbox.ts';
+import type { CheckoutRecord } from '../../../schemas/checkout.ts';
+
+/** The session. 404 if it does not exist or belongs to another scope. */
+export async function getCheckout(db: Db, scope: Scope, id: string): Promise<CheckoutRecord> {
+  const [row] = await db<CheckoutRecord[]>`
+    select * from checkout_sessions where ${inScope(db, scope)} and id = ${id}`;
+  if (row === undefined) throw notFound('Checkout session', id);
+  return row;
+}
+
+/** The same, locked. The caller holds the locks of its invoice and payment. */
+export async function lockCheckout(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+): Promise<CheckoutRecord> {
+  const [row] = await tx<CheckoutRecord[]>`
+    select * from checkout_sessions where ${inScope(tx, scope)} and id = ${id} for update`;
+  if (row === undefined) throw notFound('Checkout session', id);
+  return row;
+}
+
+/** The active session with this key; null if there is none. */
+export async function findActiveCheckout(
+  db: Db,
+  scope: Scope,
+  key: string,
+): Promise<CheckoutRecord | null> {
+  const [row] = await db<CheckoutRecord[]>`
+    select * from checkout_sessions
+     where ${inScope(db, scope)} and idempotency_key = ${key}
+       and checkout_status in ('initiated', 'pending')`;
+  return row ?? null;
+}
+
+/** 409 if the target has an active session. */
+export async function insertCheckout(tx: Transaction, session: CheckoutRecord): Promise<void> {
+  try {
+    await insertRows(tx, 'checkout_sessions', [session]);
+  } catch (error) {
+    const taken = violatedConstraint(error);
+    if (taken === 'checkout_sessions_target_key_key')
+      throw alreadyExists('checkout session', 'target', session.target_key);
+    if (taken === 'checkout_sessions_idempotency_key_key')
+      throw alreadyExists('checkout session', 'idempotency_key', session.idempotency_key!);
+    throw error;
+  }
+}
+
+export async function updateCheckout(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+  changes: Partial<Omit<CheckoutRecord, 'metadata' | 'configuration' | 'payment_provider_config'>>,
+): Promise<CheckoutRecord> {
+  const [row] = await tx<CheckoutRecord[]>`
+    update checkout_sessions set ${tx(changes as never)}
+     where ${inScope(tx, scope)} and id = ${id}
+    returning *`;
+  return row!;
+}
+
+/** Sessions that are over by `at` and not ended yet, oldest first. */
+export async function checkoutsToExpire(
+  db: Db,
+  at: string,
+  limit: number,
+): Promise<(Scope & { readonly id: string })[]> {
+  return await db<(Scope & { id: string })[]>`
+    select id, tenant_id, environment_id from checkout_sessions
+     where expires_at <= ${at} and checkout_status in ('initiated', 'pending')
+     order by expires_at limit ${limit}`;
+}
+
+/**
+ * Ends the active session of a payment with the payment's outcome, in the transaction that settles it. The
+ * caller holds the payment's lock. Without an active session nothing happens.
+ */
+export async function endCheckoutOfPayment(
+  tx: Transaction,
+  scope: Scope,
+  payment: { readonly id: string; readonly error_message: string | null },
+  outcome: 'complete' | 'fail',
+  change: { readonly updated_at: string; readonly updated_by: string },
+): Promise<void> {
+  const [active] = await tx<CheckoutRecord[]>`
+    select * from checkout_sessions
+     where ${inScope(tx, scope)} and checkout_payment_id = ${payment.id}
+       and checkout_status in ('initiated', 'pending')
+       for update`;
+  if (active === undefined) return;
+  const checkout_status = moveCheckout(active.checkout_status, outcome);
+  const ended = await updateCheckout(tx, scope, active.id, {
+    checkout_status,
+    ...(outcome === 'complete'
+      ? { completed_at: change.updated_at }
+      : { failure_reason: payment.error_message ?? 'the payment cannot be paid any more' }),
+    ...change,
+  });
+  await writeOutboxEvents(tx, [
+    checkoutEvent(
+      outcome === 'complete' ? 'checkout.session.completed' : 'checkout.session.failed',
+      scope,
+      ended,
+    ),
+  ]);
+}
+
+/** The notification of a session in its current state (money 17.3). */
+export function checkoutEvent(
+  event_type: `checkout.session.${'initiated' | 'completed' | 'failed' | 'expired'}`,
+  scope: Scope,
+  session: CheckoutRecord,
+): OutboxEvent & { readonly scope: Scope } {
+  return {
+    scope,
+    event_type,
+    payload: {
+      checkout_session: {
+        id: session.id,
+        environment_id: session.environment_id,
+        customer_id: session.customer_id,
+        action: session.action,
+        checkout_status: session.checkout_status,
+        payment_provider: session.payment_provider,
+        checkout_invoice_id: session.checkout_invoice_id,
+        checkout_payment_id: session.checkout_payment_id,
+        expires_at: session.expires_at,
+        completed_at: session.completed_at,
+        cancelled_at: session.cancelled_at,
+        failure_reason: session.failure_reason,
+      },
+    },
+  };
+}

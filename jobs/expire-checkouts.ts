@@ -1,0 +1,27 @@
+import { expireCheckout } from '../api/billing/checkout/expire-checkout.ts';
+import { checkoutsToExpire } from '../api/billing/records/checkout-repository.ts';
+import type { BillingDeps } from '../api/deps.ts';
+import type { Job } from './job.ts';
+
+/** Sessions per run; the rest waits for the next one. */
+const PAGE = 200;
+
+/** Ends checkout sessions whose time is over (money 11.15). One that fails does not block the others. */
+export const expireCheckouts: Job<BillingDeps> = {
+  name: 'expire-checkouts',
+  cron: '* * * * *',
+  async run(deps, run) {
+    const totals = { expired: 0, failed: 0 };
+    for (const { id, ...scope } of await checkoutsToExpire(deps.pool, run.at, PAGE)) {
+      if (run.signal.aborted) break;
+      try {
+        await expireCheckout(deps, { scope, user_id: '' }, id, 'expire');
+        totals.expired += 1;
+      } catch (error) {
+        totals.failed += 1;
+        deps.log.error({ err: error, checkout_session_id: id }, 'checkout session not expired');
+      }
+    }
+    return totals;
+  },
+};

@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { Payment } from './payment.ts';
+import { id, instant, optionalMetadata, optionalText, recordFields, text } from './primitives.ts';
+import {
+  CHECKOUT_ACTIONS,
+  CHECKOUT_PROVIDERS,
+  CHECKOUT_STATUSES,
+  COLLECTION_METHODS,
+} from './words.ts';
+
+const stringMap = z.record(z.string(), z.string());
+const url = text(2_000);
+
+const checkoutFields = {
+  ...recordFields,
+  customer_id: z.string(),
+  action: z.enum(CHECKOUT_ACTIONS),
+  checkout_status: z.enum(CHECKOUT_STATUSES),
+  payment_provider: z.enum(CHECKOUT_PROVIDERS),
+  checkout_invoice_id: z.string().nullable(),
+  checkout_payment_id: z.string().nullable(),
+  configuration: z.record(z.string(), z.unknown()),
+  payment_provider_config: z.record(z.string(), z.unknown()).nullable(),
+  idempotency_key: z.string().nullable(),
+  success_url: z.string().nullable(),
+  failure_url: z.string().nullable(),
+  cancel_url: z.string().nullable(),
+  expires_at: instant,
+  completed_at: instant.nullable(),
+  cancelled_at: instant.nullable(),
+  failure_reason: z.string().nullable(),
+  metadata: stringMap,
+};
+const StoredCheckout = z.object(checkoutFields);
+
+/** A row of `checkout_sessions`. */
+export type CheckoutRecord = z.infer<typeof StoredCheckout> & { readonly target_key: string };
+
+export const CheckoutSession = z
+  .object({
+    ...checkoutFields,
+    /** Where the customer pays; null until the gateway has made the page. */
+    payment_action: z
+      .object({ type: z.enum(['checkout_url', 'payment_link']), url: z.string() })
+      .nullable(),
+    payment: Payment.nullable(),
+    /** Whether the session has ended. */
+    terminal: z.boolean(),
+    /** Whether the gateway could not be asked lately. */
+    stale: z.boolean(),
+    /** When to ask again; 0 once it has ended. */
+    next_poll_after_ms: z.int(),
+  })
+  .meta({ id: 'CheckoutSession' });
+export type CheckoutSession = z.infer<typeof CheckoutSession>;
+
+export const CreateCheckoutBody = z
+  .object({
+    customer_external_id: id,
+    action: z.enum(CHECKOUT_ACTIONS),
+    payment_provider: z.enum(CHECKOUT_PROVIDERS),
+    configuration: z
+      .object({
+        pay_invoice_params: z.object({ invoice_id: id }).nullish(),
+        create_subscription_params: z.record(z.string(), z.unknown()).nullish(),
+      })
+      .nullish(),
+    payment_provider_config: z
+      .object({
+        collection_method: z
+          .enum(COLLECTION_METHODS)
+          .refine((value) => value === 'send_invoice', {
+            message: 'must be send_invoice: the customer pays on the page of the gateway',
+          })
+          .nullish(),
+      })
+      .nullish(),
+    success_url: url.nullish(),
+    failure_url: url.nullish(),
+    cancel_url: url.nullish(),
+    idempotency_key: optionalText(),
+    metadata: optionalMetadata,
+  })
+  .meta({ id: 'CreateCheckoutSession' });
+export type CreateCheckoutBody = z.output<typeof CreateCheckoutBody>;

@@ -1,0 +1,130 @@
+import { expireCheckouts } from '../../../jobs/expire-checkouts.ts';
+import { startTestApi, type TestApi } from '../../support/api.ts';
+import { eventsOf, invoiceDue, payOffline } from '../../support/payments.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi();
+  await api.post('/v1/connections', { name: 'Test', provider_type: 'test' });
+});
+afterAll(() => api.close());
+
+const open = (due: any, more: object = {}) =>
+  api.post('/v1/checkout/sessions', {
+    customer_external_id: due.customer.external_id,
+    action: 'pay_invoice',
+    payment_provider: 'test',
+    configuration: { pay_invoice_params: { invoice_id: due.invoice.id } },
+    ...more,
+  });
+const read = async (session: { id: string }) =>
+  (await api.get(`/v1/checkout/sessions/${session.id}`)).body;
+const pay = (session: any, outcome = 'success') =>
+  api.post(`/v1/test-gateway/payments/${session.checkout_payment_id}/outcome`, { outcome });
+
+describe('checkout of an invoice', () => {
+  test('201: a page for the open amount; paid, the session is completed with the invoice', async () => {
+    const due = await invoiceDue(api, '40');
+    await payOffline(api, due.invoice, '10');
+    const { status, body } = await open(due);
+    expect(status).toBe(201);
+    expect(body).toMatchObject({
+      checkout_status: 'pending',
+      payment_action: { type: 'payment_link', url: expect.any(String) },
+      payment: { amount: '30', payment_status: 'PENDING' },
+      terminal: false,
+      next_poll_after_ms: 2000,
+    });
+    await pay(body);
+    expect(await read(body)).toMatchObject({
+      checkout_status: 'completed',
+      terminal: true,
+      next_poll_after_ms: 0,
+      completed_at: expect.any(String),
+    });
+    expect(await due.read()).toMatchObject({ payment_status: 'SUCCEEDED', amount_paid: '40' });
+    expect(await eventsOf(api, body.id)).toEqual([
+      'checkout.session.initiated',
+      'checkout.session.completed',
+    ]);
+  });
+
+  test('a poll finds money whose event was lost', async () => {
+    const due = await invoiceDue(api, '40');
+    const { body } = await open(due);
+    await pay(body, 'timeout');
+    api.clock.advance(3_000);
+    expect(await read(body)).toMatchObject({ checkout_status: 'completed' });
+  });
+
+  test('one active session per invoice; the same key is the same session', async () => {
+    const due = await invoiceDue(api, '40');
+    const both = await Promise.all([open(due), open(due)]);
+    expect(both.filter(({ status }) => status === 201)).toHaveLength(1);
+    const again = await invoiceDue(api, '40');
+    const first = await open(again, { idempotency_key: 'two tabs' });
+    const second = await open(again, { idempotency_key: 'two tabs' });
+    expect(second.body.id).toBe(first.body.id);
+    expect((await open(due, { idempotency_key: 'two tabs' })).status).toBe(409);
+  });
+
+  test('cancel: expired once, the page is closed; money that comes late counts', async () => {
+    const due = await invoiceDue(api, '40');
+    const { body } = await open(due);
+    const path = `/v1/checkout/sessions/${body.id}/cancel`;
+    const both = await Promise.all([api.post(path), api.post(path)]);
+    expect(both.map((answer) => answer.body.terminal)).toEqual([true, true]);
+    const [, ...ends] = await eventsOf(api, body.id);
+    expect(ends).toHaveLength(1);
+    expect((await api.get(`/v1/payments/${body.checkout_payment_id}`)).body.payment_status).toMatch(
+      /VOIDED|FAILED/,
+    );
+    await pay(body);
+    expect(await due.read()).toMatchObject({ amount_paid: '40', payment_status: 'SUCCEEDED' });
+    expect((await read(body)).checkout_status).toMatch(/expired|failed/);
+  });
+
+  test('400: a completed session is not cancelled; 204 and 400 for DELETE', async () => {
+    const due = await invoiceDue(api, '40');
+    const { body } = await open(due);
+    await pay(body);
+    expect((await api.post(`/v1/checkout/sessions/${body.id}/cancel`)).status).toBe(400);
+    expect((await api.delete(`/v1/checkout/sessions/${body.id}`)).status).toBe(400);
+    const other = await open(await invoiceDue(api, '40'));
+    expect((await api.delete(`/v1/checkout/sessions/${other.body.id}`)).status).toBe(204);
+  });
+
+  test('the job ends sessions whose time is over, and completes those that were paid', async () => {
+    const over = await open(await invoiceDue(api, '40'));
+    const paid = await open(await invoiceDue(api, '40'));
+    await pay(paid.body, 'timeout');
+    const at = new Date(api.clock.now() + 1_801_000).toISOString();
+    const signal = new AbortController().signal;
+    const report = await expireCheckouts.run(api.deps, { at, signal, lease: null as never });
+    expect(report['failed']).toBe(0);
+    expect((await read(over.body)).checkout_status).toBe('expired');
+    expect((await read(paid.body)).checkout_status).toBe('completed');
+  });
+
+  test('refused: what is missing, unknown, not connected or not offered', async () => {
+    const due = await invoiceDue(api, '40');
+    const subscription = { create_subscription_params: {} };
+    const refused: [object, number][] = [
+      [{ customer_external_id: undefined }, 400],
+      [{ action: undefined }, 400],
+      [{ action: 'fly' }, 400],
+      [{ action: 'wallet_topup' }, 400],
+      [{ payment_provider: 'shells' }, 400],
+      [{ payment_provider: 'razorpay' }, 400],
+      [{ configuration: {} }, 400],
+      [{ action: 'create_subscription', configuration: subscription }, 400],
+      [{ customer_external_id: 'nobody' }, 404],
+      [{ configuration: { pay_invoice_params: { invoice_id: 'inv_none' } } }, 404],
+    ];
+    for (const [more, status] of refused)
+      expect([more, (await open(due, more)).status]).toEqual([more, status]);
+    const paid = await invoiceDue(api, '40');
+    await payOffline(api, paid.invoice, '40');
+    expect((await open(paid)).status).toBe(400);
+  });
+});
