@@ -41,6 +41,7 @@ import { priceRoutes } from './catalog/prices/routes.ts';
 import { pauseRoutes } from './billing/subscriptions/pauses/routes.ts';
 import { phaseRoutes } from './billing/subscriptions/phase-routes.ts';
 import { subscriptionRoutes } from './billing/subscriptions/routes.ts';
+import { subscriptionAddonRoutes } from './billing/subscriptions/changes/addon-routes.ts';
 import { lineItemRoutes } from './billing/subscriptions/changes/line-item-routes.ts';
 import { modifyRoutes } from './billing/subscriptions/changes/modify-routes.ts';
 import { cancelRoutes } from './billing/subscriptions/changes/cancel-routes.ts';
@@ -96,6 +97,7 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...modifyRoutes,
   ...cancelRoutes,
   ...scheduleRoutes,
+  ...subscriptionAddonRoutes,
   ...subscriptionViewRoutes,
   ...invoiceRoutes,
   ...invoicePaymentRoutes,

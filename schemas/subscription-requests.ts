@@ -13,6 +13,7 @@ import {
   nonNegativeDecimal,
   optionalLookupKey,
   pairs,
+  positiveDecimal,
   recurringPeriod,
   text,
   time,
@@ -151,6 +152,32 @@ const startDate = time.refine((value) => value < '3000', {
   message: 'must be before the year 3000',
 });
 
+/** An addon, from `start_date` on; the same addon may be named several times. */
+export const AddonRequest = z
+  .object({
+    addon_id: id,
+    /** Units of each fixed fee, and multiples of each limit. Default: 1, or the least quantity of a price. */
+    quantity: positiveDecimal.nullish(),
+    start_date: time.nullish(),
+    /** `onetime` ends with the billing period in which it starts. Default: recurring. */
+    cadence: z.enum(['onetime', 'recurring']).nullish(),
+    metadata: metadata.nullish(),
+    /** Price id of the addon to the commitment of its line item. */
+    line_item_commitments: pairs(LineItemCommitment, 200, id).nullish(),
+  })
+  .meta({ id: 'SubscriptionAddonRequest' });
+export type AddonRequest = z.output<typeof AddonRequest>;
+
+/** Absent fields stay as the plan has them; a null limit means unlimited, 0 means nothing. */
+export const OverrideEntitlementRequest = z
+  .object({
+    entitlement_id: id,
+    is_enabled: z.boolean().nullish(),
+    static_value: text(5000).nullish(),
+    usage_limit: z.int().min(0).nullish(),
+  })
+  .meta({ id: 'OverrideEntitlementRequest' });
+
 export const CreateSubscriptionBody = z
   .object({
     plan_id: id,
@@ -203,12 +230,13 @@ export const CreateSubscriptionBody = z
     /** Price id to ids of the coupons of its line item. */
     line_item_coupons: pairs(z.array(id).max(50), 200, id).nullish(),
     subscription_coupons: z.array(SubscriptionCouponRequest).max(50).nullish(),
-    addons: notOffered('an addon'),
+    addons: z.array(AddonRequest).max(100).nullish(),
     /** Replaces the plan's grants; an empty list means none. */
     credit_grants: z.array(SubscriptionGrantRequest).max(50).nullish(),
     inheritance: notOffered('a hierarchy'),
     parent_subscription_id: notOffered('a hierarchy'),
-    override_entitlements: notOffered('an entitlement'),
+    /** Other terms for entitlements of the plan, on this subscription only. */
+    override_entitlements: z.array(OverrideEntitlementRequest).max(200).nullish(),
     /** One after the other, without a gap, from the start of the subscription to its end. */
     phases: z.array(SubscriptionPhaseRequest).max(100).nullish(),
     /** Replaces the taxes of the customer and the tenant. */

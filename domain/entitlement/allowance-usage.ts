@@ -181,7 +181,7 @@ function windowsOf(meter: AllowanceMeter, service: Period): readonly Window[] {
   while (epochMs(at) < epochMs(service.end)) {
     const { start, end } = resetWindowAt(meter.schedule, meter.usage_reset_period, at);
     windows.push({ start, end: end ?? service.end });
-    if (end === null) break;
+    if (end === null || epochMs(end) <= epochMs(at)) break;
     at = end;
   }
   return windows;

@@ -1,6 +1,15 @@
 import { billingGrid, type RecurringPeriod } from './billing-grid.ts';
 import type { BillingSchedule } from './billing-periods.ts';
-import { epochMs, intersection, isoText, type Instant, type Period } from './instant.ts';
+import { invalidField } from '../errors.ts';
+import {
+  earlierOf,
+  epochMs,
+  intersection,
+  isoText,
+  laterOf,
+  type Instant,
+  type Period,
+} from './instant.ts';
 import { windowGrid } from './usage-windows.ts';
 
 /** How often an allowance resets. */
@@ -10,7 +19,10 @@ export type UsageResetPeriod = RecurringPeriod | 'NEVER';
 export type ResetSchedule = Pick<
   BillingSchedule,
   'start_date' | 'billing_anchor' | 'billing_cycle' | 'customer_timezone'
->;
+> & {
+  /** The subscription's end: no window is longer. Null or absent means no end. */
+  readonly end_date?: Instant | null;
+};
 
 /** The window of one allowance; a null end is open (NEVER). */
 export interface ResetWindow {
@@ -21,21 +33,20 @@ export interface ResetWindow {
 /**
  * The window that contains an instant (billing 4). DAILY is the local calendar day. WEEKLY is
  * steps of seven days, longer periods are steps of the boundary function, both from the subscription's
- * anchor. NEVER is one window from its start. The first window begins with the subscription. `at` is not
- * before the subscription.
+ * anchor. NEVER is one window from its start. The first window begins with the subscription, and the last one ends with it at the latest.
+ * An instant before the subscription is refused.
  */
 export function resetWindowAt(
   schedule: ResetSchedule,
   reset: UsageResetPeriod,
   at: Instant,
 ): ResetWindow {
-  if (reset === 'NEVER') return { start: schedule.start_date, end: null };
+  const { start_date, end_date = null } = schedule;
+  if (epochMs(at) < epochMs(start_date))
+    throw invalidField('at', `must not be before the start of the subscription, ${start_date}`);
+  if (reset === 'NEVER') return { start: start_date, end: end_date };
   const { start, end } = cellFinder(schedule, reset)(epochMs(at));
-  const subscriptionStart = epochMs(schedule.start_date);
-  return {
-    start: start < subscriptionStart ? schedule.start_date : isoText(start),
-    end: isoText(end),
-  };
+  return { start: laterOf(isoText(start), start_date), end: earlierOf(isoText(end), end_date) };
 }
 
 /** The windows that overlap a period, oldest first, each cut to the period. NEVER has one window. */

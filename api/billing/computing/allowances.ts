@@ -9,8 +9,8 @@ import {
   effectiveEntitlements,
   sourcesDuring,
   stubLimit,
+  USAGE_RESET_PERIODS,
   type EffectiveEntitlement,
-  type EntitlementRecord,
   type EntitlementSource,
 } from '../../../domain/entitlement/effective-limits.ts';
 import type { UsageAnswers, UsageQuery, UsageRow } from '../../../domain/metering/usage.ts';
@@ -39,8 +39,8 @@ export interface AllowanceFacts {
   readonly subscription: SubscriptionRow;
   readonly proration_behavior: ProrationBehavior;
   readonly line: BilledLine;
-  /** Entitlements of the plan to features of the line's meter. */
-  readonly entitlements: readonly EntitlementRecord[];
+  /** Entitlements of the subscription to features of the line's meter, as they stood at the period. */
+  readonly entitlements: readonly EntitlementSource[];
 }
 
 /**
@@ -54,11 +54,11 @@ export function stretchAllowance(
   windowed: boolean,
 ): StretchAllowance | null {
   const granted = entitlementDuring(facts, cell);
-  if (granted === null || granted.usage_reset_period === null) return null;
+  if (granted === null) return null;
   const meter: AllowanceMeter = {
     aggregation: query.aggregation,
     reset_usage: query.reset_usage,
-    usage_reset_period: granted.usage_reset_period,
+    usage_reset_period: granted.usage_reset_period ?? resetOf(facts.line),
     schedule: paidSchedule(facts.subscription),
   };
   const line: AllowanceLine = {
@@ -83,18 +83,25 @@ export function stretchAllowance(
   return { meter, line, queries: new Map(questions) };
 }
 
+/** An entitlement without a reset period is granted once in each charge period (billing 4.1). */
+function resetOf(line: Pick<BilledLine, 'billing_period' | 'billing_period_count'>) {
+  const same = USAGE_RESET_PERIODS.find(
+    (reset) =>
+      reset !== 'NEVER' &&
+      compareLength({ billing_period: reset, billing_period_count: 1 }, line) === 0,
+  );
+  return same ?? (line.billing_period as (typeof USAGE_RESET_PERIODS)[number]);
+}
+
 /** The grant of all sources together on the meter. Features with the same meter and reset period add up. */
 function entitlementDuring(
-  { subscription, entitlements }: AllowanceFacts,
+  { entitlements }: AllowanceFacts,
   { service }: ChargeCell,
 ): EffectiveEntitlement | null {
-  const sources = entitlements.map((entitlement): EntitlementSource => ({
+  const sources = entitlements.map((source) => ({
+    ...source,
     // One meter has one allowance, whichever of its features grants it.
-    entitlement: { ...entitlement, feature_id: '' },
-    subscription_id: subscription.id,
-    quantity: '1',
-    start_date: null,
-    end_date: null,
+    entitlement: { ...source.entitlement, feature_id: '' },
   }));
   return effectiveEntitlements(sourcesDuring(sources, service))[0] ?? null;
 }
@@ -108,9 +115,9 @@ function limitIn(
   { reference, cell }: ChargeCell,
 ): Decimal | null {
   const reset = granted.usage_reset_period;
-  if (proration_behavior === 'none' || reset === null || reset === 'NEVER')
-    return granted.usage_limit;
-  const isPerCell = compareLength({ billing_period: reset, billing_period_count: 1 }, line) >= 0;
+  if (proration_behavior === 'none' || reset === 'NEVER') return granted.usage_limit;
+  const isPerCell =
+    reset === null || compareLength({ billing_period: reset, billing_period_count: 1 }, line) >= 0;
   const share = timeShare(cell, reference);
   return isPerCell && !isWhole(share) ? stubLimit(granted, share) : granted.usage_limit;
 }

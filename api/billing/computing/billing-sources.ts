@@ -1,4 +1,3 @@
-import type { EntitlementRecord } from '../../../domain/entitlement/effective-limits.ts';
 import type { EarlierApplication } from '../../../domain/invoicing/coupon-association.ts';
 import type { CouponAssociation } from '../../../schemas/coupon.ts';
 import type { Customer } from '../../../schemas/customer.ts';
@@ -12,7 +11,7 @@ import {
 } from '../../../postgres/tables/meter-versions.ts';
 import { findCouponAssociationsOf } from '../../catalog/coupons/repository.ts';
 import { findCustomers } from '../../customers/customers/repository.ts';
-import { findEntitlementsOf } from '../../catalog/entitlements/repository.ts';
+import { datedSources, type DatedSource } from '../../catalog/entitlements/entitlement-sources.ts';
 import { findFeatures } from '../../catalog/features/repository.ts';
 import { findOwnedTaxes, type OwnedTaxAssociation } from '../../catalog/taxes/repository.ts';
 import { groupBy } from '../../conventions/group-by.ts';
@@ -35,9 +34,8 @@ export interface BilledLine extends LineItemRow {
 }
 
 /** An entitlement with the meter of its feature. */
-export interface MeterEntitlement {
+export interface MeterEntitlement extends DatedSource {
   readonly meter_id: string;
-  readonly entitlement: EntitlementRecord;
 }
 
 /** An entry of the ledger of commitments, with the invoice that stores it. */
@@ -50,7 +48,7 @@ export interface BillingSources {
   readonly customers: ReadonlyMap<string, Customer>;
   /** Newest first. */
   readonly meterVersions: ReadonlyMap<string, readonly MeterVersionRecord[]>;
-  /** Of metered features, by plan: the meter and the entitlement. */
+  /** Of metered features, by subscription, with their earlier states. */
   readonly entitlements: ReadonlyMap<string, readonly MeterEntitlement[]>;
   /** By subscription, in the order in which discounts apply. */
   readonly coupons: ReadonlyMap<string, readonly CouponAssociation[]>;
@@ -80,12 +78,11 @@ export async function readBillingSources(
 ): Promise<BillingSources> {
   const ids = subscriptions.map(({ id }) => id);
   const customerIds = [...new Set(subscriptions.map(({ customer_id }) => customer_id))];
-  const planIds = [...new Set(subscriptions.map(({ plan_id }) => plan_id))];
   const [lineItems, customers, billed, entitlements, coupons, taxes, pauses] = await Promise.all([
     lineItemsOf(db, scope, ids),
     findCustomers(db, scope, customerIds),
     billedServices(db, scope, ids, from),
-    meterEntitlements(db, scope, planIds),
+    meterEntitlements(db, scope, subscriptions),
     findCouponAssociationsOf(db, scope, ids),
     findOwnedTaxes(db, scope, { subscription_ids: ids, customer_ids: customerIds }),
     pausedTimes(db, scope, ids),
@@ -103,7 +100,7 @@ export async function readBillingSources(
     lines: groupBy(priced, ({ subscription_id }) => subscription_id),
     customers: new Map(customers.map((customer) => [customer.id, customer])),
     meterVersions: groupBy(versions, ({ meter_id }) => meter_id),
-    entitlements: groupBy(entitlements, ({ entitlement }) => entitlement.entity_id),
+    entitlements: groupBy(entitlements, ({ subscription_id }) => subscription_id),
     coupons: groupBy(coupons, ({ subscription_id }) => subscription_id),
     ...(await commitmentSources(db, scope, subscriptions, priced)),
     couponUses: groupBy(uses, ({ subscription_id }) => subscription_id),
@@ -141,17 +138,17 @@ async function commitmentSources(
 async function meterEntitlements(
   db: Db,
   scope: Scope,
-  planIds: readonly string[],
+  subscriptions: readonly SubscriptionRow[],
 ): Promise<MeterEntitlement[]> {
-  const all = await findEntitlementsOf(db, scope, 'PLAN', planIds);
-  const metered = all.filter(({ feature_type }) => feature_type === 'metered');
+  const all = await datedSources(db, scope, subscriptions);
+  const metered = all.filter(({ entitlement }) => entitlement.feature_type === 'metered');
   const features = await findFeatures(db, scope, [
-    ...new Set(metered.map(({ feature_id }) => feature_id)),
+    ...new Set(metered.map(({ entitlement }) => entitlement.feature_id)),
   ]);
   const meterOf = new Map(features.map(({ id, meter_id }) => [id, meter_id]));
-  return metered.flatMap((entitlement) => {
-    const meter_id = meterOf.get(entitlement.feature_id) ?? null;
-    return meter_id === null ? [] : [{ meter_id, entitlement }];
+  return metered.flatMap((source) => {
+    const meter_id = meterOf.get(source.entitlement.feature_id) ?? null;
+    return meter_id === null ? [] : [{ ...source, meter_id }];
   });
 }
 

@@ -22,6 +22,7 @@ import {
   type QuestionedCharge,
   type RatedCharge,
 } from './rate-charges.ts';
+import { sourcesOfPeriod } from '../../catalog/entitlements/entitlement-sources.ts';
 import { commitCharges } from './subscription-commitments.ts';
 import { applicationRecords, couponsOf } from './coupon-applications.ts';
 import { invoiceLine, newInvoice } from './invoice-record.ts';
@@ -209,9 +210,13 @@ export function usageLineOf(
     line,
     siblings: sources.lines.get(subscription.id) ?? [],
     proration_behavior,
-    entitlements: (sources.entitlements.get(subscription.plan_id) ?? [])
-      .filter(({ meter_id }) => meter_id === line.meter_id)
-      .map(({ entitlement }) => entitlement),
+    entitlements: sourcesOfPeriod(
+      (sources.entitlements.get(subscription.id) ?? []).filter(
+        ({ meter_id }) => meter_id === line.meter_id,
+      ),
+      subscription,
+      period.end,
+    ),
     external_customer_id: customer.external_id,
     versions: sources.meterVersions.get(line.meter_id ?? '') ?? [],
     period_start: period.start,

@@ -161,7 +161,8 @@ function lineColumns({ line, rated, questions }: RatedCharge) {
     price_unit_id: line.price_unit_id,
     meter_id: line.meter_id,
     meter_display_name: line.meter_display_name,
-    plan_display_name: line.plan_display_name,
+    // Rows of an addon name no plan, as recorded.
+    plan_display_name: line.plan_display_name ?? (line.entity_type === 'addon' ? '' : null),
     ...nameAndMetadata({ line, rated }),
     usage_queries: questions.flatMap(ratedQueries),
     allowance_queries: questions.flatMap(({ allowance }) => [

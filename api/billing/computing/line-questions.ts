@@ -9,7 +9,7 @@ import {
   type SelectedUsage,
   type UsageSelector,
 } from '../../../domain/pricing/filter-values.ts';
-import type { EntitlementRecord } from '../../../domain/entitlement/effective-limits.ts';
+import type { EntitlementSource } from '../../../domain/entitlement/effective-limits.ts';
 import { commitmentTerms } from '../../../domain/pricing/commitment.ts';
 import type { ChargeCell, ProrationBehavior } from '../../../domain/pricing/proration.ts';
 import {
@@ -49,8 +49,8 @@ export interface UsageLine {
   readonly external_customer_id: string;
   readonly versions: readonly MeterVersionRecord[];
   readonly proration_behavior: ProrationBehavior;
-  /** Entitlements of the plan to features of the line's meter. */
-  readonly entitlements: readonly EntitlementRecord[];
+  /** Entitlements of the subscription to features of the line's meter, as they stood at the period. */
+  readonly entitlements: readonly EntitlementSource[];
   /** Start of the billing period: an edit of the meter applies from the next one (metering 6). */
   readonly period_start: string;
   /** The numbers are final: an edit of the meter that is not complete yet refuses. */

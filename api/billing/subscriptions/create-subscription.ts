@@ -16,6 +16,10 @@ import type { BillingDeps } from '../../deps.ts';
 import type { BilledLine } from '../computing/billing-sources.ts';
 import type { PriceRow } from '../../catalog/prices/repository.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
+import { insertAddonAssociation } from '../../catalog/offers/addon-associations.ts';
+import { insertEntitlement } from '../../catalog/entitlements/repository.ts';
+import { newAddons } from './addons.ts';
+import { newOverrides } from './override-entitlements.ts';
 import { newAssociations, writeAssociations } from './attach-coupons.ts';
 import { applyGrants } from '../grants/apply-grants.ts';
 import { newCreditGrants } from './credit-grants.ts';
@@ -83,10 +87,19 @@ export async function createSubscription(
     paid_from: trial?.end ?? terms.start_date,
   };
   const phases = await newPhases(tx, deps, caller, owner, body.phases ?? [], at);
-  const lines =
+  const own =
     phases.length === 0
       ? await newLineItems(tx, deps, caller, owner, selected, body)
       : await newPhaseLines(tx, deps, caller, owner, phases, body);
+  const entitlements = await newOverrides(tx, deps, caller, draft, body);
+  const addons = await newAddons(
+    tx,
+    deps,
+    caller,
+    { subscription: draft, owner, lines: own },
+    body,
+  );
+  const lines = [...own, ...addons.flatMap((addon) => addon.lines)];
   const coupons = await newAssociations(tx, deps, caller, draft, lines, body, phases);
   const grants = await newCreditGrants(tx, deps, caller, draft, body);
   const taxes = await newTaxOverrides(tx, deps, caller, draft, customer, body);
@@ -105,6 +118,8 @@ export async function createSubscription(
     phases.map(({ phase }) => phase),
   );
   await insertLineItems(tx, lines.map(lineItemRow));
+  for (const { association } of addons) await insertAddonAssociation(tx, association);
+  for (const entitlement of entitlements) await insertEntitlement(tx, entitlement);
   await writeAssociations(tx, deps, caller, coupons);
   await insertCreditGrants(tx, grants);
   await applyGrants(tx, deps, caller, subscription, { at, refusal: 'throw' });

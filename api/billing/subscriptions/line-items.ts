@@ -396,6 +396,7 @@ interface LineItemDraft {
   readonly start_date?: string | null;
   readonly end_date?: string | null;
   readonly commitment?: typeof NO_COMMITMENT;
+  readonly addon_association_id?: string;
 }
 
 /** Builds a line item of the price; writes nothing. */
@@ -415,7 +416,7 @@ export function lineItem(
     subscription_id: owner.subscription_id,
     customer_id: owner.customer_id,
     subscription_phase_id: owner.subscription_phase_id ?? null,
-    addon_association_id: null,
+    addon_association_id: draft.addon_association_id ?? null,
     entity_type: draft.entity.type,
     entity_id: draft.entity.id,
     price_id: price.id,

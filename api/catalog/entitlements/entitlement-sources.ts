@@ -1,8 +1,10 @@
 import type { EntitlementSource } from '../../../domain/entitlement/effective-limits.ts';
+import { earlierOf, laterOf } from '../../../domain/time/instant.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import { findAddonAssociationsOf } from '../offers/addon-associations.ts';
 import { groupBy } from '../../conventions/group-by.ts';
-import { findEntitlementsOf } from './repository.ts';
+import { entitlementHistory, findEntitlementsOfAll, type EntitlementRow } from './repository.ts';
 
 /**
  * Whether a subscription grants entitlements at an instant. An inherited one does not: its parent grants
@@ -15,40 +17,122 @@ export const isGranting = (subscription: SubscriptionRow, at: string): boolean =
   subscription.start_date <= at &&
   (subscription.end_date === null || subscription.end_date > at);
 
+/** A source as it stood from `known_from` to `known_until`; a null end means until now. */
+export interface DatedSource extends EntitlementSource {
+  readonly entitlement: EntitlementRow;
+  readonly known_from: string;
+  readonly known_until: string | null;
+}
+
 /**
- * The entitlements of subscriptions, source by source: for each subscription its plan's entitlements, newest
- * first, then its own, which apply between their dates (money 6.5).
+ * The entitlements of subscriptions as they stand now, source by source: for each subscription its plan's
+ * entitlements, newest first, those of its addons, then its own (money 6.5). Each applies between its dates.
  */
 export async function entitlementSources(
   db: Db,
   scope: Scope,
-  subscriptions: readonly SubscriptionRow[],
+  subscriptions: readonly Pick<SubscriptionRow, 'id' | 'plan_id'>[],
 ): Promise<EntitlementSource[]> {
-  const [ofPlans, own] = await Promise.all([
-    findEntitlementsOf(db, scope, 'PLAN', [...new Set(subscriptions.map((row) => row.plan_id))]),
-    findEntitlementsOf(
-      db,
-      scope,
-      'SUBSCRIPTION',
-      subscriptions.map(({ id }) => id),
-    ),
-  ]);
-  const byPlan = groupBy(ofPlans, ({ entity_id }) => entity_id);
-  const bySubscription = groupBy(own, ({ entity_id }) => entity_id);
-  return subscriptions.flatMap(({ id, plan_id }) => [
-    ...(byPlan.get(plan_id) ?? []).map((entitlement) => ({
-      entitlement,
-      subscription_id: id,
-      quantity: '1',
-      start_date: null,
-      end_date: null,
-    })),
-    ...(bySubscription.get(id) ?? []).map((entitlement) => ({
-      entitlement,
-      subscription_id: id,
-      quantity: '1',
-      start_date: entitlement.start_date,
-      end_date: entitlement.end_date,
-    })),
-  ]);
+  const dated = await datedSources(db, scope, subscriptions, false);
+  return dated.filter(({ known_until }) => known_until === null);
 }
+
+/** The same with every earlier state: three statements for all subscriptions. */
+export async function datedSources(
+  db: Db,
+  scope: Scope,
+  subscriptions: readonly Pick<SubscriptionRow, 'id' | 'plan_id'>[],
+  withHistory = true,
+): Promise<DatedSource[]> {
+  const ids = subscriptions.map(({ id }) => id);
+  const associations = await findAddonAssociationsOf(db, scope, ids);
+  const entities = [
+    ...ids,
+    ...subscriptions.map((row) => row.plan_id),
+    ...associations.map((row) => row.addon_id),
+  ];
+  const entityIds = [...new Set(entities)];
+  const [current, earlier] = await Promise.all([
+    findEntitlementsOfAll(db, scope, entityIds),
+    withHistory ? entitlementHistory(db, scope, entityIds) : [],
+  ]);
+  const byEntity = groupBy(datedStates(current, earlier), ({ state }) => state.entity_id);
+  const addonsOf = groupBy(associations, ({ subscription_id }) => subscription_id);
+  return subscriptions.flatMap(({ id, plan_id }): DatedSource[] => {
+    const source = (
+      { state, known_from, known_until }: DatedState,
+      quantity: string,
+      window: { readonly start_date: string | null; readonly end_date: string | null },
+    ): DatedSource => ({
+      entitlement: state,
+      subscription_id: id,
+      quantity,
+      start_date: either(laterOf, state.start_date, window.start_date),
+      end_date: either(earlierOf, state.end_date, window.end_date),
+      known_from,
+      known_until,
+    });
+    const always = { start_date: null, end_date: null };
+    return [
+      ...(byEntity.get(plan_id) ?? []).map((state) => source(state, '1', always)),
+      ...(addonsOf.get(id) ?? []).flatMap((addon) =>
+        (byEntity.get(addon.addon_id) ?? []).map((state) => source(state, addon.quantity, addon)),
+      ),
+      ...(byEntity.get(id) ?? []).map((state) => source(state, '1', always)),
+    ];
+  });
+}
+
+/**
+ * What stood when a period ended, for the invoice of that period (billing 4): an entitlement that is changed
+ * later does not change it. A back-dated subscription is billed by what stood when it was created.
+ */
+export function sourcesOfPeriod<Source extends DatedSource>(
+  sources: readonly Source[],
+  subscription: Pick<SubscriptionRow, 'created_at'>,
+  periodEnd: string,
+): Source[] {
+  const { created_at } = subscription;
+  if (created_at >= periodEnd)
+    return sources.filter(
+      ({ known_from, known_until }) =>
+        known_from <= created_at && (known_until === null || known_until > created_at),
+    );
+  return sources.filter(
+    ({ known_from, known_until }) =>
+      known_from < periodEnd && (known_until === null || known_until >= periodEnd),
+  );
+}
+
+interface DatedState {
+  readonly state: EntitlementRow;
+  readonly known_from: string;
+  readonly known_until: string | null;
+}
+
+/** Each state of each entitlement, the current ones first, in their order. */
+function datedStates(
+  current: readonly EntitlementRow[],
+  earlier: readonly { readonly valid_to: string; readonly state: EntitlementRow }[],
+): DatedState[] {
+  const past = groupBy(earlier, ({ state }) => state.id);
+  const now = current.map((state) => ({
+    state,
+    known_from: past.get(state.id)?.at(-1)?.valid_to ?? state.created_at,
+    known_until: null,
+  }));
+  const before = [...past.values()].flatMap((states) =>
+    states.map(({ state, valid_to }, index) => ({
+      state,
+      known_from: states[index - 1]?.valid_to ?? state.created_at,
+      known_until: valid_to,
+    })),
+  );
+  return [...now, ...before.filter(({ state }) => state.status === 'published')];
+}
+
+const either = (
+  choose: (left: string, right: string | null) => string,
+  left: string | null,
+  right: string | null,
+): string | null => (left === null ? right : choose(left, right ?? left));

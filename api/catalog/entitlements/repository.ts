@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { alreadyExists } from '../../../domain/errors.ts';
-import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
+import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 import { findPage } from '../../../postgres/search.ts';
 import { tableOf } from '../../../postgres/table.ts';
 import type { Entitlement, entitlementFields } from '../../../schemas/entitlement.ts';
@@ -32,7 +32,21 @@ const entitlements = tableOf<EntitlementRow>({
 export const getEntitlement = entitlements.get;
 export const lockEntitlement = entitlements.lock;
 export const insertEntitlement = entitlements.insert;
-export const updateEntitlementRow = entitlements.change;
+
+/** Changes the row and keeps its earlier state, by which the periods until now are billed. */
+export async function updateEntitlementRow(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+  changes: Partial<EntitlementRow> & Pick<EntitlementRow, 'updated_at'>,
+): Promise<EntitlementRow> {
+  await tx`
+    insert into entitlement_history (entitlement_id, tenant_id, environment_id, valid_to, state)
+    select e.id, e.tenant_id, e.environment_id, ${changes.updated_at}, to_jsonb(e)
+      from (select ${entitlements.columns(tx)} from entitlements
+             where ${inScope(tx, scope)} and id = ${id}) e`;
+  return await entitlements.change(tx, scope, id, changes);
+}
 
 /** Published entitlements of the entities, newest first. */
 export async function findEntitlementsOf(
@@ -49,6 +63,53 @@ export async function findEntitlementsOf(
        and entity_id = any(${entityIds as string[]})
        and status = 'published'
      order by created_at desc, id desc`;
+}
+
+/** Published entitlements of entities of any type, newest first. */
+export async function findEntitlementsOfAll(
+  db: Db,
+  scope: Scope,
+  entityIds: readonly string[],
+): Promise<EntitlementRow[]> {
+  if (entityIds.length === 0) return [];
+  return await db<EntitlementRow[]>`
+    select ${entitlements.columns(db)} from entitlements
+     where ${inScope(db, scope)}
+       and entity_id = any(${entityIds as string[]}::text[]) and status = 'published'
+     order by created_at desc, id desc`;
+}
+
+/** An entitlement as it was until `valid_to`. */
+export interface EarlierEntitlement {
+  readonly valid_to: string;
+  readonly state: EntitlementRow;
+}
+
+/** Earlier states of the entities' entitlements, deleted ones included, oldest first. */
+export async function entitlementHistory(
+  db: Db,
+  scope: Scope,
+  entityIds: readonly string[],
+): Promise<EarlierEntitlement[]> {
+  if (entityIds.length === 0) return [];
+  const rows = await db<{ valid_to: string; state: EntitlementRow }[]>`
+    select h.valid_to, h.state
+      from entitlement_history h join entitlements e on e.id = h.entitlement_id
+     where ${inScope(db, scope, 'h')} and e.entity_id = any(${entityIds as string[]}::text[])
+     order by h.valid_to, h.entitlement_id`;
+  return rows.map(({ valid_to, state }) => ({ valid_to, state: withInstants(state) }));
+}
+
+/** Timestamps of a row that was stored as JSON. */
+function withInstants(state: EntitlementRow): EntitlementRow {
+  const instant = (text: string) => new Date(text).toISOString();
+  return {
+    ...state,
+    start_date: state.start_date === null ? null : instant(state.start_date),
+    end_date: state.end_date === null ? null : instant(state.end_date),
+    created_at: instant(state.created_at),
+    updated_at: instant(state.updated_at),
+  };
 }
 
 export interface EntitlementFilter {

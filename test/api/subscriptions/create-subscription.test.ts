@@ -516,7 +516,7 @@ describe('400', () => {
     ${'a selection of no price'}   | ${{ include_price_ids: ['price_0'] }}                                          | ${'include_price_ids[0]'}
     ${'a commitment'}              | ${{ commitment_amount: '10', commitment_duration: 'DAILY' }}                   | ${'commitment_duration'}
     ${'a factor'}                  | ${{ overage_factor: '1.5' }}                                                   | ${'overage_factor'}
-    ${'addons'}                    | ${{ addons: [{ addon_id: 'addon_0' }] }}                                       | ${'addons'}
+    ${'addons'}                    | ${{ addons: [{ addon_id: '' }] }}                                              | ${'addons[0].addon_id'}
     ${'grants'}                    | ${{ credit_grants: {} }}                                                       | ${'credit_grants'}
     ${'a hierarchy'}               | ${{ inheritance: { parent_subscription_id: 'subs_0' } }}                       | ${'inheritance'}
     ${'a tax without a currency'}  | ${{ tax_rate_overrides: [{ tax_rate_code: 'x' }] }}                            | ${'tax_rate_overrides[0].currency'}

@@ -292,7 +292,8 @@ describe('reset windows', () => {
       schedules,
       reset,
       fc.integer({ min: 1, max: 100 * DAY }),
-      (schedule, every, length) => {
+      (subscription, every, length) => {
+        const schedule = { ...subscription, end_date: null };
         const start = epochMs(schedule.start_date);
         const charge = { start: schedule.start_date, end: isoText(start + length) };
         const windows = resetWindowsWithin(schedule, every, charge);

@@ -57,6 +57,27 @@ describe('the window that holds an instant (billing 4)', () => {
     });
   });
 
+  test.each<[UsageResetPeriod, string, string | null]>([
+    ['DAILY', '2026-06-10T08:00:00.000Z', '2026-06-10T12:00:00.000Z'],
+    ['MONTHLY', '2026-06-01T00:00:00.000Z', '2026-06-10T12:00:00.000Z'],
+    ['MONTHLY', '2026-05-01T00:00:00.000Z', '2026-05-15T10:00:00.000Z'],
+    ['ANNUAL', '2026-06-01T00:00:00.000Z', '2026-06-10T12:00:00.000Z'],
+    ['NEVER', '2026-06-01T00:00:00.000Z', '2026-06-10T12:00:00.000Z'],
+  ])('%s at %s ends with the subscription at the latest: %s', (reset, at, end) => {
+    const ended = schedule({ end_date: '2026-06-10T12:00:00.000Z' });
+    expect(resetWindowAt(ended, reset, at).end).toBe(end);
+    expect(nextUsageReset(ended, reset, at)).toBe(end);
+  });
+
+  test.each<UsageResetPeriod>(['DAILY', 'MONTHLY', 'NEVER'])(
+    '%s before the start is refused',
+    (reset) => {
+      expect(() => resetWindowAt(schedule(), reset, '2026-01-15T09:59:59.999Z')).toThrow(
+        'must not be before the start of the subscription',
+      );
+    },
+  );
+
   test('days are those of the customer', () => {
     const newYork = schedule({ customer_timezone: 'America/New_York' });
     expect(resetWindowAt(newYork, 'DAILY', '2026-03-08T12:00:00.000Z')).toEqual({

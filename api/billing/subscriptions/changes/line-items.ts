@@ -139,13 +139,13 @@ export async function endLineItem(
 }
 
 /** Runs a change of a subscription's lines under its lock, after everything that was due. */
-async function inSubscription(
+export async function inSubscription<Changed extends object>(
   deps: BillingDeps,
   caller: Caller,
   subscriptionId: string,
-  change: (tx: Transaction, subscription: SubscriptionRow, at: string) => Promise<LineItemRow>,
-): Promise<LineItemRow> {
-  return await runCommand<LineItemRow>(deps, 'subscription', async () => {
+  change: (tx: Transaction, subscription: SubscriptionRow, at: string) => Promise<Changed>,
+): Promise<Changed> {
+  return await runCommand<Changed>(deps, 'subscription', async () => {
     refuseUnchangeable(await getSubscription(deps.pool, caller.scope, subscriptionId));
     const known = await caughtUp(deps, caller, subscriptionId);
     return async (tx) => {
@@ -416,18 +416,20 @@ export async function replaceLine(
 export const rowOf = ({ price: _, terms: __, ...row }: BilledLine): LineItemRow => row;
 
 /** Charges and credits the change now, if the behavior and the cadence say so (billing 5.2). */
-async function settle(
+export async function settle(
   tx: Transaction,
   deps: BillingDeps,
   caller: Caller,
   subscription: SubscriptionRow,
-  swap: LineSwap,
+  swap: LineSwap | readonly LineSwap[],
   requested: ProrationBehavior | null | undefined,
   at: string,
 ): Promise<void> {
-  if (!isBilledNow(subscription, swap.effective_at)) return;
+  const all = 'effective_at' in swap ? [swap] : swap;
+  const swaps = all.filter(({ effective_at }) => isBilledNow(subscription, effective_at));
+  if (swaps.length === 0) return;
   const proration_behavior = requested ?? subscription.proration_behavior;
-  const operation = { subscription, swaps: [swap], proration_behavior };
+  const operation = { subscription, swaps, proration_behavior };
   const settled = await settleChange(deps, tx, caller, operation, at);
   const of = { kind: 'line_item', subscription, at };
   const { events } = await writeChange(tx, deps, caller, settled, of);

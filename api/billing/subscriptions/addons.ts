@@ -1,0 +1,203 @@
+import { refuseResetConflict } from '../../../domain/entitlement/effective-limits.ts';
+import { invalidField } from '../../../domain/errors.ts';
+import { currencyFits } from '../../../domain/pricing/currency-fits.ts';
+import { refuseUsageRatedTwice } from '../../../domain/pricing/filter-values.ts';
+import { isCompatible } from '../../../domain/subscription/select-prices.ts';
+import { billingPeriods } from '../../../domain/time/billing-periods.ts';
+import { paidSchedule } from '../../../domain/subscription/schedule.ts';
+import { epochMs, isoText } from '../../../domain/time/instant.ts';
+import type { Transaction } from '../../../postgres/client.ts';
+import type { AddonAssociationRow } from '../../../schemas/addon-association.ts';
+import type {
+  AddonRequest,
+  CreateSubscriptionBody,
+} from '../../../schemas/subscription-requests.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import { entitlementSources } from '../../catalog/entitlements/entitlement-sources.ts';
+import { findEntitlementsOfAll } from '../../catalog/entitlements/repository.ts';
+import { getAddonRow, type AddonRow } from '../../catalog/offers/addon-rows.ts';
+import { findPricesOfEntities, type PriceRow } from '../../catalog/prices/repository.ts';
+import { below } from '../../conventions/bulk-error.ts';
+import { newRecord, type Caller } from '../../conventions/record.ts';
+import type { BillingDeps } from '../../deps.ts';
+import type { BilledLine } from '../computing/billing-sources.ts';
+import { selectorOf } from '../computing/line-questions.ts';
+import { withCommitments } from './line-commitments.ts';
+import { bucketsOf, lineItem, withMeterNames, type LineItemOwner } from './line-items.ts';
+
+/** An instance of an addon and its line items, not stored yet. */
+export interface NewAddon {
+  readonly association: AddonAssociationRow;
+  readonly lines: readonly BilledLine[];
+}
+
+export interface AddonContext {
+  readonly subscription: Pick<
+    SubscriptionRow,
+    | 'id'
+    | 'plan_id'
+    | 'start_date'
+    | 'end_date'
+    | 'commitment_amount'
+    | 'current_period_start'
+    | 'current_period_end'
+    | 'trial_end'
+  > &
+    Parameters<typeof paidSchedule>[0];
+  readonly owner: LineItemOwner;
+  /** All other lines of the subscription. */
+  readonly lines: readonly BilledLine[];
+}
+
+/** The addons of a new subscription (billing 15). Writes nothing. */
+export async function newAddons(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  context: AddonContext,
+  { addons }: CreateSubscriptionBody,
+): Promise<NewAddon[]> {
+  const planned: NewAddon[] = [];
+  for (const [index, request] of (addons ?? []).entries()) {
+    const lines = [...context.lines, ...planned.flatMap((addon) => addon.lines)];
+    const start = request.start_date ?? context.subscription.start_date;
+    planned.push(
+      await newAddon(
+        tx,
+        deps,
+        caller,
+        { ...context, lines },
+        { ...request, start_date: start },
+      ).catch((error: unknown) => {
+        throw below(error, `addons[${index}]`);
+      }),
+    );
+  }
+  await refuseResetConflicts(tx, caller, context, planned);
+  return planned;
+}
+
+/** One more addon: its association and a line item for each of its prices that fits. Writes nothing. */
+export async function newAddon(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  context: AddonContext,
+  request: AddonRequest & { readonly start_date: string },
+): Promise<NewAddon> {
+  const { subscription, owner } = context;
+  const addon = await getAddonRow(tx, caller.scope, request.addon_id);
+  if (addon.status !== 'published')
+    throw invalidField('addon_id', `addon ${addon.id} is ${addon.status}`);
+  const { start_date } = request;
+  if (start_date < subscription.start_date)
+    throw invalidField('start_date', 'must not be before the start of the subscription');
+  if (subscription.end_date !== null && start_date >= subscription.end_date)
+    throw invalidField('start_date', 'must be before the end of the subscription');
+  const end_date = request.cadence === 'onetime' ? periodEnd(subscription, start_date) : null;
+  const association: AddonAssociationRow = {
+    ...newRecord(deps, caller, 'addon_assoc'),
+    subscription_id: subscription.id,
+    addon_id: addon.id,
+    quantity: request.quantity ?? '1',
+    addon_status: 'active',
+    start_date,
+    end_date,
+    cancelled_at: null,
+    cancellation_reason: null,
+    metadata: request.metadata ?? {},
+  };
+  const prices = await fittingPrices(tx, caller, addon, owner, association);
+  const lines = prices.map((price) =>
+    lineItem(
+      deps,
+      caller,
+      { ...owner, plan: { id: owner.plan.id, name: addon.name }, paid_from: start_date },
+      price,
+      {
+        entity: { type: 'addon', id: addon.id },
+        quantity: price.type === 'FIXED' ? request.quantity : null,
+        path: 'quantity',
+        start_date,
+        end_date,
+        addon_association_id: association.id,
+        metadata: {
+          addon_id: addon.id,
+          addon_quantity: association.quantity,
+          addon_status: association.addon_status,
+          subscription_id: subscription.id,
+        },
+      },
+    ),
+  );
+  const usage = [...context.lines, ...lines].filter(({ meter_id }) => meter_id !== null);
+  refuseUsageRatedTwice(usage.map(selectorOf), 'addon_id');
+  const named = await withMeterNames(tx, caller, lines);
+  return {
+    association,
+    lines: withCommitments(named, request.line_item_commitments, {
+      meters: await bucketsOf(tx, caller, named),
+      subscription,
+    }),
+  };
+}
+
+/** The prices of the addon for this subscription, fixed before usage, each oldest first (billing 3.2). */
+async function fittingPrices(
+  tx: Transaction,
+  caller: Caller,
+  addon: AddonRow,
+  { selection }: LineItemOwner,
+  { start_date, end_date }: Pick<AddonAssociationRow, 'start_date' | 'end_date'>,
+): Promise<PriceRow[]> {
+  const all = await findPricesOfEntities(tx, caller.scope, 'ADDON', [addon.id], null);
+  const live = all.filter(
+    (price) =>
+      (price.end_date === null || price.end_date > start_date) &&
+      (end_date === null || price.start_date === null || price.start_date < end_date),
+  );
+  const fitting = live.filter(
+    (price) => currencyFits(price, selection) && isCompatible(price, selection.cadence),
+  );
+  if (live.length > 0 && fitting.length === 0)
+    throw invalidField(
+      'addon_id',
+      `no price of addon ${addon.id} has the currency of the subscription and a period that fits`,
+    );
+  const ofType = (type: PriceRow['type']) => fitting.filter((price) => price.type === type);
+  return [...ofType('FIXED').toReversed(), ...ofType('USAGE').toReversed()];
+}
+
+/** The end of the billing period in which the addon starts. */
+function periodEnd(subscription: AddonContext['subscription'], start: string): string {
+  const { trial_end, current_period_start, current_period_end } = subscription;
+  if (start >= current_period_start && start < current_period_end) return current_period_end;
+  const from = trial_end !== null && start < trial_end ? trial_end : start;
+  const [period] = billingPeriods(paidSchedule(subscription), from, isoText(epochMs(from) + 1));
+  return period?.end ?? current_period_end;
+}
+
+/** Refuses addons that would give one feature two reset periods (billing 4.4). */
+export async function refuseResetConflicts(
+  tx: Transaction,
+  caller: Caller,
+  { subscription }: Pick<AddonContext, 'subscription'>,
+  added: readonly NewAddon[],
+): Promise<void> {
+  if (added.length === 0) return;
+  const ids = added.map(({ association }) => association.addon_id);
+  const [granted, more] = await Promise.all([
+    entitlementSources(tx, caller.scope, [subscription]),
+    findEntitlementsOfAll(tx, caller.scope, ids),
+  ]);
+  refuseResetConflict([
+    ...granted,
+    ...more.map((entitlement) => ({
+      entitlement,
+      subscription_id: subscription.id,
+      quantity: '1',
+      start_date: null,
+      end_date: null,
+    })),
+  ]);
+}

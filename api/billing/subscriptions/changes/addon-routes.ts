@@ -1,0 +1,78 @@
+import {
+  AddonAssociation,
+  AttachAddonBody,
+  DetachAddonBody,
+  type AddonAssociationRow,
+} from '../../../../schemas/addon-association.ts';
+import type { Addon } from '../../../../schemas/addon.ts';
+import { IdParams, Message } from '../../../../schemas/primitives.ts';
+import { pageOf } from '../../../../schemas/search.ts';
+import { isoTime } from '../../../../platform/clock.ts';
+import { addonAnswers } from '../../../catalog/addons/answers.ts';
+import { findAddonAssociationsOf } from '../../../catalog/offers/addon-associations.ts';
+import { findAddonRows } from '../../../catalog/offers/addon-rows.ts';
+import { route } from '../../../conventions/route.ts';
+import { wholeList } from '../../../conventions/whole-list.ts';
+import { getSubscription } from '../../records/subscription-repository.ts';
+import { attachAddon, detachAddon } from './addons.ts';
+
+/** Addons of subscriptions. */
+export const subscriptionAddonRoutes = [
+  route({
+    method: 'POST',
+    path: '/subscriptions/addon',
+    summary: 'Attach an addon to a subscription',
+    permission: 'subscription:write',
+    ownsTransactions: true,
+    body: AttachAddonBody,
+    status: 200,
+    answer: AddonAssociation,
+    handler: async (call) => associationAnswer(await attachAddon(call.deps, call, call.body), null),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/subscriptions/addon',
+    summary: 'End an addon of a subscription',
+    permission: 'subscription:write',
+    body: DetachAddonBody,
+    status: 200,
+    answer: Message,
+    handler: async (call) => {
+      await detachAddon(call.deps, call, call.body);
+      return { message: 'addon removed from subscription successfully' };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/subscriptions/{id}/addons/associations',
+    summary: 'The addons of a subscription that have not ended',
+    permission: 'subscription:read',
+    params: IdParams,
+    status: 200,
+    answer: pageOf(AddonAssociation),
+    async handler({ deps, scope, params }) {
+      const { id } = await getSubscription(deps.pool, scope, params.id);
+      const at = isoTime(deps.clock.now());
+      const all = await findAddonAssociationsOf(deps.pool, scope, [id]);
+      const live = all.filter(({ end_date }) => end_date === null || end_date > at).toReversed();
+      const ids = [...new Set(live.map(({ addon_id }) => addon_id))];
+      const rows = await findAddonRows(deps.pool, scope, ids);
+      const addons = await addonAnswers(deps.pool, scope, rows, {
+        prices: 'all',
+        meters: true,
+        entitlements: true,
+        features: true,
+        credit_grants: true,
+      });
+      const byId = new Map(addons.map((addon) => [addon.id, addon]));
+      return wholeList(live.map((row) => associationAnswer(row, byId.get(row.addon_id) ?? null)));
+    },
+  }),
+];
+
+function associationAnswer(
+  { subscription_id, ...row }: AddonAssociationRow,
+  addon: Addon | null,
+): AddonAssociation {
+  return { ...row, entity_id: subscription_id, entity_type: 'subscription', addon };
+}

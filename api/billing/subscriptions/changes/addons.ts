@@ -1,0 +1,155 @@
+import { invalidField, invalidOperation } from '../../../../domain/errors.ts';
+import { isoTime } from '../../../../platform/clock.ts';
+import type { Transaction } from '../../../../postgres/client.ts';
+import type {
+  AddonAssociationRow,
+  AttachAddonBody,
+  DetachAddonBody,
+} from '../../../../schemas/addon-association.ts';
+import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
+import {
+  changeAddonAssociation,
+  getAddonAssociation,
+  insertAddonAssociation,
+  lockAddonAssociation,
+} from '../../../catalog/offers/addon-associations.ts';
+import { changed, type Caller } from '../../../conventions/record.ts';
+import type { BillingDeps } from '../../../deps.ts';
+import { withPrices, type BilledLine } from '../../computing/billing-sources.ts';
+import { changeLineItem } from '../../records/line-item-repository.ts';
+import { insertLineItems, lineItemsOf } from '../../records/subscription-repository.ts';
+import { newAddon, refuseResetConflicts, type NewAddon } from '../addons.ts';
+import type { LineSwap } from '../../proration/change-rows.ts';
+import { inSubscription, settle } from './line-items.ts';
+
+/** What attaching or detaching an addon changes on its subscription. */
+export interface AddonChange {
+  readonly association: AddonAssociationRow;
+  readonly swaps: readonly LineSwap[];
+  readonly effective_at: string;
+}
+
+/**
+ * Attaches an addon to a running subscription (billing 15): its prices become line items, and its entitlements
+ * count from its start. With prorations the rest of the running period is charged now.
+ */
+export async function attachAddon(
+  deps: BillingDeps,
+  caller: Caller,
+  body: AttachAddonBody,
+): Promise<AddonAssociationRow> {
+  return await inSubscription(deps, caller, body.subscription_id, async (tx, subscription, at) => {
+    const { addon, change } = await planAttachment(tx, deps, caller, subscription, body, at);
+    await insertAddonAssociation(tx, addon.association);
+    await insertLineItems(tx, addon.lines.map(rowOf));
+    await settle(tx, deps, caller, subscription, change.swaps, body.proration_behavior, at);
+    return addon.association;
+  });
+}
+
+/** What `attachAddon` writes; for previews too. */
+export async function planAttachment(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  subscription: SubscriptionRow,
+  request: Omit<AttachAddonBody, 'subscription_id' | 'proration_behavior'>,
+  at: string,
+): Promise<{ readonly addon: NewAddon; readonly change: AddonChange }> {
+  const { current_period_start } = subscription;
+  const start_date = request.start_date ?? at;
+  if (start_date < current_period_start)
+    throw invalidField(
+      'start_date',
+      `must not be before the running period, which began at ${current_period_start}`,
+    );
+  const owner = {
+    subscription_id: subscription.id,
+    customer_id: subscription.customer_id,
+    plan: { id: subscription.plan_id, name: '' },
+    selection: {
+      currency: subscription.currency,
+      cadence: subscription,
+      start: subscription.start_date,
+      end: subscription.end_date,
+      include_price_ids: null,
+    },
+    paid_from: start_date,
+  };
+  const stored = await lineItemsOf(tx, caller.scope, [subscription.id]);
+  const lines = await withPrices(tx, caller.scope, stored);
+  const context = { subscription, owner, lines };
+  const addon = await newAddon(tx, deps, caller, context, { ...request, start_date });
+  await refuseResetConflicts(tx, caller, context, [addon]);
+  const swaps = addon.lines.map((after) => ({ before: null, after, effective_at: start_date }));
+  const change = { association: addon.association, swaps, effective_at: start_date };
+  return { addon, change };
+}
+
+/**
+ * Ends an instance of an addon (billing 15), by default with the running period. With prorations the unused
+ * rest of an advance is credited. Usage until then is billed.
+ */
+export async function detachAddon(
+  deps: BillingDeps,
+  caller: Caller,
+  body: DetachAddonBody,
+): Promise<AddonAssociationRow> {
+  const id = body.addon_association_id;
+  const known = await getAddonAssociation(deps.pool, caller.scope, id);
+  return await inSubscription(deps, caller, known.subscription_id, async (tx, subscription, at) => {
+    const change = await planDetachment(tx, caller, subscription, body);
+    const { association, swaps, effective_at } = change;
+    for (const { before } of swaps)
+      await changeLineItem(tx, caller.scope, before!.id, {
+        end_date: effective_at,
+        ...changed(deps, caller),
+      });
+    const ended = await changeAddonAssociation(tx, caller.scope, association.id, {
+      end_date: effective_at,
+      addon_status: 'cancelled',
+      cancelled_at: isoTime(deps.clock.now()),
+      cancellation_reason: body.reason ?? null,
+      ...changed(deps, caller),
+    });
+    await settle(tx, deps, caller, subscription, swaps, body.proration_behavior, at);
+    return ended;
+  });
+}
+
+/** What `detachAddon` writes; for previews too. */
+export async function planDetachment(
+  tx: Transaction,
+  caller: Caller,
+  subscription: SubscriptionRow,
+  body: DetachAddonBody,
+): Promise<AddonChange> {
+  const association = await lockAddonAssociation(tx, caller.scope, body.addon_association_id);
+  if (association.addon_status !== 'active' || association.end_date !== null)
+    throw invalidOperation(
+      `Addon association ${association.id} ends at ${association.end_date} already.`,
+      'addon_association_id',
+    );
+  const { current_period_start, current_period_end } = subscription;
+  const effective_at = body.effective_date ?? current_period_end;
+  const earliest =
+    association.start_date > current_period_start ? association.start_date : current_period_start;
+  if (effective_at < earliest)
+    throw invalidField('effective_date', `must not be before ${earliest}: earlier time is billed`);
+  if (effective_at > current_period_end)
+    throw invalidField(
+      'effective_date',
+      `must not be after the end of the running period, ${current_period_end}`,
+    );
+  const stored = await lineItemsOf(tx, caller.scope, [subscription.id]);
+  const own = stored.filter(
+    (line) =>
+      line.addon_association_id === association.id &&
+      (line.end_date === null || line.end_date > effective_at),
+  );
+  const lines = await withPrices(tx, caller.scope, own);
+  const swaps = lines.map((before) => ({ before, after: null, effective_at }));
+  return { association, swaps, effective_at };
+}
+
+const rowOf = ({ price: _, terms: __, ...row }: BilledLine) => row;

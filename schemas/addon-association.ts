@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { Addon } from './addon.ts';
+import { notOffered } from './not-offered.ts';
+import { decimalText, id, instant, recordFields, text, time } from './primitives.ts';
+import { AddonRequest, SUBSCRIPTION_PRORATION_BEHAVIORS } from './subscription-requests.ts';
+
+const proration_behavior = z.enum(SUBSCRIPTION_PRORATION_BEHAVIORS).nullish();
+
+/** An addon for a running subscription. */
+export const AttachAddonBody = AddonRequest.extend({
+  subscription_id: id,
+  /** Default: the behavior of the subscription. */
+  proration_behavior,
+  checkout: notOffered('a checkout'),
+}).meta({ id: 'AddAddonRequest' });
+export type AttachAddonBody = z.output<typeof AttachAddonBody>;
+
+export const DetachAddonBody = z
+  .object({
+    addon_association_id: id,
+    /** Default: the end of the running period. */
+    effective_date: time.nullish(),
+    reason: text(1000).nullish(),
+    /** Default: the behavior of the subscription. */
+    proration_behavior,
+  })
+  .meta({ id: 'RemoveAddonRequest' });
+export type DetachAddonBody = z.output<typeof DetachAddonBody>;
+
+export const addonAssociationFields = {
+  ...recordFields,
+  addon_id: z.string(),
+  quantity: decimalText,
+  addon_status: z.enum(['active', 'cancelled', 'pending']),
+  start_date: instant,
+  end_date: instant.nullable(),
+  cancelled_at: instant.nullable(),
+  cancellation_reason: z.string().nullable(),
+  metadata: z.record(z.string(), z.string()),
+};
+
+/** One instance of an addon on a subscription, from its start to its end. */
+export const AddonAssociation = z
+  .object({
+    ...addonAssociationFields,
+    /** The subscription. */
+    entity_id: z.string(),
+    entity_type: z.literal('subscription'),
+    /** Null unless the route includes it. */
+    addon: Addon.nullable(),
+  })
+  .meta({ id: 'AddonAssociation' });
+export type AddonAssociation = z.infer<typeof AddonAssociation>;
+
+const StoredAssociation = z.object({ ...addonAssociationFields, subscription_id: z.string() });
+/** A row of `addon_associations`. */
+export type AddonAssociationRow = z.infer<typeof StoredAssociation>;
