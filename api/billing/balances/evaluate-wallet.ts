@@ -23,13 +23,23 @@ import { walletSnapshot } from '../credits/wallet-notification.ts';
 import { buyWithInvoice } from './buy-with-invoice.ts';
 import { realTimeBalances } from './real-time-balance.ts';
 
-/** Whether anything of the wallet is watched: its own levels, the tenant's, or an automatic top-up. */
+/**
+ * Whether anything of the wallet is watched: its own levels, the tenant's, or an automatic top-up. A wallet
+ * that never held credits is not: nothing has fallen yet.
+ */
 export async function isWatched(db: Db, scope: Scope, wallet: WalletRow): Promise<boolean> {
-  if (wallet.wallet_status !== 'active') return false;
+  if (wallet.wallet_status !== 'active' || !(await hasMoved(db, scope, wallet.id))) return false;
   if (wallet.auto_topup?.enabled === true) return true;
   return (
     (await settingsOf(db, scope, wallet))?.alert_enabled === true || wallet.alert_state !== 'ok'
   );
+}
+
+async function hasMoved(db: Db, scope: Scope, walletId: string): Promise<boolean> {
+  const [row] = await db`
+    select from wallet_transactions
+     where ${inScope(db, scope)} and wallet_id = ${walletId} and transaction_status = 'completed' limit 1`;
+  return row !== undefined;
 }
 
 /**

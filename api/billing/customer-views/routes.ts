@@ -28,7 +28,9 @@ import { getCustomer, getCustomerByExternalId } from '../../customers/customers/
 /** A plain array: the customer's wallets that are not closed. */
 const Wallets = z.array(Wallet);
 /** With `include_real_time_balance` each has its balance at this moment. */
-const WalletsWithBalances = z.array(z.union([WalletBalance, Wallet]));
+const WalletsWithBalances = z.array(
+  z.union([WalletBalance, Wallet.extend({ is_cached_fallback: z.boolean() })]),
+);
 
 /** Records of a customer. Each route returns 404 if the customer does not exist. */
 export const customerViewRoutes = [
@@ -129,7 +131,10 @@ export const customerViewRoutes = [
       const rows = await findWalletsOfCustomer(deps.pool, scope, id);
       const expand = new Set((query.expand ?? '').split(',').map((name) => name.trim()));
       if (query.include_real_time_balance !== 'true')
-        return await walletAnswers(deps.pool, scope, rows, expand);
+        return (await walletAnswers(deps.pool, scope, rows, expand)).map((wallet) => ({
+          ...wallet,
+          is_cached_fallback: false,
+        }));
       return await balanceAnswers(deps, scope, rows, expand);
     },
   }),

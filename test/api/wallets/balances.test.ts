@@ -235,6 +235,12 @@ describe('the automatic top-up', () => {
     ]);
   });
 
+  test('a new wallet is not topped up, and raises no alert, before it held credits', async () => {
+    const wallet = await walletOf({ auto_topup: AUTO, alert_settings: LEVELS });
+    await evaluate();
+    expect(await get(`/wallets/${wallet.id}`)).toMatchObject({ balance: '0', alert_state: 'ok' });
+  });
+
   test('waits for its cooldown, and merges the sent fields', async () => {
     const wallet = await walletOf({
       auto_topup: { ...AUTO, cooldown: { value: 2, unit: 'hour' } },
