@@ -45,6 +45,7 @@ import { subscriptionAddonRoutes } from './billing/subscriptions/changes/addon-r
 import { lineItemRoutes } from './billing/subscriptions/changes/line-item-routes.ts';
 import { modifyRoutes } from './billing/subscriptions/changes/modify-routes.ts';
 import { cancelRoutes } from './billing/subscriptions/changes/cancel-routes.ts';
+import { planChangeRoutes } from './billing/subscriptions/changes/plan-change-routes.ts';
 import { scheduleRoutes } from './billing/subscriptions/changes/schedule-routes.ts';
 import { subscriptionViewRoutes } from './billing/subscriptions/view-routes.ts';
 import { refundRoutes } from './billing/refunds/routes.ts';
@@ -96,6 +97,7 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...lineItemRoutes,
   ...modifyRoutes,
   ...cancelRoutes,
+  ...planChangeRoutes,
   ...scheduleRoutes,
   ...subscriptionAddonRoutes,
   ...subscriptionViewRoutes,

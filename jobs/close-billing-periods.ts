@@ -1,8 +1,6 @@
 import type { BillingDeps } from '../api/deps.ts';
-import {
-  advanceSubscriptions,
-  type Advancing,
-} from '../api/billing/subscriptions/advance-subscriptions.ts';
+import { advanceWithSchedules } from '../api/billing/subscriptions/changes/advance-with-schedules.ts';
+import type { Advancing } from '../api/billing/subscriptions/advance-subscriptions.ts';
 import {
   dueSubscriptions,
   scopesWithDueSubscriptions,
@@ -61,7 +59,7 @@ function passes(deps: BillingDeps, run: JobRun, scope: Scope, totals: Totals): T
       after,
       limit: PAGE_SUBSCRIPTIONS,
     });
-    const report = await advanceSubscriptions(deps, advancing, page);
+    const report = await advanceWithSchedules(deps, advancing, page);
     for (const { subscription_id, error } of report.failed) {
       deps.log.error({ err: error, subscription_id, ...scope }, 'subscription not billed');
       totals.failed.add(subscription_id);

@@ -3,7 +3,8 @@ import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
 import type { Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
 import { getSubscription } from '../../records/subscription-repository.ts';
-import { advanceSubscriptions, type Advancing } from '../advance-subscriptions.ts';
+import type { Advancing } from '../advance-subscriptions.ts';
+import { advanceWithSchedules } from './advance-with-schedules.ts';
 
 /**
  * The subscription after everything that was due by now. A change applies to the running period. When the
@@ -19,7 +20,7 @@ export async function caughtUp(
   const advancing: Advancing = { scope, at, user_id, hold: async () => undefined };
   let subscription = await getSubscription(deps.pool, scope, id);
   while (subscription.due_at !== null && subscription.due_at <= at) {
-    const { failed } = await advanceSubscriptions(deps, advancing, [subscription]);
+    const { failed } = await advanceWithSchedules(deps, advancing, [subscription]);
     if (failed.length > 0) throw failed[0]!.error;
     subscription = await getSubscription(deps.pool, scope, id);
   }

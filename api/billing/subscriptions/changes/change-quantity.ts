@@ -8,7 +8,7 @@ import { newRecord, type Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
 import type { BilledLine } from '../../computing/billing-sources.ts';
 import type { LineSwap } from '../../proration/change-rows.ts';
-import { billedLines } from './line-items.ts';
+import { billedLines } from './line-records.ts';
 
 /**
  * The swaps of a quantity change (billing 14.1): each line ends at its date, and a new line with the other

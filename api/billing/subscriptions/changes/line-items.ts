@@ -36,14 +36,13 @@ import {
   changeSubscription,
   getSubscription,
   insertLineItems,
-  lineItemsOf,
   lockSubscription,
 } from '../../records/subscription-repository.ts';
 import { commitmentColumns, committedLine, type CommittedLine } from '../line-commitments.ts';
 import { bucketsOf, lineItem, withMeterNames } from '../line-items.ts';
 import { caughtUp } from './catch-up.ts';
 import type { LineSwap } from '../../proration/change-rows.ts';
-import { moveLineCoupons } from './move-line-coupons.ts';
+import { billedLine, billedLines, isBilledNow, replaceLine, rowOf } from './line-records.ts';
 import { settleChange, writeChange } from '../../proration/settle-change.ts';
 
 /**
@@ -289,33 +288,6 @@ async function refuseRatedTwice(tx: Transaction, scope: Scope, line: BilledLine)
   refuseUsageRatedTwice([...others, line].map(selectorOf), 'price_id');
 }
 
-/** All line items of a subscription with their prices. */
-export async function billedLines(
-  db: Db,
-  scope: Scope,
-  subscriptionId: string,
-): Promise<BilledLine[]> {
-  return await withPrices(db, scope, await lineItemsOf(db, scope, [subscriptionId]));
-}
-
-async function billedLine(db: Db, scope: Scope, id: string): Promise<BilledLine> {
-  const [line] = await withPrices(db, scope, [await getLineItem(db, scope, id)]);
-  return line!;
-}
-
-async function withPrices(
-  db: Db,
-  scope: Scope,
-  lines: readonly LineItemRow[],
-): Promise<BilledLine[]> {
-  const prices = await findPrices(db, scope, [...new Set(lines.map(({ price_id }) => price_id))]);
-  const byId = new Map(prices.map((price) => [price.id, price]));
-  return lines.map((line) => {
-    const price = byId.get(line.price_id)!;
-    return { ...line, price, terms: ratingTerms(price) };
-  });
-}
-
 /** The instant of a change of the line: inside the line and not in a period that is closed. */
 function effectiveFrom(
   subscription: SubscriptionRow,
@@ -399,22 +371,6 @@ function changedCommitment(
   return commitmentColumns({ ...line, ...given }, committed, 'line_item');
 }
 
-/** Ends `before` where `after` begins, and writes `after` with the coupons of the line. */
-export async function replaceLine(
-  tx: Transaction,
-  deps: BillingDeps,
-  caller: Caller,
-  before: BilledLine,
-  after: BilledLine,
-): Promise<void> {
-  const end = { end_date: after.start_date, ...changed(deps, caller) };
-  await changeLineItem(tx, caller.scope, before.id, end);
-  await insertLineItems(tx, [rowOf(after)]);
-  await moveLineCoupons(tx, deps, caller, before, after);
-}
-
-export const rowOf = ({ price: _, terms: __, ...row }: BilledLine): LineItemRow => row;
-
 /** Charges and credits the change now, if the behavior and the cadence say so (billing 5.2). */
 export async function settle(
   tx: Transaction,
@@ -435,11 +391,3 @@ export async function settle(
   const { events } = await writeChange(tx, deps, caller, settled, of);
   await writeOutboxEvents(tx, [...events]);
 }
-
-/** Whether advances of the running period are billed already: not in a trial, nor before the start. */
-export const isBilledNow = (subscription: SubscriptionRow, effective_at: string): boolean =>
-  (subscription.subscription_status === 'active' ||
-    subscription.subscription_status === 'incomplete' ||
-    subscription.subscription_status === 'paused') &&
-  effective_at < subscription.current_period_end &&
-  !(subscription.due_at !== null && subscription.due_at <= subscription.current_period_start);

@@ -29,7 +29,8 @@ import {
   previewedInvoices,
   writtenInvoices,
 } from './changed-resources.ts';
-import { isBilledNow, refuseUnchangeable, replaceLine } from './line-items.ts';
+import { refuseUnchangeable } from './line-items.ts';
+import { isBilledNow, replaceLine } from './line-records.ts';
 import { settleChange, writeChange, type SettledChange } from '../../proration/settle-change.ts';
 import { executeTrialEnd, previewTrialEnd } from './end-trial.ts';
 

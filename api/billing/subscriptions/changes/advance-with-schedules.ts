@@ -1,0 +1,53 @@
+import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
+import type { BillingDeps } from '../../../deps.ts';
+import { pendingSchedules } from '../../records/schedule-repository.ts';
+import { findSubscriptions } from '../../records/subscription-repository.ts';
+import {
+  advanceSubscriptions,
+  type AdvanceReport,
+  type Advancing,
+} from '../advance-subscriptions.ts';
+import { executeScheduledChange } from './plan-swap.ts';
+
+/**
+ * One step for each due subscription, with the plan changes that are scheduled for the end of the period first
+ * (billing 3.4): the closing invoice then has the advances of the new plan.
+ */
+export async function advanceWithSchedules(
+  deps: BillingDeps,
+  advancing: Advancing,
+  subscriptions: readonly SubscriptionRow[],
+): Promise<AdvanceReport> {
+  const { scope, at, user_id, hold } = advancing;
+  const closing = subscriptions.filter(({ current_period_end }) => current_period_end <= at);
+  const pending = await pendingSchedules(
+    deps.pool,
+    scope,
+    closing.map(({ id }) => id),
+  );
+  const due = closing.filter(({ id, current_period_end }) =>
+    pending.some(
+      ({ subscription_id, schedule_type, scheduled_at }) =>
+        subscription_id === id &&
+        schedule_type === 'plan_change' &&
+        scheduled_at <= current_period_end,
+    ),
+  );
+  if (due.length === 0) return await advanceSubscriptions(deps, advancing, subscriptions);
+  for (const subscription of due)
+    await deps.pool.begin(async (tx) => {
+      await hold(tx);
+      await executeScheduledChange(tx, deps, { scope, user_id }, subscription, at);
+    });
+  const changed = await findSubscriptions(
+    deps.pool,
+    scope,
+    due.map(({ id }) => id),
+  );
+  const byId = new Map(changed.map((row) => [row.id, row]));
+  return await advanceSubscriptions(
+    deps,
+    advancing,
+    subscriptions.map((row) => byId.get(row.id) ?? row),
+  );
+}

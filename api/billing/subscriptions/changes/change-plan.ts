@@ -1,0 +1,179 @@
+import { BillingError, invalidField } from '../../../../domain/errors.ts';
+import { assertPlanChangeable } from '../../../../domain/subscription/plan-change.ts';
+import { isoTime } from '../../../../platform/clock.ts';
+import { failpoint } from '../../../../platform/failpoint.ts';
+import { type Transaction } from '../../../../postgres/client.ts';
+import { writeOutboxEvents } from '../../../../postgres/tables/outbox.ts';
+import type { ChangedPlan, ChangePlanBody } from '../../../../schemas/subscription-plan-change.ts';
+import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
+import { runCommand } from '../../../conventions/command.ts';
+import { type Caller } from '../../../conventions/record.ts';
+import type { BillingDeps } from '../../../deps.ts';
+import { settleChange, writeChange } from '../../proration/settle-change.ts';
+import {
+  endSchedules,
+  pendingSchedules,
+  type ScheduleRow,
+} from '../../records/schedule-repository.ts';
+import { getSubscription, lockSubscription } from '../../records/subscription-repository.ts';
+import { modifiedSubscription } from '../read-subscriptions.ts';
+import { caughtUp } from './catch-up.ts';
+import {
+  changedLines,
+  NOTHING_CHANGED,
+  previewedInvoices,
+  writtenInvoices,
+} from './changed-resources.ts';
+import { isBilledNow } from './line-records.ts';
+import { rolledBack } from './modify.ts';
+import { schedule } from './schedules.ts';
+import { applyPlan, changeable, planChange } from './plan-swap.ts';
+
+/** What is answered in addition to the subscription. */
+type Outcome = Omit<ChangedPlan, 'subscription'>;
+
+/** What the change would do (billing 14.2). Runs the change and undoes it. */
+export async function previewPlanChange(
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+  body: ChangePlanBody,
+): Promise<ChangedPlan> {
+  const outcome = await rolledBack(deps, async (tx) => {
+    const subscription = await lockSubscription(tx, caller.scope, id);
+    return await request(tx, deps, caller, subscription, body, true);
+  });
+  return await answered(deps, caller, id, outcome);
+}
+
+/** Changes the plan now, or schedules the change for the end of the period (billing 14.2). */
+export async function executePlanChange(
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+  body: ChangePlanBody,
+): Promise<ChangedPlan> {
+  const outcome = await runCommand<Outcome>(deps, 'subscription', async () => {
+    refuseContradictions(body);
+    await getSubscription(deps.pool, caller.scope, id);
+    const known = await caughtUp(deps, caller, id);
+    return async (tx) => {
+      const subscription = await lockSubscription(tx, caller.scope, id);
+      if (subscription.version !== known.version) return null;
+      const done = await request(tx, deps, caller, subscription, body, false);
+      failpoint('api.change_plan.before_commit');
+      return done;
+    };
+  });
+  return await answered(deps, caller, id, outcome);
+}
+
+async function answered(
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+  outcome: Outcome,
+): Promise<ChangedPlan> {
+  const at = isoTime(deps.clock.now());
+  const subscription = await modifiedSubscription(deps.pool, caller.scope, id, at);
+  return { subscription, ...outcome };
+}
+
+function refuseContradictions({ change_at, proration_behavior }: ChangePlanBody): void {
+  if (change_at === 'end_of_period' && proration_behavior === 'create_prorations')
+    throw invalidField(
+      'proration_behavior',
+      'must be "none" at the end of a period: the renewal bills the new plan already',
+    );
+}
+
+async function request(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  subscription: SubscriptionRow,
+  body: ChangePlanBody,
+  isPreview: boolean,
+): Promise<Outcome> {
+  refuseContradictions(body);
+  const at = isoTime(deps.clock.now());
+  const pending = await pendingSchedules(tx, caller.scope, [subscription.id]);
+  assertPlanChangeable(await changeable(tx, subscription, pending), body.target_plan_id);
+  await replacePending(tx, caller, pending, body, at);
+  const isScheduled = body.change_at === 'end_of_period';
+  const effective_at = isScheduled ? subscription.current_period_end : at;
+  const change = await planChange(
+    tx,
+    deps,
+    caller,
+    subscription,
+    body.target_plan_id,
+    effective_at,
+  );
+  const outcome = {
+    from_plan: change.from,
+    to_plan: change.to,
+    change_type: change.type,
+    effective_at,
+    is_scheduled: isScheduled,
+    entity_changes: [],
+    warnings: [],
+    metadata: body.metadata ?? {},
+  };
+  const lines = changedLines(change.swaps, { isPreview: false, openEnd: null });
+  if (isScheduled) {
+    const row = await schedule(tx, deps, caller, {
+      subscription_id: subscription.id,
+      schedule_type: 'plan_change',
+      scheduled_at: effective_at,
+      configuration: { version: 'v2', target_plan_id: body.target_plan_id },
+      metadata: body.metadata ?? {},
+    });
+    return {
+      ...outcome,
+      schedule_id: isPreview ? null : row.id,
+      scheduled_at: effective_at,
+      changed_resources: { ...NOTHING_CHANGED, line_items: lines },
+    };
+  }
+  const proration_behavior = body.proration_behavior ?? subscription.proration_behavior;
+  const swaps = isBilledNow(subscription, effective_at) ? change.swaps : [];
+  const operation = { subscription, swaps, proration_behavior };
+  const settled = await settleChange(deps, tx, caller, operation, at);
+  const unscheduled = { ...outcome, schedule_id: null, scheduled_at: null };
+  if (isPreview) {
+    const invoices = await previewedInvoices(tx, caller.scope, settled);
+    return {
+      ...unscheduled,
+      changed_resources: { ...NOTHING_CHANGED, line_items: lines, invoices },
+    };
+  }
+  await applyPlan(tx, deps, caller, subscription, change, at);
+  const of = { kind: 'plan_change', subscription, at };
+  const written = await writeChange(tx, deps, caller, settled, of);
+  await writeOutboxEvents(tx, [...written.events]);
+  const invoices = await writtenInvoices(tx, caller.scope, written);
+  return {
+    ...unscheduled,
+    changed_resources: { ...NOTHING_CHANGED, line_items: lines, invoices },
+  };
+}
+
+/** A pending plan change is refused with its id, or gives way when the request says so. */
+async function replacePending(
+  tx: Transaction,
+  { scope, user_id }: Caller,
+  pending: readonly ScheduleRow[],
+  body: ChangePlanBody,
+  at: string,
+): Promise<void> {
+  const found = pending.find(({ schedule_type }) => schedule_type === 'plan_change');
+  if (found === undefined) return;
+  if (body.conflict_behaviour !== 'supersede') {
+    const message = `Plan change ${found.id} is scheduled for ${found.scheduled_at} already; cancel it or send conflict_behaviour "supersede".`;
+    throw new BillingError('conflict', 'already_exists', message, [
+      { path: 'conflict_behaviour', code: 'already_exists', message },
+    ]);
+  }
+  await endSchedules(tx, scope, [found.id], { schedule_status: 'cancelled', at, user_id });
+}

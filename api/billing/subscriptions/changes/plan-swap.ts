@@ -1,0 +1,276 @@
+import { BillingError, invalidField, notFound } from '../../../../domain/errors.ts';
+import { decimal, decimalText } from '../../../../domain/money.ts';
+import { priceTerms as ratingTerms } from '../../../../domain/pricing/price.ts';
+import { rate } from '../../../../domain/pricing/rate.ts';
+import {
+  assertPlanChangeable,
+  changeType,
+  pairLines,
+  type ChangeType,
+} from '../../../../domain/subscription/plan-change.ts';
+import { inScope, type Db, type Transaction } from '../../../../postgres/client.ts';
+import { writeOutboxEvents } from '../../../../postgres/tables/outbox.ts';
+import type { ChangedPlan } from '../../../../schemas/subscription-plan-change.ts';
+import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
+import { changed, type Caller } from '../../../conventions/record.ts';
+import type { BillingDeps } from '../../../deps.ts';
+import type { BilledLine } from '../../computing/billing-sources.ts';
+import type { LineSwap } from '../../proration/change-rows.ts';
+import { changeLineItem } from '../../records/line-item-repository.ts';
+import { findPhasesOf } from '../../records/phase-repository.ts';
+import {
+  endSchedules,
+  pendingSchedules,
+  type ScheduleRow,
+} from '../../records/schedule-repository.ts';
+import { subscriptionSnapshot } from '../../records/subscription-notification.ts';
+import {
+  changeSubscription,
+  insertLineItems,
+  lockSubscription,
+} from '../../records/subscription-repository.ts';
+import { lineItem, selectedPrices, withMeterNames } from '../line-items.ts';
+import { billedLines, replaceLine, rowOf } from './line-records.ts';
+
+/** The facts that decide whether the plan can change. */
+export const changeable = async (
+  tx: Transaction,
+  subscription: SubscriptionRow,
+  pending: readonly ScheduleRow[],
+) => ({
+  ...subscription,
+  has_phases: (await findPhasesOf(tx, subscription, [subscription.id])).length > 0,
+  has_pending_cancellation:
+    subscription.cancel_at !== null ||
+    pending.some(({ schedule_type }) => schedule_type === 'cancellation'),
+  has_pending_checkout: false,
+});
+
+/** A plan change that is decided and not yet written. */
+export interface PlanChange {
+  readonly from: ChangedPlan['from_plan'];
+  readonly to: ChangedPlan['to_plan'];
+  readonly type: ChangeType;
+  readonly swaps: readonly LineSwap[];
+  /** Lines that continue with the same terms at another price id. */
+  readonly kept: readonly { readonly line: BilledLine; readonly after: BilledLine }[];
+  readonly sequence: number;
+}
+
+/**
+ * The lines of the old plan paired with the prices of the new one (billing 14.2). A replaced fixed line keeps its
+ * quantity when the new price allows it. Lines of the subscription's own prices and of addons stay.
+ */
+export async function planChange(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  subscription: SubscriptionRow,
+  targetPlanId: string,
+  effective_at: string,
+): Promise<PlanChange> {
+  const { scope } = caller;
+  const [from, to] = await Promise.all([
+    planOf(tx, caller, subscription.plan_id),
+    planOf(tx, caller, targetPlanId),
+  ]);
+  if (from === undefined) throw notFound('Plan', subscription.plan_id);
+  if (to === undefined) throw notFound('Plan', targetPlanId);
+  if (to.status !== 'published')
+    throw invalidField('target_plan_id', `plan ${targetPlanId} is ${to.status}`);
+  const selection = {
+    currency: subscription.currency,
+    cadence: subscription,
+    start: effective_at,
+    end: subscription.end_date,
+    include_price_ids: null,
+  };
+  const { selected, sequence } = await selectedPrices(
+    tx,
+    caller,
+    targetPlanId,
+    selection,
+    effective_at,
+  );
+  const all = await billedLines(tx, scope, subscription.id);
+  const current = all.filter(
+    ({ entity_type, entity_id, start_date, end_date }) =>
+      entity_type === 'plan' &&
+      entity_id === subscription.plan_id &&
+      start_date < (end_date ?? '9999') &&
+      (end_date === null || end_date > effective_at),
+  );
+  const recurring = current.filter(({ billing_period }) => billing_period !== 'ONETIME');
+  const owner = {
+    subscription_id: subscription.id,
+    customer_id: subscription.customer_id,
+    plan: to,
+    selection,
+    paid_from: effective_at,
+  };
+  const opened = (priceId: string, quantity: string | null): BilledLine => {
+    const price = selected.find(({ id }) => id === priceId)!;
+    const entity = { type: 'plan', id: to.id } as const;
+    const draft = { entity, path: 'quantity', start_date: effective_at };
+    const terms = ratingTerms(price);
+    const fits =
+      quantity !== null &&
+      terms.type === 'FIXED' &&
+      (terms.minQuantity === null ||
+        decimal(quantity).isZero() ||
+        decimal(quantity).gte(terms.minQuantity));
+    return lineItem(deps, caller, owner, price, { ...draft, quantity: fits ? quantity : null });
+  };
+  const swaps: LineSwap[] = [];
+  const kept: { line: BilledLine; after: BilledLine }[] = [];
+  for (const pair of pairLines(recurring, selected)) {
+    const before = 'line_id' in pair ? current.find(({ id }) => id === pair.line_id)! : null;
+    const next = pair.action === 'close' ? null : opened(pair.price_id, before?.quantity ?? null);
+    if (pair.action === 'keep') kept.push({ line: before!, after: next! });
+    else swaps.push({ before, after: next, effective_at });
+  }
+  const named = await withMeterNames(
+    tx,
+    caller,
+    swaps.flatMap(({ after }) => after ?? []),
+  );
+  const byId = new Map(named.map((line) => [line.id, line]));
+  return {
+    from: summary(from),
+    to: summary(to),
+    type: changeType(
+      recurring.filter(({ price_type }) => price_type === 'FIXED').map(fee),
+      [...swaps.flatMap(({ after }) => after ?? []), ...kept.map(({ after }) => after)]
+        .filter(({ price_type }) => price_type === 'FIXED')
+        .map(fee),
+    ),
+    swaps: swaps.map((swap) => ({
+      ...swap,
+      after: swap.after === null ? null : byId.get(swap.after.id)!,
+    })),
+    kept,
+    sequence,
+  };
+}
+
+/** The fee of a line for one of its periods. */
+const fee = ({ terms, quantity, billing_period, billing_period_count }: BilledLine) => ({
+  amount: decimalText(rate(terms.model, decimal(quantity)).amount),
+  quantity: '1',
+  billing_period,
+  billing_period_count,
+});
+
+interface PlanOfChange {
+  readonly id: string;
+  readonly name: string;
+  readonly lookup_key: string | null;
+  readonly description: string | null;
+  readonly status: string;
+}
+
+async function planOf(db: Db, { scope }: Caller, id: string): Promise<PlanOfChange | undefined> {
+  const [plan] = await db<PlanOfChange[]>`
+    select id, name, lookup_key, description, status from plans
+     where ${inScope(db, scope)} and id = ${id}`;
+  return plan;
+}
+
+const summary = ({ id, name, lookup_key, description }: PlanOfChange) => ({
+  id,
+  name,
+  lookup_key: lookup_key ?? '',
+  description: description ?? '',
+});
+
+/** Writes the lines and the plan of the subscription, and notifies (billing 14.2). */
+export async function applyPlan(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  subscription: SubscriptionRow,
+  change: PlanChange,
+  at: string,
+): Promise<void> {
+  const { scope, user_id } = caller;
+  for (const { before, after, effective_at } of change.swaps) {
+    if (before !== null && after !== null) await replaceLine(tx, deps, caller, before, after);
+    else if (after !== null) await insertLineItems(tx, [rowOf(after)]);
+    else
+      await changeLineItem(tx, scope, before!.id, {
+        end_date: effective_at > before!.start_date ? effective_at : before!.start_date,
+        ...changed(deps, caller),
+      });
+  }
+  for (const { line, after } of change.kept)
+    await changeLineItem(tx, scope, line.id, {
+      price_id: after.price_id,
+      entity_id: change.to.id,
+      plan_display_name: change.to.name,
+      ...changed(deps, caller),
+    });
+  await tx`
+    update subscriptions
+       set plan_id = ${change.to.id}, synced_price_sequence = ${change.sequence},
+           include_price_ids = null
+     where ${inScope(tx, scope)} and id = ${subscription.id}`;
+  const next = await changeSubscription(tx, scope, subscription.id, {
+    updated_at: at,
+    updated_by: user_id,
+  });
+  const payload = { subscription: subscriptionSnapshot(next, null) };
+  await writeOutboxEvents(tx, [
+    { scope, event_type: 'subscription.plan_changed', payload },
+    { scope, event_type: 'subscription.updated', payload },
+  ]);
+}
+
+/**
+ * Executes the plan change that is scheduled for the end of the running period, before that period is closed
+ * (billing 3.4): the closing invoice bills the old plan, and the advances of the next period the new one. A
+ * change that is not possible any more is failed with the reason, and the old plan renews. False without one.
+ */
+export async function executeScheduledChange(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  known: Pick<SubscriptionRow, 'id' | 'version'>,
+  at: string,
+): Promise<boolean> {
+  const { scope, user_id } = caller;
+  const subscription = await lockSubscription(tx, scope, known.id);
+  const pending = await pendingSchedules(tx, scope, [known.id]);
+  const due = pending.find(
+    ({ schedule_type, scheduled_at }) =>
+      schedule_type === 'plan_change' && scheduled_at <= subscription.current_period_end,
+  );
+  if (due === undefined || subscription.version !== known.version) return false;
+  const fail = async (error_message: string) =>
+    await endSchedules(tx, scope, [due.id], {
+      schedule_status: 'failed',
+      at,
+      user_id,
+      error_message,
+    });
+  if (due.scheduled_at < subscription.current_period_end) {
+    await fail(`The period that ended at ${due.scheduled_at} was closed before the change.`);
+    return true;
+  }
+  const target = String(due.configuration['target_plan_id']);
+  try {
+    const others = pending.filter(({ id }) => id !== due.id);
+    assertPlanChangeable(await changeable(tx, subscription, others), target);
+    const change = await planChange(tx, deps, caller, subscription, target, due.scheduled_at);
+    await applyPlan(tx, deps, caller, subscription, change, at);
+    await endSchedules(tx, scope, [due.id], {
+      schedule_status: 'executed',
+      at,
+      user_id,
+      execution_result: { from_plan_id: change.from.id, to_plan_id: change.to.id },
+    });
+  } catch (error) {
+    if (!(error instanceof BillingError)) throw error;
+    await fail(error.message);
+  }
+  return true;
+}

@@ -1,0 +1,214 @@
+import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { completeBackfills } from '../../support/usage-oracle.ts';
+
+let world: BillingWorld;
+beforeAll(async () => {
+  world = await startBillingWorld();
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  world.api.clock.set('2026-04-11T00:00:00.000Z');
+  await world.api.pool`update subscriptions set due_at = null`;
+  await world.api.pool`update invoices set finalize_after = null`;
+});
+
+const day = (text: string) => `${text}T00:00:00.000Z`;
+let counter = 0;
+
+/** From 50.00 and 1.00 a call to 100.00 and 0.50 a call, from 1 April: 30 days. */
+async function subscribed() {
+  const { catalog, api } = world;
+  const key = `base${(counter += 1)}-${Date.now()}`;
+  const [from, to] = [await catalog.plan('Small'), await catalog.plan('Large')];
+  const meter = await catalog.meter();
+  await catalog.fixed(from, '50', { display_name: 'Base', lookup_key: `${key}a` });
+  await catalog.usage(from, meter, { display_name: 'Calls', amount: '1' });
+  await catalog.fixed(to, '100', { display_name: 'Base', lookup_key: `${key}b` });
+  await catalog.usage(to, meter, { display_name: 'Calls', amount: '0.5' });
+  await completeBackfills(api.pool);
+  const customer = await catalog.customer();
+  const subscription = await catalog.subscribe(customer, from, { start_date: day('2026-04-01') });
+  return { from, to, meter, customer, subscription };
+}
+const change = (subscription: { id: string }, kind: 'preview' | 'execute', body: object) =>
+  world.api.post(`/v1/subscriptions/${subscription.id}/change/v2/${kind}`, body);
+const read = async (subscription: { id: string }) =>
+  (await world.api.get(`/v1/subscriptions/${subscription.id}`)).body;
+const invoicesOf = async (subscription: { id: string }) => {
+  const { body } = await world.api.post('/v1/invoices/search', {
+    subscription_id: subscription.id,
+    expand: 'line_items',
+  });
+  return body.items as any[];
+};
+const rows = (invoice: any) =>
+  invoice.line_items.map(
+    (row: any) =>
+      `${row.display_name} ${row.quantity} ${row.amount} ${row.period_start.slice(5, 10)}..${row.period_end.slice(5, 10)}`,
+  );
+
+describe('now', () => {
+  test('with create_prorations: one invoice of credit and charge, as previewed (billing 5.4)', async () => {
+    const { subscription, to } = await subscribed();
+    const body = { target_plan_id: to.id, proration_behavior: 'create_prorations' };
+    const { body: shown } = await change(subscription, 'preview', body);
+    expect(shown.changed_resources.invoices).toMatchObject([{ amount: '33.34' }]);
+    expect((await read(subscription)).plan_id).not.toBe(to.id);
+    const { status, body: done } = await change(subscription, 'execute', body);
+    expect(status).toBe(200);
+    expect(done).toMatchObject({
+      change_type: 'upgrade',
+      is_scheduled: false,
+      to_plan: { id: to.id },
+    });
+    const [invoice] = await invoicesOf(subscription);
+    expect(rows(invoice)).toEqual(['Base 1 -33.33 04-11..05-01', 'Base 1 66.67 04-11..05-01']);
+    expect(invoice).toMatchObject({ total: '33.34', billing_reason: 'SUBSCRIPTION_UPDATE' });
+    expect(await read(subscription)).toMatchObject({
+      id: subscription.id,
+      plan_id: to.id,
+      billing_anchor: subscription.billing_anchor,
+      current_period_end: day('2026-05-01'),
+    });
+  });
+
+  test('usage before is rated by the old plan, after by the new one', async () => {
+    const { subscription, to, meter, customer } = await subscribed();
+    await world.usage.use(meter, customer, day('2026-04-05'), '10');
+    await change(subscription, 'execute', { target_plan_id: to.id, proration_behavior: 'none' });
+    await world.usage.use(meter, customer, day('2026-04-15'), '10');
+    world.api.clock.set(day('2026-05-01'));
+    await world.api
+      .pool`update subscriptions set due_at = current_period_end where id = ${subscription.id}`;
+    await world.close();
+    const [cycle] = await invoicesOf(subscription);
+    expect(rows(cycle)).toEqual([
+      'Base 1 100 05-01..06-01',
+      'Calls 10 10 04-01..04-11',
+      'Calls 10 5 04-11..05-01',
+    ]);
+  });
+
+  test('a downgrade returns the difference to the wallet', async () => {
+    const { subscription, from, to, customer } = await subscribed();
+    const none = { target_plan_id: to.id, proration_behavior: 'create_prorations' };
+    await change(subscription, 'execute', none);
+    const { body } = await change(subscription, 'execute', { ...none, target_plan_id: from.id });
+    expect(body).toMatchObject({ change_type: 'downgrade' });
+    const { body: wallets } = await world.api.get(`/v1/customers/${customer.id}/wallets`);
+    expect(wallets).toMatchObject([{ balance: '33.34' }]);
+  });
+
+  test('notifies of the plan, and not of an end', async () => {
+    const { subscription, to } = await subscribed();
+    await change(subscription, 'execute', { target_plan_id: to.id, proration_behavior: 'none' });
+    const events = await world.api.pool<{ event_type: string }[]>`
+      select event_type from outbox where entity_id = ${subscription.id} order by sequence`;
+    expect(events.map(({ event_type }) => event_type)).toEqual([
+      'subscription.created',
+      'subscription.plan_changed',
+      'subscription.updated',
+    ]);
+  });
+});
+
+describe('at the end of the period', () => {
+  const later = (to: { id: string }, more: object = {}) => ({
+    target_plan_id: to.id,
+    proration_behavior: 'none',
+    change_at: 'end_of_period',
+    ...more,
+  });
+  const due = (subscription: { id: string }) =>
+    world.api
+      .pool`update subscriptions set due_at = current_period_end where id = ${subscription.id}`;
+
+  test('the job changes the plan before it closes the period', async () => {
+    const { subscription, to, meter, customer } = await subscribed();
+    await world.usage.use(meter, customer, day('2026-04-05'), '10');
+    const { body } = await change(subscription, 'execute', later(to));
+    expect(body).toMatchObject({ is_scheduled: true, scheduled_at: day('2026-05-01') });
+    world.api.clock.set(day('2026-06-02'));
+    await due(subscription);
+    await world.close();
+    const invoices = await invoicesOf(subscription);
+    expect(invoices.slice(0, 2).map(rows)).toEqual([
+      ['Base 1 100 06-01..07-01', 'Calls 0 0 05-01..06-01'],
+      ['Base 1 100 05-01..06-01', 'Calls 10 10 04-01..05-01'],
+    ]);
+    expect((await read(subscription)).plan_id).toBe(to.id);
+    const { body: row } = await world.api.get(`/v1/subscriptions/schedules/${body.schedule_id}`);
+    expect(row).toMatchObject({ status: 'executed', execution_result: { to_plan_id: to.id } });
+  });
+
+  test('a second one is refused with the id of the first, or supersedes it', async () => {
+    const { subscription, to } = await subscribed();
+    const { body: first } = await change(subscription, 'execute', later(to));
+    const second = await change(subscription, 'execute', later(to));
+    expect(second.status).toBe(409);
+    expect(second.body.message).toContain(first.schedule_id);
+    const third = await change(
+      subscription,
+      'execute',
+      later(to, { conflict_behaviour: 'supersede' }),
+    );
+    expect(third.status).toBe(200);
+    const { body } = await world.api.get(`/v1/subscriptions/schedules/${first.schedule_id}`);
+    expect(body.status).toBe('cancelled');
+  });
+
+  test('one that is cancelled leaves the plan; one that is not possible any more is failed', async () => {
+    const { subscription, to, from } = await subscribed();
+    const { body: first } = await change(subscription, 'execute', later(to));
+    await world.api.post(`/v1/subscriptions/schedules/${first.schedule_id}/cancel`);
+    const { body: second } = await change(subscription, 'execute', later(to));
+    await world.api.pool`update plans set status = 'archived' where id = ${to.id}`;
+    world.api.clock.set(day('2026-05-02'));
+    await due(subscription);
+    await world.close();
+    expect((await read(subscription)).plan_id).toBe(from.id);
+    const { body } = await world.api.get(`/v1/subscriptions/schedules/${second.schedule_id}`);
+    expect(body).toMatchObject({ status: 'failed' });
+    expect(body.error_message).toMatch(/archived/);
+  });
+
+  test('a cancellation cancels it', async () => {
+    const { subscription, to } = await subscribed();
+    const { body } = await change(subscription, 'execute', later(to));
+    await world.api.post(`/v1/subscriptions/${subscription.id}/cancel`, {
+      cancellation_type: 'end_of_period',
+    });
+    const row = await world.api.get(`/v1/subscriptions/schedules/${body.schedule_id}`);
+    expect(row.body.status).toBe('cancelled');
+  });
+});
+
+describe('refused', () => {
+  test('400 and 404', async () => {
+    const { subscription, to, from } = await subscribed();
+    const none = { proration_behavior: 'none' };
+    const unknown = 'plan_00000000000000000000000000';
+    for (const [body, status] of [
+      [none, 400],
+      [{ ...none, target_plan_id: from.id }, 400],
+      [{ ...none, target_plan_id: unknown }, 404],
+      [{ ...none, target_plan_id: to.id, change_at: 'soon' }, 400],
+      [{ ...none, target_plan_id: to.id, billing_period_behaviour: 'anchor_at_effect' }, 400],
+      [
+        {
+          target_plan_id: to.id,
+          proration_behavior: 'create_prorations',
+          change_at: 'end_of_period',
+        },
+        400,
+      ],
+    ] as const)
+      for (const kind of ['preview', 'execute'] as const)
+        expect((await change(subscription, kind, body)).status).toBe(status);
+    await world.api.post(`/v1/subscriptions/${subscription.id}/cancel`, {
+      cancellation_type: 'end_of_period',
+    });
+    const body = { ...none, target_plan_id: to.id };
+    expect((await change(subscription, 'execute', body)).status).toBe(400);
+  });
+});
