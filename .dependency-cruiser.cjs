@@ -77,6 +77,7 @@ module.exports = {
     only('avsc', '^schemas/events/'),
     only('csv-parse', '^platform/csv/'),
     only('csv-stringify', '^platform/csv/'),
+    only('ipaddr.js', '^platform/outbound/'),
     only('pdfkit', '^platform/pdf/'),
     only('fontkit', '^platform/pdf/'),
     only('subset-font', '^platform/pdf/'),

@@ -7,6 +7,7 @@ import { openApiDocument, type OpenApiVersion } from '../platform/http/openapi.t
 import type { CallerLimit } from '../platform/http/rate-limit.ts';
 import { registerRoutes } from '../platform/http/register-routes.ts';
 import type { Route } from '../platform/http/route.ts';
+import { createOutbound } from '../platform/outbound/guarded-request.ts';
 import { createPdfRenderer, type PdfRenderer } from '../platform/pdf/pdf-renderer.ts';
 import { createPortalSessions } from '../platform/identity/portal-sessions.ts';
 import { createSessions } from '../platform/identity/sessions.ts';
@@ -93,7 +94,11 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
   const sessions = await createSessions(options.deps);
   const { pool, clock, log } = options.deps;
   const pdf = options.pdf ?? createPdfRenderer();
-  app.addHook('onClose', () => pdf.close());
+  const outbound = createOutbound();
+  app.addHook('onClose', async () => {
+    outbound.close();
+    await pdf.close();
+  });
   const appendCorrections = async (): Promise<void> => {
     const { openEventLog } = options;
     await logCorrections({ pool, clock, openEventLog }).catch((error: unknown) =>
@@ -130,6 +135,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
       },
       eventReader: options.eventReader,
       pdf,
+      outbound,
     },
     sessions,
     portalSessions,

@@ -6,6 +6,7 @@ import type { PortalSessions } from '../platform/identity/portal-sessions.ts';
 import type { Sessions } from '../platform/identity/sessions.ts';
 import type { Ids } from '../platform/ids.ts';
 import type { Logger } from '../platform/log.ts';
+import type { Outbound } from '../platform/outbound/guarded-request.ts';
 import type { PdfRenderer } from '../platform/pdf/pdf-renderer.ts';
 import type { SecretBox } from '../platform/secret-box.ts';
 import type { Pool } from '../postgres/client.ts';
@@ -49,6 +50,7 @@ export interface ApiDeps extends BillingDeps {
   /** Secret of the support widget; null if not configured. */
   readonly supportChatSecret: string | null;
   readonly pdf: PdfRenderer;
+  readonly outbound: Outbound;
   readonly eventReader: EventReader;
   /** Current heads of the event log: every accepted event lies below them. Rejects while it is unreachable. */
   readLogHeads(): Promise<WatermarkVector>;
@@ -66,4 +68,6 @@ export interface BillingSettings {
   readonly grace_seconds: number;
   /** Upper limits of the values in `tenant_config`. */
   readonly tenant_limits_max: TenantLimits;
+  /** Receivers that may have a private address, outside production. */
+  readonly outbound_allowed_hosts: readonly string[];
 }

@@ -69,6 +69,7 @@ function billingDeps({ pool, clickhouse }: BenchInstance): BillingDeps {
     settings: {
       grace_seconds: 3600,
       tenant_limits_max: { production: 20, development: 20, max_users: 1000 },
+      outbound_allowed_hosts: [],
     },
   } as BillingDeps;
 }

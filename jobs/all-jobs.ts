@@ -7,6 +7,8 @@ import { applyCreditGrants } from './apply-credit-grants.ts';
 import { cancelUnpaidSubscriptions } from './cancel-unpaid-subscriptions.ts';
 import { chainAuditLogRows } from './chain-audit-log.ts';
 import { closeBillingPeriods } from './close-billing-periods.ts';
+import { createOutbound } from '../platform/outbound/guarded-request.ts';
+import { deliverWebhooks, type DeliverWebhooksDeps } from './deliver-webhooks.ts';
 import { eraseEvents, type EraseEventsDeps } from './erase-events.ts';
 import { evaluateWallets } from './evaluate-wallets.ts';
 import { expireCredits } from './expire-credits.ts';
@@ -28,6 +30,7 @@ import { tellAuditHeads } from './tell-audit-heads.ts';
 export type JobDeps = FinalizeDraftInvoicesDeps &
   LogCorrectionsDeps &
   ImportEventsDeps &
+  DeliverWebhooksDeps &
   EraseEventsDeps & { readonly eventLog: EventLog };
 
 /** All scheduled jobs. */
@@ -49,6 +52,7 @@ export const ALL_JOBS: readonly Job<JobDeps>[] = [
   syncPlanPrices,
   eraseEvents,
   chainAuditLogRows,
+  deliverWebhooks,
   tellAuditHeads,
 ];
 
@@ -68,6 +72,7 @@ export function jobDeps(
     eventLog,
     importEvents,
     eventEraser,
+    outbound: createOutbound(),
     openEventLog: async () => eventLog,
     readLogHeads: () => readLogHeads(deps.pool, eventLog, streamGroup),
   };

@@ -115,6 +115,7 @@ export function createRuntime(role: string, environment: NodeJS.ProcessEnv = pro
       const settings = {
         grace_seconds: config.BILLING_GRACE_SECONDS,
         tenant_limits_max: config.TENANT_LIMITS_MAX,
+        outbound_allowed_hosts: config.OUTBOUND_ALLOWED_HOSTS,
       };
       return {
         pool,

@@ -130,6 +130,14 @@ const Config = z.object({
       message: 'names two keys alike',
     })
     .optional(),
+  /**
+   * Receivers of notifications that may have a private address, for environments other than production:
+   * `host` or `host:port`, comma-separated.
+   */
+  OUTBOUND_ALLOWED_HOSTS: z
+    .string()
+    .default('')
+    .transform((list) => list.split(',').flatMap((entry) => entry.trim() || [])),
   /** Events a second that one tenant may send to one edge process; 0 = no limit. */
   INGEST_EVENTS_PER_SECOND: z.coerce.number().int().min(0).default(0),
   /** Events a second that the imports of one tenant append to the log; 0 = no limit. */

@@ -20,6 +20,8 @@ export const NOT_AUDITED: Readonly<Record<string, string>> = {
   alert_logs: 'a log of its own',
   uploads: 'files; their tasks are audited',
   scheduled_task_runs: 'a log of its own; who changed the schedule is audited',
+  webhook_deliveries: 'a queue; who made or changed the endpoint is audited',
+  webhook_attempts: 'a log of its own',
   task_results: 'rows of files; each record that a row made is audited',
 };
 
@@ -30,6 +32,7 @@ const NOT_NOTED: Readonly<Record<string, readonly string[]>> = {
   // Each change of a balance is a wallet transaction, and the debit says which blocks it took.
   wallets: ['credit_balance', 'balance', 'credits_in_blocks', 'overdraft', 'alert_state'],
   wallet_transactions: ['credits_available'],
+  webhook_endpoints: ['failing_since'],
   // The billing run moves periods; the invoice that it creates at each boundary is audited.
   subscriptions: ['current_period_start', 'current_period_end', 'due_at', 'last_billing_sequence'],
 };

@@ -11,6 +11,7 @@ export interface Forgotten {
   readonly sessions: number;
   readonly uploads: number;
   readonly emails: number;
+  readonly webhook_attempts: number;
   readonly sign_ups: number;
   readonly one_time_tokens: number;
   readonly known_networks: number;
@@ -20,7 +21,7 @@ export interface Forgotten {
  * Deletes one page of each kind of expired row, on the database's clock: answers kept for repeats after seven
  * days (api 2), failed logins after a day (they delay guessing for minutes only), sessions with their
  * spent tokens a day after they ended or expired, uploaded files after seven days unless a task still reads
- * one, e-mails after seven days, sign-ups and one-time tokens at their expiry, and networks from which an
+ * one, e-mails after seven days, attempts to send notifications after 30 days, sign-ups and one-time tokens at their expiry, and networks from which an
  * account was not opened for 90 days.
  */
 export async function forgetExpired(db: Db): Promise<Forgotten> {
@@ -54,6 +55,11 @@ export async function forgetExpired(db: Db): Promise<Forgotten> {
      where ctid = any(array(
        select ctid from emails_outbox
         where created_at < now() - interval '7 days' limit ${PAGE_ROWS}))`;
+  const attempts = await db`
+    delete from webhook_attempts
+     where ctid = any(array(
+       select ctid from webhook_attempts
+        where created_at < now() - interval '30 days' limit ${PAGE_ROWS}))`;
   const tokens = await db`
     delete from one_time_tokens
      where ctid = any(array(
@@ -73,6 +79,7 @@ export async function forgetExpired(db: Db): Promise<Forgotten> {
     sessions: ids.length,
     uploads: uploads.count,
     emails: emails.count,
+    webhook_attempts: attempts.count,
     sign_ups: signUps.count,
     one_time_tokens: tokens.count,
     known_networks: networks.count,

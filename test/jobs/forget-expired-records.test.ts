@@ -61,6 +61,7 @@ describe('what was kept for a while only is forgotten, and nothing else', () => 
       sign_ups: 0,
       one_time_tokens: 0,
       known_networks: 0,
+      webhook_attempts: 0,
     });
     const keys = await pool`select key from idempotency_keys`;
     expect(keys.map((row) => row['key'])).toEqual(['young']);
@@ -98,6 +99,7 @@ describe('what was kept for a while only is forgotten, and nothing else', () => 
       sign_ups: 1,
       one_time_tokens: 1,
       known_networks: 1,
+      webhook_attempts: 0,
     });
     const kept =
       await pool`select id from emails_outbox union all select id from sign_ups order by id`;

@@ -11,8 +11,11 @@ describe('ways out', () => {
   const KNOWN: Readonly<Record<string, string>> = {
     'main/http-role.ts': 'figures of roles on the same machine, with a time limit',
     'main/demo/api-client.ts': 'the demo, which calls the product',
-    'main/maintain/machine-checks.ts': 'ports of the product on the same machine, with a time limit',
+    'main/maintain/machine-checks.ts':
+      'ports of the product on the same machine, with a time limit',
     'main/stream-on-main-port.ts': 'readiness of the stream on the same machine, with a time limit',
+    'platform/outbound/guarded-request.ts':
+      'receivers that tenants choose: public addresses only, checked at connect, no redirects, limits of time and size',
     'platform/mail/smtp.ts': 'the mail server of the installation, with time limits',
     'platform/event-log/kafka-client.ts': 'brokers of the installation',
   };

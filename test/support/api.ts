@@ -124,6 +124,7 @@ export async function startTestApi(
     settings: {
       grace_seconds: 3600,
       tenant_limits_max: { production: 20, development: 20, max_users: 1000 },
+      outbound_allowed_hosts: ['127.0.0.1'],
     },
   };
 

@@ -66,6 +66,7 @@ const deps: BillingDeps = {
   settings: {
     grace_seconds: 3600,
     tenant_limits_max: { production: 20, development: 20, max_users: 1000 },
+    outbound_allowed_hosts: [],
   },
 } as BillingDeps;
 process.stdout.write(`${JSON.stringify((await answer()) ?? null)}\n`);

@@ -1,4 +1,20 @@
 import { notFound } from '../../../domain/errors.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import { replayNotifications } from '../../../postgres/tables/webhook-deliveries.ts';
+import { IdParams, Message } from '../../../schemas/primitives.ts';
+import { pageOf } from '../../../schemas/search.ts';
+import {
+  CreateWebhookEndpointBody,
+  ReplayedWebhooks,
+  ReplayWebhooksBody,
+  TestWebhookBody,
+  UpdateWebhookEndpointBody,
+  WebhookAttempt,
+  WebhookAttemptSearch,
+  WebhookEndpoint,
+  WebhookEndpointSearch,
+  WebhookEndpointWithSecret,
+} from '../../../schemas/webhooks/endpoint.ts';
 import { inScope } from '../../../postgres/client.ts';
 import {
   RetriedWebhook,
@@ -6,6 +22,18 @@ import {
   WebhookDashboard,
 } from '../../../schemas/webhooks/retry.ts';
 import { route } from '../../conventions/route.ts';
+import { searchAttempts, sendTest } from './attempts.ts';
+import {
+  createEndpoint,
+  deleteEndpoint,
+  getEndpoint,
+  rotateSecret,
+  searchEndpoints,
+  updateEndpoint,
+} from './endpoints.ts';
+
+/** Notifications that one call may send again. */
+const REPLAY_MAX = 10_000;
 
 export const webhookRoutes = [
   route({
@@ -38,6 +66,115 @@ export const webhookRoutes = [
           message: 'The notification will be sent again',
           system_event_id,
         };
+      }),
+  }),
+  route({
+    method: 'POST',
+    path: '/webhooks/endpoints',
+    summary: 'Create an endpoint that receives notifications; the answer shows its secret once',
+    permission: 'webhook:write',
+    secretAnswer: true,
+    body: CreateWebhookEndpointBody,
+    status: 201,
+    answer: WebhookEndpointWithSecret,
+    handler: (call) => call.deps.pool.begin((tx) => createEndpoint(tx, call.deps, call, call.body)),
+  }),
+  route({
+    method: 'GET',
+    path: '/webhooks/endpoints',
+    summary: 'List endpoints that receive notifications',
+    permission: 'webhook:read',
+    query: WebhookEndpointSearch.query,
+    status: 200,
+    answer: pageOf(WebhookEndpoint),
+    handler: ({ deps, scope, query }) => searchEndpoints(deps.pool, scope, query),
+  }),
+  route({
+    method: 'GET',
+    path: '/webhooks/endpoints/{id}',
+    summary: 'Get an endpoint that receives notifications',
+    permission: 'webhook:read',
+    params: IdParams,
+    status: 200,
+    answer: WebhookEndpoint,
+    handler: ({ deps, scope, params }) => getEndpoint(deps.pool, scope, params.id),
+  }),
+  route({
+    method: 'PUT',
+    path: '/webhooks/endpoints/{id}',
+    summary: 'Update an endpoint that receives notifications',
+    permission: 'webhook:write',
+    params: IdParams,
+    body: UpdateWebhookEndpointBody,
+    status: 200,
+    answer: WebhookEndpoint,
+    handler: (call) =>
+      call.deps.pool.begin((tx) => updateEndpoint(tx, call.deps, call, call.params.id, call.body)),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/webhooks/endpoints/{id}',
+    summary: 'Delete an endpoint that receives notifications',
+    permission: 'webhook:write',
+    params: IdParams,
+    status: 200,
+    answer: Message,
+    handler: (call) =>
+      call.deps.pool.begin(async (tx) => {
+        await deleteEndpoint(tx, call.deps, call, call.params.id);
+        return { message: 'The endpoint was deleted' };
+      }),
+  }),
+  route({
+    method: 'POST',
+    path: '/webhooks/endpoints/{id}/rotate',
+    summary: 'Make a new secret; the previous one signs too for 24 hours',
+    permission: 'webhook:write',
+    secretAnswer: true,
+    params: IdParams,
+    status: 200,
+    answer: WebhookEndpointWithSecret,
+    handler: (call) =>
+      call.deps.pool.begin((tx) => rotateSecret(tx, call.deps, call, call.params.id)),
+  }),
+  route({
+    method: 'POST',
+    path: '/webhooks/endpoints/{id}/test',
+    summary: 'Send a test notification to an endpoint and show what it answers',
+    permission: 'webhook:write',
+    ownsTransactions: true,
+    params: IdParams,
+    body: TestWebhookBody,
+    status: 200,
+    answer: WebhookAttempt,
+    handler: (call) =>
+      sendTest(call.deps, call, call.params.id, call.body?.event_type ?? 'customer.updated'),
+  }),
+  route({
+    method: 'GET',
+    path: '/webhooks/endpoints/{id}/attempts',
+    summary: 'List the attempts to notify an endpoint, with what was sent and answered',
+    permission: 'webhook:read',
+    params: IdParams,
+    query: WebhookAttemptSearch.query,
+    status: 200,
+    answer: pageOf(WebhookAttempt),
+    handler: ({ deps, scope, params, query }) => searchAttempts(deps.pool, scope, params.id, query),
+  }),
+  route({
+    method: 'POST',
+    path: '/webhooks/replay',
+    summary: 'Send the notifications of a range of time to an endpoint again',
+    permission: 'webhook:write',
+    body: ReplayWebhooksBody,
+    status: 202,
+    answer: ReplayedWebhooks,
+    handler: (call) =>
+      call.deps.pool.begin(async (tx) => {
+        await getEndpoint(tx, call.scope, call.body.endpoint_id);
+        const at = isoTime(call.deps.clock.now());
+        const count = await replayNotifications(tx, call.scope, call.body, at, REPLAY_MAX);
+        return { message: `${count} notifications will be sent again`, count };
       }),
   }),
 ];

@@ -1,0 +1,138 @@
+import { lookup as resolve, type LookupAddress } from 'node:dns';
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { LookupFunction } from 'node:net';
+import { isAllowedHost, outboundProblem, type OutboundRules } from './outbound-rules.ts';
+import { isPublicAddress } from './public-address.ts';
+
+/** What a receiver answered. */
+export interface OutboundAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The first 4 KB. */
+  readonly body: string;
+}
+
+export interface OutboundRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly rules: OutboundRules;
+}
+
+/** Sends requests to addresses that tenants choose. */
+export interface Outbound {
+  /**
+   * POST. Follows no redirect. Rejects if there is no whole answer head within 15 s, or if the address is not
+   * allowed: a name is resolved once, every address of it is checked, and the connection uses that result.
+   */
+  post(request: OutboundRequest): Promise<OutboundAnswer>;
+  close(): void;
+}
+
+const TIMEOUT_MS = 15_000;
+const BODY_BYTES_KEPT = 4_096;
+/** A receiver that sends more is cut off. */
+const BODY_BYTES_MAX = 64 * 1024;
+const SOCKETS_PER_HOST = 64;
+
+export function createOutbound(): Outbound {
+  const options = { keepAlive: true, maxSockets: SOCKETS_PER_HOST, timeout: TIMEOUT_MS };
+  // Connections to checked addresses and to excepted hosts are never shared.
+  const agents = {
+    checked: { http: new HttpAgent(options), https: new HttpsAgent(options) },
+    excepted: { http: new HttpAgent(options), https: new HttpsAgent(options) },
+  };
+  return {
+    async post(sent) {
+      const problem = outboundProblem(sent.url, sent.rules);
+      if (problem !== null) throw new Error(`The URL ${problem}.`);
+      const url = new URL(sent.url);
+      const isExcepted = isAllowedHost(url, sent.rules);
+      const pair = isExcepted ? agents.excepted : agents.checked;
+      return await post(sent, url, pair, isExcepted ? {} : { lookup: publicLookup });
+    },
+    close() {
+      for (const { http, https } of Object.values(agents)) {
+        http.destroy();
+        https.destroy();
+      }
+    },
+  };
+}
+
+function post(
+  { headers, body }: OutboundRequest,
+  url: URL,
+  agents: { readonly http: HttpAgent; readonly https: HttpsAgent },
+  how: { readonly lookup?: LookupFunction },
+): Promise<OutboundAnswer> {
+  const isSecure = url.protocol === 'https:';
+  const bytes = Buffer.from(body);
+  const options = {
+    method: 'POST',
+    headers: { ...headers, 'content-length': bytes.length },
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+    ...how,
+  };
+  return new Promise((answer, fail) => {
+    const request = isSecure
+      ? httpsRequest(url, { ...options, agent: agents.https })
+      : httpRequest(url, { ...options, agent: agents.http });
+    request.on('error', (error) =>
+      fail(
+        error.name === 'AbortError' ? new Error(`no answer within ${TIMEOUT_MS / 1000} s`) : error,
+      ),
+    );
+    request.on('response', (response) => {
+      readStart(response).then(
+        (text) =>
+          answer({ status: response.statusCode!, headers: headersOf(response), body: text }),
+        fail,
+      );
+    });
+    request.end(bytes);
+  });
+}
+
+/** The first bytes of the body; the rest is read up to a limit, so that the connection can be used again. */
+async function readStart(response: IncomingMessage): Promise<string> {
+  const kept: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    if (length < BODY_BYTES_KEPT) kept.push(chunk.subarray(0, BODY_BYTES_KEPT - length));
+    length += chunk.length;
+    if (length > BODY_BYTES_MAX) {
+      response.destroy();
+      break;
+    }
+  }
+  // Postgres text cannot hold the character 0.
+  return Buffer.concat(kept).toString('utf8').replaceAll('\u0000', '\uFFFD');
+}
+
+const HEADERS_MAX = 50;
+
+const headersOf = (response: IncomingMessage): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(response.headers)
+      .slice(0, HEADERS_MAX)
+      .map(([name, value]) => [name, String(value).slice(0, 1_000)]),
+  );
+
+/** Resolves a name and passes on its addresses only if all of them are public. */
+const publicLookup: LookupFunction = (hostname, options, callback) => {
+  resolve(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
+    const refused = addresses?.find(({ address }) => !isPublicAddress(address));
+    if (error !== null) return callback(error, '', 0);
+    if (refused !== undefined || addresses.length === 0)
+      return callback(
+        new Error(`${hostname} resolves to ${refused?.address}, which is not a public address`),
+        '',
+        0,
+      );
+    if (options.all === true) return callback(null, addresses);
+    const [first] = addresses;
+    callback(null, first!.address, first!.family);
+  });
+};

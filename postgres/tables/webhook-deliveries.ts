@@ -1,0 +1,239 @@
+import type { Db, Scope, Transaction } from '../client.ts';
+
+/** A delivery that may be attempted now, with its receiver and its notification. */
+export interface DueDelivery {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly environment_id: string;
+  readonly endpoint_id: string;
+  readonly event_id: string;
+  readonly sequence: string;
+  readonly event_type: string;
+  readonly entity_type: string;
+  readonly entity_id: string;
+  /** Failed attempts so far. */
+  readonly attempts: number;
+  readonly url: string;
+  readonly secret: string;
+  readonly previous_secret: string | null;
+  readonly previous_secret_ends_at: string | null;
+  readonly failing_since: string | null;
+  readonly environment_type: 'production' | 'development';
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly occurred_at: string;
+}
+
+/**
+ * Makes deliveries of a page of notifications for the endpoints that want them, and marks the notifications as
+ * dispatched. A delivery is due if no earlier one of the same entity is pending for the endpoint; the others
+ * wait for it. Returns the number of notifications.
+ */
+export async function dispatchNotifications(
+  tx: Transaction,
+  page: { readonly at: string; readonly limit: number },
+): Promise<number> {
+  const { at, limit } = page;
+  const taken = await tx`
+    with taken as (
+      update outbox set delivered_at = ${at}
+       where sequence in (
+         select sequence from outbox where delivered_at is null order by sequence limit ${limit})
+      returning sequence, id, tenant_id, environment_id, event_type, entity_type, entity_id
+    ), made as (
+      insert into webhook_deliveries
+        (id, tenant_id, environment_id, endpoint_id, event_id, sequence, event_type, entity_type, entity_id,
+         delivery_status, attempts, due_at, created_at, updated_at)
+      select 'whdel_' || upper(replace(gen_random_uuid()::text, '-', '')),
+             t.tenant_id, t.environment_id, e.id, t.id, t.sequence, t.event_type, t.entity_type, t.entity_id,
+             'pending', 0,
+             case when row_number() over (
+                         partition by e.id, t.entity_type, t.entity_id order by t.sequence) = 1
+                   and not exists (
+                     select 1 from webhook_deliveries d
+                      where d.endpoint_id = e.id and d.entity_type = t.entity_type
+                        and d.entity_id = t.entity_id and d.delivery_status = 'pending')
+                  then ${at}::timestamptz end,
+             ${at}, ${at}
+        from taken t
+        join webhook_endpoints e
+          on e.tenant_id = t.tenant_id and e.environment_id = t.environment_id
+         and e.status = 'published' and e.enabled
+         and (e.event_types = '{}' or t.event_type = any(e.event_types))
+      on conflict (endpoint_id, event_id) do update
+        set delivery_status = 'pending', attempts = 0, due_at = ${at}, updated_at = ${at}
+    )
+    select 1 from taken`;
+  return taken.count;
+}
+
+/** Due deliveries of enabled endpoints, longest due first, at most `perEndpoint` of each endpoint. */
+export async function findDueDeliveries(
+  db: Db,
+  page: {
+    readonly at: string;
+    readonly limit: number;
+    readonly perEndpoint: number;
+    /** Deliveries in flight, and endpoints that have enough of them. */
+    readonly without: { readonly ids: readonly string[]; readonly endpoints: readonly string[] };
+  },
+): Promise<DueDelivery[]> {
+  const { at, limit, perEndpoint, without } = page;
+  return await db<DueDelivery[]>`
+    select d.id, d.tenant_id, d.environment_id, d.endpoint_id, d.event_id, d.sequence::text as sequence,
+           d.event_type, d.entity_type, d.entity_id, d.attempts,
+           e.url, e.secret, e.previous_secret, e.previous_secret_ends_at, e.failing_since,
+           v.type as environment_type, o.payload, o.occurred_at
+      from webhook_endpoints e
+      join environments v on v.id = e.environment_id
+     cross join lateral (
+       select * from webhook_deliveries d
+        where d.endpoint_id = e.id and d.due_at <= ${at}
+          and d.id <> all(${without.ids as string[]}::text[])
+        order by d.due_at, d.sequence limit ${perEndpoint}) d
+      join outbox o on o.id = d.event_id
+     where e.enabled and e.status = 'published'
+       and e.id <> all(${without.endpoints as string[]}::text[])
+       and exists (select 1 from webhook_deliveries w where w.endpoint_id = e.id and w.due_at <= ${at})
+     order by d.due_at, d.sequence
+     limit ${limit}`;
+}
+
+/** The outcome of one attempt. */
+export interface AttemptedDelivery {
+  readonly delivery: DueDelivery;
+  readonly outcome: 'delivered' | 'exhausted' | 'pending';
+  /** The next attempt of a pending one. */
+  readonly due_at: string | null;
+  readonly attempt: AttemptRow;
+}
+
+export interface AttemptRow {
+  readonly id: string;
+  readonly created_at: string;
+  readonly duration_ms: number;
+  readonly status_code: number | null;
+  readonly error: string | null;
+  readonly request_headers: Readonly<Record<string, string>>;
+  readonly request_body: string;
+  readonly response_headers: Readonly<Record<string, string>> | null;
+  readonly response_body: string | null;
+}
+
+/** Writes outcomes: the attempts, the deliveries, and the next event of each entity, which is due now. */
+export async function noteAttempts(
+  tx: Transaction,
+  done: readonly AttemptedDelivery[],
+  at: string,
+): Promise<void> {
+  const rows = done.map(({ delivery, outcome, due_at, attempt }) => ({
+    ...attempt,
+    delivery_id: delivery.id,
+    tenant_id: delivery.tenant_id,
+    environment_id: delivery.environment_id,
+    endpoint_id: delivery.endpoint_id,
+    event_id: delivery.event_id,
+    event_type: delivery.event_type,
+    entity_type: delivery.entity_type,
+    entity_id: delivery.entity_id,
+    attempt: delivery.attempts + 1,
+    outcome,
+    due_at,
+  }));
+  await tx`
+    with done as (
+      select * from jsonb_to_recordset(${tx.json(rows as never)}) as r(
+        id text, delivery_id text, tenant_id text, environment_id text, endpoint_id text, event_id text,
+        event_type text, entity_type text, entity_id text, attempt int, created_at timestamptz,
+        duration_ms int, status_code int, error text, request_headers jsonb, request_body text,
+        response_headers jsonb, response_body text, outcome text, due_at timestamptz)
+    ), noted as (
+      insert into webhook_attempts
+        (id, tenant_id, environment_id, endpoint_id, event_id, event_type, attempt, created_at, duration_ms,
+         status_code, error, request_headers, request_body, response_headers, response_body)
+      select id, tenant_id, environment_id, endpoint_id, event_id, event_type, attempt, created_at,
+             duration_ms, status_code, error, request_headers, request_body, response_headers, response_body
+        from done
+    )
+    update webhook_deliveries d
+       set delivery_status = done.outcome, attempts = done.attempt, due_at = done.due_at, updated_at = ${at}
+      from done where d.id = done.delivery_id`;
+  const over = rows.filter(({ outcome }) => outcome !== 'pending');
+  if (over.length === 0) return;
+  await tx`
+    update webhook_deliveries d set due_at = ${at}, updated_at = ${at}
+      from (
+        select distinct on (n.endpoint_id, n.entity_type, n.entity_id) n.id
+          from jsonb_to_recordset(${tx.json(
+            over.map(({ endpoint_id, entity_type, entity_id }) => ({
+              endpoint_id,
+              entity_type,
+              entity_id,
+            })),
+          )}) as o(endpoint_id text, entity_type text, entity_id text)
+          join webhook_deliveries n
+            on n.endpoint_id = o.endpoint_id and n.entity_type = o.entity_type
+           and n.entity_id = o.entity_id and n.delivery_status = 'pending'
+         order by n.endpoint_id, n.entity_type, n.entity_id, n.sequence) next
+     where d.id = next.id and d.due_at is null`;
+}
+
+/** Health of endpoints after attempts: a success ends a time of failures, a first failure begins one. */
+export async function noteEndpointHealth(
+  tx: Transaction,
+  endpoints: readonly { readonly id: string; readonly isHealthy: boolean }[],
+  at: string,
+): Promise<void> {
+  const healthy = endpoints.filter(({ isHealthy }) => isHealthy).map(({ id }) => id);
+  const failing = endpoints.filter(({ isHealthy }) => !isHealthy).map(({ id }) => id);
+  await tx`
+    update webhook_endpoints set failing_since = null
+     where id = any(${healthy}::text[]) and failing_since is not null`;
+  await tx`
+    update webhook_endpoints set failing_since = ${at}
+     where id = any(${failing}::text[]) and failing_since is null`;
+}
+
+/** Disables an endpoint automatically. Its pending deliveries wait until it is enabled again. */
+export async function disableEndpoint(
+  tx: Transaction,
+  id: string,
+  reason: string,
+  at: string,
+): Promise<boolean> {
+  const changed = await tx`
+    update webhook_endpoints
+       set enabled = false, disabled_reason = ${reason}, updated_at = ${at}, updated_by = 'system'
+     where id = ${id} and enabled`;
+  return changed.count > 0;
+}
+
+/** Sends the notifications of a range of time to one endpoint again; returns how many. */
+export async function replayNotifications(
+  tx: Transaction,
+  scope: Scope,
+  range: { readonly endpoint_id: string; readonly from: string; readonly to: string },
+  at: string,
+  limit: number,
+): Promise<number> {
+  const replayed = await tx`
+    insert into webhook_deliveries
+      (id, tenant_id, environment_id, endpoint_id, event_id, sequence, event_type, entity_type, entity_id,
+       delivery_status, attempts, due_at, created_at, updated_at)
+    select 'whdel_' || upper(replace(gen_random_uuid()::text, '-', '')),
+           o.tenant_id, o.environment_id, e.id, o.id, o.sequence, o.event_type, o.entity_type, o.entity_id,
+           'pending', 0,
+           case when row_number() over (partition by o.entity_type, o.entity_id order by o.sequence) = 1
+                then ${at}::timestamptz end,
+           ${at}, ${at}
+      from outbox o
+      join webhook_endpoints e on e.id = ${range.endpoint_id}
+     where o.tenant_id = ${scope.tenant_id} and o.environment_id = ${scope.environment_id}
+       and e.tenant_id = o.tenant_id and e.environment_id = o.environment_id
+       and o.occurred_at >= ${range.from} and o.occurred_at < ${range.to}
+       and o.delivered_at is not null
+       and (e.event_types = '{}' or o.event_type = any(e.event_types))
+     order by o.sequence limit ${limit}
+    on conflict (endpoint_id, event_id) do update
+      set delivery_status = 'pending', attempts = 0, due_at = excluded.due_at, updated_at = ${at}`;
+  return replayed.count;
+}
