@@ -9,12 +9,15 @@ import {
   endOfFirstValue,
 } from '../../platform/http/json-text.ts';
 import { parseEvents } from '../../ingest/parse-events.ts';
+import { readFontFamilies } from '../../platform/pdf/font-families.ts';
+import { textRuns } from '../../platform/pdf/text-runs.ts';
 import { withoutTrailing } from '../../schemas/digits.ts';
 import { parseTimestamp } from '../../schemas/events/timestamp.ts';
 import { scanningFunctions } from '../support/scanning-functions.ts';
 import { countSteps, functionsRun } from '../support/steps.ts';
 
 const KIBIBYTE = 1024;
+const fonts = readFontFamilies();
 
 /** Inputs of a length that a scanner may be slow on, each with what reads them. */
 const SCANNERS: readonly [what: string, scan: (input: string) => unknown, inputOf: InputOf][] = [
@@ -48,6 +51,7 @@ const SCANNERS: readonly [what: string, scan: (input: string) => unknown, inputO
   ['a pattern: a class', patternParts, (length) => `[${'\\]'.repeat(length / 2)}`],
   ['a pattern: groups', patternParts, (length) => '('.repeat(length)],
   ['a pattern: counts', patternParts, (length) => 'a{2}'.repeat(length / 4)],
+  ['text on paper: two directions', (input) => textRuns(input, 'proportional', fonts), (length) => 'aש'.repeat(length / 2)],
   ['size of a text: pairs', (input) => evaluate('size', input), (length) => '😀'.repeat(length / 2)],
   ['contains: a part that almost stands everywhere',
     (input) => evaluate('contains', input, `${'a'.repeat(input.length / 2)}b`), (length) => 'a'.repeat(length)],
