@@ -29,7 +29,7 @@ const IN_FLIGHT_PER_FAILING_ENDPOINT = 4;
 const WRITE_MS = 20;
 
 /**
- * Sends notifications to the endpoints that want them (money 17): dispatches new ones, sends what is due, and
+ * Sends notifications to the endpoints that want them (money 17.2): dispatches new ones, sends what is due, and
  * writes the outcomes, until nothing is due. A process that is killed between a send and its outcome sends that
  * notification again with the same `webhook-id`. Runs on the clock of the process.
  */
