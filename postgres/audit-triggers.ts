@@ -17,6 +17,7 @@ export const NOT_AUDITED: Readonly<Record<string, string>> = {
   invoice_line_items:
     'written with their invoice and not changed without it; they would double the cost of a billing run',
   invoice_number_sequences: 'counters; the number stands in the invoice',
+  entitlement_history: 'earlier states of entitlements, which are audited themselves',
   alert_logs: 'a log of its own',
   uploads: 'files; their tasks are audited',
   scheduled_task_runs: 'a log of its own; who changed the schedule is audited',

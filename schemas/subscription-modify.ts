@@ -4,6 +4,7 @@ import { notOffered } from './not-offered.ts';
 import { decimalText, id, instant, integer, name, nonNegativeDecimal, time } from './primitives.ts';
 import { Subscription } from './subscription-answers.ts';
 import { SUBSCRIPTION_STATUSES } from './subscription-requests.ts';
+import { AttachAddonBody, DetachAddonBody } from './addon-association.ts';
 import { WalletTransaction } from './wallet.ts';
 
 export const MODIFY_TYPES = [
@@ -65,6 +66,17 @@ export const TrialEndParams = z
   .meta({ id: 'TrialEndParams' });
 export type TrialEndParams = z.output<typeof TrialEndParams>;
 
+export const AddonChangeParams = z
+  .object({
+    action: z.enum(['add', 'remove']),
+    /** Required with `add`. */
+    add: AttachAddonBody.omit({ subscription_id: true }).nullish(),
+    /** Required with `remove`. */
+    remove: DetachAddonBody.nullish(),
+  })
+  .meta({ id: 'AddonChangeParams' });
+export type AddonChangeParams = z.output<typeof AddonChangeParams>;
+
 /** One change of a running subscription; `type` names which `…_params` it takes. */
 export const ModifySubscriptionBody = z
   .object({
@@ -73,7 +85,7 @@ export const ModifySubscriptionBody = z
     coupon_params: CouponChangeParams.nullish(),
     tax_params: TaxChangeParams.nullish(),
     trial_end_params: TrialEndParams.nullish(),
-    addon_params: notOffered('an addon'),
+    addon_params: AddonChangeParams.nullish(),
     inheritance_params: notOffered('a hierarchy'),
     grouped_invoicing_params: notOffered('a hierarchy'),
     checkout: notOffered('a checkout'),

@@ -295,3 +295,61 @@ describe('entitlements as they stood at the period', () => {
     expect(rows(await invoicesOf(subscription))).toEqual([['calls 5 5'], ['calls 5 5']]);
   });
 });
+
+describe('addons by modification', () => {
+  test('preview and execution charge the rest of the period; an end credits it', async () => {
+    const catalog = await sold();
+    const subscription = await subscribe(catalog);
+    world.api.clock.set(day('2026-01-11'));
+    const modify = (kind: 'preview' | 'execute', addon_params: object) =>
+      world.api.post(`/v1/subscriptions/${subscription.id}/modify/${kind}`, {
+        type: 'addon',
+        addon_params,
+      });
+    const add = {
+      action: 'add',
+      add: { addon_id: catalog.addon.id, proration_behavior: 'create_prorations' },
+    };
+    const { status, body: preview } = await modify('preview', add);
+    expect([status, await associations(subscription)]).toEqual([200, []]);
+    expect(preview.changed_resources).toMatchObject({
+      line_items: [{ id: '(preview-created)', change_action: 'created' }],
+      // 21 of 31 days of 31.
+      invoices: [{ id: '(preview-invoice)', amount: '21' }],
+    });
+    const { body: done } = await modify('execute', add);
+    expect(done.changed_resources.invoices).toMatchObject([{ action: 'created', amount: '21' }]);
+    const [association] = await associations(subscription);
+    expect(association).toMatchObject({ addon_id: catalog.addon.id, addon_status: 'active' });
+
+    world.api.clock.set(day('2026-01-21'));
+    const remove = {
+      action: 'remove',
+      remove: {
+        addon_association_id: association.id,
+        effective_date: day('2026-01-21'),
+        proration_behavior: 'create_prorations',
+      },
+    };
+    for (const kind of ['preview', 'execute'] as const) {
+      const { body } = await modify(kind, remove);
+      expect(body.changed_resources.invoices).toMatchObject([
+        { action: 'wallet_credit', amount: '11' },
+      ]);
+    }
+    expect(await associations(subscription)).toEqual([]);
+  });
+
+  test.each([
+    [{ action: 'add' }, 'addon_params.add'],
+    [{ action: 'remove' }, 'addon_params.remove'],
+    [{ action: 'replace' }, 'addon_params.action'],
+  ])('%j is refused by name', async (addon_params, path) => {
+    const subscription = await subscribe(await sold());
+    const { status, body } = await world.api.post(
+      `/v1/subscriptions/${subscription.id}/modify/execute`,
+      { type: 'addon', addon_params },
+    );
+    expect([status, body.details[0].path]).toEqual([400, path]);
+  });
+});

@@ -163,9 +163,11 @@ describe('a process that is killed inside a transaction leaves nothing half done
           ? ({ name: 'cancel', id: subscription.id } as const)
           : ({ name: action, id: (await run({ name: 'invoice', body }, at)).answer } as const);
     const before = await kept(subscription);
-    expect((await run(target, at, failpoint)).signal).toBe('SIGKILL');
+    // Usage is final after its period only (billing 17.4).
+    const then = action === 'finalize' ? END : at;
+    expect((await run(target, then, failpoint)).signal).toBe('SIGKILL');
     expect(await kept(subscription)).toEqual(before);
-    expect((await run(target, at)).signal).toBeNull();
+    expect((await run(target, then)).signal).toBeNull();
     expect(await kept(subscription)).not.toEqual(before);
     await assertNumbers();
   });
@@ -197,19 +199,24 @@ describe('a command with an idempotency key whose process is killed', () => {
           ? { name: 'cancel', id: subscription.id }
           : { name: action, id: (await run({ name: 'invoice', body }, MARCH_10)).answer }
     ) as ChildTask['action'];
+    // Usage is final after its period only (billing 17.4).
+    const [first, second, third] =
+      action === 'finalize'
+        ? [END, '2026-04-02T00:00:00.000Z', '2026-04-03T00:00:00.000Z']
+        : [MARCH_10, MARCH_11, '2026-03-12T00:00:00.000Z'];
     const key = `kill-${action}-${failpoint}`;
     const before = await kept(subscription);
-    expect((await run(target, MARCH_10, failpoint, key)).signal).toBe('SIGKILL');
+    expect((await run(target, first!, failpoint, key)).signal).toBe('SIGKILL');
     const afterKill = await kept(subscription);
     const hadEffect = failpoint !== ownFailpoint[action];
     if (hadEffect) expect(afterKill).not.toEqual(before);
     else expect(afterKill).toEqual(before);
 
     // The claim is alive for 60 s after its last sign of life.
-    expect((await run(target, MARCH_11, '', key)).answer).toEqual({ state: 'busy' });
+    expect((await run(target, second!, '', key)).answer).toEqual({ state: 'busy' });
     await api.pool`
       update idempotency_keys set alive_at = alive_at - interval '61 seconds' where key = ${key}`;
-    const taken = await run(target, MARCH_11, '', key);
+    const taken = await run(target, second!, '', key);
     expect(taken.signal).toBeNull();
     if (hadEffect) expect(await kept(subscription)).toEqual(afterKill);
     else expect(await kept(subscription)).not.toEqual(before);
@@ -218,7 +225,7 @@ describe('a command with an idempotency key whose process is killed', () => {
 
     // Answered once, it is answered alike for ever.
     const once = await kept(subscription);
-    expect((await run(target, '2026-03-12T00:00:00.000Z', '', key)).answer).toEqual(taken.answer);
+    expect((await run(target, third!, '', key)).answer).toEqual(taken.answer);
     expect(await kept(subscription)).toEqual(once);
     await assertNumbers();
   });

@@ -40,11 +40,16 @@ export async function attachAddon(
 ): Promise<AddonAssociationRow> {
   return await inSubscription(deps, caller, body.subscription_id, async (tx, subscription, at) => {
     const { addon, change } = await planAttachment(tx, deps, caller, subscription, body, at);
-    await insertAddonAssociation(tx, addon.association);
-    await insertLineItems(tx, addon.lines.map(rowOf));
+    await writeAttachment(tx, addon);
     await settle(tx, deps, caller, subscription, change.swaps, body.proration_behavior, at);
     return addon.association;
   });
+}
+
+/** Writes the association and its line items. */
+export async function writeAttachment(tx: Transaction, addon: NewAddon): Promise<void> {
+  await insertAddonAssociation(tx, addon.association);
+  await insertLineItems(tx, addon.lines.map(rowOf));
 }
 
 /** What `attachAddon` writes; for previews too. */
@@ -99,21 +104,31 @@ export async function detachAddon(
   const known = await getAddonAssociation(deps.pool, caller.scope, id);
   return await inSubscription(deps, caller, known.subscription_id, async (tx, subscription, at) => {
     const change = await planDetachment(tx, caller, subscription, body);
-    const { association, swaps, effective_at } = change;
-    for (const { before } of swaps)
-      await changeLineItem(tx, caller.scope, before!.id, {
-        end_date: effective_at,
-        ...changed(deps, caller),
-      });
-    const ended = await changeAddonAssociation(tx, caller.scope, association.id, {
+    const ended = await writeDetachment(tx, deps, caller, change, body);
+    await settle(tx, deps, caller, subscription, change.swaps, body.proration_behavior, at);
+    return ended;
+  });
+}
+
+/** Ends the association and its line items. */
+export async function writeDetachment(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  { association, swaps, effective_at }: AddonChange,
+  { reason }: Pick<DetachAddonBody, 'reason'>,
+): Promise<AddonAssociationRow> {
+  for (const { before } of swaps)
+    await changeLineItem(tx, caller.scope, before!.id, {
       end_date: effective_at,
-      addon_status: 'cancelled',
-      cancelled_at: isoTime(deps.clock.now()),
-      cancellation_reason: body.reason ?? null,
       ...changed(deps, caller),
     });
-    await settle(tx, deps, caller, subscription, swaps, body.proration_behavior, at);
-    return ended;
+  return await changeAddonAssociation(tx, caller.scope, association.id, {
+    end_date: effective_at,
+    addon_status: 'cancelled',
+    cancelled_at: isoTime(deps.clock.now()),
+    cancellation_reason: reason ?? null,
+    ...changed(deps, caller),
   });
 }
 

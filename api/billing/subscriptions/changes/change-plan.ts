@@ -68,6 +68,7 @@ export async function executePlanChange(
   return await answered(deps, caller, id, outcome);
 }
 
+/** The subscription with its running lines, without plan and customer, as recorded. */
 async function answered(
   deps: BillingDeps,
   caller: Caller,
@@ -75,8 +76,11 @@ async function answered(
   outcome: Outcome,
 ): Promise<ChangedPlan> {
   const at = isoTime(deps.clock.now());
-  const subscription = await modifiedSubscription(deps.pool, caller.scope, id, at);
-  return { subscription, ...outcome };
+  const subscription = await modifiedSubscription(deps.pool, caller.scope, id, null);
+  const line_items = subscription.line_items!.filter(
+    ({ end_date }) => end_date === null || end_date > at,
+  );
+  return { subscription: { ...subscription, line_items }, ...outcome };
 }
 
 function refuseContradictions({ change_at, proration_behavior }: ChangePlanBody): void {

@@ -20,6 +20,7 @@ import {
 } from '../../records/subscription-repository.ts';
 import { modifiedSubscription } from '../read-subscriptions.ts';
 import { caughtUp } from './catch-up.ts';
+import { changeAddons } from './change-addons.ts';
 import { changeCoupons } from './change-coupons.ts';
 import { quantitySwaps } from './change-quantity.ts';
 import { changeTaxes } from './change-taxes.ts';
@@ -126,7 +127,7 @@ async function apply(
         return { ...NOTHING_CHANGED, line_items, invoices };
       }
       for (const { before, after } of swaps) await replaceLine(tx, deps, caller, before!, after!);
-      const invoices = await written(tx, deps, caller, subscription, settled, at);
+      const invoices = await written(tx, deps, caller, settled, { kind: type, subscription, at });
       return { ...NOTHING_CHANGED, line_items, invoices };
     }
     case 'coupon':
@@ -135,7 +136,28 @@ async function apply(
     case 'tax':
       await changeTaxes(tx, deps, caller, subscription, paramsOf(body.tax_params, body), at);
       return NOTHING_CHANGED;
-    case 'addon':
+    case 'addon': {
+      const params = paramsOf(body.addon_params, body);
+      const { swaps, proration_behavior } = await changeAddons(
+        tx,
+        deps,
+        caller,
+        subscription,
+        params,
+        at,
+      );
+      const operation = {
+        subscription,
+        swaps: swaps.filter(({ effective_at }) => isBilledNow(subscription, effective_at)),
+        proration_behavior,
+      };
+      const settled = await settleChange(deps, tx, caller, operation, at);
+      const line_items = changedLines(swaps, { isPreview, openEnd: null });
+      const invoices = isPreview
+        ? await previewedInvoices(tx, caller.scope, settled)
+        : await written(tx, deps, caller, settled, { kind: type, subscription, at });
+      return { ...NOTHING_CHANGED, line_items, invoices };
+    }
     case 'inheritance':
     case 'grouped_invoicing':
       throw invalidField('type', `${type} cannot be used in this version`);
@@ -148,11 +170,9 @@ async function written(
   tx: Transaction,
   deps: BillingDeps,
   caller: Caller,
-  subscription: SubscriptionRow,
   settled: SettledChange,
-  at: string,
+  of: Parameters<typeof writeChange>[4],
 ) {
-  const of = { kind: 'quantity_change', subscription, at };
   const done = await writeChange(tx, deps, caller, settled, of);
   await writeOutboxEvents(tx, [...done.events]);
   return await writtenInvoices(tx, caller.scope, done);
