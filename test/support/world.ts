@@ -75,11 +75,13 @@ export async function createWorld(api: TestApi): Promise<World> {
     initial_credits_to_load: '5',
   });
   const monthly = { currency: 'usd', billing_period: 'MONTHLY', billing_cycle: 'anniversary' };
-  const subscription = await make('/subscriptions', {
+  const subscription = (await make('/subscriptions', {
     ...monthly,
     customer_id: customer.id,
     plan_id: plan.id,
-  });
+  })) as { id: string; line_items: { id: string }[] };
+  const lineItem = subscription.line_items[0]!;
+  const receiver = await make('/webhooks/endpoints', { url: 'https://example.com/hooks' });
   const found = await api.post('/v1/invoices/search', { subscription_id: subscription.id });
   const [invoice] = found.body.items as { id: string; line_items: { id: string }[] }[];
   if (invoice === undefined) throw new Error('the subscription has no opening invoice');
@@ -139,6 +141,15 @@ export async function createWorld(api: TestApi): Promise<World> {
     pause_start: '2026-11-01T00:00:00Z',
     original_period_start: '2026-11-01T00:00:00Z',
     original_period_end: '2026-12-01T00:00:00Z',
+  })}`;
+  const schedule = { id: api.deps.ids.next('sched') };
+  await api.pool`insert into subscription_schedules ${api.pool({
+    ...schedule,
+    ...api.scope,
+    subscription_id: subscription.id,
+    schedule_type: 'plan_change',
+    schedule_status: 'cancelled',
+    scheduled_at: '2026-12-01T00:00:00Z',
   })}`;
   const connection = await make('/connections', { name: 'Cards', provider_type: 'stripe' });
   const link = {
@@ -211,7 +222,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       ...[meter, feature, flag, group, plan, addon, unit, price, entitlement, grant],
       ...[correction, customer, subscription, invoice, coupon, association, tax, taxed, costsheet],
       ...[account, secret, alertSetting, task, payment, wallet],
-      ...[connection, mapping, storage, scheduledTask],
+      ...[connection, mapping, storage, scheduledTask, receiver, lineItem],
     ].map((record) => record.id),
     foreign: {
       '/events/{id}': WORLD_EVENT_ID,
@@ -237,6 +248,12 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/subscriptions/{id}': subscription.id,
       '/subscriptions/{id}/phases/{phase_id}': phase.id,
       '/subscriptions/{id}/pauses/{pause_id}': pause.id,
+      '/subscriptions/lineitems/{id}': lineItem.id,
+      '/subscriptions/schedules/{schedule_id}': schedule.id,
+      '/v1/subscriptions/schedules/{schedule_id}': schedule.id,
+      '/v1/subscription-schedules/{id}': schedule.id,
+      '/v1/subscriptions/{subscription_id}': subscription.id,
+      '/webhooks/endpoints/{id}': receiver.id,
       '/invoices/{id}': invoice.id,
       '/invoices/{id}/lines/{line_id}': invoice.line_items[0]!.id,
       '/payments/{id}': payment.id,
@@ -278,6 +295,17 @@ export async function createWorld(api: TestApi): Promise<World> {
       'POST /environments/{id}/clone': { name: 'Copy', type: 'development' },
       'POST /subscriptions/{id}/cancel': { cancellation_type: 'immediate' },
       'POST /subscriptions/{id}/activate': { start_date: '2026-11-01T00:00:00Z' },
+      'POST /subscriptions/{id}/lineitems': { price_id: price.id },
+      'POST /subscriptions/{id}/modify/preview': {
+        type: 'trial_end',
+        trial_end_params: { action: 'immediate' },
+      },
+      'POST /subscriptions/{id}/modify/execute': {
+        type: 'trial_end',
+        trial_end_params: { action: 'immediate' },
+      },
+      'POST /subscriptions/{id}/change/v2/preview': { target_plan_id: plan.id },
+      'POST /subscriptions/{id}/change/v2/execute': { target_plan_id: plan.id },
       'POST /subscriptions/{id}/phases': { start_date: '2027-11-01T00:00:00Z' },
       'POST /wallets/{id}/top-up': {
         credits_to_add: '1',
