@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { Payment } from './payment.ts';
-import { id, instant, optionalMetadata, optionalText, recordFields, text } from './primitives.ts';
+import {
+  id,
+  instant,
+  optionalMetadata,
+  optionalText,
+  pairs,
+  recordFields,
+  text,
+} from './primitives.ts';
 import {
   CHECKOUT_ACTIONS,
   CHECKOUT_PROVIDERS,
@@ -62,7 +70,7 @@ export const CreateCheckoutBody = z
     configuration: z
       .object({
         pay_invoice_params: z.object({ invoice_id: id }).nullish(),
-        create_subscription_params: z.record(z.string(), z.unknown()).nullish(),
+        create_subscription_params: pairs(z.unknown(), 100).nullish(),
       })
       .nullish(),
     payment_provider_config: z

@@ -90,10 +90,7 @@ const AutoTopUpBody = z.object({
       text(64),
       z.object({
         value: z.int(),
-        unit: z
-          .string()
-          .max(16)
-          .transform((unit) => unit.toUpperCase()),
+        unit: text(16).transform((unit) => unit.toUpperCase()),
       }),
     ])
     .nullish(),

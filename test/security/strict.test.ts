@@ -31,7 +31,11 @@ describe('mass assignment', () => {
       if (record.status !== 200 || record.body.tenant_id === undefined) continue;
       const strict = await api.put(url, record.body, { prefer: 'handling=strict' });
       const named = (strict.body.details ?? []).map((detail: { path: string }) => detail.path);
-      const missing = OURS.filter((field) => field in record.body && !named.includes(field));
+      // A field of the same name that the body declares is the caller's.
+      const declared = Object.keys((route.body as { shape?: object }).shape ?? {});
+      const missing = OURS.filter(
+        (field) => field in record.body && !declared.includes(field) && !named.includes(field),
+      );
       compared += 1;
       if (strict.status !== 400 || missing.length > 0)
         wrong.push(`${route.path}: ${strict.status} does not name ${missing.join(', ')}`);

@@ -1,4 +1,5 @@
-import { invalidField } from '../../../domain/errors.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BillingError, invalidField } from '../../../domain/errors.ts';
 import { decimal } from '../../../domain/money.ts';
 import { dueEnd } from '../../../domain/subscription/cancellation.ts';
 import { paidSchedule } from '../../../domain/subscription/schedule.ts';
@@ -34,12 +35,14 @@ export async function previewInvoice(
   const subscription = await getSubscription(deps.pool, caller.scope, body.subscription_id);
   const at = isoTime(deps.clock.now());
   const target = previewTarget(subscription, requestedWindow(subscription, body), deps.settings);
-  const computed = onlyComputed(
-    await computeInvoices(deps, deps.pool, caller.scope, [target], {
-      at,
-      user_id: caller.user_id,
-      ignoreBilled: true,
-    }),
+  const computed = await onceCounted(async () =>
+    onlyComputed(
+      await computeInvoices(deps, deps.pool, caller.scope, [target], {
+        at,
+        user_id: caller.user_id,
+        ignoreBilled: true,
+      }),
+    ),
   );
   const lines = computed.lines.filter(
     ({ amount }) => body.hide_zero_charges_line_items !== true || !decimal(amount).isZero(),
@@ -57,6 +60,22 @@ export async function previewInvoice(
     explanations: true,
   });
   return answer!;
+}
+
+/** The stream notices a new meter within 2 s and counts earlier events then. */
+const COUNTED_MS_MAX = 5_000;
+const COUNTED_POLL_MS = 250;
+
+/** Repeats the work for up to five seconds while the usage of a new meter is not counted yet. */
+async function onceCounted<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (const began = performance.now(); ; await sleep(COUNTED_POLL_MS)) {
+    try {
+      return await work();
+    } catch (error) {
+      const isPassing = error instanceof BillingError && error.code === 'usage_unavailable';
+      if (!isPassing || performance.now() - began > COUNTED_MS_MAX) throw error;
+    }
+  }
 }
 
 function requestedWindow(subscription: SubscriptionRow, body: PreviewInvoiceBody): Period {
