@@ -136,7 +136,7 @@ function wholeVersion(usage: UsageLine, stretch: SelectedUsage): MeterVersionRec
   const filters = [stretch.filter_values, ...stretch.excluded_filter_values];
   const dimensions = [...new Set(filters.flatMap((filter) => Object.keys(filter)))];
   const version = versionForPeriod(usage.versions, dimensions, usage.period_start);
-  if (version === null) throw usageNotWhole(usage.line.meter_id!);
+  if (version === null) throw new UsageNotCounted(usage.line.meter_id!);
   const edit = usage.isFinal
     ? unfinishedEdit(usage.versions, dimensions, usage.period_start)
     : null;
@@ -145,12 +145,16 @@ function wholeVersion(usage: UsageLine, stretch: SelectedUsage): MeterVersionRec
   return version;
 }
 
-const usageNotWhole = (meterId: string): BillingError =>
-  new BillingError(
-    'unavailable',
-    'usage_unavailable',
-    `Usage of meter ${meterId} is still being counted from earlier events. Repeat the request shortly.`,
-  );
+/** 503: the stream still counts earlier events for a new meter. It passes within seconds. */
+export class UsageNotCounted extends BillingError {
+  constructor(meterId: string) {
+    super(
+      'unavailable',
+      'usage_unavailable',
+      `Usage of meter ${meterId} is still being counted from earlier events. Repeat the request shortly.`,
+    );
+  }
+}
 
 const editNotComplete = (
   meterId: string,

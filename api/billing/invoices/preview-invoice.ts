@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BillingError, invalidField } from '../../../domain/errors.ts';
+import { invalidField } from '../../../domain/errors.ts';
 import { decimal } from '../../../domain/money.ts';
 import { dueEnd } from '../../../domain/subscription/cancellation.ts';
 import { paidSchedule } from '../../../domain/subscription/schedule.ts';
@@ -20,6 +20,7 @@ import { getSubscription } from '../records/subscription-repository.ts';
 import { settledAnswers } from './answers.ts';
 import { computeInvoices, onlyComputed } from '../computing/compute-invoices.ts';
 import type { InvoiceTarget } from '../computing/invoice-target.ts';
+import { UsageNotCounted } from '../computing/line-questions.ts';
 import { cycleTarget, trialEndTarget } from '../computing/targets.ts';
 
 /**
@@ -72,8 +73,8 @@ async function onceCounted<Result>(work: () => Promise<Result>): Promise<Result>
     try {
       return await work();
     } catch (error) {
-      const isPassing = error instanceof BillingError && error.code === 'usage_unavailable';
-      if (!isPassing || performance.now() - began > COUNTED_MS_MAX) throw error;
+      const isOver = performance.now() - began > COUNTED_MS_MAX;
+      if (!(error instanceof UsageNotCounted) || isOver) throw error;
     }
   }
 }
