@@ -21,12 +21,15 @@ import type { Job, JobRun } from './job.ts';
 export type DeliverWebhooksDeps = BillingDeps & { readonly outbound: Outbound };
 
 const DISPATCH_PAGE = 1_000;
-const IN_FLIGHT_MAX = 256;
-const IN_FLIGHT_PER_ENDPOINT = 64;
-/** A receiver that does not answer holds few of the places of the others. */
-const IN_FLIGHT_PER_FAILING_ENDPOINT = 4;
+/** Several times the share of one tenant, whose receivers may all fail to answer. */
+const IN_FLIGHT_MAX = 512;
+const IN_FLIGHT_PER_TENANT = 64;
+const IN_FLIGHT_PER_ENDPOINT = 32;
+const IN_FLIGHT_PER_FAILING_ENDPOINT = 2;
 /** Outcomes are written together after this time. */
 const WRITE_MS = 20;
+/** The wait while nothing happens but that receivers are slow to answer. */
+const QUIET_MS = 200;
 
 /**
  * Sends notifications to the endpoints that want them (money 17.2): dispatches new ones, sends what is due, and
@@ -60,7 +63,7 @@ class Delivery {
       // An outcome may make the next event of its object due.
       const isIdle = dispatched + started + written + this.#inFlight.size === 0;
       if (isIdle && this.#done.length === 0) return this.#report;
-      await sleep(WRITE_MS);
+      await sleep(dispatched + started + written === 0 ? QUIET_MS : WRITE_MS);
     }
   }
 
@@ -78,37 +81,40 @@ class Delivery {
   async #start(): Promise<number> {
     const free = IN_FLIGHT_MAX - this.#inFlight.size;
     if (free === 0) return 0;
-    const counts = this.#countByEndpoint();
+    const inFlight = [...this.#inFlight.values()];
+    const endpoints = countBy(inFlight, ({ endpoint_id }) => endpoint_id);
+    const tenants = countBy(inFlight, ({ tenant_id }) => tenant_id);
+    const failing = new Set(
+      inFlight.flatMap((row) => (row.failing_since === null ? [] : row.endpoint_id)),
+    );
+    const placesOf = (id: string): number =>
+      failing.has(id) ? IN_FLIGHT_PER_FAILING_ENDPOINT : IN_FLIGHT_PER_ENDPOINT;
     const due = await findDueDeliveries(this.#deps.pool, {
       at: this.#now(),
       limit: free,
       perEndpoint: IN_FLIGHT_PER_ENDPOINT,
+      perFailingEndpoint: IN_FLIGHT_PER_FAILING_ENDPOINT,
       without: {
         ids: [...this.#inFlight.keys(), ...this.#done.map(({ delivery }) => delivery.id)],
-        endpoints: [...counts]
-          .filter(([, count]) => count >= IN_FLIGHT_PER_ENDPOINT)
-          .map(([id]) => id),
+        endpoints: [...endpoints].flatMap(([id, count]) => (count >= placesOf(id) ? id : [])),
+        tenants: [...tenants].flatMap(([id, count]) => (count >= IN_FLIGHT_PER_TENANT ? id : [])),
       },
     });
     let started = 0;
     for (const delivery of due) {
-      const count = counts.get(delivery.endpoint_id) ?? 0;
-      const most =
-        delivery.failing_since === null ? IN_FLIGHT_PER_ENDPOINT : IN_FLIGHT_PER_FAILING_ENDPOINT;
-      if (count >= most) continue;
-      counts.set(delivery.endpoint_id, count + 1);
+      const { endpoint_id, tenant_id, failing_since } = delivery;
+      const places =
+        failing_since === null ? IN_FLIGHT_PER_ENDPOINT : IN_FLIGHT_PER_FAILING_ENDPOINT;
+      const ofEndpoint = endpoints.get(endpoint_id) ?? 0;
+      const ofTenant = tenants.get(tenant_id) ?? 0;
+      if (ofEndpoint >= places || ofTenant >= IN_FLIGHT_PER_TENANT) continue;
+      endpoints.set(endpoint_id, ofEndpoint + 1);
+      tenants.set(tenant_id, ofTenant + 1);
       this.#inFlight.set(delivery.id, delivery);
       started += 1;
       void this.#send(delivery);
     }
     return started;
-  }
-
-  #countByEndpoint(): Map<string, number> {
-    const counts = new Map<string, number>();
-    for (const { endpoint_id } of this.#inFlight.values())
-      counts.set(endpoint_id, (counts.get(endpoint_id) ?? 0) + 1);
-    return counts;
   }
 
   async #send(delivery: DueDelivery): Promise<void> {
@@ -204,4 +210,10 @@ function spreadOf(id: string, attempts: number): number {
   let hash = attempts;
   for (const character of id) hash = (hash * 31 + character.codePointAt(0)!) % 1_000_003;
   return hash / 1_000_003;
+}
+
+function countBy<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const row of rows) counts.set(keyOf(row), (counts.get(keyOf(row)) ?? 0) + 1);
+  return counts;
 }

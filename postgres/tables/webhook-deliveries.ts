@@ -66,18 +66,26 @@ export async function dispatchNotifications(
   return taken.count;
 }
 
-/** Due deliveries of enabled endpoints, longest due first, at most `perEndpoint` of each endpoint. */
+/**
+ * Due deliveries of enabled endpoints, longest due first. Each endpoint has at most `perEndpoint` in a page, and
+ * at most `perFailingEndpoint` while it fails: receivers that do not answer must not fill the page.
+ */
 export async function findDueDeliveries(
   db: Db,
   page: {
     readonly at: string;
     readonly limit: number;
     readonly perEndpoint: number;
-    /** Deliveries in flight, and endpoints that have enough of them. */
-    readonly without: { readonly ids: readonly string[]; readonly endpoints: readonly string[] };
+    readonly perFailingEndpoint: number;
+    /** Deliveries in flight, and the endpoints and tenants that have enough of them. */
+    readonly without: {
+      readonly ids: readonly string[];
+      readonly endpoints: readonly string[];
+      readonly tenants: readonly string[];
+    };
   },
 ): Promise<DueDelivery[]> {
-  const { at, limit, perEndpoint, without } = page;
+  const { at, limit, perEndpoint, perFailingEndpoint, without } = page;
   return await db<DueDelivery[]>`
     select d.id, d.tenant_id, d.environment_id, d.endpoint_id, d.event_id, d.sequence::text as sequence,
            d.event_type, d.entity_type, d.entity_id, d.attempts,
@@ -89,10 +97,12 @@ export async function findDueDeliveries(
        select * from webhook_deliveries d
         where d.endpoint_id = e.id and d.due_at <= ${at}
           and d.id <> all(${without.ids as string[]}::text[])
-        order by d.due_at, d.sequence limit ${perEndpoint}) d
+        order by d.due_at, d.sequence
+        limit case when e.failing_since is null then ${perEndpoint}::int else ${perFailingEndpoint}::int end) d
       join outbox o on o.id = d.event_id
      where e.enabled and e.status = 'published'
        and e.id <> all(${without.endpoints as string[]}::text[])
+       and e.tenant_id <> all(${without.tenants as string[]}::text[])
        and exists (select 1 from webhook_deliveries w where w.endpoint_id = e.id and w.due_at <= ${at})
      order by d.due_at, d.sequence
      limit ${limit}`;

@@ -198,6 +198,27 @@ describe('notifications', () => {
     expect(await run).toMatchObject({ delivered: 5, failed: 5 });
   });
 
+  test('for many receivers that do not answer do not delay those of another tenant', async () => {
+    const dead = await startReceiver();
+    dead.answer = () => {};
+    for (let index = 0; index < 20; index++) await endpoint({}, caller, dead);
+    const other = await api.newCaller();
+    await endpoint({}, other);
+    await api.pool.begin(async (tx) => {
+      // The other tenant's notifications are the youngest.
+      for (const { scope } of [...Array.from({ length: 60 }, () => caller), other, other])
+        await writeOutbox(tx, scope, 'customer.updated', {
+          customer: { id: api.deps.ids.next('cust') },
+        });
+    });
+    const run = deliver();
+    while (receiver.received.length < 2) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(dead.received.length).toBeLessThanOrEqual(64);
+    await api.pool`update webhook_endpoints set enabled = false`;
+    await dead.close();
+    expect(await run).toMatchObject({ delivered: 2 });
+  });
+
   test('of thousands of changes arrive once each, in the order of each object', async () => {
     await endpoint();
     const { scope } = caller;
