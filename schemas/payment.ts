@@ -14,6 +14,7 @@ import {
   time,
   decimal,
 } from './primitives.ts';
+import { notOffered } from './not-offered.ts';
 import { searchSchemas } from './search.ts';
 import {
   PAYMENT_DESTINATION_TYPES,
@@ -61,7 +62,6 @@ const StoredPayment = z.object(paymentFields);
 export type PaymentRecord = z.infer<typeof StoredPayment> & {
   /** The connection whose gateway moves the money. */
   readonly connection_id: string | null;
-  readonly gateway_options: Readonly<Record<string, unknown>> | null;
   readonly request_fingerprint: string;
   readonly implicit_key: string | null;
   readonly last_synced_at: string | null;
@@ -107,14 +107,10 @@ export const CreatePaymentBody = z
     currency,
     /** False only records the payment; `POST /payments/{id}/process` then makes it. */
     process_payment: z.boolean().nullish(),
-    save_card_and_make_default: z.boolean().nullish(),
+    save_card_and_make_default: notOffered('a saved card'),
     success_url: url.nullish(),
     cancel_url: url.nullish(),
-    gateway_options: z
-      .object({
-        stripe: z.object({ tax_id_collection_enabled: z.boolean().nullish() }).nullish(),
-      })
-      .nullish(),
+    gateway_options: notOffered('an option of a gateway'),
     idempotency_key: optionalText(),
     metadata: optionalMetadata,
   })

@@ -30,7 +30,6 @@ create table payments (
   success_url text,
   cancel_url text,
   save_card_and_make_default boolean not null default false,
-  gateway_options jsonb,
   idempotency_key text not null,
   -- What was asked for: the same key with another content is refused (money 8.2.1).
   request_fingerprint text not null,

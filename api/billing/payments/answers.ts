@@ -32,7 +32,6 @@ export async function paymentAnswer(
 function shown(payment: PaymentRecord) {
   const {
     connection_id: _,
-    gateway_options: __,
     request_fingerprint: ___,
     implicit_key: ____,
     last_synced_at: _____,

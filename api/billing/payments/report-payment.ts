@@ -63,7 +63,6 @@ function manualPayment(
     success_url: null,
     cancel_url: null,
     save_card_and_make_default: false,
-    gateway_options: null,
     idempotency_key: `manual-${record.id}`,
     request_fingerprint: '',
     implicit_key: null,
