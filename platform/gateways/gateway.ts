@@ -1,20 +1,21 @@
 /**
- * A service that moves money. Card numbers never pass through here: a method is the gateway's own id of it.
- * Every request carries a token that the caller has stored before; the same token again is the same request.
+ * A service that moves money. A payment method is an id of the gateway; card numbers never reach this
+ * product. Every request carries a token that the caller stored first. A repeat with the same token is the
+ * same request.
  */
 export interface PaymentGateway {
   readonly provider: string;
-  /** Whether it moves real money. An answer of the other kind is never accepted. */
+  /** Whether it moves real money. An answer in the other mode is never accepted. */
   readonly livemode: boolean;
   /** Charges a method now. */
   charge(request: ChargeRequest): Promise<GatewayPayment>;
-  /** Makes a page on which the customer pays. */
+  /** Creates a page on which the customer pays. */
   createLink(request: ChargeRequest): Promise<GatewayPayment>;
-  /** The payment as the gateway has it; null if it has none. */
+  /** The state of the payment at the gateway; null if unknown there. */
   findPayment(gatewayPaymentId: string): Promise<GatewayPayment | null>;
   /** The payment of an earlier request whose answer was lost; null if the request never arrived. */
   findPaymentByToken(token: string): Promise<GatewayPayment | null>;
-  /** Stops a payment that nobody has paid. Returns its state, which may be paid after all. */
+  /** Cancels an unpaid payment. Returns its state, which is paid if the customer paid first. */
   cancelPayment(gatewayPaymentId: string): Promise<GatewayPayment>;
   refund(request: RefundRequest): Promise<GatewayRefund>;
   findRefund(gatewayRefundId: string): Promise<GatewayRefund | null>;
@@ -70,7 +71,10 @@ export interface GatewayRefund {
   readonly error: string | null;
 }
 
-/** What an event is about. Its state is asked of the gateway: events come late, twice and out of order. */
+/**
+ * The subject of an event. Its state is read from the gateway, because events arrive late, twice and out of
+ * order.
+ */
 export type GatewayEvent = {
   readonly event_id: string;
   readonly gateway_payment_id: string;
@@ -81,5 +85,5 @@ export type GatewayEvent = {
   | { readonly kind: 'dispute'; readonly dispute_id: string; readonly amount: string }
 );
 
-/** The outcome of a request is unknown: it may have happened. Ask again with the same token. */
+/** The outcome of a request is unknown: the gateway may have executed it. Retry with the same token. */
 export class GatewayUnavailable extends Error {}

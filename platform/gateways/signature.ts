@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { BillingError } from '../../domain/errors.ts';
 
-/** How old a signed request may be. */
+/** Maximum age of a signed request. */
 const TOLERANCE_MS = 5 * 60 * 1000;
 
 /** `t=<seconds>,v1=<hmac>` over the time and the raw bytes. */
@@ -10,7 +10,7 @@ export function signEvent(secret: string, raw: Buffer, nowMs: number): string {
   return `t=${seconds},v1=${digest(secret, String(seconds), raw)}`;
 }
 
-/** Throws 401 unless the header signs these bytes with the secret, within five minutes. */
+/** Throws 401 unless the header is a signature of these bytes with the secret, at most five minutes old. */
 export function assertSigned(
   secret: string | null,
   raw: Buffer,

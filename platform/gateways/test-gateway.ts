@@ -30,9 +30,9 @@ export interface TestConnection {
   readonly webhook_secret: string | null;
 }
 
-/** The built-in gateway, with the outcome that a person chooses for a payment. */
+/** The built-in gateway. A person sets the outcome of a payment. */
 export interface TestGateway extends PaymentGateway {
-  /** Lets the payment come out; returns the events that the gateway then sends, in their order. */
+  /** Sets the outcome of the payment; returns the events that the gateway then sends, in their order. */
   setOutcome(gatewayPaymentId: string, outcome: TestOutcome): Promise<GatewayEvent[]>;
 }
 
@@ -63,7 +63,7 @@ const TEST_METHOD = /^pm_test_(success|decline|3ds|timeout|duplicate|late|reorde
 const testOutcome = (method: string | null): TestOutcome | null =>
   (TEST_METHOD.exec(method ?? '')?.[1] as TestOutcome | undefined) ?? null;
 
-/** Refuses ids that are no methods of the test gateway: card numbers above all. */
+/** Refuses ids that are not methods of the test gateway, above all card numbers. */
 export function assertTestMethod(method: string): void {
   if (testOutcome(method) !== null) return;
   const names = TEST_OUTCOMES.map((name) => `pm_test_${name}`).join(', ');
@@ -79,7 +79,7 @@ const TestEvent = z.object({
   amount: matching(/^\d{1,20}(\.\d{1,4})?$/, 30, 'must be an amount').optional(),
 });
 
-/** A gateway that moves no money. Its methods are named for what happens: `pm_test_decline`. */
+/** A gateway that moves no money. The name of a method says what happens: `pm_test_decline`. */
 export function createTestGateway(
   { pool, ids }: TestGatewayDeps,
   { id: connection_id, scope, webhook_secret }: TestConnection,
@@ -242,10 +242,10 @@ interface RefundRow {
   readonly error: string | null;
 }
 
-/** Refunds of amounts that end in .13 fail, so that a failure can be tried out. */
+/** Refunds of amounts that end in .13 fail, to test the handling of failures. */
 const REFUSED_REFUND = /\.13$/;
 
-/** The token of a refund is our id of it. */
+/** The token of a refund is our refund id. */
 const seenRefund = (row: RefundRow): GatewayRefund => ({
   gateway_refund_id: row.id,
   gateway_payment_id: row.gateway_payment_id,

@@ -20,13 +20,13 @@ import {
 } from '../records/checkout-repository.ts';
 import { getInvoice } from '../records/invoice-repository.ts';
 
-/** How long a session lasts (money 11.5). */
+/** Lifetime of a session (money 11.5). */
 const LIFETIME_MS = 30 * 60 * 1000;
 
 /**
- * Stores a session with the payment that it offers: the open amount of one invoice. An active
- * session with the same key is returned again. 404 for an unknown customer or invoice; 400 for a provider that is
- * not connected; 409 while the invoice has another active session.
+ * Stores a session and its payment of the open amount of one invoice. A repeat with the same key returns the
+ * active session. 404 for an unknown customer or invoice; 400 for a provider that is not connected; 409 while
+ * the invoice has another active session.
  */
 export async function createCheckout(
   tx: Transaction,
@@ -89,7 +89,9 @@ export async function createCheckout(
   return session;
 }
 
-/** Refuses actions that their own route opens, and configurations without the action's parameters. */
+/**
+ * Refuses actions that have a route of their own, and configurations without the parameters of the action.
+ */
 function invoiceIdOf({ action, configuration }: CreateCheckoutBody): string | null {
   if (action !== 'create_subscription' && action !== 'pay_invoice')
     throw invalidField('action', `${action} is opened by its own route, with a checkout object`);
@@ -100,8 +102,8 @@ function invoiceIdOf({ action, configuration }: CreateCheckoutBody): string | nu
 }
 
 /**
- * Asks the gateway about the payment of an active session, and offers its page once there is one. The gateway
- * being down changes nothing (money 11.21).
+ * Reads the payment of an active session from the gateway, and stores the address of its page once it exists.
+ * Changes nothing while the gateway does not answer (money 11.21).
  */
 export async function syncCheckout(
   deps: BillingDeps,

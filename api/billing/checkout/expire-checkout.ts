@@ -14,9 +14,9 @@ import {
 } from '../records/checkout-repository.ts';
 
 /**
- * Ends a session whose time is over, or that is cancelled (money 11.15, 11.16). The gateway is asked first: money
- * that was paid completes the session. Then the page is closed, and session and payment end together, once. A
- * completed session is not cancelled (400); an ended one is returned as it is.
+ * Ends a session that expired or is cancelled (money 11.15, 11.16). The state is read from the gateway first:
+ * a paid session completes instead. Then the page is closed, and session and payment end in one transaction.
+ * Cancelling a completed session is 400; a session that has ended is returned unchanged.
  */
 export async function expireCheckout(
   deps: BillingDeps,
@@ -50,7 +50,7 @@ export async function expireCheckout(
   });
 }
 
-/** Refuses to cancel a completed session; an expiry finds any end in order. */
+/** Refuses to cancel a completed session. An expiry accepts every end. */
 function ended(session: CheckoutRecord, trigger: 'expire' | 'cancel'): CheckoutRecord {
   if (trigger === 'cancel') moveCheckout(session.checkout_status, 'cancel');
   return session;

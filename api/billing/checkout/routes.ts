@@ -15,9 +15,9 @@ import { getPayment } from '../records/payment-repository.ts';
 import { createCheckout, syncCheckout } from './create-checkout.ts';
 import { expireCheckout } from './expire-checkout.ts';
 
-/** Time between two questions to the gateway about one session (money 11.21). */
+/** Minimum time between two reads of one session from the gateway (money 11.21). */
 const SYNC_EVERY_MS = 2_000;
-/** A session whose gateway was not asked for so long is stale (money 11.20). */
+/** A session that was not read from the gateway for this time is stale (money 11.20). */
 const STALE_AFTER_MS = 60_000;
 
 async function answered(
@@ -45,7 +45,9 @@ async function answered(
   };
 }
 
-/** Sooner for a young session, later while the gateway does not answer (money 11.20). */
+/**
+ * Milliseconds until the next read: fewer for a young session, twice as many for a stale one (money 11.20).
+ */
 function pollAfter(ageMs: number, stale: boolean): number {
   const wait = ageMs < 60_000 ? 2_000 : ageMs < 300_000 ? 5_000 : 15_000;
   return stale ? wait * 2 : wait;
@@ -72,7 +74,7 @@ export const checkoutRoutes = [
   route({
     method: 'GET',
     path: '/checkout/sessions/{id}',
-    summary: 'Get a checkout session; asks the gateway while it is active',
+    summary: 'Get a checkout session; an active one is first updated from the gateway',
     permission: 'checkoutsession:read',
     params: IdParams,
     status: 200,

@@ -68,7 +68,7 @@ export async function creditNoteAnswers(
   }));
 }
 
-/** The state of the refunds to a gateway: the least settled one. Null without any. */
+/** The least settled status of the refunds to a gateway; null if there are none. */
 function gatewayRefundStatus(refunds: readonly RefundRecord[]): CreditNote['refund_status'] {
   const statuses = refunds
     .filter(({ refund_target }) => refund_target === 'BACK_TO_SOURCE')

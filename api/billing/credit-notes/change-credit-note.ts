@@ -33,7 +33,7 @@ import { refundsOfInvoice } from '../records/refund-repository.ts';
 import { returnMoney } from '../refunds/return-money.ts';
 import { creditNoteEvent } from './credit-note-notification.ts';
 
-/** A credit note as changed, with the refunds that it caused. */
+/** The changed credit note and the refunds that it caused. */
 export interface ChangedCreditNote {
   readonly note: CreditNoteRecord;
   readonly refunds: readonly RefundRecord[];
@@ -56,7 +56,7 @@ export async function finalizeCreditNote(
   return await applyCreditNote(tx, deps, caller, locked, note);
 }
 
-/** The limits of a note on the locked invoice; returns its total (money 10.5, 10.6). */
+/** Checks the limits of a note on the locked invoice; returns its total (money 10.5, 10.6). */
 export async function checkLimits(
   tx: Transaction,
   scope: Scope,
@@ -87,8 +87,8 @@ export async function checkLimits(
 }
 
 /**
- * The effect of a checked draft: an ADJUSTMENT lowers what the invoice is due, a REFUND gives money back. The
- * status, the money and the invoice change together (money 10.9).
+ * Applies a checked draft: an ADJUSTMENT reduces the amount due of the invoice, a REFUND returns money.
+ * Status, money and invoice change in one transaction (money 10.9).
  */
 export async function applyCreditNote(
   tx: Transaction,
@@ -146,7 +146,7 @@ const REFUND_REASON: Readonly<Record<CreditNoteRecord['reason'], RefundRecord['r
   SUBSCRIPTION_CANCELLATION: 'REQUESTED_BY_CUSTOMER',
 };
 
-/** Voids a draft, or a finalized ADJUSTMENT: the invoice may be open again (money 10.11). */
+/** Voids a draft or a finalized ADJUSTMENT. The invoice may have an open amount again (money 10.11). */
 export async function voidCreditNote(
   tx: Transaction,
   deps: BillingDeps,

@@ -23,14 +23,14 @@ import { linesOfInvoices } from '../records/invoice-repository.ts';
 import { applyCreditNote, checkLimits, type ChangedCreditNote } from './change-credit-note.ts';
 import { creditNoteEvent } from './credit-note-notification.ts';
 
-/** A created note, or the first one with the same key. */
+/** A created note, or the earlier note with the same key. */
 export interface CreatedCreditNote extends ChangedCreditNote {
   readonly isRepeat: boolean;
 }
 
 /**
- * Creates a credit note, and finalizes it if requested. The type follows from what the
- * invoice has been paid. Equal content is the same note and changes nothing again (money 10.12).
+ * Creates a credit note and finalizes it if requested. The payments of the invoice determine its type. A
+ * request with equal content returns the existing note and changes nothing (money 10.12).
  */
 export async function createCreditNote(
   tx: Transaction,
@@ -76,7 +76,7 @@ export async function createCreditNote(
   return { ...(await applyCreditNote(tx, deps, caller, locked, note)), isRepeat: false };
 }
 
-/** Characters of the id in a credit note's number: 60 bits. */
+/** Number of id characters in a credit note's number: 60 bits. */
 const NUMBER_LENGTH = 12;
 
 async function linesOf(

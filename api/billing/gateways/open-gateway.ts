@@ -5,7 +5,7 @@ import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { SECRET_COLUMN } from '../../tenancy/connections/repository.ts';
 
-/** A gateway that a connection leads to. */
+/** The gateway of a connection. */
 export interface OpenGateway {
   readonly connection_id: string;
   readonly scope: Scope;
@@ -26,7 +26,10 @@ interface ConnectionRow {
   readonly secret_data: string | null;
 }
 
-/** The published connection to a provider; null if there is none. Several: 400, the caller must choose. */
+/**
+ * The published connection to a provider; null if there is none. 400 if there are several: the caller chooses
+ * one.
+ */
 export async function findGatewayConnection(
   db: Db,
   scope: Scope,
@@ -77,4 +80,8 @@ function secretsOf(
 
 /** 503: the gateway does not answer; the sender repeats the event. */
 export const gatewayUnavailable = (): BillingError =>
-  new BillingError('unavailable', 'gateway_unavailable', 'The gateway does not answer; repeat it.');
+  new BillingError(
+    'unavailable',
+    'gateway_unavailable',
+    'The payment gateway does not answer. Repeat the request later.',
+  );

@@ -21,7 +21,10 @@ import { inScope } from '../../../postgres/client.ts';
 import { returnMoney } from '../refunds/return-money.ts';
 import { movePaymentTo, type LockedPayment } from './settle-payment.ts';
 
-/** The payment after what the gateway said, refunds that this caused, and why it was set aside, if it was. */
+/**
+ * The payment after the report, the refunds that it caused, and why the report was set aside; null if it was
+ * not.
+ */
 export interface Applied {
   readonly payment: PaymentRecord;
   readonly refunds: readonly RefundRecord[];
@@ -29,10 +32,10 @@ export interface Applied {
 }
 
 /**
- * What the gateway says of a payment, whoever brings it: the answer of a request, an event or the job. Each may
- * come first and any number of times (money 8.3). Money of another amount, currency, account or kind is set
- * aside and never counts. Money for a payment that was given up is recorded as a new payment, and returned if
- * its invoice is void (money 8.4.7).
+ * Applies the gateway's state of a payment to ours. The state comes from the answer to a request, from an
+ * event or from the job, in any order and any number of times (money 8.3). A state with another amount,
+ * currency, account or mode (test or live) is set aside and changes no payment. Money for a payment that is
+ * deleted, voided or failed is recorded as a new payment, and refunded if its invoice is void (money 8.4.7).
  */
 export async function applyGatewayPayment(
   tx: Transaction,
@@ -87,7 +90,7 @@ export async function applyGatewayPayment(
   return { payment: moved, refunds, mismatch: null };
 }
 
-/** Locks the payment with its invoice, deleted payments too: money may arrive for them. */
+/** Locks the payment and its invoice. Deleted payments are included, because money may arrive for them. */
 async function lockWhole(
   tx: Transaction,
   caller: Caller,
@@ -112,13 +115,13 @@ function mismatchOf(
   if (state.currency.toLowerCase() !== payment.currency)
     return `The gateway has the currency ${state.currency}, not ${payment.currency}.`;
   if (state.livemode !== gateway.livemode)
-    return 'The gateway has a payment of the other kind (test or live).';
+    return 'The gateway has the payment in the other mode (test or live).';
   if (account !== null && state.account !== null && account !== state.account)
     return 'The gateway has the payment in another account.';
   return null;
 }
 
-/** A declined attempt leaves a link payable (money 8.3.6). */
+/** A declined attempt does not end a payment link: the customer may pay it again (money 8.3.6). */
 function statusOf(payment: PaymentRecord, { state }: GatewayPayment): PaymentStatus {
   switch (state) {
     case 'succeeded':
@@ -155,8 +158,8 @@ async function noteAttempt(
 }
 
 /**
- * Money for a payment that was deleted, voided or failed: it has moved, so a new payment records it. The open
- * amount of the invoice may be overpaid by it; a void invoice returns it.
+ * Records money that arrived for a deleted, voided or failed payment as a new payment. It may overpay the
+ * invoice. If the invoice is void, the money is refunded.
  */
 async function recordLate(
   tx: Transaction,
@@ -166,7 +169,7 @@ async function recordLate(
   state: GatewayPayment,
 ): Promise<Applied> {
   const at = changed(deps, caller);
-  // The new payment holds the id at the gateway from now on.
+  // The id at the gateway moves to the new payment.
   await updatePayment(tx, caller.scope, payment.id, { gateway_payment_id: null, ...at });
   const late: PaymentRecord = {
     ...payment,
@@ -194,7 +197,7 @@ async function recordLate(
   return { payment: inserted, refunds, mismatch: null };
 }
 
-/** A void invoice takes no money: it goes back to where it came from (money 8.4.7). */
+/** Refunds money that arrived for a void invoice to its source (money 8.4.7). */
 const returnLate = (
   tx: Transaction,
   deps: BillingDeps,

@@ -8,8 +8,8 @@ import { createPayment } from './create-payment.ts';
 import { openAmounts, payingWallets } from './pay-with-credits.ts';
 
 /**
- * Tries to collect the open amount of an invoice from the customer's POST_PAID wallets (money 2.6.8). Without a
- * usable wallet nothing happens. A skipped invoice has nothing to pay. 400 for an invoice that is paid or not
+ * Tries to collect the open amount of an invoice from the customer's POST_PAID wallets (money 2.6.8). Does
+ * nothing without a usable wallet, and for a skipped invoice. 400 for an invoice that is paid or not
  * finalized.
  */
 export async function attemptPayment(

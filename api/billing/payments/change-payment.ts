@@ -17,9 +17,9 @@ import { payWithCredits } from './pay-with-credits.ts';
 import { lockPaymentWithInvoice, movePaymentTo } from './settle-payment.ts';
 
 /**
- * Changes a payment; never its amount. A status moves along the table of money 21. Payments of a connected
- * gateway are moved by the gateway only; refunds move settled payments (money 8.3.1). An id of a
- * gateway makes an INITIATED payment PENDING (8.3.2).
+ * Changes a payment, never its amount. The status follows the table of money 21. Only the gateway changes the
+ * status of a payment of a connected gateway, and only refunds change a settled payment (money 8.3.1). A
+ * gateway's payment id makes an INITIATED payment PENDING (8.3.2).
  */
 export async function changePayment(
   tx: Transaction,
@@ -83,8 +83,8 @@ export async function deletePayment(
 }
 
 /**
- * Makes a payment that was only recorded. A payment of a gateway is reserved here and then brought to it
- * (`syncPayment`). A settled one is refused; so is one that waits for its gateway, with 409.
+ * Executes a payment that was only recorded. A gateway payment is prepared here and sent afterwards
+ * (`syncPayment`). 400 for a settled payment; 409 for a payment that waits for its gateway.
  */
 export async function processPayment(
   tx: Transaction,
@@ -122,7 +122,8 @@ function inProgress(): BillingError {
 }
 
 /**
- * Stops a payment at its gateway before it is deleted. Money that was paid meanwhile settles it (money 8.3.7).
+ * Cancels a payment at its gateway before it is deleted. If the customer has paid in the meantime, the
+ * payment settles instead (money 8.3.7).
  */
 export async function cancelAtGateway(
   deps: BillingDeps,

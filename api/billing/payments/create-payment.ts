@@ -28,15 +28,15 @@ import { payWithCredits, walletFor } from './pay-with-credits.ts';
 import { movePaymentTo } from './settle-payment.ts';
 import type { WalletRow } from '../credits/wallet-repository.ts';
 
-/** A created payment, or the first one that was made with the same key. */
+/** A created payment, or the earlier payment with the same key. */
 export interface CreatedPayment {
   readonly payment: PaymentRecord;
   readonly isRepeat: boolean;
 }
 
 /**
- * Records a payment (money 8.1, 8.2). OFFLINE money that is processed has moved already: it settles in
- * the same transaction. Repeated with the same key it returns the first payment and changes nothing.
+ * Records a payment (money 8.1, 8.2). A processed OFFLINE payment settles in the same transaction, because
+ * its money has already moved. A repeat with the same key returns the first payment and changes nothing.
  */
 export async function createPayment(
   tx: Transaction,
@@ -54,7 +54,7 @@ export async function createPayment(
     body.destination_type === 'INVOICE'
       ? await lockedInvoice(tx, caller, body.destination_id)
       : null;
-  // Under the invoice's lock a request that was running with the same key has committed.
+  // The lock of the invoice waits for a concurrent request with the same key. It has committed by now.
   const first = await repeated(tx, caller, key, fingerprint);
   if (first !== null) return { payment: first, isRepeat: true };
   const customerId = locked?.invoice.customer_id ?? body.destination_id;
@@ -111,13 +111,13 @@ function assertMethod(body: CreatePaymentBody): void {
     throw invalidField('destination_type', 'must be INVOICE for a CREDITS payment');
 }
 
-/** Methods by which we collect the money ourselves. */
+/** Methods by which this product collects the money. */
 const isCollected = (method: CreatePaymentBody['payment_method_type']): boolean =>
   method !== 'OFFLINE' && method !== 'CREDITS';
 
 /**
- * The gateway that moves the money. Without a connection the payment can only be recorded, and the tenant
- * reports its outcome; a payment that is to be made is refused.
+ * The gateway of the payment. Without a connection the payment can only be recorded, and the tenant reports
+ * the outcome; a request to process it is refused.
  */
 async function connectionFor(
   tx: Transaction,
@@ -142,7 +142,7 @@ async function connectionFor(
   return { connection_id: null, payment_gateway };
 }
 
-/** An unknown invoice is 404; the rows are locked after that. */
+/** 404 for an unknown invoice. The rows are locked afterwards. */
 async function lockedInvoice(
   tx: Transaction,
   caller: Caller,
@@ -152,7 +152,10 @@ async function lockedInvoice(
   return await lockInvoiceToPay(tx, caller, invoiceId);
 }
 
-/** Refuses invoices that take no money, another currency, and more than is open (money 8.1.4 to 8.1.6). */
+/**
+ * Refuses an invoice that cannot be paid, another currency, and more than the open amount (money 8.1.4 to
+ * 8.1.6).
+ */
 async function assertPayable(
   tx: Transaction,
   caller: Caller,
@@ -236,7 +239,7 @@ function newPayment(
   };
 }
 
-/** Where the money goes, how much of it and by what: metadata may differ between repeats (money 8.2.1). */
+/** Destination, amount and method must be equal in a repeat; metadata may differ (money 8.2.1). */
 function fingerprintOf(body: CreatePaymentBody): string {
   const content = JSON.stringify([
     body.destination_type,
@@ -251,8 +254,8 @@ function fingerprintOf(body: CreatePaymentBody): string {
 }
 
 /**
- * The payment made before with the key. Without a key of the caller: the same payment while it is in flight; a
- * settled one never absorbs a new request (money 8.2.2).
+ * The earlier payment with the key. If the caller sent no key, only a payment in flight is a repeat: a
+ * request after settlement is a new payment (money 8.2.2).
  */
 async function repeated(
   tx: Transaction,

@@ -10,8 +10,8 @@ import { dispatchRefunds } from '../refunds/settle-refund.ts';
 import { applyGatewayPayment } from './apply-gateway.ts';
 
 /**
- * Stores the token with which the payment is sent to its gateway, in the transaction before the request (money
- * 8.2.4). The caller holds the payment's lock.
+ * Stores the token with which the payment is sent to its gateway, in the transaction before the request
+ * (money 8.2.4). The caller holds the payment's lock.
  */
 export async function reserveAttempt(
   tx: Transaction,
@@ -32,9 +32,10 @@ export async function reserveAttempt(
 }
 
 /**
- * Brings a stored payment to its gateway, or asks what became of it. An earlier request whose answer was lost
- * is found by its token; one that never arrived is sent again with the same token. If the gateway does not
- * answer, the payment stays as it is and the job asks again. Returns the payment.
+ * Sends a stored payment to its gateway, or reads its state if it was sent before. If the answer to an
+ * earlier request was lost, the token finds the payment; if the request never arrived, it is sent again with
+ * the same token. If the gateway does not answer, the payment does not change and the job retries. Returns
+ * the payment.
  */
 export async function syncPayment(
   deps: BillingDeps,
@@ -105,7 +106,7 @@ async function tokenOf(db: Db, scope: Scope, paymentId: string): Promise<string 
   return row?.token ?? null;
 }
 
-/** Payments that wait for a gateway and were not asked about since `before`, oldest first. */
+/** Payments that wait for a gateway and whose state was last read before `before`, oldest first. */
 export async function paymentsToReconcile(
   db: Db,
   before: string,

@@ -82,7 +82,7 @@ export const gatewayRoutes = [
   route({
     method: 'POST',
     path: '/test-gateway/payments/{id}/outcome',
-    summary: 'Choose how a payment of the test gateway comes out',
+    summary: 'Set the outcome of a payment of the test gateway',
     permission: 'payment:write',
     ownsTransactions: true,
     params: IdParams,

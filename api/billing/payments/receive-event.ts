@@ -18,9 +18,10 @@ interface Handled {
 }
 
 /**
- * An event of a gateway whose signature was verified. Each event id is handled once, in the transaction of its
- * effect. Before any final state the gateway is asked: an event may be late or out of order. An event about
- * nothing of ours is noted and not repeated.
+ * Handles an event of a gateway with a verified signature. Each event id is handled once, in the transaction
+ * of its effect. The state is read from the gateway before a final status is written, because events may be
+ * late or out of order. An event about an unknown payment is stored and answered with success, so that the
+ * gateway does not repeat it.
  */
 export async function receiveGatewayEvent(
   deps: BillingDeps,
@@ -45,9 +46,13 @@ export async function receiveGatewayEvent(
 
 type Work = (tx: Transaction, caller: Caller) => Promise<Handled>;
 const IGNORED: Work = () =>
-  Promise.resolve({ outcome: 'ignored', reason: 'It is about nothing here.', refunds: [] });
+  Promise.resolve({
+    outcome: 'ignored',
+    reason: 'The event concerns no payment of this environment.',
+    refunds: [],
+  });
 
-/** Asks the gateway outside of any transaction; what to do with the answer. */
+/** Reads the state from the gateway outside of any transaction. Returns the function that applies it. */
 async function asked(
   deps: BillingDeps,
   open: OpenGateway,
@@ -88,7 +93,9 @@ async function asked(
   }
 }
 
-/** Our payment: by its id at the gateway, or by the reference that we gave while the answer is under way. */
+/**
+ * Our payment: by its id at the gateway, or by our reference if the gateway's answer has not been stored yet.
+ */
 async function paymentOf(
   db: Db,
   { scope, connection_id }: OpenGateway,
@@ -117,7 +124,7 @@ async function refundOf(
   return row ?? null;
 }
 
-/** False if the event was handled before, or is being handled: then this waits for it. */
+/** False if the event was handled before. Waits for a transaction that is handling it now. */
 async function claimEvent(
   tx: Transaction,
   deps: BillingDeps,

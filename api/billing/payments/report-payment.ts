@@ -13,8 +13,8 @@ import {
 } from '../records/payment-repository.ts';
 
 /**
- * Sets the payment status of an invoice by hand: the report becomes one OFFLINE payment that replaces earlier
- * reports, and the fields of the invoice are derived again (money 8.4.4).
+ * Sets the payment status of an invoice manually. The status becomes one OFFLINE payment that replaces
+ * earlier manual ones, and the amounts of the invoice are derived again (money 8.4.4).
  */
 export async function reportInvoicePayment(
   tx: Transaction,

@@ -20,7 +20,9 @@ export interface LockedPayment {
   readonly locked: LockedInvoice | null;
 }
 
-/** Locks the invoice before its payment, as every command that changes both. 404 if not found. */
+/**
+ * Locks the invoice first, then its payment: the order of all commands that change both. 404 if not found.
+ */
 export async function lockPaymentWithInvoice(
   tx: Transaction,
   caller: Pick<Caller, 'scope'>,
@@ -33,9 +35,9 @@ export async function lockPaymentWithInvoice(
 }
 
 /**
- * Moves the locked payment to a status and derives its invoice again, in one transaction with the events: the
- * only way by which a payment settles (money 8.3.4). Refuses moves outside the table of money 21. The
- * same status again changes only the other fields.
+ * Changes the status of the locked payment, derives its invoice again and writes the notifications, in one
+ * transaction. Payments settle in this function only (money 8.3.4). Refuses a change that the table of money
+ * 21 does not contain. With the same status it changes only the other fields.
  */
 export async function movePaymentTo(
   tx: Transaction,

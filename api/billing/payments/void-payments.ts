@@ -7,7 +7,7 @@ import { endCheckoutOfPayment } from '../records/checkout-repository.ts';
 import { lockPayment, paymentsOfInvoice, updatePayment } from '../records/payment-repository.ts';
 import { eventOfStatus, paymentEvent } from '../records/payment-notification.ts';
 
-/** Voids the payments of an invoice that nobody has paid yet (money 9.11). The caller holds its lock. */
+/** Voids the unpaid payments of an invoice (money 9.11). The caller holds the lock of the invoice. */
 export async function voidPaymentsInFlight(
   tx: Transaction,
   deps: Pick<BillingDeps, 'clock'>,

@@ -22,15 +22,15 @@ import {
 } from '../records/refund-repository.ts';
 import { returnMoney, type MoneyBack } from './return-money.ts';
 
-/** A created refund, or the first one with the same key. */
+/** A created refund, or the earlier refund with the same key. */
 export interface CreatedRefund {
   readonly refund: RefundRecord;
   readonly isRepeat: boolean;
 }
 
 /**
- * Gives money of one payment back, all that is left unless an amount is named (money 9.2). Several refunds of
- * one payment never exceed it. 404 if the payment is unknown.
+ * Refunds one payment: the requested amount, or all that is not refunded yet (money 9.2). The refunds of a
+ * payment never exceed it. 404 if the payment is unknown.
  */
 export async function createRefund(
   tx: Transaction,
@@ -65,7 +65,9 @@ export async function createRefund(
   return { refund: refund!, isRepeat: false };
 }
 
-/** Pays a failed refund into the wallet instead, once (money 9.6). Returns the new refund. */
+/**
+ * Replaces a failed refund by a refund to the customer's wallet, once (money 9.6). Returns the new refund.
+ */
 export async function retryRefund(
   tx: Transaction,
   deps: BillingDeps,

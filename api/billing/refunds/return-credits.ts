@@ -13,9 +13,9 @@ import { openLedger, writeDecision } from '../credits/ledger.ts';
 import { findBlocksById, findDebitOf } from '../credits/wallet-repository.ts';
 
 /**
- * Returns credits of a CREDITS payment to the blocks that paid (money 9.7, 9.11). The last refund of a payment
- * returns all credits that are left, so no rounding remains. Credits of a closed wallet become a credit of the
- * prepaid wallet. Returns the id of the first row.
+ * Returns credits of a CREDITS payment to the blocks that paid (money 9.7, 9.11). The last refund of a
+ * payment returns all remaining credits, so that no rounding difference remains. If the wallet is closed, the
+ * prepaid wallet is credited. Returns the id of the first row.
  */
 export async function returnCredits(
   tx: Transaction,

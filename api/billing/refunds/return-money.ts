@@ -22,7 +22,7 @@ import { paymentEvent } from '../records/payment-notification.ts';
 import { refundEvent } from './refund-notification.ts';
 import { returnCredits } from './return-credits.ts';
 
-/** Money to give back, and why. */
+/** An amount to refund, with the reason. */
 export interface MoneyBack {
   readonly amount: Decimal;
   readonly target: RefundTarget;
@@ -31,27 +31,27 @@ export interface MoneyBack {
   readonly invoice_id: string | null;
   readonly credit_note_id: string | null;
   readonly retry_of?: string | null;
-  /** Of the first refund; those of further payments append their number. */
+  /** Key of the first refund; refunds of further payments append their number. */
   readonly idempotency_key: string;
   readonly metadata?: Readonly<Record<string, string>>;
   readonly wallet: WalletCredit;
 }
 
-/** The credit of the wallet, where the money goes there. */
+/** The credit of the wallet, if the target is the wallet. */
 export interface WalletCredit {
   readonly reason: 'CREDIT_NOTE' | 'INVOICE_VOID_REFUND';
   readonly reference_id: string;
   readonly source: { readonly type: 'INVOICE' | 'PAYMENT' | 'CREDIT_NOTE'; readonly id: string };
   readonly description: string;
   readonly metadata: Readonly<Record<string, string>>;
-  /** Name of the wallet if one is made. */
+  /** Name of the wallet if a new one is created. */
   readonly wallet_name: string | null;
 }
 
 /**
- * Gives money of the payments back, newest payment first (money 9.7), and returns the refunds. Money for
- * the wallet arrives at once; a refund to a gateway is reserved here and sent after the commit (money 9.3).
- * The caller holds the lock of the payments' invoice, or of the one payment, and then derives the invoice again.
+ * Refunds the payments, newest first (money 9.7), and returns the refunds. The wallet is credited at once; a
+ * refund to a gateway is stored here and sent after the commit (money 9.3). The caller holds the lock of the
+ * invoice, or of the only payment, and derives the invoice again afterwards.
  */
 export async function returnMoney(
   tx: Transaction,
@@ -91,7 +91,7 @@ export async function returnMoney(
   return refunds;
 }
 
-/** Writes the status of a settled payment that follows from its refunds (money 9.5). */
+/** Derives the status of a settled payment from its refunds and stores it (money 9.5). */
 export async function movePaymentByRefunds(
   tx: Transaction,
   deps: Pick<BillingDeps, 'clock'>,
@@ -150,7 +150,7 @@ function newRefund(
   };
 }
 
-/** One credit for all parts that go to the prepaid wallet; its id, or null without such parts. */
+/** Writes one credit for all parts to the prepaid wallet. Returns its id, or null without such parts. */
 async function creditWallet(
   tx: Transaction,
   deps: BillingDeps,
@@ -178,8 +178,8 @@ async function creditWallet(
 }
 
 /**
- * Credits return to the blocks that paid, a part for the wallet is the one credit; both succeed here. A part
- * for a gateway stays PENDING.
+ * Executes one part. Credits return to the blocks that paid, and a part for the wallet uses the one credit:
+ * both succeed in this transaction. A part for a gateway stays PENDING.
  */
 async function settledPart(
   tx: Transaction,

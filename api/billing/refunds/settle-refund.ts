@@ -17,8 +17,8 @@ import { refundEvent } from './refund-notification.ts';
 import { movePaymentByRefunds } from './return-money.ts';
 
 /**
- * Sends a stored refund to its gateway, or asks for its state if it was sent before (money 9.3). An unknown
- * outcome leaves it as it is: the job asks again with the same token. Returns the refund.
+ * Sends a stored refund to its gateway, or reads its state if it was sent before (money 9.3). If the outcome
+ * is unknown, the refund does not change and the job retries with the same token. Returns the refund.
  */
 export async function dispatchRefund(
   deps: BillingDeps,
@@ -61,8 +61,8 @@ export async function dispatchRefunds(
 }
 
 /**
- * What the gateway says of a refund. It settles once: a second delivery finds it settled and changes nothing
- * (money 9.4). Its payment and its invoice are derived again.
+ * Applies the gateway's state of a refund to ours. A refund settles once: a second report changes nothing
+ * (money 9.4). Payment and invoice are derived again.
  */
 export async function applyGatewayRefund(
   tx: Transaction,
@@ -99,8 +99,8 @@ export async function applyGatewayRefund(
 }
 
 /**
- * A refund that was made at the gateway, or a dispute: money that has left already (money 9.8, 9.9). At most
- * what is left of the payment is recorded; the same id at the gateway is recorded once.
+ * Records a refund that was made at the gateway, or a dispute (money 9.8, 9.9). The amount is at most the
+ * rest of the payment. The same id at the gateway is recorded once.
  */
 export async function recordOutsideRefund(
   tx: Transaction,
@@ -160,7 +160,7 @@ export async function recordOutsideRefund(
   return refund;
 }
 
-/** Refunds that wait for a gateway and were not changed since `before`, oldest first. */
+/** Refunds that wait for a gateway and were last changed before `before`, oldest first. */
 export async function refundsToReconcile(
   db: Db,
   before: string,
@@ -172,7 +172,7 @@ export async function refundsToReconcile(
      order by created_at limit ${limit}`;
 }
 
-/** Marks a refund as asked about, so that the next page has others. */
+/** Updates the time of the last check, so that the next page has other refunds. */
 export async function touchRefund(
   db: Db,
   deps: Pick<BillingDeps, 'clock'>,
