@@ -361,6 +361,7 @@ export async function createWorld(api: TestApi): Promise<World> {
         },
       ],
       ['POST /v1/prices', flatFee],
+      ['POST /v1/prices/calculate', { price_id: price.id, quantities: ['1'] }],
       ['POST /v1/prices', { ...flatFee, entity_type: 'ADDON', entity_id: addon.id }],
       ['POST /v1/prices/bulk', { items: [flatFee] }],
       ['POST /v1/entitlements', { plan_id: plan.id, feature_id: flag.id, feature_type: 'boolean' }],

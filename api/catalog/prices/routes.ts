@@ -12,11 +12,13 @@ import {
   PriceSearch,
   UpdatePriceBody,
 } from '../../../schemas/price.ts';
+import { CalculatePriceBody, PriceCalculation } from '../../../schemas/price-calculation.ts';
 import { IdParams, Message } from '../../../schemas/primitives.ts';
 import { pageOf, type Search } from '../../../schemas/search.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed } from '../../conventions/record.ts';
 import { route } from '../../conventions/route.ts';
+import { calculatePrice } from './calculate-price.ts';
 import { createPrices } from './create-prices.ts';
 import {
   getPrice,
@@ -100,6 +102,16 @@ export const priceRoutes = [
     answer: pageOf(Price),
     handler: ({ deps, scope, body }) =>
       searchPrices(deps.pool, scope, body, isoTime(deps.clock.now())),
+  }),
+  route({
+    method: 'POST',
+    path: '/prices/calculate',
+    summary: 'Calculate what quantities cost at a stored or an unsaved price',
+    permission: 'price:read',
+    body: CalculatePriceBody,
+    status: 200,
+    answer: PriceCalculation,
+    handler: ({ deps, scope, body }) => deps.pool.begin((tx) => calculatePrice(tx, scope, body)),
   }),
   route({
     method: 'GET',
