@@ -13,17 +13,35 @@ export interface Cell extends Span {
   readonly is_carry: boolean;
 }
 
+/** A part of a cell, cut where an exclusion begins or ends. Without exclusions the whole cell. */
+export interface CellPart extends Cell {
+  /** Index of its cell. */
+  readonly whole: number;
+}
+
+/** Usage that does not count in parts of cells. */
+export interface PlannedExclusion {
+  readonly start: number;
+  readonly end: number;
+  readonly filters: readonly DimensionFilter[];
+  /** Null means every customer. */
+  readonly customers: ReadonlySet<string> | null;
+}
+
 /** A usage query, prepared to add parts of buckets and rows to it. */
 export interface PlannedQuery {
   readonly query: UsageQuery;
-  /** Ascending, without gaps. */
-  readonly cells: readonly Cell[];
+  /** Ranges that are read one by one. Ascending, without gaps. */
+  readonly cells: readonly CellPart[];
+  /** Ranges that are answered one by one. */
+  readonly wholes: readonly Cell[];
   readonly start: number;
   readonly end: number;
   /** Whether some cell holds a whole UTC day. */
   readonly uses_days: boolean;
   readonly include: readonly DimensionFilter[];
   readonly exclude: readonly (readonly DimensionFilter[])[];
+  readonly exclude_during: readonly PlannedExclusion[];
   /** Indexes of the dimensions in `group_by`; -1 is the source. */
   readonly groups: readonly number[];
 }
@@ -37,22 +55,31 @@ export interface DimensionFilter {
 const DAY_MS = 86_400_000;
 
 /** Cells by grid and range: most lines of a billing run share them, and a month of minutes has 44,640. */
-export type CellCache = Map<string, Pick<PlannedQuery, 'cells' | 'uses_days'>>;
+export type CellCache = Map<string, Pick<PlannedQuery, 'cells' | 'wholes' | 'uses_days'>>;
 
 export function planQuery(
   query: UsageQuery,
   dimensions: readonly string[],
   cache: CellCache,
 ): PlannedQuery {
-  const { cells, uses_days } = cachedCells(query, cache);
+  const exclusions = (query.excluded_during ?? []).map((excluded) => ({
+    start: epochMs(excluded.start),
+    end: epochMs(excluded.end),
+    filters: filtersOf(excluded.filter_values, dimensions),
+    customers:
+      excluded.external_customer_ids === null ? null : new Set(excluded.external_customer_ids),
+  }));
+  const { cells, wholes, uses_days } = cachedCells(query, exclusions, cache);
   return {
     query,
     cells,
+    wholes,
     start: cells[0]?.start ?? 0,
     end: cells.at(-1)?.end ?? 0,
     uses_days,
     include: filtersOf(query.filter_values, dimensions),
     exclude: (query.excluded_filter_values ?? []).map((filter) => filtersOf(filter, dimensions)),
+    exclude_during: exclusions,
     groups: query.group_by.map((name) => placeOf(name, dimensions)),
   };
 }
@@ -82,9 +109,39 @@ export interface Labels {
   readonly source: string;
 }
 
-export function matches(plan: PlannedQuery, labels: Labels): boolean {
+function matches(plan: PlannedQuery, labels: Labels): boolean {
   const allows = ({ index, values }: DimensionFilter) => values.has(labelAt(labels, index));
   return plan.include.every(allows) && !plan.exclude.some((filters) => filters.every(allows));
+}
+
+/** Indexes of the exclusions that apply to usage of the customer in the part of a cell. */
+export function exclusionsOf(plan: PlannedQuery, cell: number, customer: string): number[] {
+  if (plan.exclude_during.length === 0) return NO_EXCLUSIONS;
+  const { start } = plan.cells[cell]!;
+  return plan.exclude_during.flatMap((excluded, index) =>
+    start >= excluded.start &&
+    start < excluded.end &&
+    (excluded.customers === null || excluded.customers.has(customer))
+      ? [index]
+      : [],
+  );
+}
+
+const NO_EXCLUSIONS: number[] = [];
+
+/** Whether usage of the customer with these texts counts in the part of a cell. */
+export function counts(
+  plan: PlannedQuery,
+  cell: number,
+  customer: string,
+  labels: Labels,
+): boolean {
+  if (!matches(plan, labels)) return false;
+  return !exclusionsOf(plan, cell, customer).some((index) =>
+    plan.exclude_during[index]!.filters.every(({ index: place, values }) =>
+      values.has(labelAt(labels, place)),
+    ),
+  );
 }
 
 /** The values of `group_by`; an empty text if the event lacks the property. */
@@ -113,21 +170,34 @@ export const EMPTY_STATE: UsageState = {
   latest_partition: 0,
 };
 
-function cachedCells(query: UsageQuery, cache: CellCache) {
+function cachedCells(query: UsageQuery, exclusions: readonly PlannedExclusion[], cache: CellCache) {
+  const cuts = [...new Set(exclusions.flatMap(({ start, end }) => [start, end]))].sort(
+    (left, right) => left - right,
+  );
   const { window, start, end, reset_usage, aggregation } = query;
   const key = [
     start, end, reset_usage, aggregation === 'WEIGHTED_SUM',
-    window?.bucket_size, window?.timezone, window?.billing_anchor,
+    window?.bucket_size, window?.timezone, window?.billing_anchor, cuts.join(),
   ].join('|'); // prettier-ignore
   let known = cache.get(key);
   if (known === undefined) {
-    const cells = cellsOf(query, window);
+    const wholes = cellsOf(query, window);
+    const cells = wholes.flatMap((cell, whole) => partsOf(cell, whole, cuts));
     const uses_days = cells.some(
       (cell) => Math.floor(cell.end / DAY_MS) > Math.ceil(cell.start / DAY_MS),
     );
-    cache.set(key, (known = { cells, uses_days }));
+    cache.set(key, (known = { cells, wholes, uses_days }));
   }
   return known;
+}
+
+function partsOf(cell: Cell, whole: number, cuts: readonly number[]): CellPart[] {
+  const inside = cuts.filter((cut) => cut > cell.start && cut < cell.end);
+  if (inside.length === 0) return [{ ...cell, whole }];
+  const edges = [cell.start, ...inside, cell.end];
+  return edges
+    .slice(0, -1)
+    .map((start, index) => ({ ...cell, start, end: edges[index + 1]!, whole }));
 }
 
 function cellsOf(query: UsageQuery, window: UsageWindow | null): Cell[] {

@@ -1,5 +1,6 @@
 import type { WatermarkVector } from '../../domain/metering/position.ts';
 import type { FilterValues, MeterSpec, UsageQuery } from '../../domain/metering/usage.ts';
+import { epochMs } from '../../domain/time/instant.ts';
 import type { ClickHouseQuery } from '../client.ts';
 import type { RowBinaryReader } from './row-binary.ts';
 import type { Cell, PlannedQuery } from './plan-query.ts';
@@ -151,6 +152,17 @@ function filtersOf(query: UsageQuery, spec: RawSpec) {
     }),
     all(query.filter_values),
     ...(query.excluded_filter_values ?? []).map((filter) => `and not (true ${all(filter)})`),
+    ...(query.excluded_during ?? []).map((excluded) => {
+      const name = `during_${number++}`;
+      const { external_customer_ids: customers } = excluded;
+      params[`${name}_start`] = epochMs(excluded.start);
+      params[`${name}_end`] = epochMs(excluded.end);
+      if (customers !== null) params[`${name}_customers`] = customers;
+      return `and not (timestamp >= fromUnixTimestamp64Milli({${name}_start:Int64}, 'UTC')
+                        and timestamp < fromUnixTimestamp64Milli({${name}_end:Int64}, 'UTC')
+                        ${customers === null ? '' : `and external_customer_id in {${name}_customers:Array(String)}`}
+                        ${all(excluded.filter_values)})`;
+    }),
   ];
   return { sql: sql.join('\n'), params };
 }

@@ -6,6 +6,8 @@ import { inUsageScope, type UsagePair, type UsageScope } from './usage-scope.ts'
 
 /** Filters and groups of one COUNT_UNIQUE query: indexes of dimensions, -1 for the source. */
 export interface UniqueQuestion {
+  /** Distinct values of the questions of one answer are counted together. */
+  readonly answer: number;
   readonly include: readonly StoredFilter[];
   readonly exclude: readonly (readonly StoredFilter[])[];
   readonly groups: readonly number[];
@@ -19,6 +21,7 @@ export interface StoredFilter {
 /** A sealed day with unique values that count for a cell of a query. */
 export interface UniqueDay extends UsagePair {
   readonly question: number;
+  /** Index of a whole cell. */
   readonly cell: number;
   readonly bucket_start: number;
   readonly seal: bigint;
@@ -47,7 +50,7 @@ export function uniqueCounts(query: {
   const below = rowsBelow(bounds, scope);
   return {
     sql: `
-      select question, cell,
+      select answer, cell,
              arrayMap(i -> labels[i], groups) as group_values,
              uniqExactIf(unique_hash, counts), countIf(counts and not stored), countIf(stored)
         from (select *,
@@ -71,7 +74,7 @@ export function uniqueCounts(query: {
                        using (external_customer_id, meter_version_id)
                        where timestamp >= stretch_start and timestamp < stretch_end) as met
                inner join (${QUESTIONS}) as questions using (question))
-       group by question, cell, group_values`,
+       group by answer, cell, group_values`,
     params: {
       ...stored.params,
       ...within.params,
@@ -86,6 +89,7 @@ export function uniqueCounts(query: {
       day_questions: days.map((day) => day.question),
       day_cells: days.map((day) => day.cell),
       question_numbers: questions.map((_, index) => index),
+      question_answers: questions.map(({ answer }) => answer),
       // As JSON, because a parameter of nested empty arrays does not show its depth.
       includes: questions.map((question) => JSON.stringify(question.include.map(filterPair))),
       excludes: questions.map((question) =>
@@ -110,14 +114,15 @@ const QUESTIONS = `
   select q.1 as question,
          JSONExtract(q.2, 'Array(Tuple(UInt16, Array(String)))') as include,
          JSONExtract(q.3, 'Array(Array(Tuple(UInt16, Array(String))))') as exclude,
-         JSONExtract(q.4, 'Array(UInt16)') as groups
+         JSONExtract(q.4, 'Array(UInt16)') as groups, q.5 as answer
     from (select arrayJoin(arrayZip({question_numbers:Array(UInt32)}, {includes:Array(String)},
-                   {excludes:Array(String)}, {groupings:Array(String)})) as q)`;
+                   {excludes:Array(String)}, {groupings:Array(String)},
+                   {question_answers:Array(UInt32)})) as q)`;
 
 const filterPair = (filter: StoredFilter) => [filter.index + 2, [...filter.values]];
 
 export interface UniqueCount {
-  readonly question: number;
+  readonly answer: number;
   readonly cell: number;
   readonly group: readonly string[];
   readonly unique_count: number;
@@ -129,7 +134,7 @@ export interface UniqueCount {
 
 export function readUniqueCount(reader: RowBinaryReader): UniqueCount {
   return {
-    question: reader.uint32(),
+    answer: reader.uint32(),
     cell: reader.uint32(),
     group: reader.strings(),
     unique_count: reader.count(),

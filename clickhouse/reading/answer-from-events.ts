@@ -30,11 +30,12 @@ export async function answerFromEvents(
   refuseManyValues(
     query.filter_values,
     ...(query.excluded_filter_values ?? []),
+    ...(query.excluded_during ?? []).map(({ filter_values }) => filter_values),
     ...spec.filters.map(({ key, values }) => ({ [key]: values })),
   );
   const names = [...new Set(query.group_by)].filter((name) => name !== 'source');
   // The statement applies the filters: its rows have passed them.
-  const asked = { ...query, filter_values: {}, excluded_filter_values: [] };
+  const asked = { ...query, filter_values: {}, excluded_filter_values: [], excluded_during: [] };
   const plan = planQuery(asked, names, new Map());
   const tally = new UsageTally(plan);
   if (plan.cells.length === 0) return await tally.answer();
@@ -54,7 +55,7 @@ export async function answerFromEvents(
     const group = readRawGroup(reader, isUnique, needs);
     const cell = cellAt(plan.cells, group.cell);
     const dimensions = isUnique ? group.dimensions : group.dimensions.map(textOf);
-    if (!isUnique) tally.add(cell, { ...group, dimensions });
+    if (!isUnique) tally.add(cell, { ...group, dimensions }, '');
     else tally.addUniques(cell, groupOf(plan, group), group.unique_count, group.state.event_count);
     if (pieces.isDone()) await pieces.breathe();
   }

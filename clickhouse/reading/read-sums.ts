@@ -130,7 +130,11 @@ async function sumsWithout(
   const needs = stateNeeds(new Set(tallies.map((tally) => tally.plan.query.aggregation)));
   const places = tallies.flatMap(({ plan }) => [
     ...plan.groups,
-    ...[plan.include, ...plan.exclude].flatMap((filters) => filters.map(({ index }) => index)),
+    ...[
+      plan.include,
+      ...plan.exclude,
+      ...plan.exclude_during.map(({ filters }) => filters),
+    ].flatMap((filters) => filters.map(({ index }) => index)),
   ]);
   const query = sumBuckets({
     size,
@@ -210,7 +214,7 @@ async function addSums(
       );
       for (const sum of own ?? []) {
         const cell = wholeCell(size, tally.plan, sum.slot);
-        if (cell !== null && cells[cell] !== undefined) tally.add(cell, sum);
+        if (cell !== null && cells[cell] !== undefined) tally.add(cell, sum, external_customer_id);
         if (pieces.isDone()) await pieces.breathe();
       }
     }

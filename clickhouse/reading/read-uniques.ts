@@ -28,15 +28,15 @@ export async function readUniques(
   const met = parts.expected.map(() => 0);
   for (const reader = new RowBinaryReader(bytes); !reader.done;) {
     const count = readUniqueCount(reader);
-    met[count.question]! += count.stored_count;
-    parts.tallies[count.question]!.addUniques(
+    met[count.answer]! += count.stored_count;
+    parts.tallies[count.answer]!.addUniques(
       count.cell,
       count.group,
       count.unique_count,
       count.row_count,
     );
   }
-  if (met.some((count, question) => count !== parts.expected[question])) throw new UsageMoved();
+  if (met.some((count, answer) => count !== parts.expected[answer])) throw new UsageMoved();
 }
 
 function scopeOfParts(base: UsageScope, parts: UniqueParts): UsageScope {

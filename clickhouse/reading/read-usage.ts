@@ -55,8 +55,9 @@ export async function readUsage(
     }
   }
   await readRowParts(deps, base, rest.stretches, needs, (stretch, slot, part) => {
+    const { external_customer_id } = rest.stretches[stretch]!;
     for (const { tally, cell } of rest.takers[stretch]!) {
-      tally.add(cell ?? cellAt(tally.plan.cells, slot), part);
+      tally.add(cell ?? cellAt(tally.plan.cells, slot), part, external_customer_id);
     }
   });
   await readUniques(deps, base, uniques);
@@ -88,7 +89,7 @@ function addDays(tally: UsageTally, pair: PairBuckets, uniques: UniqueParts): Op
       open.push({ tally, pair, start: bucket.start });
       continue;
     }
-    for (const row of bucket.rows) tally.add(cell, row);
+    for (const row of bucket.rows) tally.add(cell, row, pair.external_customer_id);
     if (isUnique(plan)) {
       const expected = bucket.rows.reduce((sum, row) => sum + row.unique_count, 0);
       uniques.addDay(tally, cell, pair, bucket, expected);
@@ -116,7 +117,7 @@ function addQuarters(
     if (from >= to) continue;
     const cell = soleCell(plan, bucket.start, bucket.start + QUARTER_MS);
     if (bucket.rows !== null && cell !== null && !countsUnique) {
-      for (const row of bucket.rows) tally.add(cell, row);
+      for (const row of bucket.rows) tally.add(cell, row, pair.external_customer_id);
     } else {
       pieces.push(...stretchesWithin(plan, from, to, !countsUnique));
     }

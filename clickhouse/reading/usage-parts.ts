@@ -4,6 +4,7 @@ import type { RowBounds } from '../queries/row-bounds.ts';
 import type { UniqueDay, UniqueQuestion, UniqueStretch } from '../queries/unique-counts.ts';
 import type { RowStretch } from '../queries/usage-rows.ts';
 import { pairKey, type UsagePair } from '../queries/usage-scope.ts';
+import { exclusionsOf } from '../queries/plan-query.ts';
 import type { UsageTally } from './usage-tally.ts';
 
 /** Shared inputs of all statements of one read. */
@@ -65,6 +66,8 @@ export class UniqueParts {
   readonly stretches: UniqueStretch[] = [];
   /** Number of stored values that each query must read. */
   readonly expected: number[] = [];
+  readonly #numbers = new Map<string, number>();
+  readonly #answers = new Map<UsageTally, number>();
 
   addDay(
     tally: UsageTally,
@@ -73,12 +76,16 @@ export class UniqueParts {
     bucket: { readonly start: number; readonly seal: bigint },
     expected: number,
   ): void {
-    const question = this.#question(tally);
-    this.expected[question]! += expected;
+    const question = this.#question(tally, cell, pair);
+    if (question === null) return;
+    this.expected[this.questions[question]!.answer]! += expected;
     if (expected === 0) return;
     const { external_customer_id, meter_version_id } = pair;
     const { start: bucket_start, seal } = bucket;
-    this.days.push({ external_customer_id, meter_version_id, question, cell, bucket_start, seal });
+    const { whole } = tally.plan.cells[cell]!;
+    this.days.push({
+      external_customer_id, meter_version_id, question, cell: whole, bucket_start, seal,
+    }); // prettier-ignore
   }
 
   addStretch(
@@ -87,22 +94,42 @@ export class UniqueParts {
     pair: UsagePair,
     piece: { readonly start: number; readonly end: number },
   ): void {
-    const question = this.#question(tally);
+    const question = this.#question(tally, cell, pair);
+    if (question === null) return;
     const { external_customer_id, meter_version_id } = pair;
     const { start, end } = piece;
+    const { whole } = tally.plan.cells[cell]!;
     this.stretches.push({
-      external_customer_id, meter_version_id, start, end, by_minute: false, question, cell,
+      external_customer_id, meter_version_id, start, end, by_minute: false, question, cell: whole,
     }); // prettier-ignore
   }
 
-  #question(tally: UsageTally): number {
-    let question = this.tallies.indexOf(tally);
-    if (question >= 0) return question;
-    question = this.tallies.length;
-    this.tallies.push(tally);
-    const { include, exclude, groups } = tally.plan;
-    this.questions.push({ include, exclude, groups });
-    this.expected.push(0);
+  /** One question for each answer and each set of exclusions that applies; null if nothing can count. */
+  #question(tally: UsageTally, cell: number, pair: UsagePair): number | null {
+    const { plan } = tally;
+    const applied = exclusionsOf(plan, cell, pair.external_customer_id);
+    const excluded = applied.map((index) => plan.exclude_during[index]!.filters);
+    if (excluded.some((filters) => filters.length === 0)) return null;
+    const answer = this.#answer(tally);
+    const key = `${answer} ${applied.join()}`;
+    let question = this.#numbers.get(key);
+    if (question === undefined) {
+      question = this.questions.length;
+      this.#numbers.set(key, question);
+      const { include, exclude, groups } = plan;
+      this.questions.push({ answer, include, exclude: [...exclude, ...excluded], groups });
+    }
     return question;
+  }
+
+  #answer(tally: UsageTally): number {
+    let answer = this.#answers.get(tally);
+    if (answer === undefined) {
+      answer = this.tallies.length;
+      this.#answers.set(tally, answer);
+      this.tallies.push(tally);
+      this.expected.push(0);
+    }
+    return answer;
   }
 }

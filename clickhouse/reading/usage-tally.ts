@@ -9,9 +9,9 @@ import { isoText } from '../../domain/time/instant.ts';
 import { Pieces } from './pieces.ts';
 import type { UsagePart } from '../queries/usage-buckets.ts';
 import {
+  counts,
   EMPTY_STATE,
   groupOf,
-  matches,
   type Cell,
   type PlannedQuery,
 } from '../queries/plan-query.ts';
@@ -49,15 +49,17 @@ export class UsageTally {
     return this.#size;
   }
 
-  add(cell: number, part: UsagePart): void {
-    if (part.state.event_count === 0 || !matches(this.plan, part)) return;
-    const entry = this.#entry(cell, groupOf(this.plan, part));
+  /** `cell`: index of a part of a cell. */
+  add(cell: number, part: UsagePart, external_customer_id: string): void {
+    if (part.state.event_count === 0) return;
+    if (!counts(this.plan, cell, external_customer_id, part)) return;
+    const entry = this.#entry(this.plan.cells[cell]!.whole, groupOf(this.plan, part));
     entry.state = entry.state === EMPTY_STATE ? part.state : mergeStates(entry.state, part.state);
   }
 
   /**
-   * Adds distinct values of a cell and group that were counted elsewhere, and the events that `add` has not
-   * received.
+   * Adds distinct values of a whole cell and group that were counted elsewhere, and the events that `add` has
+   * not received.
    */
   addUniques(cell: number, group: readonly string[], uniques: number, events: number): void {
     if (uniques === 0 && events === 0) return;
@@ -83,7 +85,7 @@ export class UsageTally {
     for (const group of groups) {
       const carried = carriedOf(group);
       // A group that has only carried usage is included too.
-      if (carried !== undefined) this.#entry(this.plan.cells.length - 1, group.values);
+      if (carried !== undefined) this.#entry(this.plan.wholes.length - 1, group.values);
       for (const [cell, entry] of group.cells) {
         if (entry === carried) continue;
         const known = byCell.get(cell);
@@ -127,7 +129,7 @@ export class UsageTally {
     if (entry === undefined) {
       entry = {
         group,
-        cell: this.plan.cells[cell]!,
+        cell: this.plan.wholes[cell]!,
         state: EMPTY_STATE,
         unique_count: 0,
         uncounted: 0,

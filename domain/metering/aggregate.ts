@@ -44,8 +44,8 @@ export function answerUsage(
 
 /**
  * Answers one question over usage rows. A row counts when tenant, environment, meter version and customer
- * are equal, its dimensions match `filter_values` and none of `excluded_filter_values`, and its time is in
- * `[start, end)`. With `reset_usage` NEVER, rows before `start` count too. Usage of several customers is
+ * are equal, its dimensions match `filter_values` and none of `excluded_filter_values`, nothing in
+ * `excluded_during` covers it, and its time is in `[start, end)`. With `reset_usage` NEVER, rows before `start` count too. Usage of several customers is
  * merged before aggregation. With a window, every window of the grid, cut to the period, is aggregated as
  * a period of its own, and earlier usage does not count.
  */
@@ -157,6 +157,7 @@ function isLater(row: MeteredUsage, than: MeteredUsage): boolean {
 
 function isAskedFor(query: UsageQuery, row: MeteredUsage): boolean {
   const { external_customer_ids: customers, excluded_filter_values: excluded = [] } = query;
+  const { excluded_during: excludedDuring = [] } = query;
   const dimension = (name: string): string => valueOf(row, name);
   return (
     row.tenant_id === query.tenant_id &&
@@ -164,7 +165,14 @@ function isAskedFor(query: UsageQuery, row: MeteredUsage): boolean {
     row.meter_version_id === query.meter_version_id &&
     (customers === null || customers.includes(row.external_customer_id)) &&
     matchesFilterValues(query.filter_values, dimension) &&
-    !excluded.some((filter) => matchesFilterValues(filter, dimension))
+    !excluded.some((filter) => matchesFilterValues(filter, dimension)) &&
+    !excludedDuring.some(
+      ({ start, end, filter_values, external_customer_ids: left }) =>
+        row.timestamp >= epochMs(start) &&
+        row.timestamp < epochMs(end) &&
+        (left === null || left.includes(row.external_customer_id)) &&
+        matchesFilterValues(filter_values, dimension),
+    )
   );
 }
 

@@ -62,10 +62,24 @@ export interface UsageQuery {
    * subscription rates them (billing 2.5). Absent means none.
    */
   readonly excluded_filter_values?: readonly FilterValues[];
+  /** Events that do not count in a part of the time. Absent means none. */
+  readonly excluded_during?: readonly ExcludedDuring[];
   /** Dimensions, or `source`: one answer row for each combination of values. */
   readonly group_by: readonly string[];
   /** Aggregates each window of this grid separately. Windows without events are omitted. */
   readonly window: UsageWindow | null;
+}
+
+/**
+ * Events of `[start, end)` that do not count: a more specific price rates those that match the filter (billing
+ * 2.5), or the customers do not belong to the subscription at that time.
+ */
+export interface ExcludedDuring {
+  readonly start: string;
+  readonly end: string;
+  readonly filter_values: FilterValues;
+  /** Null means every customer. */
+  readonly external_customer_ids: readonly string[] | null;
 }
 
 /** Dimension → allowed values. An event matches when, for every key, its property's text is in the list. */

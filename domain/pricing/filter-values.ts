@@ -1,5 +1,6 @@
 import { BillingError } from '../errors.ts';
-import type { FilterValues } from '../metering/usage.ts';
+import type { ExcludedDuring, FilterValues } from '../metering/usage.ts';
+import { intersection, type Period } from '../time/instant.ts';
 
 /** The fields of a USAGE line item that decide which events it rates. */
 export interface UsageSelector {
@@ -13,12 +14,15 @@ export interface UsageSelector {
   readonly end_date: string | null;
 }
 
-/** A stretch of the service of a line, with the filters of the events that other lines rate. */
+/** The events that a line rates in a part of its service. */
 export interface SelectedUsage {
   readonly start: string;
   readonly end: string;
   readonly filter_values: FilterValues;
+  /** Events that other lines rate in all of the time. */
   readonly excluded_filter_values: readonly FilterValues[];
+  /** Events that other lines rate in a part of the time. */
+  readonly excluded_during: readonly ExcludedDuring[];
 }
 
 /** Whether the event's properties match every key. Without keys every event matches. */
@@ -47,35 +51,33 @@ export function specificity(filter: FilterValues): number {
 
 /**
  * The events of `[start, end)` that the line rates: it matches them and no line with more keys does
- * (billing 2.5). The result is cut into stretches where a more specific line begins or ends;
- * usually there is one stretch. `others` are the subscription's other USAGE lines.
+ * (billing 2.5). A line with more keys takes its events while it runs; all other events of the time are rated
+ * together. `others` are the subscription's other USAGE lines.
  */
 export function selectUsage(
   line: UsageSelector,
   others: readonly UsageSelector[],
   start: string,
   end: string,
-): readonly SelectedUsage[] {
-  const stronger = others.filter(
-    (other) =>
+): SelectedUsage {
+  const stronger = others.flatMap((other) => {
+    const runs = intersection({ start, end }, other.start_date, other.end_date);
+    const isStronger =
       other.meter_id === line.meter_id &&
       specificity(other.filter_values) > specificity(line.filter_values) &&
-      filtersOverlap(other.filter_values, line.filter_values),
-  );
-  const inside = (instant: string | null): instant is string =>
-    instant !== null && instant > start && instant < end;
-  const cuts = stronger.flatMap((other) => [other.start_date, other.end_date].filter(inside));
-  const edges = [...new Set([start, ...cuts, end])].sort();
-  return edges.slice(0, -1).map((edge, index) => {
-    const next = edges[index + 1]!;
-    const live = stronger.filter((other) => coversInstant(other, edge));
-    return {
-      start: edge,
-      end: next,
-      filter_values: line.filter_values,
-      excluded_filter_values: live.map((other) => other.filter_values),
-    };
+      filtersOverlap(other.filter_values, line.filter_values);
+    return isStronger && runs !== null ? [{ ...runs, filter_values: other.filter_values }] : [];
   });
+  const isWhole = (runs: Period): boolean => runs.start === start && runs.end === end;
+  return {
+    start,
+    end,
+    filter_values: line.filter_values,
+    excluded_filter_values: stronger.filter(isWhole).map(({ filter_values }) => filter_values),
+    excluded_during: stronger
+      .filter((runs) => !isWhole(runs))
+      .map((runs) => ({ ...runs, external_customer_ids: null })),
+  };
 }
 
 /**
@@ -104,6 +106,3 @@ function ratesTheSame(left: UsageSelector, right: UsageSelector): boolean {
     filtersOverlap(left.filter_values, right.filter_values)
   );
 }
-
-const coversInstant = (line: UsageSelector, instant: string): boolean =>
-  line.start_date <= instant && (line.end_date === null || instant < line.end_date);

@@ -96,6 +96,16 @@ function randomQuery({ spec }: MeterVersion): UsageQuery {
       ...(random.chance(0.3) ? { source: ['web', ''] } : {}),
     },
     excluded_filter_values: random.chance(0.3) ? [filter(), { source: ['sdk'], ...filter() }] : [],
+    excluded_during: random.chance(0.3)
+      ? [
+          {
+            start: new Date(start).toISOString(),
+            end: new Date(start + Math.floor((end - start) / 2)).toISOString(),
+            filter_values: filter(),
+            external_customer_ids: random.pick([null, ['c1']]),
+          },
+        ]
+      : [],
     group_by: random.pick([
       [],
       ['user'],

@@ -8,6 +8,8 @@ import { packPosition, type WatermarkVector } from '../../domain/metering/positi
 import {
   AGGREGATION_TYPES,
   BUCKET_SIZES,
+  type ExcludedDuring,
+  type FilterValues,
   type UsageQuery,
   type UsageReader,
 } from '../../domain/metering/usage.ts';
@@ -196,6 +198,7 @@ function question(random: Random, story: Story, key: string): UsageQuery {
     ...(random.chance(0.3) ? { tier: ['gold'] } : {}),
     ...(random.chance(0.2) ? { source: ['web', ''] } : {}),
   };
+  const customers = random.chance(0.2) ? null : random.some(CUSTOMERS, 0.6);
   return {
     key,
     tenant_id: story.tenant_id,
@@ -204,13 +207,14 @@ function question(random: Random, story: Story, key: string): UsageQuery {
     aggregation: random.pick(AGGREGATION_TYPES),
     multiplier: random.pick(['2.5', '0.333333333333333333', '-1']),
     reset_usage: !windowed && random.chance(0.3) ? 'NEVER' : 'BILLING_PERIOD',
-    external_customer_ids: random.chance(0.2) ? null : random.some(CUSTOMERS, 0.6),
+    external_customer_ids: customers,
     start: new Date(start).toISOString(),
     end: new Date(end).toISOString(),
     filter_values: random.chance(0.4) ? allowed : {},
     excluded_filter_values: random.chance(0.2)
       ? [{ region: ['eu'] }, { tier: ['gold'], region: ['us'] }]
       : [],
+    excluded_during: random.chance(0.3) ? exclusions(random, start, end, customers !== null) : [],
     group_by: random.chance(0.4) ? random.some(['region', 'tier', 'source'], 0.5) : [],
     window: windowed
       ? {
@@ -225,6 +229,30 @@ function question(random: Random, story: Story, key: string): UsageQuery {
         }
       : null,
   };
+}
+
+/** Values and customers that do not count in a part of the time; borders in and outside of the question. */
+function exclusions(
+  random: Random,
+  start: number,
+  end: number,
+  namesCustomers: boolean,
+): ExcludedDuring[] {
+  const instant = () => start + Math.floor((random.next() * 1.2 - 0.1) * (end - start));
+  return Array.from({ length: random.pick([1, 2]) }, () => {
+    const [from, until] = [instant(), instant()].sort((left, right) => left - right);
+    const unit = random.pick([1, 900_000, 86_400_000]);
+    return {
+      start: new Date(Math.floor(from! / unit) * unit).toISOString(),
+      end: new Date(Math.ceil(until! / unit) * unit).toISOString(),
+      filter_values: random.pick<FilterValues>([
+        {},
+        { region: ['eu'] },
+        { tier: ['gold'], region: ['us'] },
+      ]),
+      external_customer_ids: namesCustomers && random.chance(0.5) ? [random.pick(CUSTOMERS)] : null,
+    };
+  });
 }
 
 describe('usage reader: the same number as counting one by one', () => {

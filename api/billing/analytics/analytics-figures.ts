@@ -78,6 +78,7 @@ export function asksOf(
       end,
       filter_values: bothFilters(stretch.filter_values, filters),
       excluded_filter_values: stretch.excluded_filter_values,
+      excluded_during: stretch.excluded_during,
       group_by: names,
       window: size === null ? null : windowOf(subject, size),
     };

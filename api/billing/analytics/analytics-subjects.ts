@@ -25,7 +25,7 @@ import {
 } from '../computing/billing-sources.ts';
 import { attachedCoupons } from '../computing/coupon-applications.ts';
 import { usageLineOf } from '../computing/compute-invoices.ts';
-import { lineQuestions } from '../computing/line-questions.ts';
+import { lineQuestion } from '../computing/line-questions.ts';
 import type { QuestionedCharge } from '../computing/rate-charges.ts';
 import { findMeters } from '../../catalog/meters/repository.ts';
 import { metersOfVersions } from '../../usage/quantities/repository.ts';
@@ -88,7 +88,14 @@ export async function bareMeters(
     const version = versionForPeriod(byMeter.get(meter.id) ?? [], [], range.start);
     if (version === null) return [];
     const { start, end } = range;
-    const whole = { start, end, filter_values: {}, excluded_filter_values: [], version };
+    const whole = {
+      start,
+      end,
+      filter_values: {},
+      excluded_filter_values: [],
+      excluded_during: [],
+      version,
+    };
     return {
       meter,
       subscription: null,
@@ -182,11 +189,11 @@ function questioned(
   target: Parameters<typeof usageLineOf>[0],
   sources: BillingSources,
   line: BilledLine,
-  cell: Parameters<typeof lineQuestions>[1],
+  cell: Parameters<typeof lineQuestion>[1],
 ): PeriodCharge[] {
   try {
-    const questions = lineQuestions(usageLineOf(target, sources, line), cell);
-    return [{ charge: { line, cell }, questions, period: target.period }];
+    const question = lineQuestion(usageLineOf(target, sources, line), cell);
+    return [{ charge: { line, cell }, questions: [question], period: target.period }];
   } catch (error) {
     if (error instanceof BillingError && error.code === 'usage_unavailable') return [];
     throw error;
@@ -197,8 +204,10 @@ function questioned(
 function joined(charges: readonly QuestionedCharge[]): SubjectStretch[] {
   const stretches: SubjectStretch[] = [];
   for (const { query, version } of charges.flatMap(({ questions }) => questions)) {
-    const { start, end, filter_values, excluded_filter_values = [] } = query;
-    const next = { start, end, filter_values, excluded_filter_values, version };
+    const { start, end, filter_values } = query;
+    const { excluded_filter_values = [], excluded_during = [] } = query;
+    const selected = { filter_values, excluded_filter_values, excluded_during };
+    const next = { start, end, ...selected, version };
     const last = stretches.at(-1);
     if (last !== undefined && last.end === start && selects(last) === selects(next))
       stretches.splice(-1, 1, { ...last, end });
@@ -207,5 +216,10 @@ function joined(charges: readonly QuestionedCharge[]): SubjectStretch[] {
   return stretches;
 }
 
-const selects = ({ filter_values, excluded_filter_values, version }: SubjectStretch): string =>
-  JSON.stringify([version.id, filter_values, excluded_filter_values]);
+const selects = (stretch: SubjectStretch): string =>
+  JSON.stringify([
+    stretch.version.id,
+    stretch.filter_values,
+    stretch.excluded_filter_values,
+    stretch.excluded_during,
+  ]);

@@ -181,7 +181,13 @@ async function pricedMeters(
       versionForPeriod(own, names, inForce.start) ?? versionForPeriod(own, [], inForce.start);
     if (version === null) return [];
     const terms = priceTerms(price);
-    const stretch = { ...inForce, filter_values, excluded_filter_values: [], version };
+    const stretch = {
+      ...inForce,
+      filter_values,
+      excluded_filter_values: [],
+      excluded_during: [],
+      version,
+    };
     const subject: AnalyticsSubject = {
       meter: meters.get(price.meter_id!)!,
       subscription: null,

@@ -27,8 +27,8 @@ import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import type { BilledLine } from './billing-sources.ts';
 
-/** The free usage for which a stretch of a line competes, and the queries that determine it. */
-export interface StretchAllowance {
+/** The free usage for which a charge cell of a line competes, and the queries that determine it. */
+export interface CellAllowance {
   readonly meter: AllowanceMeter;
   readonly line: AllowanceLine;
   /** By the keys that the rule assigned. */
@@ -44,15 +44,15 @@ export interface AllowanceFacts {
 }
 
 /**
- * Null if no source grants the line's meter anything in the stretch (billing 4.1). `windowed`: the price is
+ * Null if no source grants the line's meter anything in the cell (billing 4.1). `windowed`: the price is
  * rated window by window.
  */
-export function stretchAllowance(
+export function cellAllowance(
   facts: AllowanceFacts,
   cell: ChargeCell,
   query: UsageQuery,
   windowed: boolean,
-): StretchAllowance | null {
+): CellAllowance | null {
   const granted = entitlementDuring(facts, cell);
   if (granted === null) return null;
   const meter: AllowanceMeter = {
@@ -63,7 +63,11 @@ export function stretchAllowance(
   };
   const line: AllowanceLine = {
     line_id: query.key,
-    stream: JSON.stringify([query.filter_values, query.excluded_filter_values ?? []]),
+    stream: JSON.stringify([
+      query.filter_values,
+      query.excluded_filter_values ?? [],
+      query.excluded_during ?? [],
+    ]),
     service: cell.service,
     limit: limitIn(facts, granted, cell),
     windowed,
@@ -122,16 +126,16 @@ function limitIn(
   return isPerCell && !isWhole(share) ? stubLimit(granted, share) : granted.usage_limit;
 }
 
-/** A stretch that shares the allowance: its own usage and the answers to its additional queries. */
+/** A charge cell of a line that shares the allowance: its own usage and the answers to its additional queries. */
 interface Claimant {
   readonly cell: ChargeCell;
-  /** The rows that rate the stretch. */
+  /** The rows that rate the cell. */
   readonly rows: readonly UsageRow[];
-  readonly allowance: StretchAllowance | null;
+  readonly allowance: CellAllowance | null;
 }
 
 /**
- * The free usage of each stretch, by the key of its query: lines of one meter share one allowance in each
+ * The free usage of each cell of a line, by the key of its query: lines of one meter share one allowance in each
  * charge cell, in time order (billing 4.6).
  */
 export function shareAllowances(

@@ -36,7 +36,7 @@ import { graceEnd } from './targets.ts';
 import { dueOn, NO_CREDITS, settle } from './settle.ts';
 import { taxesOf, taxRecords } from './tax-rows.ts';
 import { storeWatermarks } from './stored-watermarks.ts';
-import { lineQuestions, queriesOf, type UsageLine } from './line-questions.ts';
+import { lineQuestion, queriesOf, type UsageLine } from './line-questions.ts';
 
 /** A subscription that cannot be billed must not block the others of its page. */
 export type Computation =
@@ -180,7 +180,7 @@ function planCharges(
   return charges.map((charge) => {
     const { line, cell } = charge;
     if (line.price_type === 'FIXED' || 'at' in cell) return { charge, questions: [] };
-    return { charge, questions: lineQuestions(usageLineOf(target, sources, line, isFinal), cell) };
+    return { charge, questions: [lineQuestion(usageLineOf(target, sources, line, isFinal), cell)] };
   });
 }
 

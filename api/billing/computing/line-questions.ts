@@ -21,14 +21,13 @@ import {
 import { paidSchedule } from '../../../domain/subscription/schedule.ts';
 import type { MeterVersionRecord } from '../../../postgres/tables/meter-versions.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
-import { stretchAllowance, type StretchAllowance } from './allowances.ts';
+import { cellAllowance, type CellAllowance } from './allowances.ts';
 import type { BilledLine } from './billing-sources.ts';
 
-/** The usage query that rates one stretch of a usage line, and its context. */
+/** The usage query that rates one charge cell of a usage line, and its context. */
 export interface LineQuestion {
-  /** The charge cell, with the service cut to the stretch. */
   readonly cell: ChargeCell;
-  /** Usage of the whole stretch, by the windows of the bucket if there is one. */
+  /** Usage of the whole service, by the windows of the bucket if there is one. */
   readonly query: UsageQuery;
   readonly measured: MeasuredLine;
   /**
@@ -38,7 +37,7 @@ export interface LineQuestion {
   readonly windows: ReadonlyMap<string, UsageQuery> | null;
   readonly version: MeterVersionRecord;
   /** The allowance that may apply; null if none. */
-  readonly allowance: StretchAllowance | null;
+  readonly allowance: CellAllowance | null;
 }
 
 export interface UsageLine {
@@ -57,35 +56,26 @@ export interface UsageLine {
   readonly isFinal: boolean;
 }
 
-/**
- * The questions of one usage line for one charge cell: one, or one per stretch if its competing lines change.
- */
-export function lineQuestions(usage: UsageLine, cell: ChargeCell): LineQuestion[] {
+/** The question of one usage line for one charge cell. */
+export function lineQuestion(usage: UsageLine, cell: ChargeCell): LineQuestion {
   const others = usage.siblings.filter(({ meter_id }) => meter_id !== null).map(selectorOf);
-  const stretches = selectUsage(
-    selectorOf(usage.line),
-    others,
-    cell.service.start,
-    cell.service.end,
-  );
-  return stretches.map((stretch) => {
-    const version = wholeVersion(usage, stretch);
-    const own = { ...cell, service: { start: stretch.start, end: stretch.end } };
-    const query = usageQuery(usage, stretch, version);
-    const measured: MeasuredLine = {
-      service: own.service,
-      bucket: query.window,
-      commitment: commitmentTerms(usage.line),
-      charge: usage.line,
-      schedule: paidSchedule(usage.subscription),
-    };
-    const windows = windowQueries(measured, query);
-    const allowance = stretchAllowance(usage, own, query, isWindowed(measured));
-    return { cell: own, query, measured, windows, version, allowance };
-  });
+  const { start, end } = cell.service;
+  const selected = selectUsage(selectorOf(usage.line), others, start, end);
+  const version = wholeVersion(usage, selected);
+  const query = usageQuery(usage, selected, version);
+  const measured: MeasuredLine = {
+    service: cell.service,
+    bucket: query.window,
+    commitment: commitmentTerms(usage.line),
+    charge: usage.line,
+    schedule: paidSchedule(usage.subscription),
+  };
+  const windows = windowQueries(measured, query);
+  const allowance = cellAllowance(usage, cell, query, isWindowed(measured));
+  return { cell, query, measured, windows, version, allowance };
 }
 
-/** The queries of the windows of a commitment; null if the usage of the stretch is rated from one query. */
+/** The queries of the windows of a commitment; null if the usage of the cell is rated from one query. */
 function windowQueries(
   measured: MeasuredLine,
   query: UsageQuery,
@@ -99,18 +89,18 @@ function windowQueries(
   );
 }
 
-/** All queries of a stretch: its usage and the inputs of its allowance. */
+/** All queries of a cell: its usage and the inputs of its allowance. */
 export const queriesOf = (question: LineQuestion): UsageQuery[] => [
   question.query,
   ...(question.windows?.values() ?? []),
   ...(question.allowance?.queries.values() ?? []),
 ];
 
-/** The queries whose answers rate the stretch. */
+/** The queries whose answers rate the cell. */
 export const ratedQueries = ({ query, windows }: LineQuestion): UsageQuery[] =>
   windows === null ? [query] : [...windows.values()];
 
-/** The rows that rate the stretch. */
+/** The rows that rate the cell. */
 export function ratedRows(
   { query, windows, measured }: LineQuestion,
   answers: UsageAnswers['answers'],
@@ -132,8 +122,12 @@ export function selectorOf(line: BilledLine): UsageSelector {
   };
 }
 
-function wholeVersion(usage: UsageLine, stretch: SelectedUsage): MeterVersionRecord {
-  const filters = [stretch.filter_values, ...stretch.excluded_filter_values];
+function wholeVersion(usage: UsageLine, selected: SelectedUsage): MeterVersionRecord {
+  const filters = [
+    selected.filter_values,
+    ...selected.excluded_filter_values,
+    ...selected.excluded_during.map(({ filter_values }) => filter_values),
+  ];
   const dimensions = [...new Set(filters.flatMap((filter) => Object.keys(filter)))];
   const version = versionForPeriod(usage.versions, dimensions, usage.period_start);
   if (version === null) throw new UsageNotCounted(usage.line.meter_id!);
@@ -169,7 +163,7 @@ const editNotComplete = (
 
 function usageQuery(
   { subscription, line, external_customer_id }: UsageLine,
-  stretch: SelectedUsage,
+  selected: SelectedUsage,
   version: MeterVersionRecord,
 ): UsageQuery {
   const { aggregation, reset_usage } = version.spec;
@@ -177,7 +171,7 @@ function usageQuery(
   // Groups are rated separately in each window of a MAX, and added up otherwise (billing 2.4).
   const isGrouped = window !== null && aggregation.type === 'MAX' && aggregation.group_by !== null;
   return {
-    key: `${line.id}/${stretch.start}`,
+    key: `${line.id}/${selected.start}`,
     tenant_id: subscription.tenant_id,
     environment_id: subscription.environment_id,
     meter_version_id: version.id,
@@ -185,10 +179,11 @@ function usageQuery(
     multiplier: aggregation.multiplier,
     reset_usage,
     external_customer_ids: [external_customer_id],
-    start: stretch.start,
-    end: stretch.end,
-    filter_values: stretch.filter_values,
-    excluded_filter_values: stretch.excluded_filter_values,
+    start: selected.start,
+    end: selected.end,
+    filter_values: selected.filter_values,
+    excluded_filter_values: selected.excluded_filter_values,
+    excluded_during: selected.excluded_during,
     group_by: isGrouped ? [aggregation.group_by!] : [],
     window,
   };

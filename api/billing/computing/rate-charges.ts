@@ -7,11 +7,9 @@ import {
   type CommitmentWindow,
 } from '../../../domain/pricing/line-commitment.ts';
 import { groupLines } from '../../../domain/pricing/line-grouping.ts';
-import type { ChargeCell } from '../../../domain/pricing/proration.ts';
 import { rateFixedLine } from '../../../domain/pricing/rate-fixed-line.ts';
 import { rateUsageLine } from '../../../domain/pricing/rate-usage-line.ts';
 import type { RatedLine } from '../../../domain/pricing/rated-line.ts';
-import { commitStretches } from '../../../domain/pricing/stretched-commitment.ts';
 import { commitmentWindows } from '../../../domain/pricing/usage-measure.ts';
 import { commitmentReach } from '../../../domain/pricing/validate-commitment.ts';
 import type { Period } from '../../../domain/time/instant.ts';
@@ -23,7 +21,7 @@ import type { InvoiceTarget } from './invoice-target.ts';
 import { ratedRows, type LineQuestion } from './line-questions.ts';
 import { termLedger, type CommittedUsage, type TermLedger } from './term-ledger.ts';
 
-/** One charge and the questions that rate it; no questions for a fixed charge. */
+/** One charge and the question that rates it; none for a fixed charge. */
 export interface QuestionedCharge {
   readonly charge: Charge<BilledLine>;
   readonly questions: readonly LineQuestion[];
@@ -98,74 +96,39 @@ function rateCharge(
     return [
       rateFixedLine({ price: line.terms, quantity: line.quantity, cell, proration_behavior }),
     ];
-  if ('at' in cell) return [];
+  const [question] = questions;
+  if ('at' in cell || question === undefined) return [];
+  const { query, measured } = question;
+  const rows = ratedRows(question, answers);
+  const usage = {
+    price: line.terms,
+    aggregation: query.aggregation,
+    bucket_size: query.window?.bucket_size ?? null,
+    timezone: subscription.customer_timezone,
+    rows,
+    cell,
+    proration_behavior,
+    allowance: shares.get(query.key) ?? null,
+  };
   const terms = commitmentTerms(line);
-  const usageOf = (question: LineQuestion): StretchUsage => ({
-    question,
-    rows: ratedRows(question, answers),
-    share: shares.get(question.query.key) ?? null,
-  });
-  const stretches = questions.map(usageOf);
-  const rate = ({ question: { query }, rows, share }: StretchUsage, rest: RatedStretch) =>
-    rateUsageLine({
-      price: line.terms,
-      aggregation: query.aggregation,
-      bucket_size: query.window?.bucket_size ?? null,
-      timezone: subscription.customer_timezone,
-      rows,
-      proration_behavior,
-      allowance: share,
-      ...rest,
-    });
-  if (terms === null || stretches.length === 0)
-    return stretches.flatMap((stretch) => rate(stretch, { line, cell: stretch.question.cell }));
+  if (terms === null) return rateUsageLine({ ...usage, line });
 
   const reach = commitmentReach(terms, line);
-  const whole = wholeCell(stretches, cell);
-  const windows = reach === 'windows' ? commitmentWindows(whole.measured) : null;
+  const windows = reach === 'windows' ? commitmentWindows(measured) : null;
   if (windows !== null) {
     const commitment = {
       scope: 'windows',
-      windows: begun(windows, whole.rows, context.until),
+      windows: begun(windows, rows, context.until),
     } as const;
-    return rate(
-      { question: stretches[0]!.question, rows: whole.rows, share: whole.share },
-      { line, cell, commitment },
-    );
+    return rateUsageLine({ ...usage, line, commitment });
   }
-  const plain = { ...line, commitment_windowed: false };
   const position =
     reach === 'term'
       ? ledger.position(context, commitmentAsMoney(terms, line.terms.model), cell)
       : null;
   const commitment =
     position === null ? ({ scope: 'period' } as const) : ({ scope: 'term', position } as const);
-  if (stretches.length === 1)
-    return rate(stretches[0]!, { line: plain, cell: stretches[0]!.question.cell, commitment });
-  const rated = stretches.flatMap((stretch) =>
-    rate(stretch, { line: {}, cell: stretch.question.cell }),
-  );
-  return commitStretches(rated, terms, line.terms, cell, proration_behavior, position);
-}
-
-type RatedStretch = Pick<Parameters<typeof rateUsageLine>[0], 'line' | 'cell' | 'commitment'>;
-
-interface StretchUsage {
-  readonly question: LineQuestion;
-  readonly rows: readonly UsageRow[];
-  readonly share: AllowanceShare | null;
-}
-
-/** All stretches of a charge cell together: their windows are those of the whole cell. */
-function wholeCell(stretches: readonly StretchUsage[], { service }: ChargeCell) {
-  const shares = stretches.flatMap(({ share }) => share ?? []);
-  const [share] = shares;
-  return {
-    measured: { ...stretches[0]!.question.measured, service },
-    rows: stretches.flatMap(({ rows }) => rows),
-    share:
-      share === undefined ? null : { ...share, entries: shares.flatMap(({ entries }) => entries) },
-  };
+  return rateUsageLine({ ...usage, line: { ...line, commitment_windowed: false }, commitment });
 }
 
 /** The windows that count by now: those that have begun, and those with usage. */

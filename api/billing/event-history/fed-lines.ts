@@ -25,10 +25,9 @@ export function rates(
     at,
     isoText(timestamp + 1),
   );
-  return selected.some(
-    ({ filter_values, excluded_filter_values }) =>
-      matchesFilter(filter_values, properties) &&
-      !excluded_filter_values.some((excluded) => matchesFilter(excluded, properties)),
+  return (
+    matchesFilter(selected.filter_values, properties) &&
+    !selected.excluded_filter_values.some((excluded) => matchesFilter(excluded, properties))
   );
 }
 

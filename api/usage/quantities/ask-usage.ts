@@ -69,8 +69,14 @@ export function refuseTooManyGroups(
     throw tooManyGroups();
 }
 
-function namesOf({ filter_values, excluded_filter_values, group_by }: UsageQuery): string[] {
-  const filters = [filter_values, ...(excluded_filter_values ?? [])];
+function namesOf({
+  filter_values,
+  excluded_filter_values,
+  excluded_during,
+  group_by,
+}: UsageQuery): string[] {
+  const timed = (excluded_during ?? []).map((excluded) => excluded.filter_values);
+  const filters = [filter_values, ...(excluded_filter_values ?? []), ...timed];
   return [...filters.flatMap((filter) => Object.keys(filter)), ...group_by];
 }
 

@@ -1,5 +1,5 @@
 import { aggregate, answerUsage, type MeteredUsage } from '../../../domain/metering/aggregate.ts';
-import type { AggregationType, UsageQuery } from '../../../domain/metering/usage.ts';
+import type { AggregationType, FilterValues, UsageQuery } from '../../../domain/metering/usage.ts';
 import { question, row } from './usage-rows.ts';
 
 const total = (query: Partial<UsageQuery>, usage: readonly MeteredUsage[]) => {
@@ -189,6 +189,13 @@ describe('WEIGHTED_SUM', () => {
 });
 
 describe('which rows are asked for', () => {
+  /** Two days from a day of January on. */
+  const during = (day: string, filter_values: FilterValues, customers: string[] | null = null) => ({
+    start: `2026-01-${day}T00:00:00.000Z`,
+    end: new Date(Date.parse(`2026-01-${day}T00:00:00Z`) + 2 * 86_400_000).toISOString(),
+    filter_values,
+    external_customer_ids: customers,
+  });
   const usage = [
     row('2026-01-05T00:00:00Z', '1', { dimensions: { region: 'eu', model: 'large' } }),
     row('2026-01-05T00:00:00Z', '2', { dimensions: { region: 'us', model: 'large' } }),
@@ -224,6 +231,13 @@ describe('which rows are asked for', () => {
       '4',
     ],
     ['an exclusion without keys leaves nothing', { excluded_filter_values: [{}] }, '0'],
+    ['without a value at that time', { excluded_during: [during('04', { region: ['eu'] })] }, '2'],
+    ['a value at another time', { excluded_during: [during('06', { region: ['eu'] })] }, '7'],
+    [
+      'without a customer at that time',
+      { external_customer_ids: null, excluded_during: [during('04', {}, ['customer_1'])] },
+      '8',
+    ],
   ])('%s', (_title, query, quantity) => expect(total(query, usage)).toBe(quantity));
 });
 

@@ -67,80 +67,73 @@ describe('whether one event can satisfy two filters (2.5)', () => {
 describe('the events of a line are those that no more specific line takes (2.5)', () => {
   const [from, until] = [at('2026-01-01'), at('2026-02-01')];
   const excluded = (target: UsageSelector, others: UsageSelector[]) =>
-    selectUsage(target, others, from, until).map((part) => part.excluded_filter_values);
+    selectUsage(target, others, from, until).excluded_filter_values;
   const catchAll = line('all', {});
   const europe = line('eu', { region: ['eu'] });
   const large = line('eu-large', { region: ['eu'], model: ['large'] });
 
   test('a catch-all leaves out what the others take, and they leave out what is more specific', () => {
     const lines = [catchAll, europe, large];
-    expect(excluded(catchAll, lines)).toEqual([[{ region: ['eu'] }, large.filter_values]]);
-    expect(excluded(europe, lines)).toEqual([[large.filter_values]]);
-    expect(excluded(large, lines)).toEqual([[]]);
+    expect(excluded(catchAll, lines)).toEqual([{ region: ['eu'] }, large.filter_values]);
+    expect(excluded(europe, lines)).toEqual([large.filter_values]);
+    expect(excluded(large, lines)).toEqual([]);
   });
 
   test('filters that cannot meet are not left out', () => {
     const asia = line('jp-large', { region: ['jp'], model: ['large'] });
-    expect(excluded(europe, [asia])).toEqual([[]]);
+    expect(excluded(europe, [asia])).toEqual([]);
   });
 
   test('an equally specific filter takes nothing away, met or not', () => {
     const both = line('eu-us', { region: ['eu', 'us'] });
-    expect(excluded(europe, [both])).toEqual([[]]);
-    expect(excluded(europe, [europe])).toEqual([[]]);
-  });
-
-  test('the stretches come in the order of time, whatever that of the lines', () => {
-    const late = line('late', { region: ['us'] }, '2026-01-20');
-    const early = line('early', { region: ['eu'] }, '2026-01-10');
-    expect(selectUsage(catchAll, [late, early], from, until)).toMatchObject([
-      { start: from, end: early.start_date, excluded_filter_values: [] },
-      {
-        start: early.start_date,
-        end: late.start_date,
-        excluded_filter_values: [{ region: ['eu'] }],
-      },
-      {
-        start: late.start_date,
-        end: until,
-        excluded_filter_values: [{ region: ['us'] }, { region: ['eu'] }],
-      },
-    ]);
+    expect(excluded(europe, [both])).toEqual([]);
+    expect(excluded(europe, [europe])).toEqual([]);
   });
 
   test('lines of other meters do not matter', () => {
     const other = line('other', { region: ['eu'] }, '2026-01-01', null, 'meter_2');
-    expect(excluded(catchAll, [other])).toEqual([[]]);
+    expect(excluded(catchAll, [other])).toEqual([]);
   });
 
-  test('the service is cut where a more specific line begins or ends', () => {
+  test('a line with more keys takes its events while it runs, and the rest is one selection', () => {
     const brief = line('brief', { region: ['eu'] }, '2026-01-10', '2026-01-20');
-    expect(selectUsage(catchAll, [brief], from, until)).toEqual([
-      { start: from, end: brief.start_date, filter_values: {}, excluded_filter_values: [] },
-      {
-        start: brief.start_date,
-        end: brief.end_date,
-        filter_values: {},
-        excluded_filter_values: [{ region: ['eu'] }],
-      },
-      { start: brief.end_date, end: until, filter_values: {}, excluded_filter_values: [] },
-    ]);
+    const late = line('late', { region: ['us'] }, '2026-01-20');
+    expect(selectUsage(catchAll, [brief, late, europe], from, until)).toEqual({
+      start: from,
+      end: until,
+      filter_values: {},
+      excluded_filter_values: [{ region: ['eu'] }],
+      excluded_during: [
+        {
+          start: brief.start_date,
+          end: brief.end_date,
+          filter_values: { region: ['eu'] },
+          external_customer_ids: null,
+        },
+        {
+          start: late.start_date,
+          end: until,
+          filter_values: { region: ['us'] },
+          external_customer_ids: null,
+        },
+      ],
+    });
   });
 
   test.each`
-    start           | end             | stretches | excluded
-    ${'2025-06-01'} | ${'2026-01-01'} | ${1}      | ${0}
-    ${'2025-06-01'} | ${'2026-02-01'} | ${1}      | ${1}
-    ${'2026-01-01'} | ${null}         | ${1}      | ${1}
-    ${'2026-02-01'} | ${null}         | ${1}      | ${0}
-    ${'2026-01-31'} | ${'2026-03-01'} | ${2}      | ${1}
-  `('a line from $start to $end makes $stretches stretches', (row) => {
+    start           | end             | whole | part
+    ${'2025-06-01'} | ${'2026-01-01'} | ${0}  | ${0}
+    ${'2025-06-01'} | ${'2026-02-01'} | ${1}  | ${0}
+    ${'2026-01-01'} | ${null}         | ${1}  | ${0}
+    ${'2026-02-01'} | ${null}         | ${0}  | ${0}
+    ${'2026-01-31'} | ${'2026-03-01'} | ${0}  | ${1}
+    ${'2025-12-01'} | ${'2026-01-31'} | ${0}  | ${1}
+  `('from $start to $end: $whole for all of the time, $part for a part', (row) => {
     const other = line('other', { region: ['eu'] }, row.start, row.end);
-    const parts = selectUsage(catchAll, [other], from, until);
-    expect(parts).toHaveLength(row.stretches);
-    expect(parts.at(-1)!.excluded_filter_values).toHaveLength(row.excluded);
-    expect(parts[0]!.start).toBe(from);
-    expect(parts.at(-1)!.end).toBe(until);
+    const selected = selectUsage(catchAll, [other], from, until);
+    expect(selected.excluded_filter_values).toHaveLength(row.whole);
+    expect(selected.excluded_during).toHaveLength(row.part);
+    expect(selected).toMatchObject({ start: from, end: until });
   });
 });
 
