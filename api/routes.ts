@@ -33,6 +33,7 @@ import { invoiceRoutes } from './billing/invoices/routes.ts';
 import { invoicePaymentRoutes } from './billing/invoices/payment-routes.ts';
 import { checkoutRoutes } from './billing/checkout/routes.ts';
 import { gatewayRoutes } from './billing/payments/gateway-routes.ts';
+import { paymentMethodRoutes } from './billing/payment-methods/routes.ts';
 import { paymentRoutes } from './billing/payments/routes.ts';
 import { meterRoutes } from './catalog/meters/routes.ts';
 import { planRoutes } from './catalog/plans/routes.ts';
@@ -106,6 +107,7 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...invoiceRoutes,
   ...invoicePaymentRoutes,
   ...paymentRoutes,
+  ...paymentMethodRoutes,
   ...gatewayRoutes,
   ...checkoutRoutes,
   ...creditNoteRoutes,

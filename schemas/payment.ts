@@ -107,7 +107,8 @@ export const CreatePaymentBody = z
     currency,
     /** False only records the payment; `POST /payments/{id}/process` then makes it. */
     process_payment: z.boolean().nullish(),
-    save_card_and_make_default: notOffered('a saved card'),
+    /** Saves the method as the customer's default once the payment has succeeded. */
+    save_card_and_make_default: z.boolean().nullish(),
     success_url: url.nullish(),
     cancel_url: url.nullish(),
     gateway_options: notOffered('an option of a gateway'),

@@ -17,6 +17,10 @@ export interface PaymentGateway {
   findPaymentByToken(token: string): Promise<GatewayPayment | null>;
   /** Cancels an unpaid payment. Returns its state, which is paid if the customer paid first. */
   cancelPayment(gatewayPaymentId: string): Promise<GatewayPayment>;
+  /** Keeps a method for later charges, and says what it is. Refuses an id that is no method. */
+  keepMethod(gatewayMethodId: string): Promise<GatewayMethod>;
+  /** Forgets a kept method; one that is gone already is no error. */
+  forgetMethod(gatewayMethodId: string): Promise<void>;
   refund(request: RefundRequest): Promise<GatewayRefund>;
   findRefund(gatewayRefundId: string): Promise<GatewayRefund | null>;
   /** The event in a signed request. Throws 401 if the signature is wrong or older than five minutes. */
@@ -33,6 +37,10 @@ export interface ChargeRequest {
   readonly amount: string;
   readonly currency: string;
   readonly method: string | null;
+  /** The customer is not there to confirm: a charge that needs them fails. */
+  readonly is_off_session: boolean;
+  /** Keep the method for later charges if the payment succeeds. */
+  readonly saves_method: boolean;
   readonly success_url: string | null;
   readonly cancel_url: string | null;
 }
@@ -43,6 +51,17 @@ export interface RefundRequest {
   readonly gateway_payment_id: string;
   readonly amount: string;
   readonly currency: string;
+}
+
+/** A method that the gateway keeps; of a card only what is printed on receipts. */
+export interface GatewayMethod {
+  readonly gateway_method_id: string;
+  /** `card`, `us_bank_account` and so on, in the gateway's words. */
+  readonly method_type: string;
+  readonly brand: string | null;
+  readonly last4: string | null;
+  readonly exp_month: number | null;
+  readonly exp_year: number | null;
 }
 
 /** `requires_action`: the customer must confirm, at `url`. */
@@ -58,6 +77,8 @@ export interface GatewayPayment {
   readonly livemode: boolean;
   readonly account: string | null;
   readonly url: string | null;
+  /** The method that paid, if the gateway keeps it. */
+  readonly method: GatewayMethod | null;
   readonly error: string | null;
 }
 

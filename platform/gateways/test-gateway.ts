@@ -7,6 +7,7 @@ import {
   GatewayUnavailable,
   type ChargeRequest,
   type GatewayEvent,
+  type GatewayMethod,
   type GatewayPayment,
   type GatewayPaymentState,
   type GatewayRefund,
@@ -44,6 +45,8 @@ interface PaymentRow {
   readonly state: GatewayPaymentState;
   readonly error: string | null;
   readonly url: string | null;
+  /** The method to keep; null if none was asked for. */
+  readonly method: string | null;
 }
 
 /** Whether a charge of this method succeeds, fails, or waits for `setOutcome`. */
@@ -64,11 +67,21 @@ const testOutcome = (method: string | null): TestOutcome | null =>
   (TEST_METHOD.exec(method ?? '')?.[1] as TestOutcome | undefined) ?? null;
 
 /** Refuses ids that are not methods of the test gateway, above all card numbers. */
-export function assertTestMethod(method: string): void {
+export function assertTestMethod(method: string, field = 'payment_method_id'): void {
   if (testOutcome(method) !== null) return;
   const names = TEST_OUTCOMES.map((name) => `pm_test_${name}`).join(', ');
-  throw invalidField('payment_method_id', `must be one of ${names}`);
+  throw invalidField(field, `must be one of ${names}`);
 }
+
+/** A card of the test gateway; its last digits are those of no real card. */
+const testMethod = (gateway_method_id: string): GatewayMethod => ({
+  gateway_method_id,
+  method_type: 'card',
+  brand: 'test',
+  last4: '0000',
+  exp_month: 12,
+  exp_year: 2099,
+});
 
 const TestEvent = z.object({
   id: text().min(1),
@@ -94,11 +107,12 @@ export function createTestGateway(
     livemode: false,
     account: null,
     url: row.url,
+    method: row.state === 'succeeded' && row.method !== null ? testMethod(row.method) : null,
     error: row.error,
   });
   const find = async (column: 'id' | 'token', value: string): Promise<PaymentRow | null> => {
     const [row] = await pool<PaymentRow[]>`
-      select id, reference, amount, currency, state, error, url from test_gateway_payments
+      select id, reference, amount, currency, state, error, url, method from test_gateway_payments
        where ${inScope(pool, scope)} and connection_id = ${connection_id}
          and ${pool(column)} = ${value}`;
     return row ?? null;
@@ -119,6 +133,8 @@ export function createTestGateway(
         state,
         error: state === 'failed' ? 'card_declined' : null,
         url,
+        // On a page the customer pays with a card of their choice.
+        method: request.saves_method ? (request.method ?? 'pm_test_success') : null,
       })} on conflict do nothing`;
     return seen((await find('token', request.token))!);
   };
@@ -154,6 +170,11 @@ export function createTestGateway(
            and state in ('pending', 'requires_action')`;
       return seen((await find('id', id))!);
     },
+    async keepMethod(id) {
+      assertTestMethod(id, 'gateway_method_id');
+      return testMethod(id);
+    },
+    async forgetMethod() {},
     async refund(request) {
       await pool`
         insert into test_gateway_refunds ${pool({

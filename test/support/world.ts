@@ -158,6 +158,16 @@ export async function createWorld(api: TestApi): Promise<World> {
     provider_type: 'stripe',
     provider_entity_id: 'cus_1',
   };
+  const savedMethod = { id: api.deps.ids.next('pm') };
+  await api.pool`insert into payment_methods ${api.pool({
+    ...savedMethod,
+    ...api.scope,
+    customer_id: customer.id,
+    connection_id: connection.id,
+    payment_gateway: 'test',
+    gateway_method_id: 'pm_test_success',
+    method_type: 'card',
+  })}`;
   const mapping = await make('/entity-integration-mappings', link);
   const storage = await make('/connections', { name: 'Bucket', provider_type: 's3' });
   const scheduled = {
@@ -240,6 +250,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/entitlements/{id}': entitlement.id,
       '/creditgrants/{id}': grant.id,
       '/customers/{id}': customer.id,
+      '/customers/{id}/payment-methods/{payment_method_id}': savedMethod.id,
       '/customers/external/{external_id}': 'acme',
       '/customers/lookup/{lookup_key}': 'acme',
       '/customers/portal/{external_id}': 'acme',
@@ -290,6 +301,7 @@ export async function createWorld(api: TestApi): Promise<World> {
     },
     bodies: {
       'POST /invoices/{id}/modify/execute': { apply_discount: true },
+      'POST /customers/{id}/payment-methods': { gateway_method_id: 'pm_test_success' },
       'POST /customers/{id}/erase': { reason: 'asked for' },
       'POST /meters/{id}/test': { event: { event_name: 'call', external_customer_id: 'acme' } },
       'POST /environments/{id}/clone': { name: 'Copy', type: 'development' },

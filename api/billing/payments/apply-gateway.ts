@@ -18,6 +18,7 @@ import {
   updatePayment,
 } from '../records/payment-repository.ts';
 import { inScope } from '../../../postgres/client.ts';
+import { savePaymentMethod } from '../payment-methods/save-payment-method.ts';
 import { returnMoney } from '../refunds/return-money.ts';
 import { movePaymentTo, type LockedPayment } from './settle-payment.ts';
 
@@ -83,11 +84,30 @@ export async function applyGatewayPayment(
     ...known,
     error_message: state.error,
   });
+  if (to === 'SUCCEEDED') await keepMethod(tx, deps, caller, open, moved, state);
   const refunds =
     to === 'SUCCEEDED' && found.locked?.invoice.invoice_status === 'VOIDED'
       ? await returnLate(tx, deps, caller, moved)
       : [];
   return { payment: moved, refunds, mismatch: null };
+}
+
+/** Saves the method that paid and makes it the default, if the payment asked for it (money 8.5). */
+async function keepMethod(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  open: OpenGateway,
+  payment: PaymentRecord,
+  { method }: GatewayPayment,
+): Promise<void> {
+  if (!payment.save_card_and_make_default || method === null) return;
+  const described = {
+    connection_id: open.connection_id,
+    payment_gateway: open.gateway.provider,
+    method,
+  };
+  await savePaymentMethod(tx, deps, caller, payment.customer_id, described, { is_default: true });
 }
 
 /** Locks the payment and its invoice. Deleted payments are included, because money may arrive for them. */

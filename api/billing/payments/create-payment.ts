@@ -3,9 +3,10 @@ import { BillingError, invalidField, invalidOperation } from '../../../domain/er
 import { assertCollectable } from '../../../domain/invoicing/pay-from-wallets.ts';
 import { assertPaymentAmount, initialPaymentStatus } from '../../../domain/invoicing/payments.ts';
 import { decimal, ZERO } from '../../../domain/money.ts';
-import type { Transaction } from '../../../postgres/client.ts';
+import type { Scope, Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { CreatePaymentBody, PaymentRecord } from '../../../schemas/payment.ts';
+import type { PaymentMethod } from '../../../schemas/payment-method.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
@@ -20,6 +21,7 @@ import {
   insertPayment,
   paymentsOfInvoice,
 } from '../records/payment-repository.ts';
+import { findPaymentMethod, findUsableMethod } from '../records/payment-method-repository.ts';
 import { paymentEvent } from '../records/payment-notification.ts';
 import { assertTestMethod } from '../../../platform/gateways/test-gateway.ts';
 import { findGatewayConnection, isAdapted } from '../gateways/open-gateway.ts';
@@ -71,10 +73,10 @@ export async function createPayment(
           decimal(body.amount),
           body.payment_method_id ?? null,
         );
-  const connectionId = await connectionFor(tx, caller, body);
+  const source = await sourceOf(tx, caller, body, customerId);
   const inserted = await insertPayment(tx, {
     ...newPayment(deps, caller, body, { customerId, fingerprint, wallet }),
-    ...connectionId,
+    ...source,
   });
   if (inserted === null) {
     const winner = await repeated(tx, caller, key, fingerprint);
@@ -107,6 +109,11 @@ function assertMethod(body: CreatePaymentBody): void {
     throw invalidField('payment_gateway', 'is required for PAYMENT_LINK');
   if ((method === 'OFFLINE' || method === 'CREDITS') && body.payment_gateway)
     throw invalidField('payment_gateway', `a payment of type ${method} uses no gateway`);
+  if ((method === 'OFFLINE' || method === 'CREDITS') && body.save_card_and_make_default === true)
+    throw invalidField(
+      'save_card_and_make_default',
+      `a payment of type ${method} has no method to save`,
+    );
   if (method === 'CREDITS' && body.destination_type !== 'INVOICE')
     throw invalidField('destination_type', 'must be INVOICE for a CREDITS payment');
 }
@@ -115,22 +122,33 @@ function assertMethod(body: CreatePaymentBody): void {
 const isCollected = (method: CreatePaymentBody['payment_method_type']): boolean =>
   method !== 'OFFLINE' && method !== 'CREDITS';
 
+type Source = Pick<PaymentRecord, 'connection_id' | 'payment_gateway'> &
+  Partial<Pick<PaymentRecord, 'payment_method_id'>>;
+
 /**
- * The gateway of the payment. Without a connection the payment can only be recorded, and the tenant reports
- * the outcome; a request to process it is refused.
+ * The gateway that moves the money, and the method that it charges: a saved one, one that the gateway knows, or
+ * for a card the customer's default (money 8.1.3, 8.5). Without a connection the payment can only be recorded,
+ * and the tenant reports its outcome; a payment that is to be made is refused.
  */
-async function connectionFor(
+async function sourceOf(
   tx: Transaction,
   { scope }: Caller,
   body: CreatePaymentBody,
-): Promise<Pick<PaymentRecord, 'connection_id' | 'payment_gateway'>> {
+  customerId: string,
+): Promise<Source> {
+  const { payment_method_type: type } = body;
   const payment_gateway = body.payment_gateway ?? null;
-  if (!isCollected(body.payment_method_type)) return { connection_id: null, payment_gateway };
+  if (!isCollected(type)) return { connection_id: null, payment_gateway };
+  const saved = await savedMethodOf(tx, scope, body, customerId);
+  if (saved !== null) {
+    const { connection_id, id: payment_method_id } = saved;
+    return { connection_id, payment_gateway: saved.payment_gateway, payment_method_id };
+  }
   const found = await findGatewayConnection(tx, scope, payment_gateway);
   if (found !== null && isAdapted(found.provider_type)) {
-    if (body.payment_method_type !== 'PAYMENT_LINK' && !body.payment_method_id)
-      throw invalidField('payment_method_id', 'is required');
-    if (found.provider_type === 'test' && body.payment_method_type !== 'PAYMENT_LINK')
+    if (type !== 'PAYMENT_LINK' && !body.payment_method_id)
+      throw invalidField('payment_method_id', 'is required: the customer has no default method');
+    if (found.provider_type === 'test' && type !== 'PAYMENT_LINK')
       assertTestMethod(body.payment_method_id!);
     return { connection_id: found.id, payment_gateway: found.provider_type };
   }
@@ -139,10 +157,32 @@ async function connectionFor(
       'payment_gateway',
       'is not connected; connect it or record the payment only',
     );
+  if (body.save_card_and_make_default === true)
+    throw invalidField('save_card_and_make_default', 'needs a gateway that is connected');
   return { connection_id: null, payment_gateway };
 }
 
-/** 404 for an unknown invoice. The rows are locked afterwards. */
+/** The saved method that the request names, or for a card without a name the default; null: none is saved. */
+async function savedMethodOf(
+  tx: Transaction,
+  scope: Scope,
+  body: CreatePaymentBody,
+  customerId: string,
+): Promise<PaymentMethod | null> {
+  const { payment_method_type: type, payment_method_id: named } = body;
+  if (type === 'PAYMENT_LINK' || (!named && type !== 'CARD')) return null;
+  const known = named ? await findPaymentMethod(tx, scope, named) : null;
+  const usable = await findUsableMethod(tx, scope, customerId, named ?? null);
+  if (known !== null && usable?.id !== known.id)
+    throw invalidField('payment_method_id', 'is not a saved payment method of the customer');
+  if (usable === null) return null;
+  const isOther = body.payment_gateway && body.payment_gateway !== usable.payment_gateway;
+  if (isOther && known !== null)
+    throw invalidField('payment_gateway', `the method is saved at ${usable.payment_gateway}`);
+  return isOther ? null : usable;
+}
+
+/** An unknown invoice is 404; the rows are locked after that. */
 async function lockedInvoice(
   tx: Transaction,
   caller: Caller,
@@ -219,7 +259,7 @@ function newPayment(
     payment_url: null,
     success_url: body.success_url ?? null,
     cancel_url: body.cancel_url ?? null,
-    save_card_and_make_default: false,
+    save_card_and_make_default: body.save_card_and_make_default ?? false,
     idempotency_key: body.idempotency_key ?? implicit,
     request_fingerprint: fingerprint,
     implicit_key: body.idempotency_key ? null : implicit,

@@ -5,6 +5,7 @@ import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
 import { openGateway, type OpenGateway } from '../gateways/open-gateway.ts';
+import { findPaymentMethod } from '../records/payment-method-repository.ts';
 import { getPayment, insertAttempt, updatePayment } from '../records/payment-repository.ts';
 import { dispatchRefunds } from '../refunds/settle-refund.ts';
 import { applyGatewayPayment } from './apply-gateway.ts';
@@ -87,13 +88,26 @@ async function stateOf(
     reference: payment.id,
     amount: payment.amount,
     currency: payment.currency,
-    method: payment.payment_method_id,
+    method: await gatewayMethodOf(deps.pool, scope, payment),
+    is_off_session: false,
+    saves_method: payment.save_card_and_make_default,
     success_url: payment.success_url,
     cancel_url: payment.cancel_url,
   };
   return payment.payment_method_type === 'PAYMENT_LINK'
     ? await gateway.createLink(request)
     : await gateway.charge(request);
+}
+
+/** A saved method goes to the gateway by the gateway's own id; any other id is the gateway's already. */
+async function gatewayMethodOf(
+  db: Db,
+  scope: Scope,
+  { payment_method_id: id }: PaymentRecord,
+): Promise<string | null> {
+  if (id === null) return null;
+  const saved = await findPaymentMethod(db, scope, id);
+  return saved?.gateway_method_id ?? id;
 }
 
 /** The token of the newest attempt that has one; null if the payment was only recorded. */
