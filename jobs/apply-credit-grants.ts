@@ -14,8 +14,8 @@ import { takeTurns, type Turn } from './scope-turns.ts';
 const PAGE_SUBSCRIPTIONS = 200;
 
 /**
- * Gives the credits of grants whose period has begun, and those that were missed (money 5.3.5, 5.3.6).
- * Environments take turns. A grant that fails keeps the reason and is tried again later.
+ * Adds the credits of grants whose period has begun, including missed periods (money 5.3.5, 5.3.6).
+ * Environments take turns. The reason of a failure is stored with the application, which is retried later.
  */
 export const applyCreditGrants: Job<BillingDeps> = {
   name: 'apply-credit-grants',

@@ -2,7 +2,7 @@ import type { BillingDeps } from '../api/deps.ts';
 import { auditWallets as audit } from '../api/billing/credits/audit-wallets.ts';
 import type { Job } from './job.ts';
 
-/** Holds every wallet against its ledger each night; a difference is logged as an error (money 2.4.4). */
+/** Compares every wallet with its ledger each night; a difference is logged as an error (money 2.4.4). */
 export const auditWallets: Job<BillingDeps> = {
   name: 'audit-wallets',
   cron: '30 2 * * *',

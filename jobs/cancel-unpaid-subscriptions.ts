@@ -13,7 +13,7 @@ const PAGE_SUBSCRIPTIONS = 100;
 
 /**
  * Ends incomplete subscriptions whose first invoice was never paid, in environments whose setting
- * `subscription_config` asks for it (billing 10.3). One transaction for each subscription.
+ * `subscription_config` requests it (billing 10.3). One transaction for each subscription.
  */
 export const cancelUnpaidSubscriptions: Job<BillingDeps> = {
   name: 'cancel-unpaid-subscriptions',

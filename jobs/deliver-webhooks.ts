@@ -32,9 +32,10 @@ const WRITE_MS = 20;
 const QUIET_MS = 200;
 
 /**
- * Sends notifications to the endpoints that want them (money 17.2): dispatches new ones, sends what is due, and
- * writes the outcomes, until nothing is due. A process that is killed between a send and its outcome sends that
- * notification again with the same `webhook-id`. Runs on the clock of the process.
+ * Sends notifications to webhook endpoints (money 17.2). Creates the deliveries of new notifications, sends
+ * due deliveries and writes the outcomes, until none is due. If the process is killed between a request and
+ * the storage of its outcome, the notification is sent again with the same `webhook-id`. Runs on the process
+ * clock.
  */
 export const deliverWebhooks: Job<DeliverWebhooksDeps> = {
   name: 'deliver-webhooks',
@@ -77,7 +78,7 @@ class Delivery {
     return dispatched;
   }
 
-  /** Starts what is due, as far as there are places. */
+  /** Starts due deliveries while places are free. */
   async #start(): Promise<number> {
     const free = IN_FLIGHT_MAX - this.#inFlight.size;
     if (free === 0) return 0;
@@ -198,7 +199,7 @@ function endpointsToDisable(
   return reasons;
 }
 
-/** The wish of a receiver that is busy (429, 503): seconds; null if it states none. */
+/** Milliseconds of `Retry-After` in the answer of a busy receiver (429, 503); null without the header. */
 function retryAfterMs({ status_code, response_headers }: Attempt): number | null {
   if (status_code !== 429 && status_code !== 503) return null;
   const seconds = Number(response_headers?.['retry-after'] ?? Number.NaN);

@@ -11,8 +11,8 @@ import { takeTurns, type Turn } from './scope-turns.ts';
 const PAGE_WALLETS = 100;
 
 /**
- * Looks at the balance of every wallet with alert levels or an automatic top-up, because usage lowers it
- * without a command (api 44, money 3.12). Environments take turns.
+ * Evaluates the balance of every wallet with alert levels or an automatic top-up, because usage lowers the
+ * balance without a command (api 44, money 3.12). Environments take turns.
  */
 export const evaluateWallets: Job<BillingDeps> = {
   name: 'evaluate-wallets',

@@ -6,7 +6,7 @@ import type { Job } from './job.ts';
 /** Sessions per run; the rest waits for the next one. */
 const PAGE = 200;
 
-/** Ends checkout sessions whose time is over (money 11.15). One that fails does not block the others. */
+/** Ends expired checkout sessions (money 11.15). A failure does not block the other sessions. */
 export const expireCheckouts: Job<BillingDeps> = {
   name: 'expire-checkouts',
   cron: '* * * * *',

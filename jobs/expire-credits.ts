@@ -11,7 +11,7 @@ import { takeTurns, type Turn } from './scope-turns.ts';
 
 const PAGE_WALLETS = 200;
 
-/** Writes off credits whose time is over (money 2.7.2). Environments take turns. */
+/** Writes off expired credits (money 2.7.2). Environments take turns. */
 export const expireCredits: Job<BillingDeps> = {
   name: 'expire-credits',
   cron: '*/15 * * * *',

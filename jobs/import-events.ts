@@ -82,7 +82,7 @@ export const importEvents: Job<ImportEventsDeps> = {
 interface Turn {
   readonly rows: number;
   readonly failed_rows: number;
-  /** The log does not accept events now: this run sends no more. */
+  /** The log does not accept events: this run sends no more. */
   readonly waits: boolean;
 }
 

@@ -10,12 +10,12 @@ import type { Job } from './job.ts';
 
 /** Payments and refunds per run; the rest waits for the next one. */
 const PAGE = 200;
-/** How long an answer or an event may take before the gateway is asked. */
+/** How long the job waits for an answer or an event before it reads the state from the gateway. */
 const PATIENCE_MS = 30_000;
 
 /**
- * Asks gateways about payments and refunds whose outcome is unknown: the request or its answer was lost, or no
- * event came (money 8.2.4, 9.3). One that fails does not block the others.
+ * Reads payments and refunds with an unknown outcome from their gateways: the request or its answer was lost,
+ * or no event arrived (money 8.2.4, 9.3). A failure does not block the others.
  */
 export const reconcilePayments: Job<BillingDeps> = {
   name: 'reconcile-payments',

@@ -8,8 +8,8 @@ const DAY_MS = 86_400_000;
 
 /**
  * Writes the heads of the audit chains to the product's log once a day, for each tenant with new rows since
- * the day before. That log is stored elsewhere, so it shows when the end of a chain was cut off (reliability,
- * S25): `maintain.js audit verify HEAD…` compares.
+ * the day before. The log is stored elsewhere. Therefore `maintain.js audit verify HEAD…` detects a removed
+ * end of a chain (reliability, S25).
  */
 export const tellAuditHeads: Job<{ readonly pool: Pool; readonly log: Logger }> = {
   name: 'tell-audit-heads',

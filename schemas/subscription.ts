@@ -86,7 +86,7 @@ export type SubscriptionRow = z.infer<typeof StoredSubscription> & {
   readonly billing_retry_at: string | null;
   /** Start of the current pause, planned or past. */
   readonly pause_at: string | null;
-  /** When the current pause ends by itself. */
+  /** When the current pause ends automatically. */
   readonly resume_at: string | null;
 };
 

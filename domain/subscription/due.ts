@@ -9,7 +9,7 @@ export interface ClockedSubscription {
   readonly cancel_at: Instant | null;
   /** Start of the current pause, planned or past; null without one. */
   readonly pause_at?: Instant | null;
-  /** When the current pause ends by itself. */
+  /** When the current pause ends automatically. */
   readonly resume_at?: Instant | null;
   /** The stored due time. Null means nothing is due. */
   readonly due_at: Instant | null;
@@ -17,8 +17,8 @@ export interface ClockedSubscription {
 
 /**
  * Next due time of a subscription with an opened current period: the end of the period or trial, or an
- * earlier scheduled cancellation or pause (billing 3.4, 12.7, 13). For a paused one the end of the pause. Null
- * for incomplete (its cycles are caught up after activation), draft and cancelled subscriptions (10.3).
+ * earlier scheduled cancellation or pause (billing 3.4, 12.7, 13). For a paused one the end of the pause.
+ * Null for incomplete (its cycles are caught up after activation), draft and cancelled subscriptions (10.3).
  */
 export function dueAt(subscription: Omit<ClockedSubscription, 'due_at'>): Instant | null {
   const { subscription_status: status, cancel_at, current_period_end } = subscription;
@@ -31,7 +31,8 @@ export function dueAt(subscription: Omit<ClockedSubscription, 'due_at'>): Instan
 
 /**
  * `open`: a future start is reached. `close`: the period ends. `end_trial`: the trial ends. `cancel`: a
- * cancellation within the period takes effect. `pause` and `resume`: a pause begins within the period, or ends.
+ * cancellation within the period takes effect. `pause` and `resume`: a pause begins within the period, or
+ * ends.
  */
 export type DueAction = 'open' | 'close' | 'end_trial' | 'cancel' | 'pause' | 'resume';
 

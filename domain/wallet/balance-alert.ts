@@ -6,7 +6,7 @@ import type { WalletTransaction } from './transaction.ts';
 
 export type AlertState = (typeof ALERT_STATES)[number];
 
-/** Thresholds as decimal text: credits, or percent with `percentage` (money 4.5, money 4.5). */
+/** Thresholds as decimal text: credits, or percent with `percentage` (money 4.5). */
 export interface AlertLevel {
   readonly threshold: string;
   /**

@@ -39,8 +39,7 @@ export function isSpendable(
 }
 
 /**
- * The order of use: priority, then the sooner expiry, then the older, then the id (money 2.5 step
- * 5).
+ * The order of use: priority, then the sooner expiry, then the older, then the id (money 2.5 step 5).
  */
 export function inOrderOfUse(blocks: readonly CreditBlock[]): CreditBlock[] {
   return [...blocks].sort(

@@ -43,8 +43,7 @@ export const isDueToExpire = (
   !isHeld(block, periods, at);
 
 /**
- * Writes off the remaining credits of one block, for a wallet of any status (money 2.7.2, 2.5 step
- * 8).
+ * Writes off the remaining credits of one block, for a wallet of any status (money 2.7.2, 2.5 step 8).
  */
 export function expireBlock(wallet: Wallet, block: CreditBlock, rowId: string): WalletDecision {
   const taken = takeInOrder([block], decimal(block.credits_available));
@@ -65,10 +64,9 @@ export function expireBlock(wallet: Wallet, block: CreditBlock, rowId: string): 
 }
 
 /**
- * Closes the wallet and writes off the credits of its blocks, including expired ones (money
- * 2.12.1).
- * An overdraft stays on record as a negative balance. The caller fails pending purchases and switches
- * auto top-up off. Refuses a closed wallet, and a wallet with an open checkout (2.12.2).
+ * Closes the wallet and writes off the credits of its blocks, including expired ones (money 2.12.1). An
+ * overdraft stays on record as a negative balance. The caller fails pending purchases and switches auto
+ * top-up off. Refuses a closed wallet, and a wallet with an open checkout (2.12.2).
  */
 export function terminateWallet(
   wallet: Wallet,

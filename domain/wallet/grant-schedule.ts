@@ -97,9 +97,8 @@ const WAITING: readonly SubscriptionStatus[] = ['draft', 'incomplete', 'trialing
 
 /**
  * The open application of a grant at `at`: the next due one, or the first one while the subscription's
- * state defers it (money 5.3.2, 5.4, 5.6.4). Null when the subscription is cancelled or the grant
- * has
- * no further application.
+ * state defers it (money 5.3.2, 5.4, 5.6.4). Null when the subscription is cancelled or the grant has no
+ * further application.
  */
 export function upcomingApplication(
   grant: RunningGrant,

@@ -42,7 +42,7 @@ export interface TransactionFingerprint {
 
 /**
  * Whether a request repeats the stored row with its key. If so, the row is returned and nothing is written.
- * When the row belongs to another request, it refuses with 409 (money 2.10.2, money 2.10.2).
+ * When the row belongs to another request, it refuses with 409 (money 2.10.2).
  */
 export function isReplay(
   stored: {

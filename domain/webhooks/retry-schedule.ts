@@ -13,15 +13,15 @@ const WAITS = [
 
 const JITTER = 0.1;
 const RETRY_AFTER_MAX = HOUR;
-/** An endpoint that fails for so long is disabled. */
+/** An endpoint is disabled after failing for this time. */
 export const FAILING_MS_MAX = 5 * 24 * HOUR;
-/** For how long the secret before a rotation signs too. */
+/** After a rotation, the previous secret also signs for this time. */
 export const ROTATION_MS = 24 * HOUR;
 
 /**
  * Milliseconds until the next attempt after `attempts` failed ones; null if none is left. `spread` in [0, 1)
- * moves the wait by up to 10% in each direction, so that the retries of an outage do not come together.
- * `retryAfterMs` is the receiver's own wish, of at most one hour.
+ * moves the wait by up to 10% in each direction, so that retries after an outage do not arrive together.
+ * `retryAfterMs` is the wait that the receiver requests; it counts up to one hour.
  */
 export function nextAttemptMs(
   attempts: number,

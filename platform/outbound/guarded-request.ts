@@ -5,7 +5,7 @@ import type { LookupFunction } from 'node:net';
 import { isAllowedHost, outboundProblem, type OutboundRules } from './outbound-rules.ts';
 import { isPublicAddress } from './public-address.ts';
 
-/** What a receiver answered. */
+/** The answer of a receiver. */
 export interface OutboundAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -23,8 +23,9 @@ export interface OutboundRequest {
 /** Sends requests to addresses that tenants choose. */
 export interface Outbound {
   /**
-   * POST. Follows no redirect. Rejects if there is no whole answer head within 15 s, or if the address is not
-   * allowed: a name is resolved once, every address of it is checked, and the connection uses that result.
+   * Sends a POST request and follows no redirect. Rejects if the answer's head is not complete within 15 s,
+   * or if the address is not allowed. A name is resolved once, all its addresses are checked, and the
+   * connection uses the checked result.
    */
   post(request: OutboundRequest): Promise<OutboundAnswer>;
   close(): void;
@@ -32,7 +33,7 @@ export interface Outbound {
 
 const TIMEOUT_MS = 15_000;
 const BODY_BYTES_KEPT = 4_096;
-/** A receiver that sends more is cut off. */
+/** The connection is closed when the answer is longer. */
 const BODY_BYTES_MAX = 64 * 1024;
 const SOCKETS_PER_HOST = 64;
 

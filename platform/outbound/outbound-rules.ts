@@ -1,15 +1,15 @@
 import { isIP } from 'node:net';
 import { isAllowedPort, isPublicAddress } from './public-address.ts';
 
-/** What a request to an address chosen by a tenant may reach. */
+/** Addresses that a request to a tenant's URL may reach. */
 export interface OutboundRules {
   /** Production environments: https only, and no exception from `allowedHosts`. */
   readonly isProduction: boolean;
-  /** `host` or `host:port`: reachable from other environments whatever their address is. */
+  /** `host` or `host:port`: reachable from other environments even at private addresses. */
   readonly allowedHosts: readonly string[];
 }
 
-/** Why the URL may not be called, or null. Addresses behind a name are checked when it is resolved. */
+/** Why the URL may not be called, or null. The addresses of a name are checked when it is resolved. */
 export function outboundProblem(text: string, rules: OutboundRules): string | null {
   if (!URL.canParse(text)) return 'is not a URL; expected for example https://example.com/webhooks';
   const url = new URL(text);
@@ -26,7 +26,7 @@ export function outboundProblem(text: string, rules: OutboundRules): string | nu
   return null;
 }
 
-/** Whether an exception lets the URL reach any address. */
+/** Whether `allowedHosts` permits the URL to reach any address. */
 export function isAllowedHost(url: URL, { isProduction, allowedHosts }: OutboundRules): boolean {
   if (isProduction) return false;
   const host = hostOf(url);

@@ -5,24 +5,24 @@ import { webhookHeaders } from './standard-webhook.ts';
 
 /** A notification for one receiver. */
 export interface Notification {
-  /** The same in every attempt: receivers drop copies by it. */
+  /** The same in every attempt, so that receivers can ignore duplicates. */
   readonly event_id: string;
   readonly event_type: string;
   readonly occurred_at: string;
   readonly environment_id: string;
-  /** Ascends for the events of one entity; null for a test. */
+  /** Ascends within the events of one entity; null for a test. */
   readonly sequence: string | null;
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
 export interface Receiver {
   readonly url: string;
-  /** The current secret, and during a rotation the one before. */
+  /** The current secret and, during a rotation, the previous one. */
   readonly secrets: readonly string[];
   readonly rules: OutboundRules;
 }
 
-/** What was sent and what came back. */
+/** One request and its answer. */
 export interface Attempt {
   readonly created_at: string;
   readonly duration_ms: number;
@@ -76,7 +76,7 @@ async function answered(
   }
 }
 
-/** `event_type` and the payload's sections, then what identifies the notification (money 17.3). */
+/** `event_type` and the payload's sections, then the keys that identify the notification (money 17.3). */
 function bodyOf(notification: Notification): string {
   const { event_id, event_type, occurred_at, environment_id, sequence, payload } = notification;
   return JSON.stringify({

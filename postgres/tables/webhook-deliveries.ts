@@ -24,9 +24,9 @@ export interface DueDelivery {
 }
 
 /**
- * Makes deliveries of a page of notifications for the endpoints that want them, and marks the notifications as
- * dispatched. A delivery is due if no earlier one of the same entity is pending for the endpoint; the others
- * wait for it. Returns the number of notifications.
+ * Creates the deliveries of a page of notifications for the subscribed endpoints, and marks the notifications
+ * as dispatched. A delivery is due if no earlier one of the same entity is pending for the endpoint; the
+ * others wait for it. Returns the number of notifications.
  */
 export async function dispatchNotifications(
   tx: Transaction,
@@ -67,8 +67,8 @@ export async function dispatchNotifications(
 }
 
 /**
- * Due deliveries of enabled endpoints, longest due first. Each endpoint has at most `perEndpoint` in a page, and
- * at most `perFailingEndpoint` while it fails: receivers that do not answer must not fill the page.
+ * Due deliveries of enabled endpoints, longest due first. Each endpoint has at most `perEndpoint` in a page,
+ * and at most `perFailingEndpoint` while it fails: receivers that do not answer must not fill the page.
  */
 export async function findDueDeliveries(
   db: Db,
@@ -217,7 +217,7 @@ export async function disableEndpoint(
   return changed.count > 0;
 }
 
-/** Sends the notifications of a range of time to one endpoint again; returns how many. */
+/** Schedules the notifications of a time range for one endpoint again; returns their number. */
 export async function replayNotifications(
   tx: Transaction,
   scope: Scope,

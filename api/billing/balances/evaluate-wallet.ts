@@ -24,8 +24,8 @@ import { buyWithInvoice } from './buy-with-invoice.ts';
 import { realTimeBalances } from './real-time-balance.ts';
 
 /**
- * Whether anything of the wallet is watched: its own levels, the tenant's, or an automatic top-up. A wallet
- * that never held credits is not: nothing has fallen yet.
+ * Whether the wallet is evaluated: it has levels, or its environment has, or it has an automatic top-up. A
+ * wallet that never held credits is not evaluated, because its balance has not fallen.
  */
 export async function isWatched(db: Db, scope: Scope, wallet: WalletRow): Promise<boolean> {
   if (wallet.wallet_status !== 'active' || !(await hasMoved(db, scope, wallet.id))) return false;
@@ -43,9 +43,9 @@ async function hasMoved(db: Db, scope: Scope, walletId: string): Promise<boolean
 }
 
 /**
- * Looks at the balance of a wallet: changes of its alerts are logged and announced, then an automatic top-up is
- * made if it is due (money 3.10, 4). The usage is read before the wallet is locked (2.9.4). At most one
- * top-up for each evaluation.
+ * Evaluates the balance of a wallet: logs and announces changes of its alerts, then executes a due automatic
+ * top-up (money 3.10, 4). The usage is read before the wallet is locked (2.9.4). At most one top-up per
+ * evaluation.
  */
 export async function evaluateWallet(
   deps: BillingDeps,
@@ -59,7 +59,7 @@ export async function evaluateWallet(
   const pending = decimal(read.credit_balance).minus(decimal(balance.real_time_credit_balance));
   await deps.pool.begin(async (tx) => {
     const ledger = await openLedger(tx, deps, scope, walletId);
-    // The balance may have changed since; what is used and not settled is as it was read.
+    // The balance is read again under the lock; unsettled usage is the one read before.
     const ongoing = decimal(ledger.wallet.credit_balance).minus(pending);
     await writeAlerts(tx, deps, caller, ledger.wallet, ongoing, ledger.at);
     await topUpIfDue(tx, deps, caller, ledger, ongoing);
@@ -67,8 +67,8 @@ export async function evaluateWallet(
 }
 
 /**
- * The wallet after its evaluation. A store that is away does not fail the command, which is done by now: the
- * job evaluates later.
+ * Evaluates the wallet and returns it. An outage of the usage store does not fail the command, which is
+ * already committed: the job evaluates the wallet later.
  */
 export async function evaluated(
   deps: BillingDeps,

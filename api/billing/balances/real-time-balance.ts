@@ -20,8 +20,8 @@ import { walletAnswers } from '../credits/wallet-answers.ts';
 type Deps = Pick<BillingDeps, 'pool' | 'clock' | 'usageReader'>;
 
 /**
- * The balances of wallets of one customer after what is used and not settled (money 2.8): priced usage of
- * the running periods, and open invoices. Reads usage; call it outside of any lock.
+ * The balances of one customer's wallets less unsettled amounts (money 2.8): priced usage of the running
+ * periods, and open invoices. Reads usage; call it outside of any lock.
  */
 export async function realTimeBalances(
   deps: Deps,
@@ -62,7 +62,7 @@ export async function realTimeBalances(
   );
 }
 
-/** The wallets as answered, each with its balance at this moment. */
+/** The answers for the wallets, each with its current balance. */
 export async function balanceAnswers(
   deps: Deps,
   scope: Scope,
@@ -85,7 +85,9 @@ export async function balanceAnswers(
   });
 }
 
-/** Priced usage of the running periods of the subscriptions that a wallet pays for, by customer and currency. */
+/**
+ * Priced usage of the running periods of the subscriptions that a wallet pays for, by customer and currency.
+ */
 async function runningUsage(
   deps: Deps,
   scope: Scope,
@@ -124,7 +126,7 @@ async function runningUsage(
   };
 }
 
-/** Subscriptions that run now and are billed by themselves, with these payers. */
+/** Running subscriptions of these payers that have invoices of their own. */
 async function runningSubscriptions(db: Db, scope: Scope, payers: readonly string[]) {
   if (payers.length === 0) return [];
   const rows = await db<{ id: string }[]>`

@@ -1,6 +1,6 @@
 import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
 
-/** Active wallets with levels, levels of their environment, an alert that stands, or an automatic top-up. */
+/** Active wallets with levels, levels of their environment, a current alert, or an automatic top-up. */
 const watched = (db: Db) => db`
   select w.id, w.tenant_id, w.environment_id from wallets w
    where w.wallet_status = 'active' and w.status = 'published'

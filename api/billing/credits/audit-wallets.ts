@@ -1,6 +1,6 @@
 import type { Db } from '../../../postgres/client.ts';
 
-/** A wallet whose figures do not agree, with what is wrong. */
+/** A wallet whose figures contradict each other, with the contradiction. */
 export interface WalletFault {
   readonly tenant_id: string;
   readonly environment_id: string;
@@ -12,9 +12,9 @@ export interface WalletFault {
 const PAGE = 1_000;
 
 /**
- * Holds every wallet against its ledger (money 2.2.4, 2.4.4): the balance is the credits of its blocks less the
- * overdraft, the completed transactions add up to it, and no debit took more from a block than it had. Reads
- * only. Returns the number of wallets and those with a fault.
+ * Compares every wallet with its ledger (money 2.2.4, 2.4.4): the balance equals the credits of its blocks
+ * less the overdraft, and the sum of its completed transactions; no debit took more from a block than the
+ * block had. Reads only. Returns the number of wallets and the wallets with a contradiction.
  */
 export async function auditWallets(
   db: Db,

@@ -3,13 +3,13 @@ import type { TransactionRow } from './wallet-repository.ts';
 
 const UNITS = { DAY: 'days', WEEK: 'weeks', MONTH: 'months', YEAR: 'years' } as const;
 
-/** How long the credits of a bonus live, counted from the moment that they are given. */
+/** Lifetime of bonus credits, counted from the time they are added. */
 export interface BonusLifetime {
   readonly expiration_duration?: number | null | undefined;
   readonly expiration_duration_unit?: keyof typeof UNITS | null | undefined;
 }
 
-/** The end of the lifetime from `at`, by the calendar of UTC; null without one. */
+/** The end of the lifetime that starts at `at`, by the UTC calendar; null without a lifetime. */
 export function lifetimeEnd(lifetime: BonusLifetime, at: string): string | null {
   const { expiration_duration: count, expiration_duration_unit: unit } = lifetime;
   if (count == null || unit == null) return null;

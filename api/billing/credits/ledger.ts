@@ -51,7 +51,7 @@ export async function ledgerOf(
   return { wallet, blocks, at: isoTime(deps.clock.now()) };
 }
 
-/** The command that made a row, and what it is for. */
+/** The command that writes a row, and its purpose. */
 export interface RowCause {
   readonly reference_type: TransactionRow['reference_type'];
   readonly reference_id: string | null;
@@ -67,7 +67,7 @@ export interface Written {
   readonly rows: readonly TransactionRow[];
 }
 
-/** A decision about a locked wallet, and why each of its rows is written. */
+/** A decision about a locked wallet, with the cause of each row. */
 export interface Decided {
   readonly ledger: Ledger;
   readonly decision: WalletDecision;
@@ -118,7 +118,7 @@ export async function writeDecisions(
   return written;
 }
 
-/** The ledger as it is after the decision. */
+/** The ledger after the decision. */
 export function ledgerAfter(
   { wallet, blocks: before, at }: Ledger,
   decision: WalletDecision,

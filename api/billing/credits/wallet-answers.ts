@@ -13,7 +13,7 @@ import {
   type WalletRow,
 } from './wallet-repository.ts';
 
-/** The wallet as answered. */
+/** The answer for a wallet. */
 export function walletAnswer(
   row: WalletRow,
   breakdown: Wallet['credits_available_breakdown'] = null,
@@ -51,7 +51,7 @@ const autoTopUpAnswer = (
   cooldown: config.cooldown_ms === null ? null : cooldownText(config.cooldown_ms),
 });
 
-/** The wallets as answered, with their free and purchased credits if asked for. */
+/** The answers for wallets, with free and purchased credits if requested. */
 export async function walletAnswers(
   db: Db,
   scope: Scope,

@@ -1,6 +1,6 @@
 import type { TransactionRow, WalletRow } from './wallet-repository.ts';
 
-/** A wallet as notifications carry it (money 17.3). */
+/** The section of a wallet in notifications (money 17.3). */
 export const walletSnapshot = (wallet: WalletRow) => ({
   id: wallet.id,
   customer_id: wallet.customer_id,
@@ -13,7 +13,7 @@ export const walletSnapshot = (wallet: WalletRow) => ({
   conversion_rate: wallet.conversion_rate,
 });
 
-/** A wallet transaction as notifications carry it (money 17.3). */
+/** The section of a wallet transaction in notifications (money 17.3). */
 export const transactionSnapshot = (row: TransactionRow) => ({
   id: row.id,
   wallet_id: row.wallet_id,

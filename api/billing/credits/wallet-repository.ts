@@ -223,7 +223,7 @@ export async function findPendingOfWallet(
 /** A block with the wallet that it belongs to. */
 export type WalletBlock = CreditBlock & { readonly wallet_id: string };
 
-/** Blocks with credits left of these wallets, expired ones too. */
+/** Blocks of these wallets with credits left, including expired blocks. */
 export async function findBlocks(
   db: Db,
   scope: Scope,
@@ -236,7 +236,7 @@ export async function findBlocks(
      where ${inScope(db, scope)} and wallet_id ${oneOf(db, walletIds)} and credits_available > 0`;
 }
 
-/** Debits that paid an invoice with prepaid credits and were not given back, in the order of their wallets. */
+/** Debits of prepaid credits for an invoice that are not returned yet, in the order of their wallets. */
 export async function findDebitsOfInvoice(
   db: Db,
   scope: Scope,
@@ -266,7 +266,7 @@ export async function findDebitOf(
   return row ?? null;
 }
 
-/** Blocks by id, also those without credits left. */
+/** Blocks by id, including blocks without credits left. */
 export async function findBlocksById(
   db: Db,
   scope: Scope,

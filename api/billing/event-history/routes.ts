@@ -26,7 +26,7 @@ export const eventHistoryRoutes = [
   route({
     method: 'POST',
     path: '/events/huggingface-billing',
-    summary: 'Get the cost of each event by itself, in billionths of a dollar',
+    summary: 'Get the cost of each event alone, in billionths of a dollar',
     permission: 'event:read',
     body: EventCostsBody,
     status: 200,

@@ -3,7 +3,7 @@ import type { CreditGrantApplication } from '../../../schemas/customer-view.ts';
 
 /** An application as stored. */
 export interface ApplicationRow extends CreditGrantApplication {
-  /** A deferred or failed application is tried again then. */
+  /** When a deferred or failed application is retried. */
   readonly next_attempt_at: string;
   readonly deferrals: number;
 }
@@ -14,7 +14,7 @@ const columns = (db: Db) => db`
   applied_at, next_attempt_at, deferrals, retry_count, failure_reason, idempotency_key, metadata, status,
   created_at, updated_at, created_by, updated_by`;
 
-/** The newest application of each grant of the subscription: the open one, where there is one. */
+/** The newest application of each grant of the subscription: the open one if there is one. */
 export async function lastApplications(
   db: Db,
   scope: Scope,

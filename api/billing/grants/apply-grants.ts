@@ -44,12 +44,12 @@ export interface GrantReport {
 }
 
 /**
- * Gives what the credit grants of a subscription owe by `at`: every period that has begun, missed ones too,
- * then the next application of each recurring grant, all in one transaction (money 5.3, 5.4). The caller
- * holds the lock of the subscription. A draft gets nothing and has no applications yet.
+ * Adds the credits that a subscription's grants owe by `at`: for every period that has begun, including
+ * missed ones. Then stores the next application of each recurring grant, in the same transaction (money 5.3,
+ * 5.4). The caller holds the lock of the subscription. A draft gets nothing and has no applications yet.
  *
- * `refusal`: a command refuses with the grant's fault, for example rates that the wallet does not have; a job
- * stores it and tries again later. `proration`: of first periods that are attached inside a billing period.
+ * `refusal`: a command fails with the grant's error, for example different rates of the wallet; a job stores
+ * the error and retries. `proration` applies to first periods that are attached inside a billing period.
  */
 export async function applyGrants(
   tx: Transaction,
@@ -82,7 +82,9 @@ export async function applyGrants(
   return await run.write();
 }
 
-/** The open application of the grant; the first one if it has none yet; null if nothing is open. */
+/**
+ * The open application of the grant; the first application if the grant has none yet; null if none is open.
+ */
 function openApplication(
   run: GrantRun,
   grant: CreditGrant,
@@ -97,7 +99,7 @@ function openApplication(
   if (last.application_status !== 'pending' && last.application_status !== 'failed') return null;
   const isFirst = last.application_reason !== 'recurring_credit_grant';
   if (!isFirst || last.period_start === grant.start_date) return last;
-  // The grant starts at another time by now, because the trial ends at another time (money 5.2.1).
+  // The start of the grant has moved with the end of the trial (money 5.2.1).
   const moved = first();
   if (moved === null) return run.ended(last);
   return { ...last, ...moved, next_attempt_at: moved.scheduled_for };
@@ -153,7 +155,7 @@ class GrantRun {
     }
   }
 
-  /** Stores why the current application could not be given, and when it is tried again. */
+  /** Stores why the current application failed and when it is retried. */
   fail(reason: string): void {
     const row = this.current!;
     const retry_count = row.retry_count + 1;
@@ -287,7 +289,10 @@ class GrantRun {
     this.ledger = ledgerAfter(ledger, decision, this.caller.user_id);
   }
 
-  /** The wallet of whoever pays the subscription's invoices (money 5.5.2); made with the grant's rates. */
+  /**
+   * The wallet of the customer who pays the subscription's invoices (money 5.5.2); created with the grant's
+   * rates.
+   */
   private async open(grant: CreditGrant): Promise<Ledger> {
     if (this.ledger !== null) return this.ledger;
     const { tx, deps, caller, subscription } = this;
@@ -306,7 +311,9 @@ class GrantRun {
 
 const scopeOf = ({ tenant_id, environment_id }: Caller['scope']) => ({ tenant_id, environment_id });
 
-/** A boundary belongs to the next period: at the end of the grant or the subscription nothing is given. */
+/**
+ * A boundary belongs to the next period: at the end of the grant or the subscription no credits are added.
+ */
 const hasEnded = (
   grant: CreditGrant,
   subscription: SubscriptionRow,

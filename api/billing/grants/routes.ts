@@ -10,7 +10,7 @@ export const grantRoutes = [
     method: 'POST',
     path: '/creditgrants',
     summary:
-      'Create a credit grant; credits of a subscription’s grant that are already due are added at once',
+      'Create a credit grant; due credits of a grant with scope SUBSCRIPTION are added at once',
     permission: 'creditgrant:write',
     body: CreateCreditGrantBody,
     status: 201,

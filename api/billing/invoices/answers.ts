@@ -46,7 +46,7 @@ export async function invoiceAnswers(
   return await settledAnswers(db, scope, settled, embed);
 }
 
-/** The same for invoices whose rows are in memory: computed invoices that may never be stored. */
+/** The same for computed invoices whose rows are in memory and may never be stored. */
 export async function settledAnswers(
   db: Db,
   scope: Scope,

@@ -8,9 +8,9 @@ import { getInvoice, linesOfInvoices } from '../records/invoice-repository.ts';
 import { readStoredWatermarks, storeWatermarks } from '../computing/stored-watermarks.ts';
 
 /**
- * Repeats the usage queries of an invoice: below the watermark vector it was computed from, which returns the
- * billed numbers as long as the rows exist (metering 5), and up to now, which shows what came too late.
- * Nothing is changed: a person decides what to do about a difference (billing 17.6).
+ * Repeats the usage queries of an invoice twice. Below the watermark vector of the computation they return
+ * the billed quantities as long as the rows exist (metering 5). Up to now they include late events. Changes
+ * nothing: a person decides about a difference (billing 17.6).
  */
 export async function checkUsage(
   deps: Pick<BillingDeps, 'pool' | 'usageReader'>,
@@ -51,7 +51,7 @@ export async function checkUsage(
 
 const queriesOf = (line: InvoiceLineRecord) => line.usage_queries as readonly UsageQuery[];
 
-/** For a windowed question the sum over its windows, as on the row (billing 2.4). */
+/** For a windowed question, the sum over its windows, as on the row (billing 2.4). */
 const measured = (line: InvoiceLineRecord, { answers }: UsageAnswers) =>
   sum(
     queriesOf(line).flatMap(({ key }) =>

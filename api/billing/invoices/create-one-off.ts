@@ -27,8 +27,9 @@ import { redeemedCoupons } from './one-off-coupons.ts';
 import { namedTaxes } from './one-off-taxes.ts';
 
 /**
- * An invoice of the rows that the caller writes, issued at once (billing 17.1). Amounts that the caller sends
- * must agree with the rows. The customer's tax associations do not apply; the request names its taxes.
+ * Creates an invoice with the rows of the request and issues it at once (billing 17.1). Amounts in the
+ * request must agree with the rows. The customer's tax associations do not apply; the request names the
+ * taxes.
  */
 export async function createOneOffInvoice(
   deps: BillingDeps,

@@ -6,7 +6,7 @@ import type { LineExplanation } from '../../../schemas/invoice.ts';
 import { usageSnapshot } from './answers.ts';
 import { getInvoice, getInvoiceLine } from '../records/invoice-repository.ts';
 
-/** The explanation stored with the row: nothing is computed here. */
+/** The explanation that is stored with the row. Computes nothing. */
 export async function explainLine(
   db: Db,
   scope: Scope,
@@ -25,7 +25,7 @@ export async function explainLine(
   };
 }
 
-/** The same as text. */
+/** The stored explanation as text. */
 export async function explainLineAsText(
   db: Db,
   scope: Scope,

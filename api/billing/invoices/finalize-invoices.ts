@@ -31,7 +31,7 @@ export interface Finalizing {
   readonly scope: Scope;
   readonly at: string;
   readonly user_id: string;
-  /** Called in every transaction: refuses if another process holds the work by now. */
+  /** Called in every transaction: fails if another process has taken over the job. */
   hold(tx: Transaction): Promise<void>;
 }
 
@@ -52,10 +52,10 @@ interface Final {
 
 /**
  * Finalizes a page of drafts whose grace is over. Usage of all of them is read once more in one call. Those
- * for which the stream has passed the noted heads of the log are issued in one transaction (billing
- * 17.4, metering 5). A page that fails is split in halves, down to the invoices at fault. A refused invoice
- * keeps the reason and is not tried again; any other failure is kept too, and retried by the next run. Throws
- * during an outage.
+ * for which the stream has passed the noted heads of the log are issued in one transaction (billing 17.4,
+ * metering 5). A page that fails is split in halves until only the failing invoices remain. The reason is
+ * stored on each of them. A refused invoice is not retried; every other failure is retried by the next run.
+ * Throws during an outage.
  */
 export async function finalizeInvoices(
   deps: BillingDeps,

@@ -12,8 +12,8 @@ import { paymentsOfInvoice } from '../records/payment-repository.ts';
 import { refundsOfInvoice } from '../records/refund-repository.ts';
 
 /**
- * What an invoice charged, and what was paid, credited and refunded, as one list in the order of time. The
- * effects of the entries sum to the open amount (money 8.4.1). 404 if unknown.
+ * The charges, payments, credits and refunds of an invoice as one list in order of time. The effects of the
+ * entries sum to the open amount (money 8.4.1). 404 if unknown.
  */
 export async function invoiceLedger(db: Db, scope: Scope, id: string): Promise<InvoiceLedger> {
   const invoice = await getInvoice(db, scope, id);
@@ -90,7 +90,7 @@ const paymentEntry = (payment: PaymentRecord): Entry => ({
   effect: broughtMoney(payment) ? negative(payment.amount) : '0',
   reason: payment.payment_method_type,
   description: payment.is_manual
-    ? 'Payment status set by hand'
+    ? 'Payment status set manually'
     : (payment.error_message ??
       `Payment by ${payment.payment_gateway ?? payment.payment_method_type}`),
 });
@@ -109,7 +109,7 @@ const noteEntry = (note: CreditNoteRecord): Entry => ({
   description: note.memo ?? `Credit note ${note.credit_note_number}`,
 });
 
-/** A refund returns money and leaves nothing to pay: it has no effect on the open amount. */
+/** A refund returns money and has no effect on the open amount. */
 const refundEntry = (refund: RefundRecord): Entry => ({
   type: 'refund',
   id: refund.id,

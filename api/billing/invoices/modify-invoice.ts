@@ -113,7 +113,7 @@ function lineEdit(
   };
 }
 
-/** A row with an amount or quantity that a person wrote has no rating behind it. */
+/** A row whose amount or quantity a person wrote has no rating. */
 const WRITTEN = {
   explanation: null,
   commitment_info: null,

@@ -11,14 +11,14 @@ import type { GivenCoupon, GivenRow } from '../computing/invoice-of-rows.ts';
 
 interface Wanted {
   readonly coupon_id: string;
-  /** Its place in the request. */
+  /** Path of the coupon in the request. */
   readonly path: string;
   readonly rows: readonly number[] | null;
 }
 
 /**
- * The coupons that a one-off invoice names, each redeemed once under its lock, on however many rows it
- * applies (billing 7.1). A coupon that cannot be redeemed refuses the invoice.
+ * Redeems the coupons of a one-off invoice under their locks, each once, even if it applies to several rows
+ * (billing 7.1). Refuses the invoice if a coupon cannot be redeemed.
  */
 export async function redeemedCoupons(
   tx: Transaction,

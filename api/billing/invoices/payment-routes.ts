@@ -22,7 +22,7 @@ export const invoicePaymentRoutes = [
   route({
     method: 'PUT',
     path: '/invoices/{id}/payment',
-    summary: 'Set the payment status of an invoice by hand',
+    summary: 'Set the payment status of an invoice manually',
     permission: 'invoice:write',
     params: IdParams,
     body: UpdatePaymentStatusBody,

@@ -25,8 +25,8 @@ import { cycleTarget, trialEndTarget } from '../computing/targets.ts';
 
 /**
  * The invoice of a window as if the window ended now: its usage and arrears, and the advances of the next
- * billing period. Uses the functions of the real invoice and writes nothing (billing 17.7). What
- * other invoices have already billed is included.
+ * billing period. Uses the functions of the real invoice and writes nothing (billing 17.7). Includes charges
+ * that other invoices have already billed.
  */
 export async function previewInvoice(
   deps: BillingDeps,

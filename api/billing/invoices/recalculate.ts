@@ -18,8 +18,8 @@ import { replaceInvoice, replacementOf } from './replace-invoice.ts';
 import { writtenReplacement } from './written-replacement.ts';
 
 /**
- * Computes a finalized invoice of a subscription again: the original is voided, and a linked draft with the
- * same reason and period takes its place (billing 17.6). Rows that a person wrote are kept. Returns the draft.
+ * Computes a finalized invoice of a subscription again. Voids the original and replaces it with a linked
+ * draft of the same reason and period (billing 17.6). Rows that a person wrote are kept. Returns the draft.
  */
 export async function recalculateInvoice(
   deps: BillingDeps,
@@ -83,7 +83,7 @@ export async function recalculateDraft(
   const { invoice_status } = await getInvoice(deps.pool, caller.scope, id);
   if (invoice_status !== 'DRAFT')
     throw invalidOperation(
-      `Only a DRAFT is recalculated here; the invoice is ${invoice_status}.`,
+      `Only a DRAFT can be recalculated here; the invoice is ${invoice_status}.`,
       'invoice_status',
     );
   if (!finalize) await computeInvoice(deps, caller, id);

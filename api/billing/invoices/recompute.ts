@@ -26,12 +26,12 @@ import {
 import { targetOf } from '../computing/targets.ts';
 import { invoiceEvent, issueInvoices, type ConcernedInvoice } from '../computing/write-invoices.ts';
 
-/** What finalizing by hand reads in addition: how far the log is. */
+/** Dependencies of a manual finalization: it also reads the heads of the log. */
 export type FinalizeDeps = BillingDeps & Pick<ApiDeps, 'readLogHeads'>;
 
 /**
- * Recomputes a draft or skipped invoice from the current state and usage, and writes it. Rows that a person
- * wrote stand (billing 17.2).
+ * Recomputes a draft or skipped invoice from the current state and usage, and stores it. Rows that a person
+ * wrote are kept (billing 17.2).
  */
 export async function computeInvoice(
   deps: BillingDeps,
@@ -141,7 +141,7 @@ async function computedFinal(
   invoice: InvoiceRecord,
 ): Promise<ConcernedInvoice> {
   const at = isoTime(deps.clock.now());
-  // The heads before the usage is read: an event accepted by now is below them.
+  // The heads are read before the usage, so that they lie above every event that was accepted before.
   const standing = await linesOfInvoices(deps.pool, caller.scope, [invoice.id]);
   if (standing.some(isUsage)) assertPeriodOver(invoice.period_end, at);
   const heads = standing.some(isUsage) ? await headsFor(deps, invoice) : null;
@@ -159,6 +159,6 @@ async function computedFinal(
 
 const isUsage = ({ usage_queries }: InvoiceLineRecord): boolean => usage_queries.length > 0;
 
-/** The heads noted after the grace, or those of now. */
+/** The heads noted after the grace, or the current heads. */
 const headsFor = async ({ readLogHeads }: FinalizeDeps, { stream_heads }: InvoiceRecord) =>
   stream_heads === null ? await readLogHeads() : readStoredWatermarks(stream_heads);

@@ -239,7 +239,7 @@ export const invoiceRoutes = [
   route({
     method: 'POST',
     path: '/invoices/{id}/comms/trigger',
-    summary: 'Send the notification that asks for a message to the customer',
+    summary: 'Send the notification that requests a message to the customer',
     permission: 'invoice:write',
     params: IdParams,
     status: 200,

@@ -16,8 +16,8 @@ import { replaceInvoiceLines, updateInvoices } from '../records/invoice-reposito
 import { lockWithConcerned, type LockedInvoice } from './lock-invoice.ts';
 
 /**
- * Changes what is written beside the amounts: metadata, due date, address of the PDF. `apply_discount` derives
- * the coupons of a draft again (specification, rule 7). A voided invoice does not change.
+ * Changes fields that do not affect amounts: metadata, due date, address of the PDF. `apply_discount` applies
+ * the coupons of a draft again (specification, rule 7). 400 for a voided invoice.
  */
 export async function updateInvoice(
   deps: BillingDeps,

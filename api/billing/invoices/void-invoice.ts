@@ -55,7 +55,7 @@ export async function voidInvoice(
   });
 }
 
-/** What was paid goes back, in one credit if it goes to the wallet (money 9.11). */
+/** Refunds the payments; to the wallet as one credit (money 9.11). */
 async function refundVoided(
   tx: Transaction,
   deps: BillingDeps,

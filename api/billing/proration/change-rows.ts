@@ -22,7 +22,7 @@ export interface LineSwap {
 
 /** What an operation changes in the running period. */
 export interface ChangeOperation {
-  /** As the subscription stands before the operation, with its uncut running period. */
+  /** The subscription before the operation, with its uncut running period. */
   readonly subscription: SubscriptionRow;
   readonly swaps: readonly LineSwap[];
   readonly proration_behavior: ProrationBehavior;
@@ -33,16 +33,16 @@ export interface ChangedRow {
   readonly swap: number;
   readonly line: BilledLine;
   readonly rated: RatedLine;
-  /** What was billed for the credited service; null for a charge. */
+  /** The billed amount of the credited service; null for a charge. */
   readonly billed: BilledWindow | null;
-  /** Exclusive tax that goes back with a credit; zero for a charge. */
+  /** Exclusive tax that is refunded with a credit; zero for a charge. */
   readonly returnedTax: Decimal;
 }
 
 /**
- * The rows that an operation charges and credits now (billing 5.2, 5.3): for fixed fees in advance a credit for
- * the rest of the cells that the old line paid, and a charge for what the new line serves of them. A one-time
- * fee of an added line that is due already is charged in full (billing 3.1).
+ * The rows that an operation charges and credits now (billing 5.2, 5.3). For fixed fees in advance: a credit
+ * for the unserved part of the cells that the old line paid, and a charge for the part that the new line
+ * serves. A due one-time fee of an added line is charged in full (billing 3.1).
  */
 export function rowsOfChange(
   operation: ChangeOperation,

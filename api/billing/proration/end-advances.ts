@@ -7,8 +7,8 @@ import { readBillingSources } from '../computing/billing-sources.ts';
 import { settleChange, type SettledChange } from './settle-change.ts';
 
 /**
- * What a cancellation at `end` returns of the advances of the running period (billing 13, 5.2). `subscription`
- * is as it was before. Nothing is returned of a trial, nor with behavior `none`.
+ * The advances of the running period that a cancellation at `end` credits (billing 13, 5.2). `subscription`
+ * is the state before the cancellation. Nothing is credited in a trial or with behavior `none`.
  */
 export async function endAdvances(
   deps: Pick<BillingDeps, 'ids'>,

@@ -47,9 +47,9 @@ export interface SettledChange {
 }
 
 /**
- * Settles an operation: all of its rows together (billing 5.3). Above zero they are one invoice. Below zero
- * the net, with the exclusive tax that was charged on it, is a wallet credit. Preview and execution both call
- * this function. Writes nothing.
+ * Settles all rows of an operation together (billing 5.3). A positive net becomes one invoice. A negative
+ * net, with the exclusive tax that was charged on it, becomes a wallet credit. Preview and execution both
+ * call this function. Writes nothing.
  */
 export async function settleChange(
   deps: Pick<BillingDeps, 'ids'>,
@@ -262,7 +262,7 @@ function creditOf(
   return Decimal.max(net.neg().plus(Decimal.max(tax, ZERO)), ZERO);
 }
 
-/** An operation as written. */
+/** The written result of an operation. */
 export interface WrittenChange {
   readonly invoice: {
     readonly invoice: InvoiceRecord;
@@ -274,8 +274,8 @@ export interface WrittenChange {
 }
 
 /**
- * Writes the settlement in the transaction of the change: issues the invoice, or credits the wallet, and stores
- * the rows. Without rows it writes nothing.
+ * Writes the settlement in the transaction of the change: issues the invoice, or credits the wallet, and
+ * stores the rows. Without rows it writes nothing.
  */
 export async function writeChange(
   tx: Transaction,
@@ -335,7 +335,7 @@ export async function writeChange(
   return { invoice: issued, credited, events };
 }
 
-/** The net of an operation as credits of the prepaid wallet: granted, without an end (billing 5.3). */
+/** Credits the net of an operation to the prepaid wallet as granted credits without expiry (billing 5.3). */
 async function creditProration(
   tx: Transaction,
   deps: BillingDeps,

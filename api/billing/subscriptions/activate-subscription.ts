@@ -175,7 +175,7 @@ async function moveTerms(
       });
 }
 
-/** A trial is never billed: it uses up none of the periods of a repeated coupon. */
+/** A trial is never billed, so it uses no periods of a repeated coupon. */
 const paidFrom = (subscription: SubscriptionRow): BillingSchedule =>
   subscription.trial_end === null
     ? subscription

@@ -25,7 +25,7 @@ import { selectorOf } from '../computing/line-questions.ts';
 import { withCommitments } from './line-commitments.ts';
 import { bucketsOf, lineItem, withMeterNames, type LineItemOwner } from './line-items.ts';
 
-/** An instance of an addon and its line items, not stored yet. */
+/** An addon association and its line items, not stored yet. */
 export interface NewAddon {
   readonly association: AddonAssociationRow;
   readonly lines: readonly BilledLine[];

@@ -34,7 +34,7 @@ export interface Advancing {
   /** The time by which subscriptions are due, and the time of what is written. */
   readonly at: string;
   readonly user_id: string;
-  /** Called in every transaction: refuses if another process holds the work by now. */
+  /** Called in every transaction: fails if another process has taken over the job. */
   hold(tx: Transaction): Promise<void>;
 }
 
@@ -48,9 +48,9 @@ export interface AdvanceReport {
 /**
  * Moves a page of due subscriptions one step. Usage of all of them is read in one call outside any
  * transaction; then one transaction writes invoices, periods and notifications of those that have not changed
- * in the meantime (billing 3.4). A page that fails is split in halves, down to the subscriptions at
- * fault. Each of those keeps the reason, where its tenant reads it, and is due again after a pause. Throws
- * during an outage.
+ * in the meantime (billing 3.4). A page that fails is split in halves until only the failing subscriptions
+ * remain. The reason is stored on each of them for its tenant, and the subscription is due again after a
+ * wait. Throws during an outage.
  */
 export async function advanceSubscriptions(
   deps: BillingDeps,
@@ -206,7 +206,7 @@ async function writeSteps(
   return written;
 }
 
-/** Advances that are not served after a scheduled cancellation return as it says (billing 13). */
+/** Credits advances for time after a scheduled cancellation as the cancellation requests (billing 13). */
 async function returnAdvances(
   tx: Transaction,
   deps: BillingDeps,
@@ -229,7 +229,7 @@ async function returnAdvances(
   return events;
 }
 
-/** The drafts of the steps; those issued at once have their numbers. */
+/** The drafts of the steps. Invoices that are issued at once have their numbers. */
 async function issued(
   tx: Transaction,
   { scope, at, user_id }: Advancing,

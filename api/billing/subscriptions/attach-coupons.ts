@@ -20,7 +20,7 @@ import { changed, newRecord, type Caller } from '../../conventions/record.ts';
 import { lineOfPrice } from './line-of-price.ts';
 import type { NewSubscription } from '../records/subscription-repository.ts';
 
-/** One requested coupon; `path` is its place in the request. */
+/** One requested coupon; `path` is its path in the request. */
 interface Wanted {
   readonly coupon_id: string;
   readonly path: string;
@@ -38,7 +38,7 @@ type CouponsRequest = Pick<
   'coupons' | 'line_item_coupons' | 'subscription_coupons'
 >;
 
-/** Coupons of a phase, with its place in the request and a dot behind. */
+/** Coupons of a phase, with the phase's path in the request followed by a dot. */
 export interface PhaseOfCoupons {
   readonly phase: SubscriptionPhase;
   readonly request: CouponsRequest;
@@ -97,7 +97,10 @@ export async function newAssociations(
 const isOf = (line: BilledLine, phase: SubscriptionPhase): boolean =>
   line.subscription_phase_id === phase.id;
 
-/** Writes associations and their redemptions. The caller holds the coupons' locks and has written the subscription. */
+/**
+ * Writes associations and their redemptions. The caller holds the coupons' locks and has written the
+ * subscription.
+ */
 export async function writeAssociations(
   tx: Transaction,
   deps: BillingDeps,
@@ -152,13 +155,13 @@ async function wantedCoupons(
   return [...named, ...ofLines, ...byCode];
 }
 
-/** The time in which the coupon applies: within that of its phase, if it has one (billing 11). */
+/** The time in which the coupon applies, cut to the time of its phase if it has one (billing 11). */
 function windowOf(coupon: Coupon, draft: NewSubscription, request: Wanted) {
   const { end_date, phase, path } = request;
   const start = laterOf(request.start_date ?? draft.start_date, phase?.start_date ?? null);
   if (end_date !== null && end_date <= start)
     throw invalidField(`${path}.end_date`, 'must be after the start');
-  // A trial is never billed: it uses up none of the periods of a repeated coupon.
+  // A trial is never billed, so it uses no periods of a repeated coupon.
   const paid = draft.trial_end === null ? draft : scheduleAfterTrial(draft, draft.trial_end);
   const window = associationWindow(coupon, paid, start, end_date);
   const last = phase?.end_date ?? null;

@@ -52,7 +52,10 @@ export async function unpaidSubscriptions(
      limit ${page.limit}`;
 }
 
-/** Cancels the subscription and voids its unpaid first invoice. False if it is not incomplete any more. */
+/**
+ * Cancels the subscription and voids its unpaid first invoice. False if the subscription is no longer
+ * incomplete.
+ */
 export async function cancelUnpaid(
   tx: Transaction,
   deps: BillingDeps,

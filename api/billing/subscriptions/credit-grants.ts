@@ -12,8 +12,8 @@ import type { NewSubscription } from '../records/subscription-repository.ts';
 
 /**
  * The credit grants of a new subscription: those of the request, else copies of the plan's (money
- * 5.2.1, 5.2.2). They start with it, after a trial if it has one, and end with it. Nothing is written. 400
- * with the place in the request for a grant that contradicts itself or the subscription.
+ * 5.2.1, 5.2.2). They start with the subscription, after its trial if it has one, and end with it. Writes
+ * nothing. 400 with the path in the request for a grant that contradicts itself or the subscription.
  */
 export async function newCreditGrants(
   tx: Transaction,

@@ -33,7 +33,7 @@ import { newPhases } from './new-phases.ts';
 type Subscription = Pick<SubscriptionRow, 'id' | 'current_period_end'>;
 
 /**
- * Adds a phase after the last one: where it ends, or, if it is open, where the new one begins. The
+ * Adds a phase at the end of the last one. An open last phase ends where the new phase begins. The
  * subscription ends with the new phase (billing 11).
  */
 export async function addPhase(
@@ -78,7 +78,7 @@ export async function addPhase(
     paid_from: subscription.trial_end ?? subscription.start_date,
   };
   const at = isoTime(deps.clock.now());
-  // The prices of the plan that are due once were in the first phase.
+  // One-time prices of the plan belong to the first phase.
   const [made] = await newPhases(tx, deps, caller, owner, [request], at, () => '');
   const own = new Set((request.override_line_items ?? []).map(({ price_id }) => price_id));
   const selected = made!.selected.filter(
@@ -104,9 +104,8 @@ export async function addPhase(
 }
 
 /**
- * Changes metadata or dates of a phase. The phase before or after moves along, and so do line items and
- * coupons; the end of the last phase is the end of the subscription. Time that is invoiced never changes
- * (billing 11).
+ * Changes metadata or dates of a phase. The dates of the neighbouring phases, line items and coupons follow.
+ * The subscription ends with the last phase. Time that is already invoiced does not change (billing 11).
  */
 export async function updatePhase(
   tx: Transaction,
@@ -169,7 +168,7 @@ export async function updatePhase(
   return updated;
 }
 
-/** Removes a phase that has not begun; the one before it lasts until its end (billing 11). */
+/** Removes a phase that has not begun; the phase before it is extended to its end (billing 11). */
 export async function deletePhase(
   tx: Transaction,
   deps: BillingDeps,
@@ -204,7 +203,7 @@ export async function deletePhase(
   failpoint('api.edit_phases.before_commit');
 }
 
-/** The phase of the subscription. 404 if it is not one of its phases. */
+/** The phase. 404 if it does not belong to the subscription. */
 export async function getPhase(
   tx: Parameters<typeof findPhasesOf>[0],
   scope: Scope,
@@ -220,7 +219,7 @@ async function lockEditable(tx: Transaction, scope: Scope, id: string): Promise<
   const subscription = await lockSubscription(tx, scope, id);
   if (subscription.subscription_status === 'cancelled' || subscription.cancel_at !== null)
     throw invalidOperation(
-      'The subscription is cancelled or will be; its phases do not change any more.',
+      'The subscription is cancelled or will be cancelled; its phases cannot be changed.',
       'subscription_status',
     );
   return subscription;
@@ -240,8 +239,8 @@ function assertMovable(subscription: Subscription, from: string, to: string, pat
 }
 
 /**
- * A subscription that would have ended inside a period was invoiced up to there alone: it cannot go on from
- * there, as the rest of the period is on no invoice.
+ * Refuses to extend a subscription that ends inside an invoiced period. The invoice covers the period only up
+ * to that end, and no invoice would cover the rest.
  */
 function assertOnBoundary(subscription: SubscriptionRow, end: string, path: string): void {
   if (end > subscription.current_period_end) return;
@@ -253,9 +252,9 @@ function assertOnBoundary(subscription: SubscriptionRow, end: string, path: stri
 interface Move {
   /** The phase that ends at the boundary. */
   readonly left: SubscriptionPhase;
-  /** The phase that begins there; null if none follows. */
+  /** The phase that begins at the boundary; null if none follows. */
   readonly right: SubscriptionPhase | null;
-  /** Null: no boundary before, or none any more. */
+  /** Null means no boundary: before the change, or after it. */
   readonly from: string | null;
   readonly to: string | null;
 }

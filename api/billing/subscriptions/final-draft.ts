@@ -10,7 +10,7 @@ import {
 } from '../records/invoice-repository.ts';
 
 /**
- * The targets of final invoices. A draft that the running period has already becomes the final invoice: it gets
+ * The targets of final invoices. An existing draft of the running period becomes the final invoice: it gets
  * the dates of the cut period and is computed for them (billing 13).
  */
 export async function withRunningDrafts(
@@ -44,7 +44,7 @@ export async function withRunningDrafts(
   });
 }
 
-/** An invoice with its rows; `before` is the draft that it was, null for a new invoice. */
+/** An invoice with its rows; `before` is the stored draft, null for a new invoice. */
 export interface FinalDraft {
   readonly invoice: InvoiceRecord;
   readonly lines: readonly InvoiceLineRecord[];
@@ -65,7 +65,7 @@ export async function lockRunningDrafts(
   return true;
 }
 
-/** Writes new invoices, and those that were drafts before. */
+/** Writes new invoices and changed drafts. */
 export async function writeDrafts(
   tx: Transaction,
   scope: Scope,

@@ -57,7 +57,7 @@ function commitmentsIn({ line_items, line_item_commitments }: CommittingBody, wi
   return [...ofLines, ...ofPrices];
 }
 
-/** Refuses commitments that contradict themselves or each other, before the records they name are read. */
+/** Refuses commitments that contradict themselves or each other. Runs before the named records are read. */
 export function refuseCommitmentContradictions(body: CreateSubscriptionBody): void {
   const { billing_period, billing_period_count } = body;
   validateSubscriptionCommitment(body, {
@@ -135,7 +135,7 @@ export function withCommitments(
   }: {
     readonly meters: Buckets;
     readonly subscription: SubscriptionCommitting;
-    /** The place of the commitments in the request, with a dot behind. */
+    /** Path of the commitments in the request, followed by a dot. */
     readonly within?: string;
   },
 ): BilledLine[] {
@@ -153,7 +153,7 @@ export function withCommitments(
   return lines.map((line) => ({ ...line, ...found.get(line) }));
 }
 
-/** What a commitment needs to know of its line. */
+/** Fields of the line that the check of a commitment reads. */
 export interface CommittedLine {
   readonly type: PriceRow['type'];
   /** Whether the price or its meter has a bucket. */
@@ -162,7 +162,7 @@ export interface CommittedLine {
   readonly subscription_committed: boolean;
 }
 
-/** A subscription, as far as a commitment of its own excludes those of its lines. */
+/** Fields of a subscription that decide whether its own commitment excludes commitments of its lines. */
 export interface SubscriptionCommitting {
   readonly commitment_amount?: string | null;
 }
@@ -180,7 +180,7 @@ export const committedLine = (
   subscription_committed: isCommitted(subscription),
 });
 
-/** A commitment as stored on a line of the price; refused if the line cannot have it. */
+/** The commitment as stored on a line of the price. Refuses a commitment that the line cannot have. */
 export function commitmentColumns(
   commitment: CommitmentFields,
   line: CommittedLine,
@@ -202,9 +202,9 @@ export function commitmentColumns(
 }
 
 /**
- * The commitment of the line that a newer version of its price replaces: a commitment belongs to the line, so
- * it outlives the version (billing 2.8, 6.2). In the period of the replacement each line has its
- * share of the commitment.
+ * The commitment of a line whose price is replaced by a newer version. A commitment belongs to the line, not
+ * to the version, so the new line has it too (billing 2.8, 6.2). In the period of the replacement each line
+ * has its share of the commitment.
  */
 export function inheritedCommitment(
   lines: readonly BilledLine[],

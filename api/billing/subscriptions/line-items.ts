@@ -55,7 +55,7 @@ export interface LineItemOwner {
    * time.
    */
   readonly paid_from: string;
-  /** The phase whose lines they are; absent or null: of the whole subscription. */
+  /** The phase of the lines; absent or null means the whole subscription. */
   readonly subscription_phase_id?: string | null;
 }
 
@@ -92,7 +92,7 @@ export async function newLineItems(
 export interface PhaseOfLines extends PhaseWindow {
   readonly id: string;
   readonly request: LinesRequest;
-  /** Its place in the request, with a dot behind. */
+  /** Path of the phase in the request, followed by a dot. */
   readonly within: string;
   readonly selected: readonly PriceRow[];
 }
@@ -285,7 +285,7 @@ function pricingEdit({ price_id: _, quantity: __, ...terms }: OverrideLineItemRe
   return Object.fromEntries(Object.entries(terms).filter(([, value]) => value != null));
 }
 
-/** A price in addition to those of the plan: one that exists, or one of the subscription's own. */
+/** A price in addition to the plan's prices: an existing price, or a new one of the subscription. */
 async function ownLineItem(
   tx: Transaction,
   deps: BillingDeps,

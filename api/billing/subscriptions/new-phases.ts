@@ -6,12 +6,12 @@ import { newRecord, type Caller } from '../../conventions/record.ts';
 import type { PhaseOfCoupons } from './attach-coupons.ts';
 import { selectedPrices, type LineItemOwner, type PhaseOfLines } from './line-items.ts';
 
-/** A phase that is not stored yet, with what its line items and coupons are made of. */
+/** A phase that is not stored yet, with the inputs of its line items and coupons. */
 export type NewPhase = PhaseOfLines & PhaseOfCoupons & { readonly phase: SubscriptionPhase };
 
 /**
- * The phases of a request, each with the prices that the plan sells in its time. The caller has checked that
- * they are contiguous. Nothing is written. `placeOf` names a phase in the request.
+ * The phases of a request, each with the prices that the plan sells during the phase. The caller has checked
+ * that the phases are contiguous. Writes nothing. `placeOf` returns the path of a phase in the request.
  */
 export async function newPhases(
   tx: Transaction,

@@ -17,11 +17,11 @@ import type { Caller } from '../../conventions/record.ts';
 import { ownedOverride, type NewTaxOverride } from './tax-overrides.ts';
 
 export interface NewlyOpened {
-  /** With the status that it has once its opening invoice is paid: trialing or active. */
+  /** Its status is the one after the payment of the opening invoice: trialing or active. */
   readonly subscription: SubscriptionRow;
   readonly customer: Customer;
   readonly at: string;
-  /** What a new subscription is charged by, before it is stored. Absent: stored already. */
+  /** The charges of a new subscription that is not stored yet. Absent if it is stored. */
   readonly unstored?: {
     readonly lines: readonly BilledLine[];
     readonly coupons: readonly CouponAssociation[];
@@ -104,7 +104,7 @@ export function opened(
   return { subscription_status: moved, last_billing_sequence, due_at: dueAt(next) };
 }
 
-/** Writes the opening invoice; returns the notification of its issue, if it is issued. */
+/** Writes the opening invoice. Returns the notification of its issue; none if it is not issued. */
 export async function writeOpening(
   tx: Transaction,
   scope: Scope,

@@ -7,8 +7,8 @@ import { newRecord, type Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
 
 /**
- * The subscription's own entitlements that replace those of its plan (billing 4.4). Reset period, soft flag and
- * order are those of the plan. Writes nothing.
+ * The subscription's own entitlements that replace those of its plan (billing 4.4). Reset period, soft flag
+ * and order are those of the plan. Writes nothing.
  */
 export async function newOverrides(
   tx: Transaction,
@@ -60,7 +60,7 @@ function changedTerms(
   };
 }
 
-/** 404 for an unknown entitlement, 400 for one that is not the plan's. */
+/** 404 for an unknown entitlement; 400 for an entitlement of another plan. */
 async function refuseForeign(
   tx: Transaction,
   caller: Caller,

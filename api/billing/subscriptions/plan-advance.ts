@@ -78,14 +78,14 @@ function runningPeriod({ current_period_start, current_period_end }: Subscriptio
   return { start: current_period_start, end: current_period_end };
 }
 
-/** A future start has been reached: the opening invoice, or the preview of the trial (billing 19.1, 10.4). */
+/** A future start is reached: the opening invoice, or the preview of the trial (billing 19.1, 10.4). */
 function opening(subscription: SubscriptionRow): Advance {
   return {
     subscription,
     target: openingTarget(subscription),
     isIssuedAtOnce: true,
     isWrittenEmpty: false,
-    // The subscription was active before it began; a payment that fails later does not revert that (10.3).
+    // The subscription was active before its start; a later failed payment does not change that (10.3).
     after: () => withDue(subscription),
   };
 }
@@ -107,8 +107,8 @@ const pausing = (subscription: SubscriptionRow): Advance => ({
 });
 
 /**
- * A pause ends: the running period is longer by it. If the pause began with the end of a period, a new period
- * begins, and its advances are billed at once (billing 12.4).
+ * A pause ends: the running period becomes longer by the pause. If the pause began at the end of a period, a
+ * new period begins, and its advances are billed at once (billing 12.4).
  */
 function resuming(subscription: SubscriptionRow, at: string): Advance {
   const {

@@ -17,7 +17,10 @@ export async function createdSubscription(db: Db, scope: Scope, id: string): Pro
   return { ...subscription!, latest_invoice: await latestInvoice(db, scope, row) };
 }
 
-/** A subscription as its changes return it: with its line items; with its plan and its customer at `at`. */
+/**
+ * A subscription as commands that change it return it: with its line items, its plan, and its customer at
+ * `at`.
+ */
 export async function modifiedSubscription(
   db: Db,
   scope: Scope,

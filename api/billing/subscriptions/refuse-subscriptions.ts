@@ -12,7 +12,7 @@ import { setBillingRefusal } from '../records/subscription-repository.ts';
 interface Refusing {
   readonly scope: Scope;
   readonly at: string;
-  /** Called in every transaction: refuses if another process holds the work by now. */
+  /** Called in every transaction: fails if another process has taken over the job. */
   hold(tx: Transaction): Promise<void>;
 }
 
@@ -23,9 +23,9 @@ export interface RefusedSubscription {
 }
 
 /**
- * Stores with each subscription why it was not billed, and notifies its tenant of a new reason. It is retried
- * after a growing pause, and at once after it changes. Temporary failures (an outage, a race with another
- * writer) are not stored.
+ * Stores on each subscription why it was not billed, and notifies its tenant of a new reason. The
+ * subscription is retried after growing waits, and at once after it changes. Temporary failures (an outage, a
+ * race with another writer) are not stored.
  */
 export async function refuseSubscriptions(
   deps: Pick<BillingDeps, 'pool'>,

@@ -68,9 +68,9 @@ export async function syncableSubscriptions(
 }
 
 /**
- * Applies the plan's current prices to a subscription (billing 2.8). A line that follows another
- * version of its price keeps what belongs to the line: quantity, name, metadata, commitment and coupons. A
- * repetition changes nothing. Returns whether anything changed.
+ * Applies the plan's current prices to a subscription (billing 2.8). A line that moves to another version of
+ * its price keeps quantity, name, metadata, commitment and coupons. A repetition changes nothing. Returns
+ * whether anything changed.
  */
 export async function syncSubscription(
   tx: Transaction,
@@ -195,8 +195,8 @@ async function passCouponsOn(
 }
 
 /**
- * A price of the subscription that overrides none of the plan's terms, only the quantity, follows the plan's
- * price; one with terms of its own stays (billing 2.8, 10.1).
+ * A price of the subscription that overrides only the quantity follows the plan's price. A price with other
+ * overridden terms does not change (billing 2.8, 10.1).
  */
 function syncedLine(line: BilledLine, planPrices: readonly PriceRow[]): SyncedLine {
   const { price, id, entity_type, end_date } = line;

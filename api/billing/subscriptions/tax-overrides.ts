@@ -57,7 +57,7 @@ export async function writeTaxOverrides(
     });
 }
 
-/** The form in which the opening invoice reads them before they are stored. */
+/** The tax overrides in the form that the opening invoice reads, before they are stored. */
 export const ownedOverride = ({ row, rate }: NewTaxOverride): OwnedTaxAssociation => ({
   id: row.id,
   level: 'subscription',

@@ -43,7 +43,7 @@ function schedule(body: CreateSubscriptionBody, timezone: string, now: string): 
   return { ...rhythm, billing_anchor: billingAnchor({ ...rhythm, billing_anchor }) };
 }
 
-/** Refuses contradictions in the body before the records it names are read. */
+/** Refuses contradictions within the body. Runs before the named records are read. */
 export function refuseContradictions(body: CreateSubscriptionBody): void {
   if (!body.customer_id && !body.external_customer_id)
     throw invalidField('customer_id', 'is required, or external_customer_id is');

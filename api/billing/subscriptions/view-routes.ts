@@ -14,7 +14,7 @@ import { wholeList } from '../../conventions/whole-list.ts';
 import { readSubscriptionV2 } from './read-subscriptions.ts';
 import { getSubscription } from '../records/subscription-repository.ts';
 
-/** Records of a subscription. */
+/** Views of one subscription. */
 export const subscriptionViewRoutes = [
   route({
     method: 'GET',

@@ -140,7 +140,10 @@ async function customerIdOf(
   return customer.id;
 }
 
-/** A pricing unit sets currency and rate; the request's rates are ignored then (money 2.1.4). */
+/**
+ * With a pricing unit, the unit determines currency and rate, and the rates of the request are ignored (money
+ * 2.1.4).
+ */
 async function currencyAndRates(
   tx: Transaction,
   scope: Scope,

@@ -13,7 +13,7 @@ import {
   type WalletRow,
 } from '../credits/wallet-repository.ts';
 
-/** Money that a command gives to a customer as credits. */
+/** Money that a command adds to a customer's wallet as credits. */
 export interface PrepaidCredit extends RowCause {
   readonly customer_id: string;
   readonly currency: string;
@@ -28,7 +28,7 @@ export interface PrepaidCredit extends RowCause {
 }
 
 /**
- * Credits the customer's active PRE_PAID wallet of the currency, and makes one if there is none. A
+ * Credits the customer's active PRE_PAID wallet of the currency, and creates one if there is none. A
  * repeated `idempotency_key` changes nothing and returns the first row. Lock invoices and subscriptions
  * before calling it (money 2.9.2).
  */
@@ -65,8 +65,8 @@ export async function creditPrepaidWallet(
 }
 
 /**
- * The customer's active PRE_PAID wallet of the currency, locked; made if there is none. Two commands that
- * make it at once: the second waits for the first and finds its wallet.
+ * Locks the customer's active PRE_PAID wallet of the currency, and creates one if there is none. If two
+ * commands create it concurrently, the second waits for the first and uses its wallet.
  */
 export async function prepaidWallet(
   tx: Transaction,

@@ -11,7 +11,7 @@ import type { Caller } from '../../conventions/record.ts';
 import { ledgerAfter, openLedger, writeDecisions, type Decided } from '../credits/ledger.ts';
 
 /**
- * Writes off the rest of each expired block of the wallet, except blocks that are held for a late invoice
+ * Writes off the remaining credits of each expired block of the wallet, except blocks held for a late invoice
  * (money 2.7). A block expires at most once: its id is the key. Returns the number of blocks.
  */
 export async function expireCredits(

@@ -14,9 +14,9 @@ import {
 import { creditPrepaidWallet } from './credit-wallet.ts';
 
 /**
- * Returns the prepaid credits that an invoice used to the blocks that they came from (money 2.6.6, 9.11).
- * What a wallet paid that is closed by now goes to the customer's prepaid wallet, at its value. The caller
- * holds the lock of the invoice; a second call finds nothing to return.
+ * Returns the prepaid credits that an invoice used to the blocks that paid (money 2.6.6, 9.11). Credits of a
+ * closed wallet return to the customer's prepaid wallet at the same value. The caller holds the lock of the
+ * invoice. A second call returns nothing.
  */
 export async function returnPrepaidCredits(
   tx: Transaction,

@@ -131,7 +131,7 @@ export const walletRoutes = [
   route({
     method: 'GET',
     path: '/wallets/{id}/balance/real-time',
-    summary: 'The balance after usage and open invoices that are not settled yet',
+    summary: 'Get the balance after usage and open invoices that are not settled yet',
     permission: 'wallet:read',
     params: IdParams,
     query: expandQuery(WALLET_EXPANDS),
@@ -143,7 +143,7 @@ export const walletRoutes = [
   route({
     method: 'GET',
     path: '/wallets/{id}/balance/real-time-cached',
-    summary: 'The same balance; it is never older than the request',
+    summary: 'Get the balance after usage and open invoices; it is never older than the request',
     permission: 'wallet:read',
     params: IdParams,
     query: expandQuery(WALLET_EXPANDS),

@@ -31,9 +31,9 @@ export interface ToppedUp {
 }
 
 /**
- * Adds credits to the wallet: given, bought and paid elsewhere, or bought with an invoice, whose payment
- * completes them. A purchase may come with free bonus
- * credits, in a row of their own. A repeated key answers with the first row (money 2.10, 2.11).
+ * Adds credits to the wallet: free credits, credits paid elsewhere, or credits sold by an invoice, which
+ * become available with its payment. A purchase may have free bonus credits, in a separate row. A repeated
+ * key returns the first row (money 2.10, 2.11).
  */
 export async function topUpWallet(
   tx: Transaction,
@@ -114,7 +114,9 @@ const requestOf = (body: TopUpBody): TopUpRequest => ({
   idempotency_key: body.idempotency_key || null,
 });
 
-/** The bonus of a purchase: explicit, else by the tenant's slabs; null without one (money 2.11.10). */
+/**
+ * The bonus of a purchase: the requested one, else the one of the tenant's slabs, else null (money 2.11.10).
+ */
 async function bonusOf(
   tx: Transaction,
   deps: BillingDeps,

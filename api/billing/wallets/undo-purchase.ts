@@ -8,9 +8,9 @@ import { openLedger, writeDecision, writeFailed } from '../credits/ledger.ts';
 import { findBlocksById, findPurchaseOfInvoice } from '../credits/wallet-repository.ts';
 
 /**
- * Undoes the purchase that a voided invoice sold: pending rows fail (money 2.11.8), credits that were given
- * are taken back. 409 if some are spent by now (9.16). The caller holds the lock of the invoice and refunds
- * the money afterwards.
+ * Reverses the purchase of a voided invoice: pending rows fail (money 2.11.8) and added credits are removed.
+ * 409 if some of them are already spent (9.16). The caller holds the lock of the invoice and refunds the
+ * money afterwards.
  */
 export async function undoPurchase(
   tx: Transaction,

@@ -9,7 +9,7 @@ import { lockWallet, updateWalletRow, type WalletRow } from '../credits/wallet-r
 import { checkedAlertSettings, mergedAutoTopUp } from './watch-settings.ts';
 import { walletSnapshot } from '../credits/wallet-notification.ts';
 
-/** Changes what is not money: name, description, metadata and what the wallet may pay (money 2.1.8). */
+/** Changes name, description, metadata and what the wallet may pay; never its money (money 2.1.8). */
 export async function updateWallet(
   tx: Transaction,
   deps: BillingDeps,

@@ -9,14 +9,17 @@ import type { TopUpConfig } from '../../../domain/wallet/top-up.ts';
 import type { AutoTopUpBody } from '../../../schemas/wallet.ts';
 import type { WalletRow } from '../credits/wallet-repository.ts';
 
-/** The sent alert settings, refused if they cannot be evaluated (money 4.2); null for none. */
+/**
+ * The alert settings of the request; null if there are none. Refuses settings that cannot be evaluated (money
+ * 4.2).
+ */
 export function checkedAlertSettings(sent: AlertSettings | null | undefined): AlertSettings | null {
   if (sent == null) return null;
   validateAlertSettings(sent);
   return sent;
 }
 
-/** The stored automatic top-up with the sent fields in place (money 3.2); null for none. */
+/** The stored automatic top-up with the fields of the request merged into it (money 3.2); null for none. */
 export function mergedAutoTopUp(
   stored: WalletRow['auto_topup'],
   sent: AutoTopUpBody | null | undefined,

@@ -112,7 +112,9 @@ export async function getReferences(
   return { meter, unit };
 }
 
-/** A price's unit at the rate of the price's creation, whatever changed in the unit since (money 12.1). */
+/**
+ * A price's unit at the rate of the price's creation; later changes of the unit do not apply (money 12.1).
+ */
 export async function keptUnit(
   tx: Transaction,
   scope: Scope,

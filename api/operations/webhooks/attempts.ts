@@ -37,8 +37,8 @@ const columns = (db: Db) => db`
   error, request_headers, request_body, response_headers, response_body`;
 
 /**
- * Sends the newest notification of the type to the endpoint once, as a test: under an id of its own, with
- * `test: true`. Without such a notification the body has no section.
+ * Sends the newest notification of the type to the endpoint once as a test, with a new id and `test: true`.
+ * If there is no notification of the type, the body has no record.
  */
 export async function sendTest(
   deps: Pick<ApiDeps, 'pool' | 'ids' | 'clock' | 'secretBox' | 'settings' | 'outbound'>,

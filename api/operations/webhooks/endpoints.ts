@@ -15,10 +15,10 @@ import type {
 import type { ApiDeps } from '../../deps.ts';
 import { changed, newRecord, sent, type Caller } from '../../conventions/record.ts';
 
-/** Column of the encrypted secrets: part of their binding. */
+/** Column of the encrypted secrets; the encryption binds each secret to it. */
 export const WEBHOOK_SECRET_COLUMN = 'webhook_endpoints.secret';
 
-/** An endpoint as stored: the secrets are written here and read by the job that delivers. */
+/** An endpoint as stored. The secrets are written here and read by the delivery job. */
 type EndpointRow = WebhookEndpoint & {
   readonly secret: string;
   readonly previous_secret: string | null;
@@ -37,7 +37,7 @@ const table = tableOf<WebhookEndpoint, EndpointRow>({
 
 type Deps = Pick<ApiDeps, 'ids' | 'clock' | 'secretBox' | 'settings'>;
 
-/** The endpoint. 404 if it is deleted, unknown or of another scope. */
+/** 404 if the endpoint is deleted, unknown or in another scope. */
 export async function getEndpoint(db: Db, scope: Scope, id: string): Promise<WebhookEndpoint> {
   const endpoint = await table.get(db, scope, id);
   if (endpoint.status !== 'published') throw notFound('Webhook endpoint', id);
@@ -58,7 +58,7 @@ export function searchEndpoints(
   });
 }
 
-/** An endpoint with a new secret, which is shown once. 400 if the URL may not be called. */
+/** Creates an endpoint with a new secret, which is shown once. 400 if the URL may not be called. */
 export async function createEndpoint(
   tx: Transaction,
   deps: Deps,
@@ -100,7 +100,7 @@ export async function updateEndpoint(
   });
 }
 
-/** Deletes the endpoint: nothing more is sent to it, and what was pending is dropped. */
+/** Deletes the endpoint and drops its pending deliveries. */
 export async function deleteEndpoint(
   tx: Transaction,
   deps: Deps,
@@ -117,8 +117,9 @@ export async function deleteEndpoint(
 }
 
 /**
- * A new secret, which is shown once. The one before signs too for 24 hours, so that the receiver can change it
- * without losing a notification. 400 while an earlier rotation is open (money 17.2).
+ * Creates a new secret, which is shown once. The previous secret also signs for 24 hours, so that the
+ * receiver can switch without losing a notification. 400 during these 24 hours of an earlier rotation (money
+ * 17.2).
  */
 export async function rotateSecret(
   tx: Transaction,
@@ -153,7 +154,7 @@ async function assertReachable(db: Db, deps: Deps, scope: Scope, url: string): P
   if (problem !== null) throw invalidField('url', problem);
 }
 
-/** What requests of the environment may reach. */
+/** Addresses that requests of the environment may reach. */
 export async function rulesOf(
   db: Db,
   { settings }: Pick<Deps, 'settings'>,
@@ -166,7 +167,7 @@ export async function rulesOf(
   return { isProduction, allowedHosts: settings.outbound_allowed_hosts };
 }
 
-/** The secrets that sign now: the current one, and during a rotation the one before. */
+/** The signing secrets: the current one and, during a rotation, the previous one. */
 export async function secretsOf(
   db: Db,
   deps: Pick<Deps, 'secretBox' | 'clock'>,

@@ -32,7 +32,7 @@ import {
   updateEndpoint,
 } from './endpoints.ts';
 
-/** Notifications that one call may send again. */
+/** Maximum notifications per replay. */
 const REPLAY_MAX = 10_000;
 
 export const webhookRoutes = [
@@ -48,7 +48,7 @@ export const webhookRoutes = [
   route({
     method: 'POST',
     path: '/webhooks/retry',
-    summary: 'Send a notification again, with the payload it had',
+    summary: 'Send a notification again with its original payload',
     permission: 'webhook:write',
     body: RetryWebhookBody,
     status: 202,
@@ -128,7 +128,7 @@ export const webhookRoutes = [
   route({
     method: 'POST',
     path: '/webhooks/endpoints/{id}/rotate',
-    summary: 'Make a new secret; the previous one signs too for 24 hours',
+    summary: 'Create a new secret; the previous one also signs for 24 hours',
     permission: 'webhook:write',
     secretAnswer: true,
     params: IdParams,
@@ -140,7 +140,7 @@ export const webhookRoutes = [
   route({
     method: 'POST',
     path: '/webhooks/endpoints/{id}/test',
-    summary: 'Send a test notification to an endpoint and show what it answers',
+    summary: 'Send a test notification to an endpoint and show its answer',
     permission: 'webhook:write',
     ownsTransactions: true,
     params: IdParams,
@@ -153,7 +153,7 @@ export const webhookRoutes = [
   route({
     method: 'GET',
     path: '/webhooks/endpoints/{id}/attempts',
-    summary: 'List the attempts to notify an endpoint, with what was sent and answered',
+    summary: 'List the attempts of an endpoint with requests and answers',
     permission: 'webhook:read',
     params: IdParams,
     query: WebhookAttemptSearch.query,
@@ -164,7 +164,7 @@ export const webhookRoutes = [
   route({
     method: 'POST',
     path: '/webhooks/replay',
-    summary: 'Send the notifications of a range of time to an endpoint again',
+    summary: 'Send the notifications of a time range to an endpoint again',
     permission: 'webhook:write',
     body: ReplayWebhooksBody,
     status: 202,

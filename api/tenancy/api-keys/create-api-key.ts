@@ -131,7 +131,7 @@ export function assertOwnKey(caller: KeyCaller, key: ApiKey): void {
   throw forbidden('Only a super admin may do this with the key of another account.');
 }
 
-/** A person's key is rotated by that person; an account's key by itself or by a person who is super admin. */
+/** A user's key is rotated by that user; a service account's key by the key itself or by a super admin. */
 function assertMayRenew({ identity, user_id }: KeyCaller, key: ApiKey): void {
   if ((key.user_id ?? '') === user_id) return;
   if (key.user_type === 'service_account' && isHumanSuperAdmin(identity)) return;

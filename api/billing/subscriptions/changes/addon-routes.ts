@@ -45,7 +45,7 @@ export const subscriptionAddonRoutes = [
   route({
     method: 'GET',
     path: '/subscriptions/{id}/addons/associations',
-    summary: 'The addons of a subscription that have not ended',
+    summary: 'List the addons of a subscription that have not ended',
     permission: 'subscription:read',
     params: IdParams,
     status: 200,

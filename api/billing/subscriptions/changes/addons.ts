@@ -22,7 +22,7 @@ import { newAddon, refuseResetConflicts, type NewAddon } from '../addons.ts';
 import type { LineSwap } from '../../proration/change-rows.ts';
 import { inSubscription, settle } from './line-items.ts';
 
-/** What attaching or detaching an addon changes on its subscription. */
+/** The changes of a subscription when an addon is attached or ended. */
 export interface AddonChange {
   readonly association: AddonAssociationRow;
   readonly swaps: readonly LineSwap[];
@@ -30,8 +30,8 @@ export interface AddonChange {
 }
 
 /**
- * Attaches an addon to a running subscription (billing 15): its prices become line items, and its entitlements
- * count from its start. With prorations the rest of the running period is charged now.
+ * Attaches an addon to a running subscription (billing 15): its prices become line items, and its
+ * entitlements count from its start. With prorations the rest of the running period is charged now.
  */
 export async function attachAddon(
   deps: BillingDeps,
@@ -52,7 +52,7 @@ export async function writeAttachment(tx: Transaction, addon: NewAddon): Promise
   await insertLineItems(tx, addon.lines.map(rowOf));
 }
 
-/** What `attachAddon` writes; for previews too. */
+/** The changes that `attachAddon` writes; previews use it too. */
 export async function planAttachment(
   tx: Transaction,
   deps: BillingDeps,
@@ -92,8 +92,8 @@ export async function planAttachment(
 }
 
 /**
- * Ends an instance of an addon (billing 15), by default with the running period. With prorations the unused
- * rest of an advance is credited. Usage until then is billed.
+ * Ends an addon association (billing 15), by default at the end of the running period. With prorations the
+ * unused part of an advance is credited. Usage up to the end is billed.
  */
 export async function detachAddon(
   deps: BillingDeps,
@@ -132,7 +132,7 @@ export async function writeDetachment(
   });
 }
 
-/** What `detachAddon` writes; for previews too. */
+/** The changes that `detachAddon` writes; previews use it too. */
 export async function planDetachment(
   tx: Transaction,
   caller: Caller,
@@ -142,7 +142,7 @@ export async function planDetachment(
   const association = await lockAddonAssociation(tx, caller.scope, body.addon_association_id);
   if (association.addon_status !== 'active' || association.end_date !== null)
     throw invalidOperation(
-      `Addon association ${association.id} ends at ${association.end_date} already.`,
+      `Addon association ${association.id} already ends at ${association.end_date}.`,
       'addon_association_id',
     );
   const { current_period_start, current_period_end } = subscription;

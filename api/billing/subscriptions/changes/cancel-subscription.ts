@@ -45,13 +45,13 @@ export interface Cancelled {
   /** When the cancellation takes or took effect. */
   readonly effective_date: string;
   readonly invoice: FinalDraft | null;
-  /** Advances that return, by line, and what of them is credited. */
+  /** Advances for unserved time, by line, with the credited amounts. */
   readonly returned: readonly ReturnedAdvance[];
   readonly credit: string;
   readonly processed_at: string;
 }
 
-/** The rest of an advance that is not served. Decimal text. */
+/** The unserved part of an advance. Decimal text. */
 export interface ReturnedAdvance {
   readonly line_item_id: string;
   readonly price_id: string;
@@ -65,11 +65,11 @@ export interface ReturnedAdvance {
 }
 
 /**
- * Cancels now, at a past time in the running period, at the period's end, or at a date (billing
- * 13). Everything that was due before is billed first. Now means: status, end of the lines, the draft of the
- * final invoice and the credit for advances in one transaction. Usage is read before it, and the computation is
- * used only if nothing changed in the meantime. Later means: the date is stored, and the billing run does the
- * rest.
+ * Cancels now, at a past time in the running period, at the period's end, or at a date (billing 13).
+ * Everything that was due before is billed first. A cancellation that takes effect at once writes status, end
+ * of the lines, the draft of the final invoice and the credit for advances in one transaction. Usage is read
+ * before, and the computation is used only if nothing changed in the meantime. For a later cancellation only
+ * the date is stored, and the billing run executes it.
  */
 export async function cancelSubscription(
   deps: BillingDeps,
@@ -79,7 +79,7 @@ export async function cancelSubscription(
 ): Promise<Cancelled> {
   return await runCommand<Cancelled>(deps, 'subscription', async () => {
     const at = isoTime(deps.clock.now());
-    // A request that is refused changes nothing, not even what is due.
+    // A refused request changes nothing and bills nothing that is due.
     decide(await getSubscription(deps.pool, caller.scope, id), body, at);
     const subscription = await caughtUp(deps, caller, id);
     const decision = decide(subscription, body, at);

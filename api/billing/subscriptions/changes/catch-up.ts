@@ -7,9 +7,9 @@ import type { Advancing } from '../advance-subscriptions.ts';
 import { advanceWithSchedules } from './advance-with-schedules.ts';
 
 /**
- * The subscription after everything that was due by now. A change applies to the running period. When the
- * billing job is behind, elapsed periods are closed first, so that the change loses none of them (billing 13).
- * Throws the error of a period that cannot be billed.
+ * Bills everything that is due by now and returns the subscription. A change applies to the running period.
+ * If the billing job is behind, elapsed periods are closed first, so that each is billed by its old terms
+ * (billing 13). Throws the error of a period that cannot be billed.
  */
 export async function caughtUp(
   deps: BillingDeps,

@@ -81,7 +81,7 @@ async function addCoupon(
   });
 }
 
-/** The locked coupon. An unknown code is a wrong value of a field, as recorded. */
+/** Locks the coupon. An unknown code is 400 on the field and not 404, as recorded. */
 async function couponOf(tx: Transaction, { scope }: Caller, code: string): Promise<Coupon> {
   try {
     const { id } = await getCouponByCode(tx, scope, code);

@@ -29,10 +29,10 @@ import { rolledBack } from './modify.ts';
 import { schedule } from './schedules.ts';
 import { applyPlan, changeable, planChange } from './plan-swap.ts';
 
-/** What is answered in addition to the subscription. */
+/** Fields of the answer in addition to the subscription. */
 type Outcome = Omit<ChangedPlan, 'subscription'>;
 
-/** What the change would do (billing 14.2). Runs the change and undoes it. */
+/** The effects of the change (billing 14.2). Executes the change and rolls it back. */
 export async function previewPlanChange(
   deps: BillingDeps,
   caller: Caller,
@@ -163,7 +163,10 @@ async function request(
   };
 }
 
-/** A pending plan change is refused with its id, or gives way when the request says so. */
+/**
+ * Refuses the change while another plan change is pending, or cancels that one if the request says
+ * `supersede`.
+ */
 async function replacePending(
   tx: Transaction,
   { scope, user_id }: Caller,
@@ -174,7 +177,7 @@ async function replacePending(
   const found = pending.find(({ schedule_type }) => schedule_type === 'plan_change');
   if (found === undefined) return;
   if (body.conflict_behaviour !== 'supersede') {
-    const message = `Plan change ${found.id} is scheduled for ${found.scheduled_at} already; cancel it or send conflict_behaviour "supersede".`;
+    const message = `Plan change ${found.id} is already scheduled for ${found.scheduled_at}; cancel it or send conflict_behaviour "supersede".`;
     throw new BillingError('conflict', 'already_exists', message, [
       { path: 'conflict_behaviour', code: 'already_exists', message },
     ]);

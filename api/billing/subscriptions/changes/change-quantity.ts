@@ -11,8 +11,9 @@ import type { LineSwap } from '../../proration/change-rows.ts';
 import { billedLines } from './line-records.ts';
 
 /**
- * The swaps of a quantity change (billing 14.1): each line ends at its date, and a new line with the other
- * quantity begins there and keeps the end. A line that has the quantity already is left out. Writes nothing.
+ * The swaps of a quantity change (billing 14.1): each line ends at the requested date, and a new line with
+ * the new quantity begins there and keeps the end date. Leaves out lines that already have the quantity.
+ * Writes nothing.
  */
 export async function quantitySwaps(
   deps: Pick<BillingDeps, 'ids' | 'clock'>,
@@ -53,7 +54,7 @@ function assertChangeable(subscription: SubscriptionRow, line: BilledLine, path:
   const status = subscription.subscription_status;
   if (status !== 'active' && status !== 'trialing')
     throw invalidOperation(
-      `Quantities of a subscription that is ${status} are not changed.`,
+      `Quantities of a subscription that is ${status} cannot be changed.`,
       'subscription_status',
     );
   if (line.price_type !== 'FIXED')

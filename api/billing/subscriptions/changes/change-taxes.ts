@@ -15,10 +15,10 @@ import { changed, type Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
 
 const PATH = 'tax_params';
-/** Priority of a tax that names none, as recorded. */
+/** Priority of a tax without one in the request, as recorded. */
 const PRIORITY = 100;
 
-/** Adds a tax of the subscription, ends one, or gives one another priority (billing 8.1). */
+/** Adds or ends a tax of the subscription, or changes its priority (billing 8.1). */
 export async function changeTaxes(
   tx: Transaction,
   deps: BillingDeps,

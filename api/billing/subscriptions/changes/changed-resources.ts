@@ -17,7 +17,7 @@ export const NOTHING_CHANGED: ChangedResources = {
   subscriptions: [],
 };
 
-/** Ids in the answer of a preview: nothing was stored under them. */
+/** Ids in the answer of a preview; no record has them. */
 const PREVIEW = {
   invoice: '(preview-invoice)',
   line: '(preview-line)',
@@ -51,7 +51,7 @@ export function changedLines(
   return [...created, ...ended];
 }
 
-/** The settlement that a change would have. */
+/** The settlement of a previewed change. */
 export async function previewedInvoices(
   db: Db,
   scope: Scope,
@@ -89,7 +89,7 @@ export async function previewedInvoices(
   ];
 }
 
-/** The settlement that a change has. */
+/** The settlement of an executed change. */
 export async function writtenInvoices(
   db: Db,
   scope: Scope,

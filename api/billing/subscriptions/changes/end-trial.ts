@@ -22,7 +22,7 @@ import { planAdvance } from '../plan-advance.ts';
 import { caughtUp } from './catch-up.ts';
 import { NOTHING_CHANGED } from './changed-resources.ts';
 
-/** What the change of the trial would do: the dates, and the first paid invoice when the trial ends now. */
+/** Preview of a change of the trial: the dates, and the first paid invoice if the trial ends now. */
 export async function previewTrialEnd(
   deps: BillingDeps,
   caller: Caller,
@@ -45,8 +45,8 @@ export async function previewTrialEnd(
 }
 
 /**
- * Moves the end of a running trial, or ends it now: then the step of the billing run that ends trials runs at
- * once (billing 10.4, 19.1).
+ * Moves the end of a running trial, or ends the trial now. Ending it runs the trial's step of the billing run
+ * at once (billing 10.4, 19.1).
  */
 export async function executeTrialEnd(
   deps: BillingDeps,
@@ -77,7 +77,7 @@ export async function executeTrialEnd(
   return await answerOf(deps, caller, current, { invoice, lines, status });
 }
 
-/** The subscription with the other end of its trial. Refuses one that is not in its trial. */
+/** The subscription with the new end of its trial. Refuses a subscription that is not in its trial. */
 function withTrialEnd(
   subscription: SubscriptionRow,
   { action, new_trial_end }: TrialEndParams,
@@ -85,7 +85,7 @@ function withTrialEnd(
 ): SubscriptionRow {
   if (subscription.subscription_status !== 'trialing')
     throw invalidOperation(
-      'Only a subscription in its trial has a trial to change.',
+      'The trial can be changed only while the subscription is in its trial.',
       'subscription_status',
     );
   const path = 'trial_end_params.new_trial_end';

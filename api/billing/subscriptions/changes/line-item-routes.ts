@@ -21,7 +21,7 @@ export const lineItemRoutes = [
   route({
     method: 'POST',
     path: '/subscriptions/lineitems/search',
-    summary: 'Search the line items of subscriptions, ended ones included',
+    summary: 'Search the line items of subscriptions, including ended ones',
     permission: 'subscription:read',
     body: LineItemSearch.body,
     status: 200,

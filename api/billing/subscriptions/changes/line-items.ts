@@ -46,8 +46,8 @@ import { billedLine, billedLines, isBilledNow, replaceLine, rowOf } from './line
 import { settleChange, writeChange } from '../../proration/settle-change.ts';
 
 /**
- * Adds a line item to a subscription (billing 3.1, 5.2): an existing price, or a new price of the subscription.
- * By default it begins with the running period. Returns the line as stored.
+ * Adds a line item to a subscription (billing 3.1, 5.2): an existing price, or a new price of the
+ * subscription. By default it begins with the running period. Returns the line as stored.
  */
 export async function addLineItem(
   deps: BillingDeps,
@@ -73,9 +73,9 @@ export async function addLineItem(
 }
 
 /**
- * Gives a line item new terms: it ends at `effective_from`, and a new line begins there with a price of the
- * subscription (billing 2.7, 5.2). Usage before that is rated by the old terms, and tiers restart. Metadata
- * alone changes the line in place.
+ * Changes the terms of a line item: the line ends at `effective_from`, and a new line begins there with a
+ * price of the subscription (billing 2.7, 5.2). Earlier usage is rated by the old terms, and tiers restart. A
+ * change of metadata only changes the line in place.
  */
 export async function changeLineItemTerms(
   deps: BillingDeps,
@@ -137,7 +137,7 @@ export async function endLineItem(
   });
 }
 
-/** Runs a change of a subscription's lines under its lock, after everything that was due. */
+/** Runs a change of a subscription's lines under its lock, after everything due is billed. */
 export async function inSubscription<Changed extends object>(
   deps: BillingDeps,
   caller: Caller,
@@ -171,13 +171,13 @@ export async function inSubscription<Changed extends object>(
   });
 }
 
-/** Lines of an ended or inherited subscription do not change. */
+/** Refuses changes of lines of a cancelled or inherited subscription. */
 export function refuseUnchangeable(subscription: SubscriptionRow): void {
   if (subscription.subscription_status === 'cancelled')
-    throw invalidOperation('A cancelled subscription is not changed.', 'subscription_status');
+    throw invalidOperation('A cancelled subscription cannot be changed.', 'subscription_status');
   if (subscription.subscription_type === 'inherited')
     throw invalidOperation(
-      'An inherited subscription is changed with its parent.',
+      'An inherited subscription cannot be changed; change its parent.',
       'subscription_type',
     );
 }
@@ -258,7 +258,9 @@ async function newLine(
   return named!;
 }
 
-/** The plan's name on its own prices. A price of another plan is on the line without its plan, as recorded. */
+/**
+ * The plan's name on its own prices. A price of another plan is on the line without its plan, as recorded.
+ */
 async function ownPlanName(
   db: Db,
   scope: Scope,
@@ -288,7 +290,7 @@ async function refuseRatedTwice(tx: Transaction, scope: Scope, line: BilledLine)
   refuseUsageRatedTwice([...others, line].map(selectorOf), 'price_id');
 }
 
-/** The instant of a change of the line: inside the line and not in a period that is closed. */
+/** The instant of the change. Refuses an instant outside of the line or in a closed period. */
 function effectiveFrom(
   subscription: SubscriptionRow,
   line: LineItemRow & { readonly price: PriceRow },
@@ -297,7 +299,7 @@ function effectiveFrom(
 ): string {
   const ends = [null, subscription.end_date, line.price.end_date];
   if (!ends.includes(line.end_date))
-    throw invalidOperation(`Line item ${line.id} ends at ${line.end_date} already.`, 'end_date');
+    throw invalidOperation(`Line item ${line.id} already ends at ${line.end_date}.`, 'end_date');
   const earliest = laterOf(line.start_date, subscription.current_period_start);
   const from = requested ?? laterOf(at, earliest);
   if (from < earliest)
@@ -312,7 +314,10 @@ function effectiveFrom(
 
 type Terms = Omit<ChangeLineItemBody, 'effective_from' | 'metadata' | 'proration_behavior'>;
 
-/** The price with the sent terms, as a price of the subscription; the line's own if none changes. */
+/**
+ * The price with the terms of the request, as a price of the subscription; the line's own price if no term
+ * changes.
+ */
 async function changedPrice(
   tx: Transaction,
   deps: BillingDeps,
@@ -349,7 +354,10 @@ async function changedPrice(
   });
 }
 
-/** The commitment with the sent fields; unchanged if none is sent. A cleared amount clears it. */
+/**
+ * The commitment with the fields of the request; unchanged without any. A cleared amount clears the
+ * commitment.
+ */
 function changedCommitment(
   line: BilledLine,
   terms: Terms,
@@ -371,7 +379,7 @@ function changedCommitment(
   return commitmentColumns({ ...line, ...given }, committed, 'line_item');
 }
 
-/** Charges and credits the change now, if the behavior and the cadence say so (billing 5.2). */
+/** Charges and credits the change now if behavior and cadence require it (billing 5.2). */
 export async function settle(
   tx: Transaction,
   deps: BillingDeps,

@@ -52,7 +52,7 @@ export async function replaceLine(
 
 export const rowOf = ({ price: _, terms: __, ...row }: BilledLine): LineItemRow => row;
 
-/** Whether advances of the running period are billed already: not in a trial, nor before the start. */
+/** Whether advances of the running period are already billed. False in a trial and before the start. */
 export const isBilledNow = (subscription: SubscriptionRow, effective_at: string): boolean =>
   (subscription.subscription_status === 'active' ||
     subscription.subscription_status === 'incomplete' ||

@@ -6,7 +6,7 @@ import {
 import { route } from '../../../conventions/route.ts';
 import { executeModification, previewModification } from './modify.ts';
 
-/** Changes of one subscription, previewed and made by the same code. */
+/** Changes of one subscription. Preview and execution run the same code. */
 export const modifyRoutes = [
   route({
     method: 'POST',

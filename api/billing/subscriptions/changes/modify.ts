@@ -35,10 +35,10 @@ import { isBilledNow, replaceLine } from './line-records.ts';
 import { settleChange, writeChange, type SettledChange } from '../../proration/settle-change.ts';
 import { executeTrialEnd, previewTrialEnd } from './end-trial.ts';
 
-/** The changes that one transaction makes; the end of a trial also runs the billing step of it. */
+/** The changes that run in one transaction; the end of a trial also runs its billing step. */
 type Change = Exclude<ModifySubscriptionBody['type'], 'trial_end'>;
 
-/** What `modify/execute` would do with the same body (billing 14.1). Writes nothing. */
+/** The effects of `modify/execute` with the same body (billing 14.1). Writes nothing. */
 export async function previewModification(
   deps: BillingDeps,
   caller: Caller,
@@ -60,7 +60,7 @@ export async function previewModification(
   };
 }
 
-/** Makes one change of a subscription, after everything that was due by now. */
+/** Executes one change of a subscription, after everything due by now is billed. */
 export async function executeModification(
   deps: BillingDeps,
   caller: Caller,
@@ -178,7 +178,7 @@ async function written(
   return await writtenInvoices(tx, caller.scope, done);
 }
 
-/** The parameters that the type takes. */
+/** The parameters of each type of change. */
 function paramsOf<Params>(
   params: Params | null | undefined,
   { type }: ModifySubscriptionBody,
@@ -189,7 +189,7 @@ function paramsOf<Params>(
   return params;
 }
 
-/** Runs the change as an execution does, and undoes it: a preview can never differ from it. */
+/** Executes the change and rolls it back, so that a preview never differs from the execution. */
 export async function rolledBack<Result>(
   { pool }: Pick<BillingDeps, 'pool'>,
   work: (tx: Transaction) => Promise<Result>,

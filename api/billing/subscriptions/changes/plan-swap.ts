@@ -46,7 +46,7 @@ export const changeable = async (
   has_pending_checkout: false,
 });
 
-/** A plan change that is decided and not yet written. */
+/** A decided plan change that is not written yet. */
 export interface PlanChange {
   readonly from: ChangedPlan['from_plan'];
   readonly to: ChangedPlan['to_plan'];
@@ -58,8 +58,8 @@ export interface PlanChange {
 }
 
 /**
- * The lines of the old plan paired with the prices of the new one (billing 14.2). A replaced fixed line keeps its
- * quantity when the new price allows it. Lines of the subscription's own prices and of addons stay.
+ * The lines of the old plan paired with the prices of the new one (billing 14.2). A replaced fixed line keeps
+ * its quantity when the new price allows it. Lines of the subscription's own prices and of addons stay.
  */
 export async function planChange(
   tx: Transaction,
@@ -227,8 +227,9 @@ export async function applyPlan(
 
 /**
  * Executes the plan change that is scheduled for the end of the running period, before that period is closed
- * (billing 3.4): the closing invoice bills the old plan, and the advances of the next period the new one. A
- * change that is not possible any more is failed with the reason, and the old plan renews. False without one.
+ * (billing 3.4): the closing invoice bills the old plan, and the advances of the next period bill the new
+ * plan. A change that is no longer possible fails with the reason, and the old plan renews. False if none is
+ * scheduled.
  */
 export async function executeScheduledChange(
   tx: Transaction,

@@ -50,7 +50,7 @@ const cancel = (path: string) =>
     },
   });
 
-/** Scheduled changes of subscriptions. Paths that begin with /v1 again are those of existing clients. */
+/** Scheduled changes of subscriptions. Existing clients call the paths with a second /v1. */
 export const scheduleRoutes = [
   list('/subscriptions/schedules'),
   list('/v1/subscription-schedules'),

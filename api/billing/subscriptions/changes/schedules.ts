@@ -27,7 +27,7 @@ import { changeSubscription, lockSubscription } from '../../records/subscription
 
 const DAY_MS = 86_400_000;
 
-/** A schedule as answered. */
+/** The answer for a schedule. */
 export function scheduleAnswer(row: ScheduleRow, now: number): SubscriptionSchedule {
   const left = Date.parse(row.scheduled_at) - now;
   return {
@@ -81,7 +81,9 @@ export async function schedulesOf(
   };
 }
 
-/** Writes a pending schedule. The caller holds the subscription's lock and has checked that none is pending. */
+/**
+ * Writes a pending schedule. The caller holds the subscription's lock and has checked that none is pending.
+ */
 export async function schedule(
   tx: Transaction,
   deps: BillingDeps,

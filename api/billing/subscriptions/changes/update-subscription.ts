@@ -9,8 +9,8 @@ import { cancelSubscription } from './cancel-subscription.ts';
 import { cancelSchedule } from './schedules.ts';
 
 /**
- * Sets or withdraws the end of a subscription: the fields are another way to cancel it (billing 13). Values that
- * the subscription has already change nothing.
+ * Sets or removes the end of a subscription. The fields are another way to cancel it (billing 13). Values
+ * that the subscription already has change nothing.
  */
 export async function updateSubscription(
   deps: BillingDeps,

@@ -89,8 +89,8 @@ export async function pauseSubscription(
 }
 
 /**
- * Resumes a paused subscription now, or sets when its pause ends: at `resume_at`, or at its planned end
- * (billing 12.1). The billing run does what is due then, and here, what is due now.
+ * Resumes a paused subscription now, or sets the end of its pause: `resume_at`, or the planned end (billing
+ * 12.1). Resuming now bills here what is due; a later end is executed by the billing run.
  */
 export async function resumeSubscription(
   deps: BillingDeps,
@@ -149,7 +149,7 @@ function resumptionOf(
   }
 }
 
-/** Withdraws a pause that has not begun; nothing shifts (billing 12.6). */
+/** Withdraws a pause that has not begun; no period changes (billing 12.6). */
 export async function withdrawPause(
   tx: Transaction,
   deps: BillingDeps,
@@ -174,7 +174,7 @@ export async function withdrawPause(
   return withdrawn;
 }
 
-/** The pause of the subscription. 404 if it is not one of its pauses. */
+/** The pause. 404 if it does not belong to the subscription. */
 export async function getPauseOf(
   db: Parameters<typeof getPause>[0],
   scope: Scope,
@@ -201,7 +201,10 @@ async function changeNotified(
   });
 }
 
-/** On a calendar the paused part of a paid advance would be credited with prorations (billing 12.4). */
+/**
+ * Refuses calendar billing with prorations: the paused part of a paid advance would be credited (billing
+ * 12.4).
+ */
 async function refuseCredits(
   tx: Transaction,
   scope: Scope,

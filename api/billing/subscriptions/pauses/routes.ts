@@ -46,7 +46,7 @@ export const pauseRoutes = [
   route({
     method: 'GET',
     path: '/subscriptions/{id}/pauses',
-    summary: 'Pauses of a subscription, newest first',
+    summary: 'List the pauses of a subscription, newest first',
     permission: 'subscription:read',
     params: IdParams,
     status: 200,
