@@ -5,6 +5,7 @@ import type { Authenticate } from '../platform/identity/api-key-auth.ts';
 import { serveDocs } from '../platform/http/docs.ts';
 import { openApiDocument, type OpenApiVersion } from '../platform/http/openapi.ts';
 import type { CallerLimit } from '../platform/http/rate-limit.ts';
+import { RequestLog } from '../platform/http/request-log.ts';
 import { registerRoutes } from '../platform/http/register-routes.ts';
 import type { Route } from '../platform/http/route.ts';
 import { createOutbound } from '../platform/outbound/guarded-request.ts';
@@ -39,6 +40,8 @@ export interface ApiOptions {
   readonly openEventLog: () => Promise<EventLog>;
   /** Prints documents; the API closes it. */
   readonly pdf?: PdfRenderer;
+  /** Stores answered requests. The API closes the one that it makes itself. */
+  readonly requestLog?: RequestLog;
   /** Replaces the heads of the event log, for tests without one. */
   readonly readLogHeads?: ApiDeps['readLogHeads'];
   readonly callerLimit?: CallerLimit | null;
@@ -95,7 +98,9 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
   const { pool, clock, log } = options.deps;
   const pdf = options.pdf ?? createPdfRenderer();
   const outbound = createOutbound();
+  const requestLog = options.requestLog ?? new RequestLog(options.deps);
   app.addHook('onClose', async () => {
+    if (options.requestLog === undefined) await requestLog.close();
     outbound.close();
     await pdf.close();
   });
@@ -110,6 +115,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
   registerRoutes(app, API_ROUTES, {
     prefix: API_PREFIX,
     ...options,
+    requestLog,
     deps: {
       ...options.deps,
       sessions,
@@ -134,6 +140,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
         return await readStreamLag(pool, headsToRead(heads, noted));
       },
       eventReader: options.eventReader,
+      requestLog,
       pdf,
       outbound,
     },

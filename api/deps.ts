@@ -2,6 +2,7 @@ import type { EventReader } from '../clickhouse/reading/event-reader.ts';
 import type { WatermarkVector } from '../domain/metering/position.ts';
 import type { UsageReader } from '../domain/metering/usage.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { RequestLog } from '../platform/http/request-log.ts';
 import type { PortalSessions } from '../platform/identity/portal-sessions.ts';
 import type { Sessions } from '../platform/identity/sessions.ts';
 import type { Ids } from '../platform/ids.ts';
@@ -52,6 +53,7 @@ export interface ApiDeps extends BillingDeps {
   readonly pdf: PdfRenderer;
   readonly outbound: Outbound;
   readonly eventReader: EventReader;
+  readonly requestLog: Pick<RequestLog, 'flush'>;
   /** Current heads of the event log: every accepted event lies below them. Rejects while it is unreachable. */
   readLogHeads(): Promise<WatermarkVector>;
   /** How far the stream is behind the log. Rejects while the log is unreachable. */

@@ -2,6 +2,7 @@ import type { Route } from '../platform/http/route.ts';
 import { addonRoutes } from './catalog/addons/routes.ts';
 import { alertRoutes } from './billing/alerts/routes.ts';
 import { apiKeyRoutes } from './tenancy/api-keys/routes.ts';
+import { requestLogRoutes } from './operations/request-logs/routes.ts';
 import { timelineRoutes } from './operations/timeline/routes.ts';
 import { auditLogRoutes } from './operations/audit-logs/routes.ts';
 import { authRoutes } from './tenancy/auth/routes.ts';
@@ -76,6 +77,7 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...settingRoutes,
   ...auditLogRoutes,
   ...timelineRoutes,
+  ...requestLogRoutes,
   ...meterRoutes,
   ...featureRoutes,
   ...planRoutes,

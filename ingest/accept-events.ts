@@ -11,6 +11,8 @@ import { failpoint } from '../platform/failpoint.ts';
 import { ignoredFields } from '../platform/http/ignored-fields.ts';
 import { countRefusedCredential, refuseBeyond } from '../platform/http/rate-limit.ts';
 import { assertAllowed } from '../platform/http/admit.ts';
+import { keepIdentity } from '../platform/http/request-identity.ts';
+import type { RequestLog } from '../platform/http/request-log.ts';
 import type { Sessions } from '../platform/identity/sessions.ts';
 import type { Ids } from '../platform/ids.ts';
 import type { Logger } from '../platform/log.ts';
@@ -36,6 +38,8 @@ export interface IngestDeps {
   readonly ids: Ids;
   readonly metrics: Registry;
   readonly logger: Logger;
+  /** Stores refused requests for their callers; accepted ones are found by their events. */
+  readonly requestLog?: Pick<RequestLog, 'note'>;
   /** Bytes of requests in progress at a time; default 128 MiB. */
   readonly maxHeldBytes?: number;
 }
@@ -116,6 +120,7 @@ export class EventIntake {
         : await sessions?.authenticate(value, environmentOf(request.headers), true);
     if (identity == null)
       throw unauthenticated('The API key or token is unknown, was withdrawn, or has expired.');
+    keepIdentity(request, identity);
     assertAllowed(WRITE_EVENTS, identity);
     return identity;
   }

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { errorBody } from '../platform/http/error-body.ts';
+import { keepErrorCode } from '../platform/http/error-code.ts';
 import { answerOf } from '../platform/http/error-handler.ts';
 import type { Route } from '../platform/http/route.ts';
 import { redirectWithoutSlash } from '../platform/http/trailing-slash.ts';
@@ -38,8 +39,14 @@ export const ingestRoutes =
         void reply.header('retry-after', '1');
       // The rest of the body is not read.
       if (status === 413) void reply.header('connection', 'close');
+      keepErrorCode(request, code);
       const body = errorBody(status, code, message, details, request.id, errorCount);
       return reply.code(status).send(body);
+    });
+    app.addHook('onResponse', async (request, reply) => {
+      if (reply.statusCode < 400) return;
+      const route = request.routeOptions.url?.replace(/^\/v1/, '') ?? 'unknown';
+      deps.requestLog?.note(route, request, reply);
     });
 
     // One log line per request would be most of the work of a call with a single event.

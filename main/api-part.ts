@@ -35,6 +35,7 @@ export async function apiPart(runtime: Runtime): Promise<HttpPart> {
     eventReader,
     openEventLog,
     authenticate,
+    requestLog: runtime.requestLog(),
     callerLimit,
     servedElsewhere,
     publicUrl: publicUrlOf(runtime.config),

@@ -34,6 +34,7 @@ export async function ingestPart(runtime: Runtime): Promise<HttpPart> {
     ids,
     metrics: registry,
     logger: log,
+    requestLog: runtime.requestLog(),
   });
   return {
     async register(app) {

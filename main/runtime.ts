@@ -16,7 +16,8 @@ import { armFailpoints } from '../platform/failpoint.ts';
 import { createApiKeyAuth, type ApiKeyAuth } from '../platform/identity/api-key-auth.ts';
 import { createIds, type Ids } from '../platform/ids.ts';
 import { createLogger, type Logger } from '../platform/log.ts';
-import { createMetrics } from '../platform/metrics.ts';
+import { RequestLog } from '../platform/http/request-log.ts';
+import { createMetrics, countUnlogged } from '../platform/metrics.ts';
 import { createSecretBox } from '../platform/secret-box.ts';
 import { connectPostgres, type Pool } from '../postgres/client.ts';
 import { readDimensions } from '../postgres/tables/meter-versions.ts';
@@ -42,6 +43,8 @@ export interface Runtime {
   eventLog(): Promise<ResizableEventLog>;
   cache(): Promise<Cache>;
   apiKeyAuth(): Promise<ApiKeyAuth>;
+  /** Where both parts of a server store the requests that they answered. */
+  requestLog(): RequestLog;
   /** Dependencies of the API's commands, for the API itself and for jobs. */
   billingDeps(): Promise<BillingDeps>;
   /** Closes everything that was opened, in reverse order. */
@@ -96,6 +99,10 @@ export function createRuntime(role: string, environment: NodeJS.ProcessEnv = pro
       analytics: analyticsLimits(config),
     }),
   );
+  const registry = createMetrics(role);
+  const requestLog = once(() =>
+    closing(new RequestLog({ pool, clock, ids, log, onDropped: countUnlogged(registry) })),
+  );
   const cache = once(async () => closing(await openCache(config, clock, log)));
   return {
     config,
@@ -103,13 +110,14 @@ export function createRuntime(role: string, environment: NodeJS.ProcessEnv = pro
     log,
     clock,
     ids,
-    registry: createMetrics(role),
+    registry,
     pool,
     apiPool,
     clickhouse,
     eventLog,
     cache,
     apiKeyAuth,
+    requestLog,
     async billingDeps() {
       const { forget } = await apiKeyAuth();
       const settings = {

@@ -29,6 +29,16 @@ export function httpMetrics(registry: Registry): (answer: AnswerFacts) => void {
     duration.observe({ method, route, status: String(status) }, seconds);
 }
 
+/** Counts answered requests that the request log did not store. */
+export function countUnlogged(registry: Registry): (count: number) => void {
+  const dropped = new Counter({
+    name: 'request_log_dropped_total',
+    help: 'Answered requests that were not stored in the request log.',
+    registers: [registry],
+  });
+  return (count) => dropped.inc(count);
+}
+
 /**
  * Results of jobs: each figure of their reports, and `error` for a run that failed as a whole. Pass the
  * result to the scheduler as `onReport`.

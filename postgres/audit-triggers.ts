@@ -23,6 +23,7 @@ export const NOT_AUDITED: Readonly<Record<string, string>> = {
   scheduled_task_runs: 'a log of its own; who changed the schedule is audited',
   webhook_deliveries: 'a queue; who made or changed the endpoint is audited',
   webhook_attempts: 'a log of its own',
+  request_logs: 'a log of its own',
   task_results: 'rows of files; each record that a row made is audited',
 };
 

@@ -27,6 +27,7 @@ export const ENTITIES = [
   'plan',
   'price',
   'refund',
+  'request_log',
   'secret',
   'setting',
   'subscription',

@@ -6,6 +6,7 @@ import { credentialOf, environmentOf } from '../identity/credential.ts';
 import { NOBODY, type CustomerIdentity, type Identity } from '../identity/identity.ts';
 import type { PortalSessions } from '../identity/portal-sessions.ts';
 import type { Sessions } from '../identity/sessions.ts';
+import { keepIdentity } from './request-identity.ts';
 import type { Route } from './route.ts';
 
 export interface AdmitOptions {
@@ -41,6 +42,8 @@ export async function admit(
     throw unauthenticated(
       'A publishable key sends events, by POST /events, and does nothing else.',
     );
+  // Known before the permission is checked: a refused request is logged with its caller.
+  keepIdentity(request, identity);
   assertAllowed(route, identity);
   return identity;
 }

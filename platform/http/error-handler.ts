@@ -4,6 +4,7 @@ import { isPostgresOutage, isPostgresRace } from '../../postgres/outage.ts';
 import { errorCode } from '../network-outage.ts';
 import { discardBody } from './discard-body.ts';
 import { errorBody } from './error-body.ts';
+import { keepErrorCode } from './error-code.ts';
 import { sendError } from './problem.ts';
 
 const STATUS: Readonly<Record<RefusalKind, number>> = {
@@ -86,6 +87,7 @@ export function handleErrors(app: FastifyInstance): void {
       if (!reply.hasHeader('retry-after')) void reply.header('retry-after', '1');
     }
     const { status, code, message, details, errorCount } = answer;
+    keepErrorCode(request, code);
     const body = errorBody(status, code, message, details, request.id, errorCount);
     if (status !== 413) return sendError(request, reply, body);
     return discardBody(request.raw).then(() => sendError(request, reply, body));

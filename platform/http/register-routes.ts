@@ -13,6 +13,7 @@ import { parse } from './parse.ts';
 import { parseRequest, type IsWord } from './parse-request.ts';
 import { countRefusedCredential, takeRequest, type CallerLimit } from './rate-limit.ts';
 import { identityOf, keepIdentity } from './request-identity.ts';
+import type { RequestLog } from './request-log.ts';
 import { assertRoutes, urlOf, type Call, type Route, type RouteDeps } from './route.ts';
 import { runRequest } from './run-request.ts';
 import { sendAnswer } from './send-answer.ts';
@@ -28,6 +29,8 @@ export interface RegisterOptions<Deps extends RouteDeps> extends AdmitOptions {
   readonly apiPool?: Pool | null;
   /** Request limit of one caller; null or unset means no limit. */
   readonly callerLimit?: CallerLimit | null;
+  /** Stores answered requests for their callers. */
+  readonly requestLog?: Pick<RequestLog, 'note'>;
   /** Receives each answer before it is sent. Tests check it against the declared schema. */
   readonly onBody?: (route: Route<Deps>, body: unknown) => void;
 }
@@ -63,6 +66,7 @@ export function registerRoutes<Deps extends RouteDeps>(
         await takeRequest(callerLimit, identity, request, reply);
         keepIdentity(request, identity);
       },
+      onResponse: async (request, reply) => options.requestLog?.note(route.path, request, reply),
       handler: (request, reply) => answer(route, read, request, reply, { ...options, isWord }),
     });
   }

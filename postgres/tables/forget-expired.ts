@@ -12,6 +12,7 @@ export interface Forgotten {
   readonly uploads: number;
   readonly emails: number;
   readonly webhook_attempts: number;
+  readonly request_logs: number;
   readonly sign_ups: number;
   readonly one_time_tokens: number;
   readonly known_networks: number;
@@ -21,7 +22,7 @@ export interface Forgotten {
  * Deletes one page of each kind of expired row, on the database's clock: answers kept for repeats after seven
  * days (api 2), failed logins after a day (they delay guessing for minutes only), sessions with their
  * spent tokens a day after they ended or expired, uploaded files after seven days unless a task still reads
- * one, e-mails after seven days, attempts to send notifications after 30 days, sign-ups and one-time tokens at their expiry, and networks from which an
+ * one, e-mails after seven days, attempts to send notifications after 30 days, logged requests after seven days, sign-ups and one-time tokens at their expiry, and networks from which an
  * account was not opened for 90 days.
  */
 export async function forgetExpired(db: Db): Promise<Forgotten> {
@@ -60,6 +61,11 @@ export async function forgetExpired(db: Db): Promise<Forgotten> {
      where ctid = any(array(
        select ctid from webhook_attempts
         where created_at < now() - interval '30 days' limit ${PAGE_ROWS}))`;
+  const requests = await db`
+    delete from request_logs
+     where ctid = any(array(
+       select ctid from request_logs
+        where created_at < now() - interval '7 days' limit ${PAGE_ROWS}))`;
   const tokens = await db`
     delete from one_time_tokens
      where ctid = any(array(
@@ -80,6 +86,7 @@ export async function forgetExpired(db: Db): Promise<Forgotten> {
     uploads: uploads.count,
     emails: emails.count,
     webhook_attempts: attempts.count,
+    request_logs: requests.count,
     sign_ups: signUps.count,
     one_time_tokens: tokens.count,
     known_networks: networks.count,

@@ -62,6 +62,7 @@ describe('what was kept for a while only is forgotten, and nothing else', () => 
       one_time_tokens: 0,
       known_networks: 0,
       webhook_attempts: 0,
+      request_logs: 0,
     });
     const keys = await pool`select key from idempotency_keys`;
     expect(keys.map((row) => row['key'])).toEqual(['young']);

@@ -508,3 +508,21 @@ test('what was accepted and refused is counted', async () => {
   expect(accepted).toBe((await ingest.stored()).length);
   expect(text).toMatch(/ingest_calls_refused_total\{status="400"\} \d+/);
 });
+
+test('a refused request is in the request log; an accepted one is found by its event', async () => {
+  await post({ ...EVENT, timestamp: 'soon' }, { 'x-request-id': 'refused-event' });
+  await post(EVENT, { 'x-request-id': 'accepted-event' });
+  await ingest.requestLog.flush();
+  const rows = await ingest.pool`
+    select request_id, method, route, status_code, error_code from request_logs
+     where request_id like '%-event'`;
+  expect(rows).toEqual([
+    {
+      request_id: 'refused-event',
+      method: 'POST',
+      route: '/events',
+      status_code: 400,
+      error_code: 'validation_error',
+    },
+  ]);
+});

@@ -9,6 +9,7 @@ import {
   type PostgresEventLog,
 } from '../../../platform/event-log/postgres.ts';
 import { createApiKeyAuth } from '../../../platform/identity/api-key-auth.ts';
+import { RequestLog } from '../../../platform/http/request-log.ts';
 import { createServer } from '../../../platform/http/server.ts';
 import { createSessions, type Sessions } from '../../../platform/identity/sessions.ts';
 import { createIds } from '../../../platform/ids.ts';
@@ -31,6 +32,7 @@ export interface TestIngest {
   newKey(options?: NewKey): Promise<string>;
   readonly sessions: Sessions;
   readonly pool: Pool;
+  readonly requestLog: RequestLog;
   /** A person of a new tenant with one environment, logged in. */
   newPerson(roles?: string[]): Promise<TestPerson>;
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
@@ -86,6 +88,7 @@ export async function startIngest(
   const metrics = new Registry();
   const ids = createIds(clock);
   const app = createServer({ log: logger });
+  const requestLog = new RequestLog({ pool: database.pool, clock, ids, log: logger });
   await app.register(
     ingestRoutes({
       log,
@@ -96,6 +99,7 @@ export async function startIngest(
       ids,
       metrics,
       logger,
+      requestLog,
       ...(options.maxHeldBytes === undefined ? {} : { maxHeldBytes: options.maxHeldBytes }),
     }),
   );
@@ -114,6 +118,7 @@ export async function startIngest(
     newKey,
     sessions,
     pool,
+    requestLog,
     async newPerson(roles = ['super_admin']) {
       const user = await createUser(pool, ids.next, 'user', roles);
       const session = await sessions.open(
@@ -145,6 +150,7 @@ export async function startIngest(
     async close() {
       proxy.pass();
       await app.close();
+      await requestLog.close();
       await log.close();
       await auth.close();
       await proxy.close();
