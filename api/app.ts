@@ -3,6 +3,7 @@ import type { EventReader } from '../clickhouse/reading/event-reader.ts';
 import type { EventLog } from '../platform/event-log/event-log.ts';
 import type { Authenticate } from '../platform/identity/api-key-auth.ts';
 import { serveDocs } from '../platform/http/docs.ts';
+import { servePages } from '../platform/http/pages.ts';
 import { openApiDocument, type OpenApiVersion } from '../platform/http/openapi.ts';
 import type { CallerLimit } from '../platform/http/rate-limit.ts';
 import { RequestLog } from '../platform/http/request-log.ts';
@@ -21,6 +22,7 @@ import { isUsageUnderRepair } from '../postgres/tables/stream-replays.ts';
 import { readEnds } from '../postgres/tables/stream-epoch-ends.ts';
 import { readLogHeads } from './read-log-heads.ts';
 import { readStreamLag } from '../postgres/tables/stream-lag.ts';
+import { serveBrowserSessions } from './tenancy/browser-sessions/routes.ts';
 import { EXAMPLES } from './conventions/examples.ts';
 import { API_ROUTES } from './routes.ts';
 import { withoutTrailing } from '../schemas/digits.ts';
@@ -59,6 +61,8 @@ export interface ApiOptions {
   readonly serveDocs?: boolean;
   /** Routes that other roles serve under the same prefix, for the document. */
   readonly servedElsewhere?: readonly Route<never>[];
+  /** Folder of the built pages; without it, or if it does not exist, only the API is served. */
+  readonly pagesDirectory?: string;
   /** Called with each answer before it is sent. Tests validate it against the declared schema. */
   readonly onBody?: (route: Route<ApiDeps>, body: unknown) => void;
 }
@@ -112,8 +116,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
   };
   const portalSessions = createPortalSessions(options.deps);
   const publicUrl = withoutTrailing(options.publicUrl ?? 'http://127.0.0.1:8080', '/');
-  registerRoutes(app, API_ROUTES, {
-    prefix: API_PREFIX,
+  const registered = {
     ...options,
     requestLog,
     deps: {
@@ -146,7 +149,10 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
     },
     sessions,
     portalSessions,
-  });
+  };
+  registerRoutes(app, API_ROUTES, { ...registered, prefix: API_PREFIX });
+  await serveBrowserSessions(app, registered);
+  if (options.pagesDirectory !== undefined) await servePages(app, options.pagesDirectory);
   if (options.serveDocs === false) return;
   const document = apiDocument(options.servedElsewhere);
   await serveDocs(app, document, { path: `${API_PREFIX}/openapi.json`, page: '/docs' });

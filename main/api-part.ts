@@ -1,9 +1,13 @@
+import { fileURLToPath } from 'node:url';
 import { registerApi } from '../api/app.ts';
 import { createEventReader } from '../clickhouse/reading/event-reader.ts';
 import { INGEST_OPERATIONS } from '../ingest/routes.ts';
 import { publicUrlOf, signUpOf } from '../platform/config.ts';
 import type { HttpPart } from './http-role.ts';
 import { analyticsLimits, type Runtime } from './runtime.ts';
+
+/** The build puts the pages beside the compiled sources. */
+const PAGES = fileURLToPath(new URL('../web', import.meta.url));
 
 /** After a pause of this length a caller may make this many seconds' worth of requests at once. */
 const BURST_SECONDS = 2;
@@ -44,6 +48,7 @@ export async function apiPart(runtime: Runtime): Promise<HttpPart> {
     signUp: signUpOf(runtime.config),
     supportChatSecret: SUPPORT_CHAT_SECRET ?? null,
     serveDocs: SERVE_DOCS,
+    pagesDirectory: PAGES,
   };
   return {
     register: (app) => registerApi(app, options),

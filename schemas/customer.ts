@@ -8,8 +8,8 @@ import {
   recordFields,
   text,
   textOrEmpty,
-  timezone,
 } from './primitives.ts';
+import { timezone } from './timezone.ts';
 import { RECORD_SEARCH_FIELDS } from './record-search.ts';
 import { searchSchemas } from './search.ts';
 import { TaxRateOverride } from './tax.ts';

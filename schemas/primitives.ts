@@ -1,4 +1,3 @@
-import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
 import { withoutTrailing } from './digits.ts';
 import { BILLING_PERIODS } from './words.ts';
@@ -166,25 +165,6 @@ export const optionalLookupKey = lookupKey.nullish().transform(cleared);
 export const optionalMetadata = metadata
   .nullish()
   .transform((value) => (value === null ? {} : value));
-
-/**
- * A name of the IANA database, for example `Europe/Berlin`, in any letter case; returned as the database
- * writes it. `UTC` is accepted. Abbreviations such as `IST` are refused: several countries share them.
- */
-export const timezone = text(64).transform(ianaName);
-
-/** Checked with the calendar that computes periods: billing needs a zone that this calendar knows. */
-function ianaName(zone: string, context: z.core.$RefinementCtx): string {
-  if (/^[A-Za-z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+)*$/.test(zone))
-    try {
-      return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(zone).timeZoneId;
-    } catch {
-      // Unknown zone.
-    }
-  const message = 'must be a time zone of the IANA database';
-  context.issues.push({ code: 'custom', message, input: zone });
-  return z.NEVER;
-}
 
 /** One of the words, or unset: null and empty text both mean unset. */
 export const optionalOneOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>

@@ -17,8 +17,8 @@ import {
   recurringPeriod,
   text,
   time,
-  timezone,
 } from './primitives.ts';
+import { timezone } from './timezone.ts';
 import { TaxRateOverride } from './tax.ts';
 import { CreatePriceBody, PriceTierBody, TransformQuantityBody } from './price.ts';
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { EVENT_TEXT_LENGTH_MAX } from './events/event-bodies.ts';
-import { pairs, text, timezone } from './primitives.ts';
+import { pairs, text } from './primitives.ts';
+import { timezone } from './timezone.ts';
 import { BUCKET_SIZES } from './words.ts';
 
 /** An optional choice: null, and the empty text that older clients send, both mean unset. */

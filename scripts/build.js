@@ -23,6 +23,11 @@ const CONFIGURATION = ['package.json', 'package-lock.json', 'tsconfig.json', 'ts
 const ASSETS = ['postgres/migrations', 'clickhouse/migrations', 'schemas/events'];
 const STAMP = 'dist/.built';
 
+/** What the pages are made of; they have a stamp of their own, because they change on their own. */
+const PAGE_SOURCES = ['web', 'schemas', 'domain', 'package-lock.json'];
+const PAGES = 'dist/web';
+const PAGES_STAMP = join(PAGES, '.built');
+
 const changedAt = (path) => {
   const stat = statSync(path);
   if (!stat.isDirectory()) return stat.mtimeMs;
@@ -30,23 +35,26 @@ const changedAt = (path) => {
   return Math.max(stat.mtimeMs, ...readdirSync(path).map((name) => changedAt(join(path, name))));
 };
 
-const isCurrent =
-  existsSync(STAMP) &&
-  Math.max(...[...SOURCES, ...CONFIGURATION].map(changedAt)) < statSync(STAMP).mtimeMs;
+const isCurrent = (stamp, paths) =>
+  existsSync(stamp) && Math.max(...paths.map(changedAt)) < statSync(stamp).mtimeMs;
 
-if (!isCurrent) {
+const run = (script, args) => {
+  const { status } = spawnSync(process.execPath, [script, ...args], { stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+};
+
+function compile() {
   try {
-    rmSync('dist', { recursive: true, force: true });
-    mkdirSync('dist');
+    mkdirSync('dist', { recursive: true });
+    for (const name of readdirSync('dist'))
+      if (join('dist', name) !== PAGES) rmSync(join('dist', name), { recursive: true });
   } catch (error) {
     process.stderr.write(
       `Meterline was not built: ${resolve('dist')} cannot be written by this user (${error.code}); give this user the permission, or build as the user that owns the checkout.\n`,
     );
     process.exit(1);
   }
-  const compiler = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'];
-  const { status } = spawnSync(process.execPath, compiler, { stdio: 'inherit' });
-  if (status !== 0) process.exit(status ?? 1);
+  run('node_modules/typescript/bin/tsc', ['-p', 'tsconfig.build.json']);
   for (const folder of ASSETS)
     cpSync(folder, join('dist', folder), {
       recursive: true,
@@ -54,3 +62,19 @@ if (!isCurrent) {
     });
   writeFileSync(STAMP, '');
 }
+
+/** Without the sources of the pages, or without the tool that builds them, the API is served alone. */
+function buildPages() {
+  const vite = 'node_modules/vite/bin/vite.js';
+  if (!existsSync('web') || isCurrent(PAGES_STAMP, PAGE_SOURCES)) return;
+  if (!existsSync(vite)) {
+    process.stderr.write('The pages are not built: vite is not installed (npm ci installs it).\n');
+    return;
+  }
+  run(vite, ['build', '--config', 'web/vite.config.ts', '--logLevel', 'warn']);
+  run('scripts/compress-pages.js', [PAGES]);
+  writeFileSync(PAGES_STAMP, '');
+}
+
+if (!isCurrent(STAMP, [...SOURCES, ...CONFIGURATION])) compile();
+buildPages();

@@ -6,7 +6,7 @@ import ts from 'typescript';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 const FOLDERS = [
-  'schemas', 'domain', 'platform', 'postgres', 'clickhouse', 'ingest', 'stream', 'api', 'jobs', 'main',
+  'schemas', 'domain', 'platform', 'postgres', 'clickhouse', 'ingest', 'stream', 'api', 'jobs', 'main', 'web',
 ]; // prettier-ignore
 
 /** Files that put the folders below them together; nothing below imports them. */
@@ -42,7 +42,7 @@ function importsBetweenFolders(): Map<string, Set<string>> {
   for (const folder of FOLDERS) {
     for (const name of readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })) {
       const file = join(folder, name);
-      if (!file.endsWith('.ts') || COMPOSING.has(file)) continue;
+      if (!/\.tsx?$/.test(file) || COMPOSING.has(file)) continue;
       const from = dirname(file);
       const { importedFiles } = ts.preProcessFile(readFileSync(join(root, file), 'utf8'));
       for (const { fileName } of importedFiles) {

@@ -6,10 +6,10 @@ const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
   encoding: 'utf8',
 })
   .split('\n')
-  .filter((name) => /\.(ts|js|cjs|mjs|sql|yml|md)$/.test(name));
+  .filter((name) => /\.(ts|tsx|css|js|cjs|mjs|sql|yml|md)$/.test(name));
 const read = (name: string) => readFileSync(name, 'utf8');
 const sources = files.filter(
-  (name) => /\.ts$/.test(name) && !name.startsWith('test/') && !name.startsWith('bench/'),
+  (name) => /\.tsx?$/.test(name) && !name.startsWith('test/') && !name.startsWith('bench/'),
 );
 
 function offenders(names: readonly string[], pattern: RegExp): string[] {

@@ -37,6 +37,23 @@ export const DOCS_CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+/**
+ * For the console, the portal and the checkout page. No inline script runs. Styles are files of this origin
+ * or carry the nonce of the answer: components set one style element at run time.
+ */
+export const pageContentSecurityPolicy = (nonce: string): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "font-src 'self'",
+    "img-src 'self' data: blob:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+
 /** Sets the headers before a request is processed, so that refusals have them too. */
 export function secureAnswers(app: FastifyInstance): void {
   app.addHook('onRequest', async (_request, reply) => void reply.headers(SECURITY_HEADERS));

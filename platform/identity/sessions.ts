@@ -28,6 +28,13 @@ export interface Device {
   readonly user_agent?: string;
 }
 
+/** A session and the person that it belongs to. */
+export interface SessionOwner {
+  readonly tenant_id: string;
+  readonly user_id: string;
+  readonly session_id: string;
+}
+
 /** How a person authenticated. */
 export type SessionOpener = 'password' | 'identity_provider';
 
@@ -49,6 +56,8 @@ export interface Sessions {
    * session.
    */
   refresh(db: Db, refreshToken: string): Promise<OpenedSession>;
+  /** The open session with this refresh token, without exchanging the token; null if there is none. */
+  ownerOf(db: Db, refreshToken: string): Promise<SessionOwner | null>;
   /**
    * Null for an invalid token. `environmentId` is the one that the caller named: throws 403 if it is missing,
    * is not the tenant's, or is not one of the person's. A route that needs no environment ignores it: a
@@ -124,6 +133,17 @@ export async function createSessions(options: { pool: Pool; clock: Clock }): Pro
       const signed = await sign(exchanged, sid);
       const { id: user_id, tenant_id } = exchanged;
       return { ...signed, refresh_token: next, user_id, tenant_id };
+    },
+
+    async ownerOf(db, refreshToken) {
+      const [owner] = await db<SessionOwner[]>`
+        select s.tenant_id, s.user_id, s.id as session_id
+          from sessions s
+          join users u on u.id = s.user_id and u.tenant_id = s.tenant_id
+         where s.refresh_hash = ${hashOf(refreshToken)}
+           and s.ended_at is null and s.expires_at > ${isoTime(clock.now())}
+           and u.status = 'published'`;
+      return owner ?? null;
     },
 
     async authenticate(token, environmentId, needsEnvironment) {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { imageDataUri } from '../image.ts';
-import { matching, name, text, timezone } from '../primitives.ts';
+import { matching, name, text } from '../primitives.ts';
+import { timezone } from '../timezone.ts';
 
 const count = z.int32().min(0);
 

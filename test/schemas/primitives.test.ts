@@ -1,11 +1,5 @@
-import {
-  currency,
-  decimal,
-  metadata,
-  positiveDecimal,
-  time,
-  timezone,
-} from '../../schemas/primitives.ts';
+import { currency, decimal, metadata, positiveDecimal, time } from '../../schemas/primitives.ts';
+import { timezone } from '../../schemas/timezone.ts';
 import * as words from '../../schemas/words.ts';
 import { BILLING_PERIODS } from '../../schemas/words.ts';
 

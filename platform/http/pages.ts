@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fastifyStatic from '@fastify/static';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { csrfOfPage } from './csrf.ts';
+import { pageContentSecurityPolicy } from './security-headers.ts';
+
+/** Pages by the first part of their path. All other paths belong to the console. */
+const PAGES = ['portal', 'checkout'] as const;
+/** First parts of paths that are not pages, so that a wrong one is a 404 also for a browser. */
+const OTHERS = ['v1', 'session', 'assets', 'docs', 'health', 'healthz', 'readyz', 'metrics'];
+
+const NONCE_MARK = '{{nonce}}';
+const CSRF_MARK = '{{csrf}}';
+
+/**
+ * Serves the built pages: each is one small HTML document, whatever the rest of its path, because its router
+ * reads the path in the browser. Assets have the hash of their content in their names, so browsers keep them
+ * forever; they are compressed when they are built. Without the folder nothing is registered.
+ */
+export async function servePages(app: FastifyInstance, directory: string): Promise<void> {
+  if (!existsSync(join(directory, 'console', 'index.html'))) return;
+  await app.register(async (pages) => {
+    pages.addHook('onRequest', async (_request, reply) => {
+      reply.removeHeader('access-control-allow-origin');
+      void reply.header('vary', 'accept-encoding');
+    });
+    await pages.register(fastifyStatic, {
+      root: join(directory, 'assets'),
+      prefix: '/assets/',
+      index: false,
+      decorateReply: false,
+      preCompressed: true,
+      immutable: true,
+      maxAge: '365d',
+    });
+    pages.get('/', (request, reply) => sendPage(directory, 'console', request, reply));
+    pages.get('/*', (request, reply) => {
+      const first = request.url.split(/[/?]/)[1] ?? '';
+      const wantsPage = request.headers.accept?.includes('text/html') === true;
+      if (!wantsPage || OTHERS.includes(first)) return reply.callNotFound();
+      const page = PAGES.find((name) => name === first) ?? 'console';
+      return sendPage(directory, page, request, reply);
+    });
+  });
+}
+
+/** The document is read anew each time: a rebuilt page is served without a restart. */
+async function sendPage(
+  directory: string,
+  page: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const html = await readFile(join(directory, page, 'index.html'), 'utf8');
+  const nonce = randomBytes(16).toString('base64url');
+  const csrf = csrfOfPage(request.headers.cookie);
+  if (csrf.setCookie !== null) void reply.header('set-cookie', csrf.setCookie);
+  return reply
+    .headers({
+      'content-security-policy': pageContentSecurityPolicy(nonce),
+      'cache-control': 'no-store',
+      'cross-origin-opener-policy': 'same-origin',
+      vary: 'cookie, accept',
+    })
+    .type('text/html; charset=utf-8')
+    .send(html.replaceAll(NONCE_MARK, nonce).replaceAll(CSRF_MARK, csrf.token));
+}

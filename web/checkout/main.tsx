@@ -1,0 +1,10 @@
+import { start } from '../app/start.tsx';
+import { EmptyState } from '../ui/query-state.tsx';
+
+start(
+  <main>
+    <EmptyState title="Open the link that you were sent">
+      A checkout opens with the whole link that you were sent. A part of it alone does not.
+    </EmptyState>
+  </main>,
+);

@@ -1,0 +1,56 @@
+import { Check, ChevronsUpDown } from 'lucide-react';
+import { Menu } from '../ui/menu.tsx';
+import { basePathOf, rememberEnvironment } from '../client/environment.ts';
+import { useSignedIn, type Environment } from '../app/person.tsx';
+import styles from './environment-switch.module.css';
+
+/**
+ * The environment, live in red and test in a calm colour. Changing it loads the console anew, so that nothing
+ * of the other environment stays on the screen or in memory.
+ */
+export function EnvironmentSwitch() {
+  const { environments, environment, person } = useSignedIn();
+  const open = (id: string): void => {
+    rememberEnvironment(id);
+    location.assign(basePathOf(id));
+  };
+  return (
+    <Menu
+      label={`Environment: ${environment.name}, ${modeOf(environment)}. Change`}
+      className={styles.button!}
+      button={
+        <>
+          <span className={styles.names}>
+            <span className={styles.tenant}>{person.tenant.name}</span>
+            <span className={styles.name}>
+              <Mode of={environment} /> {environment.name}
+            </span>
+          </span>
+          <ChevronsUpDown size={14} aria-hidden />
+        </>
+      }
+      actions={environments.map((other) => ({
+        id: other.id,
+        text: other.name,
+        label: (
+          <>
+            <Mode of={other} />
+            <span className={styles.choice}>{other.name}</span>
+            {other.id === environment.id ? <Check size={14} aria-label="current" /> : null}
+          </>
+        ),
+        onChoose: () => open(other.id),
+      }))}
+    />
+  );
+}
+
+const modeOf = ({ type }: Environment): string => (type === 'production' ? 'Live' : 'Test');
+
+function Mode({ of }: { readonly of: Environment }) {
+  return (
+    <span className={styles.mode} data-mode={modeOf(of).toLowerCase()}>
+      {modeOf(of)}
+    </span>
+  );
+}

@@ -1,0 +1,4 @@
+import { ConsoleApp } from './console-app.tsx';
+import { start } from '../app/start.tsx';
+
+start(<ConsoleApp />);

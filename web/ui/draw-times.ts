@@ -1,0 +1,62 @@
+import UPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import type { Series } from './series.ts';
+
+export interface Drawing {
+  readonly times: readonly string[];
+  readonly series: readonly Series[];
+  readonly zone: string;
+  readonly kind: 'line' | 'bars';
+  readonly heightPx: number;
+}
+
+const FONT = '11px "Inter Variable", system-ui, sans-serif';
+const BAR_WIDTH = [0.7, 48] as [number, number];
+
+/** Draws with the colours of the present theme. In a module of its own: it is loaded with the first chart. */
+export function drawTimes(element: HTMLElement, drawing: Drawing): UPlot {
+  const { times, series, zone, kind, heightPx } = drawing;
+  const color = (name: string): string =>
+    getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  const axis = {
+    stroke: color('muted'),
+    font: FONT,
+    grid: { stroke: color('line'), width: 1 },
+    ticks: { show: false },
+  };
+  const bars = UPlot.paths.bars?.({ size: BAR_WIDTH });
+  return new UPlot(
+    {
+      width: element.clientWidth,
+      height: heightPx,
+      tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), zone),
+      legend: { show: false },
+      cursor: { y: false, points: { size: 6 } },
+      scales: { y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.1 : 1] } },
+      axes: [
+        { ...axis, grid: { show: false } },
+        { ...axis, size: 56, values: (_plot, ticks) => ticks.map(compact) },
+      ],
+      series: [
+        {},
+        ...series.map(({ name }, index) => ({
+          label: name,
+          stroke: color(`series-${(index % 6) + 1}`),
+          width: 1.75,
+          points: { show: times.length < 3 },
+          ...(kind === 'bars' && bars !== undefined
+            ? { paths: bars, fill: color(`series-${(index % 6) + 1}`), points: { show: false } }
+            : {}),
+        })),
+      ],
+    },
+    [
+      times.map((time) => Date.parse(time) / 1000),
+      ...series.map(({ values }) => values.map((value) => (value === null ? null : Number(value)))),
+    ] as UPlot.AlignedData,
+    element,
+  );
+}
+
+const compact = (value: number): string =>
+  new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 2 }).format(value);

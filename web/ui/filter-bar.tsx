@@ -1,0 +1,102 @@
+import { useEffect, useState, type ReactNode } from 'react';
+import { Search, X } from 'lucide-react';
+import { Button } from './button.tsx';
+import styles from './filter-bar.module.css';
+
+/** Filters above a list. Their values live in the address (`useListState`). */
+export function FilterBar({ children }: { readonly children: ReactNode }) {
+  return (
+    <div className={styles.bar} role="search">
+      {children}
+    </div>
+  );
+}
+
+/** A search is sent this long after the last key, so that typing a word is one request. */
+const TYPING_MS = 250;
+
+/** Free text. The key `/` puts the cursor here. */
+export function SearchFilter({
+  label,
+  value,
+  onChange,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}) {
+  const [typed, setTyped] = useState(value);
+  useEffect(() => setTyped(value), [value]);
+  useEffect(() => {
+    if (typed === value) return;
+    const timer = setTimeout(() => onChange(typed), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [typed, value, onChange]);
+  return (
+    <label className={styles.search}>
+      <Search size={14} aria-hidden />
+      <span className="visually-hidden">{label}</span>
+      <input
+        type="search"
+        placeholder={label}
+        value={typed}
+        data-shortcut="search"
+        onChange={(event) => setTyped(event.target.value)}
+      />
+    </label>
+  );
+}
+
+/** One of a few values, or all of them. */
+export function ChoiceFilter({
+  label,
+  value,
+  choices,
+  onChange,
+}: {
+  readonly label: string;
+  readonly value: string;
+  /** Value and text of each choice. */
+  readonly choices: readonly (readonly [string, string])[];
+  readonly onChange: (value: string) => void;
+}) {
+  return (
+    <label className={styles.choice}>
+      <span>{label}</span>
+      <select value={value} onChange={(event) => onChange(event.target.value)}>
+        <option value="">All</option>
+        {choices.map(([choice, text]) => (
+          <option key={choice} value={choice}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** A day as `YYYY-MM-DD`. */
+export function DayFilter({
+  label,
+  value,
+  onChange,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}) {
+  return (
+    <label className={styles.choice}>
+      <span>{label}</span>
+      <input type="date" value={value} onChange={(event) => onChange(event.target.value)} />
+    </label>
+  );
+}
+
+export function ClearFilters({ onPress }: { readonly onPress: () => void }) {
+  return (
+    <Button small tone="quiet" icon={<X size={14} aria-hidden />} onPress={onPress}>
+      Clear filters
+    </Button>
+  );
+}

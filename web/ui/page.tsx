@@ -1,0 +1,94 @@
+import { Link } from '@tanstack/react-router';
+import { useEffect, type ReactNode } from 'react';
+import styles from './page.module.css';
+
+export interface Crumb {
+  readonly label: string;
+  readonly to: string;
+}
+
+/** The frame of every page: where it is, what it is called, what can be done, and its content. */
+export function Page({
+  title,
+  documentTitle = typeof title === 'string' ? title : undefined,
+  crumbs = [],
+  description,
+  actions,
+  children,
+}: {
+  readonly title: ReactNode;
+  /** For a title that is not plain text. */
+  readonly documentTitle?: string | undefined;
+  readonly crumbs?: readonly Crumb[];
+  readonly description?: ReactNode;
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+}) {
+  useEffect(() => {
+    if (documentTitle !== undefined) document.title = `${documentTitle} · Meterline`;
+  }, [documentTitle]);
+  return (
+    <>
+      <header className={styles.header}>
+        <div className={styles.heading}>
+          {crumbs.length === 0 ? null : (
+            <nav aria-label="Breadcrumb">
+              <ol className={styles.crumbs}>
+                {crumbs.map(({ label, to }) => (
+                  <li key={to}>
+                    <Link to={to}>{label}</Link>
+                  </li>
+                ))}
+              </ol>
+            </nav>
+          )}
+          <h1>{title}</h1>
+          {description === undefined ? null : <p className={styles.description}>{description}</p>}
+        </div>
+        {actions === undefined ? null : <div className={styles.actions}>{actions}</div>}
+      </header>
+      {children}
+    </>
+  );
+}
+
+/** A titled part of a page. */
+export function Section({
+  title,
+  actions,
+  children,
+}: {
+  readonly title: string;
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+}) {
+  return (
+    <section className={styles.section} aria-label={title}>
+      <div className={styles.sectionHeader}>
+        <h2>{title}</h2>
+        {actions}
+      </div>
+      {children}
+    </section>
+  );
+}
+
+/** A bordered surface. */
+export function Card({ children }: { readonly children: ReactNode }) {
+  return <div className={styles.card}>{children}</div>;
+}
+
+/** Parts of a page side by side; below each other where there is no room. */
+export function Columns({ children }: { readonly children: ReactNode }) {
+  return <div className={styles.columns}>{children}</div>;
+}
+
+/** Parts below each other, with even space. */
+export function Stack({ children }: { readonly children: ReactNode }) {
+  return <div className={styles.stack}>{children}</div>;
+}
+
+/** Small things in a row: buttons, badges. */
+export function Row({ children }: { readonly children: ReactNode }) {
+  return <div className={styles.row}>{children}</div>;
+}

@@ -1,0 +1,91 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import { useEffect, useState, type ReactNode } from 'react';
+import { Refusal } from '../client/refusal.ts';
+import { Button } from './button.tsx';
+import styles from './query-state.module.css';
+
+/** A person notices a wait from here on; before, a flash of text would only disturb. */
+const SILENT_MS = 200;
+
+/** Says what is awaited, once the wait can be noticed. */
+export function Awaiting({ what }: { readonly what: string }) {
+  const [isNoticed, setNoticed] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setNoticed(true), SILENT_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <div className={styles.awaiting} role="status">
+      {isNoticed ? `Loading ${what} …` : null}
+    </div>
+  );
+}
+
+/** What went wrong, which fields, and the request id for support; with a button to try again. */
+export function Failure({
+  error,
+  retry,
+}: {
+  readonly error: Error;
+  readonly retry?: () => unknown;
+}) {
+  const refusal = error instanceof Refusal ? error : null;
+  return (
+    <div className={styles.failure} role="alert">
+      <p>{refusal === null ? 'Something unexpected happened on this page.' : error.message}</p>
+      {refusal === null || refusal.details.length === 0 ? null : (
+        <ul>
+          {refusal.details.map(({ path, message }, index) => (
+            <li key={index}>
+              <code>{path}</code> {message}
+            </li>
+          ))}
+        </ul>
+      )}
+      {refusal?.requestId == null ? null : (
+        <p className={styles.request}>
+          Request <code>{refusal.requestId}</code>
+        </p>
+      )}
+      {retry === undefined ? null : (
+        <Button small onPress={() => void retry()}>
+          Try again
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** The data of a query once it is there; before, what is awaited or what went wrong. */
+export function Loaded<Data>({
+  query,
+  what,
+  children,
+}: {
+  readonly query: UseQueryResult<Data>;
+  readonly what: string;
+  readonly children: (data: Data) => ReactNode;
+}) {
+  if (query.isPending) return <Awaiting what={what} />;
+  if (query.isError) return <Failure error={query.error} retry={query.refetch} />;
+  return <>{children(query.data)}</>;
+}
+
+/** Teaches what belongs here, with the one action that begins it. */
+export function EmptyState({
+  title,
+  children,
+  action,
+}: {
+  readonly title: string;
+  readonly children?: ReactNode;
+  readonly action?: ReactNode;
+}) {
+  return (
+    <div className={styles.empty}>
+      <h2>{title}</h2>
+      {children === undefined ? null : <div className={styles.teaching}>{children}</div>}
+      {action}
+    </div>
+  );
+}
