@@ -6,6 +6,7 @@ import { auditWallets } from './audit-wallets.ts';
 import { applyCreditGrants } from './apply-credit-grants.ts';
 import { cancelUnpaidSubscriptions } from './cancel-unpaid-subscriptions.ts';
 import { chainAuditLogRows } from './chain-audit-log.ts';
+import { collectInvoices } from './collect-invoices.ts';
 import { closeBillingPeriods } from './close-billing-periods.ts';
 import { createOutbound } from '../platform/outbound/guarded-request.ts';
 import { deliverWebhooks, type DeliverWebhooksDeps } from './deliver-webhooks.ts';
@@ -43,6 +44,7 @@ export const ALL_JOBS: readonly Job<JobDeps>[] = [
   cancelUnpaidSubscriptions,
   finalizeDraftInvoices,
   notifyOverdueInvoices,
+  collectInvoices,
   reconcilePayments,
   expireCheckouts,
   expireLogRecords,

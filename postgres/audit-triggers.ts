@@ -24,6 +24,7 @@ export const NOT_AUDITED: Readonly<Record<string, string>> = {
   webhook_deliveries: 'a queue; who made or changed the endpoint is audited',
   webhook_attempts: 'a log of its own',
   request_logs: 'a log of its own',
+  invoice_collections: 'a schedule; each charge is a payment, which is audited',
   task_results: 'rows of files; each record that a row made is audited',
 };
 

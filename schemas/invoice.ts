@@ -8,6 +8,7 @@ import {
   INVOICE_TYPES,
 } from './invoice-requests.ts';
 import { Customer } from './customer.ts';
+import { InvoiceCollection } from './invoice-collection.ts';
 import { decimalText, emptyWhenUnset, instant, recordFields, textOrEmpty } from './primitives.ts';
 import { searchSchemas } from './search.ts';
 import { EmbeddedSubscription } from './subscription.ts';
@@ -232,6 +233,8 @@ export const Invoice = z
     taxes: z.array(TaxApplied),
     checkout_session: z.null(),
     custom_currency: z.null(),
+    /** Charges to a saved method; null when the invoice is not charged automatically. */
+    collection: InvoiceCollection.nullable(),
     /** Null unless the route includes the embedded records. */
     customer: Customer.nullable(),
     subscription: EmbeddedSubscription.nullable(),

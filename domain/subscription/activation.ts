@@ -41,6 +41,22 @@ export const attemptsPayment = (terms: CollectionTerms, due: Decimal): boolean =
   due.gt(0);
 
 /**
+ * Whether an invoice is charged to the customer's saved method when it is issued. Its payment behavior decides
+ * for the first invoice only; a renewal is charged whenever the subscription is (billing 10.3).
+ */
+export const collectsAtIssue = (
+  terms: CollectionTerms,
+  reason: BillingReason | null,
+  due: Decimal,
+): boolean =>
+  attemptsPayment(
+    reason === 'SUBSCRIPTION_CREATE' || reason === 'SUBSCRIPTION_TRIAL_END'
+      ? terms
+      : { ...terms, payment_behavior: 'default_active' },
+    due,
+  );
+
+/**
  * Active or incomplete, from the first invoice with an amount due (billing 10.3, 19.1). Used at
  * creation, at activation, and when a trial ends. `isPaid`: an attempt was made and covered the full amount.
  * Without an amount due the status is active.

@@ -144,6 +144,18 @@ export const PAYMENT_MANDATE_LIMITS_DEFAULT = {
   mandate_limits: { UPI: { currency: 'INR', max_amount: '100000' } },
 };
 
+/** Charges after a declined one: days from each failure to the next charge (money 8.7). */
+export const PaymentRetryConfig = z.object({
+  enabled: z.boolean().optional(),
+  intervals_days: z.array(z.int32().min(1).max(60)).min(1).max(10).optional(),
+  final_action: z.enum(['none', 'cancel']).optional(),
+});
+export const PAYMENT_RETRY_CONFIG_DEFAULT = {
+  enabled: false,
+  intervals_days: [3, 5, 7],
+  final_action: 'none',
+} as const;
+
 /** Every custom currency has a factor for the same fiat currencies (specification, Custom currency). */
 export const CustomCurrencyConfig = z
   .strictObject({

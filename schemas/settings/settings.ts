@@ -111,6 +111,11 @@ export const SETTINGS = {
     default: money.PAYMENT_MANDATE_LIMITS_DEFAULT,
     scope: 'environment',
   },
+  payment_retry_config: {
+    schema: money.PaymentRetryConfig,
+    default: money.PAYMENT_RETRY_CONFIG_DEFAULT,
+    scope: 'environment',
+  },
   custom_currency_config: {
     schema: money.CustomCurrencyConfig,
     default: money.CUSTOM_CURRENCY_CONFIG_DEFAULT,

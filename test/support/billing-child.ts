@@ -6,6 +6,7 @@ import { voidInvoice } from '../../api/billing/invoices/void-invoice.ts';
 import { createSubscription } from '../../api/billing/subscriptions/create-subscription.ts';
 import type { UsageReader } from '../../domain/metering/usage.ts';
 import { closeBillingPeriods } from '../../jobs/close-billing-periods.ts';
+import { collectInvoices } from '../../jobs/collect-invoices.ts';
 import { finalizeDraftInvoices } from '../../jobs/finalize-draft-invoices.ts';
 import type { Job, JobReport } from '../../jobs/job.ts';
 import { runJob } from '../../jobs/run-job.ts';
@@ -33,7 +34,10 @@ export interface ChildTask {
     | { readonly name: 'create'; readonly body: object }
     | { readonly name: 'invoice'; readonly body: object }
     | { readonly name: 'compute' | 'finalize' | 'void' | 'cancel'; readonly id: string }
-    | { readonly name: 'close-job' | 'finalize-job' | 'sync-job'; readonly tick: string };
+    | {
+        readonly name: 'close-job' | 'finalize-job' | 'sync-job' | 'collect-job';
+        readonly tick: string;
+      };
 }
 
 /** Every question has the answer 7: what is tested is how often it is billed, not what it is. */
@@ -104,6 +108,8 @@ async function perform(deps: BillingDeps): Promise<unknown> {
     }
     case 'close-job':
       return await job(closeBillingPeriods, deps, action.tick);
+    case 'collect-job':
+      return await job(collectInvoices, deps, action.tick);
     case 'sync-job':
       return await job(syncPlanPrices, deps, action.tick);
     case 'finalize-job':

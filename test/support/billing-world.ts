@@ -1,5 +1,7 @@
 import { cancelUnpaidSubscriptions } from '../../jobs/cancel-unpaid-subscriptions.ts';
 import { closeBillingPeriods } from '../../jobs/close-billing-periods.ts';
+import { collectInvoices } from '../../jobs/collect-invoices.ts';
+import { reconcilePayments } from '../../jobs/reconcile-payments.ts';
 import { finalizeDraftInvoices } from '../../jobs/finalize-draft-invoices.ts';
 import { notifyOverdueInvoices } from '../../jobs/notify-overdue-invoices.ts';
 import type { Job, JobReport } from '../../jobs/job.ts';
@@ -22,6 +24,8 @@ export interface BillingWorld {
   finalize(): Promise<JobReport | null>;
   notifyOverdue(): Promise<JobReport | null>;
   cancelUnpaid(): Promise<JobReport | null>;
+  collect(): Promise<JobReport | null>;
+  reconcile(): Promise<JobReport | null>;
   stop(): Promise<void>;
 }
 
@@ -57,6 +61,8 @@ export async function startBillingWorld(): Promise<BillingWorld> {
         readLogHeads,
         streamWaitMs: 300,
       }),
+    collect: () => run(collectInvoices, api.deps),
+    reconcile: () => run(reconcilePayments, api.deps),
     notifyOverdue: () => run(notifyOverdueInvoices, api.deps),
     stop: () => api.close(),
   });

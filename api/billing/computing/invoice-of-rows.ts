@@ -21,9 +21,9 @@ import { applicationRecords } from './coupon-applications.ts';
 import { INVOICE_CONFIG_DEFAULT } from '../../../schemas/settings/invoicing.ts';
 import { readInvoiceConfig } from './invoice-config.ts';
 import { NO_AMOUNTS } from './invoice-record.ts';
-import { dueOn, NO_CREDITS, settle, type DueTerms, type Settled } from './settle.ts';
+import { dueOn, NO_CREDITS, settle, type Settled } from './settle.ts';
 import { taxRecords } from './tax-rows.ts';
-import { invoiceEvent, issueInvoices } from './write-invoices.ts';
+import { invoiceEvent, issueInvoices, type IssueTerms } from './write-invoices.ts';
 
 /** A row that is given, not rated. */
 export interface GivenRow {
@@ -123,11 +123,18 @@ export async function createInvoiceOfRows(
   return result;
 }
 
-/** The payment terms of a subscription; without one, the tenant's default in the customer's time zone. */
+/** The terms of a subscription; without one, the tenant's default in the customer's time zone, and no charge. */
 export const dueTermsOf = (
   customer: Pick<Customer, 'timezone'>,
   subscription: SubscriptionRow | null,
-): DueTerms => subscription ?? { payment_terms: null, customer_timezone: customer.timezone };
+): IssueTerms =>
+  subscription ?? {
+    payment_terms: null,
+    customer_timezone: customer.timezone,
+    collection_method: null,
+    payment_behavior: 'default_active',
+    gateway_payment_method_id: null,
+  };
 
 async function revisionOf(
   tx: Transaction,

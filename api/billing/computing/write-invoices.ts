@@ -10,6 +10,13 @@ import { openPrepaidCredits } from './prepaid-credits.ts';
 import { readInvoiceConfig } from './invoice-config.ts';
 import { takeInvoiceNumbers } from './number.ts';
 import { issue, type DueTerms, type Settled } from './settle.ts';
+import { decimal } from '../../../domain/money.ts';
+import {
+  collectsAtIssue,
+  type CollectionMethod,
+  type PaymentBehavior,
+} from '../../../domain/subscription/activation.ts';
+import { scheduleCollections } from '../records/collection-repository.ts';
 import { invoiceSnapshot } from './invoice-notification.ts';
 
 /** An invoice with its subscription and customer. */
@@ -19,12 +26,19 @@ export interface ConcernedInvoice extends Settled {
   readonly customer: Customer | null;
 }
 
+/** When an issued invoice is due, and how it is collected; `collection_method` null: by nobody. */
+export interface IssueTerms extends DueTerms {
+  readonly collection_method: CollectionMethod | null;
+  readonly payment_behavior: PaymentBehavior;
+  readonly gateway_payment_method_id: string | null;
+}
+
 /**
  * Issues computed drafts: numbers in order, one sequence row locked for all of them. Invoices whose rows are
  * all zero are skipped and get no number (billing 17.3, 17.5). Prepaid credits of the customers pay what their
  * wallets may pay (9.2).
  */
-export async function issueInvoices<Draft extends Settled & { readonly terms: DueTerms }>(
+export async function issueInvoices<Draft extends Settled & { readonly terms: IssueTerms }>(
   tx: Transaction,
   scope: Scope,
   drafts: readonly Draft[],
@@ -49,8 +63,24 @@ export async function issueInvoices<Draft extends Settled & { readonly terms: Du
     return { ...draft, ...settled };
   });
   await credits.write();
+  const toCollect = done.filter(({ invoice, terms }) => isCollected(invoice, terms));
+  await scheduleCollections(
+    tx,
+    scope,
+    issued.at,
+    toCollect.map(({ invoice, terms }) => ({ invoice, method: terms.gateway_payment_method_id })),
+  );
   return done;
 }
+
+const isCollected = (invoice: InvoiceRecord, terms: IssueTerms): boolean =>
+  invoice.subscription_id !== null &&
+  terms.collection_method !== null &&
+  collectsAtIssue(
+    { collection_method: terms.collection_method, payment_behavior: terms.payment_behavior },
+    invoice.billing_reason,
+    decimal(invoice.amount_remaining),
+  );
 
 /** The notification of an invoice in its current state. */
 export function invoiceEvent(

@@ -11,6 +11,7 @@ import { findCustomers } from '../../customers/customers/repository.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import { subscriptionAnswers } from '../records/subscription-answers.ts';
 import { findSubscriptions } from '../records/subscription-repository.ts';
+import { invoiceCollections } from './invoice-collections.ts';
 import { linesOfInvoices } from '../records/invoice-repository.ts';
 
 export interface InvoiceEmbeds {
@@ -64,9 +65,10 @@ export async function settledAnswers(
   const rateIds = embed.tax_rates
     ? [...new Set(records.flatMap(({ taxes }) => taxes.map((tax) => tax.tax_rate_id)))]
     : [];
-  const [customers, rates, subscriptions] = await Promise.all([
+  const [customers, rates, collections, subscriptions] = await Promise.all([
     findCustomers(db, scope, customerIds),
     findTaxRates(db, scope, rateIds),
+    invoiceCollections(db, scope, records),
     subscriptionAnswers(db, scope, await findSubscriptions(db, scope, subscriptionIds), {
       line_items: true,
       prices: true,
@@ -82,6 +84,7 @@ export async function settledAnswers(
       ...tax,
       tax_rate: rates.find(({ id }) => id === tax.tax_rate_id) ?? null,
     })),
+    collection: collections.get(invoice.id) ?? null,
     customer: customers.find(({ id }) => id === invoice.customer_id) ?? null,
     subscription: subscriptions.find(({ id }) => id === invoice.subscription_id) ?? null,
   }));

@@ -2,8 +2,10 @@ import { InvoiceLedger } from '../../../schemas/invoice-ledger.ts';
 import { Invoice } from '../../../schemas/invoice.ts';
 import { UpdatePaymentStatusBody } from '../../../schemas/payment.ts';
 import { IdParams, Message } from '../../../schemas/primitives.ts';
+import { runCommand } from '../../conventions/command.ts';
 import { route } from '../../conventions/route.ts';
 import { attemptPayment } from '../payments/attempt-payment.ts';
+import { syncPayment } from '../payments/dispatch-payment.ts';
 import { reportInvoicePayment } from '../payments/report-payment.ts';
 import { invoiceLedger } from './invoice-ledger.ts';
 import { invoiceAnswers } from './answers.ts';
@@ -42,11 +44,18 @@ export const invoicePaymentRoutes = [
     path: '/invoices/{id}/payment/attempt',
     summary: 'Try to collect the open amount of an invoice',
     permission: 'invoice:write',
+    ownsTransactions: true,
     params: IdParams,
     status: 200,
     answer: Message,
     async handler(call) {
-      await call.deps.pool.begin((tx) => attemptPayment(tx, call.deps, call, call.params.id));
+      const { payment_id } = await runCommand(call.deps, 'invoice', () =>
+        Promise.resolve(async (tx) => {
+          const payment = await attemptPayment(tx, call.deps, call, call.params.id);
+          return { payment_id: payment?.id ?? null };
+        }),
+      );
+      if (payment_id !== null) await syncPayment(call.deps, call, payment_id);
       return { message: 'payment attempted' };
     },
   }),

@@ -1,9 +1,12 @@
 import { assertCollectable, payFromWallets } from '../../../domain/invoicing/pay-from-wallets.ts';
 import { decimalText } from '../../../domain/money.ts';
 import type { Transaction } from '../../../postgres/client.ts';
+import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { lockInvoiceToPay } from '../computing/revise-invoice-payment.ts';
+import { getInvoice } from '../records/invoice-repository.ts';
+import { methodFor, openAmount } from './collect-invoice.ts';
 import { createPayment } from './create-payment.ts';
 import { openAmounts, payingWallets } from './pay-with-credits.ts';
 
@@ -17,9 +20,9 @@ export async function attemptPayment(
   deps: BillingDeps,
   caller: Caller,
   invoiceId: string,
-): Promise<void> {
-  const { invoice } = await lockInvoiceToPay(tx, caller, invoiceId);
-  if (invoice.invoice_status === 'SKIPPED') return;
+): Promise<PaymentRecord | null> {
+  const { invoice, subscription } = await lockInvoiceToPay(tx, caller, invoiceId);
+  if (invoice.invoice_status === 'SKIPPED') return null;
   assertCollectable(invoice);
   const wallets = await payingWallets(tx, caller, invoice);
   const open = await openAmounts(tx, caller, invoice);
@@ -35,4 +38,18 @@ export async function attemptPayment(
       idempotency_key: `attempt-${deps.ids.next('attempt')}`,
       metadata: {},
     });
+  const left = await openAmount(tx, caller.scope, await getInvoice(tx, caller.scope, invoiceId));
+  const method = left.gt(0) ? await methodFor(tx, caller.scope, invoice, subscription) : null;
+  if (method === null) return null;
+  const { payment } = await createPayment(tx, deps, caller, {
+    destination_type: 'INVOICE',
+    destination_id: invoiceId,
+    payment_method_type: 'CARD',
+    payment_method_id: method,
+    amount: decimalText(left),
+    currency: invoice.currency,
+    idempotency_key: `attempt-${deps.ids.next('attempt')}`,
+    metadata: {},
+  });
+  return payment;
 }

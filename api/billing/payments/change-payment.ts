@@ -13,6 +13,7 @@ import { reserveAttempt, syncPayment } from './dispatch-payment.ts';
 import { attemptsOf, getPayment, updatePayment } from '../records/payment-repository.ts';
 import { endCheckoutOfPayment } from '../records/checkout-repository.ts';
 import { paymentEvent } from '../records/payment-notification.ts';
+import { followCollection } from './follow-collection.ts';
 import { payWithCredits } from './pay-with-credits.ts';
 import { lockPaymentWithInvoice, movePaymentTo } from './settle-payment.ts';
 
@@ -79,7 +80,9 @@ export async function deletePayment(
   });
   await endCheckoutOfPayment(tx, caller.scope, archived, 'fail', changed(deps, caller));
   await writeOutboxEvents(tx, [paymentEvent('payment.updated', caller.scope, archived)]);
-  if (locked !== null) await reviseInvoicePayment(tx, deps, caller, locked);
+  if (locked === null) return;
+  const invoice = await reviseInvoicePayment(tx, deps, caller, locked);
+  await followCollection(tx, caller.scope, archived, invoice, archived.updated_at);
 }
 
 /**

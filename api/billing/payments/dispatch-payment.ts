@@ -5,6 +5,7 @@ import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
 import { openGateway, type OpenGateway } from '../gateways/open-gateway.ts';
+import { findCollections } from '../records/collection-repository.ts';
 import { findPaymentMethod } from '../records/payment-method-repository.ts';
 import { getPayment, insertAttempt, updatePayment } from '../records/payment-repository.ts';
 import { dispatchRefunds } from '../refunds/settle-refund.ts';
@@ -89,7 +90,7 @@ async function stateOf(
     amount: payment.amount,
     currency: payment.currency,
     method: await gatewayMethodOf(deps.pool, scope, payment),
-    is_off_session: false,
+    is_off_session: await isAutomatic(deps.pool, scope, payment),
     saves_method: payment.save_card_and_make_default,
     success_url: payment.success_url,
     cancel_url: payment.cancel_url,
@@ -97,6 +98,12 @@ async function stateOf(
   return payment.payment_method_type === 'PAYMENT_LINK'
     ? await gateway.createLink(request)
     : await gateway.charge(request);
+}
+
+/** Whether we charge without the customer being there (money 8.6). */
+async function isAutomatic(db: Db, scope: Scope, payment: PaymentRecord): Promise<boolean> {
+  const [row] = await findCollections(db, scope, [payment.destination_id]);
+  return row?.last_payment_id === payment.id;
 }
 
 /** A saved method goes to the gateway by the gateway's own id; any other id is the gateway's already. */

@@ -14,6 +14,8 @@ import { endCheckoutOfPayment } from '../records/checkout-repository.ts';
 import { getPayment, lockPayment, updatePayment } from '../records/payment-repository.ts';
 import { eventOfStatus, paymentEvent } from '../records/payment-notification.ts';
 
+import { followCollection } from './follow-collection.ts';
+
 /** A payment with the invoice that it pays, both locked; null for a payment to a customer. */
 export interface LockedPayment {
   readonly payment: PaymentRecord;
@@ -63,7 +65,9 @@ export async function movePaymentTo(
     await endCheckoutOfPayment(tx, caller.scope, moved, 'complete', change);
   if (to === 'FAILED' || to === 'VOIDED')
     await endCheckoutOfPayment(tx, caller.scope, moved, 'fail', change);
-  if (locked !== null) await reviseInvoicePayment(tx, deps, caller, locked);
+  if (locked === null) return moved;
+  const invoice = await reviseInvoicePayment(tx, deps, caller, locked);
+  if (isMove) await followCollection(tx, caller.scope, moved, invoice, change.updated_at);
   return moved;
 }
 

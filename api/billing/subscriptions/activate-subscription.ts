@@ -33,6 +33,7 @@ import {
 } from '../records/subscription-repository.ts';
 import { applyGrants } from '../grants/apply-grants.ts';
 import { customerOf, runningPeriod } from './create-subscription.ts';
+import { isOpeningCharged } from './collect-opening.ts';
 import { opened, openingInvoice, writeOpening } from './opening-invoice.ts';
 
 /**
@@ -60,6 +61,7 @@ export async function activateSubscription(
   await moveLines(tx, caller, draft, begun, at);
   await moveTerms(tx, deps, caller, draft, begun);
   const opening = await openingInvoice(tx, deps, caller, { subscription: begun, customer, at });
+  const isCharged = await isOpeningCharged(tx, scope, begun, opening);
   const subscription = await changeSubscription(tx, scope, id, {
     start_date: begun.start_date,
     billing_anchor: begun.billing_anchor,
@@ -67,7 +69,7 @@ export async function activateSubscription(
     trial_end: begun.trial_end,
     current_period_start: begun.current_period_start,
     current_period_end: begun.current_period_end,
-    ...opened('activate', begun, opening, at),
+    ...opened('activate', begun, opening, at, isCharged),
     ...changed(deps, caller),
   });
   await applyGrants(tx, deps, caller, subscription, { at, refusal: 'throw' });

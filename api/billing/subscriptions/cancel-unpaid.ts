@@ -62,6 +62,7 @@ export async function cancelUnpaid(
   scope: Scope,
   id: string,
   at: string,
+  cancellation_reason = 'The first invoice was not paid in time.',
 ): Promise<boolean> {
   const locked = await lockSubscription(tx, scope, id);
   if (locked.subscription_status !== 'incomplete') return false;
@@ -75,7 +76,7 @@ export async function cancelUnpaid(
     due_at: null,
     metadata: {
       ...locked.metadata,
-      cancellation_reason: 'The first invoice was not paid in time.',
+      cancellation_reason,
     },
     updated_at: at,
     updated_by: '',

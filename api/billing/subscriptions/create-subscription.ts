@@ -22,6 +22,7 @@ import { newAddons } from './addons.ts';
 import { newOverrides } from './override-entitlements.ts';
 import { newAssociations, writeAssociations } from './attach-coupons.ts';
 import { applyGrants } from '../grants/apply-grants.ts';
+import { assertSavedMethod, isOpeningCharged } from './collect-opening.ts';
 import { newCreditGrants } from './credit-grants.ts';
 import { newLineItems, newPhaseLines, selectedPrices } from './line-items.ts';
 import { newPhases } from './new-phases.ts';
@@ -52,6 +53,7 @@ export async function createSubscription(
   const customer = await customerOf(tx, caller, body);
   const plan = await planOf(tx, caller, body.plan_id);
   const terms = subscriptionTerms(body, customer, at);
+  await assertSavedMethod(tx, caller.scope, customer.id, terms);
   const selection = {
     currency: body.currency,
     cadence: terms,
@@ -109,9 +111,10 @@ export async function createSubscription(
     at,
     unstored: { lines, coupons, taxes },
   });
+  const isCharged = await isOpeningCharged(tx, caller.scope, draft, opening);
   const subscription = await insertSubscription(tx, {
     ...draft,
-    ...opened('create', draft, opening, at),
+    ...opened('create', draft, opening, at, isCharged),
   });
   await insertPhases(
     tx,

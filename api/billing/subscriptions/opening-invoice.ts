@@ -77,12 +77,16 @@ export type Opened = Pick<
   'subscription_status' | 'last_billing_sequence' | 'due_at'
 >;
 
-/** The subscription after its opening invoice. Refuses an unpaid one with `error_if_incomplete`. */
+/**
+ * The subscription after its opening invoice. Refuses an unpaid one with `error_if_incomplete`, unless the invoice
+ * is charged as soon as it is stored (`isCharged`).
+ */
 export function opened(
   how: 'create' | 'activate',
   subscription: Omit<SubscriptionRow, 'version'>,
   opening: ConcernedInvoice | null,
   at: string,
+  isCharged: boolean,
 ): Opened {
   const { subscription_status } = subscription;
   const last_billing_sequence = opening?.invoice.billing_sequence ?? 0;
@@ -98,7 +102,7 @@ export function opened(
   if (subscription_status === 'trialing')
     return { subscription_status, last_billing_sequence, due_at: dueAt(subscription) };
   const status = openingStatus(subscription, decimal(opening?.invoice.amount_due ?? '0'), false);
-  assertOpeningPaid(subscription, status);
+  if (!isCharged) assertOpeningPaid(subscription, status);
   const moved = moveSubscription(how === 'create' ? null : 'draft', `${how}_${status}`);
   const next = { ...subscription, subscription_status: moved };
   return { subscription_status: moved, last_billing_sequence, due_at: dueAt(next) };

@@ -6,8 +6,11 @@ import {
   CreateSubscriptionBody,
 } from '../../../schemas/subscription-requests.ts';
 import { SubscriptionSearch } from '../../../schemas/subscription.ts';
+import { runCommand } from '../../conventions/command.ts';
 import { route } from '../../conventions/route.ts';
+import { collectNow } from '../payments/collect-invoice.ts';
 import { activateSubscription } from './activate-subscription.ts';
+import { collectOpening } from './collect-opening.ts';
 import { createSubscription } from './create-subscription.ts';
 import { createdSubscription, listSubscriptions, readSubscription } from './read-subscriptions.ts';
 
@@ -17,14 +20,19 @@ export const subscriptionRoutes = [
     path: '/subscriptions',
     summary: 'Create a subscription',
     permission: 'subscription:write',
+    ownsTransactions: true,
     body: CreateSubscriptionBody,
     status: 201,
     answer: Subscription,
-    handler: (call) =>
-      call.deps.pool.begin(async (tx) => {
-        const id = await createSubscription(tx, call.deps, call, call.body);
-        return await createdSubscription(tx, call.scope, id);
-      }),
+    async handler(call) {
+      const { id } = await runCommand(call.deps, 'subscription', () =>
+        Promise.resolve(async (tx) => ({
+          id: await createSubscription(tx, call.deps, call, call.body),
+        })),
+      );
+      await collectOpening(call.deps, call, id);
+      return await createdSubscription(call.deps.pool, call.scope, id);
+    },
   }),
   route({
     method: 'GET',
@@ -61,14 +69,20 @@ export const subscriptionRoutes = [
     path: '/subscriptions/{id}/activate',
     summary: 'Activate a draft subscription',
     permission: 'subscription:write',
+    ownsTransactions: true,
     params: IdParams,
     body: ActivateSubscriptionBody,
     status: 200,
     answer: Subscription,
-    handler: (call) =>
-      call.deps.pool.begin(async (tx) => {
-        await activateSubscription(tx, call.deps, call, call.params.id, call.body);
-        return await createdSubscription(tx, call.scope, call.params.id);
-      }),
+    async handler(call) {
+      const { id } = await runCommand(call.deps, 'subscription', () =>
+        Promise.resolve(async (tx) => {
+          await activateSubscription(tx, call.deps, call, call.params.id, call.body);
+          return { id: call.params.id };
+        }),
+      );
+      await collectNow(call.deps, call, id);
+      return await createdSubscription(call.deps.pool, call.scope, id);
+    },
   }),
 ];

@@ -1,0 +1,135 @@
+import { Decimal, decimal, decimalText, sum, ZERO } from '../../../domain/money.ts';
+import { failpoint } from '../../../platform/failpoint.ts';
+import type { Scope, Transaction } from '../../../postgres/client.ts';
+import type { InvoiceRecord } from '../../../schemas/invoice.ts';
+import type { PaymentRecord } from '../../../schemas/payment.ts';
+import type { BillingDeps } from '../../deps.ts';
+import type { Caller } from '../../conventions/record.ts';
+import { lockInvoiceToPay } from '../computing/revise-invoice-payment.ts';
+import {
+  dueCollectionsOf,
+  lockCollection,
+  updateCollection,
+} from '../records/collection-repository.ts';
+import { findUsableMethod } from '../records/payment-method-repository.ts';
+import { paymentsOfInvoice } from '../records/payment-repository.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import { createPayment } from './create-payment.ts';
+import { syncPayment } from './dispatch-payment.ts';
+
+/** How long a charge waits while another payment of the invoice is in flight. */
+const WAIT_MS = 15 * 60 * 1000;
+
+export interface Collecting {
+  readonly at: string;
+  /** Called in the transaction: refuses if another process holds the work by now. */
+  hold(tx: Transaction): Promise<void>;
+}
+
+/**
+ * Makes the charge of an invoice that is due (money 8.6). The payment, its token for the gateway and the count of
+ * charges are one transaction; the gateway is asked after it. A process that is killed in between leaves a stored
+ * payment, which the reconciling job brings to the gateway with the same token. Null if nothing is due.
+ */
+export async function collectInvoice(
+  deps: BillingDeps,
+  caller: Caller,
+  invoiceId: string,
+  collecting: Collecting,
+): Promise<PaymentRecord | null> {
+  const payment = await deps.pool.begin(async (tx) => {
+    await collecting.hold(tx);
+    const reserved = await reserveCharge(tx, deps, caller, invoiceId, collecting.at);
+    failpoint('jobs.collect_invoices.before_commit');
+    return reserved;
+  });
+  failpoint('jobs.collect_invoices.after_commit');
+  return payment === null ? null : await syncPayment(deps, caller, payment.id);
+}
+
+async function reserveCharge(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  invoiceId: string,
+  at: string,
+): Promise<PaymentRecord | null> {
+  const { scope } = caller;
+  const { invoice, subscription } = await lockInvoiceToPay(tx, caller, invoiceId);
+  const row = await lockCollection(tx, scope, invoiceId);
+  if (row === null || row.collection_status !== 'scheduled' || row.next_attempt_at! > at)
+    return null;
+  const set = (changes: Parameters<typeof updateCollection>[3]) =>
+    updateCollection(tx, scope, invoiceId, { updated_at: at, ...changes });
+  const stopped = { collection_status: 'stopped', next_attempt_at: null } as const;
+  const isOpen =
+    invoice.invoice_status === 'FINALIZED' && decimal(invoice.amount_remaining).gt(ZERO);
+  const method = isOpen ? await methodFor(tx, scope, invoice, subscription) : null;
+  if (method === null) {
+    await set(stopped);
+    return null;
+  }
+  const amount = await openAmount(tx, scope, invoice);
+  if (amount.lte(ZERO)) {
+    await set({ next_attempt_at: isoTime(Date.parse(at) + WAIT_MS) });
+    return null;
+  }
+  const attempt_count = row.attempt_count + 1;
+  const { payment } = await createPayment(tx, deps, caller, {
+    destination_type: 'INVOICE',
+    destination_id: invoiceId,
+    payment_method_type: 'CARD',
+    payment_method_id: method,
+    amount: decimalText(amount),
+    currency: invoice.currency,
+    idempotency_key: `collect-${invoiceId}-${attempt_count}`,
+    metadata: {},
+  });
+  await set({
+    collection_status: 'attempting',
+    next_attempt_at: null,
+    attempt_count,
+    last_payment_id: payment.id,
+  });
+  return payment;
+}
+
+/** The saved method that the subscription names; if that is gone, or none is named, the customer's default. */
+export async function methodFor(
+  tx: Transaction,
+  scope: Scope,
+  { customer_id }: Pick<InvoiceRecord, 'customer_id'>,
+  subscription: { readonly gateway_payment_method_id: string | null } | null,
+): Promise<string | null> {
+  const named = subscription?.gateway_payment_method_id || null;
+  const own = named === null ? null : await findUsableMethod(tx, scope, customer_id, named);
+  return (own ?? (await findUsableMethod(tx, scope, customer_id, null)))?.id ?? null;
+}
+
+/** What is open and not under way. */
+export async function openAmount(
+  tx: Transaction,
+  scope: Scope,
+  invoice: InvoiceRecord,
+): Promise<Decimal> {
+  const payments = await paymentsOfInvoice(tx, scope, invoice.id);
+  const inFlight = payments.filter(
+    ({ payment_status: status }) =>
+      status === 'INITIATED' || status === 'PENDING' || status === 'PROCESSING',
+  );
+  return decimal(invoice.amount_remaining).minus(
+    sum(inFlight.map(({ amount }) => decimal(amount))),
+  );
+}
+
+/** Makes the charges of a subscription that are due, after the request that issued its invoice. */
+export async function collectNow(
+  deps: BillingDeps,
+  caller: Caller,
+  subscriptionId: string,
+): Promise<void> {
+  const at = isoTime(deps.clock.now());
+  const collecting = { at, hold: async () => {} };
+  const due = await dueCollectionsOf(deps.pool, caller.scope, subscriptionId, at);
+  for (const { invoice_id } of due) await collectInvoice(deps, caller, invoice_id, collecting);
+}

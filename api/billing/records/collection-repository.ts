@@ -1,0 +1,141 @@
+import type { InvoiceRecord } from '../../../schemas/invoice.ts';
+import type { COLLECTION_STATUSES } from '../../../schemas/invoice-collection.ts';
+import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+
+/** A row of `invoice_collections`. */
+export interface CollectionRow extends Scope {
+  readonly invoice_id: string;
+  readonly customer_id: string;
+  readonly subscription_id: string;
+  readonly collection_status: (typeof COLLECTION_STATUSES)[number];
+  readonly attempt_count: number;
+  readonly next_attempt_at: string | null;
+  readonly last_payment_id: string | null;
+  readonly pending_action: 'cancel' | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+/** An invoice to charge, with the method that its subscription names. */
+export interface ToCollect {
+  readonly invoice: Pick<InvoiceRecord, 'id' | 'customer_id' | 'subscription_id'>;
+  readonly method: string | null;
+}
+
+/**
+ * Schedules the charge of issued invoices whose customers have a usable method: the one that the subscription
+ * names, or the default. Without one nothing is written, and the invoice stays PENDING (money 8.6).
+ */
+export async function scheduleCollections(
+  tx: Transaction,
+  scope: Scope,
+  at: string,
+  invoices: readonly ToCollect[],
+): Promise<void> {
+  if (invoices.length === 0) return;
+  const rows = invoices.map(({ invoice, method }) => ({
+    invoice_id: invoice.id,
+    customer_id: invoice.customer_id,
+    subscription_id: invoice.subscription_id,
+    method,
+  }));
+  await tx`
+    insert into invoice_collections
+           (invoice_id, tenant_id, environment_id, customer_id, subscription_id, collection_status,
+            next_attempt_at, created_at, updated_at)
+    select r.invoice_id, ${scope.tenant_id}, ${scope.environment_id}, r.customer_id, r.subscription_id,
+           'scheduled', ${at}, ${at}, ${at}
+      from jsonb_to_recordset(${tx.json(rows as never)})
+           as r(invoice_id text, customer_id text, subscription_id text, method text)
+     where exists (
+       select from payment_methods m
+         join connections c on c.id = m.connection_id and c.status = 'published'
+        where ${inScope(tx, scope, 'm')} and m.customer_id = r.customer_id and m.status = 'published'
+          and (m.is_default or m.id = r.method or m.gateway_method_id = r.method))
+        on conflict (invoice_id) do nothing`;
+}
+
+/** The row of the invoice, locked; null if it is not charged automatically. */
+export async function lockCollection(
+  tx: Transaction,
+  scope: Scope,
+  invoiceId: string,
+): Promise<CollectionRow | null> {
+  const [row] = await tx<CollectionRow[]>`
+    select * from invoice_collections
+     where ${inScope(tx, scope)} and invoice_id = ${invoiceId} for update`;
+  return row ?? null;
+}
+
+/** The caller holds the row's lock. */
+export async function updateCollection(
+  tx: Transaction,
+  scope: Scope,
+  invoiceId: string,
+  changes: Partial<CollectionRow>,
+): Promise<void> {
+  await tx`
+    update invoice_collections set ${tx(changes as never)}
+     where ${inScope(tx, scope)} and invoice_id = ${invoiceId}`;
+}
+
+export async function findCollections(
+  db: Db,
+  scope: Scope,
+  invoiceIds: readonly string[],
+): Promise<CollectionRow[]> {
+  if (invoiceIds.length === 0) return [];
+  return await db<CollectionRow[]>`
+    select * from invoice_collections
+     where ${inScope(db, scope)} and invoice_id = any(${invoiceIds as string[]}::text[])`;
+}
+
+/** Invoices of the subscription whose charge is due. */
+export async function dueCollectionsOf(
+  db: Db,
+  scope: Scope,
+  subscriptionId: string,
+  at: string,
+): Promise<{ readonly invoice_id: string }[]> {
+  return await db<{ invoice_id: string }[]>`
+    select invoice_id from invoice_collections
+     where ${inScope(db, scope)} and subscription_id = ${subscriptionId}
+       and collection_status = 'scheduled' and next_attempt_at <= ${at}
+     order by created_at, invoice_id`;
+}
+
+/** Environments with charges that are due, or with subscriptions to cancel. */
+export async function scopesToCollect(db: Db, at: string): Promise<Scope[]> {
+  return await db<Scope[]>`
+    select distinct tenant_id, environment_id from (
+      select tenant_id, environment_id from invoice_collections
+       where collection_status = 'scheduled' and next_attempt_at <= ${at}
+      union all
+      select tenant_id, environment_id from invoice_collections where pending_action is not null) due
+     order by 1, 2`;
+}
+
+/** The next charges that are due, the longest due first. */
+export async function dueCollections(
+  db: Db,
+  scope: Scope,
+  at: string,
+  limit: number,
+): Promise<{ readonly invoice_id: string }[]> {
+  return await db<{ invoice_id: string }[]>`
+    select invoice_id from invoice_collections
+     where ${inScope(db, scope)} and collection_status = 'scheduled' and next_attempt_at <= ${at}
+     order by next_attempt_at, invoice_id limit ${limit}`;
+}
+
+/** Subscriptions to cancel, because their last charge failed. */
+export async function pendingCancellations(
+  db: Db,
+  scope: Scope,
+  limit: number,
+): Promise<Pick<CollectionRow, 'invoice_id' | 'subscription_id'>[]> {
+  return await db<Pick<CollectionRow, 'invoice_id' | 'subscription_id'>[]>`
+    select invoice_id, subscription_id from invoice_collections
+     where ${inScope(db, scope)} and pending_action = 'cancel'
+     order by updated_at, invoice_id limit ${limit}`;
+}

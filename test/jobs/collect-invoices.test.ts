@@ -1,0 +1,281 @@
+import { startBillingWorld, type BillingWorld } from '../support/billing-world.ts';
+import { payOffline } from '../support/payments.ts';
+
+let world: BillingWorld;
+beforeAll(async () => {
+  world = await startBillingWorld();
+  await world.api.post('/v1/connections', { name: 'Test', provider_type: 'test' });
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  world.api.clock.set('2026-11-01T00:00:00.000Z');
+  await world.api.pool`update subscriptions set due_at = null`;
+  await world.api.pool`update invoices set finalize_after = null`;
+  await world.api.pool`delete from settings where key = 'payment_retry_config'`;
+  await world.api.pool`delete from invoice_collections`;
+});
+
+const day = (text: string) => `${text}T00:00:00.000Z`;
+const get = async (path: string) => (await world.api.get(`/v1${path}`)).body;
+const methodsOf = (customer: { id: string }) => `/v1/customers/${customer.id}/payment-methods`;
+const save = async (customer: { id: string }, outcome: string, more: object = {}) => {
+  const sent = { gateway_method_id: `pm_test_${outcome}`, is_default: true, ...more };
+  return (await world.api.post(methodsOf(customer), sent)).body;
+};
+const chargesOf = async (invoice: { id: string }) =>
+  await world.api.pool<{ state: string; amount: string }[]>`
+    select t.state, t.amount from test_gateway_payments t join payments p on p.id = t.reference
+     where p.destination_id = ${invoice.id} order by t.created_at, t.id`;
+const configure = (value: object) => world.api.put('/v1/settings/payment_retry_config', { value });
+
+/** A customer with a saved method, and a plan of 100 in advance. */
+async function buyer(outcome: string | null = 'success') {
+  const { catalog } = world;
+  const plan = await catalog.plan();
+  await catalog.fixed(plan, '100', { display_name: 'Base' });
+  const customer = await catalog.customer();
+  if (outcome !== null) await save(customer, outcome);
+  const subscribe = (more: object = {}) =>
+    world.api.post('/v1/subscriptions', {
+      customer_id: customer.id,
+      plan_id: plan.id,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      start_date: day('2026-11-01'),
+      ...more,
+    });
+  return { customer, plan, subscribe };
+}
+
+/** Finalizes the cycle's draft of December: no customer is there. */
+async function renewed(customer: { id: string }, subscribe: () => Promise<{ body: any }>) {
+  const { body: subscription } = await subscribe();
+  world.api.clock.set('2026-12-01T03:00:00.000Z');
+  await world.close();
+  await world.finalize();
+  const found = await world.api.post('/v1/invoices/search', { subscription_id: subscription.id });
+  const invoice = found.body.items.find((row: any) => row.billing_reason === 'SUBSCRIPTION_CYCLE');
+  expect([invoice.invoice_status, invoice.customer_id]).toEqual(['FINALIZED', customer.id]);
+  return { subscription, invoice, read: () => get(`/invoices/${invoice.id}`) };
+}
+
+describe('charged at issue (money 8.6)', () => {
+  test('a renewal is charged to the saved method, once, however often the job runs', async () => {
+    const { customer, subscribe } = await buyer();
+    const { invoice, read } = await renewed(customer, subscribe);
+    expect(invoice).toMatchObject({
+      payment_status: 'PENDING',
+      collection: { status: 'scheduled', attempt_count: 0, last_payment_id: null },
+    });
+    await world.collect();
+    await world.collect();
+    expect(await chargesOf(invoice)).toMatchObject([{ state: 'succeeded', amount: '100' }]);
+    expect(await read()).toMatchObject({
+      payment_status: 'SUCCEEDED',
+      amount_paid: '100',
+      collection: { status: 'collected', attempt_count: 1, next_attempt_at: null },
+    });
+  });
+
+  test.each`
+    what                        | method       | terms
+    ${'without a method'}       | ${null}      | ${{}}
+    ${'when invoices are sent'} | ${'success'} | ${{ collection_method: 'send_invoice' }}
+  `('nothing is charged $what; the invoice stays PENDING', async ({ method, terms }) => {
+    const { customer, subscribe } = await buyer(method);
+    const { invoice, read } = await renewed(customer, () => subscribe(terms));
+    await world.collect();
+    expect(await chargesOf(invoice)).toEqual([]);
+    expect(await read()).toMatchObject({ payment_status: 'PENDING', collection: null });
+  });
+
+  test('the method that the subscription names is charged, else the default', async () => {
+    const { customer, subscribe } = await buyer('decline');
+    const named = await save(customer, 'success', { is_default: false });
+    const terms = { gateway_payment_method_id: named.id };
+    const { body } = await subscribe(terms);
+    expect(body).toMatchObject({ gateway_payment_method_id: named.id });
+    expect(body.latest_invoice.payment_status).toBe('SUCCEEDED');
+    await world.api.delete(`${methodsOf(customer)}/${named.id}`);
+    const { body: other } = await subscribe({});
+    expect(other.latest_invoice.payment_status).toBe('FAILED');
+    const refused = await subscribe(terms);
+    expect(refused.body.details[0].path).toBe('gateway_payment_method_id');
+  });
+
+  test('money that came otherwise is not charged again', async () => {
+    const { customer, subscribe } = await buyer();
+    const { invoice, read } = await renewed(customer, subscribe);
+    await payOffline(world.api, invoice, '40');
+    await world.collect();
+    expect(await chargesOf(invoice)).toMatchObject([{ amount: '60' }]);
+    expect(await read()).toMatchObject({ amount_paid: '100', overpaid_amount: '0' });
+  });
+
+  test('a void invoice and one that a link in flight covers are not charged', async () => {
+    const { customer, subscribe } = await buyer();
+    const voided = await renewed(customer, subscribe);
+    await world.api.post(`/v1/invoices/${voided.invoice.id}/void`);
+    world.api.clock.set('2026-11-01T00:00:00.000Z');
+    const other = await buyer();
+    const linked = await renewed(other.customer, other.subscribe);
+    await payOffline(world.api, linked.invoice, '100', {
+      payment_method_type: 'PAYMENT_LINK',
+      payment_gateway: 'test',
+    });
+    await world.collect();
+    expect(await chargesOf(voided.invoice)).toEqual([]);
+    expect(await chargesOf(linked.invoice)).toMatchObject([{ state: 'pending' }]);
+    expect((await voided.read()).collection).toMatchObject({ status: 'stopped' });
+  });
+
+  test('a second click and the job at once: one charge', async () => {
+    const { customer, subscribe } = await buyer();
+    const { invoice, read } = await renewed(customer, subscribe);
+    const attempt = () => world.api.post(`/v1/invoices/${invoice.id}/payment/attempt`);
+    await Promise.all([attempt(), attempt(), world.collect()]);
+    expect(await chargesOf(invoice)).toHaveLength(1);
+    expect(await read()).toMatchObject({ amount_paid: '100', payment_status: 'SUCCEEDED' });
+  });
+});
+
+describe('the first invoice (billing 10.3)', () => {
+  test.each`
+    behavior                 | method       | status          | payment
+    ${'default_active'}      | ${'success'} | ${'active'}     | ${'SUCCEEDED'}
+    ${'default_active'}      | ${'decline'} | ${'active'}     | ${'FAILED'}
+    ${'allow_incomplete'}    | ${'success'} | ${'active'}     | ${'SUCCEEDED'}
+    ${'allow_incomplete'}    | ${'decline'} | ${'incomplete'} | ${'FAILED'}
+    ${'error_if_incomplete'} | ${'success'} | ${'active'}     | ${'SUCCEEDED'}
+    ${'error_if_incomplete'} | ${'timeout'} | ${'incomplete'} | ${'PENDING'}
+    ${'default_incomplete'}  | ${'success'} | ${'incomplete'} | ${'PENDING'}
+  `('$behavior, $method: $status', async ({ behavior, method, status, payment }) => {
+    const { subscribe } = await buyer(method);
+    const { status: code, body } = await subscribe({ payment_behavior: behavior });
+    expect(code).toBe(201);
+    expect(body).toMatchObject({
+      subscription_status: status,
+      latest_invoice: { payment_status: payment },
+    });
+  });
+
+  test('error_if_incomplete, declined: refused, and nothing of it is left to bill', async () => {
+    const { customer, subscribe } = await buyer('decline');
+    const { status, body } = await subscribe({ payment_behavior: 'error_if_incomplete' });
+    expect([status, body.details[0].code]).toEqual([400, 'payment_failed']);
+    const found = await world.api.post('/v1/subscriptions/search', { customer_id: customer.id });
+    expect(found.body.items).toEqual([]);
+    const invoices = await world.api.post('/v1/invoices/search', { customer_id: customer.id });
+    expect(invoices.body.items).toEqual([]);
+  });
+
+  test('an unknown outcome settles later, and then activates', async () => {
+    const { subscribe } = await buyer('timeout');
+    const { body } = await subscribe({ payment_behavior: 'allow_incomplete' });
+    expect(body.subscription_status).toBe('incomplete');
+    world.api.clock.advance(3_600_000);
+    await world.reconcile();
+    expect(await get(`/subscriptions/${body.id}`)).toMatchObject({ subscription_status: 'active' });
+  });
+
+  test.each(['success', 'decline'])('at the end of a trial, %s', async (method) => {
+    const { subscribe } = await buyer(method);
+    const terms = { payment_behavior: 'allow_incomplete', trial_period_days: 5 };
+    const { body } = await subscribe(terms);
+    expect(body.subscription_status).toBe('trialing');
+    world.api.clock.set(day('2026-11-06'));
+    await world.close();
+    await world.collect();
+    expect(await get(`/subscriptions/${body.id}`)).toMatchObject({
+      subscription_status: method === 'success' ? 'active' : 'incomplete',
+    });
+  });
+
+  test('at the activation of a draft', async () => {
+    const { subscribe } = await buyer();
+    const { body: draft } = await subscribe({
+      payment_behavior: 'allow_incomplete',
+      subscription_status: 'draft',
+    });
+    const path = `/v1/subscriptions/${draft.id}/activate`;
+    const { body } = await world.api.post(path, { start_date: day('2026-11-01') });
+    expect(body).toMatchObject({
+      subscription_status: 'active',
+      latest_invoice: { payment_status: 'SUCCEEDED' },
+    });
+  });
+});
+
+describe('retries (money 8.7)', () => {
+  test('without the setting: one charge', async () => {
+    const { subscribe } = await buyer('decline');
+    const { body } = await subscribe();
+    const invoice = body.latest_invoice;
+    world.api.clock.set(day('2026-11-30'));
+    await world.collect();
+    expect(await chargesOf(invoice)).toHaveLength(1);
+    expect(await get(`/invoices/${invoice.id}`)).toMatchObject({
+      payment_status: 'FAILED',
+      collection: { status: 'exhausted', attempt_count: 1, upcoming_attempts: [] },
+    });
+  });
+
+  test('the schedule is shown and kept; a new default is charged; a late run charges once', async () => {
+    await configure({ enabled: true, intervals_days: [1, 3, 5] });
+    const { customer, subscribe } = await buyer('decline');
+    const { body } = await subscribe();
+    const invoice = body.latest_invoice;
+    const collection = async () => (await get(`/invoices/${invoice.id}`)).collection;
+    expect(await collection()).toMatchObject({
+      status: 'scheduled',
+      attempt_count: 1,
+      next_attempt_at: day('2026-11-02'),
+      upcoming_attempts: [day('2026-11-02'), day('2026-11-05'), day('2026-11-10')],
+    });
+    world.api.clock.set('2026-11-01T23:59:59.999Z');
+    await world.collect();
+    expect(await chargesOf(invoice)).toHaveLength(1);
+    // Days late: one charge, and the next one counts from it.
+    world.api.clock.set(day('2026-11-20'));
+    await world.collect();
+    await world.collect();
+    expect(await chargesOf(invoice)).toHaveLength(2);
+    expect(await collection()).toMatchObject({
+      attempt_count: 2,
+      upcoming_attempts: [day('2026-11-23'), day('2026-11-28')],
+    });
+    await save(customer, 'success');
+    world.api.clock.set(day('2026-11-23'));
+    await world.collect();
+    expect(await chargesOf(invoice)).toHaveLength(3);
+    expect(await get(`/invoices/${invoice.id}`)).toMatchObject({
+      payment_status: 'SUCCEEDED',
+      collection: { status: 'collected', attempt_count: 3 },
+    });
+  });
+
+  test('after the last charge: the subscription is cancelled if the tenant asks for it', async () => {
+    await configure({ enabled: true, intervals_days: [1], final_action: 'cancel' });
+    const { subscribe } = await buyer('decline');
+    const { body } = await subscribe();
+    world.api.clock.set(day('2026-11-02'));
+    await world.collect();
+    expect(await get(`/subscriptions/${body.id}`)).toMatchObject({
+      subscription_status: 'cancelled',
+    });
+    expect((await get(`/invoices/${body.latest_invoice.id}`)).collection).toMatchObject({
+      status: 'exhausted',
+      attempt_count: 2,
+    });
+    expect(await world.collect()).toMatchObject({ charged: 0, cancelled: 0, failed: 0 });
+  });
+
+  test('a person who deletes the payment under way stops the charges', async () => {
+    await configure({ enabled: true });
+    const { subscribe } = await buyer('3ds');
+    const { body } = await subscribe();
+    const { last_payment_id } = body.latest_invoice.collection;
+    await world.api.delete(`/v1/payments/${last_payment_id}`);
+    expect((await get(`/invoices/${body.latest_invoice.id}`)).collection.status).toBe('stopped');
+  });
+});

@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { reconcilePayments } from '../../jobs/reconcile-payments.ts';
+import { startTestApi, type TestApi } from '../support/api.ts';
+import type { ChildTask } from '../support/billing-child.ts';
+import { catalogOf } from '../support/catalog.ts';
+import { WAIT_MS } from '../support/patience.ts';
+
+const LOADER = fileURLToPath(new URL('../../scripts/typescript.js', import.meta.url));
+const CHILD = fileURLToPath(new URL('../support/billing-child.ts', import.meta.url));
+const AT = '2026-11-01T01:00:00.000Z';
+
+let api: TestApi;
+let url: string;
+beforeAll(async () => {
+  api = await startTestApi();
+  await api.post('/v1/connections', { name: 'Test', provider_type: 'test' });
+  const [row] = await api.pool<{ name: string }[]>`select current_database() as name`;
+  const server = new URL(process.env['TEST_POSTGRES_URL']!);
+  server.pathname = `/${row!.name}`;
+  url = server.toString();
+});
+afterAll(() => api.close());
+
+async function run(action: ChildTask['action'], failpoints = '') {
+  const caller = { scope: api.scope, user_id: api.user_id };
+  const task: ChildTask = { url, at: AT, failpoints, caller, action };
+  const child = spawn(process.execPath, ['--import', LOADER, CHILD, JSON.stringify(task)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+  const signal = await new Promise<string | null>((resolve) =>
+    child.on('close', (_code, name) => resolve(name)),
+  );
+  return { signal, answer: output === '' ? undefined : JSON.parse(output) };
+}
+
+let tick = Date.parse('2000-01-01T00:00:00Z');
+const collect = (failpoints = '') => {
+  const at = new Date((tick += 60_000)).toISOString();
+  return run({ name: 'collect-job', tick: at }, failpoints);
+};
+
+/** Until the lease of the killed process has run out: the database's clock decides. */
+async function collectAfterwards() {
+  const until = Date.now() + WAIT_MS;
+  for (;;) {
+    const ended = await collect();
+    if (ended.answer !== null || Date.now() > until) return;
+    await sleep(100);
+  }
+}
+
+/** Wherever the process is killed, the invoice is charged exactly once (money 8.2.4, 8.6). */
+describe('a killed charge', () => {
+  test.each([
+    'jobs.collect_invoices.before_commit',
+    'jobs.collect_invoices.after_commit',
+    'api.sync_payment.after_answer',
+  ])('killed at %s', async (failpoint) => {
+    const catalog = catalogOf(api);
+    const plan = await catalog.plan();
+    await catalog.fixed(plan, '100');
+    const customer = await catalog.customer();
+    const method = { gateway_method_id: 'pm_test_success' };
+    await api.post(`/v1/customers/${customer.id}/payment-methods`, method);
+    const created = await run({
+      name: 'create',
+      body: {
+        customer_id: customer.id,
+        plan_id: plan.id,
+        currency: 'usd',
+        billing_period: 'MONTHLY',
+        billing_period_count: 1,
+        start_date: '2026-11-01T00:00:00.000Z',
+      },
+    });
+    expect(created.signal).toBeNull();
+    const killed = await collect(failpoint);
+    expect(killed.signal).toBe('SIGKILL');
+    await collectAfterwards();
+    const later = { at: '2026-11-01T02:00:00.000Z', signal: new AbortController().signal };
+    await reconcilePayments.run(api.deps, { ...later, lease: null as never });
+    const [invoice] = (await api.post('/v1/invoices/search', { subscription_id: created.answer }))
+      .body.items;
+    expect(invoice).toMatchObject({
+      payment_status: 'SUCCEEDED',
+      amount_paid: '100',
+      collection: { status: 'collected', attempt_count: 1 },
+    });
+    const charges = await api.pool`
+      select 1 from test_gateway_payments t join payments p on p.id = t.reference
+       where p.destination_id = ${invoice.id}`;
+    expect(charges).toHaveLength(1);
+  });
+});
