@@ -29,6 +29,22 @@ export function explainText(explanation: Explanation): string {
   return `${lines.join('\n')}\n`;
 }
 
+/** A step of an explanation as text, with the rule that decides it; null where each line names its own. */
+export interface ExplainedStep extends StepText {
+  readonly rule: string | null;
+}
+
+/** The steps of `explainText` one by one, for readers that lay them out themselves. */
+export function explainedSteps(explanation: Explanation): ExplainedStep[] {
+  const settlement = explanation.settlement ?? [];
+  return [
+    ...explanation.steps.map((step) => ({ ...describe(step), rule: step.rule })),
+    ...(settlement.length === 0
+      ? []
+      : [{ title: ON_THE_INVOICE, lines: settlementTable(settlement), rule: null }]),
+  ];
+}
+
 function stepText(step: ExplanationStep, number: string): string[] {
   const { title, lines } = describe(step);
   return [`${number} ${title} (${step.rule})`, ...lines.map(indented)];
@@ -124,6 +140,12 @@ function sumText(step: ExplanationStepOf<'sum'>): StepText {
 /** What the invoice deducts from the row (before, deduction, after), then its taxes. */
 function settlementText(steps: readonly SettlementStep[]): string[] {
   if (steps.length === 0) return [];
+  return ['', ON_THE_INVOICE, ...settlementTable(steps).map(indented)];
+}
+
+const ON_THE_INVOICE = 'On the invoice';
+
+function settlementTable(steps: readonly SettlementStep[]): string[] {
   const rows = steps.map((step) => {
     switch (step.step) {
       case 'discount':
@@ -142,8 +164,7 @@ function settlementText(steps: readonly SettlementStep[]): string[] {
         return step satisfies never;
     }
   });
-  const table = textTable([['', 'of', 'amount', 'leaves', 'rule'], ...rows]);
-  return ['', 'On the invoice', ...table.map(indented)];
+  return textTable([['', 'of', 'amount', 'leaves', 'rule'], ...rows]);
 }
 
 const indented = (line: string): string => (line === '' ? '' : `   ${line}`);

@@ -4,8 +4,17 @@ import { authorized } from './session.ts';
 import type { components, paths } from './openapi.d.ts';
 import { Refusal, unreachable } from './refusal.ts';
 
+/** As the client types answers: fields that are always null are left out. */
+type Answered<T> = T extends (infer Item)[]
+  ? Answered<Item>[]
+  : T extends object
+    ? { [K in keyof T as NonNullable<T[K]> extends never ? never : K]: Answered<T[K]> }
+    : T;
+
 /** Records of the API by the names of its OpenAPI document: `Record<'Customer'>`. */
-export type ApiRecord<Name extends keyof components['schemas']> = components['schemas'][Name];
+export type ApiRecord<Name extends keyof components['schemas']> = Answered<
+  components['schemas'][Name]
+>;
 
 /**
  * The API, typed by its OpenAPI document. Requests carry the session's token and the chosen environment. Use

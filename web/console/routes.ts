@@ -1,4 +1,4 @@
-import { House, type LucideIcon } from 'lucide-react';
+import { FileText, House, type LucideIcon } from 'lucide-react';
 import type { ComponentType } from 'react';
 import type { Permission } from '../../domain/access/permissions.ts';
 
@@ -27,4 +27,6 @@ export interface ConsoleRoute {
 // prettier-ignore
 export const ROUTES: readonly ConsoleRoute[] = [
   { path: '/', load: () => import('../pages/home/home.tsx'), menu: { section: 'Overview', label: 'Home', icon: House, key: 'h' } },
+  { path: '/invoices', load: () => import('../pages/invoices/invoice-list.tsx'), permission: 'invoice:read', menu: { section: 'Billing', label: 'Invoices', icon: FileText, key: 'i' } },
+  { path: '/invoices/$id', load: () => import('../pages/invoices/invoice.tsx'), permission: 'invoice:read' },
 ];

@@ -42,7 +42,7 @@ export function DataTable<Row extends { readonly id: string }>({
   readonly columns: readonly Column<Row>[];
   readonly query: UseQueryResult<ListPage<Row>>;
   /** Without it the table has neither pages nor orders. */
-  readonly list?: Pick<ListState<never>, 'setOffset' | 'setSort' | 'sort'>;
+  readonly list?: Pick<ListState<never>, 'paging' | 'setOffset' | 'setSort' | 'sort'>;
   readonly rowTo?: (row: Row) => string;
   /** Shown instead of the table when there are no rows. */
   readonly empty: ReactNode;
@@ -60,7 +60,9 @@ export function DataTable<Row extends { readonly id: string }>({
         {...(list ? { list } : {})}
         {...(rowTo ? { rowTo } : {})}
       />
-      {list === undefined ? null : <Pager {...pagination} setOffset={list.setOffset} />}
+      {list === undefined ? null : (
+        <Pager {...list.paging} total={pagination.total} setOffset={list.setOffset} />
+      )}
     </div>
   );
 }

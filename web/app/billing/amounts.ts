@@ -1,0 +1,17 @@
+import { Decimal, decimal, decimalText, ZERO } from '../../../domain/money.ts';
+
+/** Text of a field as a decimal; null while it is not one yet. */
+export const typed = (text: unknown): Decimal | null =>
+  /^-?\d{1,20}(\.\d{1,18})?$/.test(String(text ?? '').trim()) ? decimal(String(text).trim()) : null;
+
+/** The exact sum of decimal texts; what is not a number yet counts as nothing. */
+export const sumOf = (amounts: readonly unknown[]): string =>
+  decimalText(amounts.reduce<Decimal>((sum, amount) => sum.plus(typed(amount) ?? ZERO), ZERO));
+
+export const minus = (from: string, amount: unknown): string =>
+  decimalText(decimal(from).minus(typed(amount) ?? ZERO));
+
+export const isAbove = (amount: unknown, other: string): boolean =>
+  (typed(amount) ?? ZERO).gt(decimal(other));
+
+export const isZero = (amount: string): boolean => decimal(amount).isZero();

@@ -1,0 +1,54 @@
+import { explainedSteps } from '../../../domain/pricing/explain-text.ts';
+import type { Explanation } from '../../../schemas/explanation.ts';
+import { Facts } from '../../ui/facts.tsx';
+import { Money, Quantity } from '../../ui/money.tsx';
+import { Period } from '../../ui/time.tsx';
+import { TierShares } from './tier-shares.tsx';
+import styles from './explained.module.css';
+
+/** Every input and result of one row, in the order of its computation, as it is stored with the row. */
+export function Explained({
+  explanation,
+  zone = 'UTC',
+}: {
+  readonly explanation: Explanation;
+  readonly zone?: string;
+}) {
+  const { currency } = explanation;
+  const tiers = tiersOf(explanation);
+  return (
+    <div className={styles.explained}>
+      <Facts
+        of={[
+          ['Amount', <Money amount={explanation.amount} currency={currency} />],
+          ['Quantity', <Quantity value={explanation.quantity} />],
+          ['Service period', <Period {...explanation.period} zone={zone} />],
+        ]}
+      />
+      {tiers === null ? null : <TierShares tiers={tiers} currency={currency} />}
+      <ol className={styles.steps} aria-label="Steps of the computation">
+        {explainedSteps(explanation).map(({ title, lines, rule }, index) => (
+          <li key={index}>
+            <div className={styles.title}>
+              <h3>
+                {index + 1}. {title}
+              </h3>
+              {rule === null ? null : <span className={styles.rule}>{rule}</span>}
+            </div>
+            {lines.length === 0 ? null : (
+              <pre tabIndex={0} role="region" aria-label={title}>
+                {lines.join('\n')}
+              </pre>
+            )}
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+/** The tiers of a row that was rated as a whole; windows and groups stand in the steps. */
+function tiersOf({ steps }: Explanation) {
+  const rate = steps.find((step) => step.step === 'rate');
+  return rate?.ratings.length === 1 ? rate.ratings[0]!.tiers : null;
+}

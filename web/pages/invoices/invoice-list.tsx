@@ -1,0 +1,198 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { isoNow } from './now.ts';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { Status } from '../../ui/badge.tsx';
+import { ButtonLink } from '../../ui/button.tsx';
+import { DataTable, type Column } from '../../ui/data-table.tsx';
+import {
+  ChoiceFilter,
+  ClearFilters,
+  DayFilter,
+  FilterBar,
+  SearchFilter,
+} from '../../ui/filter-bar.tsx';
+import { useListState } from '../../ui/list-state.ts';
+import { Money } from '../../ui/money.tsx';
+import { Page } from '../../ui/page.tsx';
+import { EmptyState } from '../../ui/query-state.tsx';
+import { Day, Period } from '../../ui/time.tsx';
+
+type Invoice = ApiRecord<'Invoice'>;
+type Status = Invoice['invoice_status'];
+type PaymentStatus = Invoice['payment_status'];
+
+const FILTERS = {
+  number: '',
+  invoice_status: '',
+  payment_status: '',
+  show: '',
+  from: '',
+  to: '',
+  customer_id: '',
+  subscription_id: '',
+};
+
+const COLUMNS: readonly Column<Invoice>[] = [
+  { header: 'Number', sort: 'invoice_number', cell: (row) => row.invoice_number ?? 'Draft' },
+  { header: 'Customer', cell: ({ customer }) => <bdi>{customer?.name ?? '–'}</bdi> },
+  { header: 'Status', cell: (row) => <Status word={row.invoice_status} /> },
+  {
+    header: 'Payment',
+    cell: (row) => (row.invoice_status === 'DRAFT' ? '–' : <Status word={row.payment_status} />),
+  },
+  {
+    header: 'Period',
+    wideOnly: true,
+    cell: ({ period_start, period_end, customer }) =>
+      period_start === null || period_end === null ? (
+        '–'
+      ) : (
+        <Period start={period_start} end={period_end} zone={customer?.timezone ?? 'UTC'} />
+      ),
+  },
+  {
+    header: 'Due',
+    sort: 'due_date',
+    wideOnly: true,
+    cell: (row) => <Day at={row.due_date} zone={row.customer?.timezone ?? 'UTC'} />,
+  },
+  {
+    header: 'Total',
+    sort: 'total',
+    align: 'end',
+    cell: (row) => <Money amount={row.total} currency={row.currency} />,
+  },
+  {
+    header: 'Open',
+    sort: 'amount_remaining',
+    align: 'end',
+    cell: (row) => <Money amount={row.amount_remaining} currency={row.currency} />,
+  },
+];
+
+/** Every invoice, with filters that a link carries. */
+export function View() {
+  const list = useListState(FILTERS);
+  const { filters, setFilters } = list;
+  const isFiltered = Object.values(filters).some((value) => value !== '');
+  const query = useQuery({
+    queryKey: ['invoices', list.paging, filters],
+    queryFn: ({ signal }) =>
+      answerOf(
+        api.POST('/invoices/search', { body: { ...list.paging, ...bodyOf(filters) }, signal }),
+      ),
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <Page title="Invoices">
+      <FilterBar>
+        <SearchFilter
+          label="Search by number"
+          value={filters.number}
+          onChange={(number) => setFilters({ number })}
+        />
+        <ChoiceFilter
+          label="Status"
+          value={filters.invoice_status}
+          choices={[
+            ['DRAFT', 'Draft'],
+            ['FINALIZED', 'Finalized'],
+            ['VOIDED', 'Voided'],
+            ['SKIPPED', 'Skipped'],
+          ]}
+          onChange={(invoice_status) => setFilters({ invoice_status })}
+        />
+        <ChoiceFilter
+          label="Payment"
+          value={filters.payment_status}
+          choices={[
+            ['PENDING', 'Pending'],
+            ['PROCESSING', 'Processing'],
+            ['SUCCEEDED', 'Succeeded'],
+            ['OVERPAID', 'Overpaid'],
+            ['FAILED', 'Failed'],
+            ['PARTIALLY_REFUNDED', 'Partially refunded'],
+            ['REFUNDED', 'Refunded'],
+          ]}
+          onChange={(payment_status) => setFilters({ payment_status })}
+        />
+        <ChoiceFilter
+          label="Amount"
+          value={filters.show}
+          choices={[
+            ['open', 'Open'],
+            ['overdue', 'Overdue'],
+          ]}
+          onChange={(show) => setFilters({ show })}
+        />
+        <DayFilter
+          label="Period from"
+          value={filters.from}
+          onChange={(from) => setFilters({ from })}
+        />
+        <DayFilter label="to" value={filters.to} onChange={(to) => setFilters({ to })} />
+        {isFiltered ? <ClearFilters onPress={() => setFilters(FILTERS)} /> : null}
+      </FilterBar>
+      <DataTable
+        label="Invoices"
+        query={query}
+        list={list}
+        columns={COLUMNS}
+        rowTo={({ id }) => `/invoices/${id}`}
+        empty={
+          isFiltered ? (
+            <EmptyState title="No invoice matches">Choose other filters, or clear them.</EmptyState>
+          ) : (
+            <EmptyState
+              title="No invoices yet"
+              action={
+                <ButtonLink to="/subscriptions" tone="primary">
+                  Go to subscriptions
+                </ButtonLink>
+              }
+            >
+              A subscription makes an invoice for each billing period: fees in advance at its start,
+              usage after its end.
+            </EmptyState>
+          )
+        }
+      />
+    </Page>
+  );
+}
+
+function bodyOf(filters: Readonly<Record<keyof typeof FILTERS, string>>) {
+  const isOverdue = filters.show === 'overdue';
+  const fieldFilters = [
+    ...(filters.number === ''
+      ? []
+      : [
+          {
+            field: 'invoice_number',
+            operator: 'contains' as const,
+            value: { string: filters.number },
+          },
+        ]),
+    ...(isOverdue
+      ? [{ field: 'due_date', operator: 'before' as const, value: { date: isoNow() } }]
+      : []),
+  ];
+  return {
+    expand: ['customer'],
+    skip_line_items: true,
+    ...(filters.invoice_status === ''
+      ? filters.show === ''
+        ? {}
+        : { invoice_status: ['FINALIZED'] as Status[] }
+      : { invoice_status: [filters.invoice_status as Status] }),
+    ...(filters.payment_status === ''
+      ? {}
+      : { payment_status: [filters.payment_status as PaymentStatus] }),
+    ...(filters.show === '' ? {} : { amount_remaining_gt: '0' }),
+    ...(filters.from === '' ? {} : { period_start_gte: `${filters.from}T00:00:00Z` }),
+    ...(filters.to === '' ? {} : { period_end_lte: `${filters.to}T23:59:59.999Z` }),
+    ...(filters.customer_id === '' ? {} : { customer_id: filters.customer_id }),
+    ...(filters.subscription_id === '' ? {} : { subscription_id: filters.subscription_id }),
+    ...(fieldFilters.length === 0 ? {} : { filters: fieldFilters }),
+  };
+}

@@ -1,0 +1,75 @@
+import { useQuery } from '@tanstack/react-query';
+import { answerOf, api } from '../../client/api.ts';
+import { Status } from '../../ui/badge.tsx';
+import { PlainTable } from '../../ui/data-table.tsx';
+import { Figure, Figures } from '../../ui/figure.tsx';
+import { Money } from '../../ui/money.tsx';
+import { Stack } from '../../ui/page.tsx';
+import { EmptyState, Loaded } from '../../ui/query-state.tsx';
+import { formatWord } from '../../ui/text.ts';
+import { Time } from '../../ui/time.tsx';
+
+/** Charges, credits, payments and refunds of an invoice as one list, with the open amount after each. */
+export function Ledger({ invoiceId, zone }: { readonly invoiceId: string; readonly zone: string }) {
+  const query = useQuery({
+    queryKey: ['ledger', invoiceId],
+    queryFn: ({ signal }) =>
+      answerOf(api.GET('/invoices/{id}/ledger', { params: { path: { id: invoiceId } }, signal })),
+  });
+  return (
+    <Loaded query={query} what="the ledger">
+      {({ currency, entries, ...sums }) => (
+        <Stack>
+          <Figures>
+            <Figure label="Total" value={<Money amount={sums.total} currency={currency} />} />
+            <Figure label="Paid" value={<Money amount={sums.amount_paid} currency={currency} />} />
+            <Figure
+              label="Credited"
+              value={<Money amount={sums.adjustment_amount} currency={currency} />}
+            />
+            <Figure
+              label="Refunded"
+              value={<Money amount={sums.refunded_amount} currency={currency} />}
+            />
+            <Figure
+              label="Open"
+              value={<Money amount={sums.amount_remaining} currency={currency} />}
+            />
+          </Figures>
+          {entries.length === 0 ? (
+            <EmptyState title="No movement yet">
+              The ledger begins with the charge, when the invoice is finalized.
+            </EmptyState>
+          ) : (
+            <PlainTable
+              label="Ledger"
+              rows={entries}
+              columns={[
+                { header: 'Movement', cell: ({ type }) => formatWord(type) },
+                { header: 'Time', cell: ({ at }) => <Time at={at} zone={zone} /> },
+                { header: 'Description', wideOnly: true, cell: ({ description }) => description },
+                { header: 'Reason', wideOnly: true, cell: ({ reason }) => reason ?? '–' },
+                { header: 'Status', cell: ({ status }) => <Status word={status} /> },
+                {
+                  header: 'Amount',
+                  align: 'end',
+                  cell: ({ amount }) => <Money amount={amount} currency={currency} />,
+                },
+                {
+                  header: 'Effect',
+                  align: 'end',
+                  cell: ({ effect }) => <Money amount={effect} currency={currency} />,
+                },
+                {
+                  header: 'Open after it',
+                  align: 'end',
+                  cell: ({ open_amount }) => <Money amount={open_amount} currency={currency} />,
+                },
+              ]}
+            />
+          )}
+        </Stack>
+      )}
+    </Loaded>
+  );
+}

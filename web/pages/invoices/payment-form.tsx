@@ -1,0 +1,75 @@
+import { useState } from 'react';
+import { useWatch } from 'react-hook-form';
+import * as z from 'zod';
+import { isAbove, minus } from '../../app/billing/amounts.ts';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { Facts } from '../../ui/facts.tsx';
+import { TextField } from '../../ui/fields.tsx';
+import { Form, useApiForm } from '../../ui/form.tsx';
+import { Money } from '../../ui/money.tsx';
+import { amountText } from './amount-text.ts';
+
+const Body = z.object({ amount: amountText, reference: z.string().max(500) });
+
+/** Records money that came outside of every gateway: a transfer, a cheque, cash. */
+export function PaymentForm({
+  invoice,
+  onDone,
+}: {
+  readonly invoice: ApiRecord<'Invoice'>;
+  readonly onDone: () => Promise<void>;
+}) {
+  const form = useApiForm(Body, { amount: invoice.amount_remaining, reference: '' });
+  // One key for the life of the dialog: a second press records nothing again.
+  const [key] = useState(() => crypto.randomUUID());
+  const amount = useWatch({ control: form.control, name: 'amount' });
+  const isTooMuch = isAbove(amount, invoice.amount_remaining);
+  return (
+    <Form
+      form={form}
+      submit="Record payment"
+      onSubmit={async (values) => {
+        await answerOf(
+          api.POST('/payments', {
+            body: {
+              destination_type: 'INVOICE',
+              destination_id: invoice.id,
+              payment_method_type: 'OFFLINE',
+              amount: values.amount.trim(),
+              currency: invoice.currency,
+              process_payment: true,
+              idempotency_key: key,
+              ...(values.reference === '' ? {} : { metadata: { reference: values.reference } }),
+            },
+          }),
+        );
+        await onDone();
+      }}
+    >
+      <TextField
+        control={form.control}
+        name="amount"
+        label={`Amount in ${invoice.currency.toUpperCase()}`}
+        kind="decimal"
+        isRequired
+        autoFocus
+      />
+      <TextField
+        control={form.control}
+        name="reference"
+        label="Reference"
+        hint="For example the number on the bank statement."
+      />
+      <Facts
+        of={[
+          ['Open now', <Money amount={invoice.amount_remaining} currency={invoice.currency} />],
+          [
+            'Open after it',
+            <Money amount={minus(invoice.amount_remaining, amount)} currency={invoice.currency} />,
+          ],
+        ]}
+      />
+      {isTooMuch ? <p>This is more than is open: the invoice will be overpaid.</p> : null}
+    </Form>
+  );
+}

@@ -1,0 +1,76 @@
+import { useQuery } from '@tanstack/react-query';
+import { Explained } from '../../app/billing/explained.tsx';
+import type { InvoiceLine } from '../../app/billing/invoice-document.tsx';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Stack } from '../../ui/page.tsx';
+import { EmptyState, Loaded } from '../../ui/query-state.tsx';
+import type { Explanation } from '../../../schemas/explanation.ts';
+import { LineEvents, type UsageQuestion } from './line-events.tsx';
+
+/** Why a row has its amount: formula, inputs, tiers, and the events behind it. */
+export function WhyDialog({
+  invoice,
+  line,
+  zone,
+  onClose,
+}: {
+  readonly invoice: ApiRecord<'Invoice'>;
+  readonly line: InvoiceLine | null;
+  readonly zone: string;
+  readonly onClose: () => void;
+}) {
+  return (
+    <Dialog
+      title={`Why this amount? ${line?.display_name ?? 'Row'}`}
+      isOpen={line !== null}
+      onClose={onClose}
+      isWide
+    >
+      {line === null ? null : <Why invoiceId={invoice.id} line={line} zone={zone} />}
+    </Dialog>
+  );
+}
+
+function Why({
+  invoiceId,
+  line,
+  zone,
+}: {
+  readonly invoiceId: string;
+  readonly line: InvoiceLine;
+  readonly zone: string;
+}) {
+  const query = useQuery({
+    queryKey: ['explanation', invoiceId, line.id],
+    queryFn: ({ signal }) =>
+      answerOf(
+        api.GET('/invoices/{id}/lines/{line_id}/explanation', {
+          params: { path: { id: invoiceId, line_id: line.id } },
+          signal,
+        }),
+      ),
+  });
+  return (
+    <Loaded query={query} what="the explanation">
+      {({ explanation, usage_queries }) => (
+        <Stack>
+          {explanation === null ? (
+            <EmptyState title="A person wrote this row">
+              Its amount was entered as it stands, so there is no computation to show.
+            </EmptyState>
+          ) : (
+            <Explained explanation={explanation as Explanation} zone={zone} />
+          )}
+          {line.meter_id === null || usage_queries.length === 0 ? null : (
+            <LineEvents
+              meterId={line.meter_id}
+              question={usage_queries[0] as UsageQuestion}
+              zone={zone}
+            />
+          )}
+        </Stack>
+      )}
+    </Loaded>
+  );
+}
