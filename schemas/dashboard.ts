@@ -82,3 +82,42 @@ export const Revenues = z
   })
   .meta({ id: 'Revenues' });
 export type Revenues = z.infer<typeof Revenues>;
+
+export const DashboardSummaryBody = z
+  .object({ start_time: time.nullish(), end_time: time.nullish() })
+  .refine(({ start_time, end_time }) => !start_time || !end_time || start_time < end_time, {
+    path: ['end_time'],
+    message: 'must be after start_time',
+  });
+export type DashboardSummaryBody = z.output<typeof DashboardSummaryBody>;
+
+/** The figures of the home page, by currency. */
+export const DashboardSummary = z
+  .object({
+    /** The instant of `mrr`, and of what is open and overdue. */
+    at: instant,
+    /** Null means no bound. */
+    start_time: instant.nullable(),
+    end_time: instant.nullable(),
+    currencies: z.array(
+      z.object({
+        currency: z.string(),
+        /** Recurring fixed fees of active subscriptions after coupons, per month. Not limited to the range. */
+        mrr: decimalText,
+        /** Totals of finalized invoices that were issued in the range. */
+        invoiced_amount: decimalText,
+        invoiced_count: z.int(),
+        /** Of these invoices, what is not paid yet. */
+        open_amount: decimalText,
+        open_count: z.int(),
+        /** Of what is open, the part after its due date. */
+        overdue_amount: decimalText,
+        overdue_count: z.int(),
+        /** Payments that succeeded in the range, refunded ones included; credits of wallets excluded. */
+        collected_amount: decimalText,
+        collected_count: z.int(),
+      }),
+    ),
+  })
+  .meta({ id: 'DashboardSummary' });
+export type DashboardSummary = z.infer<typeof DashboardSummary>;

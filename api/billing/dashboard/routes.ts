@@ -1,5 +1,7 @@
 import { isoTime } from '../../../platform/clock.ts';
 import {
+  DashboardSummary,
+  DashboardSummaryBody,
   RevenueDashboard,
   RevenueDashboardBody,
   Revenues,
@@ -8,6 +10,7 @@ import {
 } from '../../../schemas/dashboard.ts';
 import { route } from '../../conventions/route.ts';
 import { revenueDashboard, revenues } from './revenue.ts';
+import { dashboardSummary } from './summary.ts';
 
 export const dashboardRoutes = [
   route({
@@ -35,5 +38,16 @@ export const dashboardRoutes = [
         isoTime(deps.clock.now()),
         body.revenue_trend?.window_count ?? WINDOW_COUNT_DEFAULT,
       ),
+  }),
+  route({
+    method: 'POST',
+    path: '/dashboard/summary',
+    summary: 'Get recurring revenue, and what was invoiced, collected, open and overdue',
+    permission: 'invoice:read',
+    body: DashboardSummaryBody,
+    status: 200,
+    answer: DashboardSummary,
+    handler: ({ deps, scope, body }) =>
+      dashboardSummary(deps.pool, scope, body, isoTime(deps.clock.now())),
   }),
 ];

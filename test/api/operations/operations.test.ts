@@ -207,7 +207,46 @@ describe('operations', () => {
       expect(months.invoice_payment_status).toMatchObject({ pending: 3, failed: 0 });
     });
 
+    test('200: recurring revenue, and what is invoiced, collected, open and overdue', async () => {
+      const own = await api.newCaller();
+      const catalog = catalogOf(own);
+      const [monthly, annual] = [await catalog.plan('Monthly'), await catalog.plan('Annual')];
+      await catalog.fixed(monthly, '30');
+      await catalog.fixed(annual, '120', { billing_period: 'ANNUAL' });
+      const ada = await catalog.customer();
+      const first = await catalog.subscribe(ada, monthly);
+      await catalog.subscribe(ada, monthly);
+      await catalog.subscribe(ada, annual, { billing_period: 'ANNUAL' });
+      const ended = await catalog.subscribe(ada, monthly);
+      await own.post(`/v1/subscriptions/${ended.id}/cancel`, { cancellation_type: 'immediate' });
+      const ten = { name: 'Ten', type: 'percentage', percentage_off: '10', cadence: 'forever' };
+      const { body: coupon } = await own.post('/v1/coupons', { ...ten, coupon_code: 'mrr' });
+      await catalog.subscribe(ada, monthly, { coupons: [coupon.id] });
+      const { body: found } = await own.post('/v1/invoices/search', { subscription_id: first.id });
+      const pays = { payment_status: 'SUCCEEDED', amount: '30' };
+      expect((await own.put(`/v1/invoices/${found.items[0].id}/payment`, pays)).status).toBe(200);
+
+      const summary = async (body: object) => (await own.post('/v1/dashboard/summary', body)).body;
+      const [usd] = (await summary({})).currencies;
+      expect(usd).toMatchObject({ currency: 'usd', mrr: '97', invoiced_count: 5 });
+      expect(usd).toMatchObject({ invoiced_amount: '237', collected_amount: '30', open_count: 4 });
+      expect(usd).toMatchObject({ open_amount: '207', overdue_count: 0 });
+      api.clock.advance(90 * 86_400_000);
+      const [later] = (await summary({})).currencies;
+      api.clock.advance(-90 * 86_400_000);
+      expect(later).toMatchObject({ overdue_count: 4, overdue_amount: '207' });
+      const before = await summary({ end_time: '2026-01-01T00:00:00Z' });
+      expect(before.currencies).toMatchObject([
+        { mrr: '97', invoiced_count: 0, invoiced_amount: '0', collected_amount: '0' },
+      ]);
+    });
+
     test.each([
+      [
+        'end_time',
+        'summary',
+        { start_time: '2026-02-01T00:00:00Z', end_time: '2026-01-01T00:00:00Z' },
+      ],
       ['period_start', 'revenue-dashboard', {}],
       ['period_end', 'revenue-dashboard', { ...year, period_end: '2025-01-01T00:00:00Z' }],
       ['period_end', 'revenue-dashboard', { ...year, period_end: year.period_start }],

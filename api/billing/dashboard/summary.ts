@@ -1,0 +1,191 @@
+import { roundToCurrency } from '../../../domain/currency.ts';
+import { decimalText, sum, ZERO, type Decimal } from '../../../domain/money.ts';
+import { chargeModel } from '../../../domain/pricing/price.ts';
+import {
+  monthlyRevenue,
+  type RecurringContract,
+} from '../../../domain/subscription/recurring-revenue.ts';
+import type { Instant } from '../../../domain/time/instant.ts';
+import { inScope, type Db, type Fragment, type Scope } from '../../../postgres/client.ts';
+import type { DashboardSummary, DashboardSummaryBody } from '../../../schemas/dashboard.ts';
+import type { BillingPeriod } from '../../../domain/pricing/cadence.ts';
+import { findCouponAssociationsOf } from '../../catalog/coupons/repository.ts';
+import { findPrices, type PriceRow } from '../../catalog/prices/repository.ts';
+import { groupBy } from '../../conventions/group-by.ts';
+import { currencyByCode } from '../../tenancy/settings/custom-currencies.ts';
+import { attachedCoupons } from '../computing/coupon-applications.ts';
+
+type Figures = Omit<DashboardSummary['currencies'][number], 'currency' | 'mrr'>;
+
+/** The figures of the home page by currency; amounts in different currencies are never added. */
+export async function dashboardSummary(
+  db: Db,
+  scope: Scope,
+  body: DashboardSummaryBody,
+  at: Instant,
+): Promise<DashboardSummary> {
+  const range = { start: body.start_time ?? null, end: body.end_time ?? null };
+  const [invoices, payments, contracts] = await Promise.all([
+    invoiceFigures(db, scope, range, at),
+    paymentFigures(db, scope, range),
+    monthlyRevenues(db, scope, at),
+  ]);
+  const found = new Map([...invoices, ...payments].map((row) => [row.currency, {} as Figures]));
+  for (const { currency, ...figures } of [...invoices, ...payments])
+    Object.assign(found.get(currency)!, figures);
+  const codes = [...new Set([...found.keys(), ...contracts.keys()])].sort();
+  return {
+    at,
+    start_time: range.start,
+    end_time: range.end,
+    currencies: codes.map((currency) => ({
+      currency,
+      mrr: contracts.get(currency) ?? '0',
+      ...NOTHING,
+      ...found.get(currency),
+    })),
+  };
+}
+
+const NOTHING: Figures = {
+  invoiced_amount: '0',
+  invoiced_count: 0,
+  open_amount: '0',
+  open_count: 0,
+  overdue_amount: '0',
+  overdue_count: 0,
+  collected_amount: '0',
+  collected_count: 0,
+};
+
+interface Range {
+  readonly start: Instant | null;
+  readonly end: Instant | null;
+}
+
+const within = (db: Db, column: string, { start, end }: Range): Fragment => db`
+  ${start === null ? db`` : db`and ${db(column)} >= ${start}`}
+  ${end === null ? db`` : db`and ${db(column)} < ${end}`}`;
+
+/** Invoices issued in the range and still valid; what is open and overdue of them at `at`. */
+function invoiceFigures(db: Db, scope: Scope, range: Range, at: Instant) {
+  const open = db`amount_remaining > 0`;
+  const overdue = db`${open} and due_date < ${at}`;
+  return db<
+    (Pick<Figures, 'invoiced_amount' | 'open_amount' | 'overdue_amount'> & { currency: string })[]
+  >`
+    select currency, sum(total) as invoiced_amount, count(*)::int as invoiced_count,
+           coalesce(sum(amount_remaining) filter (where ${open}), 0) as open_amount,
+           count(*) filter (where ${open})::int as open_count,
+           coalesce(sum(amount_remaining) filter (where ${overdue}), 0) as overdue_amount,
+           count(*) filter (where ${overdue})::int as overdue_count
+      from invoices
+     where ${inScope(db, scope)} and status = 'published' and invoice_status = 'FINALIZED'
+           ${within(db, 'finalized_at', range)}
+     group by currency`;
+}
+
+/** Payments that succeeded in the range. Credits of a wallet were paid for earlier and do not count. */
+function paymentFigures(db: Db, scope: Scope, range: Range) {
+  return db<(Pick<Figures, 'collected_amount'> & { currency: string })[]>`
+    select currency, sum(amount) as collected_amount, count(*)::int as collected_count
+      from payments
+     where ${inScope(db, scope)} and status = 'published' and payment_method_type <> 'CREDITS'
+       and payment_status in ('SUCCEEDED', 'OVERPAID', 'REFUNDED', 'PARTIALLY_REFUNDED')
+           ${within(db, 'succeeded_at', range)}
+     group by currency`;
+}
+
+interface FeeRow {
+  readonly currency: string;
+  readonly billing_period: BillingPeriod;
+  readonly billing_period_count: number;
+  readonly price_id: string;
+  readonly quantity: string;
+  readonly line_billing_period: BillingPeriod;
+  readonly line_billing_period_count: number;
+}
+
+/**
+ * Monthly recurring revenue by currency. Subscriptions without coupons are added up by price and quantity in
+ * the database: there are few such groups, however many subscriptions there are.
+ */
+async function monthlyRevenues(
+  db: Db,
+  scope: Scope,
+  at: Instant,
+): Promise<ReadonlyMap<string, string>> {
+  const discounted = db`exists (
+    select 1 from coupon_associations a
+     where ${inScope(db, scope, 'a')} and a.subscription_id = s.id and a.status = 'published'
+       and a.start_date <= ${at} and (a.end_date is null or a.end_date > ${at}))`;
+  const fees = db`
+      from subscriptions s
+      join subscription_line_items l on ${inScope(db, scope, 'l')} and l.subscription_id = s.id
+     where ${inScope(db, scope, 's')} and s.status = 'published' and s.subscription_status = 'active'
+       and l.status = 'published' and l.price_type = 'FIXED' and l.billing_period <> 'ONETIME'
+       and l.start_date <= ${at} and (l.end_date is null or l.end_date > ${at})`;
+  const columns = db`
+    s.currency, s.billing_period, s.billing_period_count, l.price_id, l.quantity,
+    l.billing_period as line_billing_period, l.billing_period_count as line_billing_period_count`;
+  const [groups, lines] = await Promise.all([
+    db<(FeeRow & { times: number })[]>`
+      select ${columns}, count(*)::int as times ${fees} and not ${discounted}
+       group by 1, 2, 3, 4, 5, 6, 7`,
+    db<(FeeRow & { id: string; subscription_id: string })[]>`
+      select ${columns}, l.id, l.subscription_id ${fees} and ${discounted}`,
+  ]);
+  const ids = [...new Set([...groups, ...lines].map(({ price_id }) => price_id))];
+  const bySubscription = groupBy(lines, ({ subscription_id }) => subscription_id);
+  const [prices, coupons] = await Promise.all([
+    findPrices(db, scope, ids),
+    findCouponAssociationsOf(db, scope, [...bySubscription.keys()]),
+  ]);
+  const priceOf = new Map(prices.map((price) => [price.id, price]));
+  const couponsOf = groupBy(coupons, ({ subscription_id }) => subscription_id);
+  const contracts: [code: string, RecurringContract, times: number][] = [
+    ...groups.map((row): [string, RecurringContract, number] => [
+      row.currency,
+      contractOf('', [{ ...row, id: '' }], priceOf, []),
+      row.times,
+    ]),
+    ...[...bySubscription].map(([id, rows]): [string, RecurringContract, number] => [
+      rows[0]!.currency,
+      contractOf(id, rows, priceOf, attachedCoupons({ coupons: couponsOf }, id)),
+      1,
+    ]),
+  ];
+  const byCurrency = groupBy(contracts, ([code]) => code);
+  const totals = [...byCurrency].map(async ([code, found]): Promise<[string, string]> => {
+    const currency = await currencyByCode(db, scope, code);
+    const amounts = found.map(([, contract, times]): Decimal =>
+      monthlyRevenue({ ...contract, currency }, at).times(times),
+    );
+    return [code, decimalText(roundToCurrency(sum([ZERO, ...amounts]), currency))];
+  });
+  return new Map(await Promise.all(totals));
+}
+
+function contractOf(
+  subscription_id: string,
+  rows: readonly (FeeRow & { readonly id: string })[],
+  prices: ReadonlyMap<string, PriceRow>,
+  coupons: RecurringContract['coupons'],
+): RecurringContract {
+  const { currency, billing_period, billing_period_count } = rows[0]!;
+  return {
+    subscription_id,
+    currency,
+    coupons,
+    cadence: { billing_period, billing_period_count },
+    fees: rows.map((row) => ({
+      subscription_line_item_id: row.id,
+      model: chargeModel(prices.get(row.price_id)!),
+      quantity: row.quantity,
+      cadence: {
+        billing_period: row.line_billing_period,
+        billing_period_count: row.line_billing_period_count,
+      },
+    })),
+  };
+}
