@@ -21,7 +21,8 @@ import { headsToRead } from '../domain/metering/log-heads.ts';
 import { isUsageUnderRepair } from '../postgres/tables/stream-replays.ts';
 import { readEnds } from '../postgres/tables/stream-epoch-ends.ts';
 import { readLogHeads } from './read-log-heads.ts';
-import { readStreamLag } from '../postgres/tables/stream-lag.ts';
+import { readServiceFacts } from '../postgres/tables/service-facts.ts';
+import { readStreamLag, type PartitionLag } from '../postgres/tables/stream-lag.ts';
 import { serveBrowserSessions } from './tenancy/browser-sessions/routes.ts';
 import { EXAMPLES } from './conventions/examples.ts';
 import { API_ROUTES } from './routes.ts';
@@ -114,6 +115,11 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
       log.warn({ err: error }, 'corrections wait for the event log'),
     );
   };
+  const streamLag = async (): Promise<PartitionLag[]> => {
+    const eventLog = await options.openEventLog();
+    const [heads, noted] = await Promise.all([eventLog.positions(STREAM_GROUP), readEnds(pool)]);
+    return await readStreamLag(pool, headsToRead(heads, noted));
+  };
   const portalSessions = createPortalSessions(options.deps);
   const publicUrl = withoutTrailing(options.publicUrl ?? 'http://127.0.0.1:8080', '/');
   const registered = {
@@ -134,14 +140,8 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
       readLogHeads:
         options.readLogHeads ??
         (async () => readLogHeads(pool, await options.openEventLog(), STREAM_GROUP)),
-      streamLag: async () => {
-        const eventLog = await options.openEventLog();
-        const [heads, noted] = await Promise.all([
-          eventLog.positions(STREAM_GROUP),
-          readEnds(pool),
-        ]);
-        return await readStreamLag(pool, headsToRead(heads, noted));
-      },
+      streamLag,
+      serviceFacts: () => readServiceFacts(pool, streamLag),
       eventReader: options.eventReader,
       requestLog,
       pdf,

@@ -13,6 +13,7 @@ import type { SecretBox } from '../platform/secret-box.ts';
 import type { Pool } from '../postgres/client.ts';
 import type { CommandClaim } from '../postgres/tables/idempotency.ts';
 import type { TenantLimits } from '../schemas/settings/tenancy.ts';
+import type { ServiceFacts } from '../postgres/tables/service-facts.ts';
 import type { LoginLimit } from '../platform/identity/login-limit.ts';
 import type { PartitionLag } from '../postgres/tables/stream-lag.ts';
 
@@ -58,6 +59,8 @@ export interface ApiDeps extends BillingDeps {
   readLogHeads(): Promise<WatermarkVector>;
   /** How far the stream is behind the log. Rejects while the log is unreachable. */
   streamLag(): Promise<readonly PartitionLag[]>;
+  /** Facts about the log, the stream and the jobs, of all tenants together. */
+  serviceFacts(): Promise<ServiceFacts>;
   /** Whether events are being replayed into the usage store: its answers may be partial. */
   isUsageUnderRepair(): Promise<boolean>;
   /** Appends pending corrections to the event log. Never throws: a job retries. */

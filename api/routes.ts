@@ -2,6 +2,8 @@ import type { Route } from '../platform/http/route.ts';
 import { addonRoutes } from './catalog/addons/routes.ts';
 import { alertRoutes } from './billing/alerts/routes.ts';
 import { apiKeyRoutes } from './tenancy/api-keys/routes.ts';
+import { doctorRoutes } from './operations/doctor/routes.ts';
+import { savedViewRoutes } from './operations/saved-views/routes.ts';
 import { requestLogRoutes } from './operations/request-logs/routes.ts';
 import { timelineRoutes } from './operations/timeline/routes.ts';
 import { auditLogRoutes } from './operations/audit-logs/routes.ts';
@@ -78,6 +80,8 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...auditLogRoutes,
   ...timelineRoutes,
   ...requestLogRoutes,
+  ...savedViewRoutes,
+  ...doctorRoutes,
   ...meterRoutes,
   ...featureRoutes,
   ...planRoutes,

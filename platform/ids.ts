@@ -16,7 +16,7 @@ export const ID_PREFIXES = [
   'wallet', 'wtxn', 'cg', 'cga',
   'taxrate', 'ta', 'taxapp',
   'event', 'correction', 'erasure', 'meterv', 'alert', 'alert_set', 'cs', 'outbox', 'eim', 'sched_task', 'sched_run', 'task', 'upload', 'audit',
-  'portal_session', 'email', 'signup', 'reqlog', 'whe', 'whatt',
+  'portal_session', 'email', 'signup', 'reqlog', 'view', 'whe', 'whatt',
 ] as const; // prettier-ignore
 export type IdPrefix = (typeof ID_PREFIXES)[number];
 

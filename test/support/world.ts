@@ -217,6 +217,7 @@ export async function createWorld(api: TestApi): Promise<World> {
   const { body: open } = await api.get('/v1/portal/sessions');
   const [portalSession] = open.items as { id: string }[];
   if (portalSession === undefined) throw new Error('the portal session is not open');
+  const view = await make('/saved-views', { name: 'Mine', page: 'analytics', query: 'zone=UTC' });
   const events = 'event_name,external_customer_id,timestamp\ncall,acme,2026-11-01T00:00:00Z\n';
   const sendEvents = async (): Promise<string> =>
     (await api.call('POST', '/v1/tasks/uploads', events, { 'content-type': 'text/csv' })).body.id;
@@ -232,7 +233,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       ...[meter, feature, flag, group, plan, addon, unit, price, entitlement, grant],
       ...[correction, customer, subscription, invoice, coupon, association, tax, taxed, costsheet],
       ...[account, secret, alertSetting, task, payment, wallet],
-      ...[connection, mapping, storage, scheduledTask, receiver, lineItem],
+      ...[connection, mapping, storage, scheduledTask, receiver, lineItem, view],
     ].map((record) => record.id),
     foreign: {
       '/events/{id}': WORLD_EVENT_ID,
@@ -265,6 +266,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/v1/subscription-schedules/{id}': schedule.id,
       '/v1/subscriptions/{subscription_id}': subscription.id,
       '/webhooks/endpoints/{id}': receiver.id,
+      '/saved-views/{id}': view.id,
       '/invoices/{id}': invoice.id,
       '/invoices/{id}/lines/{line_id}': invoice.line_items[0]!.id,
       '/payments/{id}': payment.id,

@@ -10,26 +10,6 @@ export function readProgress(db: Db): Promise<Progress[]> {
   return db<Progress[]>`select epoch, partition, next_offset from stream_progress`;
 }
 
-export interface RepairFacts {
-  /** Partitions whose last day is being replayed. */
-  readonly replays: number;
-  /** Seconds since the sealer's lease expired; null while a sealer works. */
-  readonly sealer_away_seconds: number | null;
-  readonly rebuild_requested: boolean;
-}
-
-export async function readRepairs(db: Db): Promise<RepairFacts> {
-  const [row] = await db<RepairFacts[]>`
-    select (select count(*)::int from stream_replays) as replays,
-           case when leased_until < now() - interval '1 second'
-                then case when leased_until = '-infinity' then 0
-                          else extract(epoch from now() - leased_until)::int end end
-             as sealer_away_seconds,
-           rebuild_requested_at is not null as rebuild_requested
-      from sealer`;
-  return row!;
-}
-
 export interface IncompleteMeters {
   readonly waiting: number;
   readonly mismatched: number;
@@ -51,19 +31,6 @@ export async function readIncompleteMeters(db: Db, scope: Scope | null): Promise
                and not exists (select from meter_versions n
                                 where n.meter_id = v.meter_id and n.version > v.version))`;
   return row!;
-}
-
-export interface JobFacts {
-  readonly name: string;
-  readonly last_error: string | null;
-  readonly seconds_since_start: number | null;
-}
-
-export function readJobs(db: Db): Promise<JobFacts[]> {
-  return db<JobFacts[]>`
-    select name, last_error, extract(epoch from now() - last_started_at)::int as seconds_since_start
-      from job_leases
-     order by name`;
 }
 
 export interface ConnectionFacts {

@@ -1,7 +1,8 @@
 import type { ClickHouse } from '../../../clickhouse/client.ts';
 import type { Db } from '../../../postgres/client.ts';
 import { check, type Check } from './check.ts';
-import { readConnections, readJobs, readOldestProgress, type JobFacts } from './repository.ts';
+import { readConnections, readOldestProgress } from './repository.ts';
+import { readJobs, type JobFacts } from '../../../postgres/tables/service-facts.ts';
 
 /** ClickHouse delays inserts at 1,000 parts in a partition. */
 const PARTS_MAX = 300;

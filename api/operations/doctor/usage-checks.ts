@@ -3,7 +3,8 @@ import type { Db, Scope } from '../../../postgres/client.ts';
 import { LOG_FAULT_TEXT } from '../../../domain/metering/log-identity.ts';
 import { readStops } from '../../../postgres/tables/stream-stops.ts';
 import { check, type Check } from './check.ts';
-import { readIncompleteMeters, readProgress, readRepairs, type Progress } from './repository.ts';
+import { readIncompleteMeters, readProgress, type Progress } from './repository.ts';
+import { readRepairs } from '../../../postgres/tables/service-facts.ts';
 
 export interface UsageCheckDeps {
   readonly db: Db;

@@ -1,0 +1,134 @@
+import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
+import type { JobFacts, ServiceFacts } from '../../../postgres/tables/service-facts.ts';
+import type { HealthCheck, HealthState } from '../../../schemas/doctor.ts';
+import type { IncompleteMeters } from './repository.ts';
+
+/** Facts about the caller's environment. */
+export interface EnvironmentFacts {
+  readonly refused_subscriptions: number;
+  readonly failing_endpoints: number;
+  readonly disabled_endpoints: number;
+  readonly exhausted_deliveries: number;
+  readonly failed_tasks: number;
+  /** Age of the oldest stored request, in seconds; null without one. */
+  readonly oldest_request_seconds: number | null;
+}
+
+/** The stream waits for a store or does not run if nothing moves for this long. */
+const WAITING_WARN_MS = 60_000;
+const WAITING_BAD_MS = 600_000;
+/** Every job runs at least once a day. */
+const JOB_SECONDS_MAX = 26 * 3_600;
+/** Requests are kept for seven days and deleted hourly. */
+const REQUEST_SECONDS_MAX = (7 * 24 + 3) * 3_600;
+
+const ASK = 'ask your operator: npm run maintain -- doctor names the cause';
+
+/** What is wrong for one environment, and what mends it. Errors of jobs stay with the operator. */
+export function tenantChecks(
+  service: ServiceFacts,
+  meters: IncompleteMeters,
+  environment: EnvironmentFacts,
+): HealthCheck[] {
+  const { repairs } = service;
+  const away = repairs.sealer_away_seconds !== null;
+  const { mismatched, set_aside: aside, waiting } = meters;
+  const old = environment.oldest_request_seconds;
+  return [
+    lagCheck(service.lag),
+    count('stopped partitions', service.stopped_partitions, 'bad', ASK),
+    count('partitions under repair', repairs.replays, 'warn', `usage answers 503 until they are done; ${ASK}`),
+    health('seals', away ? 'warn' : 'ok', away ? 'not being made' : 'up to date', `usage is right but slower; ${ASK}`),
+    ...jobChecks(service.jobs),
+    health(
+      'retention',
+      old !== null && old > REQUEST_SECONDS_MAX ? 'warn' : 'ok',
+      old === null ? 'nothing is stored yet' : `requests of the last ${Math.ceil(old / 86_400)} days`,
+      `the job forget-expired-records does not run; ${ASK}`,
+    ),
+    health(
+      'meters',
+      mismatched + aside > 0 ? 'bad' : waiting > 0 ? 'warn' : 'ok',
+      `${waiting} still counting, ${mismatched} mismatched, ${aside} set aside`,
+      mismatched + aside > 0
+        ? 'open the meter: its versions give the reason; a change makes a version that counts'
+        : 'earlier events are still being counted: wait',
+    ),
+    count('subscriptions that cannot be billed', environment.refused_subscriptions, 'bad', 'read billing_refusal of each and mend what it names; the billing run tries again'),
+    count('webhook endpoints that fail', environment.failing_endpoints, 'warn', 'read their attempts and mend the receiver; deliveries are repeated for four days'),
+    count('webhook endpoints that were disabled', environment.disabled_endpoints, 'bad', 'mend the receiver, enable the endpoint and replay the time that it missed'),
+    count('notifications that were given up in the last week', environment.exhausted_deliveries, 'bad', 'replay them: POST /v1/webhooks/replay'),
+    count('tasks that failed in the last week', environment.failed_tasks, 'warn', 'open the task: its result file says what is wrong with each row'),
+  ]; // prettier-ignore
+}
+
+const WORSE: readonly HealthState[] = ['ok', 'warn', 'bad'];
+
+export const worstOf = (checks: readonly HealthCheck[]): HealthState =>
+  WORSE[Math.max(0, ...checks.map(({ state }) => WORSE.indexOf(state)))]!;
+
+const health = (name: string, state: HealthState, found: string, mend: string): HealthCheck => ({
+  name,
+  state,
+  found,
+  mend: state === 'ok' ? null : mend,
+});
+
+const count = (name: string, found: number, state: HealthState, mend: string): HealthCheck =>
+  health(name, found === 0 ? 'ok' : state, found === 0 ? 'none' : String(found), mend);
+
+function lagCheck(lag: ServiceFacts['lag']): HealthCheck {
+  const name = 'log lag';
+  if (lag === null) return health(name, 'bad', 'the event log does not answer', ASK);
+  const records = lag.reduce((sum, { lag_records }) => sum + lag_records, 0);
+  const waiting = Math.max(0, ...lag.map(({ waiting_ms }) => waiting_ms));
+  if (records === 0) return health(name, 'ok', 'none', '');
+  const state = waiting > WAITING_BAD_MS ? 'bad' : waiting > WAITING_WARN_MS ? 'warn' : 'ok';
+  const seconds = Math.round(waiting / 1_000);
+  return health(
+    name,
+    state,
+    `${records} records; the oldest progress is ${seconds} s old`,
+    `events are safe and are counted later; ${ASK}`,
+  );
+}
+
+function jobChecks(jobs: readonly JobFacts[]): HealthCheck[] {
+  if (jobs.length === 0) return [health('jobs', 'bad', 'never ran', ASK)];
+  return jobs.map(({ name, last_error: error, seconds_since_start: seconds }) => {
+    const isLate = seconds === null || seconds > JOB_SECONDS_MAX;
+    const when = seconds === null ? 'never ran' : `last run ${seconds} s ago`;
+    const state = isLate ? 'bad' : error !== null ? 'warn' : 'ok';
+    return health(
+      `job ${name}`,
+      state,
+      error === null ? when : `${when}; it failed`,
+      isLate ? ASK : `it is repeated automatically; if it goes on failing, ${ASK}`,
+    );
+  });
+}
+
+/** Ages are measured by the clock of the database. */
+export async function readEnvironmentFacts(db: Db, scope: Scope): Promise<EnvironmentFacts> {
+  const [row] = await db<EnvironmentFacts[]>`
+    select (select count(*)::int from subscriptions
+             where ${inScope(db, scope)} and status = 'published' and billing_refusal is not null)
+             as refused_subscriptions,
+           (select count(*)::int from webhook_endpoints
+             where ${inScope(db, scope)} and status = 'published' and enabled and failing_since is not null)
+             as failing_endpoints,
+           (select count(*)::int from webhook_endpoints
+             where ${inScope(db, scope)} and status = 'published' and not enabled
+               and disabled_reason is not null) as disabled_endpoints,
+           (select count(*)::int from webhook_deliveries d
+              join webhook_endpoints e on ${inScope(db, scope, 'e')} and e.id = d.endpoint_id
+             where ${inScope(db, scope, 'd')} and e.status = 'published'
+               and d.delivery_status = 'exhausted' and d.updated_at > now() - interval '7 days')
+             as exhausted_deliveries,
+           (select count(*)::int from tasks
+             where ${inScope(db, scope)} and task_status = 'FAILED'
+               and updated_at > now() - interval '7 days') as failed_tasks,
+           (select extract(epoch from now() - created_at)::int from request_logs
+             where ${inScope(db, scope)} order by created_at limit 1) as oldest_request_seconds`;
+  return row!;
+}

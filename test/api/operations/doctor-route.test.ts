@@ -1,0 +1,99 @@
+import { tenantChecks, worstOf } from '../../../api/operations/doctor/tenant-checks.ts';
+import type { HealthCheck } from '../../../schemas/doctor.ts';
+import { startTestApi, type TestApi } from '../../support/api.ts';
+
+/** What is wrong with the service, as far as it concerns one environment. */
+describe('POST /operations/doctor', () => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startTestApi();
+  });
+  afterAll(() => api.close());
+
+  const look = async (caller: Pick<TestApi, 'post'> = api) => {
+    const { status, body } = await caller.post('/v1/operations/doctor');
+    expect(status).toBe(200);
+    const checks = body.checks as HealthCheck[];
+    return { state: body.state, checks: new Map(checks.map((check) => [check.name, check])) };
+  };
+
+  test('every check says its state, and a mend unless it is ok', async () => {
+    const { state, checks } = await look();
+    // This test has no event log, no stream and no jobs.
+    expect(state).toBe('bad');
+    expect(checks.get('log lag')).toMatchObject({ state: 'bad', mend: expect.any(String) });
+    expect(checks.get('jobs')).toMatchObject({ state: 'bad', found: 'never ran' });
+    for (const check of checks.values()) expect(check.mend === null).toBe(check.state === 'ok');
+  });
+
+  test('jobs: a failure shows without its text, which may be about another tenant', async () => {
+    await api.pool`
+      insert into job_leases (name, last_started_at, last_error) values
+        ('close-billing-periods', now(), null), ('erase-events', now(), 'customer of somebody'),
+        ('audit-wallets', now() - interval '27 hours', null)`;
+    const { checks } = await look();
+    expect(checks.get('job close-billing-periods')).toMatchObject({ state: 'ok', mend: null });
+    expect(checks.get('job erase-events')).toMatchObject({ state: 'warn' });
+    expect(checks.get('job audit-wallets')).toMatchObject({ state: 'bad' });
+    expect(JSON.stringify([...checks.values()])).not.toContain('somebody');
+  });
+
+  test('own webhook endpoints that fail, and not those of strangers', async () => {
+    const { body } = await api.post('/v1/webhooks/endpoints', { url: 'https://example.com/x' });
+    await api.pool`update webhook_endpoints set failing_since = now() where id = ${body.id}`;
+    const name = 'webhook endpoints that fail';
+    expect((await look()).checks.get(name)).toMatchObject({ state: 'warn', found: '1' });
+    const stranger = await look(await api.newCaller());
+    expect(stranger.checks.get(name)).toEqual({ name, state: 'ok', found: 'none', mend: null });
+  });
+
+  test('403 without the permission', async () => {
+    const sender = await api.newCaller({ beside: api, roles: ['event_ingestor'] });
+    expect((await sender.post('/v1/operations/doctor')).status).toBe(403);
+  });
+});
+
+describe('states', () => {
+  const lagOf = (lag_records: number, waiting_ms: number) => [
+    { partition: 0, lag_records, waiting_ms, watermark_moved_at: null },
+  ];
+  const service = {
+    lag: lagOf(0, 0),
+    stopped_partitions: 0,
+    repairs: { replays: 0, sealer_away_seconds: null, rebuild_requested: false },
+    jobs: [{ name: 'x', last_error: null, seconds_since_start: 5 }],
+  };
+  const meters = { waiting: 0, mismatched: 0, set_aside: 0 };
+  const environment = {
+    refused_subscriptions: 0,
+    failing_endpoints: 0,
+    disabled_endpoints: 0,
+    exhausted_deliveries: 0,
+    failed_tasks: 0,
+    oldest_request_seconds: 60,
+  };
+  const stateOf = (facts: { service?: object; meters?: object; environment?: object }) =>
+    worstOf(
+      tenantChecks(
+        { ...service, ...facts.service },
+        { ...meters, ...facts.meters },
+        { ...environment, ...facts.environment },
+      ),
+    );
+
+  test.each<[string, Parameters<typeof stateOf>[0], string]>([
+    ['all is well', {}, 'ok'],
+    ['a stream at work', { service: { lag: lagOf(500, 2_000) } }, 'ok'],
+    ['a stream that waits for a minute', { service: { lag: lagOf(5, 60_001) } }, 'warn'],
+    ['a stream that stands still', { service: { lag: lagOf(5, 600_001) } }, 'bad'],
+    ['a log that does not answer', { service: { lag: null } }, 'bad'],
+    ['a stopped partition', { service: { stopped_partitions: 1 } }, 'bad'],
+    ['no sealer', { service: { repairs: { ...service.repairs, sealer_away_seconds: 9 } } }, 'warn'],
+    ['a meter that counts its past', { meters: { waiting: 1 } }, 'warn'],
+    ['a meter that is set aside', { meters: { set_aside: 1 } }, 'bad'],
+    ['a subscription that is refused', { environment: { refused_subscriptions: 1 } }, 'bad'],
+    ['requests that are not forgotten', { environment: { oldest_request_seconds: 8 * 86_400 } }, 'warn'],
+  ])('%s', (_title, facts, state) => {
+    expect(stateOf(facts)).toBe(state);
+  }); // prettier-ignore
+});
