@@ -94,6 +94,25 @@ export const hasKeys = (
   metadata: Readonly<Record<string, string>> | null | undefined,
 ): metadata is Record<string, string> => metadata != null && Object.keys(metadata).length > 0;
 
+/** ` and …` for each of these columns that the filter sets. Null, an empty text and an empty list set nothing. */
+export function filterConditions<Filter extends object>(
+  db: Db,
+  filter: Filter,
+  columns: readonly (keyof Filter)[],
+): Fragment {
+  let conditions = db``;
+  for (const column of columns) {
+    const value = filter[column] as string | readonly string[] | null | undefined;
+    const name = column as string;
+    if (value == null || value.length === 0) continue;
+    conditions =
+      typeof value === 'string'
+        ? db`${conditions} and ${db(name)} = ${value}`
+        : db`${conditions} and ${db(name)} = any(${value as string[]})`;
+  }
+  return conditions;
+}
+
 const columnOf =
   (db: Db, alias: string | undefined) =>
   (field: string): Fragment =>

@@ -18,6 +18,8 @@ export interface TableDefinition<Row> {
   columns(db: Db): Fragment;
   /** Columns of type jsonb. Their values are passed unconverted. */
   readonly json: readonly (keyof Row & string)[];
+  /** `published`: rows with another status count as unknown. Absent means rows of every status. */
+  readonly only?: 'published';
   /** The refusal for a violated unique constraint, by the constraint's name. */
   readonly taken?: Readonly<Record<string, (row: Partial<Row>) => Error>>;
 }
@@ -25,12 +27,17 @@ export interface TableDefinition<Row> {
 /** The statements that every table of tenant data needs. Each is limited to the given scope. */
 export interface Table<Row, New = Row> {
   readonly columns: TableDefinition<Row>['columns'];
-  /**
-   * The rows with these ids, including archived ones, unordered. Unknown ids and those of other scopes are
-   * left out.
-   */
+  /** The rows with these ids, unordered. Leaves out unknown ids and those of other scopes. */
   find(db: Db, scope: Scope, ids: readonly string[]): Promise<Row[]>;
-  /** The row, archived or not. 404 if the id is unknown or belongs to another scope. */
+  /** The rows whose column has one of these values. `order` lists columns for `order by`. */
+  findBy(
+    db: Db,
+    scope: Scope,
+    column: keyof Row & string,
+    values: readonly string[],
+    order: Fragment,
+  ): Promise<Row[]>;
+  /** The row. 404 if the id is unknown or belongs to another scope. */
   get(db: Db, scope: Scope, id: string): Promise<Row>;
   /** The row, locked until the transaction ends. 404 as for `get`. */
   lock(tx: Transaction, scope: Scope, id: string): Promise<Row>;
@@ -44,7 +51,7 @@ export interface Table<Row, New = Row> {
     tx: Transaction,
     scope: Scope,
     id: string,
-    changes: Partial<Row>,
+    changes: Partial<Row> & Partial<New>,
     also?: Fragment,
   ): Promise<Row>;
 }
@@ -54,6 +61,11 @@ export function tableOf<Row extends object, New extends Partial<Row> = Row>(
 ): Table<Row, New> {
   const { name, noun, columns, json, taken = {} } = definition;
 
+  const within = (db: Db, scope: Scope): Fragment =>
+    definition.only === undefined
+      ? db`${inScope(db, scope)}`
+      : db`${inScope(db, scope)} and status = 'published'`;
+
   const refused = (error: unknown, row: Partial<Row>): unknown =>
     taken[violatedConstraint(error) ?? '']?.(row) ?? error;
 
@@ -62,7 +74,7 @@ export function tableOf<Row extends object, New extends Partial<Row> = Row>(
       ? []
       : await db<Row[]>`
           select ${columns(db)} from ${db(name)}
-           where ${inScope(db, scope)} and id ${oneOf(db, ids)}`;
+           where ${within(db, scope)} and id ${oneOf(db, ids)}`;
 
   const one = (rows: readonly Row[], id: string): Row => {
     const [row] = rows;
@@ -73,11 +85,18 @@ export function tableOf<Row extends object, New extends Partial<Row> = Row>(
   return {
     columns,
     find,
+    findBy: async (db, scope, column, values, order) =>
+      values.length === 0
+        ? []
+        : await db<Row[]>`
+            select ${columns(db)} from ${db(name)}
+             where ${within(db, scope)} and ${db(column as string)} ${oneOf(db, values)}
+             order by ${order}`,
     get: async (db, scope, id) => one(await find(db, scope, [id]), id),
     async lock(tx, scope, id) {
       const rows = await tx<Row[]>`
         select ${columns(tx)} from ${tx(name)}
-         where ${inScope(tx, scope)} and id = ${id}
+         where ${within(tx, scope)} and id = ${id}
            for update`;
       return one(rows, id);
     },
@@ -95,7 +114,7 @@ export function tableOf<Row extends object, New extends Partial<Row> = Row>(
       try {
         const rows = await tx<Row[]>`
           update ${tx(name)} set ${tx(asWritten(tx, changes, json) as never)} ${also}
-           where ${inScope(tx, scope)} and id = ${id}
+           where ${within(tx, scope)} and id = ${id}
           returning ${columns(tx)}`;
         return one(rows, id);
       } catch (error) {

@@ -1,6 +1,7 @@
 import { invalidField } from '../errors.ts';
 import { decimal, type Decimal } from '../money.ts';
-import type { AlertLevel, AlertState } from '../wallet/balance-alert.ts';
+import type { AlertLevel } from '../wallet/alert-levels.ts';
+import type { AlertState } from '../wallet/balance-alert.ts';
 
 /**
  * Thresholds for the usage cost of the period so far, in the subscription's currency (money 20).

@@ -2,46 +2,18 @@ import type { ALERT_STATES } from '../../schemas/words.ts';
 import { invalidField } from '../errors.ts';
 import { decimal, sum, type Decimal } from '../money.ts';
 import { epochMs } from '../time/instant.ts';
+import { checkedLevels, type AlertLevel, type AlertLevels } from './alert-levels.ts';
 import type { WalletTransaction } from './transaction.ts';
 
 export type AlertState = (typeof ALERT_STATES)[number];
 
-/** Thresholds as decimal text: credits, or percent with `percentage` (money 4.5). */
-export interface AlertLevel {
-  readonly threshold: string;
-  /**
-   * Stored and returned, but ignored: a balance alert always fires on a falling balance (money
-   * 4.3).
-   */
-  readonly condition: 'above' | 'below';
-  /**
-   * How far the value must rise above the threshold before a level that was reached is left (api 44). Absent
-   * means 0.
-   */
-  readonly hysteresis?: string;
-}
-
-export interface AlertSettings {
-  readonly alert_enabled: boolean;
+export interface AlertSettings extends AlertLevels {
   readonly alert_threshold_type: 'absolute' | 'percentage';
-  readonly critical: AlertLevel | null;
-  readonly warning: AlertLevel | null;
-  readonly info: AlertLevel | null;
 }
 
 /** Refuses settings that cannot be evaluated (money 4.2, 4.3; interface, percentage alerts). */
 export function validateAlertSettings(settings: AlertSettings, path = 'alert_settings'): void {
-  const { critical, warning, info } = settings;
-  const levels = [critical, warning, info].filter((level) => level !== null);
-  if (settings.alert_enabled && levels.length === 0) {
-    throw invalidField(path, 'needs a critical, a warning or an info level');
-  }
-  if (warning !== null && critical === null) {
-    throw invalidField(`${path}.critical`, 'is required with a warning level');
-  }
-  if (new Set(levels.map((level) => level.condition)).size > 1) {
-    throw invalidField(`${path}.condition`, 'must be the same on every level');
-  }
+  const levels = checkedLevels(settings, path);
   if (levels.some((level) => decimal(level.hysteresis ?? '0').lt(0))) {
     throw invalidField(`${path}.hysteresis`, 'must not be negative');
   }

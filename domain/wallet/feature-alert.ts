@@ -1,14 +1,10 @@
 import { invalidField } from '../errors.ts';
 import { decimal, type Decimal } from '../money.ts';
-import type { AlertLevel, AlertState } from './balance-alert.ts';
+import { checkedLevels, type AlertLevel, type AlertLevels } from './alert-levels.ts';
+import type { AlertState } from './balance-alert.ts';
 
 /** Levels of a feature, evaluated against the ongoing credits of each wallet (money 4.12). */
-export interface FeatureAlertSettings {
-  readonly alert_enabled: boolean;
-  readonly critical: AlertLevel | null;
-  readonly warning: AlertLevel | null;
-  readonly info: AlertLevel | null;
-}
+export type FeatureAlertSettings = AlertLevels;
 
 /**
  * Refuses ambiguous levels (money 4.2): all levels share one condition, a warning needs a critical
@@ -18,17 +14,7 @@ export function validateFeatureAlert(
   settings: FeatureAlertSettings,
   path = 'alert_settings',
 ): void {
-  const { critical, warning, info } = settings;
-  const levels = [critical, warning, info].filter((level) => level !== null);
-  if (settings.alert_enabled && levels.length === 0) {
-    throw invalidField(path, 'needs a critical, a warning or an info level');
-  }
-  if (warning !== null && critical === null) {
-    throw invalidField(`${path}.critical`, 'is required with a warning level');
-  }
-  if (new Set(levels.map((level) => level.condition)).size > 1) {
-    throw invalidField(`${path}.condition`, 'must be the same on every level');
-  }
+  const levels = checkedLevels(settings, path);
   levels.slice(1).forEach((level, index) => {
     const further = decimal(levels[index]!.threshold).comparedTo(decimal(level.threshold));
     if (level.condition === 'below' ? further > 0 : further < 0) {

@@ -1,30 +1,31 @@
-import { alreadyExists, notFound } from '../../../domain/errors.ts';
-import {
-  inScope,
-  violatedConstraint,
-  type Db,
-  type Scope,
-  type Transaction,
-} from '../../../postgres/client.ts';
-import { findPage } from '../../../postgres/search.ts';
+import { alreadyExists } from '../../../domain/errors.ts';
+import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
+import { filterConditions, findPage } from '../../../postgres/search.ts';
+import { tableOf } from '../../../postgres/table.ts';
 import type { AlertLog, AlertSetting } from '../../../schemas/alert.ts';
 import type { Feature } from '../../../schemas/feature.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 import { findCustomers } from '../../customers/customers/repository.ts';
 import { findFeatures, withEmbedded } from '../../catalog/features/repository.ts';
 
-const columns = (db: Db) => db`
+const settings = tableOf<AlertSetting>({
+  name: 'alert_settings',
+  noun: 'Alert setting',
+  columns: (db) => db`
   id, tenant_id, environment_id, entity_type, entity_id, parent_entity_type, parent_entity_id,
-  enabled, config, status, created_at, updated_at, created_by, updated_by`;
+  enabled, config, status, created_at, updated_at, created_by, updated_by`,
+  json: ['config'],
+  only: 'published',
+  taken: {
+    alert_settings_entity_key: (setting) =>
+      alreadyExists('alert setting', 'entity_id', setting.entity_id!),
+  },
+});
 
-/** The published setting. 404 if it does not exist, is deleted or belongs to another scope. */
-export async function getAlertSetting(db: Db, scope: Scope, id: string): Promise<AlertSetting> {
-  const [row] = await db<AlertSetting[]>`
-    select ${columns(db)} from alert_settings
-     where ${inScope(db, scope)} and id = ${id} and status = 'published'`;
-  if (row === undefined) throw notFound('Alert setting', id);
-  return row;
-}
+export const getAlertSetting = settings.get;
+/** 409 if the entity (with that parent) already has a published setting. */
+export const insertAlertSetting = settings.insert;
+export const updateAlertSettingRow = settings.change;
 
 export interface AlertSettingFilter {
   readonly entity_type?: string | null;
@@ -45,51 +46,20 @@ export function searchAlertSettings(
 ): Promise<Page<AlertSetting>> {
   const { search, entity_ids, parent_entity_ids } = filter;
   return findPage<AlertSetting>(db, {
-    columns: columns(db),
+    columns: settings.columns(db),
     from: db`alert_settings`,
     where: db`${inScope(db, scope)} and status = ${search.status ?? 'published'}
-      ${filter.entity_type ? db`and entity_type = ${filter.entity_type}` : db``}
-      ${filter.entity_id ? db`and entity_id = ${filter.entity_id}` : db``}
-      ${entity_ids?.length ? db`and entity_id = any(${entity_ids})` : db``}
-      ${filter.parent_entity_type ? db`and parent_entity_type = ${filter.parent_entity_type}` : db``}
-      ${filter.parent_entity_id ? db`and parent_entity_id = ${filter.parent_entity_id}` : db``}
-      ${parent_entity_ids?.length ? db`and parent_entity_id = any(${parent_entity_ids})` : db``}
+      ${filterConditions(db, filter, [
+        'entity_type',
+        'entity_id',
+        'parent_entity_type',
+        'parent_entity_id',
+      ])}
+      ${filterConditions(db, { entity_id: entity_ids }, ['entity_id'])}
+      ${filterConditions(db, { parent_entity_id: parent_entity_ids }, ['parent_entity_id'])}
       ${filter.enabled == null ? db`` : db`and enabled = ${filter.enabled}`}`,
     search,
   });
-}
-
-/** 409 if the entity (with that parent) already has a published setting. */
-export async function insertAlertSetting(
-  tx: Transaction,
-  setting: AlertSetting,
-): Promise<AlertSetting> {
-  try {
-    await tx`insert into alert_settings ${tx({ ...setting, config: tx.json(setting.config) })}`;
-    return setting;
-  } catch (error) {
-    throw violatedConstraint(error) === 'alert_settings_entity_key'
-      ? alreadyExists('alert setting', 'entity_id', setting.entity_id)
-      : error;
-  }
-}
-
-export async function updateAlertSettingRow(
-  tx: Transaction,
-  scope: Scope,
-  id: string,
-  changes: Partial<
-    Pick<AlertSetting, 'config' | 'enabled' | 'status' | 'updated_at' | 'updated_by'>
-  >,
-): Promise<AlertSetting> {
-  const { config, ...rest } = changes;
-  const values = config === undefined ? rest : { ...rest, config: tx.json(config) };
-  const [row] = await tx<AlertSetting[]>`
-    update alert_settings set ${tx(values)}
-     where ${inScope(tx, scope)} and id = ${id} and status = 'published'
-    returning ${columns(tx)}`;
-  if (row === undefined) throw notFound('Alert setting', id);
-  return row;
 }
 
 export interface AlertLogFilter {
@@ -117,11 +87,13 @@ export async function searchAlertLogs(
       created_at, updated_at, created_by, updated_by`,
     from: db`alert_logs`,
     where: db`${inScope(db, scope)} and status = ${search.status ?? 'published'}
-      ${filter.entity_type ? db`and entity_type = ${filter.entity_type}` : db``}
-      ${filter.entity_id ? db`and entity_id = ${filter.entity_id}` : db``}
-      ${filter.customer_id ? db`and customer_id = ${filter.customer_id}` : db``}
-      ${filter.alert_type ? db`and alert_type = ${filter.alert_type}` : db``}
-      ${filter.alert_status ? db`and alert_status = ${filter.alert_status}` : db``}`,
+      ${filterConditions(db, filter, [
+        'entity_type',
+        'entity_id',
+        'customer_id',
+        'alert_type',
+        'alert_status',
+      ])}`,
     search,
   });
   const { items } = page;

@@ -1,5 +1,6 @@
 import { cooldownText } from '../../../domain/wallet/auto-top-up.ts';
-import type { AlertLevel, AlertSettings } from '../../../domain/wallet/balance-alert.ts';
+import type { AlertLevel } from '../../../domain/wallet/alert-levels.ts';
+import type { AlertSettings } from '../../../domain/wallet/balance-alert.ts';
 import { creditsAvailableBreakdown } from '../../../domain/wallet/credit-block.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
 import type { Page, Search } from '../../../schemas/search.ts';

@@ -19,7 +19,7 @@ import {
 } from '../records/payment-repository.ts';
 import { inScope } from '../../../postgres/client.ts';
 import { savePaymentMethod } from '../payment-methods/save-payment-method.ts';
-import { returnMoney } from '../refunds/return-money.ts';
+import { creditForPayment, returnMoney } from '../refunds/return-money.ts';
 import { movePaymentTo, type LockedPayment } from './settle-payment.ts';
 
 /**
@@ -232,12 +232,5 @@ const returnLate = (
     credit_note_id: null,
     idempotency_key: `late:${payment.id}`,
     metadata: { reason: 'The invoice was void when the money arrived.' },
-    wallet: {
-      reason: 'INVOICE_VOID_REFUND',
-      reference_id: payment.id,
-      source: { type: 'PAYMENT', id: payment.id },
-      description: `Refund of payment ${payment.id}`,
-      metadata: { payment_id: payment.id },
-      wallet_name: null,
-    },
+    wallet: creditForPayment(payment),
   });

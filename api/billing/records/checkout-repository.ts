@@ -1,35 +1,29 @@
-import { alreadyExists, notFound } from '../../../domain/errors.ts';
+import { alreadyExists } from '../../../domain/errors.ts';
 import { moveCheckout } from '../../../domain/states/checkout.ts';
-import {
-  inScope,
-  violatedConstraint,
-  type Db,
-  type Scope,
-  type Transaction,
-} from '../../../postgres/client.ts';
-import { insertRows } from '../../../postgres/insert-rows.ts';
+import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { tableOf } from '../../../postgres/table.ts';
 import { writeOutboxEvents, type OutboxEvent } from '../../../postgres/tables/outbox.ts';
 import type { CheckoutRecord } from '../../../schemas/checkout.ts';
 
-/** The session. 404 if it does not exist or belongs to another scope. */
-export async function getCheckout(db: Db, scope: Scope, id: string): Promise<CheckoutRecord> {
-  const [row] = await db<CheckoutRecord[]>`
-    select * from checkout_sessions where ${inScope(db, scope)} and id = ${id}`;
-  if (row === undefined) throw notFound('Checkout session', id);
-  return row;
-}
+const sessions = tableOf<CheckoutRecord>({
+  name: 'checkout_sessions',
+  noun: 'Checkout session',
+  columns: (db) => db`*`,
+  json: ['configuration', 'payment_provider_config', 'metadata'],
+  taken: {
+    checkout_sessions_target_key_key: (session) =>
+      alreadyExists('checkout session', 'target', session.target_key!),
+    checkout_sessions_idempotency_key_key: (session) =>
+      alreadyExists('checkout session', 'idempotency_key', session.idempotency_key!),
+  },
+});
 
-/** The same, locked. The caller holds the locks of its invoice and payment. */
-export async function lockCheckout(
-  tx: Transaction,
-  scope: Scope,
-  id: string,
-): Promise<CheckoutRecord> {
-  const [row] = await tx<CheckoutRecord[]>`
-    select * from checkout_sessions where ${inScope(tx, scope)} and id = ${id} for update`;
-  if (row === undefined) throw notFound('Checkout session', id);
-  return row;
-}
+export const getCheckout = sessions.get;
+/** Locks the session. The caller holds the locks of its invoice and payment. */
+export const lockCheckout = sessions.lock;
+/** 409 if the target has an active session. */
+export const insertCheckout = sessions.insert;
+export const updateCheckout = sessions.change;
 
 /** The active session with this key; null if there is none. */
 export async function findActiveCheckout(
@@ -42,33 +36,6 @@ export async function findActiveCheckout(
      where ${inScope(db, scope)} and idempotency_key = ${key}
        and checkout_status in ('initiated', 'pending')`;
   return row ?? null;
-}
-
-/** 409 if the target has an active session. */
-export async function insertCheckout(tx: Transaction, session: CheckoutRecord): Promise<void> {
-  try {
-    await insertRows(tx, 'checkout_sessions', [session]);
-  } catch (error) {
-    const taken = violatedConstraint(error);
-    if (taken === 'checkout_sessions_target_key_key')
-      throw alreadyExists('checkout session', 'target', session.target_key);
-    if (taken === 'checkout_sessions_idempotency_key_key')
-      throw alreadyExists('checkout session', 'idempotency_key', session.idempotency_key!);
-    throw error;
-  }
-}
-
-export async function updateCheckout(
-  tx: Transaction,
-  scope: Scope,
-  id: string,
-  changes: Partial<Omit<CheckoutRecord, 'metadata' | 'configuration' | 'payment_provider_config'>>,
-): Promise<CheckoutRecord> {
-  const [row] = await tx<CheckoutRecord[]>`
-    update checkout_sessions set ${tx(changes as never)}
-     where ${inScope(tx, scope)} and id = ${id}
-    returning *`;
-  return row!;
 }
 
 /** Sessions that are over by `at` and not ended yet, oldest first. */

@@ -13,6 +13,7 @@ const pauses = tableOf<SubscriptionPause>({
   pause_end, resumed_at, original_period_start, original_period_end, reason, metadata, status,
   created_at, updated_at, created_by, updated_by`,
   json: ['metadata'],
+  only: 'published',
 });
 
 export const getPause = pauses.get;
@@ -20,18 +21,12 @@ export const insertPause = pauses.insert;
 export const updatePauseRow = pauses.change;
 
 /** Pauses of the subscriptions, newest first. */
-export async function findPausesOf(
+export const findPausesOf = (
   db: Db,
   scope: Scope,
   subscriptionIds: readonly string[],
-): Promise<SubscriptionPause[]> {
-  if (subscriptionIds.length === 0) return [];
-  return await db<SubscriptionPause[]>`
-    select ${pauses.columns(db)} from subscription_pauses
-     where ${inScope(db, scope)} and subscription_id = any(${subscriptionIds as string[]})
-       and status = 'published'
-     order by pause_start desc, id desc`;
-}
+): Promise<SubscriptionPause[]> =>
+  pauses.findBy(db, scope, 'subscription_id', subscriptionIds, db`pause_start desc, id desc`);
 
 /** The times in which the subscriptions were or are paused, by subscription, in order of time. */
 export async function pausedTimes(

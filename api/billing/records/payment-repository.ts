@@ -1,31 +1,24 @@
-import { notFound } from '../../../domain/errors.ts';
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 import { insertRows } from '../../../postgres/insert-rows.ts';
-import { findPage } from '../../../postgres/search.ts';
+import { filterConditions, findPage } from '../../../postgres/search.ts';
+import { tableOf, type TableDefinition } from '../../../postgres/table.ts';
 import type { PaymentAttempt, PaymentRecord } from '../../../schemas/payment.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 
-/** The payment, including deleted ones. 404 if it does not exist or belongs to another scope. */
-export async function getPayment(db: Db, scope: Scope, id: string): Promise<PaymentRecord> {
-  const [row] = await db<PaymentRecord[]>`
-    select * from payments where ${inScope(db, scope)} and id = ${id}`;
-  if (row === undefined) throw notFound('Payment', id);
-  return row;
-}
+const PAYMENTS: TableDefinition<PaymentRecord> = {
+  name: 'payments',
+  noun: 'Payment',
+  columns: (db) => db`*`,
+  json: ['metadata', 'gateway_metadata'],
+};
+const payments = tableOf(PAYMENTS);
 
-/** The published payment, locked. */
-export async function lockPayment(
-  tx: Transaction,
-  scope: Scope,
-  id: string,
-): Promise<PaymentRecord> {
-  const [row] = await tx<PaymentRecord[]>`
-    select * from payments
-     where ${inScope(tx, scope)} and id = ${id} and status = 'published'
-       for update`;
-  if (row === undefined) throw notFound('Payment', id);
-  return row;
-}
+/** The payment, including deleted ones. 404 if the id is unknown or belongs to another scope. */
+export const getPayment = payments.get;
+/** Changes a payment. The caller holds its lock. */
+export const updatePayment = payments.change;
+/** Locks a published payment. 404 if it is deleted. */
+export const lockPayment = tableOf({ ...PAYMENTS, only: 'published' }).lock;
 
 /** Published payments of an invoice, oldest first. */
 export async function paymentsOfInvoice(
@@ -73,26 +66,6 @@ export async function findPaymentByKey(
   return row ?? null;
 }
 
-/** The caller holds the payment's lock. */
-export async function updatePayment(
-  tx: Transaction,
-  scope: Scope,
-  id: string,
-  changes: Partial<PaymentRecord>,
-): Promise<PaymentRecord> {
-  const { metadata, gateway_metadata, ...columns } = changes;
-  const values = {
-    ...columns,
-    ...(metadata === undefined ? {} : { metadata: tx.json(metadata) }),
-    ...(gateway_metadata === undefined ? {} : { gateway_metadata: tx.json(gateway_metadata) }),
-  };
-  const [row] = await tx<PaymentRecord[]>`
-    update payments set ${tx(values as never)}
-     where ${inScope(tx, scope)} and id = ${id}
-    returning *`;
-  return row!;
-}
-
 /** Manual reports of an invoice replace each other (money 8.4.4). */
 export async function archiveManualPayments(
   tx: Transaction,
@@ -127,15 +100,13 @@ export function searchPayments(
   filter: PaymentFilter,
 ): Promise<Page<PaymentRecord>> {
   const { search, payment_ids } = filter;
-  const equal = [
-    'destination_type', 'destination_id', 'customer_id', 'payment_method_type', 'payment_status',
-    'payment_gateway', 'gateway_payment_id', 'gateway_tracking_id',
-  ] as const; // prettier-ignore
-  let where = db`${inScope(db, scope)} and status = ${search.status ?? 'published'}`;
-  if (payment_ids?.length) where = db`${where} and id = any(${payment_ids})`;
-  if (filter.currency) where = db`${where} and currency = ${filter.currency.toLowerCase()}`;
-  for (const column of equal)
-    if (filter[column]) where = db`${where} and ${db(column)} = ${filter[column]}`;
+  const named = { id: payment_ids, currency: filter.currency?.toLowerCase() };
+  const where = db`${inScope(db, scope)} and status = ${search.status ?? 'published'}
+    ${filterConditions(db, named, ['id', 'currency'])}
+    ${filterConditions(db, filter, [
+      'destination_type', 'destination_id', 'customer_id', 'payment_method_type', 'payment_status',
+      'payment_gateway', 'gateway_payment_id', 'gateway_tracking_id',
+    ])}`; // prettier-ignore
   return findPage<PaymentRecord>(db, { columns: db`*`, from: db`payments`, where, search });
 }
 

@@ -1,4 +1,4 @@
-import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 import { insertRows } from '../../../postgres/insert-rows.ts';
 import { tableOf } from '../../../postgres/table.ts';
 import type { OutboxEvent } from '../../../postgres/tables/outbox.ts';
@@ -11,6 +11,7 @@ const phases = tableOf<SubscriptionPhase>({
   id, tenant_id, environment_id, subscription_id, start_date, end_date, metadata, status,
   created_at, updated_at, created_by, updated_by`,
   json: ['metadata'],
+  only: 'published',
 });
 
 export const updatePhaseRow = phases.change;
@@ -23,18 +24,12 @@ export async function insertPhases(
 }
 
 /** Published phases of the subscriptions, in order of time. */
-export async function findPhasesOf(
+export const findPhasesOf = (
   db: Db,
   scope: Scope,
   subscriptionIds: readonly string[],
-): Promise<SubscriptionPhase[]> {
-  if (subscriptionIds.length === 0) return [];
-  return await db<SubscriptionPhase[]>`
-    select ${phases.columns(db)} from subscription_phases
-     where ${inScope(db, scope)} and subscription_id = any(${subscriptionIds as string[]})
-       and status = 'published'
-     order by start_date, id`;
-}
+): Promise<SubscriptionPhase[]> =>
+  phases.findBy(db, scope, 'subscription_id', subscriptionIds, db`start_date, id`);
 
 /** The notification of a phase. */
 export const phaseEvent = (

@@ -1,53 +1,33 @@
-import { notFound } from '../../../domain/errors.ts';
-import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
-import { findPage } from '../../../postgres/search.ts';
+import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
+import { filterConditions, findPage } from '../../../postgres/search.ts';
+import { tableOf } from '../../../postgres/table.ts';
 import type { RefundRecord } from '../../../schemas/refund.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 
-/** The refund. 404 if it does not exist or belongs to another scope. */
-export async function getRefund(db: Db, scope: Scope, id: string): Promise<RefundRecord> {
-  const [row] = await db<RefundRecord[]>`
-    select * from refunds where ${inScope(db, scope)} and id = ${id}`;
-  if (row === undefined) throw notFound('Refund', id);
-  return row;
-}
+const refunds = tableOf<RefundRecord>({
+  name: 'refunds',
+  noun: 'Refund',
+  columns: (db) => db`*`,
+  json: ['metadata', 'gateway_metadata'],
+});
+
+export const getRefund = refunds.get;
+/** Changes a refund. The caller holds the payment's lock. */
+export const updateRefund = refunds.change;
+
+type Refunds = Promise<RefundRecord[]>;
 
 /** Refunds of the payments, oldest first. */
-export async function refundsOfPayments(
-  db: Db,
-  scope: Scope,
-  paymentIds: readonly string[],
-): Promise<RefundRecord[]> {
-  if (paymentIds.length === 0) return [];
-  return await db<RefundRecord[]>`
-    select * from refunds
-     where ${inScope(db, scope)} and payment_id = any(${paymentIds as string[]}::text[])
-     order by created_at, id`;
-}
+export const refundsOfPayments = (db: Db, scope: Scope, ids: readonly string[]): Refunds =>
+  refunds.findBy(db, scope, 'payment_id', ids, db`created_at, id`);
 
 /** Refunds of an invoice, oldest first. */
-export async function refundsOfInvoice(
-  db: Db,
-  scope: Scope,
-  invoiceId: string,
-): Promise<RefundRecord[]> {
-  return await db<RefundRecord[]>`
-    select * from refunds
-     where ${inScope(db, scope)} and invoice_id = ${invoiceId} order by created_at, id`;
-}
+export const refundsOfInvoice = (db: Db, scope: Scope, id: string): Refunds =>
+  refunds.findBy(db, scope, 'invoice_id', [id], db`created_at, id`);
 
 /** Refunds that credit notes have caused, oldest first. */
-export async function refundsOfNotes(
-  db: Db,
-  scope: Scope,
-  creditNoteIds: readonly string[],
-): Promise<RefundRecord[]> {
-  if (creditNoteIds.length === 0) return [];
-  return await db<RefundRecord[]>`
-    select * from refunds
-     where ${inScope(db, scope)} and credit_note_id = any(${creditNoteIds as string[]}::text[])
-     order by created_at, id`;
-}
+export const refundsOfNotes = (db: Db, scope: Scope, ids: readonly string[]): Refunds =>
+  refunds.findBy(db, scope, 'credit_note_id', ids, db`created_at, id`);
 
 /** The refund with this key; null if there is none. */
 export async function findRefundByKey(
@@ -65,20 +45,6 @@ export async function findRetryOf(db: Db, scope: Scope, id: string): Promise<Ref
   const [row] = await db<RefundRecord[]>`
     select * from refunds where ${inScope(db, scope)} and retry_of = ${id}`;
   return row ?? null;
-}
-
-/** Writes the columns that change. The caller holds the payment's lock. */
-export async function updateRefund(
-  tx: Transaction,
-  scope: Scope,
-  id: string,
-  changes: Partial<Omit<RefundRecord, 'metadata' | 'gateway_metadata'>>,
-): Promise<RefundRecord> {
-  const [row] = await tx<RefundRecord[]>`
-    update refunds set ${tx(changes as never)}
-     where ${inScope(tx, scope)} and id = ${id}
-    returning *`;
-  return row!;
 }
 
 export interface RefundFilter {
@@ -99,13 +65,11 @@ export function searchRefunds(
   filter: RefundFilter,
 ): Promise<Page<RefundRecord>> {
   const { search, refund_ids } = filter;
-  const equal = [
-    'payment_id', 'invoice_id', 'customer_id', 'credit_note_id', 'refund_status', 'refund_target',
-    'gateway_refund_id',
-  ] as const; // prettier-ignore
-  let where = db`${inScope(db, scope)} and status = ${search.status ?? 'published'}`;
-  if (refund_ids?.length) where = db`${where} and id = any(${refund_ids})`;
-  for (const column of equal)
-    if (filter[column]) where = db`${where} and ${db(column)} = ${filter[column]}`;
+  const where = db`${inScope(db, scope)} and status = ${search.status ?? 'published'}
+    ${filterConditions(db, { id: refund_ids }, ['id'])}
+    ${filterConditions(db, filter, [
+      'payment_id', 'invoice_id', 'customer_id', 'credit_note_id', 'refund_status', 'refund_target',
+      'gateway_refund_id',
+    ])}`; // prettier-ignore
   return findPage<RefundRecord>(db, { columns: db`*`, from: db`refunds`, where, search });
 }

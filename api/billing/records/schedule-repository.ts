@@ -1,4 +1,3 @@
-import { notFound } from '../../../domain/errors.ts';
 import {
   inScope,
   type Db,
@@ -6,8 +5,8 @@ import {
   type Scope,
   type Transaction,
 } from '../../../postgres/client.ts';
-import { insertRows } from '../../../postgres/insert-rows.ts';
 import { findPage } from '../../../postgres/search.ts';
+import { tableOf } from '../../../postgres/table.ts';
 import type { Page, Search } from '../../../schemas/search.ts';
 import type { SCHEDULE_STATUSES, SCHEDULE_TYPES } from '../../../schemas/subscription-schedules.ts';
 
@@ -35,17 +34,15 @@ export interface ScheduleRow {
   readonly updated_by: string;
 }
 
-export async function insertSchedule(tx: Transaction, schedule: ScheduleRow): Promise<void> {
-  await insertRows(tx, 'subscription_schedules', [schedule]);
-}
+const schedules = tableOf<ScheduleRow>({
+  name: 'subscription_schedules',
+  noun: 'Schedule',
+  columns: (db) => db`*`,
+  json: ['configuration', 'execution_result', 'metadata'],
+});
 
-/** The schedule. 404 if it is unknown or belongs to another scope. */
-export async function getSchedule(db: Db, scope: Scope, id: string): Promise<ScheduleRow> {
-  const [row] = await db<ScheduleRow[]>`
-    select * from subscription_schedules where ${inScope(db, scope)} and id = ${id}`;
-  if (row === undefined) throw notFound('Schedule', id);
-  return row;
-}
+export const insertSchedule = schedules.insert;
+export const getSchedule = schedules.get;
 
 /** Pending schedules of the subscriptions, soonest first. */
 export async function pendingSchedules(

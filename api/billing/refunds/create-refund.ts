@@ -20,7 +20,7 @@ import {
   getRefund,
   refundsOfPayments,
 } from '../records/refund-repository.ts';
-import { returnMoney, type MoneyBack } from './return-money.ts';
+import { creditForPayment, returnMoney, type MoneyBack } from './return-money.ts';
 
 /** A created refund, or the earlier refund with the same key. */
 export interface CreatedRefund {
@@ -111,14 +111,7 @@ function moneyBack(
     amount,
     invoice_id: payment.destination_type === 'INVOICE' ? payment.destination_id : null,
     credit_note_id: null,
-    wallet: {
-      reason: 'INVOICE_VOID_REFUND',
-      reference_id: payment.id,
-      source: { type: 'PAYMENT', id: payment.id },
-      description: `Refund of payment ${payment.id}`,
-      metadata: { payment_id: payment.id },
-      wallet_name: null,
-    },
+    wallet: creditForPayment(payment),
   };
 }
 

@@ -48,6 +48,16 @@ export interface WalletCredit {
   readonly wallet_name: string | null;
 }
 
+/** The wallet credit of a refund of one payment. */
+export const creditForPayment = ({ id }: PaymentRecord): WalletCredit => ({
+  reason: 'INVOICE_VOID_REFUND',
+  reference_id: id,
+  source: { type: 'PAYMENT', id },
+  description: `Refund of payment ${id}`,
+  metadata: { payment_id: id },
+  wallet_name: null,
+});
+
 /**
  * Refunds the payments, newest first (money 9.7), and returns the refunds. The wallet is credited at once; a
  * refund to a gateway is stored here and sent after the commit (money 9.3). The caller holds the lock of the

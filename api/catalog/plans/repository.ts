@@ -1,23 +1,13 @@
 import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
 import type { Plan } from '../../../schemas/plan.ts';
-import { findCreditGrantsOf } from '../credit-grants/repository.ts';
-import { entitlementAnswers, findEntitlementsOf } from '../entitlements/repository.ts';
-import { findPricesOfEntities, priceAnswers } from '../prices/repository.ts';
+import { offerParts, type OfferEmbeds } from '../offer-parts/offer-parts.ts';
 import type { PlanRow } from '../offers/plan-rows.ts';
 
-export interface PlanEmbeds {
-  /** `all` includes ended versions; an instant leaves out versions that ended by then. */
-  readonly prices?: 'all' | { readonly notEndedAt: string };
-  readonly meters?: boolean;
-  readonly entitlements?: boolean;
-  readonly features?: boolean;
-  /** The plan itself, inside its entitlements. */
-  readonly plans?: boolean;
-  readonly credit_grants?: boolean;
+export interface PlanEmbeds extends OfferEmbeds {
   readonly price_sync_status?: boolean;
 }
 
-/** Plans as answered, in the same order, with the requested children, newest first. */
+/** Plans as answered, in the same order, with the requested parts, newest first. */
 export async function planAnswers(
   db: Db,
   scope: Scope,
@@ -25,31 +15,13 @@ export async function planAnswers(
   embed: PlanEmbeds,
 ): Promise<Plan[]> {
   const ids = rows.map((row) => row.id);
-  const notEndedAt = typeof embed.prices === 'object' ? embed.prices.notEndedAt : null;
-  const [priceRows, entitlementRows, grants, unsynced] = await Promise.all([
-    findPricesOfEntities(db, scope, 'PLAN', embed.prices === undefined ? [] : ids, notEndedAt),
-    findEntitlementsOf(db, scope, 'PLAN', embed.entitlements === true ? ids : []),
-    findCreditGrantsOf(db, scope, 'plan_id', embed.credit_grants === true ? ids : []),
+  const [partsOf, unsynced] = await Promise.all([
+    offerParts(db, scope, 'PLAN', ids, embed),
     unsyncedSubscriptions(db, scope, embed.price_sync_status === true ? ids : []),
-  ]);
-  const [prices, entitlements] = await Promise.all([
-    priceAnswers(db, scope, priceRows, { meter: embed.meters === true }),
-    entitlementAnswers(db, scope, entitlementRows, {
-      feature: embed.features === true,
-      meter: embed.meters === true,
-      plan: embed.plans === true,
-    }),
   ]);
   return rows.map((row) => ({
     ...row,
-    prices:
-      embed.prices === undefined ? null : prices.filter((price) => price.entity_id === row.id),
-    entitlements:
-      embed.entitlements === true
-        ? entitlements.filter((entitlement) => entitlement.entity_id === row.id)
-        : null,
-    credit_grants:
-      embed.credit_grants === true ? grants.filter((grant) => grant.plan_id === row.id) : null,
+    ...partsOf(row.id),
     price_sync_status:
       embed.price_sync_status === true
         ? { unsynced_subscription_count: unsynced.get(row.id) ?? 0 }

@@ -19,12 +19,13 @@ export function subscriptionsInRange(
       from subscriptions
      where ${inScope(db, scope)}
        and customer_id = ${customerId}
-       and status = 'published'
-       and start_date < ${end}
-       and (end_date is null or end_date > ${start})
-       and (cancelled_at is null or cancelled_at > ${start})
+       and ${ranWithin(db, start, end)}
      order by created_at, id`;
 }
+
+const ranWithin = (db: Db, start: string, end: string) => db`
+  status = 'published' and start_date < ${end}
+  and (end_date is null or end_date > ${start}) and (cancelled_at is null or cancelled_at > ${start})`;
 
 const SUBSCRIPTIONS_MAX = 10_000;
 
@@ -38,11 +39,7 @@ export async function subscriptionsOfScope(
   const rows = await db<SubscriptionRow[]>`
     select *
       from subscriptions
-     where ${inScope(db, scope)}
-       and status = 'published'
-       and start_date < ${end}
-       and (end_date is null or end_date > ${start})
-       and (cancelled_at is null or cancelled_at > ${start})
+     where ${inScope(db, scope)} and ${ranWithin(db, start, end)}
      order by created_at, id limit ${SUBSCRIPTIONS_MAX + 1}`;
   if (rows.length > SUBSCRIPTIONS_MAX)
     throw usageQuestionTooLarge(
