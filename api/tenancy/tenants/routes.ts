@@ -2,11 +2,25 @@ import { notFound } from '../../../domain/errors.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import { IdParams } from '../../../schemas/primitives.ts';
 import { Tenant, UpdateTenantBody } from '../../../schemas/tenancy.ts';
+import { TenantBilling } from '../../../schemas/tenant-billing.ts';
 import { sent } from '../../conventions/record.ts';
 import { route } from '../../conventions/route.ts';
 import { getTenant, updateTenantRow } from './repository.ts';
 
 export const tenantRoutes = [
+  route({
+    method: 'GET',
+    path: '/tenants/billing',
+    summary: 'Get what the tenant owes its operator: always empty, because tenants are not billed',
+    permission: 'authenticated',
+    withoutEnvironment: true,
+    status: 200,
+    answer: TenantBilling,
+    handler: async () => ({
+      subscriptions: [],
+      usage: { customer_id: '', features: [], period: null, pagination: null },
+    }),
+  }),
   route({
     method: 'GET',
     path: '/tenants/{id}',

@@ -315,6 +315,17 @@ describe('accounts, keys and the tenant', () => {
     });
   });
 
+  test('the billing of the tenant is a route of its own: 200 and empty', async () => {
+    const { status, body } = await admin.get('/v1/tenants/billing');
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: {
+        subscriptions: [],
+        usage: { customer_id: '', features: [], period: null, pagination: null },
+      },
+    });
+  });
+
   test('the tenant: its own only; billing details survive an update without them', async () => {
     const { tenant_id } = admin.scope;
     const put = (body: object) => admin.put('/v1/tenants/update', body);
