@@ -132,6 +132,8 @@ export type InvoiceRecord = z.infer<typeof StoredInvoice> & {
   readonly finalize_after: string | null;
   readonly stream_heads: StoredWatermarks | null;
   readonly committed_usage: readonly CommittedUsage[];
+  /** The grouped subscriptions whose rows are on the invoice. */
+  readonly grouped_subscription_ids: readonly string[];
 };
 
 /** Stored and returned fields of an invoice row. */

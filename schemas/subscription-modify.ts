@@ -77,6 +77,27 @@ export const AddonChangeParams = z
   .meta({ id: 'AddonChangeParams' });
 export type AddonChangeParams = z.output<typeof AddonChangeParams>;
 
+/** Customers who begin or cease to use the subscription of another one. `action` defaults to `add`. */
+export const InheritanceChangeParams = z
+  .object({
+    action: z.enum(['add', 'remove']).nullish(),
+    external_customer_ids_to_inherit_subscription: z.array(z.string()).max(200).nullish(),
+    /** Required with `remove`. */
+    external_customer_ids_to_remove: z.array(z.string()).max(200).nullish(),
+  })
+  .meta({ id: 'InheritanceChangeParams' });
+export type InheritanceChangeParams = z.output<typeof InheritanceChangeParams>;
+
+/** On a parent: its children. On a child: the parent whose invoice it joins, or nothing to leave it. */
+export const GroupedInvoicingParams = z
+  .object({
+    action: z.enum(['add', 'remove']),
+    child_subscription_ids: z.array(id).max(200).nullish(),
+    parent_subscription_id: id.nullish(),
+  })
+  .meta({ id: 'GroupedInvoicingParams' });
+export type GroupedInvoicingParams = z.output<typeof GroupedInvoicingParams>;
+
 /** One change of a running subscription; `type` names which `…_params` it takes. */
 export const ModifySubscriptionBody = z
   .object({
@@ -86,8 +107,8 @@ export const ModifySubscriptionBody = z
     tax_params: TaxChangeParams.nullish(),
     trial_end_params: TrialEndParams.nullish(),
     addon_params: AddonChangeParams.nullish(),
-    inheritance_params: notOffered('a hierarchy'),
-    grouped_invoicing_params: notOffered('a hierarchy'),
+    inheritance_params: InheritanceChangeParams.nullish(),
+    grouped_invoicing_params: GroupedInvoicingParams.nullish(),
     checkout: notOffered('a checkout'),
   })
   .meta({ id: 'ModifySubscription' });
@@ -127,7 +148,7 @@ export const ChangedResources = z
     subscriptions: z.array(
       z.object({
         id: z.string(),
-        action: z.literal('updated'),
+        action: z.enum(['created', 'updated']),
         status: z.enum(SUBSCRIPTION_STATUSES),
         trial_end: instant.nullable(),
         current_period_end: instant,

@@ -178,6 +178,22 @@ export const OverrideEntitlementRequest = z
   })
   .meta({ id: 'OverrideEntitlementRequest' });
 
+/** Other customers and subscriptions of a new subscription (billing 16). The roles exclude each other. */
+export const InheritanceRequest = z
+  .object({
+    /** Customers who use the subscription: their usage is pooled with that of its customer. */
+    external_customer_ids_to_inherit_subscription: z.array(id).max(200).nullish(),
+    /** The customer to whom the invoices are issued. */
+    invoicing_customer_external_id: id.nullish(),
+    /** The parent on whose invoice the subscription is billed. */
+    parent_subscription_id: id.nullish(),
+    /** Running subscriptions that are billed on the invoice of the new one. */
+    subscriptions_ids_for_grouped_invoicing: z.array(id).max(200).nullish(),
+    grouped_invoicing_children_to_create: notOffered('a child subscription'),
+  })
+  .meta({ id: 'SubscriptionInheritance' });
+export type InheritanceRequest = z.output<typeof InheritanceRequest>;
+
 export const CreateSubscriptionBody = z
   .object({
     plan_id: id,
@@ -233,8 +249,9 @@ export const CreateSubscriptionBody = z
     addons: z.array(AddonRequest).max(100).nullish(),
     /** Replaces the plan's grants; an empty list means none. */
     credit_grants: z.array(SubscriptionGrantRequest).max(50).nullish(),
-    inheritance: notOffered('a hierarchy'),
-    parent_subscription_id: notOffered('a hierarchy'),
+    inheritance: InheritanceRequest.nullish(),
+    /** The same as in `inheritance`. */
+    parent_subscription_id: id.nullish(),
     /** Other terms for entitlements of the plan, on this subscription only. */
     override_entitlements: z.array(OverrideEntitlementRequest).max(200).nullish(),
     /** One after the other, without a gap, from the start of the subscription to its end. */
@@ -274,7 +291,8 @@ export const UpdateSubscriptionBody = z
     cancel_at: time.nullish(),
     /** `false` withdraws a cancellation at the end of the period. */
     cancel_at_period_end: z.boolean().nullish(),
-    parent_subscription_id: notOffered('a hierarchy'),
+    /** The parent on whose invoice the subscription is billed; `null` or `""` leaves the parent. */
+    parent_subscription_id: z.literal('').or(id).nullish(),
   })
   .meta({ id: 'UpdateSubscription' });
 export type UpdateSubscriptionBody = z.output<typeof UpdateSubscriptionBody>;

@@ -88,6 +88,8 @@ export type SubscriptionRow = z.infer<typeof StoredSubscription> & {
   readonly pause_at: string | null;
   /** When the current pause ends automatically. */
   readonly resume_at: string | null;
+  /** The boundary from which a grouped subscription is billed on its parent's invoice. */
+  readonly merges_from: string | null;
 };
 
 /** Stored and returned fields of a line item, without the embedded price and meter. */

@@ -11,14 +11,17 @@ export interface ClockedSubscription {
   readonly pause_at?: Instant | null;
   /** When the current pause ends automatically. */
   readonly resume_at?: Instant | null;
+  /** The boundary from which a parent closes the periods of a grouped subscription (billing 16). */
+  readonly merges_from?: Instant | null;
   /** The stored due time. Null means nothing is due. */
   readonly due_at: Instant | null;
 }
 
 /**
  * Next due time of a subscription with an opened current period: the end of the period or trial, or an
- * earlier scheduled cancellation or pause (billing 3.4, 12.7, 13). For a paused one the end of the pause.
- * Null for incomplete (its cycles are caught up after activation), draft and cancelled subscriptions (10.3).
+ * earlier scheduled cancellation or pause (billing 3.4, 12.7, 13). For a paused one the end of the pause. Null
+ * for incomplete (its cycles are caught up after activation), draft and cancelled subscriptions (10.3), and for
+ * periods that the parent closes (16).
  */
 export function dueAt(subscription: Omit<ClockedSubscription, 'due_at'>): Instant | null {
   const { subscription_status: status, cancel_at, current_period_end } = subscription;
@@ -26,7 +29,10 @@ export function dueAt(subscription: Omit<ClockedSubscription, 'due_at'>): Instan
   if (status !== 'active' && status !== 'trialing') return null;
   const pause = status === 'active' ? (subscription.pause_at ?? null) : null;
   const end = pause !== null && pause < current_period_end ? pause : current_period_end;
-  return cancel_at !== null && cancel_at < end ? cancel_at : end;
+  if (cancel_at !== null && cancel_at < end) return cancel_at;
+  const merges_from = subscription.merges_from ?? null;
+  const isMerged = merges_from !== null && current_period_end >= merges_from;
+  return isMerged && end === current_period_end ? null : end;
 }
 
 /**

@@ -33,6 +33,8 @@ export interface PausableSubscription {
   /** An active or scheduled pause. */
   readonly active_pause_id: string | null;
   readonly has_phases: boolean;
+  /** Other subscriptions are billed on its invoice. */
+  readonly has_grouped?: boolean;
   readonly has_pending_plan_change: boolean;
 }
 
@@ -97,6 +99,18 @@ function assertPausable(subscription: PausableSubscription): void {
   if (subscription.subscription_type === 'inherited') {
     throw invalidOperation(
       'An inherited subscription is paused with its parent.',
+      'subscription_type',
+    );
+  }
+  if (subscription.subscription_type === 'grouped_invoicing') {
+    throw invalidOperation(
+      'A grouped subscription is billed on the invoice of its parent and cannot be paused; remove it from the parent first.',
+      'subscription_type',
+    );
+  }
+  if (subscription.has_grouped === true) {
+    throw invalidOperation(
+      'Other subscriptions are billed on the invoice of this one; remove them before the pause.',
       'subscription_type',
     );
   }

@@ -73,7 +73,7 @@ export function asksOf(
       aggregation: type,
       multiplier,
       reset_usage: version.spec.reset_usage,
-      external_customer_ids: asked.external_customer_ids,
+      external_customer_ids: stretch.external_customer_ids ?? asked.external_customer_ids,
       start,
       end,
       filter_values: bothFilters(stretch.filter_values, filters),

@@ -32,6 +32,8 @@ import { metersOfVersions } from '../../usage/quantities/repository.ts';
 
 /** A time range whose usage one meter version counts. */
 export interface SubjectStretch extends SelectedUsage {
+  /** The customers whose usage the line rates; null without a line. */
+  readonly external_customer_ids: readonly string[] | null;
   readonly version: MeterVersionRecord;
 }
 
@@ -94,6 +96,7 @@ export async function bareMeters(
       filter_values: {},
       excluded_filter_values: [],
       excluded_during: [],
+      external_customer_ids: null,
       version,
     };
     return {
@@ -205,8 +208,13 @@ function joined(charges: readonly QuestionedCharge[]): SubjectStretch[] {
   const stretches: SubjectStretch[] = [];
   for (const { query, version } of charges.flatMap(({ questions }) => questions)) {
     const { start, end, filter_values } = query;
-    const { excluded_filter_values = [], excluded_during = [] } = query;
-    const selected = { filter_values, excluded_filter_values, excluded_during };
+    const { excluded_filter_values = [], excluded_during = [], external_customer_ids } = query;
+    const selected = {
+      filter_values,
+      excluded_filter_values,
+      excluded_during,
+      external_customer_ids,
+    };
     const next = { start, end, ...selected, version };
     const last = stretches.at(-1);
     if (last !== undefined && last.end === start && selects(last) === selects(next))
@@ -222,4 +230,5 @@ const selects = (stretch: SubjectStretch): string =>
     stretch.filter_values,
     stretch.excluded_filter_values,
     stretch.excluded_during,
+    stretch.external_customer_ids,
   ]);

@@ -186,6 +186,7 @@ async function pricedMeters(
       filter_values,
       excluded_filter_values: [],
       excluded_during: [],
+      external_customer_ids: null,
       version,
     };
     const subject: AnalyticsSubject = {

@@ -110,7 +110,10 @@ async function subjectsOf(
   const subscriptions =
     customer === null
       ? []
-      : await subscriptionsInRange(deps.pool, scope, customer.id, range.start, range.end);
+      : (await subscriptionsInRange(deps.pool, scope, customer.id, range.start, range.end)).filter(
+          // Usage of a customer who inherits is billed on the lines of the parent (billing 16).
+          ({ subscription_type }) => subscription_type !== 'inherited',
+        );
   return subscriptions.length === 0
     ? await bareMeters(
         deps,

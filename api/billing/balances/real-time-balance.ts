@@ -1,3 +1,4 @@
+import { payerOf } from '../../../domain/subscription/hierarchy.ts';
 import { roundToCurrency } from '../../../domain/currency.ts';
 import { decimal, decimalText, sum, type Decimal } from '../../../domain/money.ts';
 import {
@@ -115,9 +116,9 @@ async function runningUsage(
       : await deps.usageReader.read(asks.map(({ query }) => query));
   const rows = new Map([...answers].map(([key, answer]) => [key, answer.rows]));
   const rated = rateSubjects(subjects, rows);
-  const payerOf = (subject: (typeof subjects)[number]): string =>
-    `${subject.subscription!.invoicing_customer_id ?? subject.subscription!.customer_id} ${subject.subscription!.currency}`;
-  const byPayer = groupBy(subjects, payerOf);
+  const walletOf = (subject: (typeof subjects)[number]): string =>
+    `${payerOf(subject.subscription!)} ${subject.subscription!.currency}`;
+  const byPayer = groupBy(subjects, walletOf);
   return (wallet) => {
     const own = byPayer.get(`${wallet.customer_id} ${wallet.currency}`) ?? [];
     const charges = own.flatMap((subject) => rated.get(subject) ?? []);

@@ -3,6 +3,7 @@ import type { CouponAssociation } from '../../../schemas/coupon.ts';
 import type { Customer } from '../../../schemas/customer.ts';
 import type { LineItemRow, SubscriptionRow } from '../../../schemas/subscription.ts';
 import { priceTerms, type PriceTerms } from '../../../domain/pricing/price.ts';
+import { payerOf, type PooledCustomer } from '../../../domain/subscription/hierarchy.ts';
 import type { PausedTime } from '../../../domain/subscription/paused-time.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
 import {
@@ -17,6 +18,7 @@ import { findOwnedTaxes, type OwnedTaxAssociation } from '../../catalog/taxes/re
 import { groupBy } from '../../conventions/group-by.ts';
 import { findPrices, type PriceRow } from '../../catalog/prices/repository.ts';
 import { pausedTimes } from '../records/pause-repository.ts';
+import { pooledCustomers } from '../records/children.ts';
 import { lineItemsOf } from '../records/subscription-repository.ts';
 import {
   billedServices,
@@ -62,12 +64,14 @@ export interface BillingSources {
   readonly planNames: ReadonlyMap<string, string>;
   /** When the subscriptions were or are paused, in order of time. */
   readonly pauses: ReadonlyMap<string, readonly PausedTime[]>;
+  /** Customers whose usage counts for a subscription in addition to that of its customer. */
+  readonly pools: ReadonlyMap<string, readonly PooledCustomer[]>;
   /** Services that a living invoice already charges, by line item. */
   readonly billed: ReadonlyMap<string, readonly BilledService[]>;
 }
 
 /**
- * Reads the billing sources of the subscriptions: about nine statements, however many subscriptions there
+ * Reads the billing sources of the subscriptions: about ten statements, however many subscriptions there
  * are. `from` is the earliest service that may be charged.
  */
 export async function readBillingSources(
@@ -77,16 +81,18 @@ export async function readBillingSources(
   from: string,
 ): Promise<BillingSources> {
   const ids = subscriptions.map(({ id }) => id);
-  const customerIds = [...new Set(subscriptions.map(({ customer_id }) => customer_id))];
-  const [lineItems, customers, billed, entitlements, coupons, taxes, pauses] = await Promise.all([
-    lineItemsOf(db, scope, ids),
-    findCustomers(db, scope, customerIds),
-    billedServices(db, scope, ids, from),
-    meterEntitlements(db, scope, subscriptions),
-    findCouponAssociationsOf(db, scope, ids),
-    findOwnedTaxes(db, scope, { subscription_ids: ids, customer_ids: customerIds }),
-    pausedTimes(db, scope, ids),
-  ]);
+  const customerIds = [...new Set(subscriptions.flatMap((row) => [row.customer_id, payerOf(row)]))];
+  const [lineItems, customers, billed, entitlements, coupons, taxes, pauses, pools] =
+    await Promise.all([
+      lineItemsOf(db, scope, ids),
+      findCustomers(db, scope, customerIds),
+      billedServices(db, scope, ids, from),
+      meterEntitlements(db, scope, subscriptions),
+      findCouponAssociationsOf(db, scope, ids),
+      findOwnedTaxes(db, scope, { subscription_ids: ids, customer_ids: customerIds }),
+      pausedTimes(db, scope, ids),
+      pooledCustomers(db, scope, ids),
+    ]);
   const once = coupons.filter(({ coupon }) => coupon?.cadence === 'once');
   const uses = await couponUses(
     db,
@@ -106,6 +112,7 @@ export async function readBillingSources(
     couponUses: groupBy(uses, ({ subscription_id }) => subscription_id),
     taxes,
     pauses,
+    pools: groupBy(pools, ({ parent_subscription_id }) => parent_subscription_id),
     billed: groupBy(billed, ({ subscription_line_item_id: line }) => line),
   };
 }

@@ -3,6 +3,7 @@ import { skipsAsZero } from '../../../domain/invoicing/zero-invoice.ts';
 import type { UsageAnswers, UsageReader } from '../../../domain/metering/usage.ts';
 import { moveInvoice } from '../../../domain/states/invoice.ts';
 import { chargesAroundPauses } from '../../../domain/subscription/paused-time.ts';
+import { payerOf } from '../../../domain/subscription/hierarchy.ts';
 import { paidSchedule } from '../../../domain/subscription/schedule.ts';
 import type { BillingSchedule } from '../../../domain/time/billing-periods.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
@@ -34,6 +35,7 @@ import { EMPTY_LEDGER, type InvoiceLedger } from '../../../domain/invoicing/paym
 import { readInvoiceConfig, type BillingInvoiceConfig } from './invoice-config.ts';
 import { graceEnd } from './targets.ts';
 import { dueOn, NO_CREDITS, settle } from './settle.ts';
+import { withGrouped } from './grouped-targets.ts';
 import { taxesOf, taxRecords } from './tax-rows.ts';
 import { storeWatermarks } from './stored-watermarks.ts';
 import { lineQuestion, queriesOf, type UsageLine } from './line-questions.ts';
@@ -75,15 +77,23 @@ export async function computeInvoices(
   deps: ComputeDeps,
   db: Db,
   scope: Scope,
-  targets: readonly InvoiceTarget[],
+  requested: readonly InvoiceTarget[],
   options: ComputeOptions,
 ): Promise<Computation[]> {
-  if (targets.length === 0) return [];
+  if (requested.length === 0) return [];
+  const targets = await withGrouped(db, scope, requested, options.at);
   const sources = await sourcesOf(db, scope, targets, options);
   const config = await readInvoiceConfig(db, scope);
-  const planned = targets.map((target) => attempt(() => planCharges(target, sources, options)));
+  const planned = targets.map((target) =>
+    attempt(() =>
+      partsOf(target).map((part) => ({
+        target: part,
+        charges: planCharges(part, sources, options),
+      })),
+    ),
+  );
   const questions = planned.flatMap((plan) =>
-    plan.ok ? plan.value.flatMap((c) => c.questions) : [],
+    plan.ok ? plan.value.flatMap(({ charges }) => charges.flatMap((c) => c.questions)) : [],
   );
   const queries = questions.flatMap(queriesOf);
   const usage =
@@ -107,6 +117,18 @@ export async function computeInvoices(
       ? { ok: true, computed: built.value }
       : { ok: false, target, error: built.error };
   });
+}
+
+/** The invoice's own subscription, then the grouped ones. */
+const partsOf = (target: InvoiceTarget): readonly InvoiceTarget[] => [
+  target,
+  ...(target.grouped ?? []),
+];
+
+/** A subscription of an invoice with its charges. */
+interface PlannedPart {
+  readonly target: InvoiceTarget;
+  readonly charges: readonly QuestionedCharge[];
 }
 
 /** The only computation; rethrows its error. */
@@ -139,7 +161,7 @@ async function sourcesOf(
   const sources = await readBillingSources(
     db,
     scope,
-    targets.map(({ subscription }) => subscription),
+    targets.flatMap(partsOf).map(({ subscription }) => subscription),
     from,
   );
   return {
@@ -218,6 +240,7 @@ export function usageLineOf(
       period.end,
     ),
     external_customer_id: customer.external_id,
+    pool: sources.pools.get(subscription.id) ?? [],
     versions: sources.meterVersions.get(line.meter_id ?? '') ?? [],
     period_start: period.start,
     isFinal,
@@ -255,29 +278,27 @@ interface Findings {
 function computeInvoice(
   deps: ComputeDeps,
   target: InvoiceTarget,
-  charges: readonly QuestionedCharge[],
+  parts: readonly PlannedPart[],
   { sources, usage, rows, ledger, options, config }: Findings,
 ): ComputedInvoice {
   const { subscription, billing_reason } = target;
-  const earlier = (sources.committedUsage.get(subscription.id) ?? []).filter(
-    (entry) => entry.invoice_id !== target.invoice?.id && entry.invoice_id !== target.replaces,
-  );
-  const until = target.period.end > options.at ? options.at : null;
-  const rated = rateCharges({ ...target, earlier, until }, charges, usage?.answers ?? new Map());
-  const { charges: shown, committed_usage } =
-    billing_reason === 'SUBSCRIPTION_TRIAL_START'
-      ? { charges: waiveForTrial(rated, target.period), committed_usage: [] }
-      : commitCharges(target, rated, earlier);
   const invoice_id = target.invoice?.id ?? deps.ids.next('inv');
-  const lines = shown.map((charge, position) =>
+  const committed = parts.map((part) => ratedPart(part, sources, usage, options));
+  const charged = committed.flatMap((part) =>
+    part.charges.map((charge) => ({ charge, target: part.target })),
+  );
+  const lines = charged.map(({ charge, target: part }, position) =>
     invoiceLine(deps, {
-      target,
+      target: part,
       invoice_id,
+      payer_id: payerOf(subscription),
+      grouped_customer:
+        part === target ? null : sources.customers.get(part.subscription.customer_id)!,
       charge,
       position,
       rows,
       computing: options,
-      plan_name: sources.planNames.get(subscription.plan_id) ?? null,
+      plan_name: sources.planNames.get(part.subscription.plan_id) ?? null,
     }),
   );
   const all = withPinnedAdvances(target, sources, rows, lines);
@@ -286,6 +307,7 @@ function computeInvoice(
     all,
   );
   const draft = target.invoice ?? newInvoice(target, invoice_id, options);
+  const charges = parts.flatMap((part) => part.charges);
   const versions = charges.flatMap(({ questions }) => questions.map(({ version }) => version.id));
   const settled = settle(
     {
@@ -298,14 +320,15 @@ function computeInvoice(
       meter_version_ids: [...new Set(versions)].sort(),
       usage_watermarks:
         usage === null || versions.length === 0 ? null : storeWatermarks(usage.watermarks),
-      committed_usage,
+      committed_usage: committed.flatMap((part) => part.committed_usage),
+      grouped_subscription_ids: (target.grouped ?? []).map((part) => part.subscription.id),
       finalize_after: finalizeAfter(target, config),
       updated_at: options.at,
       updated_by: options.user_id,
     },
     all,
     {
-      coupons: couponsOf(target, sources),
+      coupons: partsOf(target).flatMap((part) => couponsOf(part, sources)),
       taxes: taxesOf(target, sources),
       ...NO_CREDITS,
       ledger,
@@ -315,7 +338,7 @@ function computeInvoice(
   // A skipped invoice has no tax (billing 17.3).
   const taxes = isZero ? [] : taxRecords(deps, invoice, settled.taxes);
   const coupon_applications = applicationRecords(deps, invoice, applications, {
-    coupons: sources.coupons.get(subscription.id) ?? [],
+    coupons: partsOf(target).flatMap((part) => sources.coupons.get(part.subscription.id) ?? []),
     lines: settledLines,
     standing: target.invoice?.coupon_applications ?? [],
   });
@@ -325,6 +348,25 @@ function computeInvoice(
     invoice: { ...invoice, coupon_applications, taxes },
     lines: settledLines,
   };
+}
+
+/** The rows of one subscription, under its own commitment. */
+function ratedPart(
+  { target, charges }: PlannedPart,
+  sources: BillingSources,
+  usage: UsageAnswers | null,
+  options: ComputeOptions,
+) {
+  const earlier = (sources.committedUsage.get(target.subscription.id) ?? []).filter(
+    (entry) => entry.invoice_id !== target.invoice?.id && entry.invoice_id !== target.replaces,
+  );
+  const until = target.period.end > options.at ? options.at : null;
+  const rated = rateCharges({ ...target, earlier, until }, charges, usage?.answers ?? new Map());
+  const shown =
+    target.billing_reason === 'SUBSCRIPTION_TRIAL_START'
+      ? { charges: waiveForTrial(rated, target.period), committed_usage: [] }
+      : commitCharges(target, rated, earlier);
+  return { ...shown, target };
 }
 
 /**

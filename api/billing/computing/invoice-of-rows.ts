@@ -229,6 +229,7 @@ function newDraft(
     meter_version_ids: [],
     usage_watermarks: null,
     committed_usage: [],
+    grouped_subscription_ids: [],
     finalize_after: null,
     stream_heads: null,
     finalize_refusal: null,

@@ -1,6 +1,8 @@
+import { payerOf } from '../../../domain/subscription/hierarchy.ts';
 import { decimalText } from '../../../domain/money.ts';
 import { compareLength, type Cadence } from '../../../domain/pricing/cadence.ts';
 import type { RatedLine } from '../../../domain/pricing/rated-line.ts';
+import type { Customer } from '../../../schemas/customer.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { InvoiceTarget } from './invoice-target.ts';
@@ -23,7 +25,7 @@ export function newInvoice(target: InvoiceTarget, id: string, computing: Computi
     id,
     tenant_id: subscription.tenant_id,
     environment_id: subscription.environment_id,
-    customer_id: subscription.invoicing_customer_id ?? subscription.customer_id,
+    customer_id: payerOf(subscription),
     subscription_id: subscription.id,
     subscription_customer_id: subscription.customer_id,
     invoice_number: null,
@@ -63,6 +65,7 @@ export function newInvoice(target: InvoiceTarget, id: string, computing: Computi
     meter_version_ids: [],
     usage_watermarks: null,
     committed_usage: [],
+    grouped_subscription_ids: [],
     finalize_after: null,
     stream_heads: null,
     finalize_refusal: null,
@@ -89,8 +92,13 @@ export const NO_AMOUNTS = {
 } as const;
 
 export interface LineFacts {
+  /** The subscription of the row; a grouped one has a target of its own. */
   readonly target: InvoiceTarget;
   readonly invoice_id: string;
+  /** The customer who pays the invoice. */
+  readonly payer_id: string;
+  /** The customer of a grouped subscription, named on its rows; null for rows of the invoice's own subscription. */
+  readonly grouped_customer: Pick<Customer, 'id' | 'external_id'> | null;
   readonly charge: InvoiceCharge;
   /** Null if no row of the plan itself can occur. */
   readonly plan_name: string | null;
@@ -119,12 +127,12 @@ export function invoiceLine(deps: Pick<BillingDeps, 'ids'>, facts: LineFacts): I
     tenant_id: subscription.tenant_id,
     environment_id: subscription.environment_id,
     invoice_id: facts.invoice_id,
-    customer_id: subscription.invoicing_customer_id ?? subscription.customer_id,
+    customer_id: facts.payer_id,
     subscription_id: subscription.id,
     subscription_line_item_id: line_id,
     kind: rated.kind,
     position: facts.position,
-    ...(charge.line === null ? planColumns(facts, charge) : lineColumns(charge)),
+    ...withCustomer(facts, charge.line === null ? planColumns(facts, charge) : lineColumns(charge)),
     price_unit_amount: '0',
     currency: subscription.currency,
     quantity: decimalText(rated.quantity),
@@ -149,6 +157,22 @@ export function invoiceLine(deps: Pick<BillingDeps, 'ids'>, facts: LineFacts): I
     updated_by: computing.user_id,
   };
 }
+
+/** Rows of a grouped subscription name its customer (billing 16). */
+const withCustomer = <Columns extends Pick<InvoiceLineRecord, 'metadata'>>(
+  { grouped_customer: customer }: LineFacts,
+  columns: Columns,
+): Columns =>
+  customer === null
+    ? columns
+    : {
+        ...columns,
+        metadata: {
+          ...columns.metadata,
+          customer_id: customer.id,
+          external_customer_id: customer.external_id,
+        },
+      };
 
 /** What a row shows of its line item. */
 function lineColumns({ line, rated, questions }: RatedCharge) {

@@ -24,6 +24,8 @@ export interface InvoiceTarget {
    * End of the grace, after which the job may finalize the invoice; null means the job does not finalize it.
    */
   readonly finalize_after: string | null;
+  /** Grouped subscriptions whose rows are on the invoice. Absent: not looked up yet. */
+  readonly grouped?: readonly InvoiceTarget[];
 }
 
 export interface ComputedInvoice {

@@ -18,6 +18,7 @@ import {
   measureQuestions,
   type MeasuredLine,
 } from '../../../domain/pricing/usage-measure.ts';
+import { pooledDuring, type PooledCustomer } from '../../../domain/subscription/hierarchy.ts';
 import { paidSchedule } from '../../../domain/subscription/schedule.ts';
 import type { MeterVersionRecord } from '../../../postgres/tables/meter-versions.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
@@ -46,6 +47,8 @@ export interface UsageLine {
   /** All lines of the subscription: a more specific one takes events away (billing 2.5). */
   readonly siblings: readonly BilledLine[];
   readonly external_customer_id: string;
+  /** Other customers whose usage counts for the subscription (billing 16). */
+  readonly pool: readonly PooledCustomer[];
   readonly versions: readonly MeterVersionRecord[];
   readonly proration_behavior: ProrationBehavior;
   /** Entitlements of the subscription to features of the line's meter, as they stood at the period. */
@@ -162,11 +165,12 @@ const editNotComplete = (
   );
 
 function usageQuery(
-  { subscription, line, external_customer_id }: UsageLine,
+  { subscription, line, external_customer_id, pool }: UsageLine,
   selected: SelectedUsage,
   version: MeterVersionRecord,
 ): UsageQuery {
   const { aggregation, reset_usage } = version.spec;
+  const pooled = pooledDuring(pool, selected, reset_usage === 'NEVER');
   const window = usageWindow(subscription, line, version);
   // Groups are rated separately in each window of a MAX, and added up otherwise (billing 2.4).
   const isGrouped = window !== null && aggregation.type === 'MAX' && aggregation.group_by !== null;
@@ -178,12 +182,12 @@ function usageQuery(
     aggregation: aggregation.type,
     multiplier: aggregation.multiplier,
     reset_usage,
-    external_customer_ids: [external_customer_id],
+    external_customer_ids: [external_customer_id, ...pooled.external_ids],
     start: selected.start,
     end: selected.end,
     filter_values: selected.filter_values,
     excluded_filter_values: selected.excluded_filter_values,
-    excluded_during: selected.excluded_during,
+    excluded_during: [...selected.excluded_during, ...pooled.excluded_during],
     group_by: isGrouped ? [aggregation.group_by!] : [],
     window,
   };

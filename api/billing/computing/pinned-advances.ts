@@ -34,8 +34,9 @@ export function withPinnedAdvances(
 ): readonly InvoiceLineRecord[] {
   const pinnedFrom = advancesPinnedFrom(target);
   if (pinnedFrom === null) return computed;
+  const subscriptions = [target, ...(target.grouped ?? [])].map((part) => part.subscription.id);
   const lines = new Map(
-    (sources.lines.get(target.subscription.id) ?? []).map((line) => [line.id, line]),
+    subscriptions.flatMap((id) => (sources.lines.get(id) ?? []).map((line) => [line.id, line])),
   );
   const kept = stored.filter((row) => {
     const line = lines.get(row.subscription_line_item_id ?? '');

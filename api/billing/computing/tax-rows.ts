@@ -1,3 +1,4 @@
+import { payerOf } from '../../../domain/subscription/hierarchy.ts';
 import { resolveTaxes, type ResolvedTaxes } from '../../../domain/invoicing/tax-resolution.ts';
 import type { TaxRow } from '../../../domain/invoicing/taxes.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
@@ -6,13 +7,14 @@ import type { BillingDeps } from '../../deps.ts';
 import type { BillingSources } from './billing-sources.ts';
 import type { InvoiceTarget } from './invoice-target.ts';
 
-/** The taxes of a computed invoice (billing 8.1). */
+/** The taxes of a computed invoice: those of the customer who pays (billing 8.1, 16). */
 export function taxesOf(
   { subscription, period }: Pick<InvoiceTarget, 'subscription' | 'period'>,
   sources: Pick<BillingSources, 'customers' | 'taxes'>,
 ): ResolvedTaxes {
-  const { tax_treatment } = sources.customers.get(subscription.customer_id)!;
-  const owners = new Set([subscription.id, subscription.customer_id, subscription.tenant_id]);
+  const payer = payerOf(subscription);
+  const { tax_treatment } = sources.customers.get(payer)!;
+  const owners = new Set([subscription.id, payer, subscription.tenant_id]);
   return resolveTaxes(
     {
       tax_treatment,

@@ -1,3 +1,4 @@
+import { payerOf } from '../../../domain/subscription/hierarchy.ts';
 import { BillingError } from '../../../domain/errors.ts';
 import { decimal } from '../../../domain/money.ts';
 import { paidSchedule } from '../../../domain/subscription/schedule.ts';
@@ -297,7 +298,7 @@ class GrantRun {
     if (this.ledger !== null) return this.ledger;
     const { tx, deps, caller, subscription } = this;
     const wallet = await prepaidWallet(tx, deps, caller, {
-      customer_id: subscription.invoicing_customer_id ?? subscription.customer_id,
+      customer_id: payerOf(subscription),
       currency: subscription.currency,
       wallet_name: null,
       ...(grant.conversion_rate === null ? {} : { conversion_rate: grant.conversion_rate }),

@@ -100,6 +100,7 @@ function shown(record: InvoiceRecord) {
     issue_date_given: _______,
     overdue_notified_for: _________,
     committed_usage: ________,
+    grouped_subscription_ids: __________,
     meter_version_ids,
     usage_watermarks,
     ...fields

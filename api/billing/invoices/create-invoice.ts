@@ -1,3 +1,4 @@
+import { payerOf } from '../../../domain/subscription/hierarchy.ts';
 import { BillingError, invalidField, invalidOperation } from '../../../domain/errors.ts';
 import { paidSchedule } from '../../../domain/subscription/schedule.ts';
 import { periodContaining } from '../../../domain/time/billing-periods.ts';
@@ -16,6 +17,7 @@ import {
   changeSubscription,
   getSubscription,
   lockSubscription,
+  lockSubscriptionsUnchanged,
 } from '../records/subscription-repository.ts';
 import { computeInvoices, onlyComputed } from '../computing/compute-invoices.ts';
 import type { ComputedInvoice, InvoiceTarget } from '../computing/invoice-target.ts';
@@ -172,6 +174,9 @@ async function writeDraft(
   const existing = await existingInvoice(tx, caller, computed.target);
   if (existing !== null) return existing;
   if (locked.version !== known.version) return null;
+  const grouped = (computed.target.grouped ?? []).map((part) => part.subscription);
+  if ((await lockSubscriptionsUnchanged(tx, caller.scope, grouped)).size < grouped.length)
+    return null;
 
   const subscription = await changeSubscription(tx, caller.scope, locked.id, {
     last_billing_sequence: locked.last_billing_sequence + 1,
@@ -192,7 +197,7 @@ async function writeDraft(
     throw violatedConstraint(error) === 'invoices_idempotency_key_key' ? keyReused() : error;
   }
   await insertInvoiceLines(tx, computed.lines);
-  const customer = computed.sources.customers.get(subscription.customer_id) ?? null;
+  const customer = computed.sources.customers.get(payerOf(subscription)) ?? null;
   const concerned = { invoice, lines: computed.lines, customer, subscription };
   await writeOutboxEvents(tx, [invoiceEvent('invoice.update', caller.scope, concerned)]);
   failpoint('api.create_invoice.before_commit');

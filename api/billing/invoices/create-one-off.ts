@@ -1,3 +1,4 @@
+import { payerOf } from '../../../domain/subscription/hierarchy.ts';
 import { isIsoCurrency } from '../../../domain/currency.ts';
 import { invalidField, notFound } from '../../../domain/errors.ts';
 import {
@@ -69,7 +70,7 @@ async function subscriptionOf(
 ): Promise<SubscriptionRow | null> {
   if (!body.subscription_id) return null;
   const subscription = await getSubscription(pool, scope, body.subscription_id);
-  const payer = subscription.invoicing_customer_id ?? subscription.customer_id;
+  const payer = payerOf(subscription);
   if (payer !== customer.id)
     throw invalidField('customer_id', 'is not the customer of the subscription');
   return subscription;

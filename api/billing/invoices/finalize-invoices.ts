@@ -1,4 +1,5 @@
 import { BillingError } from '../../../domain/errors.ts';
+import { payerOf } from '../../../domain/subscription/hierarchy.ts';
 import { hasStandingRows } from '../../../domain/invoicing/draft-edits.ts';
 import { hasPassed } from '../../../domain/metering/log-heads.ts';
 import { failpoint } from '../../../platform/failpoint.ts';
@@ -47,6 +48,8 @@ interface Final {
   /** The invoice as read. */
   readonly invoice: InvoiceRecord;
   readonly subscription: SubscriptionRow | null;
+  /** The grouped subscriptions whose rows are on the invoice, as read. */
+  readonly grouped?: readonly SubscriptionRow[];
   readonly computed: ConcernedInvoice;
 }
 
@@ -128,9 +131,10 @@ async function computeFinals(
     }
     const { target, sources, ...computed } = done.computed;
     const { subscription } = target;
-    const customer = sources.customers.get(subscription.customer_id)!;
+    const customer = sources.customers.get(payerOf(subscription))!;
     const concerned = { ...computed, subscription, customer };
-    finals.push({ invoice: target.invoice!, subscription, computed: concerned });
+    const grouped = (target.grouped ?? []).map((part) => part.subscription);
+    finals.push({ invoice: target.invoice!, subscription, grouped, computed: concerned });
   }
   const ready = finals.filter((final) => isComplete(final, at));
   return { ready, waiting: finals.length - ready.length, failed };

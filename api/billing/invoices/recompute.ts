@@ -8,6 +8,7 @@ import { failpoint } from '../../../platform/failpoint.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
 import type { ApiDeps, BillingDeps } from '../../deps.ts';
 import { runCommand } from '../../conventions/command.ts';
@@ -89,7 +90,7 @@ async function recompute(
   caller: Caller,
   id: string,
   isDone: (invoice: InvoiceRecord) => boolean,
-  compute: (invoice: InvoiceRecord) => Promise<ConcernedInvoice>,
+  compute: (invoice: InvoiceRecord) => Promise<ComputedNow>,
   write: (tx: Transaction, computed: ConcernedInvoice) => Promise<void>,
 ): Promise<InvoiceRecord> {
   const { scope } = caller;
@@ -100,7 +101,8 @@ async function recompute(
       throw invalidOperation(`A ${invoice.invoice_status} invoice is not computed again.`);
     const computed = await compute(invoice);
     return async (tx) => {
-      const read = [{ invoice, subscription: computed.subscription }];
+      const { subscription, grouped } = computed;
+      const read = [{ invoice, subscription, ...(grouped === undefined ? {} : { grouped }) }];
       if ((await lockInvoicesUnchanged(tx, scope, read)).length === 0) return null;
       await write(tx, computed);
       return { id };
@@ -109,12 +111,17 @@ async function recompute(
   return await getInvoice(deps.pool, scope, id);
 }
 
+/** A computed invoice with the grouped subscriptions that it was computed from. */
+interface ComputedNow extends ConcernedInvoice {
+  readonly grouped?: readonly SubscriptionRow[];
+}
+
 async function computedNow(
   deps: BillingDeps,
   caller: Caller,
   invoice: InvoiceRecord,
   isFinal: boolean,
-): Promise<ConcernedInvoice> {
+): Promise<ComputedNow> {
   const { pool } = deps;
   const { subscription_id } = invoice;
   const subscription =
@@ -131,7 +138,8 @@ async function computedNow(
       isFinal,
     }),
   );
-  return { invoice: computed.invoice, lines: computed.lines, subscription, customer };
+  const grouped = (computed.target.grouped ?? []).map((part) => part.subscription);
+  return { invoice: computed.invoice, lines: computed.lines, subscription, customer, grouped };
 }
 
 /** The last computation, of usage that is complete. */
@@ -139,7 +147,7 @@ async function computedFinal(
   deps: FinalizeDeps,
   caller: Caller,
   invoice: InvoiceRecord,
-): Promise<ConcernedInvoice> {
+): Promise<ComputedNow> {
   const at = isoTime(deps.clock.now());
   // The heads are read before the usage, so that they lie above every event that was accepted before.
   const standing = await linesOfInvoices(deps.pool, caller.scope, [invoice.id]);

@@ -1,3 +1,4 @@
+import { payerOf } from '../../../domain/subscription/hierarchy.ts';
 import { buildInvoice } from '../../../domain/invoicing/build-invoice.ts';
 import { EMPTY_LEDGER } from '../../../domain/invoicing/payment-ledger.ts';
 import { Decimal, decimal, decimalText, sum, ZERO } from '../../../domain/money.ts';
@@ -77,7 +78,7 @@ export async function settleChange(
     rated.some(({ billed }) => billed !== null && billed.billed.lt(billed.gross));
   const merged = isDiscounted ? rated : netted(rated);
   const shown = isDiscounted ? separate : built(context, merged);
-  const customer = sources.customers.get(subscription.customer_id)!;
+  const customer = sources.customers.get(payerOf(subscription))!;
   const change = { operation, changed: rated, customer };
   const net = shown.lines.reduce((total, line) => total.plus(netOf(line)), ZERO);
   const charges = built(
@@ -126,6 +127,8 @@ function built(context: Context, rated: readonly ChangedRow[]) {
       rows: [],
       computing: context,
       plan_name: null,
+      payer_id: payerOf(target.subscription),
+      grouped_customer: null,
     }),
   );
   return buildInvoice({
@@ -344,7 +347,7 @@ async function creditProration(
   credit: Decimal,
   operationKey: string,
 ): Promise<TransactionRow> {
-  const customer_id = subscription.invoicing_customer_id ?? subscription.customer_id;
+  const customer_id = payerOf(subscription);
   const reference_id = hashReference('proration_credit', operationKey);
   const { transaction } = await creditPrepaidWallet(tx, deps, caller, {
     customer_id,

@@ -26,7 +26,7 @@ const INVOICE_COLUMNS = [
   'due_date_given', 'issue_date', 'issue_date_given', 'finalized_at', 'paid_at', 'voided_at', 'last_computed_at', 'idempotency_key',
   'invoice_pdf_url', 'recalculated_invoice_id', 'is_manually_edited', 'source_type', 'tax_summary', 'coupon_applications', 'metadata',
   'revision', 'version', 'proration_behavior', 'meter_version_ids', 'usage_watermarks', 'finalize_after', 'stream_heads',
-  'finalize_refusal', 'taxes', 'committed_usage', 'status', 'created_at', 'updated_at', 'created_by', 'updated_by',
+  'finalize_refusal', 'taxes', 'committed_usage', 'grouped_subscription_ids', 'status', 'created_at', 'updated_at', 'created_by', 'updated_by',
 ] as const satisfies readonly (keyof InvoiceRecord)[]; // prettier-ignore
 
 const LINE_COLUMNS = [
@@ -139,6 +139,8 @@ export interface ReadInvoice {
   readonly invoice: Pick<InvoiceRecord, 'id' | 'version'>;
   /** Null for an invoice without a subscription. */
   readonly subscription: { readonly id: string; readonly version: number } | null;
+  /** The grouped subscriptions whose rows are on the invoice. */
+  readonly grouped?: readonly { readonly id: string; readonly version: number }[];
 }
 
 /**
@@ -155,17 +157,17 @@ export async function lockInvoicesUnchanged<Read extends ReadInvoice>(
   const skip = options.skipLocked === true ? tx`skip locked` : tx``;
   const subscriptions = await tx<{ id: string; version: number }[]>`
     select id, version from subscriptions
-     where ${inScope(tx, scope)} and id = any(${read.flatMap(({ subscription }) => subscription?.id ?? [])}::text[])
+     where ${inScope(tx, scope)} and id = any(${read.flatMap(({ subscription, grouped = [] }) => [...(subscription === null ? [] : [subscription.id]), ...grouped.map(({ id }) => id)])}::text[])
      order by id for share ${skip}`;
   const invoices = await tx<{ id: string; version: number }[]>`
     select id, version from invoices
      where ${inScope(tx, scope)} and id = any(${read.map(({ invoice }) => invoice.id)}::text[])
      order by id for update ${skip}`;
   const versions = new Map([...subscriptions, ...invoices].map((row) => [row.id, row.version]));
-  return read.filter(
-    ({ invoice, subscription }) =>
-      versions.get(invoice.id) === invoice.version &&
-      (subscription === null || versions.get(subscription.id) === subscription.version),
+  return read.filter(({ invoice, subscription, grouped = [] }) =>
+    [invoice, ...(subscription === null ? [] : [subscription]), ...grouped].every(
+      ({ id, version }) => versions.get(id) === version,
+    ),
   );
 }
 
@@ -176,11 +178,14 @@ export function couponUses(
   subscriptionIds: readonly string[],
 ): Promise<(EarlierApplication & { readonly subscription_id: string })[]> {
   return db<(EarlierApplication & { subscription_id: string })[]>`
-    select i.subscription_id, i.id as invoice_id, i.invoice_status,
+    select ca.subscription_id, i.id as invoice_id, i.invoice_status,
            a ->> 'coupon_association_id' as coupon_association_id
       from invoices i cross join jsonb_array_elements(i.coupon_applications) a
+      join coupon_associations ca on ca.id = a ->> 'coupon_association_id' and ${inScope(db, scope, 'ca')}
      where ${inScope(db, scope, 'i')} and i.status = 'published'
-       and i.subscription_id = any(${subscriptionIds as string[]}::text[])
+       and (i.subscription_id = any(${subscriptionIds as string[]}::text[])
+            or (i.grouped_subscription_ids <> '{}'
+                and i.grouped_subscription_ids && ${subscriptionIds as string[]}::text[]))
        and i.coupon_applications <> '[]'`;
 }
 
@@ -221,7 +226,9 @@ export function committedUsage(
      cross join jsonb_to_recordset(i.committed_usage)
            as u (subscription_id text, commitment text, period_start text, base_usage text)
      where ${inScope(db, scope, 'i')} and i.status = 'published' and i.invoice_status <> 'VOIDED'
-       and i.subscription_id = any(${subscriptionIds as string[]}::text[])
+       and (i.subscription_id = any(${subscriptionIds as string[]}::text[])
+            or (i.grouped_subscription_ids <> '{}'
+                and i.grouped_subscription_ids && ${subscriptionIds as string[]}::text[]))
        and i.committed_usage <> '[]'`;
 }
 

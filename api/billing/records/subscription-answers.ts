@@ -104,6 +104,7 @@ function shown(row: SubscriptionRow) {
     billing_retry_at: ____,
     pause_at: _____,
     resume_at: ______,
+    merges_from: _______,
     last_billing_sequence: __,
     cancel_proration_behavior: ___,
     synced_price_sequence,

@@ -6,6 +6,7 @@ import { findPage } from '../../../postgres/search.ts';
 import type { Page } from '../../../schemas/search.ts';
 import type { BillingRefusal } from '../../../schemas/billing-refusal.ts';
 import type { LineItemRow, SubscriptionRow } from '../../../schemas/subscription.ts';
+import { followParents } from './children.ts';
 
 /** A new subscription without the columns that the table fills in. */
 export type NewSubscription = Omit<SubscriptionRow, 'version'>;
@@ -86,6 +87,7 @@ export type SubscriptionChange = Partial<
     | 'subscription_status' | 'billing_anchor' | 'current_period_start' | 'current_period_end'
     | 'start_date' | 'trial_start' | 'trial_end' | 'pause_status' | 'active_pause_id' | 'pause_at' | 'resume_at' | 'end_date' | 'cancel_at' | 'cancel_at_period_end' | 'cancelled_at' | 'metadata'
     | 'cancel_proration_behavior' | 'last_billing_sequence' | 'due_at' | 'updated_at' | 'updated_by'
+    | 'subscription_type' | 'parent_subscription_id' | 'merges_from'
   >
 >; // prettier-ignore
 
@@ -102,13 +104,14 @@ export async function changeSubscription(
        set ${tx(values)}, billing_retry_at = null, version = version + 1
      where ${inScope(tx, scope)} and id = ${id}
     returning *`;
+  await followParents(tx, scope, [row!]);
   return row!;
 }
 
 const CLOCKED_COLUMNS = [
   'subscription_status', 'billing_anchor', 'current_period_start', 'current_period_end', 'end_date',
   'cancel_at', 'cancel_at_period_end', 'cancelled_at', 'last_billing_sequence', 'due_at',
-  'billing_refusal', 'billing_retry_at', 'pause_status', 'active_pause_id', 'pause_at', 'resume_at',
+  'billing_refusal', 'billing_retry_at', 'merges_from', 'pause_status', 'active_pause_id', 'pause_at', 'resume_at',
   'updated_at', 'updated_by',
 ] as const satisfies readonly (keyof SubscriptionRow)[]; // prettier-ignore
 
@@ -125,6 +128,7 @@ export async function replaceSubscriptions(
        set ${assignments.reduce((left, right) => tx`${left}, ${right}`)}, version = s.version + 1
       from jsonb_populate_recordset(null::subscriptions, ${tx.json(subscriptions as never)}) n
      where ${inScope(tx, scope, 's')} and s.id = n.id`;
+  await followParents(tx, scope, subscriptions);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { payerOf } from '../../../domain/subscription/hierarchy.ts';
 import { failpoint } from '../../../platform/failpoint.ts';
 import type { Scope, Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents, type OutboxEvent } from '../../../postgres/tables/outbox.ts';
@@ -5,8 +6,10 @@ import type { Customer } from '../../../schemas/customer.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { BillingDeps } from '../../deps.ts';
+import { groupBy } from '../../conventions/group-by.ts';
 import { inParts } from '../../conventions/in-parts.ts';
 import { computeInvoices, type Computation } from '../computing/compute-invoices.ts';
+import { groupedOf } from '../records/children.ts';
 import { findInvoicesOfPeriods } from '../records/invoice-repository.ts';
 import { endSchedulesOf } from '../records/schedule-repository.ts';
 import { endAdvances } from '../proration/end-advances.ts';
@@ -21,7 +24,7 @@ import { invoiceEvent, issueInvoices } from '../computing/write-invoices.ts';
 import { subscriptionSnapshot } from '../records/subscription-notification.ts';
 import { writePauses } from '../records/pause-repository.ts';
 import { refuseSubscriptions, type RefusedSubscription } from './refuse-subscriptions.ts';
-import { planAdvance, type Advance } from './plan-advance.ts';
+import { closing, planAdvance, type Advance } from './plan-advance.ts';
 import {
   endLineItemsOf,
   lockSubscriptionsUnchanged,
@@ -84,7 +87,8 @@ async function advancePart(
   subscriptions: readonly SubscriptionRow[],
 ): Promise<PartReport> {
   const { plans, failed: unplanned } = planSteps(deps, advancing, subscriptions);
-  const { steps, failed } = await computeSteps(deps, advancing, plans);
+  const parents = await withChildren(deps, advancing, plans);
+  const { steps, failed } = await computeSteps(deps, advancing, parents);
   return { ...(await writeSteps(deps, advancing, steps)), failed: [...unplanned, ...failed] };
 }
 
@@ -106,9 +110,73 @@ function planSteps(
   return { plans, failed };
 }
 
+/** A step with what it does to grouped subscriptions (billing 16). */
+interface ParentAdvance extends Advance {
+  readonly children: readonly ChildAdvance[];
+}
+/** A grouped subscription: `plan` closes its period with that of the parent; null if it is behind. */
+interface ChildAdvance {
+  readonly before: SubscriptionRow;
+  readonly plan: Advance | null;
+}
+
+/**
+ * The end of a parent's period is the end of the period of its grouped subscriptions: their rows are on the
+ * parent's invoice. A child that is behind closes its own periods until it meets its parent.
+ */
+async function withChildren(
+  deps: BillingDeps,
+  { scope }: Advancing,
+  plans: readonly Advance[],
+): Promise<ParentAdvance[]> {
+  const isClosing = ({ subscription, target }: Advance): boolean =>
+    subscription.subscription_type === 'parent' && target?.billing_reason === 'SUBSCRIPTION_CYCLE';
+  const rows = await groupedOf(
+    deps.pool,
+    scope,
+    plans.filter(isClosing).map(({ subscription }) => subscription.id),
+  );
+  const byParent = groupBy(rows, (row) => row.parent_subscription_id!);
+  const closed = new Set(rows.map(({ id }) => id));
+  // A child of a closing parent makes no step of its own beside it.
+  const own = plans.filter(({ subscription }) => !closed.has(subscription.id));
+  return own.map((plan) => {
+    if (!isClosing(plan)) return { ...plan, children: [] };
+    const end = plan.target!.period.end;
+    const children = (byParent.get(plan.subscription.id) ?? [])
+      .filter((row) => row.current_period_end <= end)
+      .map((before) => ({
+        before,
+        plan: isMerged(before, end) ? closing(before, deps.settings) : null,
+      }));
+    const grouped = children.flatMap((child) => child.plan?.target ?? []);
+    return { ...plan, target: { ...plan.target!, grouped }, children };
+  });
+}
+
+const isMerged = (child: SubscriptionRow, end: string): boolean =>
+  child.subscription_status === 'active' &&
+  child.current_period_end === end &&
+  child.merges_from !== null &&
+  child.merges_from <= end;
+
+/** Grouped subscriptions after the step of their parent. */
+function childrenAfter({ plan }: Step, parent: SubscriptionRow, { at, user_id }: Advancing) {
+  return plan.children.map((child) => ({
+    before: child.before,
+    after: {
+      ...(child.plan === null
+        ? { ...child.before, merges_from: parent.current_period_end }
+        : child.plan.after('0')),
+      updated_at: at,
+      updated_by: user_id,
+    },
+  }));
+}
+
 /** One step with its computed invoice; null if there is nothing to write. */
 interface Step {
-  readonly plan: Advance;
+  readonly plan: ParentAdvance;
   readonly invoice: Draft | null;
 }
 interface Draft extends FinalDraft {
@@ -118,7 +186,7 @@ interface Draft extends FinalDraft {
 async function computeSteps(
   deps: BillingDeps,
   { scope, at, user_id }: Advancing,
-  plans: readonly Advance[],
+  plans: readonly ParentAdvance[],
 ): Promise<{ steps: Step[]; failed: RefusedSubscription[] }> {
   const targets = plans.flatMap(({ target }) => target ?? []);
   const taken = await findInvoicesOfPeriods(deps.pool, scope, targets);
@@ -145,7 +213,7 @@ async function computeSteps(
 }
 
 function draftOf(
-  plan: Advance,
+  plan: ParentAdvance,
   done: Extract<Computation, { ok: true }> | undefined,
 ): Draft | null {
   if (done === undefined) return null;
@@ -153,7 +221,7 @@ function draftOf(
   const before = target.invoice;
   if (lines.length === 0 && !plan.isWrittenEmpty && before === null) return null;
   const billing_sequence = before?.billing_sequence ?? plan.subscription.last_billing_sequence + 1;
-  const customer = sources.customers.get(plan.subscription.customer_id)!;
+  const customer = sources.customers.get(payerOf(plan.subscription))!;
   return { invoice: { ...invoice, billing_sequence }, lines, customer, before };
 }
 
@@ -167,8 +235,16 @@ async function writeSteps(
   const written = await deps.pool.begin(async (tx) => {
     await advancing.hold(tx);
     const read = computed.map(({ plan }) => plan.subscription);
-    const unchanged = await lockSubscriptionsUnchanged(tx, scope, read);
-    const steps = computed.filter(({ plan }) => unchanged.has(plan.subscription.id));
+    const children = computed.flatMap(({ plan }) => plan.children.map(({ before }) => before));
+    const unchanged = new Set([
+      ...(await lockSubscriptionsUnchanged(tx, scope, read)),
+      ...(await lockSubscriptionsUnchanged(tx, scope, children)),
+    ]);
+    const steps = computed.filter(({ plan }) =>
+      [plan.subscription, ...plan.children.map(({ before }) => before)].every(({ id }) =>
+        unchanged.has(id),
+      ),
+    );
     const isSame = await lockRunningDrafts(
       tx,
       scope,
@@ -183,14 +259,16 @@ async function writeSteps(
     );
 
     const moved = steps.map((step) => afterStep(step, advancing));
+    const followed = steps.flatMap((step, index) => childrenAfter(step, moved[index]!, advancing));
     const credited = await returnAdvances(tx, deps, advancing, steps, moved);
-    await replaceSubscriptions(tx, scope, moved);
-    await writePauses(
-      tx,
-      scope,
-      moved.map((after, index) => ({ before: steps[index]!.plan.subscription, after })),
+    await replaceSubscriptions(tx, scope, [...moved, ...followed.map(({ after }) => after)]);
+    await writePauses(tx, scope, [
+      ...moved.map((after, index) => ({ before: steps[index]!.plan.subscription, after })),
+      ...followed,
+    ]);
+    const ended = [...moved, ...followed.map(({ after }) => after)].filter(
+      (row) => row.subscription_status === 'cancelled',
     );
-    const ended = moved.filter((row) => row.subscription_status === 'cancelled');
     await endLineItemsOf(tx, scope, ended);
     await endSchedulesOf(
       tx,
@@ -198,7 +276,8 @@ async function writeSteps(
       ended.map(({ id }) => id),
       advancing,
     );
-    await writeOutboxEvents(tx, [...eventsOf(scope, steps, moved, drafts), ...credited]);
+    const told = followed.map(({ before, after }) => changeEvent(scope, before, after, null));
+    await writeOutboxEvents(tx, [...eventsOf(scope, steps, moved, drafts), ...told, ...credited]);
     failpoint('jobs.close_billing_periods.before_commit');
     return { advanced: steps.length, invoices: drafts.length };
   });
@@ -275,17 +354,24 @@ function eventsOf(
     const subscription = moved[index]!;
     const draft = draftOfStep.get(step) ?? null;
     const customer = draft?.customer ?? null;
-    const changed = {
-      scope,
-      event_type: subscriptionEvent(step.plan.subscription, subscription),
-      payload: { subscription: subscriptionSnapshot(subscription, customer) },
-    } as const;
+    const changed = changeEvent(scope, step.plan.subscription, subscription, customer);
     if (draft === null) return [changed];
     const isFinal = draft.invoice.invoice_status === 'FINALIZED';
     const name = isFinal ? 'invoice.update.finalized' : 'invoice.update';
     return [invoiceEvent(name, scope, { ...draft, subscription }), changed];
   });
 }
+
+const changeEvent = (
+  scope: Scope,
+  before: SubscriptionRow,
+  after: SubscriptionRow,
+  customer: Customer | null,
+): OutboxEvent & { readonly scope: Scope } => ({
+  scope,
+  event_type: subscriptionEvent(before, after),
+  payload: { subscription: subscriptionSnapshot(after, customer) },
+});
 
 function subscriptionEvent(before: SubscriptionRow, after: SubscriptionRow) {
   if (after.subscription_status === 'cancelled') return 'subscription.cancelled';

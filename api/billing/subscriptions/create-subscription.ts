@@ -1,3 +1,4 @@
+import { payerOf } from '../../../domain/subscription/hierarchy.ts';
 import { invalidField, notFound } from '../../../domain/errors.ts';
 import { moveSubscription } from '../../../domain/states/subscription.ts';
 import { trialWithin } from '../../../domain/subscription/schedule.ts';
@@ -34,6 +35,7 @@ import {
   insertSubscription,
   type NewSubscription,
 } from '../records/subscription-repository.ts';
+import { alignedWith, roleFields, roleOf, writeRelatives } from './hierarchy/roles.ts';
 import { newTaxOverrides, writeTaxOverrides } from './tax-overrides.ts';
 import { refuseContradictions, subscriptionTerms } from './terms.ts';
 
@@ -50,10 +52,10 @@ export async function createSubscription(
 ): Promise<string> {
   const at = isoTime(deps.clock.now());
   refuseContradictions(body);
+  const role = await roleOf(tx, caller, body);
   const customer = await customerOf(tx, caller, body);
   const plan = await planOf(tx, caller, body.plan_id);
-  const terms = subscriptionTerms(body, customer, at);
-  await assertSavedMethod(tx, caller.scope, customer.id, terms);
+  const terms = subscriptionTerms(alignedWith(role, body), customer, at);
   const selection = {
     currency: body.currency,
     cadence: terms,
@@ -64,7 +66,7 @@ export async function createSubscription(
   const { selected, sequence } = await selectedPrices(tx, caller, plan.id, selection, at);
   const trial = trialOf(body, terms, selected);
 
-  const draft: NewSubscription = {
+  const own_terms = {
     ...newRecord(deps, caller, 'subs'),
     ...terms,
     ...runningPeriod(terms, trial),
@@ -74,13 +76,17 @@ export async function createSubscription(
     lookup_key: body.lookup_key ?? null,
     metadata: body.metadata ?? {},
     subscription_status: moveSubscription(null, createdAs(body, trial)),
-    subscription_type: 'standalone',
-    billing_cadence: 'RECURRING',
+    billing_cadence: 'RECURRING' as const,
     include_price_ids: body.include_price_ids ?? null,
     synced_price_sequence: String(sequence),
     ...NOTHING_YET,
     due_at: null,
   };
+  const draft: NewSubscription = {
+    ...own_terms,
+    ...(await roleFields(tx, caller, role, own_terms)),
+  };
+  await assertSavedMethod(tx, caller.scope, payerOf(draft), terms);
   const owner = {
     subscription_id: draft.id,
     customer_id: customer.id,
@@ -116,6 +122,7 @@ export async function createSubscription(
     ...draft,
     ...opened('create', draft, opening, at, isCharged),
   });
+  await writeRelatives(tx, deps, caller, role, subscription);
   await insertPhases(
     tx,
     phases.map(({ phase }) => phase),
@@ -148,8 +155,6 @@ const NOTHING_YET = {
   cancel_at_period_end: false,
   cancelled_at: null,
   cancel_proration_behavior: null,
-  invoicing_customer_id: null,
-  parent_subscription_id: null,
   pause_status: 'none',
   active_pause_id: null,
   pause_at: null,

@@ -140,7 +140,7 @@ function resuming(subscription: SubscriptionRow, at: string): Advance {
 }
 
 /** The period is over: the cycle's draft, then the next period or the end. */
-function closing(
+export function closing(
   subscription: SubscriptionRow,
   settings: { readonly grace_seconds: number },
 ): Advance {

@@ -43,7 +43,10 @@ export function usageLinesOfCustomer(
       from subscription_line_items li
       join subscriptions s on s.id = li.subscription_id
      where ${inScope(db, scope, 'li')}
-       and s.customer_id = ${customerId}
+       and (s.customer_id = ${customerId} or s.id in (
+             select parent_subscription_id from subscriptions
+              where ${inScope(db, scope)} and customer_id = ${customerId}
+                and subscription_type = 'inherited' and status = 'published'))
        and s.status = 'published' and li.status = 'published'
        and li.price_type = 'USAGE'
        and li.meter_id = any(${meterIds as string[]}::text[])

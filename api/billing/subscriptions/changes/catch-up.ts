@@ -13,12 +13,18 @@ import { advanceWithSchedules } from './advance-with-schedules.ts';
  */
 export async function caughtUp(
   deps: BillingDeps,
-  { scope, user_id }: Caller,
+  { scope, user_id }: Pick<Caller, 'scope' | 'user_id'>,
   id: string,
 ): Promise<SubscriptionRow> {
   const at = isoTime(deps.clock.now());
   const advancing: Advancing = { scope, at, user_id, hold: async () => undefined };
   let subscription = await getSubscription(deps.pool, scope, id);
+  const { parent_subscription_id, merges_from } = subscription;
+  if (parent_subscription_id !== null && merges_from !== null) {
+    // Its parent closes its periods.
+    await caughtUp(deps, { scope, user_id }, parent_subscription_id);
+    subscription = await getSubscription(deps.pool, scope, id);
+  }
   while (subscription.due_at !== null && subscription.due_at <= at) {
     const { failed } = await advanceWithSchedules(deps, advancing, [subscription]);
     if (failed.length > 0) throw failed[0]!.error;

@@ -51,6 +51,12 @@ export function changedLines(
   return [...created, ...ended];
 }
 
+/** A subscription that a change would create has no id yet. */
+export const previewedSubscription = (
+  changed: ChangedResources['subscriptions'][number],
+): ChangedResources['subscriptions'][number] =>
+  changed.action === 'created' ? { ...changed, id: PREVIEW.created } : changed;
+
 /** The settlement of a previewed change. */
 export async function previewedInvoices(
   db: Db,

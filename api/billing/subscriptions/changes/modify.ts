@@ -23,11 +23,13 @@ import { caughtUp } from './catch-up.ts';
 import { changeAddons } from './change-addons.ts';
 import { changeCoupons } from './change-coupons.ts';
 import { quantitySwaps } from './change-quantity.ts';
+import { changeGrouping, changeInheritance } from './change-children.ts';
 import { changeTaxes } from './change-taxes.ts';
 import {
   changedLines,
   NOTHING_CHANGED,
   previewedInvoices,
+  previewedSubscription,
   writtenInvoices,
 } from './changed-resources.ts';
 import { refuseUnchangeable } from './line-items.ts';
@@ -158,9 +160,17 @@ async function apply(
         : await written(tx, deps, caller, settled, { kind: type, subscription, at });
       return { ...NOTHING_CHANGED, line_items, invoices };
     }
-    case 'inheritance':
-    case 'grouped_invoicing':
-      throw invalidField('type', `${type} cannot be used in this version`);
+    case 'inheritance': {
+      const params = paramsOf(body.inheritance_params, body);
+      const subscriptions = await changeInheritance(tx, deps, caller, subscription, params, at);
+      const shown = isPreview ? subscriptions.map(previewedSubscription) : subscriptions;
+      return { ...NOTHING_CHANGED, subscriptions: shown };
+    }
+    case 'grouped_invoicing': {
+      const params = paramsOf(body.grouped_invoicing_params, body);
+      const subscriptions = await changeGrouping(tx, deps, caller, subscription, params);
+      return { ...NOTHING_CHANGED, subscriptions };
+    }
     default:
       return type satisfies never;
   }

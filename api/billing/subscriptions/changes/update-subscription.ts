@@ -6,6 +6,7 @@ import type { BillingDeps } from '../../../deps.ts';
 import { pendingSchedules } from '../../records/schedule-repository.ts';
 import { getSubscription } from '../../records/subscription-repository.ts';
 import { cancelSubscription } from './cancel-subscription.ts';
+import { executeModification } from './modify.ts';
 import { cancelSchedule } from './schedules.ts';
 
 /**
@@ -19,7 +20,9 @@ export async function updateSubscription(
   body: UpdateSubscriptionBody,
 ): Promise<void> {
   const subscription = await getSubscription(deps.pool, caller.scope, id);
-  const { status, cancel_at, cancel_at_period_end } = body;
+  const { status, cancel_at, cancel_at_period_end, parent_subscription_id } = body;
+  if (parent_subscription_id !== undefined)
+    await changeParent(deps, caller, subscription, parent_subscription_id || null);
   if (cancel_at && cancel_at_period_end === true)
     throw invalidField('cancel_at', 'is not sent together with cancel_at_period_end');
   if (status && status !== subscription.subscription_status) {
@@ -42,6 +45,24 @@ export async function updateSubscription(
       cancellation_type: 'scheduled_date',
       cancel_at: wanted.at,
     });
+}
+
+/** The parent on whose invoice the subscription is billed; null leaves it. */
+async function changeParent(
+  deps: BillingDeps,
+  caller: Caller,
+  { id, parent_subscription_id: known }: SubscriptionRow,
+  wanted: string | null,
+): Promise<void> {
+  if (wanted === known) return;
+  const change = async (action: 'add' | 'remove', parent: string) => {
+    await executeModification(deps, caller, id, {
+      type: 'grouped_invoicing',
+      grouped_invoicing_params: { action, parent_subscription_id: parent },
+    });
+  };
+  if (known !== null) await change('remove', known);
+  if (wanted !== null) await change('add', wanted);
 }
 
 function wantedEnd(

@@ -1,3 +1,4 @@
+import { groupedOf } from '../../records/children.ts';
 import { invalidField, invalidOperation, notFound } from '../../../../domain/errors.ts';
 import { movePause, mirroredPauseStatus } from '../../../../domain/states/pause.ts';
 import { dueAt } from '../../../../domain/subscription/due.ts';
@@ -48,6 +49,7 @@ export async function pauseSubscription(
         {
           ...subscription,
           has_phases: (await findPhasesOf(tx, scope, [id])).length > 0,
+          has_grouped: (await groupedOf(tx, scope, [id])).length > 0,
           has_pending_plan_change: await isPlanChangePending(tx, scope, id),
         },
         {
