@@ -4,7 +4,7 @@ import { Decimal, decimalText } from '../../../domain/money.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import { rateCharges, type RatedCharge } from '../computing/rate-charges.ts';
-import type { AnalyticsSubject } from './analytics-subjects.ts';
+import type { AnalyticsSubject, PeriodCharge } from './analytics-subjects.ts';
 
 /** A rated row with its coupon discount. */
 export interface DiscountedCharge extends RatedCharge {
@@ -15,11 +15,12 @@ export interface DiscountedCharge extends RatedCharge {
  * The rows that invoices would have for the subjects' charges, by subject: the same functions, over answers
  * that were read together. Lines of a subscription are rated together, one billing period after the other:
  * lines of one meter share its allowance (billing 4.6), and rows of one invoice share its coupons
- * (7.3).
+ * (7.3). `usage_only`: without commitments, which stand on whole lines only (money 19.10).
  */
 export function rateSubjects(
   subjects: readonly AnalyticsSubject[],
   rows: ReadonlyMap<string, readonly UsageRow[]>,
+  scope: 'whole' | 'usage_only' = 'whole',
 ): ReadonlyMap<AnalyticsSubject, readonly DiscountedCharge[]> {
   const answers = new Map([...rows].map(([key, own]) => [key, { key, rows: own }]));
   const sold = subjects.filter(({ line }) => line !== null);
@@ -27,7 +28,8 @@ export function rateSubjects(
   const bySubscription = groupBy(sold, ({ subscription }) => subscription!);
   const rated = [...bySubscription].flatMap(([subscription, own]) => {
     const { proration_behavior } = subscription;
-    const charges = own.flatMap((subject) => subject.charges);
+    const all = own.flatMap((subject) => subject.charges);
+    const charges = scope === 'whole' ? all : withoutCommitments(all);
     const byPeriod = groupBy(charges, ({ period }) => period.start);
     return [...byPeriod.values()].flatMap((invoiced) =>
       discounted(
@@ -43,6 +45,28 @@ export function rateSubjects(
   });
   return groupBy(rated, ({ line }) => subjectOf.get(line.id)!);
 }
+
+/** The charges of lines without commitments; charges of one line keep one line. */
+function withoutCommitments(charges: readonly PeriodCharge[]): PeriodCharge[] {
+  const lines = new Map(
+    charges.map(({ charge: { line } }) => [line, { ...line, ...NO_COMMITMENT }]),
+  );
+  return charges.map((asked) => ({
+    ...asked,
+    charge: { ...asked.charge, line: lines.get(asked.charge.line)! },
+    questions: asked.questions.map((question) => ({ ...question, windows: null })),
+  }));
+}
+
+const NO_COMMITMENT = {
+  commitment_type: null,
+  commitment_amount: null,
+  commitment_quantity: null,
+  commitment_duration: null,
+  commitment_overage_factor: null,
+  commitment_true_up_enabled: false,
+  commitment_windowed: false,
+} as const;
 
 /** The discounts of an invoice with these rows. An increase by rounding is not discounted. */
 function discounted(

@@ -30,8 +30,8 @@ import { subscriptionsInRange } from '../../usage/quantities/repository.ts';
  * filters and windows. The cost of a line is what its invoice would charge for the range, by the same rating:
  * with allowances, tiers, commitments and true-ups, without taxes, before rounding to the currency.
  * Percentage coupons that are not `once` are deducted, in whole minor units for each row of the invoice
- * (money 19.10). Groups, filtered parts and points get a share of the cost in proportion to their
- * usage. Items without events are left out.
+ * (money 19.10). Points get a share of the cost in proportion to their usage; groups and filtered parts get a
+ * share of the rated usage, without commitments. Items without events are left out.
  */
 export async function usageAnalytics(
   deps: ApiDeps,
@@ -63,7 +63,9 @@ export async function usageAnalytics(
     deps,
     subjects.flatMap((subject, number) => asksOf(subject, number, asked)),
   );
-  const rated = rateSubjects(subjects, rows);
+  // A group or a filtered part carries rated usage; the commitment belongs to the whole line (money 19.10).
+  const isPart = names.length > 0 || Object.keys(asked.filter_values).length > 0;
+  const rated = rateSubjects(subjects, rows, isPart ? 'usage_only' : 'whole');
   const found = subjects.flatMap((subject, number) =>
     figuresOf(subject, number, asked, rows, rated.get(subject) ?? []).map((figures) => ({
       subject,
@@ -77,9 +79,7 @@ export async function usageAnalytics(
       asked,
       embeds,
       sources: body.sources?.length ? body.sources : null,
-      // Groups have a share of the cost, but the commitment belongs to the whole line (money
-      // 19.10).
-      commitment_info: names.length === 0 ? commitmentOf(rated.get(subject) ?? []) : null,
+      commitment_info: isPart ? null : commitmentOf(rated.get(subject) ?? []),
     }),
   );
   const currency = subjects.find(({ line }) => line !== null)?.line?.currency ?? '';

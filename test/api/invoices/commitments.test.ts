@@ -139,7 +139,7 @@ describe('commitments of line items', () => {
     expect(parts(rowsOf(idle, catalog.y)[0])).toEqual(['0', '0', '0', '0']);
   });
 
-  test('analytics: points share the parts and add up to the row; groups have a share and no promise', async () => {
+  test('analytics: points share the parts and add up to the row; groups and filters have rated usage only', async () => {
     const catalog = await sold();
     const subscription = await subscribe(catalog, both(catalog));
     await use(catalog, subscription.external_id, [
@@ -173,9 +173,23 @@ describe('commitments of line items', () => {
     });
     const groups = await ask({ group_by: ['properties.region'] });
     expect(groups.map((group: any) => [group.subtotal, group.commitment_info])).toEqual([
-      ['144.05', null],
-      ['27.95', null],
+      ['134', null],
+      ['26', null],
     ]);
+    const filtered = await ask({ property_filters: { region: ['us'] } });
+    expect(
+      filtered.map((part: any) => [part.total_usage, part.subtotal, part.commitment_info]),
+    ).toEqual([['13', '26', null]]);
+    // A true-up belongs to the whole line.
+    const idle = await subscribe(catalog, both(catalog));
+    await use(catalog, idle.external_id, [['06-10', 0, 10, { region: 'eu' }]]);
+    const alone = await ask({
+      external_customer_id: idle.external_id,
+      group_by: ['properties.region'],
+    });
+    expect(alone.map((group: any) => group.subtotal)).toEqual(['20']);
+    const whole = await ask({ external_customer_id: idle.external_id });
+    expect(whole.map((line: any) => line.subtotal)).toEqual(['100']);
   });
 
   test('of a line item of its own, and of an overridden price by the plan’s id', async () => {
