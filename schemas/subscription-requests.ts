@@ -103,8 +103,9 @@ export const OverrideLineItemRequest = z
     tier_mode: z.enum(['VOLUME', 'SLAB']).nullish(),
     tiers: z.array(PriceTierBody).max(500).nullish(),
     transform_quantity: TransformQuantityBody.nullish(),
-    price_unit_amount: notOffered('a price unit'),
-    price_unit_tiers: notOffered('a price unit'),
+    /** Terms in the pricing unit of the price; its rate stays. */
+    price_unit_amount: nonNegativeDecimal.nullish(),
+    price_unit_tiers: z.array(PriceTierBody).max(500).nullish(),
   })
   .meta({ id: 'OverrideLineItemRequest' });
 export type OverrideLineItemRequest = z.output<typeof OverrideLineItemRequest>;

@@ -1,5 +1,6 @@
 import { payerOf } from '../../../domain/subscription/hierarchy.ts';
-import { decimalText } from '../../../domain/money.ts';
+import { decimal, decimalText } from '../../../domain/money.ts';
+import { priceUnitAmount } from '../../../domain/pricing/price-unit.ts';
 import { compareLength, type Cadence } from '../../../domain/pricing/cadence.ts';
 import type { RatedLine } from '../../../domain/pricing/rated-line.ts';
 import type { Customer } from '../../../schemas/customer.ts';
@@ -133,7 +134,7 @@ export function invoiceLine(deps: Pick<BillingDeps, 'ids'>, facts: LineFacts): I
     kind: rated.kind,
     position: facts.position,
     ...withCustomer(facts, charge.line === null ? planColumns(facts, charge) : lineColumns(charge)),
-    price_unit_amount: '0',
+    price_unit_amount: charge.line === null ? '0' : amountInUnit(charge),
     currency: subscription.currency,
     quantity: decimalText(rated.quantity),
     amount: decimalText(rated.amount),
@@ -156,6 +157,13 @@ export function invoiceLine(deps: Pick<BillingDeps, 'ids'>, facts: LineFacts): I
     created_by: known?.created_by ?? computing.user_id,
     updated_by: computing.user_id,
   };
+}
+
+/** The amount in the pricing unit of the price, at the rate that the price keeps (billing 2.6). */
+function amountInUnit({ line, rated }: RatedCharge): string {
+  const { price_unit, conversion_rate, currency } = line.price;
+  if (price_unit === null) return '0';
+  return decimalText(priceUnitAmount(rated.amount, decimal(conversion_rate), currency));
 }
 
 /** Rows of a grouped subscription name its customer (billing 16). */
