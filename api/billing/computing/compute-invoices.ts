@@ -101,7 +101,8 @@ export async function computeInvoices(
       ? null
       : await deps.usageReader.read(queries, options.bound ?? 'watermark');
   const knownIds = targets.flatMap(({ invoice }) => invoice?.id ?? []);
-  const known = await linesOfInvoices(db, scope, knownIds);
+  const replacedIds = targets.flatMap(({ replaces }) => replaces ?? []);
+  const known = await linesOfInvoices(db, scope, [...knownIds, ...replacedIds]);
   const ledgers = await ledgersOf(db, scope, knownIds);
   const rowsOf = groupBy(known, ({ invoice_id }) => invoice_id);
 
@@ -109,9 +110,18 @@ export async function computeInvoices(
     const plan = planned[index]!;
     if (!plan.ok) return { ok: false, target, error: plan.error };
     const rows = rowsOf.get(target.invoice?.id ?? '') ?? [];
+    const replaced = rowsOf.get(target.replaces ?? '') ?? [];
     const ledger = ledgers.get(target.invoice?.id ?? '') ?? EMPTY_LEDGER;
     const built = attempt(() =>
-      computeInvoice(deps, target, plan.value, { sources, usage, rows, ledger, options, config }),
+      computeInvoice(deps, target, plan.value, {
+        sources,
+        usage,
+        rows,
+        replaced,
+        ledger,
+        options,
+        config,
+      }),
     );
     return built.ok
       ? { ok: true, computed: built.value }
@@ -270,6 +280,8 @@ interface Findings {
   readonly usage: UsageAnswers | null;
   /** The current rows of the invoice. */
   readonly rows: readonly InvoiceLineRecord[];
+  /** The rows of the invoice that it replaces. */
+  readonly replaced: readonly InvoiceLineRecord[];
   readonly ledger: InvoiceLedger;
   readonly options: ComputeOptions;
   readonly config: BillingInvoiceConfig;
@@ -279,7 +291,7 @@ function computeInvoice(
   deps: ComputeDeps,
   target: InvoiceTarget,
   parts: readonly PlannedPart[],
-  { sources, usage, rows, ledger, options, config }: Findings,
+  { sources, usage, rows, replaced, ledger, options, config }: Findings,
 ): ComputedInvoice {
   const { subscription, billing_reason } = target;
   const invoice_id = target.invoice?.id ?? deps.ids.next('inv');
@@ -301,7 +313,12 @@ function computeInvoice(
       plan_name: sources.planNames.get(part.subscription.plan_id) ?? null,
     }),
   );
-  const all = withPinnedAdvances(target, sources, rows, lines);
+  // The voided invoice keeps its rows; those that stand are written again.
+  const standing =
+    target.replaces === undefined
+      ? rows
+      : replaced.map((row) => ({ ...row, id: deps.ids.next('inv_line'), invoice_id }));
+  const all = withPinnedAdvances(target, sources, standing, lines);
   const isZero = skipsAsZero(
     { invoice_type: 'SUBSCRIPTION', billing_reason, is_manually_edited: false },
     all,

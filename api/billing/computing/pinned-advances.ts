@@ -42,9 +42,14 @@ export function withPinnedAdvances(
     const line = lines.get(row.subscription_line_item_id ?? '');
     return line !== undefined && isPinnedAdvance(line, row.period_start ?? '', pinnedFrom);
   });
-  const positions = new Map(stored.map(({ id, position }) => [id, position]));
-  const place = ({ id }: InvoiceLineRecord) => positions.get(id) ?? Number.MAX_SAFE_INTEGER;
+  const positions = new Map(stored.map((row) => [serviceOf(row), row.position]));
+  const place = (row: InvoiceLineRecord) =>
+    positions.get(serviceOf(row)) ?? Number.MAX_SAFE_INTEGER;
   return [...computed, ...kept]
     .toSorted((left, right) => place(left) - place(right))
     .map((row, position) => ({ ...row, position }));
 }
+
+/** What a row bills (billing 3.1). */
+const serviceOf = ({ subscription_line_item_id: line, period_start, kind }: InvoiceLineRecord) =>
+  `${line} ${period_start} ${kind}`;

@@ -489,39 +489,39 @@ describe('201', () => {
 
 describe('400', () => {
   test.each`
-    name                           | more                                                                           | path
-    ${'no plan'}                   | ${{ plan_id: undefined }}                                                      | ${'plan_id'}
-    ${'no customer'}               | ${{ customer_id: undefined }}                                                  | ${'customer_id'}
-    ${'no period'}                 | ${{ billing_period: undefined }}                                               | ${'billing_period'}
-    ${'no currency'}               | ${{ currency: undefined }}                                                     | ${'currency'}
-    ${'an unknown period'}         | ${{ billing_period: 'FORTNIGHTLY' }}                                           | ${'billing_period'}
-    ${'a one-time period'}         | ${{ billing_period: 'ONETIME' }}                                               | ${'billing_period'}
-    ${'an unknown cycle'}          | ${{ billing_cycle: 'lunar' }}                                                  | ${'billing_cycle'}
-    ${'a negative count'}          | ${{ billing_period_count: -1 }}                                                | ${'billing_period_count'}
-    ${'a currency of two letters'} | ${{ currency: 'us' }}                                                          | ${'currency'}
-    ${'no price of the currency'}  | ${{ currency: 'eur' }}                                                         | ${'plan_id'}
-    ${'no price of the period'}    | ${{ billing_period: 'ANNUAL' }}                                                | ${'plan_id'}
-    ${'an end before the start'}   | ${{ end_date: '2026-05-01T00:00:00Z' }}                                        | ${'end_date'}
-    ${'a start too far away'}      | ${{ start_date: '3000-01-01T00:00:00Z' }}                                      | ${'start_date'}
-    ${'an unknown zone'}           | ${{ customer_timezone: 'Mars/Olympus' }}                                       | ${'customer_timezone'}
-    ${'two zones'}                 | ${{ customer_timezone: 'Europe/Berlin', timezone: 'UTC' }}                     | ${'customer_timezone'}
-    ${'two trials'}                | ${{ trial_period: 3, trial_period_days: 4 }}                                   | ${'trial_period'}
-    ${'a negative trial'}          | ${{ trial_period_days: -1 }}                                                   | ${'trial_period_days'}
-    ${'an anchor with calendar'}   | ${{ billing_cycle: 'calendar', billing_anchor: '2026-11-15T00:00:00Z' }}       | ${'billing_anchor'}
-    ${'terms that are none'}       | ${{ payment_terms: 'soon' }}                                                   | ${'payment_terms'}
-    ${'a pair that cannot be'}     | ${{ collection_method: 'send_invoice', payment_behavior: 'allow_incomplete' }} | ${'payment_behavior'}
-    ${'an unknown behavior'}       | ${{ payment_behavior: 'hope' }}                                                | ${'payment_behavior'}
-    ${'an unknown proration'}      | ${{ proration_behavior: 'maybe' }}                                             | ${'proration_behavior'}
-    ${'an override of no price'}   | ${{ override_line_items: [{ price_id: 'price_0', amount: '1' }] }}             | ${'override_line_items[0].price_id'}
-    ${'a selection of no price'}   | ${{ include_price_ids: ['price_0'] }}                                          | ${'include_price_ids[0]'}
-    ${'a commitment'}              | ${{ commitment_amount: '10', commitment_duration: 'DAILY' }}                   | ${'commitment_duration'}
-    ${'a factor'}                  | ${{ overage_factor: '1.5' }}                                                   | ${'overage_factor'}
-    ${'addons'}                    | ${{ addons: [{ addon_id: '' }] }}                                              | ${'addons[0].addon_id'}
-    ${'grants'}                    | ${{ credit_grants: {} }}                                                       | ${'credit_grants'}
-    ${'a hierarchy'}               | ${{ inheritance: { parent_subscription_id: 'subs_0' } }}                       | ${'inheritance'}
-    ${'a tax without a currency'}  | ${{ tax_rate_overrides: [{ tax_rate_code: 'x' }] }}                            | ${'tax_rate_overrides[0].currency'}
-    ${'a checkout'}                | ${{ checkout: { payment_provider: 'razorpay' } }}                              | ${'checkout'}
-    ${'a status that follows'}     | ${{ subscription_status: 'paused' }}                                           | ${'subscription_status'}
+    name                           | more                                                                             | path
+    ${'no plan'}                   | ${{ plan_id: undefined }}                                                        | ${'plan_id'}
+    ${'no customer'}               | ${{ customer_id: undefined }}                                                    | ${'customer_id'}
+    ${'no period'}                 | ${{ billing_period: undefined }}                                                 | ${'billing_period'}
+    ${'no currency'}               | ${{ currency: undefined }}                                                       | ${'currency'}
+    ${'an unknown period'}         | ${{ billing_period: 'FORTNIGHTLY' }}                                             | ${'billing_period'}
+    ${'a one-time period'}         | ${{ billing_period: 'ONETIME' }}                                                 | ${'billing_period'}
+    ${'an unknown cycle'}          | ${{ billing_cycle: 'lunar' }}                                                    | ${'billing_cycle'}
+    ${'a negative count'}          | ${{ billing_period_count: -1 }}                                                  | ${'billing_period_count'}
+    ${'a currency of two letters'} | ${{ currency: 'us' }}                                                            | ${'currency'}
+    ${'no price of the currency'}  | ${{ currency: 'eur' }}                                                           | ${'plan_id'}
+    ${'no price of the period'}    | ${{ billing_period: 'ANNUAL' }}                                                  | ${'plan_id'}
+    ${'an end before the start'}   | ${{ end_date: '2026-05-01T00:00:00Z' }}                                          | ${'end_date'}
+    ${'a start too far away'}      | ${{ start_date: '3000-01-01T00:00:00Z' }}                                        | ${'start_date'}
+    ${'an unknown zone'}           | ${{ customer_timezone: 'Mars/Olympus' }}                                         | ${'customer_timezone'}
+    ${'two zones'}                 | ${{ customer_timezone: 'Europe/Berlin', timezone: 'UTC' }}                       | ${'customer_timezone'}
+    ${'two trials'}                | ${{ trial_period: 3, trial_period_days: 4 }}                                     | ${'trial_period'}
+    ${'a negative trial'}          | ${{ trial_period_days: -1 }}                                                     | ${'trial_period_days'}
+    ${'an anchor with calendar'}   | ${{ billing_cycle: 'calendar', billing_anchor: '2026-11-15T00:00:00Z' }}         | ${'billing_anchor'}
+    ${'terms that are none'}       | ${{ payment_terms: 'soon' }}                                                     | ${'payment_terms'}
+    ${'a pair that cannot be'}     | ${{ collection_method: 'send_invoice', payment_behavior: 'allow_incomplete' }}   | ${'payment_behavior'}
+    ${'an unknown behavior'}       | ${{ payment_behavior: 'hope' }}                                                  | ${'payment_behavior'}
+    ${'an unknown proration'}      | ${{ proration_behavior: 'maybe' }}                                               | ${'proration_behavior'}
+    ${'an override of no price'}   | ${{ override_line_items: [{ price_id: 'price_0', amount: '1' }] }}               | ${'override_line_items[0].price_id'}
+    ${'a selection of no price'}   | ${{ include_price_ids: ['price_0'] }}                                            | ${'include_price_ids[0]'}
+    ${'a commitment'}              | ${{ commitment_amount: '10', commitment_duration: 'DAILY' }}                     | ${'commitment_duration'}
+    ${'a factor'}                  | ${{ overage_factor: '1.5' }}                                                     | ${'overage_factor'}
+    ${'addons'}                    | ${{ addons: [{ addon_id: '' }] }}                                                | ${'addons[0].addon_id'}
+    ${'grants'}                    | ${{ credit_grants: {} }}                                                         | ${'credit_grants'}
+    ${'two parents'}               | ${{ parent_subscription_id: 'a', inheritance: { parent_subscription_id: 'b' } }} | ${'parent_subscription_id'}
+    ${'a tax without a currency'}  | ${{ tax_rate_overrides: [{ tax_rate_code: 'x' }] }}                              | ${'tax_rate_overrides[0].currency'}
+    ${'a checkout'}                | ${{ checkout: { payment_provider: 'razorpay' } }}                                | ${'checkout'}
+    ${'a status that follows'}     | ${{ subscription_status: 'paused' }}                                             | ${'subscription_status'}
   `('$name', async ({ more, path }) => {
     const { body } = await sold();
     const answer = await post(body(more));
