@@ -1,0 +1,62 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Explanation } from '../../../schemas/explanation.ts';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Loaded } from '../../ui/query-state.tsx';
+import { useSignedIn } from '../person.tsx';
+import { Explained } from './explained.tsx';
+import { InvoiceDocument, type InvoiceLine } from './invoice-document.tsx';
+
+/** The invoice of the running period of a subscription, as if the period ended now. */
+export function InvoicePreview({ subscriptionId }: { readonly subscriptionId: string }) {
+  const query = useQuery({
+    queryKey: ['invoice-preview', subscriptionId],
+    queryFn: ({ signal }) =>
+      answerOf(
+        api.POST('/invoices/preview', { body: { subscription_id: subscriptionId }, signal }),
+      ),
+  });
+  return (
+    <Loaded query={query} what="the preview of the invoice">
+      {(invoice) => <PreviewedInvoice invoice={invoice} />}
+    </Loaded>
+  );
+}
+
+/** An invoice that does not exist yet; its rows carry their explanations. */
+export function PreviewedInvoice({ invoice }: { readonly invoice: ApiRecord<'Invoice'> }) {
+  const { person } = useSignedIn();
+  const [line, setLine] = useState<InvoiceLine | null>(null);
+  return (
+    <>
+      <InvoiceDocument
+        invoice={invoice}
+        seller={person.tenant.name}
+        explain={(row) =>
+          row.explanation === null ? null : (
+            <Button
+              small
+              tone="quiet"
+              aria-label={`Why this amount? ${row.display_name ?? 'Row'}`}
+              onPress={() => setLine(row)}
+            >
+              Why this amount?
+            </Button>
+          )
+        }
+      />
+      <Dialog
+        title={`Why this amount? ${line?.display_name ?? 'Row'}`}
+        isOpen={line !== null}
+        onClose={() => setLine(null)}
+        isWide
+      >
+        {line?.explanation == null ? null : (
+          <Explained explanation={line.explanation as Explanation} />
+        )}
+      </Dialog>
+    </>
+  );
+}

@@ -1,0 +1,235 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { Allowed } from '../../app/person.tsx';
+import { answerOf, api } from '../../client/api.ts';
+import { Status } from '../../ui/badge.tsx';
+import { ButtonLink } from '../../ui/button.tsx';
+import { DataTable } from '../../ui/data-table.tsx';
+import { Money, Quantity } from '../../ui/money.tsx';
+import { Row, Stack } from '../../ui/page.tsx';
+import { EmptyState } from '../../ui/query-state.tsx';
+import { formatWord } from '../../ui/text.ts';
+import { Day, Period, Time } from '../../ui/time.tsx';
+
+/** The newest rows; the page of the list has all of them. */
+const NEWEST = 20;
+
+function Lists({
+  to,
+  label,
+  customerId,
+  children,
+}: {
+  readonly to: string;
+  readonly label: string;
+  readonly customerId: string;
+  readonly children: ReactNode;
+}) {
+  return (
+    <Stack>
+      {children}
+      <Row>
+        <ButtonLink to={to} search={{ customer_id: customerId } as never} small>
+          {label}
+        </ButtonLink>
+      </Row>
+    </Stack>
+  );
+}
+
+interface Of {
+  readonly customerId: string;
+  readonly zone: string;
+}
+
+export function Subscriptions({ customerId, zone }: Of) {
+  const query = useQuery({
+    queryKey: ['customer-subscriptions', customerId],
+    queryFn: ({ signal }) =>
+      answerOf(
+        api.POST('/subscriptions/search', {
+          body: { customer_id: customerId, limit: NEWEST, expand: ['plan'] },
+          signal,
+        }),
+      ),
+  });
+  return (
+    <DataTable
+      label="Subscriptions"
+      query={query}
+      rowTo={({ id }) => `/subscriptions/${id}`}
+      columns={[
+        { header: 'Plan', cell: ({ plan, plan_id }) => <bdi>{plan?.name ?? plan_id}</bdi> },
+        { header: 'Status', cell: (row) => <Status word={row.subscription_status} /> },
+        {
+          header: 'Running period',
+          cell: (row) => (
+            <Period start={row.current_period_start} end={row.current_period_end} zone={zone} />
+          ),
+        },
+        {
+          header: 'Ends',
+          wideOnly: true,
+          cell: ({ cancel_at }) => <Day at={cancel_at} zone={zone} />,
+        },
+      ]}
+      empty={
+        <EmptyState
+          title="No subscription yet"
+          action={
+            <Allowed to="subscription:write">
+              <ButtonLink
+                to="/subscriptions/new"
+                search={{ customer_id: customerId } as never}
+                tone="primary"
+              >
+                New subscription
+              </ButtonLink>
+            </Allowed>
+          }
+        >
+          A subscription joins the customer to a plan: from then on fees and usage are billed.
+        </EmptyState>
+      }
+    />
+  );
+}
+
+export function Invoices({ customerId, zone }: Of) {
+  const query = useQuery({
+    queryKey: ['customer-invoices', customerId],
+    queryFn: ({ signal }) =>
+      answerOf(
+        api.POST('/invoices/search', {
+          body: { customer_id: customerId, limit: NEWEST, skip_line_items: true },
+          signal,
+        }),
+      ),
+  });
+  return (
+    <Lists to="/invoices" label="All invoices of the customer" customerId={customerId}>
+      <DataTable
+        label="Invoices"
+        query={query}
+        rowTo={({ id }) => `/invoices/${id}`}
+        columns={[
+          { header: 'Number', cell: ({ invoice_number }) => invoice_number ?? 'Draft' },
+          { header: 'Status', cell: (row) => <Status word={row.invoice_status} /> },
+          {
+            header: 'Payment',
+            wideOnly: true,
+            cell: (row) => <Status word={row.payment_status} />,
+          },
+          {
+            header: 'Due',
+            wideOnly: true,
+            cell: ({ due_date }) => <Day at={due_date} zone={zone} />,
+          },
+          {
+            header: 'Total',
+            align: 'end',
+            cell: (row) => <Money amount={row.total} currency={row.currency} />,
+          },
+          {
+            header: 'Open',
+            align: 'end',
+            cell: (row) => <Money amount={row.amount_remaining} currency={row.currency} />,
+          },
+        ]}
+        empty={
+          <EmptyState title="No invoice yet">Invoices of subscriptions appear here.</EmptyState>
+        }
+      />
+    </Lists>
+  );
+}
+
+export function Wallets({ customerId }: { readonly customerId: string }) {
+  const query = useQuery({
+    queryKey: ['customer-wallets', customerId],
+    queryFn: ({ signal }) =>
+      answerOf(
+        api.POST('/wallets/search', { body: { customer_id: customerId, limit: NEWEST }, signal }),
+      ),
+  });
+  const create = (
+    <Allowed to="wallet:write">
+      <ButtonLink to="/wallets/new" search={{ customer_id: customerId } as never} small>
+        New wallet
+      </ButtonLink>
+    </Allowed>
+  );
+  return (
+    <Stack>
+      <DataTable
+        label="Wallets"
+        query={query}
+        rowTo={({ id }) => `/wallets/${id}`}
+        columns={[
+          { header: 'Wallet', cell: ({ name }) => <bdi>{name}</bdi> },
+          { header: 'Status', cell: (row) => <Status word={row.wallet_status} /> },
+          {
+            header: 'Credits',
+            align: 'end',
+            cell: ({ credit_balance }) => <Quantity value={credit_balance} />,
+          },
+          {
+            header: 'Balance',
+            align: 'end',
+            cell: ({ balance, currency }) => <Money amount={balance} currency={currency} />,
+          },
+        ]}
+        empty={
+          <EmptyState title="No wallet yet" action={create}>
+            A wallet holds prepaid credits, which pay invoices first.
+          </EmptyState>
+        }
+      />
+      {query.data === undefined || query.data.items.length === 0 ? null : <Row>{create}</Row>}
+    </Stack>
+  );
+}
+
+export function Payments({ customerId, zone }: Of) {
+  const query = useQuery({
+    queryKey: ['customer-payments', customerId],
+    queryFn: ({ signal }) =>
+      answerOf(
+        api.POST('/payments/search', {
+          body: { customer_id: customerId, limit: NEWEST, expand: ['invoice'] },
+          signal,
+        }),
+      ),
+  });
+  return (
+    <DataTable
+      label="Payments"
+      query={query}
+      rowTo={(row) =>
+        row.destination_type === 'INVOICE'
+          ? `/invoices/${row.destination_id}?tab=payments`
+          : `/customers/${customerId}`
+      }
+      columns={[
+        { header: 'For', cell: (row) => row.invoice_number ?? formatWord(row.destination_type) },
+        { header: 'Method', cell: (row) => formatWord(row.payment_method_type) },
+        { header: 'Status', cell: (row) => <Status word={row.payment_status} /> },
+        {
+          header: 'Time',
+          wideOnly: true,
+          cell: (row) => <Time at={row.succeeded_at ?? row.created_at} zone={zone} />,
+        },
+        {
+          header: 'Amount',
+          align: 'end',
+          cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />,
+        },
+      ]}
+      empty={
+        <EmptyState title="No payment yet">
+          Payments of the customer’s invoices appear here.
+        </EmptyState>
+      }
+    />
+  );
+}

@@ -1,0 +1,111 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useEffect, useId, useState } from 'react';
+import type { ExplainedTier } from '../../../schemas/explanation.ts';
+import { typed } from '../../app/billing/amounts.ts';
+import { TierShares } from '../../app/billing/tier-shares.tsx';
+import { answerOf, api } from '../../client/api.ts';
+import type { operations } from '../../client/openapi.d.ts';
+import { Facts } from '../../ui/facts.tsx';
+import { Money, Quantity } from '../../ui/money.tsx';
+import { Failure } from '../../ui/query-state.tsx';
+import styles from './calculator.module.css';
+
+/** While the slider moves, a request is sent this long after its last step. */
+const SETTLED_MS = 120;
+const RANGES = ['100', '1000', '10000', '1000000', '100000000'] as const;
+
+/** A price as it would be created. */
+export type UnsavedPrice = NonNullable<
+  operations['post_prices_calculate']['requestBody']['content']['application/json']['price']
+>;
+
+/** What a quantity costs at a price, stored or not: the server computes it with the rules of invoices. */
+export function Calculator({
+  of,
+}: {
+  readonly of: { readonly price_id: string } | { readonly price: UnsavedPrice };
+}) {
+  const [quantity, setQuantity] = useState('150');
+  const [range, setRange] = useState<string>('1000');
+  const body = useSettled({
+    ...of,
+    quantities: [typed(quantity) === null ? '0' : quantity.trim()],
+  });
+  const label = useId();
+  const query = useQuery({
+    queryKey: ['calculate', body],
+    queryFn: ({ signal }) => answerOf(api.POST('/prices/calculate', { body, signal })),
+    placeholderData: keepPreviousData,
+  });
+  const item = query.data?.items[0];
+  return (
+    <div className={styles.calculator}>
+      <div className={styles.inputs}>
+        <label htmlFor={`${label}-number`}>Quantity</label>
+        <input
+          id={`${label}-number`}
+          className={styles.number}
+          inputMode="decimal"
+          value={quantity}
+          onChange={(event) => setQuantity(event.target.value)}
+        />
+        <input
+          type="range"
+          aria-label="Quantity, slider"
+          min="0"
+          max={range}
+          step={range === '100' || range === '1000' ? '1' : String(Number(range) / 1000)}
+          value={typed(quantity) === null ? '0' : quantity}
+          onChange={(event) => setQuantity(event.target.value)}
+        />
+        <label className={styles.range}>
+          up to
+          <select value={range} onChange={(event) => setRange(event.target.value)}>
+            {RANGES.map((value) => (
+              <option key={value} value={value}>
+                {Number(value).toLocaleString('en-US')}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+      {query.isError ? (
+        <Failure error={query.error} />
+      ) : item === undefined || query.data === undefined ? null : (
+        <>
+          <div aria-live="polite">
+            <Facts
+              of={[
+                ['Quantity', <Quantity value={item.quantity} />],
+                ...(item.packages === null
+                  ? []
+                  : [['Packages', <Quantity value={item.packages} />] as const]),
+                ['Unrounded', <Money amount={item.amount} currency={query.data.currency} />],
+                [
+                  'Total',
+                  <strong className={styles.total}>
+                    <Money amount={item.total} currency={query.data.currency} />
+                  </strong>,
+                ],
+              ]}
+            />
+          </div>
+          {item.tiers === null ? null : (
+            <TierShares tiers={item.tiers as ExplainedTier[]} currency={query.data.currency} />
+          )}
+        </>
+      )}
+    </div>
+  );
+}
+
+/** The value, once it has not changed for a moment. */
+function useSettled<Value>(value: Value): Value {
+  const text = JSON.stringify(value);
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), SETTLED_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return JSON.parse(settled) as Value;
+}

@@ -1,0 +1,125 @@
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { Plus } from 'lucide-react';
+import { useState } from 'react';
+import * as z from 'zod';
+import { Allowed } from '../../app/person.tsx';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { Button } from '../../ui/button.tsx';
+import { DataTable, type Column } from '../../ui/data-table.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/fields.tsx';
+import { ClearFilters, FilterBar, SearchFilter } from '../../ui/filter-bar.tsx';
+import { Form, useApiForm } from '../../ui/form.tsx';
+import { useListState } from '../../ui/list-state.ts';
+import { Page } from '../../ui/page.tsx';
+import { EmptyState } from '../../ui/query-state.tsx';
+import { Day } from '../../ui/time.tsx';
+import { notify } from '../../ui/toasts.tsx';
+
+const FILTERS = { q: '' };
+
+const COLUMNS: readonly Column<ApiRecord<'Plan'>>[] = [
+  { header: 'Plan', sort: 'name', cell: ({ name }) => <bdi>{name}</bdi> },
+  { header: 'Key', cell: ({ lookup_key }) => (lookup_key === '' ? '–' : <code>{lookup_key}</code>) }, // prettier-ignore
+  { header: 'Description', wideOnly: true, cell: ({ description }) => <bdi>{description ?? '–'}</bdi> }, // prettier-ignore
+  { header: 'Created', sort: 'created_at', cell: ({ created_at }) => <Day at={created_at} /> },
+];
+
+/** Every plan of the catalog. */
+export function View() {
+  const list = useListState(FILTERS);
+  const { filters, setFilters } = list;
+  const [isOpen, setOpen] = useState(false);
+  const query = useQuery({
+    queryKey: ['plans', list.paging, filters],
+    queryFn: ({ signal }) =>
+      answerOf(
+        api.POST('/plans/search', {
+          body: {
+            ...list.paging,
+            ...(filters.q === ''
+              ? {}
+              : {
+                  filters: [
+                    { field: 'name', operator: 'contains' as const, value: { string: filters.q } },
+                  ],
+                }),
+          },
+          signal,
+        }),
+      ),
+    placeholderData: keepPreviousData,
+  });
+  const create = (
+    <Allowed to="plan:write">
+      <Button tone="primary" icon={<Plus size={14} aria-hidden />} onPress={() => setOpen(true)}>
+        New plan
+      </Button>
+    </Allowed>
+  );
+  return (
+    <Page title="Plans" actions={create}>
+      <FilterBar>
+        <SearchFilter
+          label="Search by name"
+          value={filters.q}
+          onChange={(q) => setFilters({ q })}
+        />
+        {filters.q === '' ? null : <ClearFilters onPress={() => setFilters(FILTERS)} />}
+      </FilterBar>
+      <DataTable
+        label="Plans"
+        query={query}
+        list={list}
+        columns={COLUMNS}
+        rowTo={({ id }) => `/plans/${id}`}
+        empty={
+          filters.q === '' ? (
+            <EmptyState title="No plans yet" action={create}>
+              A plan is a set of prices: fixed fees, and prices of what your meters count.
+            </EmptyState>
+          ) : (
+            <EmptyState title="No plan matches">Try another part of the name.</EmptyState>
+          )
+        }
+      />
+      <Dialog title="New plan" isOpen={isOpen} onClose={() => setOpen(false)}>
+        <PlanForm />
+      </Dialog>
+    </Page>
+  );
+}
+
+const Body = z.object({
+  name: z.string().trim().min(1, 'is required').max(255),
+  lookup_key: z.string().max(255),
+  description: z.string().max(5_000),
+});
+
+function PlanForm() {
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const form = useApiForm(Body, { name: '', lookup_key: '', description: '' });
+  return (
+    <Form
+      form={form}
+      submit="Create plan"
+      onSubmit={async (body) => {
+        const plan = await answerOf(api.POST('/plans', { body }));
+        notify('Plan created');
+        await queries.invalidateQueries();
+        await navigate({ to: `/plans/${plan.id}` });
+      }}
+    >
+      <TextField control={form.control} name="name" label="Name" isRequired autoFocus />
+      <TextField
+        control={form.control}
+        name="lookup_key"
+        label="Key"
+        hint="A name for your code that does not change, for example pro-2026."
+      />
+      <TextField control={form.control} name="description" label="Description" />
+    </Form>
+  );
+}

@@ -1,0 +1,174 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { Plus } from 'lucide-react';
+import { Allowed } from '../../app/person.tsx';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { ButtonLink } from '../../ui/button.tsx';
+import { Id } from '../../ui/code-block.tsx';
+import { PlainTable } from '../../ui/data-table.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Facts } from '../../ui/facts.tsx';
+import { Card, Page, Row, Section, Stack } from '../../ui/page.tsx';
+import { EmptyState, Loaded } from '../../ui/query-state.tsx';
+import { formatDecimal, formatMoney, formatWord } from '../../ui/text.ts';
+import { Day, Time } from '../../ui/time.tsx';
+import { useUrlState } from '../../ui/url-state.ts';
+import { Calculator } from './calculator.tsx';
+
+type Plan = ApiRecord<'Plan'>;
+type Price = ApiRecord<'Price'>;
+
+const STATE = { price: '' };
+
+/** One plan: its prices, each with a calculator, and what it grants. */
+export function View() {
+  const { id = '' } = useParams({ strict: false }) as { id?: string };
+  const query = useQuery({
+    queryKey: ['plan', id],
+    queryFn: ({ signal }) => answerOf(api.GET('/plans/{id}', { params: { path: { id } }, signal })),
+  });
+  return (
+    <Page
+      title={<bdi>{query.data?.name ?? 'Plan'}</bdi>}
+      documentTitle={query.data?.name ?? 'Plan'}
+      crumbs={[{ label: 'Plans', to: '/plans' }]}
+      description={query.data?.description ?? undefined}
+      actions={
+        <Allowed to="price:write">
+          <ButtonLink
+            to={`/plans/${id}/prices/new`}
+            tone="primary"
+            icon={<Plus size={14} aria-hidden />}
+          >
+            Add a price
+          </ButtonLink>
+        </Allowed>
+      }
+    >
+      <Loaded query={query} what="the plan">
+        {(plan) => <Content plan={plan} />}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Content({ plan }: { readonly plan: Plan }) {
+  const [state, setState] = useUrlState(STATE);
+  const prices = plan.prices ?? [];
+  const entitlements = plan.entitlements ?? [];
+  const chosen = prices.find(({ id }) => id === state.price) ?? null;
+  return (
+    <Stack>
+      <Section title="Prices">
+        {prices.length === 0 ? (
+          <EmptyState
+            title="No prices yet"
+            action={
+              <Allowed to="price:write">
+                <ButtonLink to={`/plans/${plan.id}/prices/new`} tone="primary">
+                  Add the first price
+                </ButtonLink>
+              </Allowed>
+            }
+          >
+            A fixed fee is charged for each period; a usage price is charged for what a meter
+            counts.
+          </EmptyState>
+        ) : (
+          <PlainTable
+            label="List of prices"
+            rows={prices}
+            columns={[
+              { header: 'Price', cell: (row) => <bdi>{nameOf(row)}</bdi> },
+              { header: 'Type', cell: ({ type }) => formatWord(type) },
+              { header: 'Model', cell: modelOf },
+              { header: 'Rate', cell: rateOf },
+              { header: 'Billed', wideOnly: true, cell: (row) => `${formatWord(row.billing_period)}, ${row.invoice_cadence === 'ADVANCE' ? 'in advance' : 'in arrear'}` }, // prettier-ignore
+              { header: 'From', wideOnly: true, cell: ({ start_date }) => <Day at={start_date} /> },
+              {
+                header: 'Calculator',
+                align: 'end',
+                cell: (row) => (
+                  <Link
+                    to="."
+                    search={{ price: row.id } as never}
+                    replace
+                    resetScroll={false}
+                    aria-label={`Calculate ${nameOf(row)}`}
+                  >
+                    Calculate
+                  </Link>
+                ),
+              },
+            ]}
+          />
+        )}
+      </Section>
+      {entitlements.length === 0 ? null : (
+        <Section title="Entitlements">
+          <PlainTable
+            label="List of entitlements"
+            rows={entitlements}
+            columns={[
+              { header: 'Feature', cell: (row) => <bdi>{row.feature?.name ?? row.feature_id}</bdi> }, // prettier-ignore
+              { header: 'Type', cell: (row) => formatWord(row.feature_type) },
+              {
+                header: 'Limit',
+                align: 'end',
+                cell: (row) =>
+                  row.usage_limit === null
+                    ? (row.static_value ?? 'No limit')
+                    : formatDecimal(String(row.usage_limit)),
+              },
+            ]}
+          />
+        </Section>
+      )}
+      <Section title="Details">
+        <Card>
+          <Facts
+            of={[
+              ['Id', <Id of={plan.id} />],
+              ['Key', plan.lookup_key],
+              ['Created', <Time at={plan.created_at} />],
+            ]}
+          />
+        </Card>
+      </Section>
+      <Row>
+        <ButtonLink to="/subscriptions" search={{ plan_id: plan.id } as never} small>
+          Subscriptions of the plan
+        </ButtonLink>
+      </Row>
+      <Dialog
+        title={chosen === null ? 'Calculator' : `What ${nameOf(chosen)} costs`}
+        isOpen={chosen !== null}
+        onClose={() => setState({ price: '' })}
+        isWide
+      >
+        {chosen === null ? null : <Calculator of={{ price_id: chosen.id }} />}
+      </Dialog>
+    </Stack>
+  );
+}
+
+const nameOf = (price: Price): string =>
+  price.display_name ?? price.meter?.name ?? formatWord(price.type);
+
+const modelOf = ({ billing_model, tier_mode }: Price): string =>
+  billing_model === 'TIERED'
+    ? tier_mode === 'VOLUME'
+      ? 'Tiered by volume'
+      : 'Tiered by slab'
+    : billing_model === 'PACKAGE'
+      ? 'Package'
+      : 'Flat';
+
+function rateOf(price: Price): string {
+  const { amount, currency, tiers, billing_model, transform_quantity } = price;
+  if (billing_model === 'TIERED') return `${tiers?.length ?? 0} tiers`;
+  const rate = formatMoney(amount, currency);
+  return billing_model === 'PACKAGE'
+    ? `${rate} per ${formatDecimal(String(transform_quantity.divide_by))}`
+    : rate;
+}

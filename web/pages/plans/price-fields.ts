@@ -1,0 +1,102 @@
+import * as z from 'zod';
+import { typed } from '../../app/billing/amounts.ts';
+import {
+  BILLING_MODELS,
+  BILLING_PERIODS,
+  INVOICE_CADENCES,
+  PACKAGE_ROUNDS,
+  PRICE_TYPES,
+  TIER_MODES,
+} from '../../../schemas/words.ts';
+import type { UnsavedPrice } from './calculator.tsx';
+
+/** The fields of the editor: all models at once, as text. The server checks what is sent of them. */
+export const PriceFields = z.object({
+  display_name: z.string().min(1, 'is required').max(255),
+  type: z.enum(PRICE_TYPES),
+  meter_id: z.string(),
+  billing_model: z.enum(BILLING_MODELS),
+  amount: z.string(),
+  divide_by: z.string(),
+  round: z.enum(PACKAGE_ROUNDS),
+  tier_mode: z.enum(TIER_MODES),
+  tiers: z.array(z.object({ up_to: z.string(), unit_amount: z.string(), flat_amount: z.string() })),
+  currency: z.string().min(1, 'is required'),
+  billing_period: z.enum(BILLING_PERIODS),
+  invoice_cadence: z.enum(INVOICE_CADENCES),
+});
+export type PriceFields = z.output<typeof PriceFields>;
+
+export const NEW_PRICE: PriceFields = {
+  display_name: '',
+  type: 'USAGE',
+  meter_id: '',
+  billing_model: 'TIERED',
+  amount: '',
+  divide_by: '1000',
+  round: 'up',
+  tier_mode: 'SLAB',
+  tiers: [
+    { up_to: '100', unit_amount: '', flat_amount: '' },
+    { up_to: '', unit_amount: '', flat_amount: '' },
+  ],
+  currency: 'usd',
+  billing_period: 'MONTHLY',
+  invoice_cadence: 'ARREAR',
+};
+
+/** Whether every amount of the chosen model is written, so that a quantity can be rated. */
+export function isComplete(fields: PriceFields): boolean {
+  switch (fields.billing_model) {
+    case 'FLAT_FEE':
+      return typed(fields.amount) !== null;
+    case 'PACKAGE':
+      return typed(fields.amount) !== null && typed(fields.divide_by) !== null;
+    case 'TIERED':
+      return fields.tiers.every(
+        ({ up_to, unit_amount }, index) =>
+          typed(unit_amount) !== null &&
+          (index === fields.tiers.length - 1 || typed(up_to) !== null),
+      );
+    default:
+      return fields.billing_model satisfies never;
+  }
+}
+
+/** The request: only what belongs to the chosen model. Tier ends and package sizes are whole numbers. */
+export function priceOf(fields: PriceFields): UnsavedPrice {
+  const { type, billing_model, billing_period, invoice_cadence } = fields;
+  const common = {
+    type,
+    billing_model,
+    billing_period,
+    invoice_cadence,
+    billing_period_count: 1,
+    currency: fields.currency.trim(),
+    display_name: fields.display_name,
+    price_unit_type: 'FIAT' as const,
+    ...(type === 'USAGE' ? { meter_id: fields.meter_id } : {}),
+  };
+  switch (billing_model) {
+    case 'FLAT_FEE':
+      return { ...common, amount: fields.amount.trim() };
+    case 'PACKAGE':
+      return {
+        ...common,
+        amount: fields.amount.trim(),
+        transform_quantity: { divide_by: Number(fields.divide_by), round: fields.round },
+      };
+    case 'TIERED':
+      return {
+        ...common,
+        tier_mode: fields.tier_mode,
+        tiers: fields.tiers.map(({ up_to, unit_amount, flat_amount }) => ({
+          up_to: up_to.trim() === '' ? null : Number(up_to),
+          unit_amount: unit_amount.trim(),
+          ...(flat_amount.trim() === '' ? {} : { flat_amount: flat_amount.trim() }),
+        })),
+      };
+    default:
+      return billing_model satisfies never;
+  }
+}

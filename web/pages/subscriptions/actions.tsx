@@ -1,0 +1,132 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { Ellipsis } from 'lucide-react';
+import { useState } from 'react';
+import { Allowed } from '../../app/person.tsx';
+import { InvoicePreview } from '../../app/billing/invoice-preview.tsx';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { Button } from '../../ui/button.tsx';
+import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
+import { Menu } from '../../ui/menu.tsx';
+import { Stack } from '../../ui/page.tsx';
+import { notify } from '../../ui/toasts.tsx';
+import { CancelForm } from './cancel-form.tsx';
+import { PlanForm } from './plan-form.tsx';
+import { QuantityForm } from './quantity-form.tsx';
+
+type Open = 'activate' | 'quantity' | 'plan' | 'pause' | 'resume' | 'cancel' | null;
+
+/** What can be done with a subscription in its present state, each with its result shown before. */
+export function SubscriptionActions({
+  subscription,
+}: {
+  readonly subscription: ApiRecord<'Subscription'>;
+}) {
+  const [open, setOpen] = useState<Open>(null);
+  const queries = useQueryClient();
+  const close = (): void => setOpen(null);
+  const done = async (text: string): Promise<void> => {
+    close();
+    notify(text);
+    await queries.invalidateQueries();
+  };
+  const path = { params: { path: { id: subscription.id } } };
+  const status = subscription.subscription_status;
+  const isRunning = status === 'active' || status === 'trialing';
+  return (
+    <Allowed to="subscription:write">
+      {status === 'draft' ? (
+        <Button tone="primary" onPress={() => setOpen('activate')}>
+          Start subscription
+        </Button>
+      ) : null}
+      {isRunning ? (
+        <>
+          <Button onPress={() => setOpen('quantity')}>Change quantity</Button>
+          <Button onPress={() => setOpen('plan')}>Change plan</Button>
+        </>
+      ) : null}
+      {status === 'paused' ? (
+        <Button tone="primary" onPress={() => setOpen('resume')}>
+          Resume
+        </Button>
+      ) : null}
+      {isRunning || status === 'paused' ? (
+        <Menu
+          label="More actions"
+          button={<Ellipsis size={16} aria-hidden />}
+          actions={[
+            ...(isRunning
+              ? [{ id: 'pause', label: 'Pause', onChoose: () => setOpen('pause') }]
+              : []),
+            {
+              id: 'cancel',
+              label: 'Cancel subscription',
+              isDanger: true,
+              onChoose: () => setOpen('cancel'),
+            },
+          ]}
+        />
+      ) : null}
+      <ConfirmDialog
+        title="Start this subscription?"
+        confirm="Start subscription"
+        isOpen={open === 'activate'}
+        onClose={close}
+        onConfirm={async () => {
+          await answerOf(
+            api.POST('/subscriptions/{id}/activate', {
+              ...path,
+              body: { start_date: subscription.start_date },
+            }),
+          );
+          await done('Subscription started');
+        }}
+      >
+        <Stack>
+          <p>This invoice results at the end of the first period.</p>
+          <InvoicePreview subscriptionId={subscription.id} />
+        </Stack>
+      </ConfirmDialog>
+      <ConfirmDialog
+        title="Pause this subscription?"
+        confirm="Pause subscription"
+        isOpen={open === 'pause'}
+        onClose={close}
+        onConfirm={async () => {
+          await answerOf(
+            api.POST('/subscriptions/{id}/pause', { ...path, body: { pause_mode: 'immediate' } }),
+          );
+          await done('Subscription paused');
+        }}
+      >
+        <p>
+          From now on nothing is invoiced and usage is not billed, until you resume it. The running
+          period is continued then.
+        </p>
+      </ConfirmDialog>
+      <ConfirmDialog
+        title="Resume this subscription?"
+        confirm="Resume subscription"
+        isOpen={open === 'resume'}
+        onClose={close}
+        onConfirm={async () => {
+          await answerOf(
+            api.POST('/subscriptions/{id}/resume', { ...path, body: { resume_mode: 'immediate' } }),
+          );
+          await done('Subscription resumed');
+        }}
+      >
+        <p>Fees and usage are billed again from now on.</p>
+      </ConfirmDialog>
+      <Dialog title="Change quantity" isOpen={open === 'quantity'} onClose={close} isWide>
+        <QuantityForm subscription={subscription} onDone={done} />
+      </Dialog>
+      <Dialog title="Change plan" isOpen={open === 'plan'} onClose={close} isWide>
+        <PlanForm subscription={subscription} onDone={done} />
+      </Dialog>
+      <Dialog title="Cancel subscription" isOpen={open === 'cancel'} onClose={close} isWide>
+        <CancelForm subscription={subscription} onDone={done} />
+      </Dialog>
+    </Allowed>
+  );
+}

@@ -1,0 +1,31 @@
+import { PreviewedInvoice } from '../../app/billing/invoice-preview.tsx';
+import type { ApiRecord } from '../../client/api.ts';
+import { Money } from '../../ui/money.tsx';
+import { Stack } from '../../ui/page.tsx';
+
+/** What a change charges or credits, before it is made. */
+export function Changed({
+  resources,
+  currency,
+}: {
+  readonly resources: ApiRecord<'ChangedResources'>;
+  readonly currency: string;
+}) {
+  if (resources.invoices.length === 0)
+    return <p>Nothing is charged or credited now; the change shows on the next invoice.</p>;
+  return (
+    <Stack>
+      {resources.invoices.map((settlement, index) => (
+        <div key={index}>
+          <p>
+            {settlement.action === 'wallet_credit'
+              ? 'Credited to the prepaid wallet: '
+              : 'Charged now: '}
+            <Money amount={settlement.amount} currency={currency} />
+          </p>
+          {settlement.invoice === null ? null : <PreviewedInvoice invoice={settlement.invoice} />}
+        </div>
+      ))}
+    </Stack>
+  );
+}

@@ -1,0 +1,220 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import * as z from 'zod';
+import { CustomerField } from '../../app/billing/customer-field.tsx';
+import { InvoicePreview } from '../../app/billing/invoice-preview.tsx';
+import { answerOf, api } from '../../client/api.ts';
+import { Button, ButtonLink } from '../../ui/button.tsx';
+import { FieldRow, SelectField, TextField } from '../../ui/fields.tsx';
+import { Form, useApiForm } from '../../ui/form.tsx';
+import { Card, Page, Row, Section, Stack } from '../../ui/page.tsx';
+import { Failure, Loaded } from '../../ui/query-state.tsx';
+import { formatWord } from '../../ui/text.ts';
+import { notify } from '../../ui/toasts.tsx';
+import { useUrlState } from '../../ui/url-state.ts';
+import { BILLING_CYCLES, COLLECTION_METHODS } from '../../../schemas/subscription-requests.ts';
+
+const PERIODS = ['MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL', 'WEEKLY', 'DAILY'] as const;
+const PLANS_SHOWN = 200;
+const STATE = { customer_id: '', plan_id: '', draft: '' };
+
+const Body = z.object({
+  customer_id: z.string().min(1, 'choose a customer'),
+  plan_id: z.string().min(1, 'choose a plan'),
+  currency: z.string().regex(/^[A-Za-z0-9]{3}$/, 'expected a currency code of three letters'),
+  billing_period: z.enum(PERIODS),
+  billing_cycle: z.enum(BILLING_CYCLES),
+  collection_method: z.enum(COLLECTION_METHODS),
+  start_day: z.string().min(1, 'is required'),
+  trial_days: z.string().regex(/^\d{0,4}$/, 'must be a number of days'),
+});
+
+const today = (): string => new Date().toISOString().slice(0, 10);
+
+/** A subscription in two steps: its terms, saved as a draft, and the invoice that results from them. */
+export function View() {
+  const [state, setState] = useUrlState(STATE);
+  return (
+    <Page
+      title="New subscription"
+      crumbs={[{ label: 'Subscriptions', to: '/subscriptions' }]}
+      description={
+        state.draft === ''
+          ? 'Step 1 of 2: the terms. Nothing is billed yet.'
+          : 'Step 2 of 2: the invoice that will result. Nothing is billed until you start it.'
+      }
+    >
+      {state.draft === '' ? (
+        <Terms
+          customerId={state.customer_id}
+          planId={state.plan_id}
+          onDraft={(draft) => setState({ draft })}
+        />
+      ) : (
+        <Result draft={state.draft} onBack={() => setState({ draft: '' })} />
+      )}
+    </Page>
+  );
+}
+
+function Terms({
+  customerId,
+  planId,
+  onDraft,
+}: {
+  readonly customerId: string;
+  readonly planId: string;
+  readonly onDraft: (id: string) => void;
+}) {
+  const plans = useQuery({
+    queryKey: ['plans-to-choose'],
+    queryFn: ({ signal }) =>
+      answerOf(api.POST('/plans/search', { body: { limit: PLANS_SHOWN }, signal })),
+  });
+  const form = useApiForm(Body, {
+    customer_id: customerId,
+    plan_id: planId,
+    currency: 'usd',
+    billing_period: 'MONTHLY',
+    billing_cycle: 'anniversary',
+    collection_method: 'send_invoice',
+    start_day: today(),
+    trial_days: '',
+  });
+  const { control } = form;
+  return (
+    <Loaded query={plans} what="plans">
+      {({ items }) => (
+        <Card>
+          <Form
+            form={form}
+            submit="Preview the invoice"
+            secondary={<ButtonLink to="/subscriptions">Cancel</ButtonLink>}
+            onSubmit={async ({ start_day, trial_days, ...terms }) => {
+              const draft = await answerOf(
+                api.POST('/subscriptions', {
+                  body: {
+                    ...terms,
+                    billing_period_count: 1,
+                    subscription_status: 'draft',
+                    start_date: `${start_day}T00:00:00Z`,
+                    ...(trial_days === '' ? {} : { trial_period_days: Number(trial_days) }),
+                  },
+                }),
+              );
+              onDraft(draft.id);
+            }}
+          >
+            <CustomerField control={control} name="customer_id" label="Customer" />
+            <SelectField
+              control={control}
+              name="plan_id"
+              label="Plan"
+              isRequired
+              choices={[['', 'Choose a plan'], ...items.map(({ id, name }) => [id, name] as const)]}
+            />
+            <FieldRow>
+              <SelectField
+                control={control}
+                name="billing_period"
+                label="Billed"
+                isRequired
+                choices={PERIODS.map((word) => [word, formatWord(word)] as const)}
+              />
+              <TextField control={control} name="currency" label="Currency" isRequired />
+            </FieldRow>
+            <FieldRow>
+              <TextField
+                control={control}
+                name="start_day"
+                label="Begins on"
+                kind="date"
+                isRequired
+              />
+              <TextField control={control} name="trial_days" label="Trial in days" kind="decimal" />
+            </FieldRow>
+            <SelectField
+              control={control}
+              name="billing_cycle"
+              label="Periods begin"
+              isRequired
+              choices={[
+                ['anniversary', 'On the day of the start'],
+                ['calendar', 'With the calendar month'],
+              ]}
+            />
+            <SelectField
+              control={control}
+              name="collection_method"
+              label="Invoices"
+              isRequired
+              choices={[
+                ['send_invoice', 'Are sent to be paid'],
+                ['charge_automatically', 'Are charged to the saved payment method'],
+              ]}
+            />
+          </Form>
+        </Card>
+      )}
+    </Loaded>
+  );
+}
+
+function Result({ draft, onBack }: { readonly draft: string; readonly onBack: () => void }) {
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const [failure, setFailure] = useState<Error | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const query = useQuery({
+    queryKey: ['subscription', draft],
+    queryFn: ({ signal }) =>
+      answerOf(api.GET('/subscriptions/{id}', { params: { path: { id: draft } }, signal })),
+  });
+  const begin = async (start_date: string): Promise<void> => {
+    setBusy(true);
+    setFailure(null);
+    try {
+      await answerOf(
+        api.POST('/subscriptions/{id}/activate', {
+          params: { path: { id: draft } },
+          body: { start_date },
+        }),
+      );
+      notify('Subscription started');
+      await queries.invalidateQueries();
+      await navigate({ to: `/subscriptions/${draft}` });
+    } catch (error) {
+      setFailure(error as Error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Loaded query={query} what="the draft">
+      {(subscription) => (
+        <Stack>
+          <Section title="The invoice at the end of the first period">
+            <InvoicePreview subscriptionId={draft} />
+          </Section>
+          <p>
+            Usage is counted as it is now. Fees in advance are billed at the start of each period,
+            the first time when the subscription begins.
+          </p>
+          {failure === null ? null : <Failure error={failure} />}
+          <Row>
+            <Button
+              tone="primary"
+              isDisabled={isBusy}
+              onPress={() => void begin(subscription.start_date)}
+            >
+              Start subscription
+            </Button>
+            <Button onPress={onBack}>Change the terms</Button>
+            <ButtonLink to={`/subscriptions/${draft}`}>Keep as a draft</ButtonLink>
+          </Row>
+        </Stack>
+      )}
+    </Loaded>
+  );
+}

@@ -1,0 +1,111 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Plus } from 'lucide-react';
+import { Allowed } from '../../app/person.tsx';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { Status } from '../../ui/badge.tsx';
+import { ButtonLink } from '../../ui/button.tsx';
+import { DataTable, type Column } from '../../ui/data-table.tsx';
+import { ChoiceFilter, ClearFilters, FilterBar } from '../../ui/filter-bar.tsx';
+import { useListState } from '../../ui/list-state.ts';
+import { Page } from '../../ui/page.tsx';
+import { EmptyState } from '../../ui/query-state.tsx';
+import { formatWord } from '../../ui/text.ts';
+import { Day, Period } from '../../ui/time.tsx';
+import { SUBSCRIPTION_STATUSES } from '../../../schemas/words.ts';
+
+type Subscription = ApiRecord<'Subscription'>;
+
+const FILTERS = { subscription_status: '', plan_id: '', customer_id: '' };
+
+const COLUMNS: readonly Column<Subscription>[] = [
+  { header: 'Customer', cell: ({ customer, customer_id }) => <bdi>{customer?.name ?? customer_id}</bdi> }, // prettier-ignore
+  { header: 'Plan', cell: ({ plan, plan_id }) => <bdi>{plan?.name ?? plan_id}</bdi> },
+  { header: 'Status', cell: (row) => <Status word={row.subscription_status} /> },
+  { header: 'Billed', wideOnly: true, cell: (row) => formatWord(row.billing_period) },
+  {
+    header: 'Running period',
+    sort: 'current_period_end',
+    wideOnly: true,
+    cell: (row) => (
+      <Period
+        start={row.current_period_start}
+        end={row.current_period_end}
+        zone={row.customer_timezone}
+      />
+    ),
+  },
+  {
+    header: 'Began',
+    sort: 'start_date',
+    cell: (row) => <Day at={row.start_date} zone={row.customer_timezone} />,
+  },
+];
+
+/** Every subscription, with filters that a link carries. */
+export function View() {
+  const list = useListState(FILTERS);
+  const { filters, setFilters } = list;
+  const isFiltered = Object.values(filters).some((value) => value !== '');
+  const query = useQuery({
+    queryKey: ['subscriptions', list.paging, filters],
+    queryFn: ({ signal }) =>
+      answerOf(
+        api.POST('/subscriptions/search', {
+          body: {
+            ...list.paging,
+            expand: ['plan', 'customer'],
+            ...(filters.customer_id === '' ? {} : { customer_id: filters.customer_id }),
+            ...(filters.plan_id === '' ? {} : { plan_id: filters.plan_id }),
+            ...(filters.subscription_status === ''
+              ? {}
+              : {
+                  subscription_status: [
+                    filters.subscription_status as Subscription['subscription_status'],
+                  ],
+                }),
+          },
+          signal,
+        }),
+      ),
+    placeholderData: keepPreviousData,
+  });
+  const create = (
+    <Allowed to="subscription:write">
+      <ButtonLink to="/subscriptions/new" tone="primary" icon={<Plus size={14} aria-hidden />}>
+        New subscription
+      </ButtonLink>
+    </Allowed>
+  );
+  return (
+    <Page title="Subscriptions" actions={create}>
+      <FilterBar>
+        <ChoiceFilter
+          label="Status"
+          value={filters.subscription_status}
+          choices={SUBSCRIPTION_STATUSES.map((word) => [word, formatWord(word)] as const)}
+          onChange={(subscription_status) => setFilters({ subscription_status })}
+        />
+        {isFiltered ? <ClearFilters onPress={() => setFilters(FILTERS)} /> : null}
+      </FilterBar>
+      <DataTable
+        label="Subscriptions"
+        query={query}
+        list={list}
+        columns={COLUMNS}
+        rowTo={({ id }) => `/subscriptions/${id}`}
+        empty={
+          isFiltered ? (
+            <EmptyState title="No subscription matches">
+              Choose another status, or clear the filters.
+            </EmptyState>
+          ) : (
+            <EmptyState title="No subscriptions yet" action={create}>
+              A subscription joins a customer to a plan. You see the invoice that will result before
+              it begins.
+            </EmptyState>
+          )
+        }
+      />
+    </Page>
+  );
+}

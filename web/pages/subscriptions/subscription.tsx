@@ -1,0 +1,157 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { InvoicePreview } from '../../app/billing/invoice-preview.tsx';
+import { Timeline } from '../../app/billing/timeline.tsx';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { Status } from '../../ui/badge.tsx';
+import { ButtonLink } from '../../ui/button.tsx';
+import { Id } from '../../ui/code-block.tsx';
+import { PlainTable } from '../../ui/data-table.tsx';
+import { Facts } from '../../ui/facts.tsx';
+import { Quantity } from '../../ui/money.tsx';
+import { Card, Page, Row, Section, Stack } from '../../ui/page.tsx';
+import { Loaded } from '../../ui/query-state.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { formatWord } from '../../ui/text.ts';
+import { Day, Period, Time } from '../../ui/time.tsx';
+import { useUrlState } from '../../ui/url-state.ts';
+import { SubscriptionActions } from './actions.tsx';
+import { TermLine } from './term-line.tsx';
+
+type Subscription = ApiRecord<'Subscription'>;
+
+const STATE = { tab: 'terms' };
+
+/** One subscription: its terms, the invoice that is growing, and all that happened. */
+export function View() {
+  const { id = '' } = useParams({ strict: false }) as { id?: string };
+  const query = useQuery({
+    queryKey: ['subscription', id],
+    queryFn: ({ signal }) =>
+      answerOf(api.GET('/subscriptions/{id}', { params: { path: { id } }, signal })),
+  });
+  const subscription = query.data;
+  return (
+    <Page
+      title={<bdi>{subscription?.plan?.name ?? 'Subscription'}</bdi>}
+      documentTitle={subscription?.plan?.name ?? 'Subscription'}
+      crumbs={[{ label: 'Subscriptions', to: '/subscriptions' }]}
+      description={
+        subscription === undefined ? undefined : (
+          <Link to={`/customers/${subscription.customer_id}`}>
+            <bdi>{subscription.customer?.name ?? subscription.customer_id}</bdi>
+          </Link>
+        )
+      }
+      actions={
+        subscription === undefined ? undefined : <SubscriptionActions subscription={subscription} />
+      }
+    >
+      <Loaded query={query} what="the subscription">
+        {(data) => <Content subscription={data} />}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Content({ subscription }: { readonly subscription: Subscription }) {
+  const [state, setState] = useUrlState(STATE);
+  const { id, customer_timezone: zone } = subscription;
+  return (
+    <Stack>
+      <Row>
+        <Status word={subscription.subscription_status} />
+        {subscription.cancel_at === null ? null : (
+          <span>
+            Ends on <Day at={subscription.cancel_at} zone={zone} />
+          </span>
+        )}
+        {subscription.billing_refusal === null ? null : (
+          <span>{subscription.billing_refusal.message}</span>
+        )}
+      </Row>
+      <Tabs
+        label="Parts of the subscription"
+        chosen={state.tab}
+        onChoose={(tab) => setState({ tab })}
+        tabs={[
+          { id: 'terms', label: 'Terms', content: () => <Terms subscription={subscription} /> },
+          {
+            id: 'preview',
+            label: 'Next invoice',
+            content: () => (
+              <Stack>
+                <p>The invoice of the running period, as if it ended now.</p>
+                <InvoicePreview subscriptionId={id} />
+              </Stack>
+            ),
+          },
+          {
+            id: 'timeline',
+            label: 'Timeline',
+            content: () => <Timeline of={{ subscription_id: id }} zone={zone} />,
+          },
+        ]}
+      />
+    </Stack>
+  );
+}
+
+function Terms({ subscription }: { readonly subscription: Subscription }) {
+  const zone = subscription.customer_timezone;
+  return (
+    <Stack>
+      <Section title="Time line">
+        <TermLine subscription={subscription} />
+      </Section>
+      <Section title="Lines">
+        <PlainTable
+          label="List of lines"
+          rows={subscription.line_items ?? []}
+          columns={[
+            { header: 'Line', cell: (row) => <bdi>{row.display_name}</bdi> },
+            { header: 'Type', cell: ({ price_type }) => formatWord(price_type) },
+            { header: 'Billed', wideOnly: true, cell: (row) => `${formatWord(row.billing_period)}, ${row.invoice_cadence === 'ADVANCE' ? 'in advance' : 'in arrear'}` }, // prettier-ignore
+            { header: 'From', wideOnly: true, cell: ({ start_date }) => <Day at={start_date} zone={zone} /> }, // prettier-ignore
+            { header: 'To', wideOnly: true, cell: ({ end_date }) => <Day at={end_date} zone={zone} /> }, // prettier-ignore
+            {
+              header: 'Quantity',
+              align: 'end',
+              cell: (row) =>
+                row.price_type === 'USAGE' ? 'by usage' : <Quantity value={row.quantity} />,
+            },
+          ]}
+        />
+      </Section>
+      <Section title="Details">
+        <Card>
+          <Facts
+            of={[
+              ['Id', <Id of={subscription.id} />],
+              ['Billed', `${formatWord(subscription.billing_period)}, ${subscription.billing_cycle}`], // prettier-ignore
+              [
+                'Running period',
+                <Period
+                  start={subscription.current_period_start}
+                  end={subscription.current_period_end}
+                  zone={zone}
+                />,
+              ],
+              ['Currency', subscription.currency.toUpperCase()],
+              ['Invoices', formatWord(subscription.collection_method)],
+              ['Payment terms', subscription.payment_terms ?? ''],
+              ['Time zone', zone],
+              ['Began', <Time at={subscription.start_date} zone={zone} />],
+              ['Ends', <Time at={subscription.end_date} zone={zone} />],
+            ]}
+          />
+        </Card>
+      </Section>
+      <Row>
+        <ButtonLink to="/invoices" search={{ subscription_id: subscription.id } as never} small>
+          Invoices of the subscription
+        </ButtonLink>
+      </Row>
+    </Stack>
+  );
+}

@@ -1,0 +1,75 @@
+import { useQuery } from '@tanstack/react-query';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { DataTable } from '../../ui/data-table.tsx';
+import { Quantity } from '../../ui/money.tsx';
+import { EmptyState } from '../../ui/query-state.tsx';
+import { formatWord } from '../../ui/text.ts';
+import { Time } from '../../ui/time.tsx';
+import { Stack } from '../../ui/page.tsx';
+
+const SHOWN = 200;
+
+/** Blocks of credits that are left, the one that expires first at the top: the calendar of expiry. */
+export function Blocks({ wallet }: { readonly wallet: ApiRecord<'WalletBalance'> }) {
+  const query = useQuery({
+    queryKey: ['wallet-blocks', wallet.id],
+    queryFn: async ({ signal }) => {
+      const page = await answerOf(
+        api.POST('/wallets/transactions/search', {
+          body: {
+            wallet_id: wallet.id,
+            type: 'credit',
+            transaction_status: 'completed',
+            credits_available_gt: '0',
+            limit: SHOWN,
+          },
+          signal,
+        }),
+      );
+      return { ...page, items: [...page.items].sort(byExpiry) };
+    },
+  });
+  return (
+    <Stack>
+      <p>
+        A wallet pays from the block with the lowest priority, then from the one that expires first.
+      </p>
+      <DataTable
+        label="Blocks of credits"
+        query={query}
+        columns={[
+          { header: 'Expires', cell: ({ expiry_date }) => expiry_date === null ? 'Never' : <Time at={expiry_date} /> }, // prettier-ignore
+          { header: 'From', cell: (row) => formatWord(row.transaction_reason) },
+          { header: 'Added', wideOnly: true, cell: ({ created_at }) => <Time at={created_at} /> },
+          {
+            header: 'Priority',
+            wideOnly: true,
+            align: 'end',
+            cell: ({ priority }) => priority ?? '–',
+          },
+          {
+            header: 'Added credits',
+            align: 'end',
+            wideOnly: true,
+            cell: ({ credit_amount }) => <Quantity value={credit_amount} />,
+          },
+          {
+            header: 'Left',
+            align: 'end',
+            cell: ({ credits_available }) => <Quantity value={credits_available} />,
+          },
+        ]}
+        empty={
+          <EmptyState title="No credits left">
+            A top-up adds a block of credits, with a day on which it expires or without.
+          </EmptyState>
+        }
+      />
+    </Stack>
+  );
+}
+
+const byExpiry = (
+  a: { readonly expiry_date: string | null },
+  b: { readonly expiry_date: string | null },
+): number => (a.expiry_date ?? '9999').localeCompare(b.expiry_date ?? '9999');

@@ -1,0 +1,124 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { Status } from '../../ui/badge.tsx';
+import { DataTable, type Column } from '../../ui/data-table.tsx';
+import { ChoiceFilter, FilterBar } from '../../ui/filter-bar.tsx';
+import { useListState } from '../../ui/list-state.ts';
+import { Quantity } from '../../ui/money.tsx';
+import { EmptyState } from '../../ui/query-state.tsx';
+import { formatDecimal, formatWord } from '../../ui/text.ts';
+import { Time } from '../../ui/time.tsx';
+
+type Transaction = ApiRecord<'WalletTransaction'>;
+
+const FILTERS = { type: '', tab: 'transactions' };
+
+/** Every credit and debit, and of a debit the blocks that paid it. */
+export function Transactions({ wallet }: { readonly wallet: ApiRecord<'WalletBalance'> }) {
+  const list = useListState(FILTERS);
+  const { type } = list.filters;
+  const query = useQuery({
+    queryKey: ['wallet-transactions', wallet.id, list.paging, type],
+    queryFn: ({ signal }) =>
+      answerOf(
+        api.POST('/wallets/transactions/search', {
+          body: {
+            ...list.paging,
+            wallet_id: wallet.id,
+            ...(type === '' ? {} : { type: type as Transaction['type'] }),
+          },
+          signal,
+        }),
+      ),
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <>
+      <FilterBar>
+        <ChoiceFilter
+          label="Type"
+          value={type}
+          choices={[
+            ['credit', 'Credit'],
+            ['debit', 'Debit'],
+          ]}
+          onChange={(chosen) => list.setFilters({ type: chosen })}
+        />
+      </FilterBar>
+      <DataTable
+        label="Transactions"
+        query={query}
+        list={list}
+        columns={COLUMNS}
+        empty={
+          <EmptyState title="No transaction">
+            Top-ups, payments of invoices and expiries are listed here.
+          </EmptyState>
+        }
+      />
+    </>
+  );
+}
+
+const COLUMNS: readonly Column<Transaction>[] = [
+  { header: 'Time', sort: 'created_at', cell: ({ created_at }) => <Time at={created_at} /> },
+  { header: 'What', cell: (row) => <What row={row} /> },
+  {
+    header: 'Status',
+    wideOnly: true,
+    cell: ({ transaction_status }) => <Status word={transaction_status} />,
+  },
+  {
+    header: 'Paid by',
+    wideOnly: true,
+    cell: ({ consumption_breakdown }) =>
+      consumption_breakdown.length === 0
+        ? '–'
+        : consumption_breakdown.map(({ credit_transaction_id, credits }) => (
+            <div key={credit_transaction_id}>
+              {formatDecimal(credits)} of <code>…{credit_transaction_id.slice(-6)}</code>
+            </div>
+          )),
+  },
+  {
+    header: 'Credits',
+    sort: 'credit_amount',
+    align: 'end',
+    cell: ({ type, credit_amount }) => (
+      <Quantity value={type === 'debit' ? negated(credit_amount) : credit_amount} />
+    ),
+  },
+  {
+    header: 'Balance after',
+    align: 'end',
+    cell: ({ credit_balance_after }) => <Quantity value={credit_balance_after} />,
+  },
+];
+
+function What({ row }: { readonly row: Transaction }) {
+  return (
+    <>
+      {formatWord(row.transaction_reason)}
+      {row.type === 'credit' ? (
+        <>
+          {' '}
+          <code>…{row.id.slice(-6)}</code>
+        </>
+      ) : null}
+      {row.reference_type === 'INVOICE' ? (
+        <div>
+          <Link to={`/invoices/${row.reference_id}`}>Invoice</Link>
+        </div>
+      ) : null}
+      {row.description === '' ? null : (
+        <div>
+          <bdi>{row.description}</bdi>
+        </div>
+      )}
+    </>
+  );
+}
+
+const negated = (amount: string): string =>
+  amount.startsWith('-') || amount === '0' ? amount : `-${amount}`;

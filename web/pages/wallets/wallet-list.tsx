@@ -1,0 +1,128 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Plus } from 'lucide-react';
+import { Allowed } from '../../app/person.tsx';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { Status } from '../../ui/badge.tsx';
+import { ButtonLink } from '../../ui/button.tsx';
+import { DataTable, type Column } from '../../ui/data-table.tsx';
+import { ChoiceFilter, ClearFilters, FilterBar, SearchFilter } from '../../ui/filter-bar.tsx';
+import { useListState } from '../../ui/list-state.ts';
+import { Money, Quantity } from '../../ui/money.tsx';
+import { Page } from '../../ui/page.tsx';
+import { EmptyState } from '../../ui/query-state.tsx';
+import { formatWord } from '../../ui/text.ts';
+import { Day } from '../../ui/time.tsx';
+
+type Wallet = ApiRecord<'Wallet'>;
+
+const FILTERS = { q: '', wallet_status: '', wallet_type: '', customer_id: '' };
+
+const COLUMNS: readonly Column<Wallet>[] = [
+  { header: 'Wallet', sort: 'name', cell: ({ name }) => <bdi>{name}</bdi> },
+  { header: 'Type', wideOnly: true, cell: ({ wallet_type }) => formatWord(wallet_type) },
+  { header: 'Status', cell: ({ wallet_status }) => <Status word={wallet_status} /> },
+  { header: 'Alert', wideOnly: true, cell: ({ alert_state }) => formatWord(alert_state) },
+  {
+    header: 'Created',
+    sort: 'created_at',
+    wideOnly: true,
+    cell: (row) => <Day at={row.created_at} />,
+  },
+  {
+    header: 'Credits',
+    sort: 'credit_balance',
+    align: 'end',
+    cell: ({ credit_balance }) => <Quantity value={credit_balance} />,
+  },
+  {
+    header: 'Balance',
+    sort: 'balance',
+    align: 'end',
+    cell: ({ balance, currency }) => <Money amount={balance} currency={currency} />,
+  },
+];
+
+/** Every wallet with its balance. */
+export function View() {
+  const list = useListState(FILTERS);
+  const { filters, setFilters } = list;
+  const isFiltered = Object.values(filters).some((value) => value !== '');
+  const query = useQuery({
+    queryKey: ['wallets', list.paging, filters],
+    queryFn: ({ signal }) =>
+      answerOf(
+        api.POST('/wallets/search', { body: { ...list.paging, ...bodyOf(filters) }, signal }),
+      ),
+    placeholderData: keepPreviousData,
+  });
+  const create = (
+    <Allowed to="wallet:write">
+      <ButtonLink to="/wallets/new" tone="primary" icon={<Plus size={14} aria-hidden />}>
+        New wallet
+      </ButtonLink>
+    </Allowed>
+  );
+  return (
+    <Page title="Wallets" actions={create}>
+      <FilterBar>
+        <SearchFilter
+          label="Search by name"
+          value={filters.q}
+          onChange={(q) => setFilters({ q })}
+        />
+        <ChoiceFilter
+          label="Status"
+          value={filters.wallet_status}
+          choices={[
+            ['active', 'Active'],
+            ['frozen', 'Frozen'],
+            ['closed', 'Closed'],
+          ]}
+          onChange={(wallet_status) => setFilters({ wallet_status })}
+        />
+        <ChoiceFilter
+          label="Type"
+          value={filters.wallet_type}
+          choices={[
+            ['PRE_PAID', 'Prepaid'],
+            ['POST_PAID', 'Postpaid'],
+          ]}
+          onChange={(wallet_type) => setFilters({ wallet_type })}
+        />
+        {isFiltered ? <ClearFilters onPress={() => setFilters(FILTERS)} /> : null}
+      </FilterBar>
+      <DataTable
+        label="Wallets"
+        query={query}
+        list={list}
+        columns={COLUMNS}
+        rowTo={({ id }) => `/wallets/${id}`}
+        empty={
+          isFiltered ? (
+            <EmptyState title="No wallet matches">Choose other filters, or clear them.</EmptyState>
+          ) : (
+            <EmptyState title="No wallets yet" action={create}>
+              A wallet holds prepaid credits of a customer. Invoices are paid from it first, from
+              the credits that expire soonest.
+            </EmptyState>
+          )
+        }
+      />
+    </Page>
+  );
+}
+
+const bodyOf = (filters: Readonly<Record<keyof typeof FILTERS, string>>) => ({
+  ...(filters.customer_id === '' ? {} : { customer_id: filters.customer_id }),
+  ...(filters.wallet_status === ''
+    ? {}
+    : { wallet_status: filters.wallet_status as Wallet['wallet_status'] }),
+  ...(filters.wallet_type === ''
+    ? {}
+    : { wallet_type: filters.wallet_type as Wallet['wallet_type'] }),
+  ...(filters.q === ''
+    ? {}
+    : {
+        filters: [{ field: 'name', operator: 'contains' as const, value: { string: filters.q } }],
+      }),
+});
