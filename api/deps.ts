@@ -75,4 +75,8 @@ export interface BillingSettings {
   readonly tenant_limits_max: TenantLimits;
   /** Receivers that may have a private address, outside production. */
   readonly outbound_allowed_hosts: readonly string[];
+  /** Whether the test gateway works in production environments; absent: no. */
+  readonly test_gateway_in_production?: boolean;
+  /** Where Stripe is; absent: at Stripe. For tests. */
+  readonly stripe_api_url?: string;
 }

@@ -124,6 +124,7 @@ export function createRuntime(role: string, environment: NodeJS.ProcessEnv = pro
         grace_seconds: config.BILLING_GRACE_SECONDS,
         tenant_limits_max: config.TENANT_LIMITS_MAX,
         outbound_allowed_hosts: config.OUTBOUND_ALLOWED_HOSTS,
+        test_gateway_in_production: config.TEST_GATEWAY_IN_PRODUCTION,
       };
       return {
         pool,

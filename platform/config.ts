@@ -138,6 +138,14 @@ const Config = z.object({
     .string()
     .default('')
     .transform((list) => list.split(',').flatMap((entry) => entry.trim() || [])),
+  /**
+   * Whether the built-in test gateway, which moves no money, works in production environments too; invoices are
+   * then paid by nothing.
+   */
+  TEST_GATEWAY_IN_PRODUCTION: z
+    .enum(['on', 'off'])
+    .default('off')
+    .transform((value) => value === 'on'),
   /** Events a second that one tenant may send to one edge process; 0 = no limit. */
   INGEST_EVENTS_PER_SECOND: z.coerce.number().int().min(0).default(0),
   /** Events a second that the imports of one tenant append to the log; 0 = no limit. */

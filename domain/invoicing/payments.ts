@@ -23,6 +23,12 @@ export function initialPaymentStatus(
   return isProcessed ? 'PENDING' : 'INITIATED';
 }
 
+/** Refuses digits that may be a card number: a method is named by its gateway's id. */
+export function assertNoCardNumber(method: string, field: string): void {
+  if (/^[\d -]{12,}$/.test(method))
+    throw invalidField(field, 'must be the id of a method at its gateway, never a card number');
+}
+
 /** A payment already made may exceed the amount due; a payment to collect may not (money 8.1.6). */
 const mayOverpay = (method: PaymentMethodType): boolean => method === 'OFFLINE';
 

@@ -7,6 +7,8 @@ export interface PaymentGateway {
   readonly provider: string;
   /** Whether it moves real money. An answer in the other mode is never accepted. */
   readonly livemode: boolean;
+  /** The gateway's own id of the customer, made there if it has none; null for a gateway without customers. */
+  ensureCustomer(payer: GatewayPayer): Promise<string | null>;
   /** Charges a method now. */
   charge(request: ChargeRequest): Promise<GatewayPayment>;
   /** Creates a page on which the customer pays. */
@@ -18,13 +20,13 @@ export interface PaymentGateway {
   /** Cancels an unpaid payment. Returns its state, which is paid if the customer paid first. */
   cancelPayment(gatewayPaymentId: string): Promise<GatewayPayment>;
   /** Keeps a method for later charges, and says what it is. Refuses an id that is no method. */
-  keepMethod(gatewayMethodId: string): Promise<GatewayMethod>;
+  keepMethod(gatewayMethodId: string, payer: GatewayPayer): Promise<GatewayMethod>;
   /** Forgets a kept method; one that is gone already is no error. */
   forgetMethod(gatewayMethodId: string): Promise<void>;
   refund(request: RefundRequest): Promise<GatewayRefund>;
   findRefund(gatewayRefundId: string): Promise<GatewayRefund | null>;
-  /** The event in a signed request. Throws 401 if the signature is wrong or older than five minutes. */
-  readEvent(raw: Buffer, headers: Headers, nowMs: number): GatewayEvent;
+  /** The event in a signed request; null if it is about nothing of ours. Throws 401 if the signature is wrong or older than five minutes. */
+  readEvent(raw: Buffer, headers: Headers, nowMs: number): GatewayEvent | null;
 }
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -37,12 +39,23 @@ export interface ChargeRequest {
   readonly amount: string;
   readonly currency: string;
   readonly method: string | null;
+  readonly payer: GatewayPayer;
   /** The customer is not there to confirm: a charge that needs them fails. */
   readonly is_off_session: boolean;
   /** Keep the method for later charges if the payment succeeds. */
   readonly saves_method: boolean;
   readonly success_url: string | null;
   readonly cancel_url: string | null;
+}
+
+/** The customer who pays. */
+export interface GatewayPayer {
+  /** Our id of the customer. */
+  readonly reference: string;
+  readonly name: string | null;
+  readonly email: string | null;
+  /** The gateway's own id; null before it is known. */
+  readonly gateway_customer_id: string | null;
 }
 
 export interface RefundRequest {
@@ -69,7 +82,10 @@ export type GatewayPaymentState =
   'requires_action' | 'pending' | 'processing' | 'succeeded' | 'failed' | 'cancelled';
 
 export interface GatewayPayment {
-  readonly gateway_payment_id: string;
+  /** Null if the gateway refused the request: it has no such payment. */
+  readonly gateway_payment_id: string | null;
+  /** A second id under which refunds and disputes name the payment; null without one. */
+  readonly tracking_id: string | null;
   readonly reference: string | null;
   readonly state: GatewayPaymentState;
   readonly amount: string;
@@ -83,7 +99,8 @@ export interface GatewayPayment {
 }
 
 export interface GatewayRefund {
-  readonly gateway_refund_id: string;
+  /** Null if the gateway refused the request. */
+  readonly gateway_refund_id: string | null;
   readonly gateway_payment_id: string;
   /** Our id of the refund; null if it was made elsewhere. */
   readonly reference: string | null;

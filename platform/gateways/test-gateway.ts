@@ -100,6 +100,7 @@ export function createTestGateway(
   const here = { ...scope, connection_id };
   const seen = (row: PaymentRow): GatewayPayment => ({
     gateway_payment_id: row.id,
+    tracking_id: null,
     reference: row.reference,
     state: row.state,
     amount: row.amount,
@@ -147,6 +148,7 @@ export function createTestGateway(
   return {
     provider: 'test',
     livemode: false,
+    ensureCustomer: async () => null,
     async charge(request) {
       const outcome = testOutcome(request.method) ?? 'decline';
       const url = outcome === '3ds' ? payPage(request.reference) : null;

@@ -94,6 +94,7 @@ export async function startTestApi(
     readonly readLogHeads?: ApiDeps['readLogHeads'];
     readonly clock?: TestClock;
     readonly allowServerErrors?: boolean;
+    readonly stripeApiUrl?: string;
     readonly log?: Logger;
     /** Told what requests send to Postgres, in its order. */
     readonly onStatement?: (text: string, parameters: readonly unknown[]) => void;
@@ -125,6 +126,7 @@ export async function startTestApi(
       grace_seconds: 3600,
       tenant_limits_max: { production: 20, development: 20, max_users: 1000 },
       outbound_allowed_hosts: ['127.0.0.1'],
+      ...(options.stripeApiUrl === undefined ? {} : { stripe_api_url: options.stripeApiUrl }),
     },
   };
 

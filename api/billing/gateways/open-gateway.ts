@@ -1,8 +1,16 @@
-import { BillingError, notFound } from '../../../domain/errors.ts';
-import type { PaymentGateway } from '../../../platform/gateways/gateway.ts';
+import { BillingError, invalidOperation, notFound } from '../../../domain/errors.ts';
+import type { GatewayPayer, PaymentGateway } from '../../../platform/gateways/gateway.ts';
+import {
+  createStripeGateway,
+  type StripeConnection,
+} from '../../../platform/gateways/stripe-gateway.ts';
 import { createTestGateway, type TestGateway } from '../../../platform/gateways/test-gateway.ts';
 import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
 import type { BillingDeps } from '../../deps.ts';
+import { newRecord, type Caller } from '../../conventions/record.ts';
+import { getCustomer } from '../../customers/customers/repository.ts';
+import { insertMapping, mappingsOf } from '../../tenancy/integrations/repository.ts';
+import { assertTestGateway } from '../../tenancy/connections/test-gateway.ts';
 import { SECRET_COLUMN } from '../../tenancy/connections/repository.ts';
 
 /** The gateway of a connection. */
@@ -15,7 +23,7 @@ export interface OpenGateway {
 }
 
 /** Providers that have an adapter. */
-export const ADAPTED_PROVIDERS = ['test'] as const;
+export const ADAPTED_PROVIDERS = ['stripe', 'test'] as const;
 export const isAdapted = (provider: string): boolean =>
   (ADAPTED_PROVIDERS as readonly string[]).includes(provider);
 
@@ -38,6 +46,8 @@ export async function findGatewayConnection(
   const rows = await db<{ id: string; provider_type: string }[]>`
     select id, provider_type from connections
      where ${inScope(db, scope)} and status = 'published'
+       -- Without its key a connection to Stripe only links records.
+       and (provider_type <> 'stripe' or secret_data is not null)
        and provider_type = any(${provider === null ? [...ADAPTED_PROVIDERS] : [provider]}::text[])
      order by created_at, id limit 2`;
   if (rows.length > 1 && provider === null) return null;
@@ -46,7 +56,7 @@ export async function findGatewayConnection(
 
 /** The gateway of a connection with its secrets. 404 if the connection is gone or has no adapter. */
 export async function openGateway(
-  deps: Pick<BillingDeps, 'pool' | 'ids' | 'secretBox'>,
+  deps: Pick<BillingDeps, 'pool' | 'ids' | 'secretBox' | 'settings'>,
   scope: Scope,
   connectionId: string,
 ): Promise<OpenGateway> {
@@ -54,18 +64,86 @@ export async function openGateway(
     select id, provider_type, gateway_account_id, secret_data from connections
      where ${inScope(deps.pool, scope)} and id = ${connectionId} and status = 'published'`;
   if (row === undefined || !isAdapted(row.provider_type)) throw notFound('Gateway', connectionId);
+  if (row.provider_type === 'test') await assertTestGateway(deps.pool, deps, scope);
   const secrets = secretsOf(deps, scope, row);
-  const webhook = secrets['webhook_secret'];
+  const gateway =
+    row.provider_type === 'stripe'
+      ? createStripeGateway(stripeConnection(deps, row, secrets))
+      : createTestGateway(deps, {
+          id: row.id,
+          scope,
+          webhook_secret: textOf(secrets, 'webhook_secret'),
+        });
+  return { connection_id: row.id, scope, account: row.gateway_account_id, gateway };
+}
+
+function stripeConnection(
+  { settings }: Pick<BillingDeps, 'settings'>,
+  row: ConnectionRow,
+  secrets: Readonly<Record<string, unknown>>,
+): StripeConnection {
+  const secret_key = textOf(secrets, 'secret_key');
+  if (secret_key === null)
+    throw invalidOperation('The connection to Stripe has no secret_key.', 'payment_gateway');
   return {
-    connection_id: row.id,
-    scope,
+    secret_key,
+    webhook_secret: textOf(secrets, 'webhook_secret'),
     account: row.gateway_account_id,
-    gateway: createTestGateway(deps, {
-      id: row.id,
-      scope,
-      webhook_secret: typeof webhook === 'string' ? webhook : null,
-    }),
+    ...(settings.stripe_api_url === undefined ? {} : { api_url: settings.stripe_api_url }),
   };
+}
+
+function textOf(secrets: Readonly<Record<string, unknown>>, key: string): string | null {
+  const value = secrets[key];
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+/**
+ * The customer as the gateway knows them. A gateway that keeps customers is asked to make one the first time; the
+ * link is stored like those that the tenant makes itself. Before any transaction.
+ */
+export async function payerAt(
+  deps: BillingDeps,
+  caller: Caller,
+  gateway: PaymentGateway,
+  customerId: string,
+): Promise<GatewayPayer> {
+  const { scope } = caller;
+  const { name, email } = await getCustomer(deps.pool, scope, customerId);
+  const payer = { reference: customerId, name: name || null, email: email || null };
+  const { provider } = gateway;
+  const known = await gatewayCustomerOf(deps, scope, customerId, provider);
+  const gateway_customer_id = await gateway.ensureCustomer({
+    ...payer,
+    gateway_customer_id: known,
+  });
+  if (known !== null || gateway_customer_id === null) return { ...payer, gateway_customer_id };
+  const mapping = {
+    ...newRecord(deps, caller, 'eim'),
+    entity_type: 'customer' as const,
+    entity_id: customerId,
+    provider_type: provider as 'stripe',
+    provider_entity_id: gateway_customer_id,
+    metadata: {},
+  };
+  try {
+    await deps.pool.begin((tx) => insertMapping(tx, mapping));
+  } catch (error) {
+    // Another request was first: its link counts.
+    if (!(error instanceof BillingError)) throw error;
+  }
+  const stored = await gatewayCustomerOf(deps, scope, customerId, provider);
+  return { ...payer, gateway_customer_id: stored ?? gateway_customer_id };
+}
+
+async function gatewayCustomerOf(
+  { pool }: Pick<BillingDeps, 'pool'>,
+  scope: Scope,
+  customerId: string,
+  provider: string,
+): Promise<string | null> {
+  const links = await mappingsOf(pool, scope, 'customer', [customerId]);
+  return links.find((link) => link.provider_type === provider)?.provider_entity_id ?? null;
 }
 
 function secretsOf(

@@ -32,9 +32,9 @@ export const paymentMethodRoutes = [
     status: 201,
     answer: PaymentMethod,
     async handler(call) {
-      const { deps, scope, params, body } = call;
+      const { deps, params, body } = call;
       return await runCommand(deps, 'payment method', async () => {
-        const described = await describeMethod(deps, scope, params.id, body);
+        const described = await describeMethod(deps, call, params.id, body);
         return (tx) => savePaymentMethod(tx, deps, call, params.id, described, body);
       });
     },

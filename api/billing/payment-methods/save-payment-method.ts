@@ -1,4 +1,5 @@
 import { invalidField } from '../../../domain/errors.ts';
+import { assertNoCardNumber } from '../../../domain/invoicing/payments.ts';
 import { GatewayUnavailable, type GatewayMethod } from '../../../platform/gateways/gateway.ts';
 import type { Scope, Transaction } from '../../../postgres/client.ts';
 import type {
@@ -14,6 +15,7 @@ import {
   gatewayUnavailable,
   isAdapted,
   openGateway,
+  payerAt,
 } from '../gateways/open-gateway.ts';
 import {
   changePaymentMethodRow,
@@ -35,17 +37,20 @@ export interface DescribedMethod {
 /** Has the gateway keep the method for the customer, and asks what it is. Before any transaction. */
 export async function describeMethod(
   deps: BillingDeps,
-  scope: Scope,
+  caller: Caller,
   customerId: string,
   body: SavePaymentMethodBody,
 ): Promise<DescribedMethod> {
+  const { scope } = caller;
   await getCustomer(deps.pool, scope, customerId);
+  assertNoCardNumber(body.gateway_method_id, 'gateway_method_id');
   const found = await findGatewayConnection(deps.pool, scope, body.payment_gateway ?? null);
   if (found === null || !isAdapted(found.provider_type))
     throw invalidField('payment_gateway', 'is not connected, or several gateways are: name one');
   const { gateway } = await openGateway(deps, scope, found.id);
   try {
-    const method = await gateway.keepMethod(body.gateway_method_id);
+    const payer = await payerAt(deps, caller, gateway, customerId);
+    const method = await gateway.keepMethod(body.gateway_method_id, payer);
     return { connection_id: found.id, payment_gateway: found.provider_type, method };
   } catch (error) {
     throw error instanceof GatewayUnavailable ? gatewayUnavailable() : error;

@@ -59,7 +59,8 @@ export async function applyGatewayPayment(
     return { payment: told, refunds: [], mismatch };
   }
   const known = {
-    gateway_payment_id: state.gateway_payment_id,
+    gateway_payment_id: state.gateway_payment_id ?? payment.gateway_payment_id,
+    gateway_tracking_id: state.tracking_id ?? payment.gateway_tracking_id,
     payment_url: state.url ?? payment.payment_url,
     last_synced_at: at.updated_at,
   };
@@ -195,9 +196,10 @@ async function recordLate(
     ...payment,
     ...newRecord(deps, caller, 'pay'),
     payment_status: 'SUCCEEDED',
-    idempotency_key: `late:${state.gateway_payment_id}`,
+    idempotency_key: `late:${state.gateway_payment_id ?? payment.id}`,
     implicit_key: null,
     gateway_payment_id: state.gateway_payment_id,
+    gateway_tracking_id: state.tracking_id,
     error_message: null,
     succeeded_at: at.updated_at,
     failed_at: null,

@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
 import { BillingError, invalidField, invalidOperation } from '../../../domain/errors.ts';
 import { assertCollectable } from '../../../domain/invoicing/pay-from-wallets.ts';
-import { assertPaymentAmount, initialPaymentStatus } from '../../../domain/invoicing/payments.ts';
+import {
+  assertNoCardNumber,
+  assertPaymentAmount,
+  initialPaymentStatus,
+} from '../../../domain/invoicing/payments.ts';
 import { decimal, ZERO } from '../../../domain/money.ts';
 import type { Scope, Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
@@ -101,6 +105,7 @@ export async function createPayment(
 /** Refuses combinations that no payment method accepts (money 8.1.2, 8.1.3). */
 function assertMethod(body: CreatePaymentBody): void {
   const { payment_method_type: method } = body;
+  if (body.payment_method_id) assertNoCardNumber(body.payment_method_id, 'payment_method_id');
   if (method === 'OFFLINE' && body.payment_method_id)
     throw invalidField('payment_method_id', 'an OFFLINE payment has no method');
   if ((method === 'ACH' || method === 'UPI') && !body.payment_method_id)
@@ -148,6 +153,8 @@ async function sourceOf(
   if (found !== null && isAdapted(found.provider_type)) {
     if (type !== 'PAYMENT_LINK' && !body.payment_method_id)
       throw invalidField('payment_method_id', 'is required: the customer has no default method');
+    if (found.provider_type === 'stripe' && type === 'PAYMENT_LINK' && !body.success_url)
+      throw invalidField('success_url', 'is required for a page of Stripe');
     if (found.provider_type === 'test' && type !== 'PAYMENT_LINK')
       assertTestMethod(body.payment_method_id!);
     return { connection_id: found.id, payment_gateway: found.provider_type };

@@ -4,7 +4,7 @@ import { inScope, type Db, type Scope, type Transaction } from '../../../postgre
 import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
-import { openGateway, type OpenGateway } from '../gateways/open-gateway.ts';
+import { openGateway, payerAt, type OpenGateway } from '../gateways/open-gateway.ts';
 import { findCollections } from '../records/collection-repository.ts';
 import { findPaymentMethod } from '../records/payment-method-repository.ts';
 import { getPayment, insertAttempt, updatePayment } from '../records/payment-repository.ts';
@@ -48,7 +48,7 @@ export async function syncPayment(
   if (payment.connection_id === null || !isInFlight(payment)) return payment;
   const open = await openGateway(deps, caller.scope, payment.connection_id);
   try {
-    const state = await stateOf(deps, caller.scope, open, payment);
+    const state = await stateOf(deps, caller, open, payment);
     failpoint('api.sync_payment.after_answer');
     if (state === null) return payment;
     const { payment: after, refunds } = await deps.pool.begin((tx) =>
@@ -73,10 +73,11 @@ const isInFlight = ({ payment_status: status, status: record }: PaymentRecord): 
 
 async function stateOf(
   deps: BillingDeps,
-  scope: Scope,
+  caller: Caller,
   { gateway }: OpenGateway,
   payment: PaymentRecord,
 ): Promise<GatewayPayment | null> {
+  const { scope } = caller;
   if (payment.gateway_payment_id !== null)
     return await gateway.findPayment(payment.gateway_payment_id);
   const token = await tokenOf(deps.pool, scope, payment.id);
@@ -90,6 +91,7 @@ async function stateOf(
     amount: payment.amount,
     currency: payment.currency,
     method: await gatewayMethodOf(deps.pool, scope, payment),
+    payer: await payerAt(deps, caller, gateway, payment.customer_id),
     is_off_session: await isAutomatic(deps.pool, scope, payment),
     saves_method: payment.save_card_and_make_default,
     success_url: payment.success_url,

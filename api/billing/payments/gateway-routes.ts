@@ -33,7 +33,7 @@ async function receive(
   if (open.gateway.provider !== params.provider) throw notFound('Gateway', params.connection_id);
   const raw = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
   const event = open.gateway.readEvent(raw, headers, deps.clock.now());
-  await receiveGatewayEvent(deps, open, event);
+  if (event !== null) await receiveGatewayEvent(deps, open, event);
   return { message: 'event received' };
 }
 

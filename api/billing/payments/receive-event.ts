@@ -82,10 +82,14 @@ async function asked(
     const state = await open.gateway.findRefund(event.gateway_refund_id);
     if (state === null) return IGNORED;
     return async (tx, caller) => {
-      const ours = await refundOf(tx, open, paymentId, state.gateway_refund_id, state.reference);
+      const ours = await refundOf(tx, open, paymentId, event.gateway_refund_id, state.reference);
       if (ours !== null) await applyGatewayRefund(tx, deps, caller, ours, state);
       else if (state.state === 'succeeded')
-        await recordOutsideRefund(tx, deps, caller, paymentId, { ...state, metadata: {} });
+        await recordOutsideRefund(tx, deps, caller, paymentId, {
+          gateway_refund_id: event.gateway_refund_id,
+          amount: state.amount,
+          metadata: {},
+        });
       return { outcome: 'applied', reason: null, refunds: [] };
     };
   } catch (error) {
@@ -105,6 +109,7 @@ async function paymentOf(
     select id from payments
      where ${inScope(db, scope)} and connection_id = ${connection_id}
        and (gateway_payment_id = ${event.gateway_payment_id}
+            or gateway_tracking_id = ${event.gateway_payment_id}
             or (gateway_payment_id is null and id = ${event.reference ?? ''}))
      order by gateway_payment_id nulls last limit 1`;
   return row?.id ?? null;

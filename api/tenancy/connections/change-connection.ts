@@ -7,6 +7,7 @@ import type {
 } from '../../../schemas/connection.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, newRecord, sent, type Caller } from '../../conventions/record.ts';
+import { assertTestGateway } from './test-gateway.ts';
 import {
   insertConnection,
   lockConnection,
@@ -15,7 +16,7 @@ import {
 } from './repository.ts';
 import { mergeSyncConfig, SYNC_NOTHING } from './sync-config.ts';
 
-type ConnectionDeps = Pick<BillingDeps, 'ids' | 'clock' | 'secretBox'>;
+type ConnectionDeps = Pick<BillingDeps, 'ids' | 'clock' | 'secretBox' | 'settings'>;
 type Secrets = CreateConnectionBody['encrypted_secret_data'];
 
 /**
@@ -28,6 +29,7 @@ export async function createConnection(
   caller: Caller,
   body: CreateConnectionBody,
 ): Promise<Connection> {
+  if (body.provider_type === 'test') await assertTestGateway(tx, deps, caller.scope);
   return await insertConnection(tx, {
     ...newRecord(deps, caller, 'conn'),
     name: body.name,

@@ -1,0 +1,23 @@
+import { invalidField } from '../../../domain/errors.ts';
+import type { Db, Scope } from '../../../postgres/client.ts';
+import type { BillingDeps } from '../../deps.ts';
+
+/**
+ * Refuses the test gateway in a production environment: its payments move no money, and an invoice would count as
+ * paid. The operator may allow it for an installation that only shows the product.
+ */
+export async function assertTestGateway(
+  db: Db,
+  { settings }: Pick<BillingDeps, 'settings'>,
+  scope: Scope,
+): Promise<void> {
+  if (settings.test_gateway_in_production === true) return;
+  const found = await db`
+    select from environments
+     where tenant_id = ${scope.tenant_id} and id = ${scope.environment_id} and type = 'production'`;
+  if (found.length > 0)
+    throw invalidField(
+      'provider_type',
+      'the test gateway is off in production environments; use a development environment',
+    );
+}
