@@ -1,10 +1,13 @@
-import { useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
 import { useWatch } from 'react-hook-form';
 import * as z from 'zod';
-import { InvoicePreview } from '../../app/billing/invoice-preview.tsx';
+import { sumOf } from '../../app/billing/amounts.ts';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { PlainTable } from '../../ui/data-table.tsx';
 import { SelectField, TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
+import { Money, Quantity } from '../../ui/money.tsx';
+import { Loaded } from '../../ui/query-state.tsx';
 import { Day } from '../../ui/time.tsx';
 
 const Body = z.object({
@@ -13,7 +16,7 @@ const Body = z.object({
   reason: z.string().max(1_000),
 });
 
-/** Ends a subscription, with the invoice of the running period below. */
+/** Ends a subscription, with what its running period has come to below. */
 export function CancelForm({
   subscription,
   onDone,
@@ -27,7 +30,6 @@ export function CancelForm({
     reason: '',
   });
   const type = useWatch({ control: form.control, name: 'cancellation_type' });
-  const [isShown] = useState(subscription.subscription_status !== 'paused');
   return (
     <Form
       form={form}
@@ -88,12 +90,56 @@ export function CancelForm({
           </>
         )}
       </p>
-      {isShown ? (
-        <>
-          <p>The running period, as if it ended now; nothing is charged for a next one:</p>
-          <InvoicePreview subscriptionId={subscription.id} />
-        </>
-      ) : null}
+      {subscription.subscription_status === 'paused' ? null : (
+        <RunningRows subscription={subscription} />
+      )}
     </Form>
+  );
+}
+
+/** What the running period has come to so far. Fees of a next period are left out: there is none. */
+function RunningRows({ subscription }: { readonly subscription: ApiRecord<'Subscription'> }) {
+  const query = useQuery({
+    queryKey: ['invoice-preview', subscription.id],
+    queryFn: ({ signal }) =>
+      answerOf(
+        api.POST('/invoices/preview', { body: { subscription_id: subscription.id }, signal }),
+      ),
+  });
+  return (
+    <Loaded query={query} what="the running period">
+      {({ line_items, currency }) => {
+        const rows = (line_items ?? []).filter(
+          ({ period_start }) =>
+            period_start !== null && period_start < subscription.current_period_end,
+        );
+        return (
+          <>
+            <p>
+              The running period so far comes to{' '}
+              <Money amount={sumOf(rows.map(({ amount }) => amount))} currency={currency} />, before
+              discounts, credits and taxes.
+            </p>
+            <PlainTable
+              label="Rows of the running period"
+              rows={rows}
+              columns={[
+                { header: 'Row', cell: ({ display_name }) => <bdi>{display_name ?? 'Row'}</bdi> },
+                {
+                  header: 'Quantity',
+                  align: 'end',
+                  cell: ({ quantity }) => <Quantity value={quantity} />,
+                },
+                {
+                  header: 'Amount',
+                  align: 'end',
+                  cell: ({ amount }) => <Money amount={amount} currency={currency} />,
+                },
+              ]}
+            />
+          </>
+        );
+      }}
+    </Loaded>
   );
 }
