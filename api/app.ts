@@ -26,6 +26,7 @@ import { readStreamLag, type PartitionLag } from '../postgres/tables/stream-lag.
 import { serveBrowserSessions } from './tenancy/browser-sessions/routes.ts';
 import { EXAMPLES } from './conventions/examples.ts';
 import { API_ROUTES } from './routes.ts';
+import { timeOfRequest } from './customers/test-clocks/time-of-request.ts';
 import { withoutTrailing } from '../schemas/digits.ts';
 
 export const API_PREFIX = '/v1';
@@ -127,6 +128,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
     requestLog,
     deps: {
       ...options.deps,
+      processClock: clock,
       sessions,
       portalSessions,
       publicUrl,
@@ -149,6 +151,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
     },
     sessions,
     portalSessions,
+    timeOf: timeOfRequest,
   };
   registerRoutes(app, API_ROUTES, { ...registered, prefix: API_PREFIX });
   await serveBrowserSessions(app, registered);

@@ -35,6 +35,11 @@ export interface BillingDeps {
 
 /** Dependencies of routes only. */
 export interface ApiDeps extends BillingDeps {
+  /**
+   * The clock of the process. `clock` is that of the customer whom a request is about, which may be a test
+   * clock; what is not owned by customers (links, sessions, deliveries) lives by this one.
+   */
+  readonly processClock: Clock;
   readonly sessions: Sessions;
   readonly portalSessions: PortalSessions;
   /** Base URL at which browsers reach the product, without a trailing slash. */

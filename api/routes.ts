@@ -60,6 +60,7 @@ import { scheduledTaskRoutes } from './operations/scheduled-tasks/routes.ts';
 import { settingRoutes } from './tenancy/settings/routes.ts';
 import { taskRoutes } from './operations/tasks/routes.ts';
 import { taxRoutes } from './catalog/taxes/routes.ts';
+import { testClockRoutes } from './billing/test-clocks/routes.ts';
 import { tenantRoutes } from './tenancy/tenants/routes.ts';
 import { usageRoutes } from './usage/quantities/routes.ts';
 import { userRoutes } from './tenancy/users/routes.ts';
@@ -95,6 +96,7 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...taxRoutes,
   ...taxAssociationRoutes,
   ...costRoutes,
+  ...testClockRoutes,
   ...customerRoutes,
   ...erasureRoutes,
   ...customerViewRoutes,

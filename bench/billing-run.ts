@@ -90,6 +90,8 @@ async function close(
     lease: lease!,
     signal: stop.signal,
     at: PERIOD_END,
+    test_clock_id: null,
+    fail: () => {},
   });
   if (stopAfter !== Infinity)
     for (let ended = false; !ended && !stop.signal.aborted;) {

@@ -16,6 +16,7 @@ import type { RequestLog } from '../platform/http/request-log.ts';
 import type { Sessions } from '../platform/identity/sessions.ts';
 import type { Ids } from '../platform/ids.ts';
 import type { Logger } from '../platform/log.ts';
+import type { CustomerTimes, TimeOfCustomer } from '../postgres/tables/test-clocks.ts';
 import type { UsageEvent } from '../schemas/events/usage-event.ts';
 import { EventBatcher } from './event-batcher.ts';
 import { formatOf } from './event-format.ts';
@@ -35,6 +36,8 @@ export interface IngestDeps {
   /** Limit of refused credentials per address; null or unset: no limit. */
   readonly failures?: { readonly limiter: RateLimiter; readonly limit: RateLimit } | null;
   readonly clock: Clock;
+  /** Times of customers with test clocks (`createCustomerTimes`); unset: all live in real time. */
+  readonly customerTimes?: CustomerTimes;
   readonly ids: Ids;
   readonly metrics: Registry;
   readonly logger: Logger;
@@ -88,7 +91,8 @@ export class EventIntake {
     try {
       const sent = formatOf(request.headers['content-type'], format);
       const body = await readBody(request.raw, request.headers['content-encoding'], held.hold);
-      const events = this.#parse(body, sent, identity, request, reply);
+      const timeOf = await this.#times(identity);
+      const events = this.#parse(body, sent, { identity, timeOf }, request, reply);
       if (limits !== null) {
         const { limiter, perTenant } = limits;
         const answer = await limiter.take(identity.tenant_id, events.length, perTenant);
@@ -125,10 +129,16 @@ export class EventIntake {
     return identity;
   }
 
+  /** Production has no test clocks. */
+  async #times(identity: Identity): Promise<TimeOfCustomer | null> {
+    if (identity.environment_type === 'production') return null;
+    return (await this.#deps.customerTimes?.(identity)) ?? null;
+  }
+
   #parse(
     body: Buffer,
     format: EventFormat,
-    identity: Identity,
+    { identity, timeOf }: { readonly identity: Identity; readonly timeOf: TimeOfCustomer | null },
     request: FastifyRequest,
     reply: FastifyReply,
   ): UsageEvent[] {
@@ -137,6 +147,7 @@ export class EventIntake {
       tenant_id: identity.tenant_id,
       environment_id: identity.environment_id,
       now: clock.now(),
+      timeOf,
       newEventId: () => ids.next('event'),
     });
     if (ignored.length > 0)

@@ -3,6 +3,7 @@ import { BillingError, type ErrorDetail } from '../domain/errors.ts';
 import type { RateLimit, RateLimiter } from '../platform/cache/rate-limiter.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { EventLog } from '../platform/event-log/event-log.ts';
+import type { CustomerTimes } from '../postgres/tables/test-clocks.ts';
 import type { UsageEvent } from '../schemas/events/usage-event.ts';
 import { EventBatcher } from './event-batcher.ts';
 import { parseEvents } from './parse-events.ts';
@@ -10,6 +11,8 @@ import { parseEvents } from './parse-events.ts';
 export interface EventImportDeps {
   readonly log: EventLog;
   readonly clock: Clock;
+  /** Times of customers with test clocks; unset: all live in real time. */
+  readonly customerTimes?: CustomerTimes;
   /** Null: no limit. In events, per tenant, separate from the tenant's limit at the edge. */
   readonly limits: { readonly limiter: RateLimiter; readonly perTenant: RateLimit } | null;
 }
@@ -41,9 +44,10 @@ export function createEventImport(deps: EventImportDeps): ImportEvents {
   const batcher = new EventBatcher({ log: deps.log });
   return async (scope, events, signal) => {
     const now = deps.clock.now();
+    const timeOf = (await deps.customerTimes?.(scope)) ?? null;
     const good: UsageEvent[] = [];
     const outcomes = events.map((event): ImportOutcome => {
-      const context = { ...scope, now, newEventId: () => event.event_id };
+      const context = { ...scope, now, timeOf, newEventId: () => event.event_id };
       try {
         const [parsed] = parseEvents(Buffer.from(event.json), 'event', context).events;
         good.push(parsed!);

@@ -2,6 +2,7 @@ import type { LogCorrectionsDeps } from '../api/usage/corrections/log-correction
 import type { BillingDeps } from '../api/deps.ts';
 import { readLogHeads } from '../api/read-log-heads.ts';
 import type { EventLog } from '../platform/event-log/event-log.ts';
+import { advanceTestClocks } from './advance-test-clocks.ts';
 import { auditWallets } from './audit-wallets.ts';
 import { applyCreditGrants } from './apply-credit-grants.ts';
 import { cancelUnpaidSubscriptions } from './cancel-unpaid-subscriptions.ts';
@@ -34,8 +35,8 @@ export type JobDeps = FinalizeDraftInvoicesDeps &
   DeliverWebhooksDeps &
   EraseEventsDeps & { readonly eventLog: EventLog };
 
-/** All scheduled jobs. */
-export const ALL_JOBS: readonly Job<JobDeps>[] = [
+/** Jobs of which each run takes the work of all tenants, in the order of an advance. */
+const SCHEDULED: readonly Job<JobDeps>[] = [
   closeBillingPeriods,
   applyCreditGrants,
   evaluateWallets,
@@ -57,6 +58,9 @@ export const ALL_JOBS: readonly Job<JobDeps>[] = [
   deliverWebhooks,
   tellAuditHeads,
 ];
+
+/** All scheduled jobs. An advance of a test clock runs those that work on customers. */
+export const ALL_JOBS: readonly Job<JobDeps>[] = [...SCHEDULED, advanceTestClocks(SCHEDULED)];
 
 /**
  * Dependencies of jobs in addition to those of the API's commands. `streamGroup` is the consumer group with

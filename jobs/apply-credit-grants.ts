@@ -1,5 +1,6 @@
 import type { BillingDeps } from '../api/deps.ts';
 import {
+  grantDueTimes,
   scopesWithDueGrants,
   subscriptionsWithDueGrants,
 } from '../api/billing/grants/application-repository.ts';
@@ -20,10 +21,11 @@ const PAGE_SUBSCRIPTIONS = 200;
 export const applyCreditGrants: Job<BillingDeps> = {
   name: 'apply-credit-grants',
   cron: '*/15 * * * *',
+  ofCustomers: { dueTimes: grantDueTimes },
   async run(deps, run) {
     const totals = { applied: 0, failed: 0 };
-    const scopes = await scopesWithDueGrants(deps.pool, run.at);
-    await takeTurns({ run, log: deps.log }, scopes, (scope) => pages(deps, run, scope, totals));
+    const scopes = await scopesWithDueGrants(deps.pool, run);
+    await takeTurns(run, scopes, (scope) => pages(deps, run, scope, totals));
     return totals;
   },
 };
@@ -36,8 +38,8 @@ function pages(
 ): Turn {
   let after = '';
   return async () => {
-    const due = { at: run.at, after, limit: PAGE_SUBSCRIPTIONS };
-    const ids = await subscriptionsWithDueGrants(deps.pool, scope, due);
+    const page = { due: run, after, limit: PAGE_SUBSCRIPTIONS };
+    const ids = await subscriptionsWithDueGrants(deps.pool, scope, page);
     for (const id of ids) {
       if (run.signal.aborted) return false;
       const report = await deps.pool.begin(async (tx) => {

@@ -1,6 +1,7 @@
 import {
   cancelUnpaid,
   scopesThatCancelUnpaid,
+  unpaidTimes,
   unpaidSubscriptions,
 } from '../api/billing/subscriptions/cancel-unpaid.ts';
 import type { BillingDeps } from '../api/deps.ts';
@@ -18,10 +19,11 @@ const PAGE_SUBSCRIPTIONS = 100;
 export const cancelUnpaidSubscriptions: Job<BillingDeps> = {
   name: 'cancel-unpaid-subscriptions',
   cron: '7,22,37,52 * * * *',
+  ofCustomers: { dueTimes: unpaidTimes },
   async run(deps, run) {
     const totals = { cancelled: 0 };
     const scopes = await scopesThatCancelUnpaid(deps.pool);
-    await takeTurns({ run, log: deps.log }, scopes, (scope) => pages(deps, run, scope, totals));
+    await takeTurns(run, scopes, (scope) => pages(deps, run, scope, totals));
     return totals;
   },
 };
@@ -30,7 +32,7 @@ function pages(deps: BillingDeps, run: JobRun, scope: Scope, totals: { cancelled
   let after = '';
   return async () => {
     const limit = PAGE_SUBSCRIPTIONS;
-    const page = await unpaidSubscriptions(deps.pool, scope, { at: run.at, after, limit });
+    const page = await unpaidSubscriptions(deps.pool, scope, { due: run, after, limit });
     for (const { id } of page) {
       const isCancelled = await deps.pool.begin(async (tx) => {
         await holdJobLease(tx, run.lease);

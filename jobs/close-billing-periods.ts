@@ -4,6 +4,7 @@ import type { Advancing } from '../api/billing/subscriptions/advance-subscriptio
 import {
   dueSubscriptions,
   scopesWithDueSubscriptions,
+  subscriptionDueTimes,
   type DueCursor,
 } from '../api/billing/records/subscription-repository.ts';
 import { holdJobLease } from '../postgres/tables/job-leases.ts';
@@ -25,10 +26,11 @@ const PAGE_SUBSCRIPTIONS = 500;
 export const closeBillingPeriods: Job<BillingDeps> = {
   name: 'close-billing-periods',
   cron: '* * * * *',
+  ofCustomers: { dueTimes: subscriptionDueTimes },
   async run(deps, run) {
     const totals = { advanced: 0, invoices: 0, failed: new Set<string>() };
-    const scopes = await scopesWithDueSubscriptions(deps.pool, run.at);
-    await takeTurns({ run, log: deps.log }, scopes, (scope) => passes(deps, run, scope, totals));
+    const scopes = await scopesWithDueSubscriptions(deps.pool, run);
+    await takeTurns(run, scopes, (scope) => passes(deps, run, scope, totals));
     return { ...totals, failed: totals.failed.size };
   },
 };
@@ -55,13 +57,13 @@ function passes(deps: BillingDeps, run: JobRun, scope: Scope, totals: Totals): T
   let advanced = 0;
   return async () => {
     const page: SubscriptionRow[] = await dueSubscriptions(deps.pool, scope, {
-      at: run.at,
+      due: run,
       after,
       limit: PAGE_SUBSCRIPTIONS,
     });
     const report = await advanceWithSchedules(deps, advancing, page);
     for (const { subscription_id, error } of report.failed) {
-      deps.log.error({ err: error, subscription_id, ...scope }, 'subscription not billed');
+      run.fail({ subscription_id, ...scope }, error, 'subscription not billed');
       totals.failed.add(subscription_id);
     }
     totals.advanced += report.advanced;

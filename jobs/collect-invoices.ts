@@ -1,5 +1,6 @@
 import { collectInvoice } from '../api/billing/payments/collect-invoice.ts';
 import {
+  collectionTimes,
   dueCollections,
   pendingCancellations,
   scopesToCollect,
@@ -23,10 +24,11 @@ const PAGE = 10;
 export const collectInvoices: Job<BillingDeps> = {
   name: 'collect-invoices',
   cron: '*/5 * * * * *',
+  ofCustomers: { dueTimes: collectionTimes },
   async run(deps, run) {
     const totals = { charged: 0, cancelled: 0, failed: 0 };
-    const scopes = await scopesToCollect(deps.pool, run.at);
-    await takeTurns({ run, log: deps.log }, scopes, (scope) => pages(deps, run, scope, totals));
+    const scopes = await scopesToCollect(deps.pool, run);
+    await takeTurns(run, scopes, (scope) => pages(deps, run, scope, totals));
     return totals;
   },
 };
@@ -45,7 +47,7 @@ function pages(deps: BillingDeps, run: JobRun, scope: Scope, totals: Totals): Tu
   };
   const tried = new Set<string>();
   return async () => {
-    const page = await dueCollections(deps.pool, scope, run.at, PAGE);
+    const page = await dueCollections(deps.pool, scope, run, PAGE);
     // One that fails stays due; a page of nothing else ends the turns of this run.
     const due = page.filter(({ invoice_id }) => !tried.has(invoice_id));
     await Promise.all(
@@ -56,12 +58,12 @@ function pages(deps: BillingDeps, run: JobRun, scope: Scope, totals: Totals): Tu
           if (payment !== null) totals.charged += 1;
         } catch (error) {
           totals.failed += 1;
-          deps.log.error({ err: error, invoice_id, ...scope }, 'invoice not charged');
+          run.fail({ invoice_id, ...scope }, error, 'invoice not charged');
         }
       }),
     );
     if (due.length > 0) return true;
-    totals.cancelled += await cancelPending(deps, scope, run.at);
+    totals.cancelled += await cancelPending(deps, scope, run);
     return false;
   };
 }
@@ -70,9 +72,9 @@ function pages(deps: BillingDeps, run: JobRun, scope: Scope, totals: Totals): Tu
  * Cancels subscriptions whose last charge failed. The mark is taken away after the cancellation: a killed run is
  * repeated, and a subscription that cannot be cancelled any more keeps no mark.
  */
-async function cancelPending(deps: BillingDeps, scope: Scope, at: string): Promise<number> {
+async function cancelPending(deps: BillingDeps, scope: Scope, run: JobRun): Promise<number> {
   let cancelled = 0;
-  for (const row of await pendingCancellations(deps.pool, scope, PAGE)) {
+  for (const row of await pendingCancellations(deps.pool, scope, run, PAGE)) {
     try {
       await cancelSubscription(deps, { scope, user_id: '' }, row.subscription_id, {
         cancellation_type: 'immediate',
@@ -84,7 +86,7 @@ async function cancelPending(deps: BillingDeps, scope: Scope, at: string): Promi
       deps.log.warn({ err: error, subscription_id: row.subscription_id }, 'not cancelled');
     }
     await deps.pool.begin((tx) =>
-      updateCollection(tx, scope, row.invoice_id, { pending_action: null, updated_at: at }),
+      updateCollection(tx, scope, row.invoice_id, { pending_action: null, updated_at: run.at }),
     );
   }
   return cancelled;

@@ -17,10 +17,11 @@ const PAGE_WALLETS = 100;
 export const evaluateWallets: Job<BillingDeps> = {
   name: 'evaluate-wallets',
   cron: '*/5 * * * * *',
+  ofCustomers: { dueTimes: null },
   async run(deps, run) {
     const totals = { evaluated: 0 };
-    const scopes = await scopesWithWatchedWallets(deps.pool);
-    await takeTurns({ run, log: deps.log }, scopes, (scope) => pages(deps, run, scope, totals));
+    const scopes = await scopesWithWatchedWallets(deps.pool, run);
+    await takeTurns(run, scopes, (scope) => pages(deps, run, scope, totals));
     return totals;
   },
 };
@@ -28,7 +29,7 @@ export const evaluateWallets: Job<BillingDeps> = {
 function pages(deps: BillingDeps, run: JobRun, scope: Scope, totals: { evaluated: number }): Turn {
   let after = '';
   return async () => {
-    const ids = await watchedWallets(deps.pool, scope, after, PAGE_WALLETS);
+    const ids = await watchedWallets(deps.pool, scope, run, { after, limit: PAGE_WALLETS });
     for (const id of ids) {
       if (run.signal.aborted) return false;
       await evaluateWallet(deps, { scope, user_id: '' }, id);

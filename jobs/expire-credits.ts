@@ -1,5 +1,6 @@
 import type { BillingDeps } from '../api/deps.ts';
 import {
+  creditExpiryTimes,
   expireCredits as expireWallet,
   scopesWithExpiredCredits,
   walletsWithExpiredCredits,
@@ -15,10 +16,11 @@ const PAGE_WALLETS = 200;
 export const expireCredits: Job<BillingDeps> = {
   name: 'expire-credits',
   cron: '*/15 * * * *',
+  ofCustomers: { dueTimes: creditExpiryTimes },
   async run(deps, run) {
     const totals = { expired: 0 };
-    const scopes = await scopesWithExpiredCredits(deps.pool, run.at);
-    await takeTurns({ run, log: deps.log }, scopes, (scope) => pages(deps, run, scope, totals));
+    const scopes = await scopesWithExpiredCredits(deps.pool, run);
+    await takeTurns(run, scopes, (scope) => pages(deps, run, scope, totals));
     return totals;
   },
 };
@@ -26,7 +28,7 @@ export const expireCredits: Job<BillingDeps> = {
 function pages(deps: BillingDeps, run: JobRun, scope: Scope, totals: { expired: number }): Turn {
   let after = '';
   return async () => {
-    const page = { at: run.at, after, limit: PAGE_WALLETS };
+    const page = { due: run, after, limit: PAGE_WALLETS };
     const ids = await walletsWithExpiredCredits(deps.pool, scope, page);
     for (const id of ids) {
       if (run.signal.aborted) return false;

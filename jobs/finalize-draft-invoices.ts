@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BillingDeps } from '../api/deps.ts';
 import { finalizeInvoices, type Finalizing } from '../api/billing/invoices/finalize-invoices.ts';
 import {
+  finalizeTimes,
   invoicesToFinalize,
   noteStreamHeads,
   scopesWithInvoicesToFinalize,
@@ -38,19 +39,20 @@ const POLL_MS = 200;
 export const finalizeDraftInvoices: Job<FinalizeDraftInvoicesDeps> = {
   name: 'finalize-draft-invoices',
   cron: '*/30 * * * *',
+  ofCustomers: { dueTimes: finalizeTimes },
   async run(deps, run) {
     const totals = { finalized: 0, skipped: 0, waiting: 0, failed: 0 };
-    const scopes = await scopesWithInvoicesToFinalize(deps.pool, run.at);
+    const scopes = await scopesWithInvoicesToFinalize(deps.pool, run);
     if (scopes.length === 0) return totals;
     const heads = await deps.readLogHeads();
     const noted: Scope[] = [];
-    await takeTurns({ run, log: deps.log }, scopes, (scope) => async () => {
-      await noteStreamHeads(deps.pool, scope, run.at, storeWatermarks(heads));
+    await takeTurns(run, scopes, (scope) => async () => {
+      await noteStreamHeads(deps.pool, scope, run, storeWatermarks(heads));
       noted.push(scope);
       return false;
     });
     await untilPassed(deps, heads, run.signal);
-    await takeTurns({ run, log: deps.log }, noted, (scope) => pages(deps, run, scope, totals));
+    await takeTurns(run, noted, (scope) => pages(deps, run, scope, totals));
     return totals;
   },
 };
@@ -86,13 +88,13 @@ function pages(deps: FinalizeDraftInvoicesDeps, run: JobRun, scope: Scope, total
   let after: FinalizeCursor | null = null;
   return async () => {
     const page: InvoiceRecord[] = await invoicesToFinalize(deps.pool, scope, {
-      at: run.at,
+      due: run,
       after,
       limit: PAGE_INVOICES,
     });
     const report = await finalizeInvoices(deps, finalizing, page);
     for (const { invoice_id, error } of report.failed)
-      deps.log.error({ err: error, invoice_id, ...scope }, 'invoice not finalized');
+      run.fail({ invoice_id, ...scope }, error, 'invoice not finalized');
     totals.finalized += report.finalized;
     totals.skipped += report.skipped;
     totals.waiting += report.waiting;

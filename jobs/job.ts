@@ -1,4 +1,6 @@
+import type { Db, Fragment } from '../postgres/client.ts';
 import type { JobLease } from '../postgres/tables/job-leases.ts';
+import type { Timeline } from '../postgres/tables/test-clocks.ts';
 
 /**
  * Scheduled work. A run is safe to repeat and to interrupt at any point: it works in pages, each page or
@@ -8,17 +10,31 @@ export interface Job<Deps> {
   readonly name: string;
   /** Five cron fields, UTC; a sixth field in front means seconds. */
   readonly cron: string;
+  /**
+   * For jobs whose work belongs to customers. A run then processes the customers of its timeline only: those in
+   * real time, or those of one test clock (billing 22.2). An advance of a test clock runs these jobs at each due instant.
+   */
+  readonly ofCustomers?: OfCustomers;
   /** Returns what it did, for the log. */
   run(deps: Deps, run: JobRun): Promise<JobReport>;
 }
 
 export type JobReport = Readonly<Record<string, number>>;
 
-export interface JobRun {
+export interface OfCustomers {
+  /**
+   * The instants at which work of the clock's customers is due, past and future, as a select with the one column
+   * `at`. Null: the job has no instants of its own and runs after the others at each of theirs.
+   */
+  readonly dueTimes: ((db: Db, testClockId: string) => Fragment) | null;
+}
+
+/** `at` is the time of the run on the database's clock, or on the test clock of its customers. */
+export interface JobRun extends Timeline {
   /** Every transaction that writes must hold it (`holdJobLease`). */
   readonly lease: JobLease;
   /** Aborted when the process drains or the lease is lost: stop before the next page. */
   readonly signal: AbortSignal;
-  /** Time of the run on the database's clock, ISO 8601 UTC; work is due relative to it. */
-  readonly at: string;
+  /** Notes a record that could not be processed; the others continue. */
+  fail(of: Readonly<Record<string, string>>, error: unknown, message: string): void;
 }

@@ -3,6 +3,7 @@ import { invoiceEvent } from '../api/billing/computing/write-invoices.ts';
 import {
   linesOfInvoices,
   noteOverdueInvoices,
+  overdueTimes,
   scopesWithOverdueInvoices,
 } from '../api/billing/records/invoice-repository.ts';
 import { findSubscriptions } from '../api/billing/records/subscription-repository.ts';
@@ -25,10 +26,11 @@ const PAGE_INVOICES = 200;
 export const notifyOverdueInvoices: Job<BillingDeps> = {
   name: 'notify-overdue-invoices',
   cron: '*/15 * * * *',
+  ofCustomers: { dueTimes: overdueTimes },
   async run(deps, run) {
     const totals = { notified: 0 };
-    const scopes = await scopesWithOverdueInvoices(deps.pool, run.at);
-    await takeTurns({ run, log: deps.log }, scopes, (scope) => pages(deps, run, scope, totals));
+    const scopes = await scopesWithOverdueInvoices(deps.pool, run);
+    await takeTurns(run, scopes, (scope) => pages(deps, run, scope, totals));
     return totals;
   },
 };
@@ -38,7 +40,7 @@ const pages =
   async () => {
     const noted = await deps.pool.begin(async (tx) => {
       await holdJobLease(tx, run.lease);
-      const invoices = await noteOverdueInvoices(tx, scope, run.at, PAGE_INVOICES);
+      const invoices = await noteOverdueInvoices(tx, scope, run, PAGE_INVOICES);
       await notify(tx, scope, invoices);
       return invoices.length;
     });

@@ -1,8 +1,13 @@
-import { paymentsToReconcile, syncPayment } from '../api/billing/payments/dispatch-payment.ts';
+import {
+  paymentsToReconcile,
+  syncPayment,
+  unansweredTimes,
+} from '../api/billing/payments/dispatch-payment.ts';
 import {
   dispatchRefund,
   refundsToReconcile,
   touchRefund,
+  unansweredRefundTimes,
 } from '../api/billing/refunds/settle-refund.ts';
 import type { BillingDeps } from '../api/deps.ts';
 import { isoTime } from '../platform/clock.ts';
@@ -20,26 +25,34 @@ const PATIENCE_MS = 30_000;
 export const reconcilePayments: Job<BillingDeps> = {
   name: 'reconcile-payments',
   cron: '* * * * *',
+  ofCustomers: {
+    dueTimes: (db, testClockId) => db`
+      select at + make_interval(secs => ${PATIENCE_MS / 1000 + 0.001}) as at
+        from (${unansweredTimes(db, testClockId)} union all ${unansweredRefundTimes(db, testClockId)}) asked`,
+  },
   async run(deps, run) {
-    const before = isoTime(Date.parse(run.at) - PATIENCE_MS);
+    const silent = { ...run, at: isoTime(Date.parse(run.at) - PATIENCE_MS) };
     const totals = { payments: 0, refunds: 0, failed: 0 };
-    const attempt = async (work: () => Promise<unknown>, of: object): Promise<boolean> => {
+    const attempt = async (
+      work: () => Promise<unknown>,
+      of: Readonly<Record<string, string>>,
+    ): Promise<boolean> => {
       try {
         await work();
         return true;
       } catch (error) {
         totals.failed += 1;
-        deps.log.error({ err: error, ...of }, 'not reconciled with its gateway');
+        run.fail(of, error, 'not reconciled with its gateway');
         return false;
       }
     };
-    for (const { id, ...scope } of await paymentsToReconcile(deps.pool, before, PAGE)) {
+    for (const { id, ...scope } of await paymentsToReconcile(deps.pool, silent, PAGE)) {
       if (run.signal.aborted) return totals;
       const caller = { scope, user_id: '' };
       if (await attempt(() => syncPayment(deps, caller, id), { payment_id: id }))
         totals.payments += 1;
     }
-    for (const { id, ...scope } of await refundsToReconcile(deps.pool, before, PAGE)) {
+    for (const { id, ...scope } of await refundsToReconcile(deps.pool, silent, PAGE)) {
       if (run.signal.aborted) return totals;
       await touchRefund(deps.pool, deps, scope, id);
       const caller = { scope, user_id: '' };

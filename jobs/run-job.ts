@@ -50,7 +50,13 @@ export async function runJob<Deps>(
   const begun = performance.now();
   let failure: string | null = null;
   try {
-    const report = await job.run(named(deps, name), { lease, signal, at: await runner.now() });
+    const report = await job.run(named(deps, name), {
+      lease,
+      signal,
+      at: await runner.now(),
+      test_clock_id: null,
+      fail: (of, error, message) => log.error({ err: error, ...of }, message),
+    });
     const milliseconds = Math.round(performance.now() - begun);
     if (Object.values(report).some((count) => count > 0))
       log.info({ ...report, milliseconds }, 'job done');

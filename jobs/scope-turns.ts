@@ -1,5 +1,4 @@
 import { isOutage } from '../api/outage.ts';
-import type { Logger } from '../platform/log.ts';
 import type { Scope } from '../postgres/client.ts';
 import { JobLeaseLost } from '../postgres/tables/job-leases.ts';
 import type { JobRun } from './job.ts';
@@ -16,7 +15,7 @@ const OUTAGES_MAX = 3;
  * this run; the others continue. Throws the first failure if no turn succeeded.
  */
 export async function takeTurns(
-  { run, log }: { readonly run: Pick<JobRun, 'lease' | 'signal'>; readonly log: Logger },
+  run: Pick<JobRun, 'lease' | 'signal' | 'fail'>,
   scopes: readonly Scope[],
   turnOf: (scope: Scope) => Turn,
 ): Promise<void> {
@@ -38,7 +37,7 @@ export async function takeTurns(
       } catch (error) {
         if (error instanceof JobLeaseLost) throw error;
         failure ??= { error };
-        log.error({ err: error, ...each.scope }, 'an environment is left for the next run');
+        run.fail({ ...each.scope }, error, 'an environment is left for the next run');
         outages = isOutage(error) ? outages + 1 : 0;
         if (outages === OUTAGES_MAX) throw error;
       }

@@ -15,7 +15,7 @@ export const syncPlanPrices: Job<BillingDeps> = {
   async run(deps, run) {
     const open = await openPriceSyncs(deps.pool);
     let pages = 0;
-    await takeTurns({ run, log: deps.log }, open, (scope) => {
+    await takeTurns(run, open, (scope) => {
       const task = open.find(
         ({ tenant_id, environment_id }) =>
           tenant_id === scope.tenant_id && environment_id === scope.environment_id,

@@ -1,5 +1,6 @@
 import { ingestRoutes } from '../ingest/routes.ts';
 import { createSessions } from '../platform/identity/sessions.ts';
+import { createCustomerTimes } from '../postgres/tables/test-clocks.ts';
 import type { HttpPart } from './http-role.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -31,6 +32,7 @@ export async function ingestPart(runtime: Runtime): Promise<HttpPart> {
     limits,
     failures,
     clock,
+    customerTimes: createCustomerTimes(runtime.pool),
     ids,
     metrics: registry,
     logger: log,

@@ -6,6 +6,7 @@ import { sendEmails, type SendEmailsDeps } from '../jobs/send-emails.ts';
 import { startScheduler } from '../jobs/scheduler.ts';
 import { publicUrlOf } from '../platform/config.ts';
 import { smtpMailer } from '../platform/mail/smtp.ts';
+import { createCustomerTimes } from '../postgres/tables/test-clocks.ts';
 import { STREAM_GROUP } from '../stream/consumer.ts';
 import { runRole, type RunningRole } from './role.ts';
 import { createRuntime, type Runtime } from './runtime.ts';
@@ -24,6 +25,7 @@ async function start(runtime: Runtime): Promise<RunningRole> {
   const importEvents = createEventImport({
     log: eventLog,
     clock: runtime.clock,
+    customerTimes: createCustomerTimes(pool),
     limits: await importLimits(runtime),
   });
   const eventEraser = createEventEraser(runtime.clickhouse());

@@ -42,6 +42,8 @@ export interface Session {
     readonly environment_id: string;
   } | null;
   readonly actor: Actor;
+  /** The time of the test clock; unset in real time. The audit log and notifications note it. */
+  readonly time?: string;
 }
 
 /** The actor in the audit log. Fields that do not apply are omitted. */
@@ -104,11 +106,17 @@ interface Statement {
   reject: (error: unknown) => void;
 }
 
-type Settings = readonly [role: string | null, tenant: string, environment: string, actor: string];
+type Settings = readonly [
+  role: string | null,
+  tenant: string,
+  environment: string,
+  actor: string,
+  time: string,
+];
 
-function settingsOf({ scope, actor }: Session): Settings {
-  if (scope === null) return [null, '', '', JSON.stringify(actor)];
-  return [API_ROLE, scope.tenant_id, scope.environment_id, JSON.stringify(actor)];
+function settingsOf({ scope, actor, time = '' }: Session): Settings {
+  if (scope === null) return [null, '', '', JSON.stringify(actor), time];
+  return [API_ROLE, scope.tenant_id, scope.environment_id, JSON.stringify(actor), time];
 }
 
 /**
@@ -116,11 +124,12 @@ function settingsOf({ scope, actor }: Session): Settings {
  * as another role.
  */
 function enter(db: Transaction | postgres.ReservedSql, settings: Settings): Promise<unknown> {
-  const [role, tenant, environment, actor] = settings;
+  const [role, tenant, environment, actor, time] = settings;
+  const clocked = time === '' ? db`` : db`set_config('meterline.time', ${time}, true),`;
   const entering =
     role === null
-      ? db`select set_config('meterline.actor', ${actor}, true)`
-      : db`select set_config('meterline.tenant', ${tenant}, true),
+      ? db`select ${clocked} set_config('meterline.actor', ${actor}, true)`
+      : db`select ${clocked} set_config('meterline.tenant', ${tenant}, true),
                   set_config('meterline.environment', ${environment}, true),
                   set_config('meterline.actor', ${actor}, true),
                   set_config('role', ${role}, true)`;

@@ -47,6 +47,8 @@ export const AuditLog = z
     /** User agent as sent by the caller. */
     user_agent: nullableText,
     created_at: instant,
+    /** The time of the customer's test clock; null in real time. `created_at` is always the real time. */
+    clock_time: instant.nullable(),
   })
   .meta({ id: 'AuditLog' });
 export type AuditLog = z.infer<typeof AuditLog>;

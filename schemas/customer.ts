@@ -3,6 +3,7 @@ import { COUNTRY_CODES } from './countries.ts';
 import {
   currency,
   email,
+  optionalId,
   optionalMetadata,
   optionalText,
   recordFields,
@@ -106,6 +107,8 @@ export const CreateCustomerBody = z
     name: label,
     /** Tax rates that apply to the customer from creation. */
     tax_rate_overrides: z.array(TaxRateOverride).max(50).nullish(),
+    /** The test clock whose time the customer lives by; not in production. */
+    test_clock_id: optionalId,
     /** Has no effect: no actions run when a customer is created. */
     skip_onboarding_workflow: z.boolean().nullish(),
   })
@@ -172,6 +175,8 @@ export const Customer = z
     billing_currency: nullableText,
     tax_treatment: z.enum(TAX_TREATMENTS),
     integrations: z.array(IntegrationMapping),
+    /** The test clock whose time the customer lives by; null in real time. Never changes. */
+    test_clock_id: nullableText,
     metadata: z.record(z.string(), z.string()),
     /** Always null: customers have no parents, but older clients expect the keys. */
     parent_customer_id: z.null(),

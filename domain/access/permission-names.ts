@@ -36,6 +36,7 @@ export const ENTITIES = [
   'task',
   'tax',
   'tenant',
+  'testclock',
   'user',
   'wallet',
   'webhook',

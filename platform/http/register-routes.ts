@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Pool } from '../../postgres/client.ts';
 import { scopedPool } from '../../postgres/scoped-pool.ts';
+import type { Identity } from '../identity/identity.ts';
 import { requestSession } from '../identity/request-session.ts';
 import { admit, isRefusedCredential, type AdmitOptions } from './admit.ts';
 import { assertMatches, conditionOf, readerOf, type Condition } from './conditional.ts';
@@ -31,9 +32,26 @@ export interface RegisterOptions<Deps extends RouteDeps> extends AdmitOptions {
   readonly callerLimit?: CallerLimit | null;
   /** Stores answered requests for their callers. */
   readonly requestLog?: Pick<RequestLog, 'note'>;
+  /**
+   * The time of the customers that a request is about; null means real time. Set the clock of the request's
+   * dependencies and the time that the database notes.
+   */
+  readonly timeOf?: TimeOf<Deps>;
   /** Receives each answer before it is sent. Tests check it against the declared schema. */
   readonly onBody?: (route: Route<Deps>, body: unknown) => void;
 }
+
+/** One request for `timeOf`. `pool` sees only the rows of its scope. */
+export type TimeOf<Deps> = (
+  route: Route<Deps>,
+  request: {
+    readonly pool: Pool;
+    readonly identity: Identity;
+    readonly params: unknown;
+    readonly query: unknown;
+    readonly body: unknown;
+  },
+) => Promise<string | null>;
 
 /**
  * Registers declared routes on a server. The order of refusals is fixed: 401, 403, 400, 404 (the credential
@@ -121,8 +139,17 @@ async function answer<Deps extends RouteDeps>(
 
   const session = requestSession(route, identity, request);
   const { pool } = options.deps;
-  const own = scopedPool(session.scope === null ? pool : (options.apiPool ?? pool), session);
-  const deps = { ...options.deps, pool: own };
+  const base = session.scope === null ? pool : (options.apiPool ?? pool);
+  const own = scopedPool(base, session);
+  const time = (await options.timeOf?.(route, { pool: own, identity, ...parsed })) ?? null;
+  const deps =
+    time === null
+      ? { ...options.deps, pool: own }
+      : {
+          ...options.deps,
+          pool: scopedPool(base, { ...session, time }),
+          clock: { now: () => Date.parse(time) },
+        };
   const isConditional = condition !== null;
   const body = await runRequest(route, request, reply, { identity, deps, run, isConditional });
   for (const work of afterCommit) await work();

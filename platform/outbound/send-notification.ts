@@ -9,6 +9,8 @@ export interface Notification {
   readonly event_id: string;
   readonly event_type: string;
   readonly occurred_at: string;
+  /** The time of the customer's test clock; null in real time. */
+  readonly clock_time: string | null;
   readonly environment_id: string;
   /** Ascends within the events of one entity; null for a test. */
   readonly sequence: string | null;
@@ -78,12 +80,14 @@ async function answered(
 
 /** `event_type` and the payload's sections, then the keys that identify the notification (money 17.3). */
 function bodyOf(notification: Notification): string {
-  const { event_id, event_type, occurred_at, environment_id, sequence, payload } = notification;
+  const { event_id, event_type, occurred_at, clock_time, environment_id, sequence, payload } =
+    notification;
   return JSON.stringify({
     event_type,
     ...payload,
     id: event_id,
-    created_at: occurred_at,
+    created_at: clock_time ?? occurred_at,
+    ...(clock_time === null ? {} : { real_created_at: occurred_at }),
     environment_id,
     sequence: sequence === null ? null : Number(sequence),
   });

@@ -19,7 +19,9 @@ const hashedColumns = (db: Db): Fragment => db`
     l.before, l.after, l.actor_kind, l.user_id, l.key_id, l.job, l.request_id, l.ip,
     to_char(l.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))
     -- Rows from before there was the column are hashed as they were.
-    || case when l.user_agent is null then '[]' else jsonb_build_array(l.user_agent) end)::text as hashed`;
+    || case when l.user_agent is null then '[]' else jsonb_build_array(l.user_agent) end
+    || case when l.clock_time is null then '[]' else jsonb_build_array(jsonb_build_object('clock_time',
+         to_char(l.clock_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))) end)::text as hashed`;
 
 /** sha256(hash of the row before, this row): a changed row requires changing every later hash. */
 export function chainHash(previous: Buffer, hashed: string): Buffer {

@@ -21,6 +21,8 @@ export interface DueDelivery {
   readonly environment_type: 'production' | 'development';
   readonly payload: Readonly<Record<string, unknown>>;
   readonly occurred_at: string;
+  /** The time of the customer's test clock; null in real time. */
+  readonly clock_time: string | null;
 }
 
 /**
@@ -90,7 +92,7 @@ export async function findDueDeliveries(
     select d.id, d.tenant_id, d.environment_id, d.endpoint_id, d.event_id, d.sequence::text as sequence,
            d.event_type, d.entity_type, d.entity_id, d.attempts,
            e.url, e.secret, e.previous_secret, e.previous_secret_ends_at, e.failing_since,
-           v.type as environment_type, o.payload, o.occurred_at
+           v.type as environment_type, o.payload, o.occurred_at, o.clock_time
       from webhook_endpoints e
       join environments v on v.id = e.environment_id
      cross join lateral (

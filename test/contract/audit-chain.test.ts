@@ -1,3 +1,4 @@
+import { jobRunAt } from '../support/job-run.ts';
 import { tellAuditHeads } from '../../jobs/tell-audit-heads.ts';
 import type { Logger } from '../../platform/log.ts';
 import {
@@ -122,8 +123,7 @@ describe('audit chain', () => {
       const log = { info: (fields: unknown) => lines.push(fields) } as unknown as Logger;
       const run = async (at: string) => {
         lines.length = 0;
-        const run = { at, signal: new AbortController().signal, lease: undefined as never };
-        return await tellAuditHeads.run({ pool: admin, log }, run);
+        return await tellAuditHeads.run({ pool: admin, log }, jobRunAt(at));
       };
       const [now] = await admin<{ at: string }[]>`select now() as at`;
       expect(await run(now!.at)).toEqual({ heads: 2 });

@@ -190,3 +190,39 @@ async function untilSealed() {
   while ((await seals()) < before + 2 && Date.now() < until)
     await new Promise((resolve) => setTimeout(resolve, 100));
 }
+
+test('events of a customer with a test clock live by it; what was sent before an advance is billed by it', async () => {
+  const { api, catalog } = world;
+  const { plan, event } = await sell();
+  const made = await api.post('/v1/test-clocks', { now: '2031-01-01T00:00:00.000Z' });
+  const clocked = await catalog.customer({ test_clock_id: made.body.id });
+  const real = await catalog.customer();
+  const subscription = await catalog.subscribe(clocked, plan);
+  await world.settled();
+  const sent = (customer: { external_id: string }, timestamp?: string) => ({
+    event_name: event,
+    external_customer_id: customer.external_id,
+    ...(timestamp === undefined ? {} : { timestamp }),
+  });
+  const refused = (of: object) => expect(world.send([of])).rejects.toThrow('24 hours ahead');
+  await refused(sent(real, '2031-01-01T00:00:00Z'));
+  await refused(sent(clocked, '2031-01-02T00:00:00.001Z'));
+  await world.send([sent(clocked, '2031-01-02T00:00:00Z'), sent(clocked), sent(real)]);
+  const to = '2031-02-10T00:00:00.000Z';
+  expect((await api.post(`/v1/test-clocks/${made.body.id}/advance`, { to })).status).toBe(202);
+  await world.job('advance-test-clocks');
+  expect((await api.get(`/v1/test-clocks/${made.body.id}`)).body).toMatchObject({
+    status: 'ready',
+    now: to,
+  });
+  const { body } = await api.post('/v1/invoices/search', { subscription_id: subscription.id });
+  const [bill] = body.items;
+  const requests = bill.line_items.find(
+    (line: { display_name: string }) => line.display_name === 'requests',
+  );
+  expect([bill.invoice_status, requests.quantity, requests.amount]).toEqual([
+    'FINALIZED',
+    '2',
+    '0.02',
+  ]);
+});

@@ -1,9 +1,7 @@
 import { takeTurns } from '../../jobs/scope-turns.ts';
-import { createLogger } from '../../platform/log.ts';
 import { JobLeaseLost } from '../../postgres/tables/job-leases.ts';
 import { BillingError } from '../../domain/errors.ts';
 
-const log = createLogger('silent', 'test');
 const away = () => new BillingError('unavailable', 'usage_unavailable', 'away');
 const scopesOf = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ tenant_id: `t${index}`, environment_id: 'e' }));
@@ -17,8 +15,9 @@ async function turns(
   const run = {
     lease: { name: 'test', generation },
     signal: new AbortController().signal,
+    fail: () => {},
   };
-  const taken = takeTurns({ run, log }, scopesOf(pages.length), ({ tenant_id }) => {
+  const taken = takeTurns(run, scopesOf(pages.length), ({ tenant_id }) => {
     const index = Number(tenant_id.slice(1));
     let left = pages[index]!;
     return async () => {

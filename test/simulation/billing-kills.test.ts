@@ -67,7 +67,7 @@ let tick = Date.parse('2000-01-01T00:00:00Z');
 const nextTick = () => new Date((tick += 60_000)).toISOString();
 
 /** Until the lease of the killed process has run out: the database's clock decides. */
-async function untilRun(name: 'close-job' | 'finalize-job' | 'sync-job', at: string) {
+async function untilRun(name: 'close-job' | 'finalize-job' | 'sync-job' | 'clock-job', at: string) {
   const until = Date.now() + WAIT_MS;
   for (;;) {
     const ended = await run({ name, tick: nextTick() }, at);
@@ -341,4 +341,43 @@ describe('jobs that are killed are taken up by the next process', () => {
     for (const { subscription } of many)
       expect((await kept(subscription)).invoices).toHaveLength(2);
   });
+});
+
+test('an advance of a test clock that is killed goes on where it was, and does nothing twice', async () => {
+  const made = await plan();
+  const clockOf = async () => {
+    const clock = (await api.post('/v1/test-clocks', { now: START })).body;
+    const customer = await catalog.customer({ test_clock_id: clock.id });
+    const subscription = await catalog.subscribe(customer, made);
+    const to = '2026-06-10T00:00:00.000Z';
+    expect((await api.post(`/v1/test-clocks/${clock.id}/advance`, { to })).status).toBe(202);
+    return { clock, subscription, to };
+  };
+  const at = '2026-03-10T00:00:00.000Z';
+  const whole = await clockOf();
+  await untilRun('clock-job', at);
+  const killed = await clockOf();
+  const places = [
+    'jobs.close_billing_periods.before_commit',
+    'jobs.close_billing_periods.after_commit',
+    'jobs.finalize_draft_invoices.before_commit',
+    'jobs.finalize_draft_invoices.after_commit',
+    'jobs.advance_test_clocks.after_instant',
+  ];
+  for (const place of places) {
+    const until = Date.now() + WAIT_MS;
+    for (;;) {
+      const ended = await run({ name: 'clock-job', tick: nextTick() }, at, place);
+      if (ended.signal === 'SIGKILL') break;
+      expect(Date.now()).toBeLessThan(until);
+      await sleep(100);
+    }
+  }
+  await untilRun('clock-job', at);
+  expect((await api.get(`/v1/test-clocks/${killed.clock.id}`)).body).toMatchObject({
+    status: 'ready',
+    now: killed.to,
+  });
+  expect(await kept(killed.subscription)).toEqual(await kept(whole.subscription));
+  await assertNumbers();
 });

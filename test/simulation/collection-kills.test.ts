@@ -1,3 +1,4 @@
+import { jobRunAt } from '../support/job-run.ts';
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -81,8 +82,7 @@ describe('a killed charge', () => {
     const killed = await collect(failpoint);
     expect(killed.signal).toBe('SIGKILL');
     await collectAfterwards();
-    const later = { at: '2026-11-01T02:00:00.000Z', signal: new AbortController().signal };
-    await reconcilePayments.run(api.deps, { ...later, lease: null as never });
+    await reconcilePayments.run(api.deps, jobRunAt('2026-11-01T02:00:00.000Z'));
     const [invoice] = (await api.post('/v1/invoices/search', { subscription_id: created.answer }))
       .body.items;
     expect(invoice).toMatchObject({

@@ -5,6 +5,7 @@ import { computeInvoice, finalizeInvoice } from '../../api/billing/invoices/reco
 import { voidInvoice } from '../../api/billing/invoices/void-invoice.ts';
 import { createSubscription } from '../../api/billing/subscriptions/create-subscription.ts';
 import type { UsageReader } from '../../domain/metering/usage.ts';
+import { ALL_JOBS, type JobDeps } from '../../jobs/all-jobs.ts';
 import { closeBillingPeriods } from '../../jobs/close-billing-periods.ts';
 import { collectInvoices } from '../../jobs/collect-invoices.ts';
 import { finalizeDraftInvoices } from '../../jobs/finalize-draft-invoices.ts';
@@ -35,7 +36,7 @@ export interface ChildTask {
     | { readonly name: 'invoice'; readonly body: object }
     | { readonly name: 'compute' | 'finalize' | 'void' | 'cancel'; readonly id: string }
     | {
-        readonly name: 'close-job' | 'finalize-job' | 'sync-job' | 'collect-job';
+        readonly name: 'close-job' | 'finalize-job' | 'sync-job' | 'collect-job' | 'clock-job';
         readonly tick: string;
       };
 }
@@ -112,6 +113,12 @@ async function perform(deps: BillingDeps): Promise<unknown> {
       return await job(collectInvoices, deps, action.tick);
     case 'sync-job':
       return await job(syncPlanPrices, deps, action.tick);
+    case 'clock-job':
+      return await job(
+        ALL_JOBS.find(({ name }) => name === 'advance-test-clocks')!,
+        { ...deps, readLogHeads: async () => ({}), streamWaitMs: 0 } as JobDeps,
+        action.tick,
+      );
     case 'finalize-job':
       return await job(
         finalizeDraftInvoices,

@@ -1,3 +1,4 @@
+import { ALL_JOBS, type JobDeps } from '../../jobs/all-jobs.ts';
 import { cancelUnpaidSubscriptions } from '../../jobs/cancel-unpaid-subscriptions.ts';
 import { closeBillingPeriods } from '../../jobs/close-billing-periods.ts';
 import { collectInvoices } from '../../jobs/collect-invoices.ts';
@@ -26,6 +27,10 @@ export interface BillingWorld {
   cancelUnpaid(): Promise<JobReport | null>;
   collect(): Promise<JobReport | null>;
   reconcile(): Promise<JobReport | null>;
+  /** Advances a test clock to a time, and runs the job until that has ended. Answers the clock. */
+  advance(clock: { readonly id: string }, to: string): Promise<any>;
+  /** Runs the job that moves test clocks. */
+  advanceClocks(): Promise<JobReport | null>;
   stop(): Promise<void>;
 }
 
@@ -49,6 +54,15 @@ export async function startBillingWorld(): Promise<BillingWorld> {
     tick += 60_000;
     return await runJob(runner, job, deps, new Date(tick).toISOString());
   };
+  const advanceClocks = () =>
+    run(
+      ALL_JOBS.find(({ name }) => name === 'advance-test-clocks')!,
+      {
+        ...api.deps,
+        readLogHeads,
+        streamWaitMs: 300,
+      } as JobDeps,
+    );
   return Object.assign(world, {
     api,
     catalog: catalogOf(api),
@@ -64,6 +78,13 @@ export async function startBillingWorld(): Promise<BillingWorld> {
     collect: () => run(collectInvoices, api.deps),
     reconcile: () => run(reconcilePayments, api.deps),
     notifyOverdue: () => run(notifyOverdueInvoices, api.deps),
+    advanceClocks,
+    async advance(clock: { readonly id: string }, to: string) {
+      const asked = await api.post(`/v1/test-clocks/${clock.id}/advance`, { to });
+      if (asked.status !== 202) throw new Error(JSON.stringify(asked.body));
+      await advanceClocks();
+      return (await api.get(`/v1/test-clocks/${clock.id}`)).body;
+    },
     stop: () => api.close(),
   });
 }

@@ -17,6 +17,7 @@ import { runJob } from '../../jobs/run-job.ts';
 import type { EventLog } from '../../platform/event-log/event-log.ts';
 import { openPostgresEventLog } from '../../platform/event-log/postgres.ts';
 import { createApiKeyAuth } from '../../platform/identity/api-key-auth.ts';
+import { createCustomerTimes } from '../../postgres/tables/test-clocks.ts';
 import { createServer } from '../../platform/http/server.ts';
 import { createLogger } from '../../platform/log.ts';
 import type { Pool } from '../../postgres/client.ts';
@@ -85,6 +86,7 @@ export async function startPipeline(): Promise<PipelineWorld> {
       authenticate: auth.authenticate,
       limits: null,
       clock: api.clock,
+      customerTimes: createCustomerTimes(pool),
       ids: api.deps.ids,
       metrics: new Registry(),
       logger: log,

@@ -22,6 +22,8 @@ export async function sendDueEmails(
     at,
     lease: { name: 'send-emails', generation: '1' },
     signal: new AbortController().signal,
+    test_clock_id: null,
+    fail: () => {},
   });
   await mailer.close();
   return report;

@@ -68,6 +68,7 @@ export async function createWorld(api: TestApi): Promise<World> {
     cadence: 'ONETIME',
     expiration_type: 'NEVER',
   });
+  const testClock = await make('/test-clocks', { name: 'Leap', now: '2024-02-29T00:00:00Z' });
   const customer = await make('/customers', { external_id: 'acme', name: 'Acme' });
   const wallet = await make('/wallets', {
     customer_id: customer.id,
@@ -271,6 +272,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/invoices/{id}/lines/{line_id}': invoice.line_items[0]!.id,
       '/payments/{id}': payment.id,
       '/checkout/sessions/{id}': session.id,
+      '/test-clocks/{id}': testClock.id,
       '/test-gateway/payments/{id}': payment.id,
       '/refunds/{id}': refund.id,
       '/creditnotes/{id}': note.id,
@@ -302,6 +304,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       'POST /invoices/{id}/webhook/trigger': '?event_name=invoice.update.payment',
     },
     bodies: {
+      'POST /test-clocks/{id}/advance': { to: '2024-03-01T00:00:00Z' },
       'POST /invoices/{id}/modify/execute': { apply_discount: true },
       'POST /customers/{id}/payment-methods': { gateway_method_id: 'pm_test_success' },
       'POST /customers/{id}/erase': { reason: 'asked for' },

@@ -1,9 +1,11 @@
 import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
+import { livesBy, type Timeline } from '../../../postgres/tables/test-clocks.ts';
 
 /** Active wallets with levels, levels of their environment, a current alert, or an automatic top-up. */
-const watched = (db: Db) => db`
+const watched = (db: Db, timeline: Timeline) => db`
   select w.id, w.tenant_id, w.environment_id from wallets w
    where w.wallet_status = 'active' and w.status = 'published'
+     and ${livesBy(db, timeline, db`w.customer_id`)}
      and ((w.alert_settings ->> 'alert_enabled')::boolean or (w.auto_topup ->> 'enabled')::boolean
           or w.alert_state <> 'ok'
           or (w.alert_settings is null and exists (
@@ -12,20 +14,20 @@ const watched = (db: Db) => db`
                    and s.key = 'wallet_balance_alert_config'
                    and (s.value ->> 'alert_enabled')::boolean)))`;
 
-export async function scopesWithWatchedWallets(db: Db): Promise<Scope[]> {
+export async function scopesWithWatchedWallets(db: Db, timeline: Timeline): Promise<Scope[]> {
   return await db<Scope[]>`
-    select distinct tenant_id, environment_id from (${watched(db)}) watched`;
+    select distinct tenant_id, environment_id from (${watched(db, timeline)}) watched`;
 }
 
 /** Watched wallets of the environment after that id, by id. */
 export async function watchedWallets(
   db: Db,
   scope: Scope,
-  after: string,
-  limit: number,
+  timeline: Timeline,
+  { after, limit }: { readonly after: string; readonly limit: number },
 ): Promise<string[]> {
   const rows = await db<{ id: string }[]>`
-    select id from (${watched(db)}) watched
+    select id from (${watched(db, timeline)}) watched
      where ${inScope(db, scope)} and id > ${after} order by id limit ${limit}`;
   return rows.map(({ id }) => id);
 }

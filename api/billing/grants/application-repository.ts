@@ -1,4 +1,11 @@
-import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import {
+  inScope,
+  type Db,
+  type Fragment,
+  type Scope,
+  type Transaction,
+} from '../../../postgres/client.ts';
+import { livesBy, type Timeline } from '../../../postgres/tables/test-clocks.ts';
 import type { CreditGrantApplication } from '../../../schemas/customer-view.ts';
 
 /** An application as stored. */
@@ -47,31 +54,49 @@ export async function writeApplications(
 }
 
 /** Environments in which an application is due at `at`, or a running grant has none yet. */
-export async function scopesWithDueGrants(db: Db, at: string): Promise<Scope[]> {
+export async function scopesWithDueGrants(db: Db, due: Timeline): Promise<Scope[]> {
   return await db<Scope[]>`
-    select distinct tenant_id, environment_id from (${dueSubscriptions(db, at)}) due`;
+    select distinct tenant_id, environment_id from (${dueSubscriptions(db, due)}) due`;
 }
 
 /** Subscriptions of the environment with an application that is due, or a grant without one, by id. */
 export async function subscriptionsWithDueGrants(
   db: Db,
   scope: Scope,
-  { at, after, limit }: { readonly at: string; readonly after: string; readonly limit: number },
+  { due, after, limit }: { readonly due: Timeline; readonly after: string; readonly limit: number },
 ): Promise<string[]> {
   const rows = await db<{ subscription_id: string }[]>`
-    select distinct subscription_id from (${dueSubscriptions(db, at)}) due
+    select distinct subscription_id from (${dueSubscriptions(db, due)}) due
      where ${inScope(db, scope)} and subscription_id > ${after}
      order by subscription_id limit ${limit}`;
   return rows.map((row) => row.subscription_id);
 }
 
-const dueSubscriptions = (db: Db, at: string) => db`
-  select tenant_id, environment_id, subscription_id from credit_grant_applications
-   where application_status in ('pending', 'failed') and next_attempt_at <= ${at}
+const dueSubscriptions = (db: Db, due: Timeline) => db`
+  select a.tenant_id, a.environment_id, a.subscription_id from credit_grant_applications a
+    join subscriptions s on s.id = a.subscription_id
+   where a.application_status in ('pending', 'failed') and a.next_attempt_at <= ${due.at}
+     and ${livesBy(db, due, db`s.customer_id`)}
    union
   select g.tenant_id, g.environment_id, g.subscription_id from credit_grants g
     join subscriptions s on s.id = g.subscription_id
-   where g.scope = 'SUBSCRIPTION' and g.status = 'published' and s.status = 'published'
-     and s.subscription_status in ('active', 'trialing', 'incomplete', 'paused')
-     and not exists (select from credit_grant_applications a where a.credit_grant_id = g.id)
-     and (g.end_date is null or g.end_date > g.start_date)`;
+   where ${withoutApplication(db)} and ${livesBy(db, due, db`s.customer_id`)}`;
+
+/** When credits of the clock's customers are due; a grant without an application is due at once. */
+export const grantDueTimes = (db: Db, testClockId: string): Fragment => db`
+  select a.next_attempt_at as at from customers c
+    join subscriptions s on s.customer_id = c.id
+    join credit_grant_applications a on a.subscription_id = s.id
+   where c.test_clock_id = ${testClockId} and a.application_status in ('pending', 'failed')
+   union all
+  select s.start_date as at from customers c
+    join subscriptions s on s.customer_id = c.id
+    join credit_grants g on g.subscription_id = s.id
+   where c.test_clock_id = ${testClockId} and ${withoutApplication(db)}`;
+
+/** A running grant that has no application yet. */
+const withoutApplication = (db: Db) => db`
+  g.scope = 'SUBSCRIPTION' and g.status = 'published' and s.status = 'published'
+  and s.subscription_status in ('active', 'trialing', 'incomplete', 'paused')
+  and not exists (select from credit_grant_applications a where a.credit_grant_id = g.id)
+  and (g.end_date is null or g.end_date > g.start_date)`;

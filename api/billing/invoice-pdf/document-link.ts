@@ -20,7 +20,7 @@ export interface LinkedInvoice {
 
 const LINK_SECONDS = 3600;
 
-type Deps = Pick<ApiDeps, 'secretBox' | 'clock' | 'publicUrl'>;
+type Deps = Pick<ApiDeps, 'secretBox' | 'processClock' | 'publicUrl'>;
 
 const placeOf = (tenant_id: string) => ({ tenant_id, column: 'links.invoice_pdf' });
 
@@ -30,7 +30,7 @@ export function documentLink(deps: Deps, { scope, invoice_id, hasAnnex }: Linked
     environment_id: scope.environment_id,
     invoice_id,
     has_annex: hasAnnex,
-    expires_at: isoTime(deps.clock.now() + LINK_SECONDS * 1000),
+    expires_at: isoTime(deps.processClock.now() + LINK_SECONDS * 1000),
   };
   const token = deps.secretBox.seal(JSON.stringify(linked), placeOf(scope.tenant_id));
   return `${deps.publicUrl}/v1/documents/${scope.tenant_id}/${encodeURIComponent(token)}`;
@@ -39,7 +39,7 @@ export function documentLink(deps: Deps, { scope, invoice_id, hasAnnex }: Linked
 /** 404 for a token that is changed, expired or of another tenant. */
 export function openDocumentLink(deps: Deps, tenant_id: string, token: string): LinkedInvoice {
   const linked = Linked.safeParse(opened(deps, tenant_id, token));
-  if (!linked.success || linked.data.expires_at <= isoTime(deps.clock.now()))
+  if (!linked.success || linked.data.expires_at <= isoTime(deps.processClock.now()))
     throw notFound('Document', 'of this link');
   const { environment_id, invoice_id, has_annex } = linked.data;
   return { scope: { tenant_id, environment_id }, invoice_id, hasAnnex: has_annex };

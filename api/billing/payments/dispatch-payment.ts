@@ -1,6 +1,13 @@
 import { GatewayUnavailable, type GatewayPayment } from '../../../platform/gateways/gateway.ts';
 import { failpoint } from '../../../platform/failpoint.ts';
-import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import {
+  inScope,
+  type Db,
+  type Fragment,
+  type Scope,
+  type Transaction,
+} from '../../../postgres/client.ts';
+import { livesBy, type Timeline } from '../../../postgres/tables/test-clocks.ts';
 import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
@@ -132,15 +139,25 @@ async function tokenOf(db: Db, scope: Scope, paymentId: string): Promise<string 
 /** Payments that wait for a gateway and whose state was last read before `before`, oldest first. */
 export async function paymentsToReconcile(
   db: Db,
-  before: string,
+  before: Timeline,
   limit: number,
 ): Promise<(Scope & { readonly id: string })[]> {
   return await db<(Scope & { id: string })[]>`
     select p.id, p.tenant_id, p.environment_id from payments p
-     where p.connection_id is not null and p.status = 'published'
-       and p.payment_status in ('INITIATED', 'PENDING', 'PROCESSING')
-       and coalesce(p.last_synced_at, p.created_at) < ${before}
-       and exists (select from payment_attempts a
-                    where a.payment_id = p.id and a.gateway_idempotency_token is not null)
+     where ${isUnanswered(db)} and coalesce(p.last_synced_at, p.created_at) < ${before.at}
+       and ${livesBy(db, before, db`p.customer_id`)}
      order by p.created_at limit ${limit}`;
 }
+
+/** A payment whose gateway has been asked and has not said how it ended. */
+const isUnanswered = (db: Db): Fragment => db`
+  p.connection_id is not null and p.status = 'published'
+  and p.payment_status in ('INITIATED', 'PENDING', 'PROCESSING')
+  and exists (select from payment_attempts a
+               where a.payment_id = p.id and a.gateway_idempotency_token is not null)`;
+
+/** When gateways were last asked about open payments of the clock's customers. */
+export const unansweredTimes = (db: Db, testClockId: string): Fragment => db`
+  select coalesce(p.last_synced_at, p.created_at) as at
+    from customers c join payments p on p.customer_id = c.id
+   where c.test_clock_id = ${testClockId} and ${isUnanswered(db)}`;

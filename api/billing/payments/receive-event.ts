@@ -2,6 +2,7 @@ import { GatewayUnavailable, type GatewayEvent } from '../../../platform/gateway
 import { inScope, type Db, type Transaction } from '../../../postgres/client.ts';
 import type { RefundRecord } from '../../../schemas/refund.ts';
 import type { BillingDeps } from '../../deps.ts';
+import { inCustomersTime } from '../../customers/test-clocks/in-customers-time.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { gatewayUnavailable, type OpenGateway } from '../gateways/open-gateway.ts';
 import {
@@ -24,12 +25,14 @@ interface Handled {
  * gateway does not repeat it.
  */
 export async function receiveGatewayEvent(
-  deps: BillingDeps,
+  given: BillingDeps,
   open: OpenGateway,
   event: GatewayEvent,
 ): Promise<void> {
   const caller: Caller = { scope: open.scope, user_id: '' };
-  const paymentId = await paymentOf(deps.pool, open, event);
+  const paymentId = await paymentOf(given.pool, open, event);
+  const named = paymentId === null ? [] : [paymentId];
+  const deps = await inCustomersTime(given.pool, given, open.scope, named);
   const work = await asked(deps, open, event, paymentId);
   const refunds = await deps.pool.begin(async (tx) => {
     const isFirst = await claimEvent(tx, deps, caller, open, event, paymentId);

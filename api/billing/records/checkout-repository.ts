@@ -1,8 +1,15 @@
 import { alreadyExists } from '../../../domain/errors.ts';
 import { moveCheckout } from '../../../domain/states/checkout.ts';
-import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import {
+  inScope,
+  type Db,
+  type Fragment,
+  type Scope,
+  type Transaction,
+} from '../../../postgres/client.ts';
 import { tableOf } from '../../../postgres/table.ts';
 import { writeOutboxEvents, type OutboxEvent } from '../../../postgres/tables/outbox.ts';
+import { livesBy, type Timeline } from '../../../postgres/tables/test-clocks.ts';
 import type { CheckoutRecord } from '../../../schemas/checkout.ts';
 
 const sessions = tableOf<CheckoutRecord>({
@@ -41,14 +48,20 @@ export async function findActiveCheckout(
 /** Sessions that are over by `at` and not ended yet, oldest first. */
 export async function checkoutsToExpire(
   db: Db,
-  at: string,
+  due: Timeline,
   limit: number,
 ): Promise<(Scope & { readonly id: string })[]> {
   return await db<(Scope & { id: string })[]>`
     select id, tenant_id, environment_id from checkout_sessions
-     where expires_at <= ${at} and checkout_status in ('initiated', 'pending')
+     where expires_at <= ${due.at} and checkout_status in ('initiated', 'pending')
+       and ${livesBy(db, due, db`checkout_sessions.customer_id`)}
      order by expires_at limit ${limit}`;
 }
+
+/** When checkout sessions of the clock's customers expire. */
+export const checkoutExpiryTimes = (db: Db, testClockId: string): Fragment => db`
+  select s.expires_at as at from customers c join checkout_sessions s on s.customer_id = c.id
+   where c.test_clock_id = ${testClockId} and s.checkout_status in ('initiated', 'pending')`;
 
 /**
  * Ends the active session of a payment with the payment's outcome, in the transaction that settles it. The

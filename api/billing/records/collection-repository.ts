@@ -1,6 +1,13 @@
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { COLLECTION_STATUSES } from '../../../schemas/invoice-collection.ts';
-import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import {
+  inScope,
+  type Db,
+  type Fragment,
+  type Scope,
+  type Transaction,
+} from '../../../postgres/client.ts';
+import { livesBy, type Timeline } from '../../../postgres/tables/test-clocks.ts';
 
 /** A row of `invoice_collections`. */
 export interface CollectionRow extends Scope {
@@ -105,26 +112,36 @@ export async function dueCollectionsOf(
 }
 
 /** Environments with charges that are due, or with subscriptions to cancel. */
-export async function scopesToCollect(db: Db, at: string): Promise<Scope[]> {
+export async function scopesToCollect(db: Db, due: Timeline): Promise<Scope[]> {
   return await db<Scope[]>`
     select distinct tenant_id, environment_id from (
-      select tenant_id, environment_id from invoice_collections
-       where collection_status = 'scheduled' and next_attempt_at <= ${at}
+      select tenant_id, environment_id, customer_id from invoice_collections
+       where collection_status = 'scheduled' and next_attempt_at <= ${due.at}
       union all
-      select tenant_id, environment_id from invoice_collections where pending_action is not null) due
+      select tenant_id, environment_id, customer_id from invoice_collections
+       where pending_action is not null) due
+     where ${livesBy(db, due, db`due.customer_id`)}
      order by 1, 2`;
 }
+
+/** When charges of the clock's customers are due; a cancellation after the last one is due at once. */
+export const collectionTimes = (db: Db, testClockId: string): Fragment => db`
+  select case when k.pending_action is null then k.next_attempt_at else k.updated_at end as at
+    from customers c join invoice_collections k on k.customer_id = c.id
+   where c.test_clock_id = ${testClockId}
+     and (k.collection_status = 'scheduled' or k.pending_action is not null)`;
 
 /** The next charges that are due, the longest due first. */
 export async function dueCollections(
   db: Db,
   scope: Scope,
-  at: string,
+  due: Timeline,
   limit: number,
 ): Promise<{ readonly invoice_id: string }[]> {
   return await db<{ invoice_id: string }[]>`
     select invoice_id from invoice_collections
-     where ${inScope(db, scope)} and collection_status = 'scheduled' and next_attempt_at <= ${at}
+     where ${inScope(db, scope)} and collection_status = 'scheduled' and next_attempt_at <= ${due.at}
+       and ${livesBy(db, due, db`invoice_collections.customer_id`)}
      order by next_attempt_at, invoice_id limit ${limit}`;
 }
 
@@ -132,10 +149,12 @@ export async function dueCollections(
 export async function pendingCancellations(
   db: Db,
   scope: Scope,
+  timeline: Timeline,
   limit: number,
 ): Promise<Pick<CollectionRow, 'invoice_id' | 'subscription_id'>[]> {
   return await db<Pick<CollectionRow, 'invoice_id' | 'subscription_id'>[]>`
     select invoice_id, subscription_id from invoice_collections
      where ${inScope(db, scope)} and pending_action = 'cancel'
+       and ${livesBy(db, timeline, db`invoice_collections.customer_id`)}
      order by updated_at, invoice_id limit ${limit}`;
 }

@@ -3,6 +3,7 @@ import type { Db, Fragment, Scope, Transaction } from '../../../postgres/client.
 import { inScope, oneOf } from '../../../postgres/client.ts';
 import { insertRows } from '../../../postgres/insert-rows.ts';
 import { findPage } from '../../../postgres/search.ts';
+import { livesBy, type Timeline } from '../../../postgres/tables/test-clocks.ts';
 import type { Page } from '../../../schemas/search.ts';
 import type { BillingRefusal } from '../../../schemas/billing-refusal.ts';
 import type { LineItemRow, SubscriptionRow } from '../../../schemas/subscription.ts';
@@ -193,12 +194,13 @@ export function searchSubscriptions(
 }
 
 /** Environments with something due by `at`, in id order: a billing run processes them in turn. */
-export async function scopesWithDueSubscriptions(db: Db, at: string): Promise<Scope[]> {
+export async function scopesWithDueSubscriptions(db: Db, due: Timeline): Promise<Scope[]> {
+  const { at } = due;
   return await db<Scope[]>`
     select distinct tenant_id, environment_id
       from subscriptions
      where due_at <= ${at} and (billing_retry_at is null or billing_retry_at <= ${at})
-       and status = 'published'
+       and status = 'published' and ${livesBy(db, due, db`subscriptions.customer_id`)}
      order by tenant_id, environment_id`;
 }
 
@@ -212,17 +214,24 @@ export interface DueCursor {
 export async function dueSubscriptions(
   db: Db,
   scope: Scope,
-  page: { readonly at: string; readonly after: DueCursor | null; readonly limit: number },
+  page: { readonly due: Timeline; readonly after: DueCursor | null; readonly limit: number },
 ): Promise<SubscriptionRow[]> {
-  const { at, after, limit } = page;
+  const { due, after, limit } = page;
+  const { at } = due;
   return await db<SubscriptionRow[]>`
     select *
       from subscriptions
      where ${inScope(db, scope)}
        and due_at <= ${at}
        and (billing_retry_at is null or billing_retry_at <= ${at})
-       and status = 'published'
+       and status = 'published' and ${livesBy(db, due, db`subscriptions.customer_id`)}
        ${after === null ? db`` : db`and (due_at, id) > (${after.due_at}, ${after.id})`}
      order by due_at, id
      limit ${limit}`;
 }
+
+/** When subscriptions of the clock's customers are due. */
+export const subscriptionDueTimes = (db: Db, testClockId: string): Fragment => db`
+  select greatest(s.due_at, s.billing_retry_at) as at
+    from customers c join subscriptions s on s.customer_id = c.id
+   where c.test_clock_id = ${testClockId} and s.due_at is not null and s.status = 'published'`;

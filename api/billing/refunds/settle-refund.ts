@@ -3,7 +3,14 @@ import { refundCapacity } from '../../../domain/invoicing/refunds.ts';
 import { moveRefund } from '../../../domain/states/refund.ts';
 import { GatewayUnavailable, type GatewayRefund } from '../../../platform/gateways/gateway.ts';
 import { isoTime } from '../../../platform/clock.ts';
-import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import {
+  inScope,
+  type Db,
+  type Fragment,
+  type Scope,
+  type Transaction,
+} from '../../../postgres/client.ts';
+import { livesBy, type Timeline } from '../../../postgres/tables/test-clocks.ts';
 import { insertRows } from '../../../postgres/insert-rows.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { RefundRecord } from '../../../schemas/refund.ts';
@@ -163,14 +170,20 @@ export async function recordOutsideRefund(
 /** Refunds that wait for a gateway and were last changed before `before`, oldest first. */
 export async function refundsToReconcile(
   db: Db,
-  before: string,
+  before: Timeline,
   limit: number,
 ): Promise<(Scope & { readonly id: string })[]> {
   return await db<(Scope & { id: string })[]>`
     select id, tenant_id, environment_id from refunds
-     where refund_status in ('PENDING', 'PROCESSING') and updated_at < ${before}
+     where refund_status in ('PENDING', 'PROCESSING') and updated_at < ${before.at}
+       and ${livesBy(db, before, db`refunds.customer_id`)}
      order by created_at limit ${limit}`;
 }
+
+/** When gateways were last asked about open refunds of the clock's customers. */
+export const unansweredRefundTimes = (db: Db, testClockId: string): Fragment => db`
+  select r.updated_at as at from customers c join refunds r on r.customer_id = c.id
+   where c.test_clock_id = ${testClockId} and r.refund_status in ('PENDING', 'PROCESSING')`;
 
 /** Updates the time of the last check, so that the next page has other refunds. */
 export async function touchRefund(

@@ -1,6 +1,7 @@
 import { cancelledAt } from '../../../domain/subscription/cancellation.ts';
-import type { Db, Scope, Transaction } from '../../../postgres/client.ts';
+import type { Db, Fragment, Scope, Transaction } from '../../../postgres/client.ts';
 import { inScope } from '../../../postgres/client.ts';
+import { livesBy, type Timeline } from '../../../postgres/tables/test-clocks.ts';
 import { writeOutbox } from '../../../postgres/tables/outbox.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
@@ -30,27 +31,35 @@ export async function scopesThatCancelUnpaid(db: Db): Promise<Scope[]> {
 export async function unpaidSubscriptions(
   db: Db,
   scope: Scope,
-  page: { readonly at: string; readonly after: string; readonly limit: number },
+  page: { readonly due: Timeline; readonly after: string; readonly limit: number },
 ): Promise<{ readonly id: string }[]> {
+  const { due, after, limit } = page;
   return await db<{ id: string }[]>`
-    select s.id
-      from subscriptions s
-      join settings c
-        on c.tenant_id = s.tenant_id and c.environment_id = s.environment_id
-       and c.key = 'subscription_config' and c.status = 'published'
-       and (c.value ->> 'auto_cancellation_enabled')::boolean
-     where ${inScope(db, scope, 's')} and s.subscription_status = 'incomplete'
-       and s.status = 'published' and s.id > ${page.after}
-       and exists (
-         select 1 from invoices i
-          where i.subscription_id = s.id and i.status = 'published'
-            and i.billing_reason in ('SUBSCRIPTION_CREATE', 'SUBSCRIPTION_TRIAL_END')
-            and i.invoice_status = 'FINALIZED' and i.amount_paid = 0 and i.amount_remaining > 0
-            and i.due_date + make_interval(days => (c.value ->> 'grace_period_days')::integer)
-                <= ${page.at}::timestamptz)
-     order by s.id
-     limit ${page.limit}`;
+    select u.id from (${unpaid(db)}) u
+     where ${inScope(db, scope, 'u')} and u.id > ${after} and u.at <= ${due.at}
+       and ${livesBy(db, due, db`u.customer_id`)}
+     group by u.id
+     order by u.id
+     limit ${limit}`;
 }
+
+/** When unpaid subscriptions of the clock's customers end. */
+export const unpaidTimes = (db: Db, testClockId: string): Fragment => db`
+  select u.at from (${unpaid(db)}) u join customers c on c.id = u.customer_id
+   where c.test_clock_id = ${testClockId}`;
+
+/** Incomplete subscriptions with an unpaid first invoice, and when that ends them. */
+const unpaid = (db: Db): Fragment => db`
+  select s.id, s.tenant_id, s.environment_id, s.customer_id,
+         i.due_date + make_interval(days => (v.value ->> 'grace_period_days')::integer) as at
+    from settings v
+    join subscriptions s on s.tenant_id = v.tenant_id and s.environment_id = v.environment_id
+     and s.subscription_status = 'incomplete' and s.status = 'published'
+    join invoices i on i.subscription_id = s.id and i.status = 'published'
+     and i.billing_reason in ('SUBSCRIPTION_CREATE', 'SUBSCRIPTION_TRIAL_END')
+     and i.invoice_status = 'FINALIZED' and i.amount_paid = 0 and i.amount_remaining > 0
+   where v.key = 'subscription_config' and v.status = 'published'
+     and (v.value ->> 'auto_cancellation_enabled')::boolean`;
 
 /**
  * Cancels the subscription and voids its unpaid first invoice. False if the subscription is no longer

@@ -5,7 +5,14 @@ import {
 } from '../../../domain/wallet/end-of-credits.ts';
 import { transactionKey } from '../../../domain/wallet/transaction-key.ts';
 import { derivedId } from '../../../platform/ids.ts';
-import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import {
+  inScope,
+  type Db,
+  type Fragment,
+  type Scope,
+  type Transaction,
+} from '../../../postgres/client.ts';
+import { livesBy, type Timeline } from '../../../postgres/tables/test-clocks.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { ledgerAfter, openLedger, writeDecisions, type Decided } from '../credits/ledger.ts';
@@ -61,22 +68,29 @@ async function openPeriods(
        and invoice_status = 'DRAFT' and period_end is not null`;
 }
 
-export async function scopesWithExpiredCredits(db: Db, at: string): Promise<Scope[]> {
+export async function scopesWithExpiredCredits(db: Db, due: Timeline): Promise<Scope[]> {
   return await db<Scope[]>`
     select distinct tenant_id, environment_id from wallet_transactions
-     where credits_available > 0 and expiry_date is not null and expiry_date <= ${at}`;
+     where credits_available > 0 and expiry_date is not null and expiry_date <= ${due.at}
+       and ${livesBy(db, due, db`wallet_transactions.customer_id`)}`;
 }
+
+/** When credits of the clock's customers expire. */
+export const creditExpiryTimes = (db: Db, testClockId: string): Fragment => db`
+  select t.expiry_date as at from customers c join wallet_transactions t on t.customer_id = c.id
+   where c.test_clock_id = ${testClockId} and t.credits_available > 0 and t.expiry_date is not null`;
 
 /** Wallets of the environment with an expired block, after that id, by id. */
 export async function walletsWithExpiredCredits(
   db: Db,
   scope: Scope,
-  { at, after, limit }: { readonly at: string; readonly after: string; readonly limit: number },
+  { due, after, limit }: { readonly due: Timeline; readonly after: string; readonly limit: number },
 ): Promise<string[]> {
   const rows = await db<{ wallet_id: string }[]>`
     select distinct wallet_id from wallet_transactions
      where ${inScope(db, scope)} and credits_available > 0 and expiry_date is not null
-       and expiry_date <= ${at} and wallet_id > ${after}
+       and expiry_date <= ${due.at} and wallet_id > ${after}
+       and ${livesBy(db, due, db`wallet_transactions.customer_id`)}
      order by wallet_id limit ${limit}`;
   return rows.map(({ wallet_id }) => wallet_id);
 }

@@ -10,6 +10,7 @@ import { below } from '../../conventions/bulk-error.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { associateTaxRate } from '../../catalog/taxes/associate-tax-rate.ts';
+import { testClockOfNewCustomer } from '../test-clocks/repository.ts';
 import { linkCustomer } from './link-customer.ts';
 import { customerAnswer, insertCustomer, type CustomerRow } from './repository.ts';
 
@@ -40,16 +41,19 @@ export async function createCustomer(
     timezone: body.timezone || body.customer_timezone || 'UTC',
     billing_currency: body.billing_currency || null,
     tax_treatment: body.tax_treatment || 'taxable',
+    test_clock_id: body.test_clock_id ?? null,
     metadata: body.metadata ?? {},
   };
   const links = body.integration_entity_mapping ?? [];
   const overrides = body.tax_rate_overrides ?? [];
-  if (links.length === 0 && overrides.length === 0) {
+  if (links.length === 0 && overrides.length === 0 && row.test_clock_id === null) {
     const customer = customerAnswer({ ...row, integrations: [] });
     await insertCustomer(pool, row, { customer });
     return customer;
   }
   return await pool.begin(async (tx) => {
+    if (row.test_clock_id !== null)
+      await testClockOfNewCustomer(tx, caller.scope, row.test_clock_id);
     await insertCustomer(tx, row, null);
     const mappings = await linkCustomer(tx, deps, caller, row.id, links);
     const customer = customerAnswer({ ...row, integrations: mappings.reverse() });

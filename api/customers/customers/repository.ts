@@ -19,7 +19,7 @@ export type CustomerRow = Omit<Customer, 'parent_customer_id' | 'parent_customer
 const columns = (db: Db) => db`
   id, tenant_id, environment_id, external_id, name, email, contact, contact_persons,
   address_line1, address_line2, address_city, address_state, address_postal_code, address_country,
-  timezone, billing_currency, tax_treatment, metadata, status,
+  timezone, billing_currency, tax_treatment, test_clock_id, metadata, status,
   created_at, updated_at, created_by, updated_by,
   coalesce(
     (select jsonb_agg(

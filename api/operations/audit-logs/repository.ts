@@ -17,7 +17,7 @@ export function searchAuditLogs(db: Db, scope: Scope, filter: Filter): Promise<P
   return findPage<AuditLog>(db, {
     columns: db`
       id, tenant_id, nullif(environment_id, '') as environment_id, entity_type, entity_id, action,
-      before, after, actor_kind, user_id, key_id, job, request_id, ip, user_agent, created_at`,
+      before, after, actor_kind, user_id, key_id, job, request_id, ip, user_agent, created_at, clock_time`,
     from: db`audit_log`,
     where: db`
       tenant_id = ${scope.tenant_id} and environment_id in (${scope.environment_id}, '') ${conditions}`,

@@ -9,6 +9,7 @@ import {
   syncSubscription,
 } from '../../billing/subscriptions/sync-plan-prices.ts';
 import { getPlanRow } from '../../catalog/offers/plan-rows.ts';
+import { inCustomersTime } from '../../customers/test-clocks/in-customers-time.ts';
 import { inParts } from '../../conventions/in-parts.ts';
 import type { Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
@@ -52,8 +53,10 @@ export async function syncPage(
     try {
       return await write(part, async (tx) => {
         let changed = 0;
-        for (const subscriptionId of part)
-          if (await syncSubscription(tx, deps, caller, plan, subscriptionId)) changed += 1;
+        for (const subscriptionId of part) {
+          const own = await inCustomersTime(tx, deps, scope, [subscriptionId]);
+          if (await syncSubscription(tx, own, caller, plan, subscriptionId)) changed += 1;
+        }
         return { changed, refusal: null };
       });
     } catch (error) {

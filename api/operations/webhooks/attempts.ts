@@ -59,6 +59,7 @@ export async function sendTest(
       event_id,
       event_type,
       occurred_at: isoTime(clock.now()),
+      clock_time: null,
       environment_id: scope.environment_id,
       sequence: null,
       payload: { ...latest?.payload, test: true },

@@ -1,3 +1,4 @@
+import { jobRunAt } from '../../support/job-run.ts';
 import { expireCheckouts } from '../../../jobs/expire-checkouts.ts';
 import { startTestApi, type TestApi } from '../../support/api.ts';
 import { eventsOf, invoiceDue, payOffline } from '../../support/payments.ts';
@@ -99,8 +100,7 @@ describe('checkout of an invoice', () => {
     const paid = await open(await invoiceDue(api, '40'));
     await pay(paid.body, 'timeout');
     const at = new Date(api.clock.now() + 1_801_000).toISOString();
-    const signal = new AbortController().signal;
-    const report = await expireCheckouts.run(api.deps, { at, signal, lease: null as never });
+    const report = await expireCheckouts.run(api.deps, jobRunAt(at));
     expect(report['failed']).toBe(0);
     expect((await read(over.body)).checkout_status).toBe('expired');
     expect((await read(paid.body)).checkout_status).toBe('completed');

@@ -1,3 +1,4 @@
+import { jobRunAt } from '../../support/job-run.ts';
 import { createHmac } from 'node:crypto';
 import { syncPayment } from '../../../api/billing/payments/dispatch-payment.ts';
 import { dispatchRefund } from '../../../api/billing/refunds/settle-refund.ts';
@@ -90,9 +91,8 @@ describe('cards', () => {
     const { status, body } = await card(invoice, '50', 'timeout');
     expect([status, body.payment_status]).toEqual([201, 'PENDING']);
     expect((await api.delete(`/v1/payments/${body.id}`)).status).toBe(400);
-    const run = { at: new Date(api.clock.now() + 3_600_000).toISOString() };
-    const signal = new AbortController().signal;
-    const report = await reconcilePayments.run(api.deps, { ...run, signal, lease: null as never });
+    const at = new Date(api.clock.now() + 3_600_000).toISOString();
+    const report = await reconcilePayments.run(api.deps, jobRunAt(at));
     expect(report['failed']).toBe(0);
     expect((await read(body)).payment_status).toBe('SUCCEEDED');
     expect(await invoiceNow()).toMatchObject({ amount_paid: '50', overpaid_amount: '0' });

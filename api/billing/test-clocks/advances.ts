@@ -1,0 +1,73 @@
+import type { Db, Fragment, Scope, Transaction } from '../../../postgres/client.ts';
+import type { StoredWatermarks } from '../../../schemas/invoice.ts';
+
+/** A clock that is being advanced. */
+export interface AdvancingClock extends Scope {
+  readonly id: string;
+  readonly now: string;
+  readonly advancing_to: string;
+  /** The stream must pass these ends of the log first; null once it has. */
+  readonly stream_heads: StoredWatermarks | null;
+}
+
+/** The clocks that are being advanced, by id. */
+export async function advancingClocks(db: Db): Promise<AdvancingClock[]> {
+  return await db<AdvancingClock[]>`
+    select id, tenant_id, environment_id, now, advancing_to, stream_heads
+      from test_clocks where status = 'advancing' order by id`;
+}
+
+/** Notes that the stream has passed the ends of the log at the time of the request. */
+export async function noteStreamPassed(tx: Transaction, { id }: AdvancingClock): Promise<void> {
+  await tx`update test_clocks set stream_heads = null where id = ${id} and status = 'advancing'`;
+}
+
+/** Moves the clock to the next instant. */
+export async function moveClock(
+  tx: Transaction,
+  { id }: AdvancingClock,
+  now: string,
+): Promise<void> {
+  await tx`update test_clocks set now = ${now} where id = ${id} and status = 'advancing'`;
+}
+
+/** Ends the advance: the clock is ready, or it has failed and says what. `at` is real time. */
+export async function endAdvance(
+  tx: Transaction,
+  { id }: AdvancingClock,
+  error: string | null,
+  at: string,
+): Promise<void> {
+  const ended =
+    error === null
+      ? ({ status: 'ready', advancing_to: null, error } as const)
+      : ({ status: 'failed', error } as const);
+  await tx`
+    update test_clocks set ${tx({ ...ended, updated_at: at })}
+     where id = ${id} and status = 'advancing'`;
+}
+
+/** What one job has to do for a clock. */
+export interface DueWork {
+  readonly job: string;
+  /** Number of things due by the time, and the earliest of them. */
+  readonly due: string;
+  readonly first: string | null;
+  /** The earliest time after it at which something is due. */
+  readonly next: string | null;
+}
+
+/** What the jobs have to do by `at`, and when each is due next, in one statement. */
+export async function dueWork(
+  db: Db,
+  at: string,
+  sources: readonly { readonly job: string; readonly dueTimes: Fragment }[],
+): Promise<DueWork[]> {
+  const all = sources
+    .map(({ job, dueTimes }) => db`select ${job}::text as job, d.at from (${dueTimes}) d`)
+    .reduce((left, right) => db`${left} union all ${right}`);
+  return await db<DueWork[]>`
+    select job, count(*) filter (where at <= ${at}) as due,
+           min(at) filter (where at <= ${at}) as first, min(at) filter (where at > ${at}) as next
+      from (${all}) times group by job`;
+}
