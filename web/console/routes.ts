@@ -1,4 +1,21 @@
-import { FileText, House, Repeat, Tag, Users, Wallet, type LucideIcon } from 'lucide-react';
+import {
+  ArrowLeftRight,
+  ChartLine,
+  FileText,
+  History,
+  House,
+  KeyRound,
+  Repeat,
+  ScrollText,
+  Settings,
+  Stethoscope,
+  Tag,
+  UserCog,
+  Users,
+  Wallet,
+  Webhook,
+  type LucideIcon,
+} from 'lucide-react';
 import type { ComponentType } from 'react';
 import type { Permission } from '../../domain/access/permissions.ts';
 
@@ -41,4 +58,14 @@ export const ROUTES: readonly ConsoleRoute[] = [
   { path: '/plans', load: () => import('../pages/plans/plan-list.tsx'), permission: 'plan:read', menu: { section: 'Catalog', label: 'Plans', icon: Tag, key: 'p' } },
   { path: '/plans/$id', load: () => import('../pages/plans/plan.tsx'), permission: 'plan:read' },
   { path: '/plans/$id/prices/new', load: () => import('../pages/plans/new-price.tsx'), permission: 'price:write' },
+  { path: '/analytics', load: () => import('../pages/analytics/analytics.tsx'), permission: 'event:read', menu: { section: 'Usage', label: 'Analytics', icon: ChartLine, key: 'a' } },
+  { path: '/api-keys', load: () => import('../pages/api-keys/api-keys.tsx'), permission: 'secret:read', menu: { section: 'Developers', label: 'API keys', icon: KeyRound, key: 'k' } },
+  { path: '/webhooks', load: () => import('../pages/webhooks/webhooks.tsx'), permission: 'webhook:read', menu: { section: 'Developers', label: 'Webhooks', icon: Webhook, key: 'n' } },
+  { path: '/webhooks/$id', load: () => import('../pages/webhooks/endpoint.tsx'), permission: 'webhook:read' },
+  { path: '/request-log', load: () => import('../pages/request-log/request-log.tsx'), permission: 'request_log:read', menu: { section: 'Developers', label: 'Request log', icon: ScrollText, key: 'r' } },
+  { path: '/audit-log', load: () => import('../pages/audit-log/audit-log.tsx'), permission: 'audit_log:read', menu: { section: 'Developers', label: 'Audit log', icon: History, key: 'l' } },
+  { path: '/tasks', load: () => import('../pages/tasks/tasks.tsx'), permission: 'task:read', menu: { section: 'Developers', label: 'Imports and exports', icon: ArrowLeftRight, key: 't' } },
+  { path: '/people', load: () => import('../pages/people/people.tsx'), permission: 'user:read', menu: { section: 'Developers', label: 'People', icon: UserCog, key: 'u' } },
+  { path: '/settings', load: () => import('../pages/settings/settings.tsx'), permission: 'setting:read', menu: { section: 'Developers', label: 'Settings', icon: Settings, key: 'o' } },
+  { path: '/doctor', load: () => import('../pages/doctor/doctor.tsx'), permission: 'doctor:read', menu: { section: 'Developers', label: 'Doctor', icon: Stethoscope, key: 'd' } },
 ];

@@ -52,19 +52,22 @@ export function ChoiceFilter({
   label,
   value,
   choices,
+  unset = 'All',
   onChange,
 }: {
   readonly label: string;
   readonly value: string;
   /** Value and text of each choice. */
   readonly choices: readonly (readonly [string, string])[];
+  /** Text of the choice for the empty value; null: one of the choices is always chosen. */
+  readonly unset?: string | null;
   readonly onChange: (value: string) => void;
 }) {
   return (
     <label className={styles.choice}>
       <span>{label}</span>
       <select value={value} onChange={(event) => onChange(event.target.value)}>
-        <option value="">All</option>
+        {unset === null ? null : <option value="">{unset}</option>}
         {choices.map(([choice, text]) => (
           <option key={choice} value={choice}>
             {text}

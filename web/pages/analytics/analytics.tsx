@@ -1,0 +1,311 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Download } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import { SavedViews } from '../../app/saved-views.tsx';
+import { answerOf, api } from '../../client/api.ts';
+import { Button } from '../../ui/button.tsx';
+import { TimeChart } from '../../ui/chart.tsx';
+import { PlainTable, type Column } from '../../ui/data-table.tsx';
+import { Figure, Figures } from '../../ui/figure.tsx';
+import {
+  ChoiceFilter,
+  ClearFilters,
+  DayFilter,
+  FilterBar,
+  SearchFilter,
+} from '../../ui/filter-bar.tsx';
+import { Money, Quantity } from '../../ui/money.tsx';
+import { Page, Section } from '../../ui/page.tsx';
+import { EmptyState, Loaded } from '../../ui/query-state.tsx';
+import { formatDecimal, formatMoney, formatWord } from '../../ui/text.ts';
+import { Period } from '../../ui/time.tsx';
+import { useUrlState } from '../../ui/url-state.ts';
+import { csvOf, download } from './csv.ts';
+import {
+  changeOf,
+  chartOf,
+  keyOf,
+  sorted,
+  titleOf,
+  valueOf,
+  type Item,
+  type Measure,
+} from './figures.ts';
+import { rangeBefore, rangeOf, type Range } from './range.ts';
+
+const DEFAULTS = {
+  customer: '',
+  from: '',
+  to: '',
+  zone: 'UTC',
+  window: 'DAY',
+  group: '',
+  property: '',
+  measure: 'usage',
+  compare: '',
+};
+type State = typeof DEFAULTS;
+
+const WINDOWS = ['15MIN', 'HOUR', 'DAY', 'WEEK', 'MONTH'] as const;
+/** The browser's list leaves UTC out. */
+const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')];
+
+/** Usage and cost by any property. The numbers are those that an invoice of the same range has. */
+export function View() {
+  const [state, setState] = useUrlState<keyof State>(DEFAULTS);
+  // Fixed while the page is open: a range that moves with every render would never be loaded.
+  const [now] = useState(() => new Date().toISOString());
+  const zone = ZONES.includes(state.zone) ? state.zone : 'UTC';
+  const range = rangeOf(state.from, state.to, zone, now);
+  const measure =
+    (['usage', 'cost', 'events'] as const).find((one) => one === state.measure) ?? 'usage';
+  const present = useAnalytics(state, range, true);
+  const before = useAnalytics(state, rangeBefore(range, zone), state.compare !== '');
+  const isFiltered = Object.entries(DEFAULTS).some(
+    ([key, value]) => state[key as keyof State] !== value,
+  );
+  return (
+    <Page
+      title="Analytics"
+      description={
+        <>
+          Usage and cost, <Period start={range.start_time} end={range.end_time} zone={zone} /> (
+          {zone})
+        </>
+      }
+      actions={
+        <>
+          <SavedViews page="analytics" state={state} defaults={DEFAULTS} onChoose={setState} />
+          <Button
+            icon={<Download size={14} aria-hidden />}
+            isDisabled={!present.data?.items.length}
+            onPress={() => download('analytics.csv', csvOf(present.data?.items ?? []))}
+          >
+            CSV
+          </Button>
+        </>
+      }
+    >
+      <FilterBar>
+        <SearchFilter
+          label="Customer (external id)"
+          value={state.customer}
+          onChange={(customer) => setState({ customer })}
+        />
+        <DayFilter label="From" value={state.from} onChange={(from) => setState({ from })} />
+        <DayFilter label="To" value={state.to} onChange={(to) => setState({ to })} />
+        <ChoiceFilter
+          label="Zone"
+          unset={null}
+          value={zone}
+          choices={ZONES.map((name) => [name, name])}
+          onChange={(chosen) => setState({ zone: chosen })}
+        />
+        <ChoiceFilter
+          label="Windows"
+          unset={null}
+          value={state.window}
+          choices={WINDOWS.map((size) => [size, formatWord(size)])}
+          onChange={(window) => setState({ window })}
+        />
+        <ChoiceFilter
+          label="Group by"
+          unset="Nothing"
+          value={state.group}
+          choices={[
+            ['source', 'Source'],
+            ['property', 'Property'],
+          ]}
+          onChange={(group) => setState({ group })}
+        />
+        {state.group === 'property' ? (
+          <SearchFilter
+            label="Property, for example model"
+            value={state.property}
+            onChange={(property) => setState({ property })}
+          />
+        ) : null}
+        <ChoiceFilter
+          label="Chart"
+          unset={null}
+          value={measure}
+          choices={[
+            ['usage', 'Usage'],
+            ['cost', 'Cost'],
+            ['events', 'Events'],
+          ]}
+          onChange={(chosen) => setState({ measure: chosen })}
+        />
+        <ChoiceFilter
+          label="Compare with"
+          unset="Nothing"
+          value={state.compare}
+          choices={[['before', 'The days before']]}
+          onChange={(compare) => setState({ compare })}
+        />
+        {isFiltered ? <ClearFilters onPress={() => setState(DEFAULTS)} /> : null}
+      </FilterBar>
+      <Loaded query={present} what="usage">
+        {({ items, subtotal, total_discount, total_cost, currency }) =>
+          items.length === 0 ? (
+            <EmptyState title="No usage in this range">
+              {state.customer === ''
+                ? 'Choose another range, or send events of this environment.'
+                : 'Choose another range, or look whether the customer has a subscription with usage prices.'}
+            </EmptyState>
+          ) : (
+            <>
+              {currency === '' ? null : (
+                <Figures>
+                  <Figure
+                    label="Subtotal"
+                    value={<Money amount={subtotal} currency={currency} />}
+                  />
+                  <Figure
+                    label="Discounts"
+                    value={<Money amount={total_discount} currency={currency} />}
+                  />
+                  <Figure
+                    label="Cost"
+                    value={<Money amount={total_cost} currency={currency} />}
+                    note={
+                      before.data === undefined || state.compare === ''
+                        ? undefined
+                        : changeText(total_cost, before.data.total_cost)
+                    }
+                  />
+                </Figures>
+              )}
+              {state.window === '' ? null : (
+                <Section
+                  title={`${formatWord(measure)} by ${formatWord(state.window).toLowerCase()}`}
+                >
+                  <Picture items={items} measure={measure} currency={currency} zone={zone} />
+                </Section>
+              )}
+              <Section title="Totals">
+                <Totals
+                  items={items}
+                  before={state.compare === '' ? undefined : before.data?.items}
+                  measure={measure}
+                />
+              </Section>
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+/** Without a customer: all usage of the environment, which has no prices. */
+function useAnalytics(
+  state: Readonly<Record<keyof State, string>>,
+  range: Range,
+  isEnabled: boolean,
+) {
+  const { customer, window, group, property } = state;
+  const by =
+    group === 'source'
+      ? ['source']
+      : group === 'property' && property !== ''
+        ? [`properties.${property}`]
+        : [];
+  const body = {
+    ...range,
+    ...(customer === '' ? {} : { external_customer_id: customer }),
+    ...(window === '' ? {} : { window_size: window as 'DAY' }),
+    ...(by.length === 0 ? {} : { group_by: by }),
+  };
+  return useQuery({
+    queryKey: ['analytics', body],
+    queryFn: ({ signal }) => answerOf(api.POST('/events/analytics', { body, signal })),
+    placeholderData: keepPreviousData,
+    enabled: isEnabled,
+  });
+}
+
+function Picture({
+  items,
+  measure,
+  currency,
+  zone,
+}: {
+  readonly items: readonly Item[];
+  readonly measure: Measure;
+  readonly currency: string;
+  readonly zone: string;
+}) {
+  const { times, series } = useMemo(() => chartOf(items, measure), [items, measure]);
+  const isMoney = measure === 'cost' && currency !== '';
+  return (
+    <TimeChart
+      label={formatWord(measure)}
+      times={times}
+      series={series}
+      zone={zone}
+      kind={series.length === 1 ? 'bars' : 'line'}
+      format={isMoney ? (value) => formatMoney(value, currency) : formatDecimal}
+    />
+  );
+}
+
+function Totals({
+  items,
+  before,
+  measure,
+}: {
+  readonly items: readonly Item[];
+  readonly before: readonly Item[] | undefined;
+  readonly measure: Measure;
+}) {
+  const earlier = new Map((before ?? []).map((item) => [keyOf(item), item]));
+  const rows = sorted(items, measure).map((item) => ({ ...item, id: keyOf(item) }));
+  const columns: Column<Item & { readonly id: string }>[] = [
+    { header: 'Usage of', cell: titleOf },
+    {
+      header: 'Usage',
+      align: 'end',
+      cell: ({ total_usage, unit }) => <Quantity value={total_usage} unit={unit} />,
+    },
+    {
+      header: 'Events',
+      align: 'end',
+      wideOnly: true,
+      cell: ({ event_count }) => formatDecimal(String(event_count)),
+    },
+    {
+      header: 'Cost',
+      align: 'end',
+      cell: ({ total_cost, currency }) =>
+        currency === '' ? '–' : <Money amount={total_cost} currency={currency} />,
+    },
+    ...(before === undefined
+      ? []
+      : [
+          {
+            header: `${formatWord(measure)} before`,
+            align: 'end' as const,
+            cell: ({ id }: { readonly id: string }) => {
+              const found = earlier.get(id);
+              return found === undefined ? '–' : formatDecimal(valueOf(found, measure));
+            },
+          },
+          {
+            header: 'Change',
+            align: 'end' as const,
+            cell: (item: Item & { readonly id: string }) => {
+              const found = earlier.get(item.id);
+              return changeText(valueOf(item, measure), found && valueOf(found, measure));
+            },
+          },
+        ]),
+  ];
+  return <PlainTable label="Totals by usage" columns={columns} rows={rows} />;
+}
+
+function changeText(now: string, before: string | undefined): string {
+  const change = changeOf(now, before);
+  if (change === null) return '–';
+  return `${change.startsWith('-') ? '' : '+'}${formatDecimal(change)}%`;
+}

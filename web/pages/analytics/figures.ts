@@ -1,0 +1,86 @@
+import { decimal, decimalText, sum } from '../../../domain/money.ts';
+import type { ApiRecord } from '../../client/api.ts';
+import type { Series } from '../../ui/series.ts';
+
+export type Item = ApiRecord<'UsageAnalyticsItem'>;
+export type Measure = 'usage' | 'cost' | 'events';
+
+/** Lines of a chart beyond which the rest is one line. */
+const LINES_MAX = 5;
+
+/** What an item is about: its name, and the values that it is grouped by. */
+export function titleOf(item: Item): string {
+  const groups = [item.source, ...Object.values(item.properties ?? {})].filter(
+    (value): value is string => value !== null,
+  );
+  const shown = groups.map((value) => (value === '' ? '(none)' : value));
+  return [item.name, ...shown].join(' · ');
+}
+
+export const keyOf = (item: Item): string =>
+  JSON.stringify([
+    item.meter_id,
+    item.sub_line_item_id,
+    item.price_id,
+    item.source,
+    item.properties,
+  ]);
+
+export function valueOf(item: Item, measure: Measure): string {
+  if (measure === 'events') return String(item.event_count);
+  return measure === 'cost' ? item.total_cost : item.total_usage;
+}
+
+/** Largest first. */
+export const sorted = (items: readonly Item[], measure: Measure): Item[] =>
+  [...items].sort((left, right) =>
+    decimal(valueOf(right, measure)).comparedTo(decimal(valueOf(left, measure))),
+  );
+
+/** Points of the largest items and of all others together, over the same times. */
+export function chartOf(
+  items: readonly Item[],
+  measure: Measure,
+): { readonly times: string[]; readonly series: Series[] } {
+  const times = [
+    ...new Set(items.flatMap(({ points }) => (points ?? []).map(({ timestamp }) => timestamp))),
+  ].sort();
+  const ordered = sorted(items, measure);
+  const isCut = ordered.length > LINES_MAX + 1;
+  const shown = isCut ? ordered.slice(0, LINES_MAX) : ordered;
+  const rest = isCut ? ordered.slice(LINES_MAX) : [];
+  const seriesOf = (name: string, of: readonly Item[]): Series => {
+    const byTime = of.map(
+      ({ points }) => new Map((points ?? []).map((point) => [point.timestamp, point])),
+    );
+    const values = times.map((time) =>
+      decimalText(
+        sum(
+          byTime.map((found) => {
+            const point = found.get(time);
+            if (point === undefined) return decimal('0');
+            return decimal(measure === 'events' ? String(point.event_count) : point[measure]);
+          }),
+        ),
+      ),
+    );
+    return { name, values };
+  };
+  const names = new Map<string, number>();
+  const series = shown.map((item) => {
+    const title = titleOf(item);
+    const times = (names.get(title) ?? 0) + 1;
+    names.set(title, times);
+    return seriesOf(times === 1 ? title : `${title} (${times})`, [item]);
+  });
+  return {
+    times,
+    series: rest.length === 0 ? series : [...series, seriesOf(`${rest.length} others`, rest)],
+  };
+}
+
+/** How much more or less than before, in percent with one decimal; null without a value before. */
+export function changeOf(now: string, before: string | undefined): string | null {
+  if (before === undefined || decimal(before).isZero()) return null;
+  return decimal(now).minus(before).div(before).times(100).toFixed(1);
+}

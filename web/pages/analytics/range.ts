@@ -1,0 +1,28 @@
+import { advanceDays, localDate, localDaysBetween } from '../../../domain/time/local-days.ts';
+import { zoneOf } from '../../../domain/time/zone.ts';
+import { isoText } from '../../../domain/time/instant.ts';
+
+export interface Range {
+  readonly start_time: string;
+  readonly end_time: string;
+}
+
+const DEFAULT_DAYS = 30;
+
+/** Days `from` to `to`, both included, of the zone. Empty days mean the last 30 up to today. */
+export function rangeOf(from: string, to: string, zone: string, now: string): Range {
+  const last = to === '' ? localDate(now, zone) : to;
+  const end_time = advanceDays(midnight(last, zone), 1, zone);
+  const start_time =
+    from === '' ? advanceDays(end_time, -DEFAULT_DAYS, zone) : midnight(from, zone);
+  return { start_time, end_time };
+}
+
+/** The equally many days before the range. */
+export function rangeBefore({ start_time, end_time }: Range, zone: string): Range {
+  const days = localDaysBetween(start_time, end_time, zone);
+  return { start_time: advanceDays(start_time, -days, zone), end_time: start_time };
+}
+
+const midnight = (date: string, zone: string): string =>
+  isoText(zoneOf(zone).toInstant(Date.parse(`${date}T00:00:00Z`)));

@@ -1,0 +1,184 @@
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Plus } from 'lucide-react';
+import { useState } from 'react';
+import { CreateApiKeyBody } from '../../../schemas/tenancy.ts';
+import { Allowed, useMay } from '../../app/person.tsx';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
+import { DataTable, type Column } from '../../ui/data-table.tsx';
+import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
+import { SelectField, TextField } from '../../ui/fields.tsx';
+import { ChoiceFilter, FilterBar } from '../../ui/filter-bar.tsx';
+import { Form, useApiForm } from '../../ui/form.tsx';
+import { useListState } from '../../ui/list-state.ts';
+import { Page } from '../../ui/page.tsx';
+import { EmptyState } from '../../ui/query-state.tsx';
+import { formatWord } from '../../ui/text.ts';
+import { Time } from '../../ui/time.tsx';
+import { notify } from '../../ui/toasts.tsx';
+
+type ApiKey = ApiRecord<'ApiKey'>;
+
+const TYPES = [
+  ['private_key', 'Private'],
+  ['publishable_key', 'Publishable'],
+] as const;
+
+/** Keys of this environment: who owns each, what it may do, when it was last used. */
+export function View() {
+  const list = useListState({ type: 'private_key' });
+  const cache = useQueryClient();
+  const mayWrite = useMay('secret:write');
+  const [isCreating, setCreating] = useState(false);
+  const [ending, setEnding] = useState<ApiKey | null>(null);
+  const { limit, offset } = list.paging;
+  const query = { limit, offset, type: list.filters.type as 'private_key' };
+  const keys = useQuery({
+    queryKey: ['api-keys', query],
+    queryFn: ({ signal }) => answerOf(api.GET('/secrets/api/keys', { params: { query }, signal })),
+    placeholderData: keepPreviousData,
+  });
+  const columns: readonly Column<ApiKey>[] = [
+    { header: 'Name', cell: ({ name }) => name },
+    { header: 'Key', cell: ({ display_id }) => <code>{display_id}</code> },
+    {
+      header: 'Owner',
+      wideOnly: true,
+      cell: (key) => key.service_account_name ?? key.user_id ?? '–',
+    },
+    {
+      header: 'May',
+      wideOnly: true,
+      cell: ({ permissions, roles }) =>
+        (permissions.length > 0 ? permissions : roles.map(formatWord)).join(', '),
+    },
+    {
+      header: 'Last used',
+      cell: ({ last_used_at }) => (last_used_at === null ? 'Never' : <Time at={last_used_at} />),
+    },
+    {
+      header: 'Ends',
+      wideOnly: true,
+      cell: ({ expires_at }) => (expires_at === null ? 'Never' : <Time at={expires_at} />),
+    },
+    ...(mayWrite
+      ? [
+          {
+            header: 'Actions',
+            cell: (key: ApiKey) => (
+              <Button
+                small
+                tone="danger"
+                aria-label={`Delete key ${key.name}`}
+                onPress={() => setEnding(key)}
+              >
+                Delete
+              </Button>
+            ),
+          },
+        ]
+      : []),
+  ];
+  const create = (
+    <Allowed to="secret:write">
+      <Button
+        tone="primary"
+        icon={<Plus size={14} aria-hidden />}
+        onPress={() => setCreating(true)}
+      >
+        Create key
+      </Button>
+    </Allowed>
+  );
+  return (
+    <Page
+      title="API keys"
+      description="A key works in this environment only. Its secret is shown once."
+      actions={create}
+    >
+      <FilterBar>
+        <ChoiceFilter
+          label="Kind"
+          unset={null}
+          value={list.filters.type}
+          choices={TYPES}
+          onChange={(type) => list.setFilters({ type })}
+        />
+      </FilterBar>
+      <DataTable
+        label="Keys"
+        columns={columns}
+        query={keys}
+        list={list}
+        empty={
+          <EmptyState title="No key of this kind yet" action={create}>
+            Programs send a private key in the header <code>x-api-key</code>. A publishable key
+            stands in web pages: it sends events and does nothing else.
+          </EmptyState>
+        }
+      />
+      <Dialog title="Create key" isOpen={isCreating} onClose={() => setCreating(false)}>
+        <CreateKey onDone={() => setCreating(false)} />
+      </Dialog>
+      <ConfirmDialog
+        title="Delete key"
+        confirm="Delete key"
+        tone="danger"
+        isOpen={ending !== null}
+        onClose={() => setEnding(null)}
+        onConfirm={async () => {
+          const path = { id: ending!.id };
+          await answerOf(api.DELETE('/secrets/api/keys/{id}', { params: { path } }));
+          await cache.invalidateQueries({ queryKey: ['api-keys'] });
+          notify('Key deleted');
+        }}
+      >
+        <p>
+          Requests with <strong>{ending?.name}</strong> (<code>{ending?.display_id}</code>) are
+          refused at once, and so are those with keys that it made. This cannot be undone.
+        </p>
+      </ConfirmDialog>
+    </Page>
+  );
+}
+
+function CreateKey({ onDone }: { readonly onDone: () => void }) {
+  const cache = useQueryClient();
+  const [made, setMade] = useState<string | null>(null);
+  const form = useApiForm(CreateApiKeyBody, { name: '', type: 'private_key' });
+  if (made !== null)
+    return (
+      <>
+        <p>
+          <Badge tone="warning">Copy it now</Badge> The key is not shown again.
+        </p>
+        <CodeBlock label="Key" text={made} />
+        <Button tone="primary" onPress={onDone}>
+          Done
+        </Button>
+      </>
+    );
+  return (
+    <Form
+      form={form}
+      submit="Create key"
+      onSubmit={async ({ name, type }) => {
+        const { api_key } = await answerOf(api.POST('/secrets/api/keys', { body: { name, type } }));
+        await cache.invalidateQueries({ queryKey: ['api-keys'] });
+        setMade(api_key);
+      }}
+    >
+      <TextField
+        control={form.control}
+        name="name"
+        label="Name"
+        isRequired
+        autoFocus
+        hint="What uses it, for example backend"
+      />
+      <SelectField control={form.control} name="type" label="Kind" isRequired choices={TYPES} />
+    </Form>
+  );
+}

@@ -1,0 +1,131 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
+import { DataTable, type Column } from '../../ui/data-table.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Facts } from '../../ui/facts.tsx';
+import { ClearFilters, ChoiceFilter, FilterBar, SearchFilter } from '../../ui/filter-bar.tsx';
+import { useListState } from '../../ui/list-state.ts';
+import { Page } from '../../ui/page.tsx';
+import { EmptyState } from '../../ui/query-state.tsx';
+import { formatWord } from '../../ui/text.ts';
+import { Time } from '../../ui/time.tsx';
+
+type Entry = ApiRecord<'AuditLog'>;
+
+const FILTERS = { entity_id: '', entity_type: '', request_id: '', action: '' };
+
+const ACTIONS = [
+  'created', 'updated', 'deleted', 'logged_in', 'login_failed', 'locked_out', 'logged_out',
+  'session_ended', 'refresh_reused', 'password_changed', 'password_reset',
+] as const; // prettier-ignore
+
+/** Every change with its author. Rows are only added, and each is chained to the one before by a hash. */
+export function View() {
+  const list = useListState(FILTERS);
+  const [shown, setShown] = useState<Entry | null>(null);
+  const query = {
+    limit: list.paging.limit,
+    offset: list.paging.offset,
+    ...Object.fromEntries(Object.entries(list.filters).filter(([, value]) => value !== '')),
+  };
+  const entries = useQuery({
+    queryKey: ['audit-log', query],
+    queryFn: ({ signal }) => answerOf(api.GET('/audit-logs', { params: { query }, signal })),
+    placeholderData: keepPreviousData,
+  });
+  const columns: readonly Column<Entry>[] = [
+    { header: 'Time', cell: ({ created_at }) => <Time at={created_at} seconds /> },
+    { header: 'Action', cell: ({ action }) => <Badge>{formatWord(action)}</Badge> },
+    { header: 'Record', cell: ({ entity_type }) => formatWord(entity_type) },
+    { header: 'Id', wideOnly: true, cell: ({ entity_id }) => <code>{entity_id}</code> },
+    { header: 'By', cell: (entry) => <code>{authorOf(entry)}</code> },
+    {
+      header: 'Details',
+      cell: (entry) => (
+        <Button
+          small
+          aria-label={`Details of ${entry.action} ${entry.entity_type} ${entry.entity_id}`}
+          onPress={() => setShown(entry)}
+        >
+          Show
+        </Button>
+      ),
+    },
+  ];
+  const isFiltered = Object.values(list.filters).some((value) => value !== '');
+  return (
+    <Page
+      title="Audit log"
+      description="Every change and who made it. Rows are only added; a chain of hashes shows if one is changed later."
+    >
+      <FilterBar>
+        <SearchFilter
+          label="Record id"
+          value={list.filters.entity_id}
+          onChange={(entity_id) => list.setFilters({ entity_id })}
+        />
+        <SearchFilter
+          label="Kind of record, for example invoice"
+          value={list.filters.entity_type}
+          onChange={(entity_type) => list.setFilters({ entity_type })}
+        />
+        <SearchFilter
+          label="Request id"
+          value={list.filters.request_id}
+          onChange={(request_id) => list.setFilters({ request_id })}
+        />
+        <ChoiceFilter
+          label="Action"
+          value={list.filters.action}
+          choices={ACTIONS.map((action) => [action, formatWord(action)])}
+          onChange={(action) => list.setFilters({ action })}
+        />
+        {isFiltered ? <ClearFilters onPress={() => list.setFilters(FILTERS)} /> : null}
+      </FilterBar>
+      <DataTable
+        label="Changes"
+        columns={columns}
+        query={entries}
+        list={list}
+        empty={<EmptyState title={isFiltered ? 'No change matches' : 'No change yet'} />}
+      />
+      <Dialog
+        title={shown === null ? '' : `${formatWord(shown.entity_type)} ${shown.action}`}
+        isOpen={shown !== null}
+        onClose={() => setShown(null)}
+        isWide
+      >
+        {shown === null ? null : <Details entry={shown} />}
+      </Dialog>
+    </Page>
+  );
+}
+
+const authorOf = ({ user_id, job, actor_kind }: Entry): string => user_id ?? job ?? actor_kind;
+
+function Details({ entry }: { readonly entry: Entry }) {
+  return (
+    <>
+      <Facts
+        of={[
+          ['Record', <code key="id">{entry.entity_id}</code>],
+          ['By', <code key="by">{authorOf(entry)}</code>],
+          ['Key', entry.key_id],
+          ['Request', entry.request_id],
+          ['Address', entry.ip],
+          ['Time', <Time key="at" at={entry.created_at} seconds />],
+        ]}
+      />
+      {entry.before === null ? null : (
+        <CodeBlock label="Before" text={JSON.stringify(entry.before, null, 2)} />
+      )}
+      {entry.after === null ? null : (
+        <CodeBlock label="After" text={JSON.stringify(entry.after, null, 2)} />
+      )}
+    </>
+  );
+}

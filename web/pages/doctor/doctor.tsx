@@ -1,0 +1,74 @@
+import { useQuery } from '@tanstack/react-query';
+import { RefreshCw } from 'lucide-react';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { Badge, type Tone } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { PlainTable, type Column } from '../../ui/data-table.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Loaded } from '../../ui/query-state.tsx';
+import { Time } from '../../ui/time.tsx';
+
+type Report = ApiRecord<'DoctorReport'>;
+type Check = Report['checks'][number] & { readonly id: string };
+type State = Report['state'];
+
+/** How often the checks are made again while the page is open. */
+const CHECK_MS = 15_000;
+
+const TONES: Readonly<Record<State, Tone>> = { ok: 'positive', warn: 'warning', bad: 'negative' };
+const WORDS: Readonly<Record<State, string>> = { ok: 'OK', warn: 'Warning', bad: 'Bad' };
+const ORDER: readonly State[] = ['bad', 'warn', 'ok'];
+
+const COLUMNS: readonly Column<Check>[] = [
+  { header: 'Check', cell: ({ name }) => name },
+  { header: 'State', cell: ({ state }) => <Badge tone={TONES[state]}>{WORDS[state]}</Badge> },
+  { header: 'Found', cell: ({ found }) => found },
+  { header: 'What mends it', cell: ({ mend }) => mend ?? '–' },
+];
+
+const SUMMARY: Readonly<Record<State, string>> = {
+  ok: 'Everything that concerns this environment works.',
+  warn: 'Something needs attention. Nothing is lost.',
+  bad: 'Something does not work. Each line says what mends it.',
+};
+
+/** Whether the service works as far as this environment is concerned, the worst first. */
+export function View() {
+  const report = useQuery({
+    queryKey: ['doctor'],
+    queryFn: ({ signal }) => answerOf(api.POST('/operations/doctor', { signal })),
+    refetchInterval: CHECK_MS,
+  });
+  return (
+    <Page
+      title="Doctor"
+      description={report.data === undefined ? undefined : SUMMARY[report.data.state]}
+      actions={
+        <Button
+          icon={<RefreshCw size={14} aria-hidden />}
+          isDisabled={report.isFetching}
+          onPress={() => void report.refetch()}
+        >
+          Check again
+        </Button>
+      }
+    >
+      <Loaded query={report} what="the checks">
+        {({ checks, checked_at }) => (
+          <>
+            <PlainTable
+              label="Checks"
+              columns={COLUMNS}
+              rows={[...checks]
+                .sort((left, right) => ORDER.indexOf(left.state) - ORDER.indexOf(right.state))
+                .map((check) => ({ ...check, id: check.name }))}
+            />
+            <p>
+              Checked <Time at={checked_at} seconds />
+            </p>
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}

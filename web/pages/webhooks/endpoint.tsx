@@ -1,0 +1,256 @@
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import * as z from 'zod';
+import { Allowed } from '../../app/person.tsx';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
+import { DataTable, type Column } from '../../ui/data-table.tsx';
+import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
+import { Facts } from '../../ui/facts.tsx';
+import { TextField } from '../../ui/fields.tsx';
+import { FilterBar, SearchFilter } from '../../ui/filter-bar.tsx';
+import { Form, useApiForm } from '../../ui/form.tsx';
+import { useListState } from '../../ui/list-state.ts';
+import { Page, Section } from '../../ui/page.tsx';
+import { EmptyState, Failure, Loaded } from '../../ui/query-state.tsx';
+import { Time } from '../../ui/time.tsx';
+import { notify } from '../../ui/toasts.tsx';
+import { EndpointState } from './endpoint-state.tsx';
+
+type Endpoint = ApiRecord<'WebhookEndpoint'>;
+type Attempt = ApiRecord<'WebhookAttempt'>;
+
+/** One receiver: its state, every attempt with what was sent and answered, and sending again. */
+export function View() {
+  const { id } = useParams({ strict: false }) as { id: string };
+  const endpoint = useQuery({
+    queryKey: ['webhook-endpoints', id],
+    queryFn: ({ signal }) =>
+      answerOf(api.GET('/webhooks/endpoints/{id}', { params: { path: { id } }, signal })),
+  });
+  return (
+    <Page
+      title="Webhook endpoint"
+      crumbs={[{ label: 'Webhooks', to: '/webhooks' }]}
+      description={endpoint.data?.url}
+      actions={endpoint.data === undefined ? undefined : <Actions of={endpoint.data} />}
+    >
+      <Loaded query={endpoint} what="the endpoint">
+        {(found) => (
+          <>
+            <Facts
+              of={[
+                ['Address', found.url],
+                ['State', <EndpointState key="state" of={found} />],
+                ['Reason', found.disabled_reason],
+                ['Failing since', <Time key="failing" at={found.failing_since} />],
+                ['Events', found.event_types.length === 0 ? 'All' : found.event_types.join(', ')],
+                ['Description', found.description],
+              ]}
+            />
+            <Attempts id={id} />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Actions({ of: endpoint }: { readonly of: Endpoint }) {
+  const { id } = endpoint;
+  const cache = useQueryClient();
+  const [open, setOpen] = useState<'replay' | 'rotate' | null>(null);
+  const [secret, setSecret] = useState<string | null>(null);
+  const params = { path: { id } };
+  const refresh = () => cache.invalidateQueries({ queryKey: ['webhook-endpoints'] });
+  const test = useMutation({
+    mutationFn: () => answerOf(api.POST('/webhooks/endpoints/{id}/test', { params, body: {} })),
+    onSuccess: async (attempt) => {
+      notify(
+        attempt.error === null ? `Answered ${attempt.status_code}` : `Failed: ${attempt.error}`,
+      );
+      await refresh();
+    },
+  });
+  const turn = useMutation({
+    mutationFn: () =>
+      answerOf(
+        api.PUT('/webhooks/endpoints/{id}', { params, body: { enabled: !endpoint.enabled } }),
+      ),
+    onSuccess: refresh,
+  });
+  const failure = test.error ?? turn.error;
+  return (
+    <Allowed to="webhook:write">
+      {failure === null ? null : <Failure error={failure} />}
+      <Button isDisabled={test.isPending} onPress={() => test.mutate()}>
+        Send test
+      </Button>
+      <Button onPress={() => setOpen('replay')}>Send again</Button>
+      <Button onPress={() => setOpen('rotate')}>New secret</Button>
+      <Button isDisabled={turn.isPending} onPress={() => turn.mutate()}>
+        {endpoint.enabled ? 'Turn off' : 'Turn on'}
+      </Button>
+      <Dialog title="Send again" isOpen={open === 'replay'} onClose={() => setOpen(null)}>
+        <Replay id={id} onDone={() => setOpen(null)} />
+      </Dialog>
+      <ConfirmDialog
+        title="New secret"
+        confirm="Make new secret"
+        isOpen={open === 'rotate'}
+        onClose={() => setOpen(null)}
+        onConfirm={async () => {
+          const made = await answerOf(api.POST('/webhooks/endpoints/{id}/rotate', { params }));
+          setSecret(made.secret);
+          await refresh();
+        }}
+      >
+        <p>For 24 hours notifications are signed with the old and the new secret.</p>
+      </ConfirmDialog>
+      <Dialog title="New secret" isOpen={secret !== null} onClose={() => setSecret(null)}>
+        <p>
+          <Badge tone="warning">Copy it now</Badge> It is not shown again.
+        </p>
+        <CodeBlock label="Secret" text={secret ?? ''} />
+      </Dialog>
+    </Allowed>
+  );
+}
+
+const Days = z
+  .object({ from: z.iso.date('choose a day'), to: z.iso.date('choose a day') })
+  .refine(({ from, to }) => from <= to, {
+    path: ['to'],
+    message: 'must not be before the first day',
+  });
+
+const DAY_MS = 86_400_000;
+
+function Replay({ id, onDone }: { readonly id: string; readonly onDone: () => void }) {
+  const [today] = useState(() => new Date().toISOString().slice(0, 10));
+  const form = useApiForm(Days, { from: today, to: today });
+  return (
+    <Form
+      form={form}
+      submit="Send again"
+      onSubmit={async ({ from, to }) => {
+        const end = new Date(Date.parse(`${to}T00:00:00Z`) + DAY_MS).toISOString();
+        const body = { endpoint_id: id, from: `${from}T00:00:00Z`, to: end };
+        const { count } = await answerOf(api.POST('/webhooks/replay', { body }));
+        notify(`${count} notifications are sent again`);
+        onDone();
+      }}
+    >
+      <p>Every notification of these days (UTC) is sent again with the id that it had.</p>
+      <TextField control={form.control} name="from" label="First day" kind="date" isRequired />
+      <TextField control={form.control} name="to" label="Last day" kind="date" isRequired />
+    </Form>
+  );
+}
+
+function Attempts({ id }: { readonly id: string }) {
+  const list = useListState({ event_type: '' });
+  const [shown, setShown] = useState<Attempt | null>(null);
+  const { limit, offset } = list.paging;
+  const { event_type } = list.filters;
+  const query = { limit, offset, ...(event_type === '' ? {} : { event_type }) };
+  const attempts = useQuery({
+    queryKey: ['webhook-endpoints', id, 'attempts', query],
+    queryFn: ({ signal }) =>
+      answerOf(
+        api.GET('/webhooks/endpoints/{id}/attempts', {
+          params: { path: { id }, query },
+          signal,
+        }),
+      ),
+    placeholderData: keepPreviousData,
+  });
+  const columns: readonly Column<Attempt>[] = [
+    { header: 'Time', cell: ({ created_at }) => <Time at={created_at} seconds /> },
+    { header: 'Event', cell: ({ event_type: type }) => <code>{type}</code> },
+    { header: 'Attempt', align: 'end', cell: ({ attempt }) => attempt },
+    { header: 'Answer', cell: (attempt) => <Outcome of={attempt} /> },
+    { header: 'ms', align: 'end', wideOnly: true, cell: ({ duration_ms }) => duration_ms },
+    {
+      header: 'Details',
+      cell: (attempt) => (
+        <Button
+          small
+          aria-label={`Details of attempt ${attempt.attempt} of ${attempt.event_type}`}
+          onPress={() => setShown(attempt)}
+        >
+          Show
+        </Button>
+      ),
+    },
+  ];
+  return (
+    <Section title="Attempts">
+      <FilterBar>
+        <SearchFilter
+          label="Event type, for example invoice.update.finalized"
+          value={event_type}
+          onChange={(type) => list.setFilters({ event_type: type })}
+        />
+      </FilterBar>
+      <DataTable
+        label="Attempts, newest first"
+        columns={columns}
+        query={attempts}
+        list={list}
+        empty={
+          <EmptyState title="No attempt in the last 30 days">
+            “Send test” sends the newest notification as a test.
+          </EmptyState>
+        }
+      />
+      <Dialog
+        title={shown?.event_type ?? ''}
+        isOpen={shown !== null}
+        onClose={() => setShown(null)}
+        isWide
+      >
+        {shown === null ? null : (
+          <>
+            <Facts
+              of={[
+                ['Answer', <Outcome key="outcome" of={shown} />],
+                ['Notification', shown.system_event_id],
+                ['Time', <Time key="at" at={shown.created_at} seconds />],
+              ]}
+            />
+            <CodeBlock label="Sent headers" text={headersText(shown.request_headers)} />
+            <CodeBlock label="Sent body" text={pretty(shown.request_body)} />
+            {shown.response_headers === null ? null : (
+              <CodeBlock label="Answered headers" text={headersText(shown.response_headers)} />
+            )}
+            {shown.response_body === null ? null : (
+              <CodeBlock label="Answered body" text={shown.response_body} />
+            )}
+          </>
+        )}
+      </Dialog>
+    </Section>
+  );
+}
+
+function Outcome({ of: { status_code: status, error } }: { readonly of: Attempt }) {
+  if (status === null) return <Badge tone="negative">{error ?? 'No answer'}</Badge>;
+  return <Badge tone={status < 300 ? 'positive' : 'negative'}>{status}</Badge>;
+}
+
+const headersText = (headers: Readonly<Record<string, string>>): string =>
+  Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n');
+
+function pretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}

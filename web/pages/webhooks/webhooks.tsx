@@ -1,0 +1,114 @@
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Plus } from 'lucide-react';
+import { useState } from 'react';
+import { CreateWebhookEndpointBody } from '../../../schemas/webhooks/endpoint.ts';
+import { Allowed } from '../../app/person.tsx';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
+import { DataTable, type Column } from '../../ui/data-table.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/fields.tsx';
+import { Form, useApiForm } from '../../ui/form.tsx';
+import { useListState } from '../../ui/list-state.ts';
+import { Page } from '../../ui/page.tsx';
+import { EmptyState } from '../../ui/query-state.tsx';
+import { Time } from '../../ui/time.tsx';
+import { EndpointState } from './endpoint-state.tsx';
+
+type Endpoint = ApiRecord<'WebhookEndpoint'>;
+
+const COLUMNS: readonly Column<Endpoint>[] = [
+  { header: 'Address', cell: ({ url }) => url },
+  { header: 'State', cell: (endpoint) => <EndpointState of={endpoint} /> },
+  { header: 'Events', wideOnly: true, cell: ({ event_types: types }) => types.length === 0 ? 'All' : types.join(', ') },
+  { header: 'Description', wideOnly: true, cell: ({ description }) => description ?? '–' },
+  { header: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+]; // prettier-ignore
+
+/** Receivers of notifications. */
+export function View() {
+  const list = useListState({});
+  const [isAdding, setAdding] = useState(false);
+  const { limit, offset } = list.paging;
+  const endpoints = useQuery({
+    queryKey: ['webhook-endpoints', limit, offset],
+    queryFn: ({ signal }) =>
+      answerOf(api.GET('/webhooks/endpoints', { params: { query: { limit, offset } }, signal })),
+    placeholderData: keepPreviousData,
+  });
+  const add = (
+    <Allowed to="webhook:write">
+      <Button tone="primary" icon={<Plus size={14} aria-hidden />} onPress={() => setAdding(true)}>
+        Add endpoint
+      </Button>
+    </Allowed>
+  );
+  return (
+    <Page
+      title="Webhooks"
+      description="Notifications are signed, and repeated for four days until the receiver answers."
+      actions={add}
+    >
+      <DataTable
+        label="Endpoints"
+        columns={COLUMNS}
+        query={endpoints}
+        list={list}
+        rowTo={({ id }) => `/webhooks/${id}`}
+        empty={
+          <EmptyState title="No endpoint yet" action={add}>
+            An endpoint is an address of yours that is told when an invoice is finalized, a payment
+            fails or a balance runs low.
+          </EmptyState>
+        }
+      />
+      <Dialog title="Add endpoint" isOpen={isAdding} onClose={() => setAdding(false)}>
+        <AddEndpoint onDone={() => setAdding(false)} />
+      </Dialog>
+    </Page>
+  );
+}
+
+function AddEndpoint({ onDone }: { readonly onDone: () => void }) {
+  const cache = useQueryClient();
+  const [secret, setSecret] = useState<string | null>(null);
+  const form = useApiForm(CreateWebhookEndpointBody, { url: '', description: '' });
+  if (secret !== null)
+    return (
+      <>
+        <p>
+          <Badge tone="warning">Copy it now</Badge> The receiver checks signatures with this secret.
+          It is not shown again.
+        </p>
+        <CodeBlock label="Secret" text={secret} />
+        <Button tone="primary" onPress={onDone}>
+          Done
+        </Button>
+      </>
+    );
+  return (
+    <Form
+      form={form}
+      submit="Add endpoint"
+      onSubmit={async ({ url, description }) => {
+        const body = { url, description: description || null };
+        const made = await answerOf(api.POST('/webhooks/endpoints', { body }));
+        await cache.invalidateQueries({ queryKey: ['webhook-endpoints'] });
+        setSecret(made.secret);
+      }}
+    >
+      <TextField
+        control={form.control}
+        name="url"
+        label="Address"
+        kind="url"
+        isRequired
+        autoFocus
+        placeholder="https://example.com/webhooks"
+      />
+      <TextField control={form.control} name="description" label="Description" />
+    </Form>
+  );
+}
