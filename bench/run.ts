@@ -17,6 +17,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   'usage-query': () => import('./usage-query.ts'),
   'billing-run': () => import('./billing-run.ts'),
   rating: () => import('./rating.ts'),
+  pdf: () => import('./pdf.ts'),
   'second-wall': () => import('./second-wall.ts'),
   api: () => import('./api.ts'),
   'usage-diff': () => import('./usage-diff.ts'),

@@ -48,8 +48,7 @@ export class TextPen {
       for (const { slice } of this.#runs(text, style)) {
         const name = fontName(slice.name, weight);
         if (this.#registered.has(name)) continue;
-        const file = await this.#fonts.fileOf(slice, weight);
-        this.#pdf.registerFont(name, Buffer.from(file.buffer, file.byteOffset, file.byteLength));
+        this.#pdf.registerFont(name, await this.#fonts.fontOf(slice, weight));
         this.#registered.add(name);
       }
   }
@@ -84,9 +83,9 @@ export class TextPen {
     this.#pdf.fillColor(colour);
     for (const run of this.#runs(text, style)) {
       this.#choose(run, look);
-      const options = optionsOf(run);
-      this.#pdf.text(run.text, x, at.top + size * ASCENT, options);
-      x += this.#pdf.widthOfString(run.text, options);
+      this.#pdf.text(run.text, x, at.top + size * ASCENT, optionsOf(run));
+      // The library moves its own position to the end of the text.
+      x = this.#pdf.x;
     }
   }
 

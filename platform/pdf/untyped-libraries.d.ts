@@ -23,3 +23,10 @@ declare module 'bidi-js' {
   }
   export default function createBidi(): Bidi;
 }
+
+declare namespace PDFKit.Mixins {
+  interface PDFFont {
+    /** A parsed font, which several documents may share. */
+    registerFont(name: string, font: import('fontkit').Font): this;
+  }
+}

@@ -58,6 +58,17 @@ describe('a printed document', () => {
     expect(Buffer.from(first).equals(Buffer.from(second))).toBe(true);
   });
 
+  test('has the same bytes after other documents were printed', async () => {
+    const fresh = createPdfRenderer({ execArgv: SOURCE_EXEC_ARGV });
+    try {
+      await renderer.render(document({ heading: 'Office, 10.0', notes: ['Seats office'] }));
+      const [later, first] = [await renderer.render(document()), await fresh.render(document())];
+      expect(Buffer.from(later).equals(Buffer.from(first))).toBe(true);
+    } finally {
+      await fresh.close();
+    }
+  });
+
   test('repeats the headings of the table on each page, and loses no row', async () => {
     const { text, pages } = await readPdf(
       await renderer.render(document({ table: rowsOf(200, (row) => `Row ${row}.`) })),
