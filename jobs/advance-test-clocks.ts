@@ -158,8 +158,8 @@ class Advance<Deps extends BillingDeps> {
     const failures: string[] = [];
     let temporary: { readonly error: unknown } | null = null as { readonly error: unknown } | null;
     const { lease, signal } = this.#run;
-    const fail: JobRun['fail'] = (of, error, message) => {
-      this.#run.fail({ ...of, test_clock_id: clock.id }, error, message);
+    const fail: NonNullable<JobRun['fail']> = (of, error, message) => {
+      this.#run.fail?.({ ...of, test_clock_id: clock.id }, error, message);
       if (isTemporary(error)) temporary ??= { error };
       const [record] = Object.entries(of).filter(([key]) => !SCOPE_KEYS.includes(key));
       const name =
@@ -173,7 +173,7 @@ class Advance<Deps extends BillingDeps> {
       return { failure: failures[0] ?? null, report };
     } catch (error) {
       if (error instanceof JobLeaseLost || isTemporary(error)) throw error;
-      this.#run.fail({ test_clock_id: clock.id }, error, `${job.name} failed for a test clock`);
+      this.#run.fail?.({ test_clock_id: clock.id }, error, `${job.name} failed for a test clock`);
       return { failure: failures[0] ?? `${job.name}: ${reasonOf(error)}`, report: {} };
     }
   }

@@ -63,7 +63,7 @@ function passes(deps: BillingDeps, run: JobRun, scope: Scope, totals: Totals): T
     });
     const report = await advanceWithSchedules(deps, advancing, page);
     for (const { subscription_id, error } of report.failed) {
-      run.fail({ subscription_id, ...scope }, error, 'subscription not billed');
+      run.fail?.({ subscription_id, ...scope }, error, 'subscription not billed');
       totals.failed.add(subscription_id);
     }
     totals.advanced += report.advanced;

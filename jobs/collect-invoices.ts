@@ -58,7 +58,7 @@ function pages(deps: BillingDeps, run: JobRun, scope: Scope, totals: Totals): Tu
           if (payment !== null) totals.charged += 1;
         } catch (error) {
           totals.failed += 1;
-          run.fail({ invoice_id, ...scope }, error, 'invoice not charged');
+          run.fail?.({ invoice_id, ...scope }, error, 'invoice not charged');
         }
       }),
     );

@@ -23,7 +23,7 @@ export const expireCheckouts: Job<BillingDeps> = {
         totals.expired += 1;
       } catch (error) {
         totals.failed += 1;
-        run.fail({ checkout_session_id: id }, error, 'checkout session not expired');
+        run.fail?.({ checkout_session_id: id }, error, 'checkout session not expired');
       }
     }
     return totals;

@@ -94,7 +94,7 @@ function pages(deps: FinalizeDraftInvoicesDeps, run: JobRun, scope: Scope, total
     });
     const report = await finalizeInvoices(deps, finalizing, page);
     for (const { invoice_id, error } of report.failed)
-      run.fail({ invoice_id, ...scope }, error, 'invoice not finalized');
+      run.fail?.({ invoice_id, ...scope }, error, 'invoice not finalized');
     totals.finalized += report.finalized;
     totals.skipped += report.skipped;
     totals.waiting += report.waiting;

@@ -36,5 +36,5 @@ export interface JobRun extends Timeline {
   /** Aborted when the process drains or the lease is lost: stop before the next page. */
   readonly signal: AbortSignal;
   /** Notes a record that could not be processed; the others continue. */
-  fail(of: Readonly<Record<string, string>>, error: unknown, message: string): void;
+  readonly fail?: (of: Readonly<Record<string, string>>, error: unknown, message: string) => void;
 }

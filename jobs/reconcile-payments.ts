@@ -42,7 +42,7 @@ export const reconcilePayments: Job<BillingDeps> = {
         return true;
       } catch (error) {
         totals.failed += 1;
-        run.fail(of, error, 'not reconciled with its gateway');
+        run.fail?.(of, error, 'not reconciled with its gateway');
         return false;
       }
     };

@@ -37,7 +37,7 @@ export async function takeTurns(
       } catch (error) {
         if (error instanceof JobLeaseLost) throw error;
         failure ??= { error };
-        run.fail({ ...each.scope }, error, 'an environment is left for the next run');
+        run.fail?.({ ...each.scope }, error, 'an environment is left for the next run');
         outages = isOutage(error) ? outages + 1 : 0;
         if (outages === OUTAGES_MAX) throw error;
       }

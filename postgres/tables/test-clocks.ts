@@ -4,8 +4,8 @@ import { inScope, type Db, type Fragment, type Pool, type Scope } from '../clien
 export interface Timeline {
   /** Time of the run, ISO 8601 UTC; work is due relative to it. */
   readonly at: string;
-  /** The test clock of the customers. Null: the customers in real time. */
-  readonly test_clock_id: string | null;
+  /** The test clock of the customers. Null or unset: the customers in real time. */
+  readonly test_clock_id?: string | null;
 }
 
 /** Condition: the customer with that id lives by the clock of the timeline. */
@@ -14,7 +14,7 @@ export const livesBy = (
   { test_clock_id }: Pick<Timeline, 'test_clock_id'>,
   customerId: Fragment,
 ): Fragment =>
-  test_clock_id === null
+  test_clock_id == null
     ? db`not exists (
         select from customers clocked where clocked.id = ${customerId} and clocked.test_clock_id is not null)`
     : db`exists (
