@@ -26,6 +26,7 @@ import type { Job } from './job.ts';
 import { logMissedCorrections } from './log-corrections.ts';
 import { reconcilePayments } from './reconcile-payments.ts';
 import { notifyOverdueInvoices } from './notify-overdue-invoices.ts';
+import { notifyRenewals } from './notify-renewals.ts';
 import { syncPlanPrices } from './sync-plan-prices.ts';
 import { tellAuditHeads } from './tell-audit-heads.ts';
 
@@ -46,6 +47,7 @@ const SCHEDULED: readonly Job<JobDeps>[] = [
   finalizeDraftInvoices,
   notifyOverdueInvoices,
   collectInvoices,
+  notifyRenewals,
   reconcilePayments,
   expireCheckouts,
   expireLogRecords,

@@ -39,7 +39,13 @@ const NOT_NOTED: Readonly<Record<string, readonly string[]>> = {
   // Each instant that an advance comes to moves it; the requests to advance are audited.
   test_clocks: ['now', 'members', 'stream_heads'],
   // The billing run moves periods; the invoice that it creates at each boundary is audited.
-  subscriptions: ['current_period_start', 'current_period_end', 'due_at', 'last_billing_sequence'],
+  subscriptions: [
+    'current_period_start',
+    'current_period_end',
+    'due_at',
+    'last_billing_sequence',
+    'renewal_notified_for',
+  ],
 };
 const NEVER_NOTED = ['updated_at', 'updated_by', 'version', 'sequence'];
 

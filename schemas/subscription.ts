@@ -84,6 +84,8 @@ export type SubscriptionRow = z.infer<typeof StoredSubscription> & {
   readonly due_at: string | null;
   /** Earliest next billing attempt after a refusal; null means at the due date. */
   readonly billing_retry_at: string | null;
+  /** The end of the period for which the tenant was notified of the renewal. */
+  readonly renewal_notified_for: string | null;
   /** Start of the current pause, planned or past. */
   readonly pause_at: string | null;
   /** When the current pause ends automatically. */

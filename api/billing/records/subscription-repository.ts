@@ -230,6 +230,55 @@ export async function dueSubscriptions(
      limit ${limit}`;
 }
 
+/** Notice before the end of a period. */
+const RENEWAL_NOTICE = '24 hours';
+
+/**
+ * Condition of a subscription that renews at the end of its running period and was not reported for that period.
+ * One that ends or pauses there does not renew.
+ */
+const renews = (db: Db): Fragment => db`
+  s.subscription_status = 'active' and s.status = 'published'
+  and (s.renewal_notified_for is null or s.renewal_notified_for <> s.current_period_end)
+  and (s.cancel_at is null or s.cancel_at > s.current_period_end)
+  and (s.end_date is null or s.end_date > s.current_period_end)
+  and (s.pause_at is null or s.pause_at > s.current_period_end)`;
+
+const renewsSoon = (db: Db, due: Timeline): Fragment => db`
+  ${renews(db)} and ${livesBy(db, due, db`s.customer_id`)}
+  and s.current_period_end > ${due.at}
+  and s.current_period_end <= ${due.at}::timestamptz + ${RENEWAL_NOTICE}::interval
+  and s.current_period_start <= ${due.at}`;
+
+/** Environments that have renewals to report. */
+export async function scopesWithRenewals(db: Db, due: Timeline): Promise<Scope[]> {
+  return await db<Scope[]>`
+    select distinct s.tenant_id, s.environment_id from subscriptions s where ${renewsSoon(db, due)}
+     order by 1, 2`;
+}
+
+/** Marks a page of renewals as reported for their period, and returns the subscriptions. */
+export async function noteRenewals(
+  tx: Transaction,
+  scope: Scope,
+  due: Timeline,
+  limit: number,
+): Promise<SubscriptionRow[]> {
+  return await tx<SubscriptionRow[]>`
+    update subscriptions set renewal_notified_for = current_period_end
+     where id in (
+             select s.id from subscriptions s
+              where ${inScope(tx, scope, 's')} and ${renewsSoon(tx, due)}
+              order by s.current_period_end, s.id limit ${limit} for update skip locked)
+    returning *`;
+}
+
+/** When renewals of the clock's customers are to be reported: a day before, or at the start of a short period. */
+export const renewalTimes = (db: Db, testClockId: string): Fragment => db`
+  select greatest(s.current_period_end - ${RENEWAL_NOTICE}::interval, s.current_period_start) as at
+    from customers c join subscriptions s on s.customer_id = c.id
+   where c.test_clock_id = ${testClockId} and ${renews(db)}`;
+
 /** When subscriptions of the clock's customers are due. */
 export const subscriptionDueTimes = (db: Db, testClockId: string): Fragment => db`
   select greatest(s.due_at, s.billing_retry_at) as at

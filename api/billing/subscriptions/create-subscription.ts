@@ -162,6 +162,7 @@ const NOTHING_YET = {
   last_billing_sequence: 0,
   billing_refusal: null,
   billing_retry_at: null,
+  renewal_notified_for: null,
 } as const;
 
 /** The customer, locked against archiving; both references must name the same customer. */
