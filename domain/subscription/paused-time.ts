@@ -1,4 +1,4 @@
-import type { BillingSchedule } from '../time/billing-periods.ts';
+import { periodContaining, type BillingSchedule } from '../time/billing-periods.ts';
 import { chargeCells, type Cell } from '../time/charge-cells.ts';
 import { epochMs, isoText, laterOf, type Instant, type Period } from '../time/instant.ts';
 import { chargesOnInvoice, type Charge, type ChargedLine, type InvoiceScope } from './charges.ts';
@@ -76,13 +76,25 @@ function longerCells(
   const shorter = { start: period.start, end: before(period.end) };
   const original = {
     ...schedule,
-    billing_anchor: before(schedule.billing_anchor),
+    billing_anchor: anchorOf(schedule, shorter, before(schedule.billing_anchor)),
     end_date: schedule.end_date === null ? null : before(schedule.end_date),
   };
   return chargeCells(original, cadence, shorter).map(({ reference, cell }) => ({
     reference: later(reference, inside),
     cell: later(cell, inside),
   }));
+}
+
+/**
+ * The anchor of the grid of a period as it was. The moved anchor keeps only the end of the period, and a boundary
+ * on the last day of a short month does not tell the day of the anchor: from 30 September, the boundary before is
+ * 30 August, where the period began on 31 August. The start is then the boundary that has the day.
+ */
+function anchorOf(schedule: BillingSchedule, period: Period, end: Instant): Instant {
+  const fromStart = { ...schedule, billing_anchor: period.start, start_date: period.start };
+  const isWhole =
+    periodContaining({ ...fromStart, end_date: null }, period.start)?.end === period.end;
+  return isWhole ? period.start : end;
 }
 
 /** The period after the pauses were put into it. */
