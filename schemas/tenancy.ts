@@ -52,7 +52,8 @@ export type VerifyBody = z.output<typeof VerifyBody>;
 export const ForgotPasswordBody = z.object({ email: accountAddress });
 export const ResetPasswordBody = z.object({ token: oneTimeToken, new_password: password });
 export const ChangePasswordBody = z.object({
-  current_password: password,
+  // Of any length: a wrong one counts as a guess.
+  current_password: text(200).min(1),
   new_password: password,
 });
 

@@ -64,11 +64,15 @@ export class Tree {
     return this.#pids;
   }
 
-  /** Kills the supervisor without warning and starts another on the same data, again until it stands. */
-  async replaceSupervisor(): Promise<void> {
+  /**
+   * Kills the supervisor without warning and starts another on the same data; repeats until it is ready.
+   * `between` runs after the kill and before the first start.
+   */
+  async replaceSupervisor(between: () => void = () => {}): Promise<void> {
     const child = this.#child!;
     child.kill('SIGKILL');
     await ended(child);
+    between();
     const deadline = performance.now() + START_MS_MAX;
     for (;;) {
       try {

@@ -19,7 +19,7 @@ export async function forgotPassword(
 ): Promise<void> {
   if (!deps.sendsEmail)
     throw invalidOperation(
-      'No e-mail is sent from here (SMTP_URL is not set). The operator resets passwords: npm run maintain -- reset-password EMAIL',
+      'This installation sends no e-mail (SMTP_URL is not set). Its operator resets a password with: npm run maintain -- reset-password EMAIL',
     );
   await deps.loginLimit.countEmailRequest(ip);
   await queueEmail(deps.pool, {

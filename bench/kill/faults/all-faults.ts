@@ -4,6 +4,7 @@ import type { Fault, FaultWorld } from './fault.ts';
 import { kill } from './kill.ts';
 import { network } from './network.ts';
 import { pause } from './pause.ts';
+import { power } from './power.ts';
 import { supervisor } from './supervisor.ts';
 
 interface FaultKind {
@@ -18,6 +19,7 @@ const FAULTS: Readonly<Record<string, FaultKind>> = {
   pause: { make: pause, missing: here },
   supervisor: { make: supervisor, missing: here },
   network: { make: network, missing: here },
+  power: { make: power, missing: here },
   disk: { make: disk, missing: diskMissing },
   clock: {
     make: clock,
