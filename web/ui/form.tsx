@@ -36,7 +36,8 @@ export function useApiForm<Schema extends z.ZodType>(
     // The values are sent as they were typed: the server reads them with the same schema.
     resolver: zodResolver(schema as never, undefined, { raw: true }) as never,
     defaultValues,
-    mode: 'onTouched',
+    // An error goes away while its field is corrected, not when it is left: the button stays under the pointer.
+    mode: 'all',
   });
 }
 
