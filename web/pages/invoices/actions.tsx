@@ -154,8 +154,8 @@ export function InvoiceActions({ invoice }: { readonly invoice: Invoice }) {
         <RowsForm
           invoice={invoice}
           onDone={async (edited) => {
-            close();
             await done('Rows changed');
+            close();
             if (edited !== invoice.id) await navigate({ to: `/invoices/${edited}` });
           }}
         />
@@ -164,8 +164,8 @@ export function InvoiceActions({ invoice }: { readonly invoice: Invoice }) {
         <CreditNoteForm
           invoice={invoice}
           onDone={async () => {
-            close();
             await done('Credit note issued');
+            close();
           }}
         />
       </Dialog>
@@ -173,8 +173,8 @@ export function InvoiceActions({ invoice }: { readonly invoice: Invoice }) {
         <PaymentForm
           invoice={invoice}
           onDone={async () => {
-            close();
             await done('Payment recorded');
+            close();
           }}
         />
       </Dialog>
