@@ -20,7 +20,8 @@ import { EmptyState, Loaded } from '../../ui/query-state.tsx';
 import { formatDecimal, formatMoney, formatWord } from '../../ui/text.ts';
 import { Period } from '../../ui/time.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
-import { csvOf, download } from './csv.ts';
+import { csvOf } from './csv.ts';
+import { download } from './download.ts';
 import {
   changeOf,
   chartOf,
@@ -266,7 +267,9 @@ function Totals({
     {
       header: 'Usage',
       align: 'end',
-      cell: ({ total_usage, unit }) => <Quantity value={total_usage} unit={unit} />,
+      cell: ({ total_usage, unit, unit_plural }) => (
+        <Quantity value={total_usage} unit={total_usage === '1' ? unit : unit_plural || unit} />
+      ),
     },
     {
       header: 'Events',

@@ -1,8 +1,18 @@
 import { decimal, decimalText, sum } from '../../../domain/money.ts';
-import type { ApiRecord } from '../../client/api.ts';
+import type { UsageAnalyticsItem, UsageAnalyticsPoint } from '../../../schemas/usage-analytics.ts';
 import type { Series } from '../../ui/series.ts';
 
-export type Item = ApiRecord<'UsageAnalyticsItem'>;
+type Point = Pick<
+  UsageAnalyticsPoint,
+  'timestamp' | 'usage' | 'cost' | 'subtotal' | 'discount' | 'event_count'
+>;
+
+/** The fields of an answered item that the page shows. */
+export type Item = Pick<
+  UsageAnalyticsItem,
+  | 'meter_id' | 'sub_line_item_id' | 'price_id' | 'name' | 'source' | 'properties' | 'unit' | 'unit_plural'
+  | 'total_usage' | 'subtotal' | 'total_discount' | 'total_cost' | 'currency' | 'event_count'
+> & { readonly points: readonly Point[] | null }; // prettier-ignore
 export type Measure = 'usage' | 'cost' | 'events';
 
 /** Lines of a chart beyond which the rest is one line. */

@@ -1,0 +1,95 @@
+import { Decimal } from '../../domain/money.ts';
+import { csvOf } from '../../web/pages/analytics/csv.ts';
+import {
+  changeOf,
+  chartOf,
+  sorted,
+  titleOf,
+  type Item,
+} from '../../web/pages/analytics/figures.ts';
+import { rangeBefore, rangeOf } from '../../web/pages/analytics/range.ts';
+
+const NOW = '2026-11-21T12:00:00.000Z';
+const point = (timestamp: string, usage: string, cost: string) => ({
+  timestamp,
+  usage,
+  cost,
+  subtotal: cost,
+  discount: '0',
+  event_count: 1,
+});
+const item = (model: string, usage: string, fields: Partial<Item> = {}): Item => ({
+  ...{ meter_id: 'm', sub_line_item_id: 'l', price_id: 'p', name: 'Tokens', unit: 'token' },
+  ...{ unit_plural: 'tokens', source: null, subtotal: '0', total_discount: '0', total_cost: '0' },
+  ...{ currency: 'usd', event_count: 1, total_usage: usage, properties: { model } },
+  points: [point('2026-11-01T00:00:00.000Z', usage, '0.1')],
+  ...fields,
+});
+
+/** What the page computes from the answer of the API: nothing but sums of exact decimals. */
+describe('figures of the analytics page', () => {
+  test('the lines of a chart add up to the totals, digit for digit', () => {
+    const items = Array.from({ length: 9 }, (_, index) => item(`m${index}`, `0.${index + 1}`));
+    const { times, series } = chartOf(items, 'usage');
+    expect(times).toEqual(['2026-11-01T00:00:00.000Z']);
+    expect(series.map(({ name }) => name).at(-1)).toBe('4 others');
+    expect(series).toHaveLength(6);
+    const drawn = Decimal.sum(...series.map(({ values }) => values[0]!));
+    expect(drawn.toFixed()).toBe('4.5');
+  });
+
+  test('the largest come first; an empty value of a group has a name', () => {
+    const items = [item('small', '2'), item('', '10'), item('large', '9')];
+    expect(sorted(items, 'usage').map(titleOf)).toEqual([
+      'Tokens · (none)',
+      'Tokens · large',
+      'Tokens · small',
+    ]);
+  });
+
+  test.each([
+    ['150', '100', '50.0'],
+    ['50', '100', '-50.0'],
+    ['1', '3', '-66.7'],
+    ['1', '0', null],
+    ['1', undefined, null],
+  ])('%s after %s: %s%%', (now, before, change) => {
+    expect(changeOf(now, before)).toBe(change);
+  });
+});
+
+describe('a file for a spreadsheet', () => {
+  test('has every digit, and runs nothing', () => {
+    const name = '=1+1, "x"';
+    const big = '12345678901234567890.123456789012345678';
+    const [head, row] = csvOf([item('a', big, { name })]).split('\r\n');
+    expect(head!.startsWith('name,source,properties,window_start,usage,unit')).toBe(true);
+    expect(row).toContain(`"'=1+1, ""x""",`);
+    expect(row).toContain(`,2026-11-01T00:00:00.000Z,${big},token,1,0.1,0,0.1,usd`);
+  });
+
+  test('an item without windows is one row', () => {
+    expect(csvOf([item('a', '7', { points: null })]).split('\r\n')).toHaveLength(3);
+  });
+});
+
+describe('the range in a zone', () => {
+  test('days are local, also when the clock is set back', () => {
+    const berlin = rangeOf('2026-10-25', '2026-10-25', 'Europe/Berlin', NOW);
+    expect(berlin).toEqual({
+      start_time: '2026-10-24T22:00:00.000Z',
+      end_time: '2026-10-25T23:00:00.000Z',
+    });
+    expect(rangeBefore(berlin, 'Europe/Berlin')).toEqual({
+      start_time: '2026-10-23T22:00:00.000Z',
+      end_time: '2026-10-24T22:00:00.000Z',
+    });
+  });
+
+  test('without days: the last 30 up to today', () => {
+    expect(rangeOf('', '', 'UTC', NOW)).toEqual({
+      start_time: '2026-10-23T00:00:00.000Z',
+      end_time: '2026-11-22T00:00:00.000Z',
+    });
+  });
+});
