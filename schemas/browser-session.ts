@@ -8,6 +8,8 @@ import { instant } from './primitives.ts';
 export const BrowserSession = z.object({
   token: z.string(),
   expires_at: instant,
+  /** Until `expires_at`, for browsers whose clock is wrong. */
+  expires_in_seconds: z.int(),
   user_id: z.string(),
   tenant_id: z.string(),
 });

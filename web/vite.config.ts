@@ -14,6 +14,8 @@ export default defineConfig({
   build: {
     outDir: here('../dist/web'),
     emptyOutDir: true,
+    // Which page needs which files: a test adds up their sizes.
+    manifest: true,
     target: 'es2022',
     modulePreload: { polyfill: false },
     // Fonts and images stay files: a data URI would need a wider content security policy.

@@ -105,6 +105,7 @@ export async function startTestApi(
       readonly supportChatSecret?: string;
       readonly sendsEmail?: boolean;
       readonly signUp?: 'open' | 'invited';
+      readonly pagesDirectory?: string;
     };
   } = {},
 ): Promise<TestApi> {

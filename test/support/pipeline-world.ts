@@ -50,7 +50,9 @@ export interface PipelineWorld {
 
 let tick = Date.parse('2000-01-01T00:00:00Z');
 
-export async function startPipeline(): Promise<PipelineWorld> {
+export async function startPipeline(
+  options: { readonly pagesDirectory?: string } = {},
+): Promise<PipelineWorld> {
   const clickhouse = await createTestClickHouse();
   const store = createUsageStore(clickhouse.clickhouse);
   let pool: Pool;
@@ -63,7 +65,12 @@ export async function startPipeline(): Promise<PipelineWorld> {
   const eventEraser = createEventEraser(clickhouse.clickhouse);
   let openedLog: EventLog;
   const openEventLog = async () => openedLog;
-  const api = await startTestApi({ usageReader, eventReader, openEventLog });
+  const api = await startTestApi({
+    usageReader,
+    eventReader,
+    openEventLog,
+    switches: options,
+  });
   pool = api.pool;
   const log = createLogger(process.env['TEST_LOG'] ?? 'silent', 'test');
   const eventLog = await openPostgresEventLog({

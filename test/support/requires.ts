@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+
 /**
  * A suite that needs a server this machine may not have. Without the variable its tests are reported
  * as skipped with the reason, and the summary at the end of the run names them; `.ci/run` sets all of
@@ -17,4 +19,14 @@ export function describeWith(
 export function describeAsRoot(title: string, body: () => void): void {
   if (process.getuid?.() === 0) describe(title, body);
   else describe.skip(`${title} [needs root]`, body);
+}
+
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+/** A suite in a real browser: Chromium of the system's packages, or the one at `CHROMIUM_PATH`. */
+export function describeInBrowser(title: string, body: (executable: string) => void): void {
+  const named = process.env['CHROMIUM_PATH'];
+  const found = named ?? CHROMIUM.find((path) => existsSync(path));
+  if (found !== undefined) describe(title, () => body(found));
+  else describe.skip(`${title} [needs Chromium]`, () => body(''));
 }

@@ -13,10 +13,13 @@ export type SessionState =
   | { readonly kind: 'in'; readonly session: BrowserSession };
 
 let state: SessionState = { kind: 'unknown' };
+/** When the token was received, on the clock of this page. */
+let receivedAtMs = 0;
 const listeners = new Set<() => void>();
 
 function change(next: SessionState): void {
   state = next;
+  receivedAtMs = performance.now();
   for (const listener of listeners) listener();
 }
 
@@ -110,8 +113,10 @@ function refresh(): Promise<string | null> {
 
 async function token(): Promise<string | null> {
   if (state.kind === 'out') return null;
-  if (state.kind === 'in' && Date.parse(state.session.expires_at) - Date.now() > EARLY_MS)
-    return state.session.token;
+  if (state.kind === 'in') {
+    const heldMs = performance.now() - receivedAtMs;
+    if (heldMs + EARLY_MS < state.session.expires_in_seconds * 1000) return state.session.token;
+  }
   return await refresh();
 }
 

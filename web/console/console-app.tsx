@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { useEffect, useMemo, useState } from 'react';
+import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { answerOf, api } from '../client/api.ts';
 import { Awaiting, EmptyState, Failure, Loaded } from '../ui/query-state.tsx';
 import {
@@ -12,7 +12,11 @@ import {
 import { SignedInContext, type Environment, type Person } from '../app/person.tsx';
 import { createConsoleRouter } from './router.tsx';
 import { resume, useSession } from '../client/session.ts';
-import { SignedOut } from './signed-out.tsx';
+
+/** Forms are not loaded for those who are signed in. */
+const SignedOut = lazy(() =>
+  import('./signed-out.tsx').then((module) => ({ default: module.SignedOut })),
+);
 
 /** The console: signed out, a form; signed in, the pages of one environment. */
 export function ConsoleApp() {
@@ -26,7 +30,12 @@ export function ConsoleApp() {
   if (failure !== null && session.kind === 'unknown')
     return <Failure error={failure} retry={begin} />;
   if (session.kind === 'unknown') return <Awaiting what="your session" />;
-  if (session.kind === 'out') return <SignedOut hasEnded={session.hasEnded} />;
+  if (session.kind === 'out')
+    return (
+      <Suspense fallback={<Awaiting what="the form" />}>
+        <SignedOut hasEnded={session.hasEnded} />
+      </Suspense>
+    );
   return <Start key={session.session.user_id} />;
 }
 

@@ -16,7 +16,8 @@ export function EnvironmentSwitch() {
   };
   return (
     <Menu
-      label={`Environment: ${environment.name}, ${modeOf(environment)}. Change`}
+      label="Environment"
+      isNamedByText
       className={styles.button!}
       button={
         <>
@@ -26,7 +27,7 @@ export function EnvironmentSwitch() {
               <Mode of={environment} /> {environment.name}
             </span>
           </span>
-          <ChevronsUpDown size={14} aria-hidden />
+          <ChevronsUpDown size={14} aria-label="Change environment" />
         </>
       }
       actions={environments.map((other) => ({

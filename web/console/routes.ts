@@ -1,7 +1,9 @@
 import {
+  Activity,
   ArrowLeftRight,
   ChartLine,
   FileText,
+  Gauge,
   History,
   House,
   KeyRound,
@@ -44,6 +46,11 @@ export interface ConsoleRoute {
 // prettier-ignore
 export const ROUTES: readonly ConsoleRoute[] = [
   { path: '/', load: () => import('../pages/home/home.tsx'), menu: { section: 'Overview', label: 'Home', icon: House, key: 'h' } },
+  { path: '/events', load: () => import('../pages/events/events.tsx'), permission: 'event:read', menu: { section: 'Usage', label: 'Events', icon: Activity, key: 'e' } },
+  { path: '/events/$id', load: () => import('../pages/events/event.tsx'), permission: 'event:read' },
+  { path: '/meters', load: () => import('../pages/meters/meters.tsx'), permission: 'meter:read', menu: { section: 'Usage', label: 'Meters', icon: Gauge, key: 'm' } },
+  { path: '/meters/new', load: () => import('../pages/meters/new-meter.tsx'), permission: 'meter:write' },
+  { path: '/meters/$id', load: () => import('../pages/meters/meter.tsx'), permission: 'meter:read' },
   { path: '/customers', load: () => import('../pages/customers/customer-list.tsx'), permission: 'customer:read', menu: { section: 'Billing', label: 'Customers', icon: Users, key: 'c' } },
   { path: '/customers/new', load: () => import('../pages/customers/new-customer.tsx'), permission: 'customer:write' },
   { path: '/customers/$id', load: () => import('../pages/customers/customer.tsx'), permission: 'customer:read' },

@@ -43,7 +43,7 @@ export function Shell() {
       <a href="#content" className={styles.skip}>
         Skip to content
       </a>
-      <div className={styles.topBar}>
+      <header className={styles.topBar}>
         <Button
           tone="quiet"
           aria-label={isMenuOpen ? 'Close menu' : 'Open menu'}
@@ -53,7 +53,7 @@ export function Shell() {
         />
         <span className={styles.topName}>{environment.name}</span>
         <span className={styles.mode}>{isLive ? 'Live' : 'Test'}</span>
-      </div>
+      </header>
       <aside className={classNames(styles.side, isMenuOpen && styles.open)} aria-label="Console">
         <EnvironmentSwitch />
         <button type="button" className={styles.jump} onClick={() => setJumpOpen(true)}>

@@ -53,7 +53,7 @@ export function DataTable<Row extends { readonly id: string }>({
   if (items.length === 0) return <>{empty}</>;
   return (
     <div className={classNames(styles.frame, query.isPlaceholderData && styles.old)}>
-      <PlainTable
+      <Rows
         label={label}
         columns={columns}
         rows={items}
@@ -68,7 +68,20 @@ export function DataTable<Row extends { readonly id: string }>({
 }
 
 /** Rows that are at hand already. */
-export function PlainTable<Row extends { readonly id: string }>({
+export function PlainTable<Row extends { readonly id: string }>(props: {
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly rowTo?: (row: Row) => string;
+}) {
+  return (
+    <div className={styles.frame}>
+      <Rows {...props} />
+    </div>
+  );
+}
+
+function Rows<Row extends { readonly id: string }>({
   label,
   columns,
   rows,

@@ -41,6 +41,8 @@ export function useApiForm<Schema extends z.ZodType>(
   });
 }
 
+const NEEDS_VALUES = 'Some fields need another value; see below each.';
+
 export function Form<Fields extends FieldValues>({
   form,
   onSubmit,
@@ -62,14 +64,18 @@ export function Form<Fields extends FieldValues>({
   readonly children: ReactNode;
 }) {
   const [failure, setFailure] = useState<Error | null>(null);
-  const send = form.handleSubmit(async (values) => {
-    setFailure(null);
-    try {
-      await onSubmit(values);
-    } catch (error) {
-      setFailure(showAtFields(form, error as Error));
-    }
-  });
+  const send = form.handleSubmit(
+    async (values) => {
+      setFailure(null);
+      try {
+        await onSubmit(values);
+      } catch (error) {
+        setFailure(showAtFields(form, error as Error));
+      }
+    },
+    // A field that is not shown may be the reason: nothing must fail in silence.
+    () => setFailure(new Refusal(0, { code: 'invalid', message: NEEDS_VALUES })),
+  );
   return (
     <FormProvider {...form}>
       <form
@@ -105,10 +111,7 @@ export function showAtFields<Fields extends FieldValues>(
     return false;
   });
   const { status, code, message, requestId } = error;
-  const summary =
-    others.length < error.details.length
-      ? 'Some fields need another value; see below each.'
-      : message;
+  const summary = others.length < error.details.length ? NEEDS_VALUES : message;
   return new Refusal(status, {
     code,
     message: summary,

@@ -17,18 +17,24 @@ export interface MenuAction {
 /** A button that opens a list of actions. */
 export function Menu({
   label,
+  isNamedByText = false,
   button,
   className,
   actions,
 }: {
+  /** Name of the list. It names the button too, unless the button's own text does. */
   readonly label: string;
+  readonly isNamedByText?: boolean;
   readonly button: ReactNode;
   readonly className?: string;
   readonly actions: readonly MenuAction[];
 }) {
   return (
     <MenuTrigger>
-      <AriaButton aria-label={label} className={className ?? styles.trigger!}>
+      <AriaButton
+        {...(isNamedByText ? {} : { 'aria-label': label })}
+        className={className ?? styles.trigger!}
+      >
         {button}
       </AriaButton>
       <Popover className={styles.popover!}>

@@ -63,7 +63,7 @@ export function Section({
   readonly children: ReactNode;
 }) {
   return (
-    <section className={styles.section} aria-label={title}>
+    <section className={styles.section}>
       <div className={styles.sectionHeader}>
         <h2>{title}</h2>
         {actions}

@@ -48,7 +48,7 @@ const sessionRoutes = [
       const opened = await logIn(call.deps, call.body, deviceOf(call));
       await endOwn(call.deps, call.headers, 'session_ended');
       call.setHeader('set-cookie', sessionCookie(opened.refresh_token));
-      return { session: withoutRefreshToken(opened) };
+      return { session: withoutRefreshToken(opened, call.deps.clock) };
     },
   }),
   route({
@@ -69,7 +69,7 @@ const sessionRoutes = [
         return { message: 'Read the e-mail that was sent to this address' } as never;
       }
       call.setHeader('set-cookie', sessionCookie(answer.refresh_token));
-      return { session: withoutRefreshToken(answer) };
+      return { session: withoutRefreshToken(answer, call.deps.clock) };
     },
   }),
   route({
@@ -84,7 +84,7 @@ const sessionRoutes = [
     async handler(call) {
       const opened = await verifySignUp(call.deps, call.body, deviceOf(call));
       call.setHeader('set-cookie', sessionCookie(opened.refresh_token));
-      return { session: withoutRefreshToken(opened) };
+      return { session: withoutRefreshToken(opened, call.deps.clock) };
     },
   }),
   route({
@@ -101,7 +101,7 @@ const sessionRoutes = [
       try {
         const opened = await deps.sessions.refresh(deps.pool, token);
         setHeader('set-cookie', sessionCookie(opened.refresh_token));
-        return { session: withoutRefreshToken(opened) };
+        return { session: withoutRefreshToken(opened, deps.clock) };
       } catch (error) {
         if (!(error instanceof BillingError) || error.kind !== 'unauthenticated') throw error;
         setHeader('set-cookie', endedCookie());

@@ -1,3 +1,4 @@
+import type { Clock } from '../../../platform/clock.ts';
 import { cookieOf, hostCookie } from '../../../platform/http/csrf.ts';
 import type { OpenedSession } from '../../../platform/identity/sessions.ts';
 import type { BrowserSession } from '../../../schemas/browser-session.ts';
@@ -21,9 +22,13 @@ export const sessionCookie = (refreshToken: string): string =>
 export const endedCookie = (): string => hostCookie(COOKIE, '', 0);
 
 /** The part of an opened session that the page may hold: everything but the refresh token. */
-export const withoutRefreshToken = ({
+export const withoutRefreshToken = (
+  { token, expires_at, user_id, tenant_id }: OpenedSession,
+  clock: Clock,
+): BrowserSession => ({
   token,
   expires_at,
+  expires_in_seconds: Math.floor((Date.parse(expires_at) - clock.now()) / 1000),
   user_id,
   tenant_id,
-}: OpenedSession): BrowserSession => ({ token, expires_at, user_id, tenant_id });
+});

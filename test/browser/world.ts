@@ -1,0 +1,136 @@
+import { execFileSync } from 'node:child_process';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { startPipeline, type PipelineWorld } from '../support/pipeline-world.ts';
+
+/** The product with its pages on a port, and a browser in which a person is signed in. */
+export interface BrowserWorld {
+  readonly world: PipelineWorld;
+  readonly url: string;
+  readonly browser: Browser;
+  /** Records that pages show, by the path in the route table: `/customers/$id` and the id. */
+  readonly records: ReadonlyMap<string, string>;
+  /** A page that is signed in, and what went wrong on it so far. */
+  signedIn(): Promise<Watched>;
+  /** A page without a session. */
+  fresh(): Promise<Watched>;
+  close(): Promise<void>;
+}
+
+export interface Watched {
+  readonly page: Page;
+  /** Console errors, uncaught errors, failed requests and answers of 400 and above. */
+  readonly problems: string[];
+}
+
+export const PERSON = { email: 'ada@example.test', password: 'correct horse battery' };
+
+const ARGUMENTS = ['--no-sandbox', '--disable-gpu'];
+
+export async function startBrowserWorld(executablePath: string): Promise<BrowserWorld> {
+  execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'pipe' });
+  const pagesDirectory = fileURLToPath(new URL('../../dist/web', import.meta.url));
+  const world = await startPipeline({ pagesDirectory });
+  const { app } = world.api;
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  const browser = await chromium.launch({ executablePath, args: ARGUMENTS });
+  const records = await makeRecords(world);
+  await nameThePerson(world);
+
+  const fresh = async (): Promise<Watched> => {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    return { page, problems: watch(page) };
+  };
+  return {
+    world,
+    url,
+    browser,
+    records,
+    fresh,
+    async signedIn() {
+      const watched = await fresh();
+      const { page } = watched;
+      await page.goto(url);
+      await page.getByLabel('E-mail').fill(PERSON.email);
+      await page.getByLabel('Password').fill(PERSON.password);
+      await page.keyboard.press('Enter');
+      await page.getByRole('navigation', { name: 'Pages' }).waitFor();
+      return watched;
+    },
+    async close() {
+      await browser.close();
+      await world.close();
+    },
+  };
+}
+
+/** Gives the caller of the test API an address and a password, by the routes for them. */
+async function nameThePerson({ api }: PipelineWorld): Promise<void> {
+  const { body } = await api.post(
+    '/v1/auth/signup',
+    { ...PERSON, tenant_name: 'Elsewhere' },
+    { 'x-api-key': '' },
+  );
+  // The person who signed up moves into the tenant of the test: its environment has the records.
+  await api.pool`
+    update users set email = ${`moved-${PERSON.email}`} where id = ${body.user_id}`;
+  await api.pool`
+    update users set email = ${PERSON.email},
+           password_hash = (select password_hash from users where id = ${body.user_id})
+     where id = ${api.user_id}`;
+}
+
+function watch(page: Page): string[] {
+  const problems: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning')
+      problems.push(`console: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
+  page.on('requestfailed', (request) => {
+    // A page that is left aborts what it was waiting for.
+    const why = request.failure()?.errorText ?? '';
+    if (why !== 'net::ERR_ABORTED') problems.push(`failed: ${request.url()} ${why}`);
+  });
+  page.on('response', (response) => {
+    if (response.status() >= 400) problems.push(`${response.status()}: ${response.url()}`);
+  });
+  return problems;
+}
+
+/** One record for each page of the route table that has an id in its path. */
+async function makeRecords(world: PipelineWorld): Promise<ReadonlyMap<string, string>> {
+  const { api } = world;
+  const made = async (path: string, body: object): Promise<{ id: string }> => {
+    const answer = await api.post(path, body);
+    if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  };
+  const meter = await made('/v1/meters', {
+    name: 'Tokens',
+    event_name: 'completion',
+    aggregation: { type: 'SUM', field: 'tokens' },
+    filters: [{ key: 'region', values: ['eu', 'us'] }],
+    reset_usage: 'BILLING_PERIOD',
+  });
+  const customer = await made('/v1/customers', { external_id: 'acme', name: 'Acme Inc' });
+  const at = new Date(api.clock.now() - 60_000).toISOString();
+  const event = (event_id: string, properties: object) => ({
+    event_id, event_name: 'completion', external_customer_id: 'acme', timestamp: at, source: 'test', properties,
+  }); // prettier-ignore
+  await world.send([
+    event('counted', { tokens: 42, region: 'eu', model: 'small' }),
+    event('other-region', { tokens: 7, region: 'asia', model: 'small' }),
+    event('no-number', { tokens: 'many', region: 'us', model: 'large' }),
+  ]);
+  await world.send([event('counted', { tokens: 42, region: 'eu', model: 'small' })]);
+  await world.settled();
+  return new Map([
+    ['/events/$id', 'counted'],
+    ['/meters/$id', meter.id],
+    ['/customers/$id', customer.id],
+  ]);
+}

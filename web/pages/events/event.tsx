@@ -1,0 +1,189 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { answerOf, api } from '../../client/api.ts';
+import { Badge, type Tone } from '../../ui/badge.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
+import { PlainTable } from '../../ui/data-table.tsx';
+import { Facts } from '../../ui/facts.tsx';
+import { Card, Columns, Page, Section, Stack } from '../../ui/page.tsx';
+import { EmptyState, Loaded } from '../../ui/query-state.tsx';
+import { Quantity } from '../../ui/money.tsx';
+import { Time } from '../../ui/time.tsx';
+import { OtherMeters } from './other-meters.tsx';
+
+const getHistory = (id: string, signal: AbortSignal) =>
+  answerOf(api.GET('/events/{id}', { params: { path: { id } }, signal }));
+type History = Awaited<ReturnType<typeof getHistory>>;
+type Verdict = History['events'][number]['verdict'];
+
+const VERDICTS: Readonly<Record<Verdict, readonly [Tone, string, string]>> = {
+  counted: ['positive', 'Counted', 'This copy is the one that meters count.'],
+  duplicate: ['neutral', 'Duplicate', 'An earlier copy with the same id is counted instead.'],
+  voided: ['warning', 'Voided', 'A correction took this event back.'],
+  not_metered: ['warning', 'Not metered', 'No meter matches this event.'],
+  rejected: ['negative', 'Rejected', 'A meter matches, but could not read its value.'],
+};
+
+/** The whole path of one event: its copies, its meters, its customer, its prices and lines. */
+export function View() {
+  const { id } = useParams({ strict: false }) as { id: string };
+  const history = useQuery({
+    queryKey: ['event', id],
+    queryFn: ({ signal }) => getHistory(id, signal),
+  });
+  return (
+    <Page title={id} crumbs={[{ label: 'Events', to: '/events' }]}>
+      <Loaded query={history} what="the event">
+        {(found) => <Path of={found} />}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Path({ of }: { readonly of: History }) {
+  const { event } = of;
+  return (
+    <Stack>
+      <Columns>
+        <Card>
+          <Facts
+            of={[
+              ['Name', event.event_name],
+              ['Customer', <CustomerLink key="customer" of={event} />],
+              ['Time', <Time key="time" at={event.timestamp} seconds />],
+              ['Accepted', <Time key="accepted" at={event.ingested_at} seconds />],
+              ['Source', event.source],
+            ]}
+          />
+        </Card>
+        <CodeBlock label="Properties" text={JSON.stringify(event.properties, null, 2)} />
+      </Columns>
+      <Copies of={of.events} />
+      <Metering of={of} />
+      <Lines of={of} />
+    </Stack>
+  );
+}
+
+function CustomerLink({ of }: { readonly of: History['event'] }) {
+  if (of.customer_id === '') return <>{of.external_customer_id} (no such customer yet)</>;
+  return <Link to={`/customers/${of.customer_id}`}>{of.external_customer_id}</Link>;
+}
+
+function Copies({ of }: { readonly of: History['events'] }) {
+  return (
+    <Section title={of.length === 1 ? 'One copy was sent' : `${of.length} copies were sent`}>
+      <PlainTable
+        label="Copies"
+        rows={of.map((copy, index) => ({ ...copy, id: String(index) }))}
+        columns={[
+          { header: 'Accepted', cell: ({ ingested_at }) => <Time at={ingested_at} seconds /> },
+          {
+            header: 'Verdict',
+            cell: ({ verdict }) => (
+              <Badge tone={VERDICTS[verdict][0]}>{VERDICTS[verdict][1]}</Badge>
+            ),
+          },
+          {
+            header: 'Why',
+            cell: ({ verdict, duplicate_of }) => (
+              <>
+                {VERDICTS[verdict][2]}{' '}
+                {duplicate_of === null ? null : (
+                  <>
+                    It was accepted at <Time at={duplicate_of} seconds />.
+                  </>
+                )}
+              </>
+            ),
+          },
+        ]}
+      />
+    </Section>
+  );
+}
+
+/** Meters that match, with what they counted; and, on demand, why the others did not match. */
+function Metering({ of: { metering, debug_tracker, event } }: { readonly of: History }) {
+  const matched = debug_tracker?.meter_matching.matched_meters ?? [];
+  const nameOf = (id: string): string =>
+    matched.find(({ meter_id }) => meter_id === id)?.meter.name ?? id;
+  return (
+    <Section title="Meters">
+      {metering.length === 0 ? (
+        <EmptyState title="No meter counted this event" />
+      ) : (
+        <PlainTable
+          label="Meters that match"
+          rows={metering.map((row) => ({ ...row, id: row.meter_version_id }))}
+          rowTo={({ meter_id }) => `/meters/${meter_id}`}
+          columns={[
+            { header: 'Meter', cell: ({ meter_id }) => nameOf(meter_id) },
+            {
+              header: 'Result',
+              cell: ({ quantity }) =>
+                quantity === null ? (
+                  <Badge tone="negative">Rejected</Badge>
+                ) : (
+                  <Badge tone="positive">Counted</Badge>
+                ),
+            },
+            { header: 'Why', cell: ({ message, reason }) => message ?? reason ?? '' },
+            {
+              header: 'Quantity',
+              align: 'end',
+              cell: ({ quantity }) => (quantity === null ? '–' : <Quantity value={quantity} />),
+            },
+          ]}
+        />
+      )}
+      <OtherMeters event={event} matched={metering.map(({ meter_id }) => meter_id)} />
+    </Section>
+  );
+}
+
+/** Subscription lines and prices that bill the event. */
+function Lines({ of: { processed_events, debug_tracker } }: { readonly of: History }) {
+  const rows = processed_events ?? [];
+  if (rows.length === 0)
+    return (
+      <Section title="Billing">
+        <EmptyState title="No subscription line bills this event">
+          {whyNotBilled(debug_tracker)}
+        </EmptyState>
+      </Section>
+    );
+  return (
+    <Section title="Billing">
+      <PlainTable
+        label="Lines that bill the event"
+        rows={rows.map((row) => ({ ...row, id: row.sub_line_item_id }))}
+        rowTo={({ subscription_id }) => `/subscriptions/${subscription_id}`}
+        columns={[
+          { header: 'Subscription', cell: ({ subscription_id }) => <code>{subscription_id}</code> },
+          {
+            header: 'Line',
+            cell: ({ sub_line_item_id }) => <code>{sub_line_item_id}</code>,
+            wideOnly: true,
+          },
+          { header: 'Price', cell: ({ price_id }) => <code>{price_id}</code>, wideOnly: true },
+          {
+            header: 'Quantity',
+            align: 'end',
+            cell: ({ qty_total }) => <Quantity value={qty_total} />,
+          },
+        ]}
+      />
+    </Section>
+  );
+}
+
+/** The first step of the path that found nothing. */
+function whyNotBilled(tracker: History['debug_tracker']): string {
+  if (tracker === null) return 'The event is still on its way through the meters.';
+  if (tracker.customer_lookup.status !== 'found')
+    return 'No customer has this external id. Create the customer, and its events are found.';
+  if (tracker.meter_matching.status !== 'found') return 'No meter matches the event.';
+  if (tracker.price_lookup.status !== 'found') return 'No price uses a meter that matches.';
+  return 'The customer has no subscription with a line for these prices at the time of the event.';
+}

@@ -1,0 +1,114 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Pause, Play } from 'lucide-react';
+import { useState } from 'react';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { Button } from '../../ui/button.tsx';
+import { DataTable, type Column } from '../../ui/data-table.tsx';
+import { ClearFilters, FilterBar, SearchFilter } from '../../ui/filter-bar.tsx';
+import { PAGE_ROWS, useListState } from '../../ui/list-state.ts';
+import { Page } from '../../ui/page.tsx';
+import { EmptyState } from '../../ui/query-state.tsx';
+import { Time } from '../../ui/time.tsx';
+import { FirstEvent } from '../../app/first-event.tsx';
+import styles from './events.module.css';
+
+type Event = ApiRecord<'Event'>;
+
+/** How often the live tail asks for new events. */
+const LIVE_MS = 1_000;
+
+const FILTERS = { event_id: '', event_name: '', external_customer_id: '', source: '' };
+
+const COLUMNS: readonly Column<Event>[] = [
+  { header: 'Event', cell: ({ id }) => <code className={styles.id}>{id}</code> },
+  { header: 'Name', cell: ({ event_name }) => event_name },
+  { header: 'Customer', cell: (event) => event.external_customer_id },
+  {
+    header: 'Properties',
+    cell: ({ properties }) => (
+      <code className={styles.properties}>{JSON.stringify(properties)}</code>
+    ),
+    wideOnly: true,
+  },
+  { header: 'Time', cell: ({ timestamp }) => <Time at={timestamp} seconds /> },
+];
+
+/** Accepted events, newest first; the first page follows what arrives. */
+export function View() {
+  const list = useListState(FILTERS);
+  const [isLive, setLive] = useState(true);
+  const { limit, offset } = list.paging;
+  const filters = Object.fromEntries(
+    Object.entries(list.filters).filter(([, text]) => text !== ''),
+  );
+  const isFiltered = Object.keys(filters).length > 0;
+  const follows = isLive && offset === 0;
+  const events = useQuery({
+    queryKey: ['events', filters, limit, offset],
+    queryFn: ({ signal }) =>
+      answerOf(
+        api.POST('/events/query', { body: { ...filters, page_size: limit, offset }, signal }),
+      ),
+    select: ({ events: items, total_count: total }) => ({
+      items,
+      pagination: { total, limit: PAGE_ROWS, offset },
+    }),
+    placeholderData: keepPreviousData,
+    refetchInterval: follows ? LIVE_MS : false,
+  });
+  return (
+    <Page
+      title="Events"
+      description={
+        follows
+          ? 'Accepted events, newest first. New ones appear as they arrive.'
+          : 'Accepted events, newest first.'
+      }
+      actions={
+        <Button
+          icon={isLive ? <Pause size={14} aria-hidden /> : <Play size={14} aria-hidden />}
+          onPress={() => setLive(!isLive)}
+        >
+          {isLive ? 'Pause' : 'Follow'}
+        </Button>
+      }
+    >
+      <FilterBar>
+        <SearchFilter
+          label="Event id"
+          value={list.filters.event_id}
+          onChange={(event_id) => list.setFilters({ event_id })}
+        />
+        <SearchFilter
+          label="Event name"
+          value={list.filters.event_name}
+          onChange={(event_name) => list.setFilters({ event_name })}
+        />
+        <SearchFilter
+          label="Customer (external id)"
+          value={list.filters.external_customer_id}
+          onChange={(external_customer_id) => list.setFilters({ external_customer_id })}
+        />
+        {isFiltered ? <ClearFilters onPress={() => list.setFilters(FILTERS)} /> : null}
+      </FilterBar>
+      <DataTable
+        label="Events"
+        columns={COLUMNS}
+        query={events}
+        list={list}
+        rowTo={({ id }) => `/events/${encodeURIComponent(id)}`}
+        empty={
+          isFiltered ? (
+            <EmptyState title="No event matches">
+              Ids, names and customers are compared exactly, including upper and lower case.
+            </EmptyState>
+          ) : (
+            <EmptyState title="No event yet">
+              <FirstEvent />
+            </EmptyState>
+          )
+        }
+      />
+    </Page>
+  );
+}

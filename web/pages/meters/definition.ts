@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { CreateMeterBody } from '../../../schemas/meter.ts';
+import { positiveDecimal } from '../../../schemas/primitives.ts';
+
+/** The form of a meter: the body of the API, with its filters as text, one per line: `region = eu, us`. */
+export const MeterForm = CreateMeterBody.extend({
+  aggregation: CreateMeterBody.shape.aggregation.extend({
+    multiplier: positiveDecimal.or(z.literal('')),
+  }),
+  filters: z.string().refine((text) => linesOf(text).every((line) => line.includes('=')), {
+    message: 'needs an = between the property and its values, on each line',
+  }),
+});
+export type MeterForm = z.input<typeof MeterForm>;
+
+export const NEW_METER: MeterForm = {
+  name: '',
+  event_name: '',
+  aggregation: {
+    type: 'COUNT',
+    field: '',
+    expression: '',
+    group_by: '',
+    multiplier: '',
+    bucket_size: '',
+  },
+  filters: '',
+  reset_usage: 'BILLING_PERIOD',
+};
+
+const partsOf = (text: string, separator: string): string[] =>
+  text
+    .split(separator)
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+const linesOf = (text: string): string[] => partsOf(text, '\n');
+
+/** The body of the API for a form: empty fields are unset. */
+export function bodyOf({
+  aggregation,
+  filters,
+  ...form
+}: MeterForm): z.input<typeof CreateMeterBody> {
+  const { type, ...options } = aggregation;
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== ''));
+  return {
+    ...form,
+    aggregation: { type, ...given },
+    filters: linesOf(filters).map((line) => {
+      const at = line.indexOf('=');
+      return { key: line.slice(0, at).trim(), values: partsOf(line.slice(at + 1), ',') };
+    }),
+  };
+}
+
+/** Whether the server could evaluate it: everything but a count needs a property or an expression. */
+export function isComplete(body: z.input<typeof CreateMeterBody>): boolean {
+  const { type, field, expression } = body.aggregation;
+  const hasValue = type === 'COUNT' || Boolean(field) || Boolean(expression);
+  return hasValue && CreateMeterBody.safeParse(body).success;
+}

@@ -1,0 +1,59 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useWatch, type UseFormReturn } from 'react-hook-form';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { ButtonLink } from '../../ui/button.tsx';
+import { Form, useApiForm } from '../../ui/form.tsx';
+import { Columns, Page, Section } from '../../ui/page.tsx';
+import { notify } from '../../ui/toasts.tsx';
+import { Bench } from './bench.tsx';
+import { bodyOf, isComplete, MeterForm, NEW_METER } from './definition.ts';
+import { MeterFields } from './meter-fields.tsx';
+
+/** A new meter beside a bench on which it is tried before it is saved. */
+export function View() {
+  const form = useApiForm(MeterForm, NEW_METER) as UseFormReturn<MeterForm>;
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  return (
+    <Page title="New meter" crumbs={[{ label: 'Meters', to: '/meters' }]}>
+      <Columns>
+        <Section title="Definition">
+          <Form
+            form={form}
+            submit="Create meter"
+            isWide
+            secondary={<ButtonLink to="/meters">Cancel</ButtonLink>}
+            onSubmit={async (values) => {
+              const meter = await answerOf(api.POST('/meters', { body: bodyOf(values) }));
+              await queries.invalidateQueries({ queryKey: ['meters'] });
+              notify(`Meter ${meter.name} created`);
+              await navigate({ to: `/meters/${meter.id}` });
+            }}
+          >
+            <MeterFields form={form} />
+          </Form>
+        </Section>
+        <DraftBench form={form} />
+      </Columns>
+    </Page>
+  );
+}
+
+/** The bench for the meter as it stands in the form. */
+function DraftBench({ form }: { readonly form: UseFormReturn<MeterForm> }) {
+  const values = useWatch({ control: form.control }) as MeterForm;
+  const body = bodyOf({ ...values, name: values.name === '' ? 'Draft' : values.name });
+  return (
+    <Bench
+      definition={isComplete(body) ? body : null}
+      evaluate={(event) =>
+        answerOf(
+          api.POST('/meters/test', {
+            body: { event, meter: body as ApiRecord<'TestMeterDefinition'>['meter'] },
+          }),
+        )
+      }
+    />
+  );
+}
