@@ -10,8 +10,11 @@ import type { Logger } from '../platform/log.ts';
 import type { Outbound } from '../platform/outbound/guarded-request.ts';
 import type { PdfRenderer } from '../platform/pdf/pdf-renderer.ts';
 import type { SecretBox } from '../platform/secret-box.ts';
-import type { Pool } from '../postgres/client.ts';
+import type { Pool, Scope, Transaction } from '../postgres/client.ts';
 import type { CommandClaim } from '../postgres/tables/idempotency.ts';
+import type { CheckoutParams, CheckoutRecord, CheckoutSession } from '../schemas/checkout.ts';
+import type { InvoiceRecord } from '../schemas/invoice.ts';
+import type { SubscriptionRow } from '../schemas/subscription.ts';
 import type { TenantLimits } from '../schemas/settings/tenancy.ts';
 import type { ServiceFacts } from '../postgres/tables/service-facts.ts';
 import type { LoginLimit } from '../platform/identity/login-limit.ts';
@@ -31,6 +34,8 @@ export interface BillingDeps {
   /** Makes every process drop a changed or deleted API key from its cache. */
   forgetApiKey(keyId: string): Promise<void>;
   readonly settings: BillingSettings;
+  /** What a payment of a checkout session completes. */
+  readonly checkoutGates: CheckoutGates;
 }
 
 /** Dependencies of routes only. */
@@ -84,4 +89,60 @@ export interface BillingSettings {
   readonly test_gateway_in_production?: boolean;
   /** Where Stripe is; absent: at Stripe. For tests. */
   readonly stripe_api_url?: string;
+}
+
+/** Who acts in which environment. */
+interface GateCaller {
+  readonly scope: Scope;
+  readonly user_id: string;
+}
+
+/** What waits for a payment: the draft that is paid, and what is done once it is. */
+export interface Gate {
+  readonly action: CheckoutRecord['action'];
+  /** A stored draft with the source type `checkout`. Its amount stays as it is. */
+  readonly invoice: InvoiceRecord;
+  /** At most one active session has it. */
+  readonly target_key: string;
+  /** The request that is carried out after the payment. */
+  readonly configuration: Readonly<Record<string, unknown>>;
+}
+
+/** A gated invoice and its subscription, both locked. */
+export interface GatedInvoice {
+  readonly invoice: InvoiceRecord;
+  readonly subscription: SubscriptionRow | null;
+}
+
+/**
+ * Checkout sessions that wait for a payment before something is done (money 11). Wallets, invoices and
+ * subscriptions open such gates; payments complete or discard them. The folder `checkout` knows all of them.
+ */
+export interface CheckoutGates {
+  /** Stores a session and the payment of its draft, in the transaction that stores the draft. */
+  open(
+    tx: Transaction,
+    deps: BillingDeps,
+    caller: GateCaller,
+    checkout: CheckoutParams,
+    gate: Gate,
+  ): Promise<CheckoutRecord>;
+  /** Asks the gateway for the page of a stored session, after the commit. Returns the session as answered. */
+  offer(deps: BillingDeps, caller: GateCaller, sessionId: string): Promise<CheckoutSession>;
+  /** Issues the paid draft and does what waited for it. A refusal leaves the transaction as it was. */
+  complete(
+    tx: Transaction,
+    deps: BillingDeps,
+    caller: GateCaller,
+    session: CheckoutRecord,
+    gated: GatedInvoice,
+  ): Promise<GatedInvoice>;
+  /** Removes everything that waited: the draft is voided and archived, money that was paid goes back. */
+  discard(
+    tx: Transaction,
+    deps: BillingDeps,
+    caller: GateCaller,
+    session: CheckoutRecord,
+    gated: GatedInvoice,
+  ): Promise<void>;
 }

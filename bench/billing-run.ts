@@ -1,3 +1,4 @@
+import { checkoutGates } from '../api/billing/checkout/checkout-gates.ts';
 import type { BillingDeps } from '../api/deps.ts';
 import { insertInvoiceLines, insertInvoices } from '../api/billing/records/invoice-repository.ts';
 import { createUsageReader } from '../clickhouse/reading/usage-reader.ts';
@@ -64,6 +65,7 @@ function billingDeps({ pool, clickhouse }: BenchInstance): BillingDeps {
       readBounds: (versions) => readUsageBounds(pool, versions),
       readDimensions: (versions) => readDimensions(pool, versions),
     }),
+    checkoutGates,
     secretBox: createSecretBox([]),
     forgetApiKey: async () => {},
     settings: {

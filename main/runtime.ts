@@ -1,3 +1,4 @@
+import { checkoutGates } from '../api/billing/checkout/checkout-gates.ts';
 import { hostname } from 'node:os';
 import type { Registry } from 'prom-client';
 import type { BillingDeps } from '../api/deps.ts';
@@ -132,6 +133,7 @@ export function createRuntime(role: string, environment: NodeJS.ProcessEnv = pro
         ids,
         log,
         usageReader: usageReader(),
+        checkoutGates,
         secretBox: createSecretBox(config.ENCRYPTION_KEY ?? []),
         forgetApiKey: forget,
         settings,

@@ -19,6 +19,32 @@ import {
 const stringMap = z.record(z.string(), z.string());
 const url = text(2_000);
 
+const stopsAtSendInvoice = z
+  .object({
+    collection_method: z
+      .enum(COLLECTION_METHODS)
+      .refine((value) => value === 'send_invoice', {
+        message: 'must be send_invoice: the customer pays on the page of the gateway',
+      })
+      .nullish(),
+  })
+  .nullish();
+
+const returnFields = {
+  payment_provider: z.enum(CHECKOUT_PROVIDERS),
+  payment_provider_config: stopsAtSendInvoice,
+  /** Where the page leads afterwards; origins are restricted by the setting `checkout_config`. */
+  success_url: url.nullish(),
+  failure_url: url.nullish(),
+  cancel_url: url.nullish(),
+  idempotency_key: optionalText(),
+  metadata: optionalMetadata,
+};
+
+/** The `checkout` object of a request: what it asks for waits until the session is paid (money 11.3). */
+export const CheckoutParams = z.object(returnFields).meta({ id: 'CheckoutParams' });
+export type CheckoutParams = z.output<typeof CheckoutParams>;
+
 const checkoutFields = {
   ...recordFields,
   customer_id: z.string(),
@@ -66,28 +92,13 @@ export const CreateCheckoutBody = z
   .object({
     customer_external_id: id,
     action: z.enum(CHECKOUT_ACTIONS),
-    payment_provider: z.enum(CHECKOUT_PROVIDERS),
+    ...returnFields,
     configuration: z
       .object({
         pay_invoice_params: z.object({ invoice_id: id }).nullish(),
         create_subscription_params: pairs(z.unknown(), 100).nullish(),
       })
       .nullish(),
-    payment_provider_config: z
-      .object({
-        collection_method: z
-          .enum(COLLECTION_METHODS)
-          .refine((value) => value === 'send_invoice', {
-            message: 'must be send_invoice: the customer pays on the page of the gateway',
-          })
-          .nullish(),
-      })
-      .nullish(),
-    success_url: url.nullish(),
-    failure_url: url.nullish(),
-    cancel_url: url.nullish(),
-    idempotency_key: optionalText(),
-    metadata: optionalMetadata,
   })
   .meta({ id: 'CreateCheckoutSession' });
 export type CreateCheckoutBody = z.output<typeof CreateCheckoutBody>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { notOffered } from './not-offered.ts';
+import { CheckoutParams } from './checkout.ts';
 import {
   currency,
   decimal,
@@ -100,7 +100,8 @@ export const CreateInvoiceBody = z
     /** Ids of tax rates. */
     tax_rates: z.array(id).max(50).nullish(),
     tax_rate_overrides: z.array(TaxRateOverride).max(50).nullish(),
-    checkout: notOffered('a checkout'),
+    /** Of a one-off invoice: it is issued once the checkout session is paid. */
+    checkout: CheckoutParams.nullish(),
   })
   .meta({ id: 'CreateInvoice' });
 export type CreateInvoiceBody = z.output<typeof CreateInvoiceBody>;

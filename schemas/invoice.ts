@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CheckoutSession } from './checkout.ts';
 import { TaxApplied, type AppliedTaxRecord } from './tax.ts';
 import { Explanation } from './explanation.ts';
 import {
@@ -233,7 +234,8 @@ export const Invoice = z
     usage_snapshot: UsageSnapshot.nullable(),
     /** Highest priority first. */
     taxes: z.array(TaxApplied),
-    checkout_session: z.null(),
+    /** Of an invoice that is issued once it is paid. */
+    checkout_session: CheckoutSession.nullable(),
     custom_currency: z.null(),
     /** Charges to a saved method; null when the invoice is not charged automatically. */
     collection: InvoiceCollection.nullable(),

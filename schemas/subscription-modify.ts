@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { CheckoutParams, CheckoutSession } from './checkout.ts';
 import { Invoice } from './invoice.ts';
-import { notOffered } from './not-offered.ts';
 import { decimalText, id, instant, integer, name, nonNegativeDecimal, time } from './primitives.ts';
 import { Subscription } from './subscription-answers.ts';
 import { SUBSCRIPTION_STATUSES } from './subscription-requests.ts';
@@ -109,7 +109,8 @@ export const ModifySubscriptionBody = z
     addon_params: AddonChangeParams.nullish(),
     inheritance_params: InheritanceChangeParams.nullish(),
     grouped_invoicing_params: GroupedInvoicingParams.nullish(),
-    checkout: notOffered('a checkout'),
+    /** The change is made once the checkout session is paid. Ignored if nothing is due. */
+    checkout: CheckoutParams.nullish(),
   })
   .meta({ id: 'ModifySubscription' });
 export type ModifySubscriptionBody = z.output<typeof ModifySubscriptionBody>;
@@ -163,7 +164,7 @@ export const ModifiedSubscription = z
     /** Null after a change of the trial. */
     subscription: Subscription.nullable(),
     changed_resources: ChangedResources,
-    checkout_session: z.null(),
+    checkout_session: CheckoutSession.nullable(),
   })
   .meta({ id: 'ModifiedSubscription' });
 export type ModifiedSubscription = z.infer<typeof ModifiedSubscription>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CheckoutParams, CheckoutSession } from './checkout.ts';
 import { instant, metadata, id, recurringPeriod, text } from './primitives.ts';
 import { Subscription } from './subscription-answers.ts';
 import { ChangedInvoice, ChangedResources } from './subscription-modify.ts';
@@ -38,6 +39,8 @@ export const ChangePlanBody = z
       })
       .nullish(),
     idempotency_key: text().nullish(),
+    /** The plan changes once the checkout session is paid. Ignored if nothing is due now. */
+    checkout: CheckoutParams.nullish(),
   })
   .meta({ id: 'ChangeSubscriptionPlan' });
 export type ChangePlanBody = z.output<typeof ChangePlanBody>;
@@ -63,6 +66,8 @@ export const ChangedPlan = z
     schedule_id: z.string().nullable(),
     scheduled_at: instant.nullable(),
     changed_resources: ChangedResources,
+    /** Present while the change waits for its payment. */
+    checkout_session: CheckoutSession.nullable(),
     entity_changes: z.array(z.unknown()).max(0),
     warnings: z.array(z.string()),
     metadata: z.record(z.string(), z.string()),

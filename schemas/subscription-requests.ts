@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CheckoutParams } from './checkout.ts';
 import { SubscriptionGrantRequest } from './credit-grant.ts';
 import { notOffered } from './not-offered.ts';
 import {
@@ -259,7 +260,8 @@ export const CreateSubscriptionBody = z
     phases: z.array(SubscriptionPhaseRequest).max(100).nullish(),
     /** Replaces the taxes of the customer and the tenant. */
     tax_rate_overrides: z.array(TaxRateOverride).max(50).nullish(),
-    checkout: notOffered('a checkout'),
+    /** The subscription begins once the checkout session is paid. Ignored if nothing is due at the start. */
+    checkout: CheckoutParams.nullish(),
     auto_invoice_threshold: notOffered('an invoice threshold'),
   })
   .meta({ id: 'CreateSubscription' });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { BillingRefusal } from './billing-refusal.ts';
+import { CheckoutSession } from './checkout.ts';
 import { CouponAssociation } from './coupon.ts';
 import { CreditGrant } from './credit-grant.ts';
 import { Customer } from './customer.ts';
@@ -163,7 +164,7 @@ export const subscriptionAnswerFields = {
   /** Always null: entitlements have their own route; invoices at a threshold are not offered. */
   entitlements: z.null(),
   auto_invoice_threshold: z.null(),
-  checkout_session: z.null(),
+  checkout_session: CheckoutSession.nullable(),
 };
 
 /** A subscription embedded in its invoice. */

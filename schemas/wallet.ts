@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CheckoutParams, CheckoutSession } from './checkout.ts';
 import { Customer } from './customer.ts';
 import {
   currency,
@@ -158,7 +159,8 @@ export const TopUpBody = z.object({
   idempotency_key: idempotencyKey.nullish(),
   description: optionalText(1_000),
   metadata: optionalMetadata,
-  checkout: notOffered('checkout'),
+  /** With `PURCHASED_CREDIT_INVOICED`: the credits wait for the checkout session. */
+  checkout: CheckoutParams.nullish(),
   /** Accepted as older clients send it: the invoice is always written with the top-up. */
   force_sync_invoice: z.boolean().nullish(),
 });
@@ -279,7 +281,7 @@ export const TopUpAnswer = z.object({
   wallet_transaction: WalletTransaction,
   wallet: Wallet,
   invoice_id: z.string().nullable(),
-  checkout_session: z.null(),
+  checkout_session: CheckoutSession.nullable(),
 });
 
 export const ModifiedWallet = z.object({ original_wallet: Wallet, new_wallet: Wallet });

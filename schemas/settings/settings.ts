@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { instant, pairs, text } from '../primitives.ts';
+import { CHECKOUT_CONFIG_DEFAULT, CheckoutConfig } from './checkout.ts';
 import * as invoicing from './invoicing.ts';
 import * as money from './money.ts';
 import { CUSTOMER_PORTAL_CONFIG_DEFAULT, CustomerPortalConfig } from './portal.ts';
@@ -76,6 +77,11 @@ export const SETTINGS = {
   customer_portal_config: {
     schema: CustomerPortalConfig,
     default: CUSTOMER_PORTAL_CONFIG_DEFAULT,
+    scope: 'environment',
+  },
+  checkout_config: {
+    schema: CheckoutConfig,
+    default: CHECKOUT_CONFIG_DEFAULT,
     scope: 'environment',
   },
   wallet_balance_alert_config: {

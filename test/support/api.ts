@@ -1,3 +1,4 @@
+import { checkoutGates } from '../../api/billing/checkout/checkout-gates.ts';
 import { createHash, randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { registerApi } from '../../api/app.ts';
@@ -121,6 +122,7 @@ export async function startTestApi(
     ids,
     log,
     usageReader: options.usageReader ?? noUsage,
+    checkoutGates,
     secretBox: createSecretBox([{ id: 'test', key: Buffer.alloc(32, 7) }]),
     forgetApiKey: auth.forget,
     settings: {

@@ -1,3 +1,4 @@
+import { checkoutGates } from '../../api/billing/checkout/checkout-gates.ts';
 import { cancelSubscription } from '../../api/billing/subscriptions/changes/cancel-subscription.ts';
 import type { BillingDeps } from '../../api/deps.ts';
 import { createPeriodInvoice } from '../../api/billing/invoices/create-invoice.ts';
@@ -66,6 +67,7 @@ const deps: BillingDeps = {
   ids: createIds({ now: () => Date.now() }),
   log: createLogger('silent', 'child'),
   usageReader: sevenOfEverything,
+  checkoutGates,
   secretBox: createSecretBox([]),
   forgetApiKey: async () => {},
   settings: {

@@ -1,9 +1,11 @@
 import { roundToCurrency } from '../../../domain/currency.ts';
 import { invalidField } from '../../../domain/errors.ts';
+import { CHECKOUT_SOURCE } from '../../../domain/invoicing/gated-invoice.ts';
 import { decimalText, type Decimal } from '../../../domain/money.ts';
 import { requestPurchase } from '../../../domain/wallet/purchase.ts';
 import type { CreditCommand } from '../../../domain/wallet/wallet.ts';
 import type { Transaction } from '../../../postgres/client.ts';
+import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
@@ -16,6 +18,8 @@ export interface InvoicedPurchase {
   readonly purchase: CreditCommand & { readonly amount: Decimal };
   readonly bonus: CreditCommand | null;
   readonly isAuto: boolean;
+  /** The invoice is issued once a checkout session is paid. */
+  readonly isGated?: boolean;
   readonly cause: RowCause;
   readonly bonusCause: RowCause;
 }
@@ -29,8 +33,8 @@ export async function buyWithInvoice(
   deps: BillingDeps,
   caller: Caller,
   ledger: Ledger,
-  { purchase, bonus, isAuto, cause, bonusCause }: InvoicedPurchase,
-): Promise<{ readonly invoice_id: string; readonly transaction: TransactionRow }> {
+  { purchase, bonus, isAuto, isGated = false, cause, bonusCause }: InvoicedPurchase,
+): Promise<{ readonly invoice: InvoiceRecord; readonly transaction: TransactionRow }> {
   const { wallet, at } = ledger;
   const amount = roundToCurrency(purchase.amount, wallet.currency);
   if (amount.lte(0))
@@ -51,7 +55,8 @@ export async function buyWithInvoice(
       },
     ],
     taxes: { rates: [], exemption: null },
-    isIssued: true,
+    isIssued: !isGated,
+    source_type: isGated ? CHECKOUT_SOURCE : null,
     due_date: at,
     metadata: {
       auto_completed: 'false',
@@ -66,5 +71,5 @@ export async function buyWithInvoice(
     ...(row.id === purchase.id ? cause : bonusCause),
     ...source,
   }));
-  return { invoice_id: invoice.id, transaction: transaction! };
+  return { invoice, transaction: transaction! };
 }

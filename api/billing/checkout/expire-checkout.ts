@@ -1,9 +1,11 @@
+import { isGated } from '../../../domain/invoicing/gated-invoice.ts';
 import { isTerminalCheckout, moveCheckout } from '../../../domain/states/checkout.ts';
 import { canMovePayment } from '../../../domain/states/payment.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { CheckoutRecord } from '../../../schemas/checkout.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
+import { discardGate } from './discard-gate.ts';
 import { cancelAtGateway } from '../payments/change-payment.ts';
 import { lockPaymentWithInvoice, movePaymentTo } from '../payments/settle-payment.ts';
 import {
@@ -45,6 +47,8 @@ export async function expireCheckout(
     });
     if (canMovePayment(found.payment.payment_status, 'VOIDED'))
       await movePaymentTo(tx, deps, caller, found, 'VOIDED');
+    if (found.locked !== null && isGated(found.locked.invoice))
+      await discardGate(tx, deps, caller, now, found.locked, expired.failure_reason!);
     await writeOutboxEvents(tx, [checkoutEvent('checkout.session.expired', scope, expired)]);
     return expired;
   });

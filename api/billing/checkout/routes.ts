@@ -1,63 +1,23 @@
 import { invalidOperation } from '../../../domain/errors.ts';
 import { isTerminalCheckout } from '../../../domain/states/checkout.ts';
-import type { Db, Scope } from '../../../postgres/client.ts';
-import {
-  CheckoutSession,
-  CreateCheckoutBody,
-  type CheckoutRecord,
-} from '../../../schemas/checkout.ts';
+import { CheckoutSession, CreateCheckoutBody } from '../../../schemas/checkout.ts';
 import { IdParams } from '../../../schemas/primitives.ts';
 import { runCommand } from '../../conventions/command.ts';
 import { route } from '../../conventions/route.ts';
-import { paymentAnswer } from '../payments/answers.ts';
 import { getCheckout } from '../records/checkout-repository.ts';
 import { getPayment } from '../records/payment-repository.ts';
-import { createCheckout, syncCheckout } from './create-checkout.ts';
+import { checkoutAnswer } from './checkout-answer.ts';
+import { createCheckout } from './create-checkout.ts';
 import { expireCheckout } from './expire-checkout.ts';
+import { syncCheckout } from './sync-checkout.ts';
 
 /** Minimum time between two reads of one session from the gateway (money 11.21). */
 const SYNC_EVERY_MS = 2_000;
-/** A session that was not read from the gateway for this time is stale (money 11.20). */
-const STALE_AFTER_MS = 60_000;
-
-async function answered(
-  db: Db,
-  scope: Scope,
-  session: CheckoutRecord,
-  nowMs: number,
-): Promise<CheckoutSession> {
-  const { target_key: _, ...fields } = session;
-  const row =
-    session.checkout_payment_id === null
-      ? null
-      : await getPayment(db, scope, session.checkout_payment_id);
-  const terminal = isTerminalCheckout(session.checkout_status);
-  const stale =
-    !terminal && nowMs - Date.parse(row?.last_synced_at ?? session.created_at) > STALE_AFTER_MS;
-  const url = row?.payment_url ?? null;
-  return {
-    ...fields,
-    payment_action: url === null ? null : { type: 'payment_link', url },
-    payment: row === null ? null : await paymentAnswer(db, scope, row),
-    terminal,
-    stale,
-    next_poll_after_ms: terminal ? 0 : pollAfter(nowMs - Date.parse(session.created_at), stale),
-  };
-}
-
-/**
- * Milliseconds until the next read: fewer for a young session, twice as many for a stale one (money 11.20).
- */
-function pollAfter(ageMs: number, stale: boolean): number {
-  const wait = ageMs < 60_000 ? 2_000 : ageMs < 300_000 ? 5_000 : 15_000;
-  return stale ? wait * 2 : wait;
-}
-
 export const checkoutRoutes = [
   route({
     method: 'POST',
     path: '/checkout/sessions',
-    summary: 'Open a payment page for an invoice',
+    summary: 'Open a payment page for an invoice or a new subscription',
     permission: 'checkoutsession:write',
     ownsTransactions: true,
     body: CreateCheckoutBody,
@@ -68,7 +28,7 @@ export const checkoutRoutes = [
         Promise.resolve((tx) => createCheckout(tx, call.deps, call, call.body)),
       );
       const session = await syncCheckout(call.deps, call, id);
-      return await answered(call.deps.pool, call.scope, session, call.deps.clock.now());
+      return await checkoutAnswer(call.deps.pool, call.scope, session, call.deps.clock.now());
     },
   }),
   route({
@@ -94,7 +54,7 @@ export const checkoutRoutes = [
           : isDue
             ? await syncCheckout(deps, call, session.id)
             : session;
-      return await answered(deps.pool, scope, current, now);
+      return await checkoutAnswer(deps.pool, scope, current, now);
     },
   }),
   route({
@@ -108,7 +68,7 @@ export const checkoutRoutes = [
     answer: CheckoutSession,
     async handler(call) {
       const session = await expireCheckout(call.deps, call, call.params.id, 'cancel');
-      return await answered(call.deps.pool, call.scope, session, call.deps.clock.now());
+      return await checkoutAnswer(call.deps.pool, call.scope, session, call.deps.clock.now());
     },
   }),
   route({

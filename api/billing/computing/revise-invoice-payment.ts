@@ -2,7 +2,7 @@ import { decimal } from '../../../domain/money.ts';
 import { deriveInvoicePayment, paidAt } from '../../../domain/invoicing/payment-ledger.ts';
 import { statusAfterSettlement } from '../../../domain/subscription/activation.ts';
 import { dueAt } from '../../../domain/subscription/due.ts';
-import type { Transaction } from '../../../postgres/client.ts';
+import { inScope, type Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
@@ -10,13 +10,12 @@ import { getCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
 import {
-  getInvoice,
   linesOfInvoices,
-  lockInvoice,
+  lockStoredInvoice,
   updateInvoices,
 } from '../records/invoice-repository.ts';
 import { ledgerOf } from '../records/ledger-repository.ts';
-import { changeSubscription, lockSubscription } from '../records/subscription-repository.ts';
+import { changeSubscription } from '../records/subscription-repository.ts';
 import { subscriptionSnapshot } from '../records/subscription-notification.ts';
 import { completePurchaseOf } from './complete-purchase.ts';
 import { invoiceEvent } from './write-invoices.ts';
@@ -29,17 +28,20 @@ export interface LockedInvoice {
 
 /**
  * Locks the subscription first and then the invoice, in the order of all billing commands: payments, voids
- * and computations of one invoice take turns. 404 if not found.
+ * and computations of one invoice take turns. An invoice that a checkout session has archived takes no
+ * subscription with it. 404 if not found.
  */
 export async function lockInvoiceToPay(
   tx: Transaction,
   { scope }: Pick<Caller, 'scope'>,
   invoiceId: string,
 ): Promise<LockedInvoice> {
-  const { subscription_id } = await getInvoice(tx, scope, invoiceId);
-  const subscription =
-    subscription_id === null ? null : await lockSubscription(tx, scope, subscription_id);
-  return { invoice: await lockInvoice(tx, scope, invoiceId), subscription };
+  const [owner] = await tx<SubscriptionRow[]>`
+    select s.* from subscriptions s join invoices i on i.subscription_id = s.id
+     where ${inScope(tx, scope, 'i')} and ${inScope(tx, scope, 's')} and i.id = ${invoiceId}
+       for update of s`;
+  const invoice = await lockStoredInvoice(tx, scope, invoiceId);
+  return { invoice, subscription: invoice.status === 'published' ? (owner ?? null) : null };
 }
 
 /**

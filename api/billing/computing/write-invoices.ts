@@ -5,6 +5,8 @@ import type { Scope } from '../../../postgres/client.ts';
 import type { Customer } from '../../../schemas/customer.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import { CHECKOUT_SOURCE } from '../../../domain/invoicing/gated-invoice.ts';
+import { EMPTY_LEDGER } from '../../../domain/invoicing/payment-ledger.ts';
 import { ledgersOf } from '../records/ledger-repository.ts';
 import { openPrepaidCredits } from './prepaid-credits.ts';
 import { readInvoiceConfig } from './invoice-config.ts';
@@ -36,7 +38,8 @@ export interface IssueTerms extends DueTerms {
 /**
  * Issues computed drafts: numbers in order, one sequence row locked for all of them. Invoices whose rows are
  * all zero are skipped and get no number (billing 17.3, 17.5). Prepaid credits of the customers pay what their
- * wallets may pay (9.2).
+ * wallets may pay (9.2); nothing of an invoice whose amount a checkout session has locked, because its payment
+ * covers all of it (money 11.6).
  */
 export async function issueInvoices<Draft extends Settled & { readonly terms: IssueTerms }>(
   tx: Transaction,
@@ -45,7 +48,12 @@ export async function issueInvoices<Draft extends Settled & { readonly terms: Is
   issued: { readonly at: string; readonly user_id: string },
 ): Promise<(Draft & Settled)[]> {
   const invoices = drafts.map(({ invoice }) => invoice);
-  const credits = await openPrepaidCredits(tx, scope, invoices, issued);
+  const credits = await openPrepaidCredits(
+    tx,
+    scope,
+    invoices.filter((invoice) => invoice.source_type !== CHECKOUT_SOURCE),
+    issued,
+  );
   const ledgers = await ledgersOf(
     tx,
     scope,
@@ -57,9 +65,12 @@ export async function issueInvoices<Draft extends Settled & { readonly terms: Is
   const by = { ...issued, dueDays: config.due_date_days };
   const done = drafts.map((draft, index) => {
     const { invoice, terms } = draft;
-    const parts = { ledger: ledgers.get(invoice.id)!, wallets: credits.walletsFor(invoice) };
+    const parts =
+      invoice.source_type === CHECKOUT_SOURCE
+        ? { ledger: EMPTY_LEDGER, wallets: [] }
+        : { ledger: ledgers.get(invoice.id)!, wallets: credits.walletsFor(invoice) };
     const { debits, ...settled } = issue(draft, numbers[index]!, terms, parts, by);
-    credits.take(settled.invoice, debits);
+    if (debits.length > 0) credits.take(settled.invoice, debits);
     return { ...draft, ...settled };
   });
   await credits.write();
@@ -74,6 +85,7 @@ export async function issueInvoices<Draft extends Settled & { readonly terms: Is
 }
 
 const isCollected = (invoice: InvoiceRecord, terms: IssueTerms): boolean =>
+  invoice.source_type !== CHECKOUT_SOURCE &&
   invoice.subscription_id !== null &&
   terms.collection_method !== null &&
   collectsAtIssue(

@@ -7,6 +7,7 @@ import {
   assertTotal,
   assertWrittenRow,
 } from '../../../domain/invoicing/given-rows.ts';
+import { CHECKOUT_SOURCE } from '../../../domain/invoicing/gated-invoice.ts';
 import { decimal } from '../../../domain/money.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import { failpoint } from '../../../platform/failpoint.ts';
@@ -28,9 +29,9 @@ import { redeemedCoupons } from './one-off-coupons.ts';
 import { namedTaxes } from './one-off-taxes.ts';
 
 /**
- * Creates an invoice with the rows of the request and issues it at once (billing 17.1). Amounts in the
- * request must agree with the rows. The customer's tax associations do not apply; the request names the
- * taxes.
+ * Creates an invoice with the rows of the request and issues it at once, or with a checkout once its session is
+ * paid (billing 17.1, money 11). Amounts in the request must agree with the rows. The customer's tax associations
+ * do not apply; the request names the taxes.
  */
 export async function createOneOffInvoice(
   deps: BillingDeps,
@@ -159,7 +160,8 @@ async function write(
     period: body.period_start ? { start: body.period_start, end: body.period_end! } : null,
     coupons,
     taxes,
-    isIssued: true,
+    isIssued: body.checkout == null,
+    source_type: body.checkout == null ? null : CHECKOUT_SOURCE,
     description: body.description || null,
     due_date: body.due_date ?? null,
     issue_date: body.issue_date ?? null,
@@ -171,6 +173,15 @@ async function write(
   });
   if (body.total != null) assertTotal('total', body.total, invoice);
   if (body.amount_due != null) assertTotal('amount_due', body.amount_due, invoice);
+  if (body.checkout != null) {
+    const params = { invoice_id: invoice.id };
+    await deps.checkoutGates.open(tx, deps, caller, body.checkout, {
+      action: 'pay_invoice',
+      invoice,
+      target_key: invoice.id,
+      configuration: { pay_invoice_params: params },
+    });
+  }
   failpoint('api.create_invoice.before_commit');
   return invoice;
 }

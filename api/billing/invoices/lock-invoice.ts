@@ -1,3 +1,4 @@
+import { assertNotGated } from '../../../domain/invoicing/gated-invoice.ts';
 import type { Scope, Transaction } from '../../../postgres/client.ts';
 import type { Customer } from '../../../schemas/customer.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
@@ -24,6 +25,7 @@ export async function lockWithConcerned(
   const subscription =
     subscription_id === null ? null : await lockSubscription(tx, scope, subscription_id);
   const invoice = await lockInvoice(tx, scope, id);
+  assertNotGated(invoice);
   return {
     invoice,
     subscription,

@@ -3,6 +3,7 @@ import { hasStandingRows } from '../../../domain/invoicing/draft-edits.ts';
 import { assertPeriodOver, streamBehind } from '../../../domain/invoicing/finalize-guard.ts';
 import { hasPassed } from '../../../domain/metering/log-heads.ts';
 import { moveInvoice } from '../../../domain/states/invoice.ts';
+import { assertNotGated } from '../../../domain/invoicing/gated-invoice.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import { failpoint } from '../../../platform/failpoint.ts';
 import type { Transaction } from '../../../postgres/client.ts';
@@ -96,6 +97,7 @@ async function recompute(
   const { scope } = caller;
   await runCommand(deps, 'invoice', async () => {
     const invoice = await getInvoice(deps.pool, scope, id);
+    assertNotGated(invoice);
     if (isDone(invoice)) return { done: { id } };
     if (invoice.invoice_status !== 'DRAFT' && invoice.invoice_status !== 'SKIPPED')
       throw invalidOperation(`A ${invoice.invoice_status} invoice is not computed again.`);

@@ -19,6 +19,9 @@ import {
 import { id, IdParams, Message, text } from '../../../schemas/primitives.ts';
 import { expandQuery, pageOf } from '../../../schemas/search.ts';
 import type { BillingDeps } from '../../deps.ts';
+import { isGated } from '../../../domain/invoicing/gated-invoice.ts';
+import type { Caller } from '../../conventions/record.ts';
+import { findCheckoutOfInvoice } from '../records/checkout-repository.ts';
 import { oncePerBodyKey } from '../../conventions/body-key.ts';
 import { route } from '../../conventions/route.ts';
 import { invoiceAnswers, type InvoiceEmbeds } from './answers.ts';
@@ -58,6 +61,18 @@ const answered = async (
   return answer!;
 };
 
+/** With the session that pays the draft before it is issued. */
+const gatedAnswer = async (
+  deps: BillingDeps,
+  caller: Caller,
+  invoice: Invoice,
+): Promise<Invoice> => {
+  if (!isGated(invoice)) return invoice;
+  const session = await findCheckoutOfInvoice(deps.pool, caller.scope, invoice.id);
+  if (session === null) return invoice;
+  return { ...invoice, checkout_session: await deps.checkoutGates.offer(deps, caller, session.id) };
+};
+
 export const invoiceRoutes = [
   route({
     method: 'POST',
@@ -84,7 +99,7 @@ export const invoiceRoutes = [
           call.body.invoice_type === 'SUBSCRIPTION' ? createPeriodInvoice : createOneOffInvoice;
         const invoice = await create(deps, call, call.body);
         const embed = { line_items: true, customer: true };
-        return await answered(deps, call.scope, invoice.id, embed);
+        return await gatedAnswer(deps, call, await answered(deps, call.scope, invoice.id, embed));
       }),
   }),
   route({

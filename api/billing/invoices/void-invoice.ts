@@ -1,4 +1,5 @@
 import { decimal, decimalText, type Decimal } from '../../../domain/money.ts';
+import { assertNotGated } from '../../../domain/invoicing/gated-invoice.ts';
 import { refundsInFlight } from '../../../domain/invoicing/refunds.ts';
 import { deriveInvoicePayment } from '../../../domain/invoicing/payment-ledger.ts';
 import { voidInvoice as decideVoid } from '../../../domain/invoicing/void-invoice.ts';
@@ -43,13 +44,9 @@ export async function voidInvoice(
   return await deps.pool.begin(async (tx) => {
     // Locks the subscription first, as everywhere: computations of its invoices wait here.
     if (subscription_id !== null) await lockSubscription(tx, caller.scope, subscription_id);
-    const voided = await voidLocked(
-      tx,
-      deps,
-      caller,
-      await lockInvoice(tx, caller.scope, id),
-      body,
-    );
+    const invoice = await lockInvoice(tx, caller.scope, id);
+    assertNotGated(invoice);
+    const voided = await voidLocked(tx, deps, caller, invoice, body);
     failpoint('api.void_invoice.before_commit');
     return voided;
   });

@@ -11,8 +11,8 @@ import { openGateway } from '../gateways/open-gateway.ts';
 import { applyGatewayPayment } from './apply-gateway.ts';
 import { reserveAttempt, syncPayment } from './dispatch-payment.ts';
 import { attemptsOf, getPayment, updatePayment } from '../records/payment-repository.ts';
-import { endCheckoutOfPayment } from '../records/checkout-repository.ts';
 import { paymentEvent } from '../records/payment-notification.ts';
+import { endCheckout } from './end-checkout.ts';
 import { followCollection } from './follow-collection.ts';
 import { payWithCredits } from './pay-with-credits.ts';
 import { lockPaymentWithInvoice, movePaymentTo } from './settle-payment.ts';
@@ -78,10 +78,10 @@ export async function deletePayment(
     status: 'archived',
     ...changed(deps, caller),
   });
-  await endCheckoutOfPayment(tx, caller.scope, archived, 'fail', changed(deps, caller));
+  const concerned = await endCheckout(tx, deps, caller, archived, locked, 'fail');
   await writeOutboxEvents(tx, [paymentEvent('payment.updated', caller.scope, archived)]);
-  if (locked === null) return;
-  const invoice = await reviseInvoicePayment(tx, deps, caller, locked);
+  if (concerned === null) return;
+  const invoice = await reviseInvoicePayment(tx, deps, caller, concerned);
   await followCollection(tx, caller.scope, archived, invoice, archived.updated_at);
 }
 

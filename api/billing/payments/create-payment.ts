@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { BillingError, invalidField, invalidOperation } from '../../../domain/errors.ts';
+import { assertNotGated } from '../../../domain/invoicing/gated-invoice.ts';
 import { assertCollectable } from '../../../domain/invoicing/pay-from-wallets.ts';
 import {
   assertNoCardNumber,
@@ -28,6 +29,7 @@ import {
 import { findPaymentMethod, findUsableMethod } from '../records/payment-method-repository.ts';
 import { paymentEvent } from '../records/payment-notification.ts';
 import { assertTestMethod } from '../../../platform/gateways/test-gateway.ts';
+import { assertReturnAddresses } from '../gateways/return-addresses.ts';
 import { findGatewayConnection, isAdapted } from '../gateways/open-gateway.ts';
 import { reserveAttempt } from './dispatch-payment.ts';
 import { payWithCredits, walletFor } from './pay-with-credits.ts';
@@ -43,14 +45,17 @@ export interface CreatedPayment {
 /**
  * Records a payment (money 8.1, 8.2). A processed OFFLINE payment settles in the same transaction, because
  * its money has already moved. A repeat with the same key returns the first payment and changes nothing.
+ * `ofGate`: the payment of a checkout session, whose invoice is still a draft.
  */
 export async function createPayment(
   tx: Transaction,
   deps: BillingDeps,
   caller: Caller,
   body: CreatePaymentBody,
+  options: { readonly ofGate?: boolean } = {},
 ): Promise<CreatedPayment> {
   assertMethod(body);
+  await assertReturnAddresses(tx, caller.scope, body);
   const fingerprint = fingerprintOf(body);
   const key = body.idempotency_key ?? null;
   const known = await repeated(tx, caller, key, fingerprint);
@@ -65,7 +70,7 @@ export async function createPayment(
   if (first !== null) return { payment: first, isRepeat: true };
   const customerId = locked?.invoice.customer_id ?? body.destination_id;
   if (locked === null) await getCustomer(tx, caller.scope, customerId);
-  else await assertPayable(tx, caller, locked, body);
+  else await assertPayable(tx, caller, locked, body, options.ofGate === true);
 
   const wallet =
     locked === null || body.payment_method_type !== 'CREDITS'
@@ -208,8 +213,12 @@ async function assertPayable(
   caller: Caller,
   { invoice }: LockedInvoice,
   body: CreatePaymentBody,
+  ofGate: boolean,
 ): Promise<void> {
-  assertCollectable(invoice);
+  if (!ofGate) {
+    assertNotGated(invoice);
+    assertCollectable(invoice);
+  }
   if (decimal(invoice.amount_remaining).lte(ZERO))
     throw invalidOperation('The invoice has nothing left to pay.', 'amount_remaining');
   if (body.currency !== invoice.currency)

@@ -1,3 +1,4 @@
+import { assertNotGated } from '../../../domain/invoicing/gated-invoice.ts';
 import { reportPayment, type KnownPayment } from '../../../domain/invoicing/manual-payment.ts';
 import { decimal } from '../../../domain/money.ts';
 import type { PaymentStatus } from '../../../domain/states/payment-status.ts';
@@ -25,6 +26,7 @@ export async function reportInvoicePayment(
 ): Promise<InvoiceRecord> {
   const locked = await lockInvoiceToPay(tx, caller, invoiceId);
   const { invoice } = locked;
+  assertNotGated(invoice);
   const payments = await paymentsOfInvoice(tx, caller.scope, invoiceId);
   const amount = report.amount == null ? null : decimal(report.amount);
   const after = reportPayment({ ...invoice, payments }, report.payment_status, amount);

@@ -10,10 +10,9 @@ import {
   reviseInvoicePayment,
   type LockedInvoice,
 } from '../computing/revise-invoice-payment.ts';
-import { endCheckoutOfPayment } from '../records/checkout-repository.ts';
 import { getPayment, lockPayment, updatePayment } from '../records/payment-repository.ts';
 import { eventOfStatus, paymentEvent } from '../records/payment-notification.ts';
-
+import { endCheckout } from './end-checkout.ts';
 import { followCollection } from './follow-collection.ts';
 
 /** A payment with the invoice that it pays, both locked; null for a payment to a customer. */
@@ -43,7 +42,7 @@ export async function lockPaymentWithInvoice(
  */
 export async function movePaymentTo(
   tx: Transaction,
-  deps: Pick<BillingDeps, 'clock'>,
+  deps: BillingDeps,
   caller: Caller,
   { payment, locked }: LockedPayment,
   status: PaymentStatus,
@@ -61,12 +60,14 @@ export async function movePaymentTo(
   await writeOutboxEvents(tx, [
     paymentEvent(isMove ? eventOfStatus(to) : 'payment.updated', caller.scope, moved),
   ]);
-  if (to === 'SUCCEEDED' || to === 'OVERPAID')
-    await endCheckoutOfPayment(tx, caller.scope, moved, 'complete', change);
-  if (to === 'FAILED' || to === 'VOIDED')
-    await endCheckoutOfPayment(tx, caller.scope, moved, 'fail', change);
-  if (locked === null) return moved;
-  const invoice = await reviseInvoicePayment(tx, deps, caller, locked);
+  const concerned =
+    to === 'SUCCEEDED' || to === 'OVERPAID'
+      ? await endCheckout(tx, deps, caller, moved, locked, 'complete')
+      : to === 'FAILED' || to === 'VOIDED'
+        ? await endCheckout(tx, deps, caller, moved, locked, 'fail')
+        : locked;
+  if (concerned === null) return moved;
+  const invoice = await reviseInvoicePayment(tx, deps, caller, concerned);
   if (isMove) await followCollection(tx, caller.scope, moved, invoice, change.updated_at);
   return moved;
 }

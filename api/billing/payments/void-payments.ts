@@ -3,7 +3,7 @@ import type { Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
-import { endCheckoutOfPayment } from '../records/checkout-repository.ts';
+import { endActiveCheckout, lockActiveCheckoutOf } from '../records/checkout-repository.ts';
 import { lockPayment, paymentsOfInvoice, updatePayment } from '../records/payment-repository.ts';
 import { eventOfStatus, paymentEvent } from '../records/payment-notification.ts';
 
@@ -28,7 +28,10 @@ export async function voidPaymentsInFlight(
       voided_at: change.updated_at,
       ...change,
     });
-    await endCheckoutOfPayment(tx, caller.scope, voided, 'fail', change);
+    const session = await lockActiveCheckoutOf(tx, caller.scope, id);
+    const reason = 'the payment cannot be paid any more';
+    if (session !== null)
+      await endActiveCheckout(tx, caller.scope, session, 'fail', { reason, ...change });
     await writeOutboxEvents(tx, [paymentEvent(eventOfStatus('VOIDED'), caller.scope, voided)]);
   }
 }

@@ -21,7 +21,12 @@ import type { InvoiceTarget } from '../computing/invoice-target.ts';
 import { dueOn, NO_CREDITS, settle } from '../computing/settle.ts';
 import { taxesOf, taxRecords } from '../computing/tax-rows.ts';
 import { invoiceEvent, issueInvoices } from '../computing/write-invoices.ts';
-import { insertInvoiceLines, insertInvoices } from '../records/invoice-repository.ts';
+import {
+  insertInvoiceLines,
+  insertInvoices,
+  replaceInvoiceLines,
+  updateInvoices,
+} from '../records/invoice-repository.ts';
 import {
   insertSubscriptionChange,
   settledRowsOf,
@@ -285,21 +290,33 @@ export async function writeChange(
   deps: BillingDeps,
   caller: Caller,
   change: SettledChange,
-  of: { readonly kind: string; readonly subscription: SubscriptionRow; readonly at: string },
+  of: {
+    readonly kind: string;
+    readonly subscription: SubscriptionRow;
+    readonly at: string;
+    /** The draft that a checkout session has paid: the invoice of the change is issued as this one. */
+    readonly paid?: InvoiceRecord | null;
+  },
 ): Promise<WrittenChange> {
   const { operation, rows, customer } = change;
   if (rows.length === 0) return { invoice: null, credited: null, events: [] };
   const { scope, user_id } = caller;
+  const paid = of.paid ?? null;
+  const computed =
+    change.invoice && (paid === null ? change.invoice : asPaid(change.invoice, paid));
   const issued =
-    change.invoice === null
+    computed === null
       ? null
       : (
-          await issueInvoices(tx, scope, [{ ...change.invoice, terms: of.subscription }], {
+          await issueInvoices(tx, scope, [{ ...computed, terms: of.subscription }], {
             at: of.at,
             user_id,
           })
         )[0]!;
-  if (issued !== null) {
+  if (issued !== null && paid !== null) {
+    await updateInvoices(tx, [issued.invoice]);
+    await replaceInvoiceLines(tx, scope, [issued.invoice.id], issued.lines);
+  } else if (issued !== null) {
     await insertInvoices(tx, [issued.invoice]);
     await insertInvoiceLines(tx, issued.lines);
   }
@@ -337,6 +354,23 @@ export async function writeChange(
         ];
   return { invoice: issued, credited, events };
 }
+
+/** The computed invoice under the id of the draft that was paid for it. */
+const asPaid = (
+  { invoice, lines }: NonNullable<SettledChange['invoice']>,
+  paid: InvoiceRecord,
+): NonNullable<SettledChange['invoice']> => ({
+  invoice: {
+    ...invoice,
+    id: paid.id,
+    source_type: paid.source_type,
+    revision: paid.revision,
+    version: paid.version,
+    created_at: paid.created_at,
+    created_by: paid.created_by,
+  },
+  lines: lines.map((line) => ({ ...line, invoice_id: paid.id })),
+});
 
 /** Credits the net of an operation to the prepaid wallet as granted credits without expiry (billing 5.3). */
 async function creditProration(

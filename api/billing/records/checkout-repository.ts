@@ -63,29 +63,61 @@ export const checkoutExpiryTimes = (db: Db, testClockId: string): Fragment => db
   select s.expires_at as at from customers c join checkout_sessions s on s.customer_id = c.id
    where c.test_clock_id = ${testClockId} and s.checkout_status in ('initiated', 'pending')`;
 
-/**
- * Ends the active session of a payment with the payment's outcome, in the transaction that settles it. The
- * caller holds the payment's lock. Without an active session nothing happens.
- */
-export async function endCheckoutOfPayment(
+/** The active session of a payment, locked; null if there is none. The caller holds the payment's lock. */
+export async function lockActiveCheckoutOf(
   tx: Transaction,
   scope: Scope,
-  payment: { readonly id: string; readonly error_message: string | null },
-  outcome: 'complete' | 'fail',
-  change: { readonly updated_at: string; readonly updated_by: string },
-): Promise<void> {
+  paymentId: string,
+): Promise<CheckoutRecord | null> {
   const [active] = await tx<CheckoutRecord[]>`
     select * from checkout_sessions
-     where ${inScope(tx, scope)} and checkout_payment_id = ${payment.id}
+     where ${inScope(tx, scope)} and checkout_payment_id = ${paymentId}
        and checkout_status in ('initiated', 'pending')
        for update`;
-  if (active === undefined) return;
+  return active ?? null;
+}
+
+/** The newest session that pays the invoice; null if there is none. */
+export async function findCheckoutOfInvoice(
+  db: Db,
+  scope: Scope,
+  invoiceId: string,
+): Promise<CheckoutRecord | null> {
+  const [row] = await db<CheckoutRecord[]>`
+    select * from checkout_sessions
+     where ${inScope(db, scope)} and checkout_invoice_id = ${invoiceId}
+     order by created_at desc, id desc limit 1`;
+  return row ?? null;
+}
+
+/** Whether an active session is about the target: a wallet, a subscription or an invoice. */
+export async function hasActiveCheckout(db: Db, scope: Scope, targetKey: string): Promise<boolean> {
+  const found = await db`
+    select from checkout_sessions
+     where ${inScope(db, scope)} and target_key = ${targetKey}
+       and checkout_status in ('initiated', 'pending')`;
+  return found.length > 0;
+}
+
+/** Ends a locked active session with its notification. */
+export async function endActiveCheckout(
+  tx: Transaction,
+  scope: Scope,
+  active: CheckoutRecord,
+  outcome: 'complete' | 'fail',
+  {
+    reason,
+    ...change
+  }: {
+    readonly reason: string;
+    readonly updated_at: string;
+    readonly updated_by: string;
+  },
+): Promise<void> {
   const checkout_status = moveCheckout(active.checkout_status, outcome);
   const ended = await updateCheckout(tx, scope, active.id, {
     checkout_status,
-    ...(outcome === 'complete'
-      ? { completed_at: change.updated_at }
-      : { failure_reason: payment.error_message ?? 'the payment cannot be paid any more' }),
+    ...(outcome === 'complete' ? { completed_at: change.updated_at } : { failure_reason: reason }),
     ...change,
   });
   await writeOutboxEvents(tx, [

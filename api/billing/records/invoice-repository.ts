@@ -123,6 +123,20 @@ export async function lockInvoice(
   return row;
 }
 
+/** The invoice, locked, also if an ended checkout session has archived it: money may still come for it. */
+export async function lockStoredInvoice(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+): Promise<InvoiceRecord> {
+  const [row] = await tx<InvoiceRecord[]>`
+    select * from invoices
+     where ${inScope(tx, scope)} and id = ${id} and status in ('published', 'archived')
+       for update`;
+  if (row === undefined) throw notFound('Invoice', id);
+  return row;
+}
+
 /** Rows of voided invoices release the services they billed. */
 export async function releaseLines(
   tx: Transaction,

@@ -1,5 +1,6 @@
 import { payerOf } from '../../../domain/subscription/hierarchy.ts';
 import { invalidField, notFound } from '../../../domain/errors.ts';
+import { isGated } from '../../../domain/invoicing/gated-invoice.ts';
 import { moveSubscription } from '../../../domain/states/subscription.ts';
 import { trialWithin } from '../../../domain/subscription/schedule.ts';
 import { trialWindow } from '../../../domain/subscription/trial.ts';
@@ -42,14 +43,14 @@ import { refuseContradictions, subscriptionTerms } from './terms.ts';
 /**
  * Creates a subscription with its line items and, if it has begun, its opening invoice, all in one
  * transaction; a draft has none (billing 10.1, 3.1, 10.5). The billing run invoices periods that are already over, oldest
- * first, one transaction each (1.6). Returns the id.
+ * first, one transaction each (1.6). With a checkout and an amount due it stays a draft until its session is paid.
  */
 export async function createSubscription(
   tx: Transaction,
   deps: BillingDeps,
   caller: Caller,
   body: CreateSubscriptionBody,
-): Promise<string> {
+): Promise<CreatedSubscription> {
   const at = isoTime(deps.clock.now());
   refuseContradictions(body);
   const role = await roleOf(tx, caller, body);
@@ -116,6 +117,7 @@ export async function createSubscription(
     customer,
     at,
     unstored: { lines, coupons, taxes },
+    hasCheckout: body.checkout != null,
   });
   const isCharged = await isOpeningCharged(tx, caller.scope, draft, opening);
   const subscription = await insertSubscription(tx, {
@@ -146,8 +148,23 @@ export async function createSubscription(
     ...phases.map(({ phase }) => phaseEvent('subscription.phase.created', caller.scope, phase)),
     ...(await writeOpening(tx, caller.scope, subscription, opening)),
   ]);
+  const checkout =
+    body.checkout != null && opening !== null && isGated(opening.invoice)
+      ? await deps.checkoutGates.open(tx, deps, caller, body.checkout, {
+          action: 'create_subscription',
+          invoice: opening.invoice,
+          target_key: subscription.id,
+          configuration: { create_subscription_params: { subscription_id: subscription.id } },
+        })
+      : null;
   failpoint('api.create_subscription.before_commit');
-  return subscription.id;
+  return { id: subscription.id, checkout_session_id: checkout?.id ?? null };
+}
+
+/** A stored subscription, and the session that it waits for. */
+export interface CreatedSubscription {
+  readonly id: string;
+  readonly checkout_session_id: string | null;
 }
 
 const NOTHING_YET = {

@@ -1,6 +1,8 @@
+import { CHECKOUT_SOURCE, isGated } from '../../../domain/invoicing/gated-invoice.ts';
 import { decimal } from '../../../domain/money.ts';
 import { moveSubscription } from '../../../domain/states/subscription.ts';
 import { assertOpeningPaid, openingStatus } from '../../../domain/subscription/activation.ts';
+import { waitsForPayment } from '../../../domain/subscription/pay-first.ts';
 import { dueAt } from '../../../domain/subscription/due.ts';
 import type { Scope, Transaction } from '../../../postgres/client.ts';
 import type { OutboxEvent } from '../../../postgres/tables/outbox.ts';
@@ -27,6 +29,8 @@ export interface NewlyOpened {
     readonly coupons: readonly CouponAssociation[];
     readonly taxes: readonly NewTaxOverride[];
   };
+  /** With a checkout an invoice with an amount stays a draft until its session is paid (money 11.6). */
+  readonly hasCheckout?: boolean;
 }
 
 /**
@@ -38,7 +42,7 @@ export async function openingInvoice(
   tx: Transaction,
   deps: BillingDeps,
   caller: Caller,
-  { subscription, customer, at, unstored }: NewlyOpened,
+  { subscription, customer, at, unstored, hasCheckout = false }: NewlyOpened,
 ): Promise<ConcernedInvoice | null> {
   if (subscription.subscription_status === 'draft' || !hasBegun(subscription, at)) return null;
   const { id } = subscription;
@@ -64,6 +68,13 @@ export async function openingInvoice(
     invoice: { ...computed.invoice, billing_sequence: 1 },
   };
   if (first.invoice.invoice_status === 'SKIPPED') return first;
+  const { invoice } = first;
+  const waits = subscription.subscription_status !== 'trialing';
+  if (waits && waitsForPayment(hasCheckout, decimal(invoice.amount_due)))
+    return {
+      ...first,
+      invoice: { ...invoice, source_type: CHECKOUT_SOURCE, finalize_after: null },
+    };
   const [issued] = await issueInvoices(tx, caller.scope, [first], { at, user_id: caller.user_id });
   return issued!;
 }
@@ -90,6 +101,10 @@ export function opened(
 ): Opened {
   const { subscription_status } = subscription;
   const last_billing_sequence = opening?.invoice.billing_sequence ?? 0;
+  if (opening !== null && isGated(opening.invoice)) {
+    const waiting = moveSubscription(null, 'create_draft');
+    return { subscription_status: waiting, last_billing_sequence, due_at: null };
+  }
   if (subscription_status === 'draft')
     return { subscription_status, last_billing_sequence, due_at: null };
   // For a start in the future, the billing run opens the subscription at the start.

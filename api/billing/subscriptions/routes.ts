@@ -25,13 +25,18 @@ export const subscriptionRoutes = [
     status: 201,
     answer: Subscription,
     async handler(call) {
-      const { id } = await runCommand(call.deps, 'subscription', () =>
-        Promise.resolve(async (tx) => ({
-          id: await createSubscription(tx, call.deps, call, call.body),
-        })),
+      const { deps } = call;
+      const created = await runCommand(deps, 'subscription', () =>
+        Promise.resolve((tx) => createSubscription(tx, deps, call, call.body)),
       );
-      await collectOpening(call.deps, call, id);
-      return await createdSubscription(call.deps.pool, call.scope, id);
+      if (created.checkout_session_id === null) await collectOpening(deps, call, created.id);
+      const subscription = await createdSubscription(deps.pool, call.scope, created.id);
+      const session = created.checkout_session_id;
+      if (session === null) return subscription;
+      return {
+        ...subscription,
+        checkout_session: await deps.checkoutGates.offer(deps, call, session),
+      };
     },
   }),
   route({

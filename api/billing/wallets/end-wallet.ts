@@ -17,6 +17,7 @@ import {
   type TransactionRow,
   type WalletRow,
 } from '../credits/wallet-repository.ts';
+import { hasActiveCheckout } from '../records/checkout-repository.ts';
 import { walletSnapshot } from '../credits/wallet-notification.ts';
 
 /**
@@ -31,7 +32,8 @@ export async function closeWallet(
 ): Promise<WalletRow> {
   const ledger = await openLedger(tx, deps, caller.scope, walletId);
   const rowId = deps.ids.next('wtxn');
-  const decision = terminateWallet(ledger.wallet, ledger.blocks, rowId, false);
+  const hasCheckout = await hasActiveCheckout(tx, caller.scope, walletId);
+  const decision = terminateWallet(ledger.wallet, ledger.blocks, rowId, hasCheckout);
   await failPending(tx, caller, ledger, 'The wallet was terminated.');
   const written = await writeDecision(tx, caller, ledger, decision, (row) => terminationCause(row));
   const { wallet } = written.ledger;

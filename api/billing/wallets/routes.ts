@@ -15,6 +15,7 @@ import {
   WalletTransaction,
   WalletTransactionSearch,
 } from '../../../schemas/wallet.ts';
+import { runCommand } from '../../conventions/command.ts';
 import { route } from '../../conventions/route.ts';
 import {
   transactionAnswer,
@@ -172,18 +173,22 @@ export const walletRoutes = [
     path: '/wallets/{id}/top-up',
     summary: 'Add credits to a wallet',
     permission: 'wallet:write',
+    ownsTransactions: true,
     params: IdParams,
     body: TopUpBody,
     status: 200,
     answer: TopUpAnswer,
     async handler(call) {
       const { deps, params, body } = call;
-      const done = await deps.pool.begin((tx) => topUpWallet(tx, deps, call, params.id, body));
+      const done = await runCommand(deps, 'wallet', () =>
+        Promise.resolve((tx) => topUpWallet(tx, deps, call, params.id, body)),
+      );
       return {
         wallet_transaction: transactionAnswer(done.transaction),
         wallet: walletAnswer(await evaluated(deps, call, done.wallet)),
         invoice_id: done.invoice_id,
-        checkout_session: null,
+        checkout_session:
+          done.checkout && (await deps.checkoutGates.offer(deps, call, done.checkout.id)),
       };
     },
   }),

@@ -10,12 +10,14 @@ import { isReplay } from '../../../domain/wallet/transaction-key.ts';
 import { creditWallet, type CreditCommand } from '../../../domain/wallet/wallet.ts';
 import type { Scope, Transaction } from '../../../postgres/client.ts';
 import { readSetting } from '../../../postgres/tables/settings.ts';
+import type { CheckoutRecord } from '../../../schemas/checkout.ts';
 import type { TopUpBody } from '../../../schemas/wallet.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { buyWithInvoice } from '../balances/buy-with-invoice.ts';
 import { lifetimeEnd, lifetimeMetadata, type BonusLifetime } from '../credits/bonus-expiry.ts';
 import { openLedger, writeDecision, type RowCause } from '../credits/ledger.ts';
+import { findCheckoutOfInvoice } from '../records/checkout-repository.ts';
 import { hashReference } from './references.ts';
 import {
   findTransactionByKey,
@@ -28,6 +30,8 @@ export interface ToppedUp {
   readonly transaction: TransactionRow;
   /** The invoice that sells the credits. */
   readonly invoice_id: string | null;
+  /** The session that waits for the payment of the invoice. */
+  readonly checkout: CheckoutRecord | null;
 }
 
 /**
@@ -51,7 +55,8 @@ export async function topUpWallet(
   const asked = { wallet_id: walletId, type: 'credit', transaction_reason, credits } as const;
   if (isReplay(stored, asked)) {
     const invoice_id = stored!.source_type === 'INVOICE' ? stored!.source_id : null;
-    return { wallet: ledger.wallet, transaction: stored!, invoice_id };
+    const checkout = invoice_id && (await findCheckoutOfInvoice(tx, scope, invoice_id));
+    return { wallet: ledger.wallet, transaction: stored!, invoice_id, checkout: checkout || null };
   }
 
   const config = await readSetting(tx, scope, 'wallet_topup_config');
@@ -76,24 +81,38 @@ export async function topUpWallet(
   const { wallet, blocks, at } = ledger;
   const bonus = await bonusOf(tx, deps, scope, body, bought.credits, at, id);
   if (transaction_reason === 'PURCHASED_CREDIT_INVOICED') {
-    const done = await buyWithInvoice(tx, deps, caller, ledger, {
+    const { invoice, transaction } = await buyWithInvoice(tx, deps, caller, ledger, {
       purchase,
       // The lifetime of a pending bonus counts from its completion.
       bonus: bonus && { ...bonus.command, expiry_date: body.bonus_credits_expiry_date_utc ?? null },
       isAuto: false,
+      isGated: body.checkout != null,
       cause: { ...cause, description: cause.description ?? 'Purchased credits - pending payment' },
       bonusCause: { ...BONUS_CAUSE, metadata: lifetimeMetadata(bonus?.lifetime ?? {}) },
     });
-    return { wallet, ...done };
+    const configuration = {
+      wallet_topup_params: { wallet_id: walletId, wallet_transaction_id: transaction.id },
+    };
+    const checkout =
+      body.checkout == null
+        ? null
+        : await deps.checkoutGates.open(tx, deps, caller, body.checkout, {
+            action: 'wallet_topup',
+            invoice,
+            target_key: walletId,
+            configuration,
+          });
+    return { wallet, transaction, invoice_id: invoice.id, checkout };
   }
   const decision = creditWallet(wallet, blocks, purchase, at);
   const written = await writeDecision(tx, caller, ledger, decision, () => cause);
   const transaction = written.rows[0]!;
-  if (bonus === null) return { wallet: written.ledger.wallet, transaction, invoice_id: null };
+  const direct = { transaction, invoice_id: null, checkout: null };
+  if (bonus === null) return { wallet: written.ledger.wallet, ...direct };
   const after = written.ledger;
   const given = creditWallet(after.wallet, after.blocks, bonus.command, at);
   const last = await writeDecision(tx, caller, after, given, () => BONUS_CAUSE);
-  return { wallet: last.ledger.wallet, transaction, invoice_id: null };
+  return { wallet: last.ledger.wallet, ...direct };
 }
 
 const BONUS_CAUSE: RowCause = {
@@ -110,7 +129,7 @@ const requestOf = (body: TopUpBody): TopUpRequest => ({
     body.bonus_credits_to_add == null ? null : decimal(body.bonus_credits_to_add),
   priority: body.priority ?? null,
   expiry_date: body.expiry_date_utc ?? null,
-  has_checkout: false,
+  has_checkout: body.checkout != null,
   idempotency_key: body.idempotency_key || null,
 });
 

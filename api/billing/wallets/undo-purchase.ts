@@ -17,13 +17,14 @@ export async function undoPurchase(
   deps: BillingDeps,
   caller: Caller,
   invoice: InvoiceRecord,
+  reason = 'The invoice was voided.',
 ): Promise<void> {
   const [first] = await findPurchaseOfInvoice(tx, caller.scope, invoice.id);
   if (first === undefined) return;
   const ledger = await openLedger(tx, deps, caller.scope, first.wallet_id);
   const rows = await findPurchaseOfInvoice(tx, caller.scope, invoice.id);
   const pending = rows.filter((row) => row.transaction_status === 'pending');
-  await writeFailed(tx, caller, pending, 'The invoice was voided.', ledger.at);
+  await writeFailed(tx, caller, pending, reason, ledger.at);
   const bought = rows.filter((row) => row.transaction_status === 'completed');
   if (bought.length === 0 || ledger.wallet.wallet_status === 'closed') return;
   const blocks = await findBlocksById(

@@ -144,7 +144,7 @@ describe('POST /invoices with rows of the caller', () => {
     ${'a coupon of a row that is not there'}  | ${{ line_item_coupons: [{ coupon_id: 'c', line_item_id: 'price_x' }] }} | ${'line_item_coupons[0].line_item_id'}
     ${'an unknown tax code'}                  | ${{ tax_rate_overrides: [{ tax_rate_code: 'none', currency: 'usd' }] }} | ${'tax_rate_overrides[0].tax_rate_code'}
     ${'a tax in another currency'}            | ${{ tax_rate_overrides: [{ tax_rate_code: 'none', currency: 'eur' }] }} | ${'tax_rate_overrides[0].currency'}
-    ${'a checkout'}                           | ${{ checkout: { payment_provider: 'stripe' } }}                         | ${'checkout'}
+    ${'a checkout without its provider'}      | ${{ checkout: {} }}                                                     | ${'checkout.payment_provider'}
   `('400: $name', async ({ more, path }) => {
     const answer = await create(more);
     expect(answer.status).toBe(400);

@@ -4,7 +4,7 @@ import { isoTime } from '../../../../platform/clock.ts';
 import { failpoint } from '../../../../platform/failpoint.ts';
 import { type Transaction } from '../../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../../postgres/tables/outbox.ts';
-import type { ChangedPlan, ChangePlanBody } from '../../../../schemas/subscription-plan-change.ts';
+import { ChangePlanBody, type ChangedPlan } from '../../../../schemas/subscription-plan-change.ts';
 import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
 import { runCommand } from '../../../conventions/command.ts';
 import { type Caller } from '../../../conventions/record.ts';
@@ -17,6 +17,7 @@ import {
 } from '../../records/schedule-repository.ts';
 import { getSubscription, lockSubscription } from '../../records/subscription-repository.ts';
 import { modifiedSubscription } from '../read-subscriptions.ts';
+import { assertNoCheckout, openChangeGate, triedChange, type How } from './change-gate.ts';
 import { caughtUp } from './catch-up.ts';
 import {
   changedLines,
@@ -31,6 +32,7 @@ import { applyPlan, changeable, planChange } from './plan-swap.ts';
 
 /** Fields of the answer in addition to the subscription. */
 type Outcome = Omit<ChangedPlan, 'subscription'>;
+type Changed = Omit<Outcome, 'checkout_session'>;
 
 /** The effects of the change (billing 14.2). Executes the change and rolls it back. */
 export async function previewPlanChange(
@@ -41,9 +43,10 @@ export async function previewPlanChange(
 ): Promise<ChangedPlan> {
   const outcome = await rolledBack(deps, async (tx) => {
     const subscription = await lockSubscription(tx, caller.scope, id);
-    return await request(tx, deps, caller, subscription, body, true);
+    const how = { isPreview: true, at: isoTime(deps.clock.now()) };
+    return await request(tx, deps, caller, subscription, body, how);
   });
-  return await answered(deps, caller, id, outcome);
+  return await answered(deps, caller, id, { ...outcome, checkout_session: null });
 }
 
 /** Changes the plan now, or schedules the change for the end of the period (billing 14.2). */
@@ -53,19 +56,65 @@ export async function executePlanChange(
   id: string,
   body: ChangePlanBody,
 ): Promise<ChangedPlan> {
-  const outcome = await runCommand<Outcome>(deps, 'subscription', async () => {
+  const { session, ...outcome } = await runCommand<Requested>(deps, 'subscription', async () => {
     refuseContradictions(body);
     await getSubscription(deps.pool, caller.scope, id);
     const known = await caughtUp(deps, caller, id);
     return async (tx) => {
       const subscription = await lockSubscription(tx, caller.scope, id);
       if (subscription.version !== known.version) return null;
-      const done = await request(tx, deps, caller, subscription, body, false);
+      await assertNoCheckout(tx, subscription);
+      const gated =
+        body.checkout == null ? null : await gateOf(tx, deps, caller, subscription, body);
+      if (gated !== null) return gated;
+      const how = { isPreview: false, at: isoTime(deps.clock.now()) };
+      const done = await request(tx, deps, caller, subscription, body, how);
       failpoint('api.change_plan.before_commit');
-      return done;
+      return { ...done, session: null };
     };
   });
-  return await answered(deps, caller, id, outcome);
+  const checkout_session =
+    session === null ? null : await deps.checkoutGates.offer(deps, caller, session);
+  return await answered(deps, caller, id, { ...outcome, checkout_session });
+}
+
+/** What is answered, and the session that the change waits for. */
+type Requested = Changed & { readonly session: string | null };
+
+/** The session of a plan change that costs something now; null if nothing is due (money 11.7). */
+async function gateOf(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  subscription: SubscriptionRow,
+  { checkout, ...body }: ChangePlanBody,
+): Promise<Requested | null> {
+  const tried = await triedChange(tx, (inner, seen) =>
+    request(inner, deps, caller, subscription, body, {
+      isPreview: true,
+      at: isoTime(deps.clock.now()),
+      seen,
+    }),
+  );
+  const session = await openChangeGate(tx, deps, caller, checkout!, tried.settled, {
+    action: 'modify_subscription',
+    subscription,
+    params: { subscription_id: subscription.id, change: 'plan', body },
+  });
+  return session === null ? null : { ...tried.result, session: session.id };
+}
+
+/** Changes the plan after its checkout session was paid, as of the time when it was asked for. */
+export async function completePlanChange(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  subscription: SubscriptionRow,
+  body: unknown,
+  how: Pick<How, 'at' | 'paid'>,
+): Promise<void> {
+  const parsed = ChangePlanBody.parse(body);
+  await request(tx, deps, caller, subscription, parsed, { ...how, isPreview: false });
 }
 
 /** The subscription with its running lines, without plan and customer, as recorded. */
@@ -97,10 +146,10 @@ async function request(
   caller: Caller,
   subscription: SubscriptionRow,
   body: ChangePlanBody,
-  isPreview: boolean,
-): Promise<Outcome> {
+  how: How,
+): Promise<Changed> {
   refuseContradictions(body);
-  const at = isoTime(deps.clock.now());
+  const { isPreview, at, paid = null } = how;
   const pending = await pendingSchedules(tx, caller.scope, [subscription.id]);
   assertPlanChangeable(await changeable(tx, subscription, pending), body.target_plan_id);
   await replacePending(tx, caller, pending, body, at);
@@ -144,6 +193,7 @@ async function request(
   const swaps = isBilledNow(subscription, effective_at) ? change.swaps : [];
   const operation = { subscription, swaps, proration_behavior };
   const settled = await settleChange(deps, tx, caller, operation, at);
+  how.seen?.(settled);
   const unscheduled = { ...outcome, schedule_id: null, scheduled_at: null };
   if (isPreview) {
     const invoices = await previewedInvoices(tx, caller.scope, settled);
@@ -153,7 +203,7 @@ async function request(
     };
   }
   await applyPlan(tx, deps, caller, subscription, change, at);
-  const of = { kind: 'plan_change', subscription, at };
+  const of = { kind: 'plan_change', subscription, at, paid };
   const written = await writeChange(tx, deps, caller, settled, of);
   await writeOutboxEvents(tx, [...written.events]);
   const invoices = await writtenInvoices(tx, caller.scope, written);

@@ -3,10 +3,10 @@ import { isoTime } from '../../../../platform/clock.ts';
 import { failpoint } from '../../../../platform/failpoint.ts';
 import type { Transaction } from '../../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../../postgres/tables/outbox.ts';
-import type {
-  ChangedResources,
-  ModifiedSubscription,
+import {
   ModifySubscriptionBody,
+  type ChangedResources,
+  type ModifiedSubscription,
 } from '../../../../schemas/subscription-modify.ts';
 import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
 import { runCommand } from '../../../conventions/command.ts';
@@ -24,6 +24,7 @@ import { changeAddons } from './change-addons.ts';
 import { changeCoupons } from './change-coupons.ts';
 import { quantitySwaps } from './change-quantity.ts';
 import { changeGrouping, changeInheritance } from './change-children.ts';
+import { assertNoCheckout, openChangeGate, triedChange, type How } from './change-gate.ts';
 import { changeTaxes } from './change-taxes.ts';
 import {
   changedLines,
@@ -53,7 +54,7 @@ export async function previewModification(
   const { pool } = deps;
   const changed_resources = await rolledBack(deps, async (tx) => {
     const locked = await lockSubscription(tx, caller.scope, id);
-    return await apply(tx, deps, caller, locked, body, true);
+    return await apply(tx, deps, caller, locked, body, previewing(deps));
   });
   return {
     subscription: await modifiedSubscription(pool, caller.scope, id, embedAt(deps, body)),
@@ -71,30 +72,93 @@ export async function executeModification(
 ): Promise<ModifiedSubscription> {
   if (body.type === 'trial_end')
     return await executeTrialEnd(deps, caller, id, paramsOf(body.trial_end_params, body));
-  const changed_resources = await runCommand<ChangedResources>(deps, 'subscription', async () => {
+  const done = await runCommand<Modified>(deps, 'subscription', async () => {
     const known = await caughtUp(deps, caller, id);
     return async (tx) => {
       const subscription = await lockSubscription(tx, caller.scope, id);
       if (subscription.version !== known.version) return null;
-      const resources = await apply(tx, deps, caller, subscription, body, false);
-      const next = await changeSubscription(tx, caller.scope, id, changed(deps, caller));
-      await writeOutboxEvents(tx, [
-        {
-          scope: caller.scope,
-          event_type: 'subscription.updated',
-          payload: { subscription: subscriptionSnapshot(next, null) },
-        },
-      ]);
+      await assertNoCheckout(tx, subscription);
+      const gated =
+        body.checkout == null ? null : await gateOf(tx, deps, caller, subscription, body);
+      if (gated !== null) return gated;
+      const how = { isPreview: false, at: isoTime(deps.clock.now()) };
+      const changed_resources = await applyAndTell(tx, deps, caller, subscription, body, how);
       failpoint('api.modify_subscription.before_commit');
-      return resources;
+      return { changed_resources, checkout_session_id: null };
     };
   });
+  const { changed_resources, checkout_session_id: session } = done;
   return {
     subscription: await modifiedSubscription(deps.pool, caller.scope, id, embedAt(deps, body)),
     changed_resources,
-    checkout_session: null,
+    checkout_session:
+      session === null ? null : await deps.checkoutGates.offer(deps, caller, session),
   };
 }
+
+/** The change, or the session that it waits for. */
+interface Modified {
+  readonly changed_resources: ChangedResources;
+  readonly checkout_session_id: string | null;
+}
+
+/** The session of a change that costs something; null if nothing is due: then it is made at once (money 11.7). */
+async function gateOf(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  subscription: SubscriptionRow,
+  { checkout, ...body }: ModifySubscriptionBody,
+): Promise<Modified | null> {
+  const tried = await triedChange(tx, (inner, seen) =>
+    apply(inner, deps, caller, subscription, body, { ...previewing(deps), seen }),
+  );
+  const session = await openChangeGate(tx, deps, caller, checkout!, tried.settled, {
+    action: body.type === 'addon' ? 'add_addon' : 'modify_subscription',
+    subscription,
+    params: { subscription_id: subscription.id, change: 'modify', body },
+  });
+  if (session === null) return null;
+  return { changed_resources: tried.result, checkout_session_id: session.id };
+}
+
+/** Makes a change whose checkout session was paid, as of the time when it was asked for. */
+export async function completeModification(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  subscription: SubscriptionRow,
+  body: unknown,
+  how: Pick<How, 'at' | 'paid'>,
+): Promise<void> {
+  const parsed = ModifySubscriptionBody.parse(body);
+  await applyAndTell(tx, deps, caller, subscription, parsed, { ...how, isPreview: false });
+}
+
+async function applyAndTell(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  subscription: SubscriptionRow,
+  body: ModifySubscriptionBody,
+  how: How,
+): Promise<ChangedResources> {
+  const resources = await apply(tx, deps, caller, subscription, body, how);
+  const next = await changeSubscription(tx, caller.scope, subscription.id, changed(deps, caller));
+  await writeOutboxEvents(tx, [
+    {
+      scope: caller.scope,
+      event_type: 'subscription.updated',
+      payload: { subscription: subscriptionSnapshot(next, null) },
+    },
+  ]);
+  return resources;
+}
+
+const previewing = (deps: Pick<BillingDeps, 'clock'>): How => ({
+  isPreview: true,
+  at: isoTime(deps.clock.now()),
+});
 
 /** A change of coupons is answered without plan and customer, as recorded. */
 const embedAt = (deps: Pick<BillingDeps, 'clock'>, { type }: ModifySubscriptionBody) =>
@@ -106,10 +170,10 @@ async function apply(
   caller: Caller,
   subscription: SubscriptionRow,
   body: ModifySubscriptionBody,
-  isPreview: boolean,
+  how: How,
 ): Promise<ChangedResources> {
   refuseUnchangeable(subscription);
-  const at = isoTime(deps.clock.now());
+  const { isPreview, at, paid = null } = how;
   const type = body.type as Change;
   switch (type) {
     case 'quantity_change': {
@@ -122,6 +186,7 @@ async function apply(
         proration_behavior: 'create_prorations',
       } as const;
       const settled = await settleChange(deps, tx, caller, operation, at);
+      how.seen?.(settled);
       const openEnd = subscription.current_period_end;
       const line_items = changedLines(swaps, { isPreview, openEnd });
       if (isPreview) {
@@ -129,7 +194,12 @@ async function apply(
         return { ...NOTHING_CHANGED, line_items, invoices };
       }
       for (const { before, after } of swaps) await replaceLine(tx, deps, caller, before!, after!);
-      const invoices = await written(tx, deps, caller, settled, { kind: type, subscription, at });
+      const invoices = await written(tx, deps, caller, settled, {
+        kind: type,
+        subscription,
+        at,
+        paid,
+      });
       return { ...NOTHING_CHANGED, line_items, invoices };
     }
     case 'coupon':
@@ -154,10 +224,11 @@ async function apply(
         proration_behavior,
       };
       const settled = await settleChange(deps, tx, caller, operation, at);
+      how.seen?.(settled);
       const line_items = changedLines(swaps, { isPreview, openEnd: null });
       const invoices = isPreview
         ? await previewedInvoices(tx, caller.scope, settled)
-        : await written(tx, deps, caller, settled, { kind: type, subscription, at });
+        : await written(tx, deps, caller, settled, { kind: type, subscription, at, paid });
       return { ...NOTHING_CHANGED, line_items, invoices };
     }
     case 'inheritance': {

@@ -1,0 +1,40 @@
+import { isTerminalCheckout } from '../../../domain/states/checkout.ts';
+import type { Db, Scope } from '../../../postgres/client.ts';
+import type { CheckoutRecord, CheckoutSession } from '../../../schemas/checkout.ts';
+import { paymentAnswer } from '../payments/answers.ts';
+import { getPayment } from '../records/payment-repository.ts';
+
+/** A session whose gateway was not asked for so long is stale (money 11.20). */
+const STALE_AFTER_MS = 60_000;
+
+/** The session as answered, with its payment and when to ask again. */
+export async function checkoutAnswer(
+  db: Db,
+  scope: Scope,
+  session: CheckoutRecord,
+  nowMs: number,
+): Promise<CheckoutSession> {
+  const { target_key: _, ...fields } = session;
+  const row =
+    session.checkout_payment_id === null
+      ? null
+      : await getPayment(db, scope, session.checkout_payment_id);
+  const terminal = isTerminalCheckout(session.checkout_status);
+  const stale =
+    !terminal && nowMs - Date.parse(row?.last_synced_at ?? session.created_at) > STALE_AFTER_MS;
+  const url = row?.payment_url ?? null;
+  return {
+    ...fields,
+    payment_action: url === null ? null : { type: 'payment_link', url },
+    payment: row === null ? null : await paymentAnswer(db, scope, row),
+    terminal,
+    stale,
+    next_poll_after_ms: terminal ? 0 : pollAfter(nowMs - Date.parse(session.created_at), stale),
+  };
+}
+
+/** Sooner for a young session, later while the gateway does not answer (money 11.20). */
+function pollAfter(ageMs: number, stale: boolean): number {
+  const wait = ageMs < 60_000 ? 2_000 : ageMs < 300_000 ? 5_000 : 15_000;
+  return stale ? wait * 2 : wait;
+}

@@ -1,0 +1,91 @@
+import { BillingError } from '../../../../domain/errors.ts';
+import { CHECKOUT_SOURCE } from '../../../../domain/invoicing/gated-invoice.ts';
+import { decimal, ZERO } from '../../../../domain/money.ts';
+import { waitsForPayment } from '../../../../domain/subscription/pay-first.ts';
+import type { Transaction } from '../../../../postgres/client.ts';
+import type { CheckoutParams, CheckoutRecord } from '../../../../schemas/checkout.ts';
+import type { InvoiceRecord } from '../../../../schemas/invoice.ts';
+import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
+import type { Caller } from '../../../conventions/record.ts';
+import type { BillingDeps } from '../../../deps.ts';
+import type { SettledChange } from '../../proration/settle-change.ts';
+import { hasActiveCheckout } from '../../records/checkout-repository.ts';
+import { insertInvoiceLines, insertInvoices } from '../../records/invoice-repository.ts';
+
+/** How a change of a subscription is made. */
+export interface How {
+  readonly isPreview: boolean;
+  /** When it was asked for. */
+  readonly at: string;
+  /** The draft that was paid for it. */
+  readonly paid?: InvoiceRecord | null;
+  /** Told what the change costs. */
+  readonly seen?: (settled: SettledChange) => void;
+}
+
+/** 409 while a session waits for the payment of a change: its amount is computed from the state at its start. */
+export async function assertNoCheckout(
+  tx: Transaction,
+  subscription: Pick<SubscriptionRow, 'id' | 'tenant_id' | 'environment_id'>,
+): Promise<void> {
+  if (!(await hasActiveCheckout(tx, subscription, subscription.id))) return;
+  const message = 'A checkout session of the subscription is active; cancel it or wait for it.';
+  throw new BillingError('conflict', 'checkout_active', message, [
+    { path: 'checkout', code: 'checkout_active', message },
+  ]);
+}
+
+/** Runs the change inside a savepoint, undoes it, and returns what it was and what it costs. */
+export async function triedChange<Result>(
+  tx: Transaction,
+  work: (inner: Transaction, seen: (settled: SettledChange) => void) => Promise<Result>,
+): Promise<{ readonly result: Result; readonly settled: SettledChange | null }> {
+  const undo = new Error('a trial of a change is undone');
+  let settled: SettledChange | null = null;
+  let done: { readonly value: Result } | null = null;
+  await tx
+    .savepoint(async (inner) => {
+      done = { value: await work(inner, (cost) => void (settled = cost)) };
+      throw undo;
+    })
+    .catch((error: unknown) => {
+      if (error !== undo) throw error;
+    });
+  return { result: done!.value, settled };
+}
+
+/**
+ * Stores the invoice of a change as a draft with its session; the change itself is only noted (money 11.8).
+ * Null if nothing is due.
+ */
+export async function openChangeGate(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  checkout: CheckoutParams,
+  settled: SettledChange | null,
+  of: {
+    readonly action: 'add_addon' | 'modify_subscription';
+    readonly subscription: SubscriptionRow;
+    readonly params: Record<string, unknown>;
+  },
+): Promise<CheckoutRecord | null> {
+  const cost = settled?.invoice ?? null;
+  const due = cost === null ? ZERO : decimal(cost.invoice.amount_due);
+  if (cost === null || !waitsForPayment(true, due)) return null;
+  const invoice: InvoiceRecord = { ...cost.invoice, source_type: CHECKOUT_SOURCE };
+  await insertInvoices(tx, [invoice]);
+  // The rows of the change do not exist yet, and bill nothing.
+  const lines = cost.lines.map((line) => ({
+    ...line,
+    subscription_line_item_id: null,
+    holds_slot: false,
+  }));
+  await insertInvoiceLines(tx, lines);
+  return await deps.checkoutGates.open(tx, deps, caller, checkout, {
+    action: of.action,
+    invoice,
+    target_key: of.subscription.id,
+    configuration: { [`${of.action}_params`]: of.params },
+  });
+}
