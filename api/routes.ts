@@ -40,6 +40,7 @@ import { paymentMethodRoutes } from './billing/payment-methods/routes.ts';
 import { paymentRoutes } from './billing/payments/routes.ts';
 import { meterRoutes } from './catalog/meters/routes.ts';
 import { planRoutes } from './catalog/plans/routes.ts';
+import { portalPaymentRoutes } from './billing/portal/payment-routes.ts';
 import { portalRoutes } from './billing/portal/routes.ts';
 import { priceUnitRoutes } from './catalog/price-units/routes.ts';
 import { priceRoutes } from './catalog/prices/routes.ts';
@@ -101,6 +102,7 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...erasureRoutes,
   ...customerViewRoutes,
   ...portalRoutes,
+  ...portalPaymentRoutes,
   ...subscriptionRoutes,
   ...phaseRoutes,
   ...pauseRoutes,

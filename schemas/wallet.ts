@@ -79,7 +79,7 @@ const AlertSettingsBody = z
   }));
 
 /** Merged field by field. Threshold and amount are credits. */
-const AutoTopUpBody = z.object({
+export const AutoTopUpBody = z.object({
   enabled: z.boolean().nullish(),
   /** True: the credits wait for the payment of an invoice. */
   invoicing: z.boolean().nullish(),

@@ -90,13 +90,22 @@ export async function findCheckoutOfInvoice(
   return row ?? null;
 }
 
-/** Whether an active session is about the target: a wallet, a subscription or an invoice. */
-export async function hasActiveCheckout(db: Db, scope: Scope, targetKey: string): Promise<boolean> {
-  const found = await db`
-    select from checkout_sessions
+/** The active session about a wallet, a subscription or an invoice; null if there is none. */
+export async function findActiveCheckoutOf(
+  db: Db,
+  scope: Scope,
+  targetKey: string,
+): Promise<CheckoutRecord | null> {
+  const [row] = await db<CheckoutRecord[]>`
+    select * from checkout_sessions
      where ${inScope(db, scope)} and target_key = ${targetKey}
        and checkout_status in ('initiated', 'pending')`;
-  return found.length > 0;
+  return row ?? null;
+}
+
+/** Whether there is one. */
+export async function hasActiveCheckout(db: Db, scope: Scope, targetKey: string): Promise<boolean> {
+  return (await findActiveCheckoutOf(db, scope, targetKey)) !== null;
 }
 
 /** Ends a locked active session with its notification. */
