@@ -199,8 +199,6 @@ export type InvoiceLineRecord = z.infer<typeof StoredInvoiceLine> & {
   readonly holds_slot: boolean;
 };
 
-const none = z.array(z.unknown()).max(0);
-
 export const InvoiceLineItem = z
   .object({
     ...invoiceLineFields,

@@ -5,13 +5,10 @@ import { text } from '../primitives.ts';
 const origin = text(300).refine((value) => URL.canParse(value) && new URL(value).origin === value, {
   message: 'must be an origin, for example https://app.example.com',
 });
-const origins = z.array(origin).max(50);
 
-/** Where hosted pages may lead back to, and which sites may embed the portal. */
+/** Where hosted pages may lead back to. */
 export const CheckoutConfig = z.object({
   /** Empty: requests with a key may name any https address; the portal accepts none. */
-  return_origins: origins.default([]),
-  /** Sites that may show the portal in a frame. */
-  frame_origins: origins.default([]),
+  return_origins: z.array(origin).max(50).default([]),
 });
-export const CHECKOUT_CONFIG_DEFAULT = { return_origins: [], frame_origins: [] };
+export const CHECKOUT_CONFIG_DEFAULT = { return_origins: [] };

@@ -142,7 +142,7 @@ export const portalPaymentRoutes = [
         metadata: {},
       };
       const saved = await runCommand(deps, 'payment method', async () => {
-        const described = await describeMethod(deps, scope, customer_id, wanted);
+        const described = await describeMethod(deps, call, customer_id, wanted);
         return (tx) => savePaymentMethod(tx, deps, call, customer_id, described, wanted);
       });
       return shownMethod(saved);

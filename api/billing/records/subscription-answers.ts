@@ -107,7 +107,7 @@ function shown(row: SubscriptionRow) {
     merges_from: _______,
     last_billing_sequence: __,
     cancel_proration_behavior: ___,
-    renewal_notified_for: _______,
+    renewal_notified_for: ________,
     synced_price_sequence,
     ...fields
   } = row;
