@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { Addon } from './addon.ts';
 import { notOffered } from './not-offered.ts';
 import { decimalText, id, instant, recordFields, text, time } from './primitives.ts';
-import { AddonRequest, SUBSCRIPTION_PRORATION_BEHAVIORS } from './subscription-requests.ts';
+import { AddonRequest } from './subscription-requests.ts';
+import { SUBSCRIPTION_PRORATION_BEHAVIORS } from './words.ts';
 
 const proration_behavior = z.enum(SUBSCRIPTION_PRORATION_BEHAVIORS).nullish();
 

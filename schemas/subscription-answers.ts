@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Invoice } from './invoice.ts';
 import { decimalText, instant } from './primitives.ts';
-import { CANCELLATION_TYPES, SUBSCRIPTION_STATUSES } from './subscription-requests.ts';
+import { CANCELLATION_TYPES, SUBSCRIPTION_STATUSES } from './words.ts';
 import { subscriptionAnswerFields } from './subscription.ts';
 
 /** A subscription in answers. */

@@ -12,8 +12,8 @@ import {
   time,
 } from './primitives.ts';
 import { searchSchemas } from './search.ts';
-import { LineItemRequest, SUBSCRIPTION_PRORATION_BEHAVIORS } from './subscription-requests.ts';
-import { BILLING_MODELS, TIER_MODES } from './words.ts';
+import { LineItemRequest } from './subscription-requests.ts';
+import { BILLING_MODELS, SUBSCRIPTION_PRORATION_BEHAVIORS, TIER_MODES } from './words.ts';
 
 const prorationBehavior = z.enum(SUBSCRIPTION_PRORATION_BEHAVIORS).nullish();
 

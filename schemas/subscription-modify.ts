@@ -3,7 +3,7 @@ import { CheckoutParams, CheckoutSession } from './checkout.ts';
 import { Invoice } from './invoice.ts';
 import { decimalText, id, instant, integer, name, nonNegativeDecimal, time } from './primitives.ts';
 import { Subscription } from './subscription-answers.ts';
-import { SUBSCRIPTION_STATUSES } from './subscription-requests.ts';
+import { SUBSCRIPTION_STATUSES } from './words.ts';
 import { AttachAddonBody, DetachAddonBody } from './addon-association.ts';
 import { WalletTransaction } from './wallet.ts';
 

@@ -3,7 +3,7 @@ import { CheckoutParams, CheckoutSession } from './checkout.ts';
 import { instant, metadata, id, recurringPeriod, text } from './primitives.ts';
 import { Subscription } from './subscription-answers.ts';
 import { ChangedInvoice, ChangedResources } from './subscription-modify.ts';
-import { BILLING_CYCLES, SUBSCRIPTION_PRORATION_BEHAVIORS } from './subscription-requests.ts';
+import { BILLING_CYCLES, SUBSCRIPTION_PRORATION_BEHAVIORS } from './words.ts';
 
 const common = {
   target_plan_id: id,

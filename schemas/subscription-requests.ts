@@ -20,24 +20,17 @@ import {
   time,
 } from './primitives.ts';
 import { timezone } from './timezone.ts';
+import {
+  BILLING_CYCLES,
+  CANCELLATION_TYPES,
+  COLLECTION_METHODS,
+  LINE_ITEM_GROUPINGS,
+  PAYMENT_BEHAVIORS,
+  SUBSCRIPTION_PRORATION_BEHAVIORS,
+  SUBSCRIPTION_STATUSES,
+} from './words.ts';
 import { TaxRateOverride } from './tax.ts';
 import { CreatePriceBody, PriceTierBody, TransformQuantityBody } from './price.ts';
-
-export const BILLING_CYCLES = ['anniversary', 'calendar'] as const;
-export const COLLECTION_METHODS = ['charge_automatically', 'send_invoice'] as const;
-export const PAYMENT_BEHAVIORS = [
-  'default_active', 'allow_incomplete', 'error_if_incomplete', 'default_incomplete',
-] as const; // prettier-ignore
-export const SUBSCRIPTION_PRORATION_BEHAVIORS = ['create_prorations', 'none'] as const;
-export const LINE_ITEM_GROUPINGS = ['per_charge_period', 'per_billing_period'] as const;
-export const SUBSCRIPTION_STATUSES = [
-  'active', 'paused', 'cancelled', 'incomplete', 'trialing', 'draft',
-] as const; // prettier-ignore
-export const SUBSCRIPTION_TYPES = [
-  'standalone', 'delegated_invoicing', 'parent', 'inherited', 'grouped_invoicing',
-] as const; // prettier-ignore
-export const PAUSE_STATUSES = ['none', 'active', 'scheduled', 'completed', 'cancelled'] as const;
-export const CANCELLATION_TYPES = ['immediate', 'end_of_period', 'scheduled_date'] as const;
 
 const quantity = nonNegativeDecimal;
 

@@ -27,7 +27,7 @@ import {
   SUBSCRIPTION_PRORATION_BEHAVIORS,
   SUBSCRIPTION_STATUSES,
   SUBSCRIPTION_TYPES,
-} from './subscription-requests.ts';
+} from './words.ts';
 
 const stringMap = z.record(z.string(), z.string());
 

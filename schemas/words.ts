@@ -63,6 +63,13 @@ export const COLLECTION_METHODS = ['charge_automatically', 'send_invoice'] as co
 export const PAYMENT_BEHAVIORS = [
   'default_active', 'allow_incomplete', 'error_if_incomplete', 'default_incomplete',
 ] as const; // prettier-ignore
+export const BILLING_CYCLES = ['anniversary', 'calendar'] as const;
+export const SUBSCRIPTION_PRORATION_BEHAVIORS = ['create_prorations', 'none'] as const;
+export const LINE_ITEM_GROUPINGS = ['per_charge_period', 'per_billing_period'] as const;
+export const SUBSCRIPTION_TYPES = [
+  'standalone', 'delegated_invoicing', 'parent', 'inherited', 'grouped_invoicing',
+] as const; // prettier-ignore
+export const PAUSE_STATUSES = ['none', 'active', 'scheduled', 'completed', 'cancelled'] as const;
 export const CANCELLATION_TYPES = ['immediate', 'end_of_period', 'scheduled_date'] as const;
 export const PAUSE_MODES = ['immediate', 'scheduled', 'period_end'] as const;
 export const RESUME_MODES = ['immediate', 'scheduled', 'auto'] as const;

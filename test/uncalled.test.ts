@@ -17,7 +17,9 @@ const UNCALLED: readonly string[] = JSON.parse(
 /** What usage, meters and buckets are compared with in tests: a second way to the same figures. */
 const ORACLES = ['domain/metering/aggregate.ts', 'domain/metering/canonical-usage.ts'];
 
-const CALLERS = ['platform', 'postgres', 'clickhouse', 'ingest', 'stream', 'api', 'jobs', 'main'];
+const CALLERS = [
+  'platform', 'postgres', 'clickhouse', 'ingest', 'stream', 'api', 'jobs', 'main', 'web',
+]; // prettier-ignore
 
 interface Source {
   /** Local name of an import to `file name` of what it imports from `domain/`. */
@@ -29,7 +31,7 @@ interface Source {
 
 function filesOf(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => /\.tsx?$/.test(name))
     .map((name) => join(folder, name));
 }
 

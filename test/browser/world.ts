@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { chromium, type Browser, type Page } from 'playwright-core';
+import { catalogOf } from '../support/catalog.ts';
 import { startPipeline, type PipelineWorld } from '../support/pipeline-world.ts';
 
 /** The product with its pages on a port, and a browser in which a person is signed in. */
@@ -116,7 +117,39 @@ async function makeRecords(world: PipelineWorld): Promise<ReadonlyMap<string, st
     filters: [{ key: 'region', values: ['eu', 'us'] }],
     reset_usage: 'BILLING_PERIOD',
   });
-  const customer = await made('/v1/customers', { external_id: 'acme', name: 'Acme Inc' });
+  const catalog = catalogOf(api);
+  const plan = await catalog.plan('Growth');
+  await catalog.fixed(plan, '49');
+  await catalog.usage(plan, meter, {
+    billing_model: 'TIERED',
+    tier_mode: 'SLAB',
+    tiers: [
+      { up_to: 1_000, unit_amount: '0.02' },
+      { up_to: null, unit_amount: '0.01' },
+    ],
+  });
+  const customer = await catalog.customer({ external_id: 'acme', name: 'Acme Inc' });
+  const subscription = await catalog.subscribe(customer, plan);
+  await catalog.customer({
+    name: `<script>alert(1)</script> ${'شركة '.repeat(10)}${'x'.repeat(150)}`,
+  });
+  const invoice = await made('/v1/invoices', {
+    customer_id: customer.id,
+    invoice_type: 'ONE_OFF',
+    currency: 'usd',
+    line_items: [{ display_name: 'Set-up', amount: '1234567.89', quantity: '1' }],
+  });
+  const wallet = await made('/v1/wallets', {
+    customer_id: customer.id,
+    currency: 'usd',
+    name: 'Prepaid',
+  });
+  await made(`/v1/wallets/${wallet.id}/top-up`, {
+    credits_to_add: '100',
+    transaction_reason: 'FREE_CREDIT_GRANT',
+    idempotency_key: 'first',
+  });
+  const endpoint = await made('/v1/webhooks/endpoints', { url: 'https://example.com/hooks' });
   const at = new Date(api.clock.now() - 60_000).toISOString();
   const event = (event_id: string, properties: object) => ({
     event_id, event_name: 'completion', external_customer_id: 'acme', timestamp: at, source: 'test', properties,
@@ -132,5 +165,11 @@ async function makeRecords(world: PipelineWorld): Promise<ReadonlyMap<string, st
     ['/events/$id', 'counted'],
     ['/meters/$id', meter.id],
     ['/customers/$id', customer.id],
+    ['/subscriptions/$id', subscription.id],
+    ['/invoices/$id', invoice.id],
+    ['/wallets/$id', wallet.id],
+    ['/plans/$id', plan.id],
+    ['/plans/$id/prices/new', plan.id],
+    ['/webhooks/$id', endpoint.id],
   ]);
 }

@@ -13,7 +13,7 @@ import { Failure, Loaded } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { notify } from '../../ui/toasts.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
-import { BILLING_CYCLES, COLLECTION_METHODS } from '../../../schemas/subscription-requests.ts';
+import { BILLING_CYCLES, COLLECTION_METHODS } from '../../../schemas/words.ts';
 
 const PERIODS = ['MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL', 'WEEKLY', 'DAILY'] as const;
 const PLANS_SHOWN = 200;
