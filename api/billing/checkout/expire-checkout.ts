@@ -14,10 +14,12 @@ import {
   lockCheckout,
   updateCheckout,
 } from '../records/checkout-repository.ts';
+import { endingOf } from '../records/checkout-ending.ts';
 
 /**
  * Ends a session that expired or is cancelled (money 11.15, 11.16). The state is read from the gateway first:
  * a paid session completes instead. Then the page is closed, and session and payment end in one transaction.
+ * A cancellation is stored before the page is closed: whoever hears of the closed page first ends the session alike.
  * Cancelling a completed session is 400; a session that has ended is returned unchanged.
  */
 export async function expireCheckout(
@@ -30,6 +32,7 @@ export async function expireCheckout(
   const session = await getCheckout(deps.pool, scope, id);
   if (isTerminalCheckout(session.checkout_status)) return ended(session, trigger);
   const paymentId = session.checkout_payment_id!;
+  if (trigger === 'cancel') await storeCancellation(deps, caller, id);
   await cancelAtGateway(deps, caller, paymentId);
   return await deps.pool.begin(async (tx) => {
     const found = await lockPaymentWithInvoice(tx, caller, paymentId);
@@ -38,11 +41,7 @@ export async function expireCheckout(
     const change = changed(deps, caller);
     const expired = await updateCheckout(tx, scope, id, {
       checkout_status: moveCheckout(now.checkout_status, trigger),
-      cancelled_at: trigger === 'cancel' ? change.updated_at : null,
-      failure_reason:
-        trigger === 'cancel'
-          ? 'session cancelled before payment'
-          : 'session expired before payment',
+      failure_reason: endingOf(now, now.expires_at),
       ...change,
     });
     if (canMovePayment(found.payment.payment_status, 'VOIDED'))
@@ -53,6 +52,14 @@ export async function expireCheckout(
     return expired;
   });
 }
+
+const storeCancellation = (deps: BillingDeps, caller: Caller, id: string): Promise<void> =>
+  deps.pool.begin(async (tx) => {
+    const now = await lockCheckout(tx, caller.scope, id);
+    if (isTerminalCheckout(now.checkout_status) || now.cancelled_at !== null) return;
+    const change = changed(deps, caller);
+    await updateCheckout(tx, caller.scope, id, { cancelled_at: change.updated_at, ...change });
+  });
 
 /** Refuses to cancel a completed session. An expiry accepts every end. */
 function ended(session: CheckoutRecord, trigger: 'expire' | 'cancel'): CheckoutRecord {

@@ -6,11 +6,13 @@ import type { BillingDeps } from '../../deps.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
 import { reviseInvoicePayment, type LockedInvoice } from '../computing/revise-invoice-payment.ts';
 import { endActiveCheckout, lockActiveCheckoutOf } from '../records/checkout-repository.ts';
+import { endingOf } from '../records/checkout-ending.ts';
 
 /**
  * Ends the active session of a payment with the payment's outcome, in the transaction that settles it. What
  * waited for the payment is done or removed (money 11.11). If the paid request cannot be carried out any more,
- * the session fails and the money goes back (11.12). The caller holds the locks of the payment and its invoice.
+ * the session fails and the money goes back (11.12). A session whose cancellation or expiry closes the page at
+ * the gateway expires, also when the gateway's report of it arrives first (11.15). The caller holds the locks of the payment and its invoice.
  * Returns the invoice whose payment fields are still to be derived; null if there is none.
  */
 export async function endCheckout(
@@ -24,11 +26,16 @@ export async function endCheckout(
   const { scope } = caller;
   const session = await lockActiveCheckoutOf(tx, scope, payment.id);
   if (session === null) return locked;
-  const end = (how: 'complete' | 'fail', reason: string) =>
-    endActiveCheckout(tx, scope, session, how, { reason, ...changed(deps, caller) });
+  const change = changed(deps, caller);
+  const end = (how: 'complete' | 'fail' | 'expire', reason: string) =>
+    endActiveCheckout(tx, scope, session, how, { reason, ...change });
   const reason = payment.error_message ?? 'the payment cannot be paid any more';
+  const endUnpaid = () => {
+    const ending = endingOf(session, change.updated_at);
+    return ending === null ? end('fail', reason) : end('expire', ending);
+  };
   if (locked === null || !isGated(locked.invoice)) {
-    await end(outcome, reason);
+    await (outcome === 'complete' ? end('complete', reason) : endUnpaid());
     return locked;
   }
   if (outcome === 'complete') {
@@ -43,7 +50,7 @@ export async function endCheckout(
       await end('fail', error.message);
     }
   } else {
-    await end('fail', reason);
+    await endUnpaid();
   }
   const invoice = await reviseInvoicePayment(tx, deps, caller, locked);
   await deps.checkoutGates.discard(tx, deps, caller, session, { ...locked, invoice });

@@ -108,12 +108,18 @@ export async function hasActiveCheckout(db: Db, scope: Scope, targetKey: string)
   return (await findActiveCheckoutOf(db, scope, targetKey)) !== null;
 }
 
-/** Ends a locked active session with its notification. */
+const EVENT_OF = {
+  complete: 'checkout.session.completed',
+  fail: 'checkout.session.failed',
+  expire: 'checkout.session.expired',
+} as const;
+
+/** Ends a locked active session with its notification. A cancellation that the payment overtook is forgotten. */
 export async function endActiveCheckout(
   tx: Transaction,
   scope: Scope,
   active: CheckoutRecord,
-  outcome: 'complete' | 'fail',
+  outcome: 'complete' | 'fail' | 'expire',
   {
     reason,
     ...change
@@ -126,16 +132,12 @@ export async function endActiveCheckout(
   const checkout_status = moveCheckout(active.checkout_status, outcome);
   const ended = await updateCheckout(tx, scope, active.id, {
     checkout_status,
-    ...(outcome === 'complete' ? { completed_at: change.updated_at } : { failure_reason: reason }),
+    ...(outcome === 'complete'
+      ? { completed_at: change.updated_at, cancelled_at: null }
+      : { failure_reason: reason }),
     ...change,
   });
-  await writeOutboxEvents(tx, [
-    checkoutEvent(
-      outcome === 'complete' ? 'checkout.session.completed' : 'checkout.session.failed',
-      scope,
-      ended,
-    ),
-  ]);
+  await writeOutboxEvents(tx, [checkoutEvent(EVENT_OF[outcome], scope, ended)]);
 }
 
 /** The notification of a session in its current state (money 17.3). */
