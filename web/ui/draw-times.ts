@@ -32,7 +32,10 @@ export function drawTimes(element: HTMLElement, drawing: Drawing): UPlot {
       tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), zone),
       legend: { show: false },
       cursor: { y: false, points: { size: 6 } },
-      scales: { y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.1 : 1] } },
+      scales: {
+        x: { range: (_plot, min, max) => widened(min, max, kind === 'bars' ? times.length : 0) },
+        y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.1 : 1] },
+      },
       axes: [
         { ...axis, grid: { show: false } },
         { ...axis, size: 56, values: (_plot, ticks) => ticks.map(compact) },
@@ -56,6 +59,15 @@ export function drawTimes(element: HTMLElement, drawing: Drawing): UPlot {
     ] as UPlot.AlignedData,
     element,
   );
+}
+
+const DAY_SECONDS = 86_400;
+
+/** Room for the first and the last bar; a single time stands in the middle of two days. */
+function widened(min: number, max: number, bars: number): [number, number] {
+  if (max <= min) return [min - DAY_SECONDS, min + DAY_SECONDS];
+  const margin = bars > 1 ? (max - min) / (bars - 1) / 2 : 0;
+  return [min - margin, max + margin];
 }
 
 const compact = (value: number): string =>

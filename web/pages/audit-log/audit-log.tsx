@@ -48,7 +48,7 @@ export function View() {
       cell: (entry) => (
         <Button
           small
-          aria-label={`Details of ${entry.action} ${entry.entity_type} ${entry.entity_id}`}
+          aria-label={`Show ${entry.action} ${entry.entity_type} ${entry.entity_id}`}
           onPress={() => setShown(entry)}
         >
           Show

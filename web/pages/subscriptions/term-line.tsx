@@ -1,5 +1,5 @@
 import type { ApiRecord } from '../../client/api.ts';
-import { Period } from '../../ui/time.tsx';
+import { Day, Period } from '../../ui/time.tsx';
 import styles from './term-line.module.css';
 
 type Subscription = ApiRecord<'Subscription'>;
@@ -42,7 +42,9 @@ export function TermLine({ subscription }: { readonly subscription: Subscription
               </td>
               <td>
                 {span.end === null ? (
-                  <>from {span.start.slice(0, 10)}, without end</>
+                  <>
+                    from <Day at={span.start} zone={subscription.customer_timezone} />, without end
+                  </>
                 ) : (
                   <Period start={span.start} end={span.end} zone={subscription.customer_timezone} />
                 )}
