@@ -10,6 +10,18 @@ const THEMES = ['light', 'dark'] as const;
 /** With it, pictures of every page are left there, to be looked at. */
 const SCREENSHOTS = process.env['SCREENSHOTS'];
 
+/** Pages of people without a session. */
+const FORMS = [
+  '/',
+  '/sign-up',
+  '/verify',
+  '/forgot-password',
+  '/reset-password',
+  '/company-sign-in',
+  '/portal',
+  '/checkout/some',
+];
+
 /** The paths of the route table. Its file cannot be imported here: it names components. */
 const table = readFileSync(new URL('../../web/console/routes.ts', import.meta.url), 'utf8');
 const paths = [...table.matchAll(/\{ path: '([^']+)'/g)].map((match) => match[1]!);
@@ -42,7 +54,7 @@ describeInBrowser('pages', (executable) => {
   test('the forms of people who are not signed in', async () => {
     const { page, problems } = await shown.fresh();
     const found: string[] = [];
-    for (const path of ['/', '/sign-up', '/portal', '/checkout/some']) {
+    for (const path of FORMS) {
       await page.goto(shown.url + path);
       await page.getByRole('heading').first().waitFor();
       found.push(...(await everyForm(page, `signed-out${path}`)));

@@ -41,7 +41,8 @@ export async function startBrowserWorld(executablePath: string): Promise<Browser
   await nameThePerson(world);
 
   const fresh = async (): Promise<Watched> => {
-    const context = await browser.newContext();
+    const context = await browser.newContext({ timezoneId: 'UTC' });
+    await context.addInitScript(setClock, world.api.clock.now());
     const page = await context.newPage();
     return { page, problems: watch(page) };
   };
@@ -66,6 +67,20 @@ export async function startBrowserWorld(executablePath: string): Promise<Browser
       await world.close();
     },
   };
+}
+
+/** Runs in the page: its clock goes on from the time of the API's. */
+function setClock(nowMs: number): void {
+  const System = Date;
+  const aheadMs = nowMs - System.now();
+  globalThis.Date = class extends System {
+    constructor(...parts: [] | [string]) {
+      super(...((parts.length === 0 ? [System.now() + aheadMs] : parts) as [string]));
+    }
+    static override now(): number {
+      return System.now() + aheadMs;
+    }
+  } as DateConstructor;
 }
 
 /** Gives the caller of the test API an address and a password, by the routes for them. */
@@ -149,6 +164,20 @@ async function makeRecords(world: PipelineWorld): Promise<ReadonlyMap<string, st
     transaction_reason: 'FREE_CREDIT_GRANT',
     idempotency_key: 'first',
   });
+  const feature = await made('/v1/features', {
+    name: 'Completions',
+    type: 'metered',
+    meter_id: meter.id,
+    unit_singular: 'token',
+    unit_plural: 'tokens',
+  });
+  await made('/v1/entitlements', {
+    plan_id: plan.id,
+    feature_id: feature.id,
+    feature_type: 'metered',
+    usage_limit: 10_000,
+    usage_reset_period: 'MONTHLY',
+  });
   const endpoint = await made('/v1/webhooks/endpoints', { url: 'https://example.com/hooks' });
   const at = new Date(api.clock.now() - 60_000).toISOString();
   const event = (event_id: string, properties: object) => ({
@@ -164,6 +193,8 @@ async function makeRecords(world: PipelineWorld): Promise<ReadonlyMap<string, st
   return new Map([
     ['/events/$id', 'counted'],
     ['/meters/$id', meter.id],
+    ['/meters/$id/edit', meter.id],
+    ['/features/$id', feature.id],
     ['/customers/$id', customer.id],
     ['/subscriptions/$id', subscription.id],
     ['/invoices/$id', invoice.id],

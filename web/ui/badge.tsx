@@ -36,6 +36,10 @@ const TONES: Readonly<Record<string, Tone>> = {
   unpaid: 'negative',
   failed: 'negative',
   expired: 'negative',
+  in_alarm: 'negative',
+  warning: 'warning',
+  info: 'info',
+  ok: 'positive',
 };
 
 /** A status word of the API as a badge: `<Status word={invoice.invoice_status} />`. */

@@ -96,6 +96,25 @@ export function DayFilter({
   );
 }
 
+/** Shown while a link has limited the list to one currency. */
+export function CurrencyFilter({
+  value,
+  onChange,
+}: {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}) {
+  if (value === '') return null;
+  return (
+    <ChoiceFilter
+      label="Currency"
+      value={value}
+      choices={[[value, value.toUpperCase()]]}
+      onChange={onChange}
+    />
+  );
+}
+
 export function ClearFilters({ onPress }: { readonly onPress: () => void }) {
   return (
     <Button small tone="quiet" icon={<X size={14} aria-hidden />} onPress={onPress}>

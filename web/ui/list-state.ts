@@ -51,3 +51,16 @@ export function useListState<Filters extends string>(
     setSort: (field) => setState({ sort: term === `-${field}` ? field : `-${field}`, page: '1' }),
   };
 }
+
+/**
+ * Filters of the API for a time between two UTC days, both included: `daysOf('finalized_at', from, to)`. An
+ * empty day is no bound.
+ */
+export const daysOf = (field: string, from: string, to: string) => [
+  ...(from === ''
+    ? []
+    : [{ field, operator: 'gte' as const, value: { date: `${from}T00:00:00.000Z` } }]),
+  ...(to === ''
+    ? []
+    : [{ field, operator: 'lte' as const, value: { date: `${to}T23:59:59.999Z` } }]),
+];

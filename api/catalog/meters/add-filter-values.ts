@@ -1,4 +1,5 @@
-import { assertMeterSpec, mergeFilters } from '../../../domain/metering/meter-rules.ts';
+import { mergeFilters } from '../../../domain/metering/merge-filters.ts';
+import { assertMeterSpec } from '../../../domain/metering/meter-rules.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import type { Meter } from '../../../schemas/meter.ts';
 import type { BillingDeps } from '../../deps.ts';

@@ -1,5 +1,6 @@
 import { invalidField } from '../../../domain/errors.ts';
-import { assertMeterSpec, mergeFilters } from '../../../domain/metering/meter-rules.ts';
+import { mergeFilters } from '../../../domain/metering/merge-filters.ts';
+import { assertMeterSpec } from '../../../domain/metering/meter-rules.ts';
 import type { Scope, Transaction } from '../../../postgres/client.ts';
 import { inScope } from '../../../postgres/client.ts';
 import { meterVersionsOf } from '../../../postgres/tables/meter-versions.ts';

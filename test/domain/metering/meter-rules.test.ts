@@ -1,9 +1,6 @@
+import { mergeFilters } from '../../../domain/metering/merge-filters.ts';
 import { BillingError } from '../../../domain/errors.ts';
-import {
-  assertMeterSpec,
-  mergeFilters,
-  meterDimensions,
-} from '../../../domain/metering/meter-rules.ts';
+import { assertMeterSpec, meterDimensions } from '../../../domain/metering/meter-rules.ts';
 import type { MeterSpec } from '../../../domain/metering/usage.ts';
 
 const spec = (

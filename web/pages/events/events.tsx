@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Button } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
-import { ClearFilters, FilterBar, SearchFilter } from '../../ui/filter-bar.tsx';
+import { ClearFilters, DayFilter, FilterBar, SearchFilter } from '../../ui/filter-bar.tsx';
 import { PAGE_ROWS, useListState } from '../../ui/list-state.ts';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
@@ -17,7 +17,14 @@ type Event = ApiRecord<'Event'>;
 /** How often the live tail asks for new events. */
 const LIVE_MS = 1_000;
 
-const FILTERS = { event_id: '', event_name: '', external_customer_id: '', source: '' };
+const FILTERS = {
+  event_id: '',
+  event_name: '',
+  external_customer_id: '',
+  source: '',
+  from: '',
+  to: '',
+};
 
 const COLUMNS: readonly Column<Event>[] = [
   { header: 'Event', cell: ({ id }) => <code className={styles.id}>{id}</code> },
@@ -38,8 +45,13 @@ export function View() {
   const list = useListState(FILTERS);
   const [isLive, setLive] = useState(true);
   const { limit, offset } = list.paging;
+  const { from, to, ...texts } = list.filters;
   const filters = Object.fromEntries(
-    Object.entries(list.filters).filter(([, text]) => text !== ''),
+    Object.entries({
+      ...texts,
+      start_time: from && `${from}T00:00:00.000Z`,
+      end_time: to && `${to}T23:59:59.999Z`,
+    }).filter(([, text]) => text !== ''),
   );
   const isFiltered = Object.keys(filters).length > 0;
   const follows = isLive && offset === 0;
@@ -89,6 +101,8 @@ export function View() {
           value={list.filters.external_customer_id}
           onChange={(external_customer_id) => list.setFilters({ external_customer_id })}
         />
+        <DayFilter label="From" value={from} onChange={(day) => list.setFilters({ from: day })} />
+        <DayFilter label="To" value={to} onChange={(day) => list.setFilters({ to: day })} />
         {isFiltered ? <ClearFilters onPress={() => list.setFilters(FILTERS)} /> : null}
       </FilterBar>
       <DataTable

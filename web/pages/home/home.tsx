@@ -1,20 +1,33 @@
-import { useSignedIn } from '../../app/person.tsx';
-import { CodeBlock } from '../../ui/code-block.tsx';
-import { Page, Section } from '../../ui/page.tsx';
+import { Allowed, useSignedIn } from '../../app/person.tsx';
+import { Page, Stack } from '../../ui/page.tsx';
+import { Health } from './health.tsx';
+import { RevenueByMonth } from './revenue-by-month.tsx';
+import { Revenue } from './revenue.tsx';
+import { Usage } from './usage.tsx';
+import { WalletsAtRisk } from './wallets-at-risk.tsx';
 
-/** The first event of a new environment, as a command that can be pasted. */
-const firstEvent = (): string =>
-  `curl -X POST ${location.origin}/v1/events \\
-  -H 'x-api-key: YOUR_API_KEY' -H 'content-type: application/json' \\
-  -d '{"event_id":"first-event","event_name":"api.call","external_customer_id":"acme","properties":{"tokens":42}}'`;
-
+/** The state of the environment on one page. Each number links to the list that it is counted from. */
 export function View() {
   const { person, environment } = useSignedIn();
   return (
     <Page title="Home" description={`${person.tenant.name}, ${environment.name}`}>
-      <Section title="Send an event">
-        <CodeBlock label="Command" text={firstEvent()} />
-      </Section>
+      <Stack>
+        <Allowed to="invoice:read">
+          <Revenue />
+        </Allowed>
+        <Allowed to="event:read">
+          <Usage />
+        </Allowed>
+        <Allowed to="invoice:read">
+          <RevenueByMonth />
+        </Allowed>
+        <Allowed to="wallet:read">
+          <WalletsAtRisk />
+        </Allowed>
+        <Allowed to="doctor:read">
+          <Health />
+        </Allowed>
+      </Stack>
     </Page>
   );
 }

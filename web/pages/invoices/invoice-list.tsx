@@ -7,11 +7,12 @@ import { DataTable, type Column } from '../../ui/data-table.tsx';
 import {
   ChoiceFilter,
   ClearFilters,
+  CurrencyFilter,
   DayFilter,
   FilterBar,
   SearchFilter,
 } from '../../ui/filter-bar.tsx';
-import { useListState } from '../../ui/list-state.ts';
+import { daysOf, useListState } from '../../ui/list-state.ts';
 import { Money } from '../../ui/money.tsx';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
@@ -30,6 +31,9 @@ const FILTERS = {
   to: '',
   customer_id: '',
   subscription_id: '',
+  issued_from: '',
+  issued_to: '',
+  currency: '',
 };
 
 const COLUMNS: readonly Column<Invoice>[] = [
@@ -131,6 +135,20 @@ export function View() {
           onChange={(from) => setFilters({ from })}
         />
         <DayFilter label="to" value={filters.to} onChange={(to) => setFilters({ to })} />
+        <DayFilter
+          label="Issued from"
+          value={filters.issued_from}
+          onChange={(issued_from) => setFilters({ issued_from })}
+        />
+        <DayFilter
+          label="Issued until"
+          value={filters.issued_to}
+          onChange={(issued_to) => setFilters({ issued_to })}
+        />
+        <CurrencyFilter
+          value={filters.currency}
+          onChange={(currency) => setFilters({ currency })}
+        />
         {isFiltered ? <ClearFilters onPress={() => setFilters(FILTERS)} /> : null}
       </FilterBar>
       <DataTable
@@ -176,6 +194,7 @@ function bodyOf(filters: Readonly<Record<keyof typeof FILTERS, string>>) {
     ...(isOverdue
       ? [{ field: 'due_date', operator: 'before' as const, value: { date: isoNow() } }]
       : []),
+    ...daysOf('finalized_at', filters.issued_from, filters.issued_to),
   ];
   return {
     expand: ['customer'],
@@ -191,6 +210,7 @@ function bodyOf(filters: Readonly<Record<keyof typeof FILTERS, string>>) {
     ...(filters.show === '' ? {} : { amount_remaining_gt: '0' }),
     ...(filters.from === '' ? {} : { period_start_gte: `${filters.from}T00:00:00Z` }),
     ...(filters.to === '' ? {} : { period_end_lte: `${filters.to}T23:59:59.999Z` }),
+    ...(filters.currency === '' ? {} : { currency: filters.currency }),
     ...(filters.customer_id === '' ? {} : { customer_id: filters.customer_id }),
     ...(filters.subscription_id === '' ? {} : { subscription_id: filters.subscription_id }),
     ...(fieldFilters.length === 0 ? {} : { filters: fieldFilters }),

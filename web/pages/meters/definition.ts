@@ -1,4 +1,5 @@
-import { z } from 'zod';
+import * as z from 'zod';
+import type { ApiRecord } from '../../client/api.ts';
 import { CreateMeterBody } from '../../../schemas/meter.ts';
 import { positiveDecimal } from '../../../schemas/primitives.ts';
 
@@ -36,12 +37,39 @@ const partsOf = (text: string, separator: string): string[] =>
 
 const linesOf = (text: string): string[] => partsOf(text, '\n');
 
-/** The body of the API for a form: empty fields are unset. */
-export function bodyOf({
+/** The form of a change: the same, with the day from which periods are billed by the new version. */
+export const EditMeterForm = MeterForm.extend({ effective_day: z.string() });
+export type EditMeterForm = z.input<typeof EditMeterForm>;
+
+/** The form of a saved meter. Its filters are not repeated: the API adds the values that are sent. */
+export function formOf({
+  name,
+  event_name,
   aggregation,
-  filters,
-  ...form
-}: MeterForm): z.input<typeof CreateMeterBody> {
+  reset_usage,
+}: ApiRecord<'Meter'>): EditMeterForm {
+  const { type, field, expression, group_by, multiplier, bucket_size } = aggregation;
+  return {
+    name,
+    event_name,
+    aggregation: {
+      type,
+      field: field ?? '',
+      expression: expression ?? '',
+      group_by: group_by ?? '',
+      multiplier: multiplier ?? '',
+      bucket_size: bucket_size ?? '',
+    },
+    filters: '',
+    reset_usage,
+    effective_day: '',
+  };
+}
+
+export type MeterBody = z.input<typeof CreateMeterBody>;
+
+/** The body of the API for a form: empty fields are unset. */
+export function bodyOf({ aggregation, filters, ...form }: MeterForm): MeterBody {
   const { type, ...options } = aggregation;
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== ''));
   return {

@@ -2,14 +2,18 @@ import { useWatch, type UseFormReturn } from 'react-hook-form';
 import { AGGREGATION_TYPES, BUCKET_SIZES, RESET_USAGES } from '../../../schemas/words.ts';
 import { FieldRow, SelectField, TextAreaField, TextField } from '../../ui/fields.tsx';
 import { formatWord } from '../../ui/text.ts';
-import type { MeterForm } from './definition.ts';
+import type { EditMeterForm, MeterForm } from './definition.ts';
 
 const choicesOf = (words: readonly string[]) =>
   words.map((word) => [word, formatWord(word)] as const);
 
-/** What a meter counts. */
-export function MeterFields({ form }: { readonly form: UseFormReturn<MeterForm> }) {
-  const { control } = form;
+/** What a meter counts. A change of a saved meter also has the day from which it applies. */
+export function MeterFields(
+  props:
+    | { readonly form: UseFormReturn<MeterForm>; readonly isEdit?: false }
+    | { readonly form: UseFormReturn<EditMeterForm>; readonly isEdit: true },
+) {
+  const { control } = props.form as UseFormReturn<MeterForm>;
   const type = useWatch({ control, name: 'aggregation.type' });
   const bucket = useWatch({ control, name: 'aggregation.bucket_size' });
   return (
@@ -60,8 +64,12 @@ export function MeterFields({ form }: { readonly form: UseFormReturn<MeterForm> 
       <TextAreaField
         control={control}
         name="filters"
-        label="Only events where"
-        hint="One property per line, with the values that count: region = eu, us"
+        label={props.isEdit === true ? 'Also count events where' : 'Only events where'}
+        hint={
+          props.isEdit === true
+            ? 'One property per line. The values are added to those that count already: region = asia'
+            : 'One property per line, with the values that count: region = eu, us'
+        }
         rows={2}
         isCode
       />
@@ -89,6 +97,15 @@ export function MeterFields({ form }: { readonly form: UseFormReturn<MeterForm> 
           choices={choicesOf(RESET_USAGES)}
         />
       </FieldRow>
+      {props.isEdit === true ? (
+        <TextField
+          control={props.form.control}
+          name="effective_day"
+          label="Bills periods that begin from"
+          kind="date"
+          hint="Without a day: the periods that begin after the change (UTC)"
+        />
+      ) : null}
     </>
   );
 }

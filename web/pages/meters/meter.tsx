@@ -1,7 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
+import { Allowed } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Badge, Status } from '../../ui/badge.tsx';
+import { ButtonLink } from '../../ui/button.tsx';
 import { Id } from '../../ui/code-block.tsx';
 import { PlainTable } from '../../ui/data-table.tsx';
 import { Facts } from '../../ui/facts.tsx';
@@ -28,7 +30,17 @@ export function View() {
   });
   const name = meter.data?.name;
   return (
-    <Page title={name ?? 'Meter'} crumbs={[{ label: 'Meters', to: '/meters' }]}>
+    <Page
+      title={name ?? 'Meter'}
+      crumbs={[{ label: 'Meters', to: '/meters' }]}
+      actions={
+        meter.data?.status === 'published' ? (
+          <Allowed to="meter:write">
+            <ButtonLink to={`/meters/${id}/edit`}>Edit meter</ButtonLink>
+          </Allowed>
+        ) : undefined
+      }
+    >
       <Loaded query={meter} what="the meter">
         {(found) => (
           <>

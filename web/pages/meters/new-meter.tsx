@@ -1,13 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useWatch, type UseFormReturn } from 'react-hook-form';
-import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { answerOf, api } from '../../client/api.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
 import { Columns, Page, Section } from '../../ui/page.tsx';
 import { notify } from '../../ui/toasts.tsx';
-import { Bench } from './bench.tsx';
 import { bodyOf, isComplete, MeterForm, NEW_METER } from './definition.ts';
+import { DraftBench } from './draft-bench.tsx';
 import { MeterFields } from './meter-fields.tsx';
 
 /** A new meter beside a bench on which it is tried before it is saved. */
@@ -34,26 +34,15 @@ export function View() {
             <MeterFields form={form} />
           </Form>
         </Section>
-        <DraftBench form={form} />
+        <FormBench form={form} />
       </Columns>
     </Page>
   );
 }
 
 /** The bench for the meter as it stands in the form. */
-function DraftBench({ form }: { readonly form: UseFormReturn<MeterForm> }) {
+function FormBench({ form }: { readonly form: UseFormReturn<MeterForm> }) {
   const values = useWatch({ control: form.control }) as MeterForm;
   const body = bodyOf({ ...values, name: values.name === '' ? 'Draft' : values.name });
-  return (
-    <Bench
-      definition={isComplete(body) ? body : null}
-      evaluate={(event) =>
-        answerOf(
-          api.POST('/meters/test', {
-            body: { event, meter: body as ApiRecord<'TestMeterDefinition'>['meter'] },
-          }),
-        )
-      }
-    />
-  );
+  return <DraftBench body={isComplete(body) ? body : null} />;
 }

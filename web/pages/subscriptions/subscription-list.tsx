@@ -5,7 +5,7 @@ import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
-import { ChoiceFilter, ClearFilters, FilterBar } from '../../ui/filter-bar.tsx';
+import { ChoiceFilter, ClearFilters, CurrencyFilter, FilterBar } from '../../ui/filter-bar.tsx';
 import { useListState } from '../../ui/list-state.ts';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
@@ -15,7 +15,7 @@ import { SUBSCRIPTION_STATUSES } from '../../../schemas/words.ts';
 
 type Subscription = ApiRecord<'Subscription'>;
 
-const FILTERS = { subscription_status: '', plan_id: '', customer_id: '' };
+const FILTERS = { subscription_status: '', plan_id: '', customer_id: '', currency: '' };
 
 const COLUMNS: readonly Column<Subscription>[] = [
   { header: 'Customer', cell: ({ customer, customer_id }) => <bdi>{customer?.name ?? customer_id}</bdi> }, // prettier-ignore
@@ -56,6 +56,17 @@ export function View() {
             expand: ['plan', 'customer'],
             ...(filters.customer_id === '' ? {} : { customer_id: filters.customer_id }),
             ...(filters.plan_id === '' ? {} : { plan_id: filters.plan_id }),
+            ...(filters.currency === ''
+              ? {}
+              : {
+                  filters: [
+                    {
+                      field: 'currency',
+                      operator: 'eq' as const,
+                      value: { string: filters.currency },
+                    },
+                  ],
+                }),
             ...(filters.subscription_status === ''
               ? {}
               : {
@@ -84,6 +95,10 @@ export function View() {
           value={filters.subscription_status}
           choices={SUBSCRIPTION_STATUSES.map((word) => [word, formatWord(word)] as const)}
           onChange={(subscription_status) => setFilters({ subscription_status })}
+        />
+        <CurrencyFilter
+          value={filters.currency}
+          onChange={(currency) => setFilters({ currency })}
         />
         {isFiltered ? <ClearFilters onPress={() => setFilters(FILTERS)} /> : null}
       </FilterBar>

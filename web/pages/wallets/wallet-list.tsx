@@ -15,13 +15,20 @@ import { Day } from '../../ui/time.tsx';
 
 type Wallet = ApiRecord<'Wallet'>;
 
-const FILTERS = { q: '', wallet_status: '', wallet_type: '', customer_id: '' };
+const FILTERS = {
+  q: '',
+  wallet_status: '',
+  wallet_type: '',
+  customer_id: '',
+  alert: '',
+  balance: '',
+};
 
 const COLUMNS: readonly Column<Wallet>[] = [
   { header: 'Wallet', sort: 'name', cell: ({ name }) => <bdi>{name}</bdi> },
   { header: 'Type', wideOnly: true, cell: ({ wallet_type }) => formatWord(wallet_type) },
   { header: 'Status', cell: ({ wallet_status }) => <Status word={wallet_status} /> },
-  { header: 'Alert', wideOnly: true, cell: ({ alert_state }) => formatWord(alert_state) },
+  { header: 'Alert', wideOnly: true, cell: ({ alert_state }) => <Status word={alert_state} /> },
   {
     header: 'Created',
     sort: 'created_at',
@@ -89,6 +96,18 @@ export function View() {
           ]}
           onChange={(wallet_type) => setFilters({ wallet_type })}
         />
+        <ChoiceFilter
+          label="Alert"
+          value={filters.alert}
+          choices={[['raised', 'Raised']]}
+          onChange={(alert) => setFilters({ alert })}
+        />
+        <ChoiceFilter
+          label="Balance"
+          value={filters.balance}
+          choices={[['empty', 'Empty']]}
+          onChange={(balance) => setFilters({ balance })}
+        />
         {isFiltered ? <ClearFilters onPress={() => setFilters(FILTERS)} /> : null}
       </FilterBar>
       <DataTable
@@ -120,9 +139,15 @@ const bodyOf = (filters: Readonly<Record<keyof typeof FILTERS, string>>) => ({
   ...(filters.wallet_type === ''
     ? {}
     : { wallet_type: filters.wallet_type as Wallet['wallet_type'] }),
-  ...(filters.q === ''
-    ? {}
-    : {
-        filters: [{ field: 'name', operator: 'contains' as const, value: { string: filters.q } }],
-      }),
+  filters: [
+    ...(filters.q === ''
+      ? []
+      : [{ field: 'name', operator: 'contains' as const, value: { string: filters.q } }]),
+    ...(filters.alert === ''
+      ? []
+      : [{ field: 'alert_state', operator: 'not_in' as const, value: { array: ['ok'] } }]),
+    ...(filters.balance === ''
+      ? []
+      : [{ field: 'balance', operator: 'lte' as const, value: { number: '0' } }]),
+  ],
 });

@@ -1,0 +1,264 @@
+import { readFile } from 'node:fs/promises';
+import type { Locator, Page } from 'playwright-core';
+import { formatDecimal, formatMoney } from '../../web/ui/text.ts';
+import { readPdf } from '../support/read-pdf.ts';
+import { describeInBrowser } from '../support/requires.ts';
+import { startBrowserWorld, type BrowserWorld } from './world.ts';
+
+const FOUNDER = {
+  company: 'Story Inc',
+  email: 'founder@example.test',
+  password: 'a long enough password',
+};
+
+describeInBrowser('the console', (executable) => {
+  let shown: BrowserWorld;
+  beforeAll(async () => {
+    shown = await startBrowserWorld(executable);
+  });
+  afterAll(() => shown?.close());
+
+  test('from sign-up to a finalized invoice: the screens show the figures of the API', async () => {
+    const { page, problems } = await shown.fresh();
+    await signUp(page);
+    const key = await createKey(page);
+    const api = apiOf(key);
+
+    await createMeter(page);
+    const meter = (await api('POST', '/meters/search', {})).items[0];
+    expect(meter).toMatchObject({
+      event_name: 'completion',
+      aggregation: { type: 'SUM', field: 'tokens' },
+      filters: [{ key: 'region', values: ['eu', 'us'] }],
+    });
+
+    await createPlan(page);
+    const price = (await api('POST', '/prices/search', {})).items[0];
+    const calculated = await api('POST', '/prices/calculate', {
+      price_id: price.id,
+      quantities: ['150'],
+    });
+    expect(calculated.items[0].total).toBe('12.5');
+
+    await createCustomer(page);
+    await subscribe(page);
+    const subscription = (await api('POST', '/subscriptions/search', {})).items[0];
+
+    await send(key, [
+      ['first', { tokens: 42, region: 'eu' }],
+      ['second', { tokens: 100, region: 'us' }],
+      ['elsewhere', { tokens: 7, region: 'asia' }],
+    ]);
+    await goTo(page, 'Events');
+    for (const id of ['first', 'second', 'elsewhere'])
+      await page.getByRole('link', { name: id, exact: true }).waitFor();
+    await shown.world.settled();
+
+    const usage = await api('POST', '/events/analytics', {
+      external_customer_id: 'acme',
+      start_time: '2026-10-21T00:00:00Z',
+      end_time: '2026-11-22T00:00:00Z',
+    });
+    expect(usage.items[0].total_usage).toBe('142');
+    await goTo(page, 'Customers');
+    await page.getByRole('link', { name: 'Acme Inc' }).click();
+    await page.getByRole('tab', { name: 'Usage' }).click();
+    await cell(page, 'Usage and cost', formatDecimal(usage.items[0].total_usage)).waitFor();
+
+    await shown.world.job('close-billing-periods');
+    const [draft] = (await api('POST', '/invoices/search', { subscription_id: subscription.id }))
+      .items;
+    const total = formatMoney(draft.total, draft.currency);
+    expect([draft.invoice_status, total]).toEqual(['DRAFT', '$12.10']);
+    await goTo(page, 'Invoices');
+    await page.getByRole('link', { name: 'Draft', exact: true }).click();
+    const document = page.getByRole('article', { name: 'Invoice document' });
+    await document.getByText(total, { exact: true }).first().waitFor();
+
+    await document.getByRole('link', { name: /^Why this amount/ }).click();
+    const why = page.getByRole('dialog', { name: /^Why this amount/ });
+    const { explanation } = await api(
+      'GET',
+      `/invoices/${draft.id}/lines/${draft.line_items[0].id}/explanation`,
+    );
+    await why.getByText(formatMoney(explanation.amount, draft.currency)).first().waitFor();
+    await why.getByText(formatDecimal(explanation.quantity), { exact: true }).first().waitFor();
+    await cell(why, 'Events', 'second').waitFor();
+    await page.keyboard.press('Escape');
+    await why.waitFor({ state: 'detached' });
+
+    await page.getByRole('button', { name: 'Finalize' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Finalize invoice' }).click();
+    await page.getByText('Finalized', { exact: true }).waitFor();
+    const invoice = await api('GET', `/invoices/${draft.id}`);
+    await page.getByRole('heading', { level: 1, name: invoice.invoice_number }).waitFor();
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'PDF' }).click(),
+    ]);
+    const { text } = await readPdf(await readFile(await file.path()));
+    for (const part of [invoice.invoice_number, '12.10', 'Acme Inc']) expect(text).toContain(part);
+
+    await goTo(page, 'Home');
+    const { currencies } = await api('POST', '/dashboard/summary', {});
+    const open = formatMoney(currencies[0].open_amount, currencies[0].currency);
+    expect(open).toBe('$12.10');
+    for (const label of ['Invoiced this month', 'Open'])
+      await figure(page, label).getByText(open, { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Open', exact: true }).click();
+    await page.getByRole('link', { name: invoice.invoice_number }).waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('a meter by keyboard alone, and its edit with the effect before it is saved', async () => {
+    const { page, problems } = await shown.signedIn();
+    await page.keyboard.press('g');
+    await page.keyboard.press('m');
+    await page.getByRole('link', { name: 'New meter' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Name', { exact: true }).focus();
+    for (const text of ['Output', 'completion']) {
+      await page.keyboard.type(text);
+      await page.keyboard.press('Tab');
+    }
+    await page.keyboard.type('Sum');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('tokens');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('region = eu, us');
+    await page.getByText('Counted', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Create meter' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Output' }).waitFor();
+    await page.getByText('is eu or us').waitFor();
+
+    await page.getByRole('link', { name: 'Edit meter' }).click();
+    await page.getByLabel(/^Also count events where/).fill('region = asia');
+    await page.getByRole('button', { name: 'Show the effect' }).click();
+    const effect = page.getByRole('dialog', { name: 'Save this change?' });
+    await effect.getByText('eu or us → eu or us or asia').waitFor();
+    await effect.getByText('No price charges what this meter counts.').waitFor();
+    await effect.getByRole('button', { name: 'Save meter' }).click();
+    await page.getByText('is eu or us or asia').waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  async function signUp(page: Page): Promise<void> {
+    await page.goto(`${shown.url}/sign-up`);
+    await page.getByLabel('Company').fill(FOUNDER.company);
+    await page.getByLabel('E-mail').fill(FOUNDER.email);
+    await page.getByLabel('Password').fill(FOUNDER.password);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  }
+
+  async function createKey(page: Page): Promise<string> {
+    await goTo(page, 'API keys');
+    await page.getByRole('button', { name: 'Create key' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'Create key' });
+    await dialog.getByLabel('Name').fill('backend');
+    await dialog.getByRole('button', { name: 'Create key' }).click();
+    const key = await dialog.getByRole('region', { name: 'Key' }).innerText();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    return key;
+  }
+
+  async function createMeter(page: Page): Promise<void> {
+    await goTo(page, 'Meters');
+    await page.getByRole('link', { name: 'New meter' }).first().click();
+    await page.getByLabel('Name', { exact: true }).fill('Tokens');
+    await page.getByLabel('Event name').fill('completion');
+    await page.getByLabel('Counts', { exact: true }).selectOption('SUM');
+    await page.getByLabel(/^Property/).fill('tokens');
+    await page.getByLabel(/^Only events where/).fill('region = eu, us');
+    await page.getByText('Counted', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Create meter' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Tokens' }).waitFor();
+  }
+
+  async function createPlan(page: Page): Promise<void> {
+    await goTo(page, 'Plans');
+    await page.getByRole('button', { name: 'New plan' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'New plan' });
+    await dialog.getByLabel('Name').fill('Growth');
+    await dialog.getByRole('button', { name: 'Create plan' }).click();
+    await page.getByRole('link', { name: 'Add the first price' }).click();
+    await page.getByLabel('Name').fill('Tokens');
+    await page.getByLabel('Meter', { exact: true }).selectOption({ label: 'Tokens' });
+    await page.getByLabel('Tier 1 up to').fill('100');
+    await page.getByLabel('Each unit').nth(0).fill('0.10');
+    await page.getByLabel('Each unit').nth(1).fill('0.05');
+    await page.getByLabel('Quantity', { exact: true }).fill('150');
+    await page.getByText('$12.50', { exact: true }).first().waitFor();
+    await page.getByRole('button', { name: 'Create price' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Growth' }).waitFor();
+    await cell(page, 'List of prices', '2 tiers').waitFor();
+  }
+
+  async function createCustomer(page: Page): Promise<void> {
+    await goTo(page, 'Customers');
+    await page.getByRole('link', { name: 'New customer' }).click();
+    await page.getByLabel('Name').fill('Acme Inc');
+    await page.getByLabel('External id').fill('acme');
+    await page.getByRole('button', { name: 'Create customer' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Acme Inc' }).waitFor();
+  }
+
+  /** The period that ended at the midnight before the API's time. */
+  async function subscribe(page: Page): Promise<void> {
+    await page.getByRole('link', { name: 'New subscription' }).first().click();
+    await page.getByLabel('Plan', { exact: true }).selectOption({ label: 'Growth' });
+    await page.getByLabel('Begins on').fill('2026-10-21');
+    await page.getByRole('button', { name: 'Preview the invoice' }).click();
+    await page.getByRole('article', { name: 'Invoice document' }).waitFor();
+    await page.getByRole('button', { name: 'Start subscription' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Growth' }).waitFor();
+    await page.getByText('Active', { exact: true }).waitFor();
+  }
+
+  /** Calls the API as a program with the key of the story does. */
+  const apiOf = (key: string) => async (method: string, path: string, body?: object) => {
+    const answer = await shown.world.api.app.inject({
+      method: method as 'GET',
+      url: `/v1${path}`,
+      headers: { 'x-api-key': key },
+      ...(body === undefined ? {} : { payload: body }),
+    });
+    expect([path, answer.statusCode]).toEqual([path, 200]);
+    return answer.json();
+  };
+
+  async function send(key: string, events: readonly (readonly [string, object])[]): Promise<void> {
+    const answer = await shown.world.edge.inject({
+      method: 'POST',
+      url: '/v1/events/bulk',
+      headers: { 'x-api-key': key },
+      payload: {
+        events: events.map(([event_id, properties]) => ({
+          event_id,
+          event_name: 'completion',
+          external_customer_id: 'acme',
+          timestamp: '2026-11-20T10:00:00Z',
+          properties,
+        })),
+      },
+    });
+    expect(answer.statusCode).toBe(202);
+  }
+});
+
+const goTo = (page: Page, label: string): Promise<void> =>
+  page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: label }).click();
+
+const cell = (within: Page | Locator, table: string, text: string): Locator =>
+  within
+    .getByRole('region', { name: table, exact: true })
+    .getByRole('cell', { name: text })
+    .first();
+
+/** The number above which the label stands. */
+const figure = (page: Page, label: string): Locator =>
+  page.getByRole('link', { name: label, exact: true }).locator('xpath=../..');

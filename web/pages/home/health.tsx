@@ -1,0 +1,55 @@
+import { useQuery } from '@tanstack/react-query';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { Badge, type Tone } from '../../ui/badge.tsx';
+import { Figure, Figures } from '../../ui/figure.tsx';
+import { Section } from '../../ui/page.tsx';
+import { Loaded } from '../../ui/query-state.tsx';
+
+type State = ApiRecord<'DoctorReport'>['state'];
+
+/** How often the checks are made again while the page is open. */
+const CHECK_MS = 30_000;
+
+const TONES: Readonly<Record<State, Tone>> = { ok: 'positive', warn: 'warning', bad: 'negative' };
+const WORDS: Readonly<Record<State, string>> = {
+  ok: 'Works',
+  warn: 'Needs attention',
+  bad: 'Does not work',
+};
+
+/** Whether the pipeline works, with the checks that find something first. */
+export function Health() {
+  const query = useQuery({
+    queryKey: ['doctor'],
+    queryFn: ({ signal }) => answerOf(api.POST('/operations/doctor', { signal })),
+    refetchInterval: CHECK_MS,
+  });
+  return (
+    <Section title="Pipeline">
+      <Loaded query={query} what="the checks">
+        {({ state, checks }) => {
+          const found = checks.filter((check) => check.state !== 'ok');
+          return (
+            <Figures>
+              <Figure
+                label="State"
+                value={<Badge tone={TONES[state]}>{WORDS[state]}</Badge>}
+                note={`${checks.length - found.length} of ${checks.length} checks found nothing`}
+                to="/doctor"
+              />
+              {found.map((check) => (
+                <Figure
+                  key={check.name}
+                  label={check.name}
+                  value={<Badge tone={TONES[check.state]}>{WORDS[check.state]}</Badge>}
+                  note={check.found}
+                  to="/doctor"
+                />
+              ))}
+            </Figures>
+          );
+        }}
+      </Loaded>
+    </Section>
+  );
+}

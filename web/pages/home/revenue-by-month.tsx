@@ -1,0 +1,66 @@
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { TimeChart } from '../../ui/chart.tsx';
+import { Card, Section, Stack } from '../../ui/page.tsx';
+import { Loaded } from '../../ui/query-state.tsx';
+import { formatMoney } from '../../ui/text.ts';
+
+const MONTHS = 12;
+
+type Windows =
+  ApiRecord<'Revenues'>['revenue_trend']['currency_revenue_windows'][string]['windows'];
+
+/** Issued revenue of the last months, one chart for each currency. */
+export function RevenueByMonth() {
+  const query = useQuery({
+    queryKey: ['home-revenue-by-month'],
+    queryFn: ({ signal }) =>
+      answerOf(
+        api.POST('/dashboard/revenues', {
+          body: { revenue_trend: { window_count: MONTHS } },
+          signal,
+        }),
+      ),
+  });
+  return (
+    <Loaded query={query} what="revenue by month">
+      {({ revenue_trend }) => {
+        const currencies = Object.entries(revenue_trend.currency_revenue_windows);
+        return currencies.length === 0 ? null : (
+          <Section title="Issued revenue by month, without tax">
+            <Stack>
+              {currencies.map(([currency, { windows }]) => (
+                <Months key={currency} currency={currency} windows={windows} />
+              ))}
+            </Stack>
+          </Section>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+function Months({ currency, windows }: { readonly currency: string; readonly windows: Windows }) {
+  const times = useMemo(() => windows.map(({ window_start }) => window_start), [windows]);
+  const series = useMemo(
+    () => [
+      {
+        name: currency.toUpperCase(),
+        values: windows.map(({ total_revenue }) => total_revenue),
+      },
+    ],
+    [currency, windows],
+  );
+  return (
+    <Card>
+      <TimeChart
+        label={`Issued revenue by month in ${currency.toUpperCase()}`}
+        kind="bars"
+        times={times}
+        series={series}
+        format={(amount) => formatMoney(amount, currency)}
+      />
+    </Card>
+  );
+}

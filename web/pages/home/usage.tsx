@@ -1,0 +1,157 @@
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { FirstEvent } from '../../app/first-event.tsx';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { TimeChart } from '../../ui/chart.tsx';
+import { Figure, Figures } from '../../ui/figure.tsx';
+import { Quantity } from '../../ui/money.tsx';
+import { Card, Section, Stack } from '../../ui/page.tsx';
+import { EmptyState, Loaded } from '../../ui/query-state.tsx';
+import { daysAt, type Days } from './days.ts';
+
+type Counts = ApiRecord<'EventMonitoring'>;
+
+/** How often the counts of the day are read again. */
+const DAY_REFRESH_MS = 15_000;
+/** The rate is the mean of this time, and is read again as often as a person follows it. */
+const RATE_MS = 60_000;
+const RATE_REFRESH_MS = 5_000;
+const HOURS = 24;
+const HOUR_MS = 3_600_000;
+
+/** Events of today against yesterday, and the rate at which they arrive now. */
+export function Usage() {
+  const days = daysAt(Date.now());
+  const query = useQuery({
+    queryKey: ['home-usage', days.date],
+    queryFn: async ({ signal }) => {
+      const counts = (start_time: string, end_time: string) =>
+        answerOf(
+          api.GET('/events/monitoring', {
+            params: { query: { start_time, end_time, window_size: 'HOUR' } },
+            signal,
+          }),
+        );
+      const [today, yesterday] = await Promise.all([
+        counts(days.start, days.end),
+        counts(days.startOfYesterday, days.start),
+      ]);
+      return { today, yesterday };
+    },
+    refetchInterval: DAY_REFRESH_MS,
+  });
+  return (
+    <Section title="Usage">
+      <Loaded query={query} what="usage">
+        {({ today, yesterday }) =>
+          today.total_count + yesterday.total_count === 0 ? (
+            <EmptyState title="No event yesterday or today">
+              <FirstEvent />
+            </EmptyState>
+          ) : (
+            <Stack>
+              <Figures>
+                <Figure
+                  label="Events today"
+                  value={<Count of={today.total_count} />}
+                  note={`${yesterday.total_count.toLocaleString('en-US')} on all of yesterday (UTC)`}
+                  to="/events"
+                  search={{ from: days.date, to: days.date }}
+                />
+                <EventsPerSecond />
+                <Figure
+                  label="Counted by a meter"
+                  value={<Count of={today.metered_count} />}
+                  note="today"
+                  to="/analytics"
+                  search={{ from: days.date, to: days.date, window: 'HOUR' }}
+                />
+                <Figure
+                  label="Rejected by a meter"
+                  value={<Count of={today.rejected_count} />}
+                  note={`today; ${today.duplicate_count.toLocaleString('en-US')} copies not counted again`}
+                  to="/events"
+                  search={{ from: days.date, to: days.date }}
+                />
+              </Figures>
+              <Card>
+                <ByHour days={days} today={today} yesterday={yesterday} />
+              </Card>
+            </Stack>
+          )
+        }
+      </Loaded>
+    </Section>
+  );
+}
+
+const Count = ({ of }: { readonly of: number }) => <Quantity value={String(of)} />;
+
+function EventsPerSecond() {
+  const query = useQuery({
+    queryKey: ['home-rate'],
+    queryFn: ({ signal }) => {
+      const end = Date.now();
+      return answerOf(
+        api.GET('/events/monitoring', {
+          params: {
+            query: {
+              start_time: new Date(end - RATE_MS).toISOString(),
+              end_time: new Date(end).toISOString(),
+            },
+          },
+          signal,
+        }),
+      );
+    },
+    refetchInterval: RATE_REFRESH_MS,
+  });
+  const rate = query.data === undefined ? null : query.data.total_count / (RATE_MS / 1000);
+  return (
+    <Figure
+      label="Events per second"
+      value={rate === null ? '–' : rate.toFixed(rate < 10 ? 1 : 0)}
+      note="mean of the last minute"
+      to="/events"
+    />
+  );
+}
+
+function ByHour({
+  days,
+  today,
+  yesterday,
+}: {
+  readonly days: Days;
+  readonly today: Counts;
+  readonly yesterday: Counts;
+}) {
+  const times = useMemo(
+    () =>
+      Array.from({ length: HOURS }, (_, hour) =>
+        new Date(Date.parse(days.start) + hour * HOUR_MS).toISOString(),
+      ),
+    [days.start],
+  );
+  const series = useMemo(() => {
+    const thisHour = Math.floor((Date.now() - Date.parse(days.start)) / HOUR_MS);
+    return [
+      { name: 'Today', values: byHour(today, days.start, thisHour) },
+      { name: 'Yesterday', values: byHour(yesterday, days.startOfYesterday, HOURS) },
+    ];
+  }, [days.start, days.startOfYesterday, today, yesterday]);
+  return <TimeChart label="Events by hour, today and yesterday" times={times} series={series} />;
+}
+
+/** Events of each hour of a day; null after the last hour that has begun. */
+function byHour({ points }: Counts, start: string, lastHour: number): (string | null)[] {
+  const counts = new Map(
+    (points ?? []).map(({ timestamp, event_count }) => [
+      (Date.parse(timestamp) - Date.parse(start)) / HOUR_MS,
+      event_count,
+    ]),
+  );
+  return Array.from({ length: HOURS }, (_, hour) =>
+    hour > lastHour ? null : String(counts.get(hour) ?? 0),
+  );
+}

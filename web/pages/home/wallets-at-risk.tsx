@@ -1,0 +1,94 @@
+import { useQuery } from '@tanstack/react-query';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { Status } from '../../ui/badge.tsx';
+import { PlainTable, type Column } from '../../ui/data-table.tsx';
+import { Figure, Figures } from '../../ui/figure.tsx';
+import { Money, Quantity } from '../../ui/money.tsx';
+import { Section, Stack } from '../../ui/page.tsx';
+import { Loaded } from '../../ui/query-state.tsx';
+
+/** The wallets with the smallest balances; the list has all of them. */
+const SHOWN = 5;
+
+const RAISED = {
+  field: 'alert_state',
+  operator: 'not_in' as const,
+  value: { array: ['ok'] },
+};
+const EMPTY = { field: 'balance', operator: 'lte' as const, value: { number: '0' } };
+
+const COLUMNS: readonly Column<ApiRecord<'Wallet'>>[] = [
+  { header: 'Wallet', cell: ({ name }) => <bdi>{name}</bdi> },
+  { header: 'Alert', cell: ({ alert_state }) => <Status word={alert_state} /> },
+  {
+    header: 'Credits',
+    align: 'end',
+    cell: ({ credit_balance }) => <Quantity value={credit_balance} />,
+  },
+  {
+    header: 'Balance',
+    align: 'end',
+    cell: ({ balance, currency }) => <Money amount={balance} currency={currency} />,
+  },
+];
+
+/** Active wallets whose balance has crossed a threshold of their alerts, and those that are empty. */
+export function WalletsAtRisk() {
+  const query = useQuery({
+    queryKey: ['home-wallets'],
+    queryFn: async ({ signal }) => {
+      const search = (filter: typeof RAISED | typeof EMPTY, limit: number) =>
+        answerOf(
+          api.POST('/wallets/search', {
+            body: {
+              limit,
+              wallet_status: 'active',
+              filters: [filter],
+              sort: [{ field: 'balance', direction: 'asc' }],
+            },
+            signal,
+          }),
+        );
+      const [raised, empty] = await Promise.all([search(RAISED, SHOWN), search(EMPTY, 1)]);
+      return {
+        smallest: raised.items,
+        raised: raised.pagination.total,
+        empty: empty.pagination.total,
+      };
+    },
+  });
+  return (
+    <Section title="Wallets at risk">
+      <Loaded query={query} what="wallets">
+        {({ smallest, raised, empty }) => (
+          <Stack>
+            <Figures>
+              <Figure
+                label="With a raised alert"
+                value={<Quantity value={String(raised)} />}
+                note="active wallets"
+                to="/wallets"
+                search={{ wallet_status: 'active', alert: 'raised' }}
+              />
+              <Figure
+                label="Empty"
+                value={<Quantity value={String(empty)} />}
+                note="active wallets without a balance"
+                to="/wallets"
+                search={{ wallet_status: 'active', balance: 'empty' }}
+              />
+            </Figures>
+            {smallest.length === 0 ? null : (
+              <PlainTable
+                label="Wallets with the smallest balances"
+                rows={smallest}
+                columns={COLUMNS}
+                rowTo={({ id }) => `/wallets/${id}`}
+              />
+            )}
+          </Stack>
+        )}
+      </Loaded>
+    </Section>
+  );
+}

@@ -1,0 +1,131 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { Facts } from '../../ui/facts.tsx';
+import { Stack } from '../../ui/page.tsx';
+import { Loaded } from '../../ui/query-state.tsx';
+import { formatDay, formatWord } from '../../ui/text.ts';
+import type { MeterBody } from './definition.ts';
+import { inWords } from './in-words.ts';
+
+type Meter = ApiRecord<'Meter'>;
+
+/** What a change of a meter does to its versions, and to the periods that are billed by it. */
+export function Effect({
+  meter,
+  changed,
+  effectiveDay,
+}: {
+  readonly meter: Meter;
+  readonly changed: MeterBody;
+  readonly effectiveDay: string;
+}) {
+  const differences = differencesOf(meter, changed);
+  const isRename = differences.length === 0;
+  return (
+    <Stack>
+      {isRename ? (
+        <p>
+          {meter.name === changed.name
+            ? 'Nothing is changed.'
+            : 'Only the name changes. The meter counts as before, and no version is created.'}
+        </p>
+      ) : (
+        <>
+          <Facts of={differences} />
+          <p>
+            The change creates the next version of the meter. It counts all earlier events again;
+            the present version stays active until that count is complete and checked.
+          </p>
+          <p>
+            {effectiveDay === ''
+              ? 'Periods that are open now are billed by the present version. Periods that begin later are billed by the new one.'
+              : `Periods that begin on or after ${formatDay(`${effectiveDay}T00:00:00Z`, 'UTC')} are billed by the new version, also if they are open now. Finalized invoices do not change.`}
+          </p>
+          <Prices meterId={meter.id} />
+        </>
+      )}
+    </Stack>
+  );
+}
+
+const PRICES_SHOWN = 20;
+
+/** The prices that charge what the meter counts. */
+function Prices({ meterId }: { readonly meterId: string }) {
+  const query = useQuery({
+    queryKey: ['meter', meterId, 'prices'],
+    queryFn: ({ signal }) =>
+      answerOf(
+        api.POST('/prices/search', {
+          body: { meter_ids: [meterId], limit: PRICES_SHOWN, expand: ['plan'] },
+          signal,
+        }),
+      ),
+  });
+  return (
+    <Loaded query={query} what="the prices of the meter">
+      {({ items, pagination: { total } }) =>
+        total === 0 ? (
+          <p>No price charges what this meter counts.</p>
+        ) : (
+          <div>
+            <p>
+              {total === 1 ? '1 price charges' : `${total} prices charge`} what this meter counts:
+            </p>
+            <ul>
+              {items.map(({ id, display_name, entity_type, entity_id }) => (
+                <li key={id}>
+                  {entity_type === 'PLAN' ? (
+                    <Link to={`/plans/${entity_id}`}>{display_name ?? id}</Link>
+                  ) : (
+                    `${display_name ?? id} (${formatWord(entity_type)})`
+                  )}
+                </li>
+              ))}
+            </ul>
+          </div>
+        )
+      }
+    </Loaded>
+  );
+}
+
+/** What the meter counts now, and what it will count. */
+function differencesOf(meter: Meter, changed: MeterBody): (readonly [string, string])[] {
+  const { aggregation } = changed;
+  const optional = (name: 'multiplier' | 'group_by' | 'bucket_size') =>
+    [formatWord(name), meter.aggregation[name] ?? 'none', aggregation[name] || 'none'] as const;
+  const rows = [
+    ['Event name', meter.event_name, changed.event_name],
+    [
+      'Counts',
+      inWords(meter),
+      inWords({
+        aggregation: {
+          type: aggregation.type,
+          field: aggregation.field ?? null,
+          expression: aggregation.expression ?? null,
+          group_by: null,
+          multiplier: null,
+          bucket_size: null,
+        },
+      }),
+    ],
+    optional('multiplier'),
+    optional('group_by'),
+    optional('bucket_size'),
+    ['Starts anew', formatWord(meter.reset_usage), formatWord(changed.reset_usage)],
+    ...(changed.filters ?? []).map(({ key, values }) => {
+      const before = meter.filters.find((filter) => filter.key === key)?.values ?? [];
+      return [
+        `Only where ${key}`,
+        before.join(' or ') || 'any value',
+        values.join(' or '),
+      ] as const;
+    }),
+  ] as const;
+  return rows
+    .filter(([, before, after]) => before !== after)
+    .map(([name, before, after]) => [name, `${before} → ${after}`] as const);
+}

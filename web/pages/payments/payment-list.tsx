@@ -1,0 +1,141 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { Status } from '../../ui/badge.tsx';
+import { ButtonLink } from '../../ui/button.tsx';
+import { DataTable, type Column } from '../../ui/data-table.tsx';
+import {
+  ChoiceFilter,
+  ClearFilters,
+  CurrencyFilter,
+  DayFilter,
+  FilterBar,
+} from '../../ui/filter-bar.tsx';
+import { daysOf, useListState } from '../../ui/list-state.ts';
+import { Money } from '../../ui/money.tsx';
+import { Page } from '../../ui/page.tsx';
+import { EmptyState } from '../../ui/query-state.tsx';
+import { formatWord } from '../../ui/text.ts';
+import { Time } from '../../ui/time.tsx';
+import { PAYMENT_STATUSES } from '../../../schemas/words.ts';
+
+type Payment = ApiRecord<'Payment'>;
+
+const FILTERS = { show: '', payment_status: '', from: '', to: '', currency: '', customer_id: '' };
+
+const COLUMNS: readonly Column<Payment>[] = [
+  { header: 'For', cell: (row) => row.invoice_number ?? formatWord(row.destination_type) },
+  { header: 'Method', cell: (row) => formatWord(row.payment_method_type) },
+  {
+    header: 'Gateway',
+    wideOnly: true,
+    cell: ({ payment_gateway }) => (payment_gateway ? formatWord(payment_gateway) : '–'),
+  },
+  { header: 'Status', cell: (row) => <Status word={row.payment_status} /> },
+  {
+    header: 'Received',
+    sort: 'succeeded_at',
+    wideOnly: true,
+    cell: ({ succeeded_at }) => <Time at={succeeded_at} />,
+  },
+  {
+    header: 'Amount',
+    sort: 'amount',
+    align: 'end',
+    cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />,
+  },
+];
+
+/** Every payment, with filters that a link carries. */
+export function View() {
+  const list = useListState(FILTERS);
+  const { filters, setFilters } = list;
+  const isFiltered = Object.values(filters).some((value) => value !== '');
+  const query = useQuery({
+    queryKey: ['payments', list.paging, filters],
+    queryFn: ({ signal }) =>
+      answerOf(
+        api.POST('/payments/search', { body: { ...list.paging, ...bodyOf(filters) }, signal }),
+      ),
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <Page title="Payments">
+      <FilterBar>
+        <ChoiceFilter
+          label="Show"
+          value={filters.show}
+          choices={[['collected', 'Collected']]}
+          onChange={(show) => setFilters({ show })}
+        />
+        <ChoiceFilter
+          label="Status"
+          value={filters.payment_status}
+          choices={PAYMENT_STATUSES.map((word) => [word, formatWord(word)] as const)}
+          onChange={(payment_status) => setFilters({ payment_status })}
+        />
+        <DayFilter
+          label="Received from"
+          value={filters.from}
+          onChange={(from) => setFilters({ from })}
+        />
+        <DayFilter label="until" value={filters.to} onChange={(to) => setFilters({ to })} />
+        <CurrencyFilter
+          value={filters.currency}
+          onChange={(currency) => setFilters({ currency })}
+        />
+        {isFiltered ? <ClearFilters onPress={() => setFilters(FILTERS)} /> : null}
+      </FilterBar>
+      <DataTable
+        label="Payments"
+        query={query}
+        list={list}
+        columns={COLUMNS}
+        rowTo={({ destination_type, destination_id }) =>
+          destination_type === 'INVOICE'
+            ? `/invoices/${destination_id}?tab=payments`
+            : `/customers/${destination_id}`
+        }
+        empty={
+          isFiltered ? (
+            <EmptyState title="No payment matches">Choose other filters, or clear them.</EmptyState>
+          ) : (
+            <EmptyState
+              title="No payments yet"
+              action={
+                <ButtonLink to="/invoices" tone="primary">
+                  Go to invoices
+                </ButtonLink>
+              }
+            >
+              A payment of a gateway or a wallet appears here by itself. A payment that reached your
+              bank account is recorded on its invoice.
+            </EmptyState>
+          )
+        }
+      />
+    </Page>
+  );
+}
+
+/** Money that arrived: refunded payments are included, credits of wallets were paid for earlier. */
+const COLLECTED = [
+  { field: 'payment_method_type', operator: 'not_in' as const, value: { array: ['CREDITS'] } },
+  {
+    field: 'payment_status',
+    operator: 'in' as const,
+    value: { array: ['SUCCEEDED', 'OVERPAID', 'REFUNDED', 'PARTIALLY_REFUNDED'] },
+  },
+];
+
+const bodyOf = (filters: Readonly<Record<keyof typeof FILTERS, string>>) => ({
+  expand: ['invoice'],
+  ...(filters.payment_status === ''
+    ? {}
+    : { payment_status: filters.payment_status as Payment['payment_status'] }),
+  ...(filters.currency === '' ? {} : { currency: filters.currency }),
+  ...(filters.customer_id === '' ? {} : { customer_id: filters.customer_id }),
+  filters: [
+    ...(filters.show === 'collected' ? COLLECTED : []),
+    ...daysOf('succeeded_at', filters.from, filters.to),
+  ],
+});
