@@ -117,6 +117,7 @@ describe('sessions of browsers, and the pages that use them', () => {
   const REQUESTS = [
     ['POST', '/session/login'],
     ['POST', '/session/signup'],
+    ['POST', '/session/exchange'],
     ['POST', '/session/refresh'],
     ['POST', '/session/logout'],
     ['DELETE', '/session/list'],
@@ -183,6 +184,20 @@ describe('sessions of browsers, and the pages that use them', () => {
     const again = await browser.send('POST', '/session/refresh', undefined, before);
     expect(again.json()).toEqual({ session: null });
     expect(browser.setCookies.at(-1)).toMatch(/^__Host-meterline-session=; .*Max-Age=0/);
+  });
+
+  test('exchange keeps the session of a single sign-on, once', async () => {
+    const { body } = await api.post('/v1/auth/login', PERSON, { 'x-api-key': '' });
+    const { refresh_token } = body;
+    const browser = await loggedIn();
+    const replaced = browser.own();
+    const answer = await browser.send('POST', '/session/exchange', { refresh_token });
+    expect([answer.statusCode, answer.body.includes(refresh_token)]).toEqual([200, false]);
+    const bearer = { authorization: `Bearer ${answer.json().session.token}` };
+    expect((await inject('GET', '/v1/users/me', bearer)).statusCode).toBe(200);
+    expect((await inject('POST', '/session/refresh', replaced)).json()).toEqual({ session: null });
+    const again = await browser.send('POST', '/session/exchange', { refresh_token });
+    expect(again.statusCode).toBe(401);
   });
 
   test('no session is null, not an error', async () => {

@@ -77,6 +77,18 @@ export async function signUp(body: {
   return true;
 }
 
+/** Ends a sign-up whose address is verified by e-mail: the token of the message and the chosen password. */
+export async function verifyAddress(body: { token: string; password: string }): Promise<void> {
+  const { session } = await send<SessionAnswer>('/verify', body);
+  if (session !== null) change({ kind: 'in', session });
+}
+
+/** Keeps the session that a single sign-on opened in this browser. */
+export async function keepSession(refresh_token: string): Promise<void> {
+  const { session } = await send<SessionAnswer>('/exchange', { refresh_token });
+  if (session !== null) change({ kind: 'in', session });
+}
+
 export async function signOut(): Promise<void> {
   await send('/logout');
   change({ kind: 'out', hasEnded: false });

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { answerOf, api } from '../client/api.ts';
@@ -12,28 +12,37 @@ import {
 import { SignedInContext, type Environment, type Person } from '../app/person.tsx';
 import { createConsoleRouter } from './router.tsx';
 import { resume, useSession } from '../client/session.ts';
+import { formAt, isForEverybody } from './signed-out/paths.ts';
 
 /** Forms are not loaded for those who are signed in. */
 const SignedOut = lazy(() =>
-  import('./signed-out.tsx').then((module) => ({ default: module.SignedOut })),
+  import('./signed-out/signed-out.tsx').then((module) => ({ default: module.SignedOut })),
 );
 
 /** The console: signed out, a form; signed in, the pages of one environment. */
 export function ConsoleApp() {
   const session = useSession();
   const [failure, setFailure] = useState<Error | null>(null);
+  const [, setMoves] = useState(0);
   const begin = (): void => {
     setFailure(null);
     resume().catch(setFailure);
   };
   useEffect(begin, []);
+  const queries = useQueryClient();
+  const isOut = session.kind === 'out' || isForEverybody(location.pathname);
+  // The next person must not see what the last one has loaded.
+  useEffect(() => (isOut ? queries.clear() : undefined), [isOut, queries]);
   if (failure !== null && session.kind === 'unknown')
     return <Failure error={failure} retry={begin} />;
   if (session.kind === 'unknown') return <Awaiting what="your session" />;
-  if (session.kind === 'out')
+  if (session.kind === 'out' || isOut)
     return (
       <Suspense fallback={<Awaiting what="the form" />}>
-        <SignedOut hasEnded={session.hasEnded} />
+        <SignedOut
+          hasEnded={session.kind === 'out' && session.hasEnded}
+          onMove={() => setMoves((moves) => moves + 1)}
+        />
       </Suspense>
     );
   return <Start key={session.session.user_id} />;
@@ -92,7 +101,8 @@ function chosenOf(environments: readonly Environment[]): Environment | null {
   if (chosen === null) return null;
   rememberEnvironment(chosen.id);
   if (named === undefined) {
-    const rest = location.pathname.replace(/^\/(env\/[^/]*|sign-up)/, '');
+    const rest =
+      formAt(location.pathname) === '/' ? location.pathname.replace(/^\/env\/[^/]*/, '') : '';
     history.replaceState(null, '', basePathOf(chosen.id) + rest + location.search);
   }
   return chosen;

@@ -59,7 +59,11 @@ If it was not you, there is nothing to do.
   return {
     subject: 'Confirm your address',
     text: `Somebody, perhaps you, signed up at ${publicUrl} with this address. To confirm it, within 24 hours,
-send this token with the password of the sign-up:
+open this address and enter the password of the sign-up:
+
+  ${publicUrl}/verify#${String(new URLSearchParams({ token }))}
+
+Or send the token with the password:
 
 ${curl(publicUrl, '/auth/verify', { token, password: '...' })}
 
@@ -89,7 +93,12 @@ ${publicUrl}/v1/auth/saml/${person.tenant_id}/login
   });
   return {
     subject: 'Set a new password',
-    text: `Somebody, perhaps you, asked for a new password at ${publicUrl}. To set it, within an hour and once:
+    text: `Somebody, perhaps you, asked for a new password at ${publicUrl}. To set it, within an hour and once,
+open this address:
+
+  ${publicUrl}/reset-password#${String(new URLSearchParams({ token }))}
+
+Or send the token with the password:
 
 ${curl(publicUrl, '/auth/password/reset', { token, new_password: '...' })}
 

@@ -11,6 +11,7 @@ import {
   LogInBody,
   PersonSession,
   PersonSessionSearch,
+  RefreshBody,
   SignUpBody,
   VerifyBody,
 } from '../../../schemas/tenancy.ts';
@@ -83,6 +84,22 @@ const sessionRoutes = [
     answer: BrowserSessionAnswer,
     async handler(call) {
       const opened = await verifySignUp(call.deps, call.body, deviceOf(call));
+      call.setHeader('set-cookie', sessionCookie(opened.refresh_token));
+      return { session: withoutRefreshToken(opened, call.deps.clock) };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/exchange',
+    summary: 'Keep the session that a single sign-on opened; its refresh token is used up',
+    permission: 'public',
+    secretAnswer: true,
+    body: RefreshBody,
+    status: 200,
+    answer: BrowserSessionAnswer,
+    async handler(call) {
+      const opened = await call.deps.sessions.refresh(call.deps.pool, call.body.refresh_token);
+      await endOwn(call.deps, call.headers, 'session_ended');
       call.setHeader('set-cookie', sessionCookie(opened.refresh_token));
       return { session: withoutRefreshToken(opened, call.deps.clock) };
     },
