@@ -81,7 +81,7 @@ const period = (start: number, end: number) => ({
 });
 
 /** Park and Miller's generator: small and seeded; sufficient for demo data. */
-function lehmer(seed: number): () => number {
+export function lehmer(seed: number): () => number {
   let state = (seed % 2_147_483_646) + 1;
   return () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
 }
