@@ -1,6 +1,5 @@
 import { invalidField } from '../../../domain/errors.ts';
 import { isGated } from '../../../domain/invoicing/gated-invoice.ts';
-import { decimal } from '../../../domain/money.ts';
 import { moveCheckout } from '../../../domain/states/checkout.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import type { Transaction } from '../../../postgres/client.ts';
@@ -18,7 +17,7 @@ const LIFETIME_MS = 30 * 60 * 1000;
 
 /**
  * Stores a session with the payment that it offers: the open amount of the gate's invoice. 400 for a provider
- * that is not connected, an address that is not allowed, and an invoice without an amount (money 11.7); 409
+ * that is not connected and an address that is not allowed (money 11.7); 409
  * while the target has another active session.
  */
 export async function storeSession(
@@ -31,8 +30,6 @@ export async function storeSession(
   const { invoice } = gate;
   await assertConnected(tx, caller, checkout.payment_provider);
   await assertReturnAddresses(tx, caller.scope, checkout);
-  if (isGated(invoice) && decimal(invoice.amount_due).lte(0))
-    throw invalidField('checkout', 'is for an invoice with an amount due; this one has none');
   const record = newRecord(deps, caller, 'cs');
   const { payment } = await createPayment(
     tx,

@@ -520,7 +520,7 @@ describe('400', () => {
     ${'grants'}                    | ${{ credit_grants: {} }}                                                         | ${'credit_grants'}
     ${'two parents'}               | ${{ parent_subscription_id: 'a', inheritance: { parent_subscription_id: 'b' } }} | ${'parent_subscription_id'}
     ${'a tax without a currency'}  | ${{ tax_rate_overrides: [{ tax_rate_code: 'x' }] }}                              | ${'tax_rate_overrides[0].currency'}
-    ${'a checkout'}                | ${{ checkout: { payment_provider: 'razorpay' } }}                                | ${'checkout'}
+    ${'a checkout'}                | ${{ checkout: { payment_provider: 'razorpay' } }}                                | ${'checkout.payment_provider'}
     ${'a status that follows'}     | ${{ subscription_status: 'paused' }}                                             | ${'subscription_status'}
   `('$name', async ({ more, path }) => {
     const { body } = await sold();
