@@ -17,9 +17,11 @@ export interface AdmitOptions {
   readonly portalSessions?: Pick<PortalSessions, 'authenticate'>;
 }
 
+type GuardedRoute = Pick<Route, 'humanOnly' | 'humanSuperAdminOnly' | 'sessionOnly'>;
+
 /** The caller of a request: 401 without a valid credential, 403 without the permission of the route. */
 export async function admit(
-  route: Pick<Route, 'permission' | 'humanOnly' | 'humanSuperAdminOnly' | 'withoutEnvironment'>,
+  route: GuardedRoute & Pick<Route, 'permission' | 'withoutEnvironment'>,
   request: FastifyRequest,
   options: AdmitOptions,
 ): Promise<Identity> {
@@ -63,7 +65,7 @@ async function admitCustomer(
 
 /** Deny by default: 403 unless the caller has exactly the permission that the route requires. */
 export function assertAllowed(
-  route: Pick<Route, 'humanOnly' | 'humanSuperAdminOnly'> & { readonly permission: string },
+  route: GuardedRoute & { readonly permission: string },
   identity: Identity,
 ): void {
   if (
@@ -71,6 +73,10 @@ export function assertAllowed(
     !allows(identity.permissions, route.permission as Permission)
   )
     throw forbidden(`The credential needs permission ${route.permission}.`);
+  if (route.sessionOnly === true && identity.kind !== 'person')
+    throw forbidden(
+      'Only a person who is logged in may do this: send the token of a session, not an API key.',
+    );
   if (route.humanOnly === true && identity.user_type !== 'user')
     throw forbidden('Only a person, or a key of a person, may do this.');
   const isHumanSuperAdmin = identity.user_type === 'user' && identity.roles.includes('super_admin');

@@ -25,6 +25,8 @@ export interface RouteSpec<
   readonly humanOnly?: boolean;
   /** Only a person (not a key of a service account) who is super admin, regardless of other permissions. */
   readonly humanSuperAdminOnly?: boolean;
+  /** Refuses keys: only a person who is logged in has passwords and sessions. */
+  readonly sessionOnly?: boolean;
   /** A person's session need not name an environment: the route concerns the whole tenant. */
   readonly withoutEnvironment?: boolean;
   /** The answer shows a credential once: it is not stored for a repeat with the same Idempotency-Key. */
@@ -103,6 +105,7 @@ export interface Route<Deps = unknown> {
   readonly permission: RoutePermission;
   readonly humanOnly?: boolean;
   readonly humanSuperAdminOnly?: boolean;
+  readonly sessionOnly?: boolean;
   readonly withoutEnvironment?: boolean;
   readonly secretAnswer?: boolean;
   readonly ownsTransactions?: boolean;

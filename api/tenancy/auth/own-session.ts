@@ -1,4 +1,4 @@
-import { BillingError } from '../../../domain/errors.ts';
+import assert from 'node:assert/strict';
 import type { Identity } from '../../../platform/identity/identity.ts';
 
 /** The person, session and origin of a request. */
@@ -9,7 +9,7 @@ export interface OwnSession {
   readonly ip: string;
 }
 
-/** 403 for keys: only a person has passwords and sessions. */
+/** The session of the caller. The route is `sessionOnly`. */
 export function ownSession({
   identity,
   ip,
@@ -17,12 +17,7 @@ export function ownSession({
   readonly identity: Identity;
   readonly ip: string;
 }): OwnSession {
-  if (identity.kind !== 'person')
-    throw new BillingError(
-      'forbidden',
-      'permission_denied',
-      'Only a person who is logged in may do this: send the token of a session, not an API key.',
-    );
+  assert(identity.kind === 'person');
   const { session_id, tenant_id, user_id } = identity;
   return { tenant_id, user_id, session_id, ip };
 }
