@@ -81,9 +81,9 @@ export type AddonChangeParams = z.output<typeof AddonChangeParams>;
 export const InheritanceChangeParams = z
   .object({
     action: z.enum(['add', 'remove']).nullish(),
-    external_customer_ids_to_inherit_subscription: z.array(z.string()).max(200).nullish(),
+    external_customer_ids_to_inherit_subscription: z.array(id).max(200).nullish(),
     /** Required with `remove`. */
-    external_customer_ids_to_remove: z.array(z.string()).max(200).nullish(),
+    external_customer_ids_to_remove: z.array(id).max(200).nullish(),
   })
   .meta({ id: 'InheritanceChangeParams' });
 export type InheritanceChangeParams = z.output<typeof InheritanceChangeParams>;

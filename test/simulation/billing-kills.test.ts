@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startTestApi, type TestApi } from '../support/api.ts';
+import { bundle } from '../support/bundle.ts';
 import type { ChildTask } from '../support/billing-child.ts';
 import { createPeriodInvoice } from '../../api/billing/invoices/create-invoice.ts';
 import { claimCommand, type CommandClaim } from '../../postgres/tables/idempotency.ts';
@@ -9,15 +10,15 @@ import { catalogOf, type TestCatalog } from '../support/catalog.ts';
 import { WAIT_MS } from '../support/patience.ts';
 import { completeBackfills } from '../support/usage-oracle.ts';
 
-const LOADER = fileURLToPath(new URL('../../scripts/typescript.js', import.meta.url));
-const CHILD = fileURLToPath(new URL('../support/billing-child.ts', import.meta.url));
 const START = '2026-03-01T00:00:00.000Z';
 const END = '2026-04-01T00:00:00.000Z';
 
 let api: TestApi;
 let catalog: TestCatalog;
 let url: string;
+let program: string;
 beforeAll(async () => {
+  program = await bundle(new URL('../support/billing-child.ts', import.meta.url));
   api = await startTestApi();
   catalog = catalogOf(api);
   const [row] = await api.pool<{ name: string }[]>`select current_database() as name`;
@@ -25,7 +26,10 @@ beforeAll(async () => {
   server.pathname = `/${row!.name}`;
   url = server.toString();
 });
-afterAll(() => api.close());
+afterAll(async () => {
+  await rm(program, { force: true });
+  await api.close();
+});
 beforeEach(async () => {
   api.clock.set('2026-03-10T00:00:00.000Z');
   await api.pool`update subscriptions set due_at = null`;
@@ -52,7 +56,7 @@ async function run(
     caller: { scope: api.scope, user_id: api.user_id },
     action,
   };
-  const child = spawn(process.execPath, ['--import', LOADER, CHILD, JSON.stringify(task)], {
+  const child = spawn(process.execPath, [program, JSON.stringify(task)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let output = '';

@@ -1,20 +1,21 @@
 import { jobRunAt } from '../support/job-run.ts';
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { reconcilePayments } from '../../jobs/reconcile-payments.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
+import { bundle } from '../support/bundle.ts';
 import type { ChildTask } from '../support/billing-child.ts';
 import { catalogOf } from '../support/catalog.ts';
 import { WAIT_MS } from '../support/patience.ts';
 
-const LOADER = fileURLToPath(new URL('../../scripts/typescript.js', import.meta.url));
-const CHILD = fileURLToPath(new URL('../support/billing-child.ts', import.meta.url));
 const AT = '2026-11-01T01:00:00.000Z';
 
 let api: TestApi;
 let url: string;
+let program: string;
 beforeAll(async () => {
+  program = await bundle(new URL('../support/billing-child.ts', import.meta.url));
   api = await startTestApi();
   await api.post('/v1/connections', { name: 'Test', provider_type: 'test' });
   const [row] = await api.pool<{ name: string }[]>`select current_database() as name`;
@@ -22,12 +23,15 @@ beforeAll(async () => {
   server.pathname = `/${row!.name}`;
   url = server.toString();
 });
-afterAll(() => api.close());
+afterAll(async () => {
+  await rm(program, { force: true });
+  await api.close();
+});
 
 async function run(action: ChildTask['action'], failpoints = '') {
   const caller = { scope: api.scope, user_id: api.user_id };
   const task: ChildTask = { url, at: AT, failpoints, caller, action };
-  const child = spawn(process.execPath, ['--import', LOADER, CHILD, JSON.stringify(task)], {
+  const child = spawn(process.execPath, [program, JSON.stringify(task)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let output = '';

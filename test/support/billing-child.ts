@@ -6,7 +6,7 @@ import { computeInvoice, finalizeInvoice } from '../../api/billing/invoices/reco
 import { voidInvoice } from '../../api/billing/invoices/void-invoice.ts';
 import { createSubscription } from '../../api/billing/subscriptions/create-subscription.ts';
 import type { UsageReader } from '../../domain/metering/usage.ts';
-import type { JobDeps } from '../../jobs/all-jobs.ts';
+import { ALL_JOBS, type JobDeps } from '../../jobs/all-jobs.ts';
 import { closeBillingPeriods } from '../../jobs/close-billing-periods.ts';
 import { collectInvoices } from '../../jobs/collect-invoices.ts';
 import { finalizeDraftInvoices } from '../../jobs/finalize-draft-invoices.ts';
@@ -116,15 +116,12 @@ async function perform(deps: BillingDeps): Promise<unknown> {
       return await job(collectInvoices, deps, action.tick);
     case 'sync-job':
       return await job(syncPlanPrices, deps, action.tick);
-    case 'clock-job': {
-      // Loaded where it is needed: it loads most of the project.
-      const { ALL_JOBS } = await import('../../jobs/all-jobs.ts');
+    case 'clock-job':
       return await job(
         ALL_JOBS.find(({ name }) => name === 'advance-test-clocks')!,
         { ...deps, readLogHeads: async () => ({}), streamWaitMs: 0 } as JobDeps,
         action.tick,
       );
-    }
     case 'finalize-job':
       return await job(
         finalizeDraftInvoices,
