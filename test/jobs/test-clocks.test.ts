@@ -186,6 +186,56 @@ describe('what a customer owns lives by the clock', () => {
   });
 });
 
+test('an open payment does not stop the clock every half minute: its gateway is asked ever more rarely', async () => {
+  const { api } = world;
+  await api.post('/v1/connections', { name: 'Test', provider_type: 'test' });
+  const clock = await clockAt(day('2025-01-01'));
+  const customer = await world.catalog.customer({ test_clock_id: clock.id });
+  const { body: invoice } = await api.post('/v1/invoices', {
+    customer_id: customer.id,
+    invoice_type: 'ONE_OFF',
+    currency: 'usd',
+    line_items: [{ display_name: 'Work', amount: '50', quantity: '1' }],
+  });
+  const { body: payment } = await api.post('/v1/payments', {
+    destination_type: 'INVOICE',
+    destination_id: invoice.id,
+    payment_method_type: 'CARD',
+    payment_method_id: 'pm_test_3ds',
+    payment_gateway: 'test',
+    amount: '50',
+    currency: 'usd',
+  });
+  expect(payment.payment_status).toBe('PENDING');
+  const advance = async (to: string) => {
+    await api.post(`/v1/test-clocks/${clock.id}/advance`, { to });
+    return (await world.advanceClocks())!['instants'];
+  };
+  expect(await advance('2025-01-01T01:00:00.000Z')).toBeLessThan(15);
+  expect(await advance(day('2025-01-11'))).toBeLessThan(25);
+  // A charge that waits behind a link that nobody opens.
+  const value = { enabled: true, intervals_days: [1], final_action: 'none' };
+  await api.put('/v1/settings/payment_retry_config', { value });
+  const methods = `/v1/customers/${customer.id}/payment-methods`;
+  await api.post(methods, { gateway_method_id: 'pm_test_decline' });
+  const subscription = await world.catalog.subscribe(customer, (await sold()).plan);
+  const link = await api.post('/v1/payments', {
+    destination_type: 'INVOICE',
+    destination_id: subscription.latest_invoice.id,
+    payment_method_type: 'PAYMENT_LINK',
+    payment_gateway: 'test',
+    amount: '100',
+    currency: 'usd',
+  });
+  expect(link.status).toBe(201);
+  expect(await advance(day('2025-01-14'))).toBeLessThan(60);
+  await api.delete('/v1/settings/payment_retry_config');
+  // The gateway has the money and sent no event.
+  await api.pool`update test_gateway_payments set state = 'succeeded' where reference = ${payment.id}`;
+  await advance(day('2025-01-16'));
+  expect(await read(`/payments/${payment.id}`)).toMatchObject({ payment_status: 'SUCCEEDED' });
+});
+
 describe('times stay apart', () => {
   test('real-time jobs leave the customers of clocks alone, and clocks leave all others alone', async () => {
     const { plan } = await sold();

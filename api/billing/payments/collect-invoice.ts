@@ -17,8 +17,12 @@ import { isoTime } from '../../../platform/clock.ts';
 import { createPayment } from './create-payment.ts';
 import { syncPayment } from './dispatch-payment.ts';
 
-/** How long a charge waits while another payment of the invoice is in flight. */
-const WAIT_MS = 15 * 60 * 1000;
+/**
+ * How long a charge waits while another payment of the invoice is in flight: as long as that payment has been, within
+ * these limits. So a payment that is never answered makes a few instants of a test clock, not 96 a day.
+ */
+const WAIT_MS_MIN = 15 * 60 * 1000;
+const WAIT_MS_MAX = 24 * 60 * 60 * 1000;
 
 export interface Collecting {
   readonly at: string;
@@ -71,7 +75,8 @@ async function reserveCharge(
   }
   const amount = await openAmount(tx, scope, invoice);
   if (amount.lte(ZERO)) {
-    await set({ next_attempt_at: isoTime(Date.parse(at) + WAIT_MS) });
+    const waitMs = await waitBehindPayments(tx, scope, invoiceId, Date.parse(at));
+    await set({ next_attempt_at: isoTime(Date.parse(at) + waitMs) });
     return null;
   }
   const attempt_count = row.attempt_count + 1;
@@ -106,6 +111,18 @@ export async function methodFor(
   return (own ?? (await findUsableMethod(tx, scope, customer_id, null)))?.id ?? null;
 }
 
+async function waitBehindPayments(
+  tx: Transaction,
+  scope: Scope,
+  invoiceId: string,
+  atMs: number,
+): Promise<number> {
+  const payments = await paymentsOfInvoice(tx, scope, invoiceId);
+  const newest = payments.findLast(isInFlight);
+  const ageMs = newest === undefined ? 0 : atMs - Date.parse(newest.created_at);
+  return Math.min(Math.max(ageMs, WAIT_MS_MIN), WAIT_MS_MAX);
+}
+
 /** What is open and not under way. */
 export async function openAmount(
   tx: Transaction,
@@ -113,14 +130,13 @@ export async function openAmount(
   invoice: InvoiceRecord,
 ): Promise<Decimal> {
   const payments = await paymentsOfInvoice(tx, scope, invoice.id);
-  const inFlight = payments.filter(
-    ({ payment_status: status }) =>
-      status === 'INITIATED' || status === 'PENDING' || status === 'PROCESSING',
-  );
   return decimal(invoice.amount_remaining).minus(
-    sum(inFlight.map(({ amount }) => decimal(amount))),
+    sum(payments.filter(isInFlight).map(({ amount }) => decimal(amount))),
   );
 }
+
+const isInFlight = ({ payment_status: status }: PaymentRecord): boolean =>
+  status === 'INITIATED' || status === 'PENDING' || status === 'PROCESSING';
 
 /** Makes the charges of a subscription that are due, after the request that issued its invoice. */
 export async function collectNow(

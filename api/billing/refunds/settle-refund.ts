@@ -167,22 +167,26 @@ export async function recordOutsideRefund(
   return refund;
 }
 
-/** Refunds that wait for a gateway and were last changed before `before`, oldest first. */
+/** Refunds whose gateway is asked again, oldest first. */
 export async function refundsToReconcile(
   db: Db,
-  before: Timeline,
+  due: Timeline,
   limit: number,
 ): Promise<(Scope & { readonly id: string })[]> {
   return await db<(Scope & { id: string })[]>`
-    select id, tenant_id, environment_id from refunds
-     where refund_status in ('PENDING', 'PROCESSING') and updated_at < ${before.at}
-       and ${livesBy(db, before, db`refunds.customer_id`)}
-     order by created_at limit ${limit}`;
+    select r.id, r.tenant_id, r.environment_id from refunds r
+     where r.refund_status in ('PENDING', 'PROCESSING') and ${askAgainAt(db)} < ${due.at}
+       and ${livesBy(db, due, db`r.customer_id`)}
+     order by r.created_at limit ${limit}`;
 }
 
-/** When gateways were last asked about open refunds of the clock's customers. */
+/** As for payments: after 30 seconds at first, then after as long as the refund was open, at most a day. */
+const askAgainAt = (db: Db): Fragment => db`
+  r.updated_at + greatest(interval '30 seconds', least(r.updated_at - r.created_at, interval '1 day'))`;
+
+/** When gateways are asked again about open refunds of the clock's customers. */
 export const unansweredRefundTimes = (db: Db, testClockId: string): Fragment => db`
-  select r.updated_at as at from customers c join refunds r on r.customer_id = c.id
+  select ${askAgainAt(db)} as at from customers c join refunds r on r.customer_id = c.id
    where c.test_clock_id = ${testClockId} and r.refund_status in ('PENDING', 'PROCESSING')`;
 
 /** Updates the time of the last check, so that the next page has other refunds. */
