@@ -10,8 +10,8 @@ import type {
 import { groupBy } from '../../conventions/group-by.ts';
 
 /**
- * Rows of invoices issued in the period and still valid. Purchases of credits are not revenue yet; voided and
- * skipped invoices never are (money 19.12). `net` is the row's amount after its discounts. A null
+ * Rows of invoices issued in the period and still valid. Invoices that sell credits are not revenue: the usage that
+ * the credits pay is. Voided and skipped invoices never are (money 19.12). `net` is the row's amount after its discounts. A null
  * end means now: nothing is issued later.
  */
 const issuedRows = (db: Db, scope: Scope, start: Instant, end: Instant | null): Fragment => db`
@@ -21,7 +21,9 @@ const issuedRows = (db: Db, scope: Scope, start: Instant, end: Instant | null): 
     join invoice_line_items l on l.invoice_id = i.id and l.status = 'published'
    where ${inScope(db, scope, 'i')} and i.status = 'published'
      and i.invoice_status = 'FINALIZED' and i.invoice_type <> 'CREDIT'
-     and i.billing_reason is distinct from 'WALLET_AUTO_TOPUP'
+     and not exists (select from wallet_transactions t
+                      where ${inScope(db, scope, 't')} and t.source_id = i.id and t.source_type = 'INVOICE'
+                        and t.transaction_reason = 'PURCHASED_CREDIT_INVOICED')
      and i.finalized_at >= ${start}
      ${end === null ? db`` : db`and i.finalized_at < ${end}`}`;
 

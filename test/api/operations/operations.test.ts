@@ -158,6 +158,21 @@ describe('operations', () => {
       });
     });
 
+    test('200: bought credits are revenue when usage uses them, not when they are bought', async () => {
+      const caller = await api.newCaller();
+      const customer = await catalogOf(caller).customer();
+      const sent = { customer_id: customer.id, currency: 'usd' };
+      const { body: wallet } = await caller.post('/v1/wallets', sent);
+      const { body: bought } = await caller.post(`/v1/wallets/${wallet.id}/top-up`, {
+        credits_to_add: '50',
+        transaction_reason: 'PURCHASED_CREDIT_INVOICED',
+      });
+      const { body: invoice } = await caller.get(`/v1/invoices/${bought.invoice_id}`);
+      expect(invoice).toMatchObject({ invoice_status: 'FINALIZED', total: '50' });
+      const { body } = await caller.post('/v1/dashboard/revenue-dashboard', year);
+      expect(body).toEqual({ summaries: {}, items: [] });
+    });
+
     test('200: what was issued, net, by customer and currency; voided invoices and other scopes are no revenue', async () => {
       const catalog = catalogOf(caller);
       const plan = await catalog.plan('Pro');
