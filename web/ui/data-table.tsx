@@ -17,6 +17,8 @@ export interface Column<Row> {
   readonly sort?: string;
   /** Left out on a phone. */
   readonly wideOnly?: boolean;
+  /** Kept on one line: an id with hyphens. */
+  readonly isWhole?: boolean;
 }
 
 /** One page of a list, as every list route of the API answers it. */
@@ -135,8 +137,8 @@ function Rows<Row extends { readonly id: string }>({
   );
 }
 
-const cellClass = <Row,>({ align, wideOnly }: Column<Row>): string =>
-  classNames(align === 'end' && styles.end, wideOnly && styles.wide);
+const cellClass = <Row,>({ align, wideOnly, isWhole }: Column<Row>): string =>
+  classNames(align === 'end' && styles.end, wideOnly && styles.wide, isWhole && styles.whole);
 
 function Heading<Row>({
   column: { header, sort },

@@ -60,7 +60,12 @@ const COLUMNS: readonly Column<Entry>[] = [
     wideOnly: true,
     cell: ({ actor_kind, key_id }) => (key_id === null ? formatWord(actor_kind) : 'Key'),
   },
-  { header: 'Request id', wideOnly: true, cell: ({ request_id }) => <code>{request_id}</code> },
+  {
+    header: 'Request id',
+    wideOnly: true,
+    isWhole: true,
+    cell: ({ request_id }) => <code>{request_id}</code>,
+  },
 ];
 
 /** Answered requests of the last seven days, found by their id. */
