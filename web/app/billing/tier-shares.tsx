@@ -2,6 +2,7 @@ import type { ExplainedTier } from '../../../schemas/explanation.ts';
 import { decimal } from '../../../domain/money.ts';
 import { Money, Quantity } from '../../ui/money.tsx';
 import { formatDecimal } from '../../ui/text.ts';
+import { isZero } from './amounts.ts';
 import styles from './tier-shares.module.css';
 
 const WIDTH = 100;
@@ -17,6 +18,7 @@ export function TierShares({
   const highest = tiers
     .map(({ amount }) => decimal(amount).abs())
     .reduce((a, b) => (b.gt(a) ? b : a), decimal('0'));
+  const hasFlat = tiers.some(({ flat_amount }) => !isZero(flat_amount));
   return (
     <div className={styles.scroll} tabIndex={0} role="region" aria-label="Share of each tier">
       <table className={styles.table}>
@@ -28,7 +30,7 @@ export function TierShares({
             </th>
             <th scope="col">Units</th>
             <th scope="col">Each</th>
-            <th scope="col">Flat</th>
+            {hasFlat ? <th scope="col">Flat</th> : null}
             <th scope="col">Amount</th>
           </tr>
         </thead>
@@ -56,9 +58,11 @@ export function TierShares({
               <td>
                 <Money amount={tier.unit_amount} currency={currency} />
               </td>
-              <td>
-                <Money amount={tier.flat_amount} currency={currency} />
-              </td>
+              {hasFlat ? (
+                <td>
+                  <Money amount={tier.flat_amount} currency={currency} />
+                </td>
+              ) : null}
               <td>
                 <Money amount={tier.amount} currency={currency} />
               </td>

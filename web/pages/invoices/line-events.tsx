@@ -4,7 +4,7 @@ import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { download } from '../../client/download.ts';
 import { Button } from '../../ui/button.tsx';
 import { PlainTable } from '../../ui/data-table.tsx';
-import { Row, Section } from '../../ui/page.tsx';
+import { Row, Section, Stack } from '../../ui/page.tsx';
 import { Failure, Loaded } from '../../ui/query-state.tsx';
 import { Time } from '../../ui/time.tsx';
 
@@ -91,7 +91,7 @@ function Events({
   return (
     <Loaded query={query} what="events">
       {({ events, total_count, has_more }) => (
-        <>
+        <Stack>
           <Row>
             <span>
               {total_count.toLocaleString('en-US')} accepted copies of{' '}
@@ -139,7 +139,7 @@ function Events({
               Older
             </Button>
           </Row>
-        </>
+        </Stack>
       )}
     </Loaded>
   );

@@ -38,6 +38,7 @@ export function Calculator({
     placeholderData: keepPreviousData,
   });
   const item = query.data?.items[0];
+  const reach = reachOf(range, quantity);
   return (
     <div className={styles.calculator}>
       <div className={styles.inputs}>
@@ -53,14 +54,14 @@ export function Calculator({
           type="range"
           aria-label="Quantity, slider"
           min="0"
-          max={range}
-          step={range === '100' || range === '1000' ? '1' : String(Number(range) / 1000)}
+          max={reach}
+          step={reach === '100' || reach === '1000' ? '1' : String(Number(reach) / 1000)}
           value={typed(quantity) === null ? '0' : quantity}
           onChange={(event) => setQuantity(event.target.value)}
         />
         <label className={styles.range}>
           up to
-          <select value={range} onChange={(event) => setRange(event.target.value)}>
+          <select value={reach} onChange={(event) => setRange(event.target.value)}>
             {RANGES.map((value) => (
               <option key={value} value={value}>
                 {Number(value).toLocaleString('en-US')}
@@ -97,6 +98,15 @@ export function Calculator({
       )}
     </div>
   );
+}
+
+/** The chosen end of the slider, or the next one that reaches a quantity that was typed. */
+function reachOf(range: string, quantity: string): string {
+  const wanted = typed(quantity);
+  const reaching = RANGES.find(
+    (end) => Number(end) >= Number(range) && (wanted === null || wanted.lte(end)),
+  );
+  return reaching ?? RANGES.at(-1)!;
 }
 
 /** The value, once it has not changed for a moment. */
