@@ -77,12 +77,27 @@ async function everyForm(page: Page, path: string): Promise<string[]> {
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 900 });
       await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+      await page.waitForFunction(isShown, theme);
       const where = `${path} ${theme} ${width}`;
       const result = await page.evaluate(checked);
       found.push(...result.map((problem) => `${where}: ${problem}`));
       if (SCREENSHOTS !== undefined) await picture(page, where);
     }
   return found;
+}
+
+/** Runs in the page: the theme is applied, and no colour is on its way to its new value. */
+function isShown(theme: string): boolean {
+  const { document } = globalThis as unknown as {
+    document: {
+      documentElement: { dataset: Readonly<Record<string, string>> };
+      getAnimations(): readonly { readonly playState: string }[];
+    };
+  };
+  return (
+    document.documentElement.dataset['theme'] === theme &&
+    document.getAnimations().every(({ playState }) => playState !== 'running')
+  );
 }
 
 /** Runs in the page. */
