@@ -67,7 +67,8 @@ describeInBrowser('pages', (executable) => {
 /** No request is under way, and nothing says that it loads. */
 async function settled(page: Page): Promise<void> {
   await page.waitForLoadState('networkidle');
-  await page.getByText(/^Loading .* …$/).waitFor({ state: 'detached' });
+  const loading = page.getByText(/^Loading .* …$/);
+  while ((await loading.count()) > 0) await loading.first().waitFor({ state: 'detached' });
 }
 
 async function everyForm(page: Page, path: string): Promise<string[]> {

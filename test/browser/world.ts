@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { catalogOf } from '../support/catalog.ts';
+import { WAIT_MS } from '../support/patience.ts';
 import { startPipeline, type PipelineWorld } from '../support/pipeline-world.ts';
 
 /** The product with its pages on a port, and a browser in which a person is signed in. */
@@ -42,6 +43,7 @@ export async function startBrowserWorld(executablePath: string): Promise<Browser
 
   const fresh = async (): Promise<Watched> => {
     const context = await browser.newContext({ timezoneId: 'UTC' });
+    context.setDefaultTimeout(WAIT_MS);
     await context.addInitScript(setClock, world.api.clock.now());
     const page = await context.newPage();
     return { page, problems: watch(page) };
