@@ -236,7 +236,10 @@ export async function findBlocks(
      where ${inScope(db, scope)} and wallet_id ${oneOf(db, walletIds)} and credits_available > 0`;
 }
 
-/** Debits of prepaid credits for an invoice that are not returned yet, in the order of their wallets. */
+/**
+ * Debits of prepaid credits for an invoice that are not returned yet, in the order of their wallets. The key
+ * tells them from the debit that takes back the credits that the invoice sold (money 9.16).
+ */
 export async function findDebitsOfInvoice(
   db: Db,
   scope: Scope,
@@ -246,6 +249,7 @@ export async function findDebitsOfInvoice(
     select ${transactionColumns(db)} from wallet_transactions t
      where ${inScope(db, scope)} and reference_id = ${invoiceId} and reference_type = 'INVOICE'
        and type = 'debit' and transaction_reason = 'CREDIT_ADJUSTMENT'
+       and starts_with(idempotency_key, ${`system:prepaid:${invoiceId}:`})
        and not exists (
          select from wallet_transactions r
           where r.tenant_id = t.tenant_id and r.environment_id = t.environment_id

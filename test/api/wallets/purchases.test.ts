@@ -100,6 +100,8 @@ describe('a purchase with an invoice', () => {
     await ok(`/invoices/${second.invoice_id}/void`);
     const rows = await ok('/wallets/transactions/search', { id: wallet.id, type: 'debit' });
     expect(rows.items).toMatchObject([{ credit_amount: '20' }]);
+    // The money is in the wallet once: the credits taken back do not return as prepaid credits of the invoice.
+    expect(await get(`/wallets/${wallet.id}`)).toMatchObject({ credit_balance: '20' });
   });
 
   test('409: voiding a paid purchase of which credits are spent', async () => {
