@@ -1,7 +1,16 @@
 import { z } from 'zod';
 import { CheckoutParams, CheckoutSession } from './checkout.ts';
 import { Invoice } from './invoice.ts';
-import { decimalText, id, instant, integer, name, nonNegativeDecimal, time } from './primitives.ts';
+import {
+  decimalText,
+  id,
+  instant,
+  integer,
+  name,
+  nonNegativeDecimal,
+  text,
+  time,
+} from './primitives.ts';
 import { Subscription } from './subscription-answers.ts';
 import { SUBSCRIPTION_STATUSES } from './words.ts';
 import { AttachAddonBody, DetachAddonBody } from './addon-association.ts';
@@ -81,9 +90,9 @@ export type AddonChangeParams = z.output<typeof AddonChangeParams>;
 export const InheritanceChangeParams = z
   .object({
     action: z.enum(['add', 'remove']).nullish(),
-    external_customer_ids_to_inherit_subscription: z.array(id).max(200).nullish(),
+    external_customer_ids_to_inherit_subscription: z.array(text()).max(200).nullish(),
     /** Required with `remove`. */
-    external_customer_ids_to_remove: z.array(id).max(200).nullish(),
+    external_customer_ids_to_remove: z.array(text()).max(200).nullish(),
   })
   .meta({ id: 'InheritanceChangeParams' });
 export type InheritanceChangeParams = z.output<typeof InheritanceChangeParams>;
