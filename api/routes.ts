@@ -33,6 +33,7 @@ import { groupRoutes } from './catalog/groups/routes.ts';
 import { integrationRoutes } from './tenancy/integrations/routes.ts';
 import { invoicePdfRoutes } from './billing/invoice-pdf/routes.ts';
 import { invoiceRoutes } from './billing/invoices/routes.ts';
+import { lateUsageRoutes } from './billing/late-usage/routes.ts';
 import { invoicePaymentRoutes } from './billing/invoices/payment-routes.ts';
 import { checkoutRoutes } from './billing/checkout/routes.ts';
 import { gatewayRoutes } from './billing/payments/gateway-routes.ts';
@@ -115,6 +116,7 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...subscriptionAddonRoutes,
   ...subscriptionViewRoutes,
   ...invoiceRoutes,
+  ...lateUsageRoutes,
   ...invoicePaymentRoutes,
   ...paymentRoutes,
   ...paymentMethodRoutes,

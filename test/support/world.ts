@@ -306,6 +306,7 @@ export async function createWorld(api: TestApi): Promise<World> {
     bodies: {
       'POST /test-clocks/{id}/advance': { to: '2024-03-01T00:00:00Z' },
       'POST /invoices/{id}/modify/execute': { apply_discount: true },
+      'POST /invoices/{id}/late-usage/settle': { as: 'invoice' },
       'POST /customers/{id}/payment-methods': { gateway_method_id: 'pm_test_success' },
       'POST /customers/{id}/erase': { reason: 'asked for' },
       'POST /meters/{id}/test': { event: { event_name: 'call', external_customer_id: 'acme' } },
@@ -434,6 +435,7 @@ export async function createWorld(api: TestApi): Promise<World> {
       '/tasks/search': { task_type: 'IMPORT', entity_type: 'EVENTS' },
       '/taxes/rates/search': { taxrate_ids: [tax.id], taxrate_codes: ['vat'] },
       '/costs/search': { costsheet_ids: [costsheet.id], name: 'Infra' },
+      '/invoices/late-usage/search': { invoice_ids: [invoice.id] },
       '/invoices/search': { invoice_ids: [invoice.id], subscription_id: subscription.id },
       '/payments/search': { payment_ids: [payment.id], destination_id: customer.id },
       '/creditnotes/search': { credit_note_ids: [note.id], invoice_id: invoice.id },

@@ -1,11 +1,12 @@
 import { decimal, decimalText, type Decimal } from '../../../domain/money.ts';
+import { invalidOperation } from '../../../domain/errors.ts';
 import { assertNotGated } from '../../../domain/invoicing/gated-invoice.ts';
 import { refundsInFlight } from '../../../domain/invoicing/refunds.ts';
 import { deriveInvoicePayment } from '../../../domain/invoicing/payment-ledger.ts';
 import { voidInvoice as decideVoid } from '../../../domain/invoicing/void-invoice.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import { failpoint } from '../../../platform/failpoint.ts';
-import type { Transaction } from '../../../postgres/client.ts';
+import type { Scope, Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
@@ -19,6 +20,7 @@ import {
   releaseLines,
   updateInvoices,
 } from '../records/invoice-repository.ts';
+import { lateUsageSettlements } from '../records/late-usage-repository.ts';
 import { paymentsOfInvoice } from '../records/payment-repository.ts';
 import { refundsOfInvoice } from '../records/refund-repository.ts';
 import { returnMoney } from '../refunds/return-money.ts';
@@ -80,6 +82,20 @@ async function refundVoided(
   });
 }
 
+/**
+ * What a one-off invoice has charged for late usage would be billed again with this period (billing 17.6). A
+ * credit note may stand: it belongs to the voided invoice.
+ */
+async function assertLateUsageNotCharged(tx: Transaction, scope: Scope, id: string): Promise<void> {
+  const settlements = await lateUsageSettlements(tx, scope, [id]);
+  const charge = settlements.find(({ settled_as }) => settled_as === 'invoice');
+  if (charge === undefined) return;
+  throw invalidOperation(
+    `Invoice ${charge.document_id} charges late usage of this invoice; void that invoice first.`,
+    'id',
+  );
+}
+
 /** The same inside a transaction that holds the invoice's lock. */
 export async function voidLocked(
   tx: Transaction,
@@ -89,6 +105,7 @@ export async function voidLocked(
   body: VoidInvoiceBody = {},
 ): Promise<InvoiceRecord> {
   const { scope, user_id } = caller;
+  await assertLateUsageNotCharged(tx, scope, invoice.id);
   const refunds = await refundsOfInvoice(tx, scope, invoice.id);
   const decision = decideVoid(
     { ...invoice, refunds_in_flight: decimalText(refundsInFlight(refunds)) },

@@ -1,0 +1,68 @@
+import type { SettledShare } from '../../../domain/invoicing/late-usage.ts';
+import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { insertRows } from '../../../postgres/insert-rows.ts';
+import type { StoredWatermarks } from '../../../schemas/invoice.ts';
+import type { SETTLED_AS } from '../../../schemas/late-usage.ts';
+
+/** A row of `late_usage_settlements`. */
+export interface LateUsageSettlementRecord {
+  /** The one-off invoice or the credit note. */
+  readonly document_id: string;
+  readonly tenant_id: string;
+  readonly environment_id: string;
+  /** The invoice with late usage. */
+  readonly invoice_id: string;
+  readonly settled_as: (typeof SETTLED_AS)[number];
+  readonly shares: readonly SettledShare[];
+  readonly usage_watermarks: StoredWatermarks;
+  readonly created_at: string;
+  readonly created_by: string;
+}
+
+export const insertLateUsageSettlement = (
+  tx: Transaction,
+  settlement: LateUsageSettlementRecord,
+): Promise<void> => insertRows(tx, 'late_usage_settlements', [settlement]);
+
+/** How many settlements the invoice has had, voided ones included. */
+export async function countLateUsageSettlements(
+  db: Db,
+  scope: Scope,
+  invoiceId: string,
+): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select count(*)::int as count from late_usage_settlements
+     where ${inScope(db, scope)} and invoice_id = ${invoiceId}`;
+  return row!.count;
+}
+
+/**
+ * The settlements of the invoices that count, oldest first. A settlement counts while its document is not
+ * void. A one-off invoice that was edited after its issue is void and replaced: then the replacement decides.
+ */
+export function lateUsageSettlements(
+  db: Db,
+  scope: Scope,
+  invoiceIds: readonly string[],
+): Promise<LateUsageSettlementRecord[]> {
+  return db<LateUsageSettlementRecord[]>`
+    with recursive wanted as (
+      select * from late_usage_settlements
+       where ${inScope(db, scope)} and invoice_id = any(${invoiceIds as string[]}::text[])
+    ), versions as (
+      select w.document_id, i.invoice_status, i.recalculated_invoice_id
+        from wanted w
+        join invoices i on i.id = w.document_id and ${inScope(db, scope, 'i')}
+      union
+      select v.document_id, i.invoice_status, i.recalculated_invoice_id
+        from versions v
+        join invoices i on i.id = v.recalculated_invoice_id and ${inScope(db, scope, 'i')}
+    )
+    select w.* from wanted w
+     where exists (select from versions v
+                    where v.document_id = w.document_id and v.invoice_status <> 'VOIDED')
+        or exists (select from credit_notes n
+                    where n.id = w.document_id and ${inScope(db, scope, 'n')}
+                      and n.credit_note_status <> 'VOIDED')
+     order by w.created_at, w.document_id`;
+}

@@ -1,0 +1,205 @@
+import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+
+let world: BillingWorld;
+beforeAll(async () => {
+  world = await startBillingWorld();
+});
+afterAll(() => world.stop());
+beforeEach(() => world.api.clock.set('2026-03-10T00:00:00.000Z'));
+
+const day = (text: string) => `2026-${text}T00:00:00.000Z`;
+const read = async (id: string) => (await world.api.get(`/v1/invoices/${id}`)).body;
+const act = (id: string, action: string, body: object = {}) =>
+  world.api.post(`/v1/invoices/${id}/${action}`, body);
+const settle = (id: string, as: string, more: object = {}) =>
+  act(id, 'late-usage/settle', { as, ...more });
+const report = async (id: string, more: object = {}) =>
+  (await world.api.post('/v1/invoices/late-usage/search', { invoice_ids: [id], ...more })).body;
+
+/** The final invoice of March: 60 in arrears, 100 calls at 0.5, 10 % off, 20 % tax: 118.80. */
+async function billed(calls = '100', fixed = true) {
+  const { api, catalog } = world;
+  const plan = await catalog.plan();
+  const meter = await catalog.meter();
+  if (fixed)
+    await catalog.fixed(plan, '60', { display_name: 'Support', invoice_cadence: 'ARREAR' });
+  await catalog.usage(plan, meter, { display_name: 'Calls', amount: '0.5' });
+  const code = `vat_${plan.id}`;
+  await api.post('/v1/taxes/rates', {
+    name: 'VAT',
+    code,
+    percentage_value: '20',
+    tax_rate_type: 'percentage',
+  });
+  const { body: coupon } = await api.post('/v1/coupons', {
+    name: 'Ten',
+    type: 'percentage',
+    percentage_off: '10',
+    cadence: 'forever',
+  });
+  const customer = await catalog.customer();
+  const subscription = await catalog.subscribe(customer, plan, {
+    start_date: day('03-01'),
+    coupons: [coupon.id],
+    tax_rate_overrides: [{ tax_rate_code: code, currency: 'usd', auto_apply: true }],
+  });
+  await api.pool`update meter_versions set backfill_state = 'complete'`;
+  const use = (value: string) => world.usage.use(meter, customer, day('03-05'), value);
+  await use(calls);
+  api.clock.set(day('04-01'));
+  const { body: draft } = await api.post('/v1/invoices', {
+    invoice_type: 'SUBSCRIPTION',
+    customer_id: customer.id,
+    subscription_id: subscription.id,
+    currency: 'usd',
+    period_start: day('03-01'),
+    period_end: day('04-01'),
+  });
+  await act(draft.id, 'finalize');
+  return { invoice: await read(draft.id), use, subscription };
+}
+
+describe('late usage of final invoices (billing 17.6)', () => {
+  test('each settlement charges or credits only what earlier ones did not', async () => {
+    const { invoice, use } = await billed();
+    expect(invoice).toMatchObject({ invoice_status: 'FINALIZED', total: '118.8' });
+    expect(await report(invoice.id)).toMatchObject({ items: [], pagination: { total: 1 } });
+    expect(await settle(invoice.id, 'invoice')).toMatchObject({
+      status: 400,
+      body: { details: [{ path: 'as' }] },
+    });
+
+    await use('20');
+    expect((await report(invoice.id)).items).toMatchObject([
+      {
+        invoice_id: invoice.id,
+        amount_difference: '9',
+        settled_amount: '0',
+        outstanding_amount: '9',
+        refusal: null,
+        lines: [
+          {
+            line_item_id: invoice.line_items[1].id,
+            display_name: 'Calls',
+            billed_usage: '100',
+            usage_now: '120',
+            usage_difference: '20',
+            amount_difference: '9',
+          },
+        ],
+      },
+    ]);
+    const charge = await settle(invoice.id, 'invoice', { idempotency_key: `k_${invoice.id}` });
+    expect(charge).toMatchObject({
+      status: 201,
+      body: {
+        amount: '9',
+        credit_note: null,
+        invoice: {
+          invoice_type: 'ONE_OFF',
+          invoice_status: 'FINALIZED',
+          subtotal: '9',
+          total_tax: '1.8',
+          total: '10.8',
+          metadata: { late_usage_of: invoice.id },
+          line_items: [{ display_name: 'Late usage: Calls', amount: '9', price_type: 'USAGE' }],
+        },
+      },
+    });
+    const again = await settle(invoice.id, 'invoice', { idempotency_key: `k_${invoice.id}` });
+    expect(again.body.invoice.id).toBe(charge.body.invoice.id);
+    expect((await report(invoice.id)).items).toEqual([]);
+    expect((await report(invoice.id, { include_settled: true })).items).toMatchObject([
+      { amount_difference: '9', settled_amount: '9', outstanding_amount: '0' },
+    ]);
+    expect((await read(invoice.id)).total).toBe('118.8');
+
+    // Usage that is withdrawn later is credited to the invoice, with its tax.
+    await use('-5');
+    const credit = await settle(invoice.id, 'credit_note');
+    expect(credit).toMatchObject({
+      status: 201,
+      body: {
+        amount: '-2.25',
+        invoice: null,
+        credit_note: {
+          credit_note_status: 'FINALIZED',
+          total_amount: '2.7',
+          line_items: [
+            { invoice_line_item_id: invoice.line_items[1].id, amount: '2.25' },
+            { invoice_line_item_id: 'tax', amount: '0.45' },
+          ],
+        },
+      },
+    });
+    expect((await read(invoice.id)).amount_remaining).toBe('116.1');
+    await use('-5');
+    expect((await settle(invoice.id, 'credit_note')).body.credit_note.total_amount).toBe('2.7');
+    expect((await report(invoice.id)).items).toEqual([]);
+  });
+
+  test('an invoice with charged late usage is void or recalculated only after that charge is void', async () => {
+    const { invoice, use } = await billed();
+    await use('10');
+    const { body } = await settle(invoice.id, 'invoice');
+    for (const action of ['void', 'recalculate'])
+      expect(await act(invoice.id, action)).toMatchObject({
+        status: 400,
+        body: { message: expect.stringContaining(body.invoice.id) },
+      });
+    expect((await act(body.invoice.id, 'void')).status).toBe(200);
+    expect((await report(invoice.id)).items).toMatchObject([
+      { settled_amount: '0', outstanding_amount: '4.5' },
+    ]);
+    const { body: draft } = await act(invoice.id, 'recalculate');
+    expect(draft).toMatchObject({ total: '124.2' });
+  });
+
+  test('twenty at once: one charge; another tenant finds nothing', async () => {
+    const { invoice, use } = await billed();
+    await use('10');
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => settle(invoice.id, 'invoice')),
+    );
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+    for (const { status } of answers) expect([201, 400, 409]).toContain(status);
+    expect((await report(invoice.id, { include_settled: true })).items).toMatchObject([
+      { settled_amount: '4.5', outstanding_amount: '0' },
+    ]);
+    const stranger = await world.api.newCaller();
+    const path = '/v1/invoices/late-usage/search';
+    const found = await stranger.post(path, { invoice_ids: [invoice.id] });
+    expect(found.body).toMatchObject({ items: [], pagination: { total: 0 } });
+    const foreign = `/v1/invoices/${invoice.id}/late-usage/settle`;
+    expect((await stranger.post(foreign, { as: 'invoice' })).status).toBe(404);
+  });
+
+  test('a skipped invoice is reported, and computed again instead of settled', async () => {
+    const { invoice, use } = await billed('0', false);
+    expect(invoice.invoice_status).toBe('SKIPPED');
+    await use('10');
+    expect((await report(invoice.id)).items).toMatchObject([
+      { invoice_status: 'SKIPPED', outstanding_amount: '4.5' },
+    ]);
+    expect(await settle(invoice.id, 'invoice')).toMatchObject({
+      status: 400,
+      body: { details: [{ path: 'invoice_status' }] },
+    });
+    await act(invoice.id, 'compute');
+    expect(await read(invoice.id)).toMatchObject({ invoice_status: 'DRAFT', total: '5.4' });
+  });
+
+  test('403: a credit note needs the permission of credit notes too', async () => {
+    const { invoice, use } = await billed();
+    await use('-10');
+    const { body } = await world.api.post('/v1/secrets/api/keys', {
+      name: 'invoices only',
+      type: 'private_key',
+      permissions: ['invoice:write'],
+    });
+    const path = `/v1/invoices/${invoice.id}/late-usage/settle`;
+    const as = 'credit_note';
+    const answer = await world.api.post(path, { as }, { 'x-api-key': body.api_key });
+    expect(answer.status).toBe(403);
+  });
+});
