@@ -35,6 +35,7 @@ import { invoicePdfRoutes } from './billing/invoice-pdf/routes.ts';
 import { invoiceRoutes } from './billing/invoices/routes.ts';
 import { lateUsageRoutes } from './billing/late-usage/routes.ts';
 import { invoicePaymentRoutes } from './billing/invoices/payment-routes.ts';
+import { checkoutPageRoutes } from './billing/checkout/page-routes.ts';
 import { checkoutRoutes } from './billing/checkout/routes.ts';
 import { gatewayRoutes } from './billing/payments/gateway-routes.ts';
 import { paymentMethodRoutes } from './billing/payment-methods/routes.ts';
@@ -122,6 +123,7 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...paymentMethodRoutes,
   ...gatewayRoutes,
   ...checkoutRoutes,
+  ...checkoutPageRoutes,
   ...creditNoteRoutes,
   ...refundRoutes,
   ...grantRoutes,

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import { BillingError } from '../domain/errors.ts';
 
 /** A key of 32 bytes, with the name that encrypted texts refer to. */
@@ -23,6 +23,11 @@ export interface SecretBox {
   seal(secret: string, place: SecretPlace): string;
   /** Throws when the text was changed or moved, or when its key is no longer known. */
   open(sealed: string, place: SecretPlace): string;
+  /**
+   * Message authentication codes of the text, of 256 bits, under every key; the current key's code is first.
+   * Without a key there are none.
+   */
+  codes(text: string, place: SecretPlace): readonly Buffer[];
   /** Whether the text is encrypted with another key than new texts are. */
   isOutdated(sealed: string): boolean;
 }
@@ -62,6 +67,12 @@ export function createSecretBox(keys: readonly SecretKey[]): SecretBox {
       decipher.setAAD(placeBytes(place, id)).setAuthTag(bytes.subarray(-TAG_BYTES));
       return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8');
     },
+    codes: (text, place) =>
+      keys.map(({ id, key }) => {
+        // A key of its own: the encryption key is used for encryption only.
+        const codeKey = createHmac('sha256', key).update('codes').digest();
+        return createHmac('sha256', codeKey).update(placeBytes(place, id)).update(text).digest();
+      }),
     isOutdated: (sealed) => current !== undefined && keyIdOf(sealed) !== current.id,
   };
 }

@@ -64,4 +64,23 @@ describe('secret box', () => {
   test('without a key nothing is sealed', () => {
     expect(() => createSecretBox([]).seal('secret', place)).toThrow(/ENCRYPTION_KEY/);
   });
+
+  test('codes: one of 256 bits per key, the current first; another text, place or key has other codes', () => {
+    const codes = (keys: SecretKey[], text = 'session 1', where = place) =>
+      createSecretBox(keys)
+        .codes(text, where)
+        .map((code) => code.toString('hex'));
+    const [code] = codes([current]);
+    expect(code).toMatch(/^[0-9a-f]{64}$/);
+    expect(codes([current, old])).toEqual([code, ...codes([old])]);
+    expect(codes([current])).toEqual([code]);
+    const others = [
+      codes([current], 'session 2'),
+      codes([current], 'session 1', { ...place, tenant_id: 'tenant_b' }),
+      codes([current], 'session 1', { ...place, column: 'links.other' }),
+      codes([old]),
+    ].flat();
+    expect(new Set([code, ...others]).size).toBe(5);
+    expect(codes([])).toEqual([]);
+  });
 });

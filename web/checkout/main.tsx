@@ -1,11 +1,16 @@
+import { takeFragment } from '../app/take-fragment.ts';
 import { start } from '../app/start.tsx';
-import { EmptyState } from '../ui/query-state.tsx';
+import { CheckoutPage, UnknownLink } from './checkout-page.tsx';
+
+const session_id = location.pathname.split('/')[2] ?? '';
+const secret = takeFragment();
 
 start(
   <main>
-    <h1 className="visually-hidden">Checkout</h1>
-    <EmptyState title="Open the link that you were sent">
-      A checkout opens with the whole link that you were sent. A part of it alone does not.
-    </EmptyState>
+    {session_id === '' || secret === '' ? (
+      <UnknownLink />
+    ) : (
+      <CheckoutPage link={{ session_id, secret }} />
+    )}
   </main>,
 );

@@ -1,19 +1,22 @@
 import { isTerminalCheckout } from '../../../domain/states/checkout.ts';
-import type { Db, Scope } from '../../../postgres/client.ts';
+import type { Scope } from '../../../postgres/client.ts';
 import type { CheckoutRecord, CheckoutSession } from '../../../schemas/checkout.ts';
+import type { ApiDeps, BillingDeps } from '../../deps.ts';
 import { paymentAnswer } from '../payments/answers.ts';
 import { getPayment } from '../records/payment-repository.ts';
+import { checkoutLink } from './page-link.ts';
 
 /** A session whose gateway was not asked for so long is stale (money 11.20). */
 const STALE_AFTER_MS = 60_000;
 
 /** The session as answered, with its payment and when to ask again. */
 export async function checkoutAnswer(
-  db: Db,
+  deps: Pick<BillingDeps, 'pool' | 'clock' | 'secretBox'> & Partial<Pick<ApiDeps, 'publicUrl'>>,
   scope: Scope,
   session: CheckoutRecord,
-  nowMs: number,
 ): Promise<CheckoutSession> {
+  const { pool: db, secretBox, publicUrl } = deps;
+  const nowMs = deps.clock.now();
   const { target_key: _, ...fields } = session;
   const row =
     session.checkout_payment_id === null
@@ -22,7 +25,13 @@ export async function checkoutAnswer(
   const terminal = isTerminalCheckout(session.checkout_status);
   const stale =
     !terminal && nowMs - Date.parse(row?.last_synced_at ?? session.created_at) > STALE_AFTER_MS;
-  const url = row?.payment_url ?? null;
+  const atGateway = row?.payment_url ?? null;
+  // The test gateway has no page: the customer pays on ours.
+  const isOurs = row !== null && atGateway !== null && session.payment_provider === 'test';
+  const url =
+    isOurs && publicUrl !== undefined
+      ? checkoutLink({ secretBox, publicUrl }, session, row)
+      : atGateway;
   return {
     ...fields,
     payment_action: url === null ? null : { type: 'payment_link', url },

@@ -15,7 +15,7 @@ export const checkoutGates: CheckoutGates = {
   open: openGate,
   async offer(deps, caller, sessionId) {
     const session = await syncCheckout(deps, caller, sessionId);
-    return await checkoutAnswer(deps.pool, caller.scope, session, deps.clock.now());
+    return await checkoutAnswer(deps, caller.scope, session);
   },
   complete: completeGate,
   discard: (tx, deps, caller, session, gated) =>

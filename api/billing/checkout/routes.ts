@@ -5,14 +5,12 @@ import { IdParams } from '../../../schemas/primitives.ts';
 import { runCommand } from '../../conventions/command.ts';
 import { route } from '../../conventions/route.ts';
 import { getCheckout } from '../records/checkout-repository.ts';
-import { getPayment } from '../records/payment-repository.ts';
 import { checkoutAnswer } from './checkout-answer.ts';
 import { createCheckout } from './create-checkout.ts';
 import { expireCheckout } from './expire-checkout.ts';
+import { readSession } from './read-session.ts';
 import { syncCheckout } from './sync-checkout.ts';
 
-/** Minimum time between two reads of one session from the gateway (money 11.21). */
-const SYNC_EVERY_MS = 2_000;
 export const checkoutRoutes = [
   route({
     method: 'POST',
@@ -28,7 +26,7 @@ export const checkoutRoutes = [
         Promise.resolve((tx) => createCheckout(tx, call.deps, call, call.body)),
       );
       const session = await syncCheckout(call.deps, call, id);
-      return await checkoutAnswer(call.deps.pool, call.scope, session, call.deps.clock.now());
+      return await checkoutAnswer(call.deps, call.scope, session);
     },
   }),
   route({
@@ -40,21 +38,8 @@ export const checkoutRoutes = [
     status: 200,
     answer: CheckoutSession,
     async handler(call) {
-      const { deps, scope, params } = call;
-      const now = deps.clock.now();
-      const session = await getCheckout(deps.pool, scope, params.id);
-      const isOver = now >= Date.parse(session.expires_at);
-      const payment = session.checkout_payment_id;
-      const last = payment && (await getPayment(deps.pool, scope, payment)).last_synced_at;
-      const isDue = !last || now - Date.parse(last) >= SYNC_EVERY_MS;
-      const current = isTerminalCheckout(session.checkout_status)
-        ? session
-        : isOver
-          ? await expireCheckout(deps, call, session.id, 'expire')
-          : isDue
-            ? await syncCheckout(deps, call, session.id)
-            : session;
-      return await checkoutAnswer(deps.pool, scope, current, now);
+      const session = await readSession(call.deps, call, call.params.id);
+      return await checkoutAnswer(call.deps, call.scope, session);
     },
   }),
   route({
@@ -68,7 +53,7 @@ export const checkoutRoutes = [
     answer: CheckoutSession,
     async handler(call) {
       const session = await expireCheckout(call.deps, call, call.params.id, 'cancel');
-      return await checkoutAnswer(call.deps.pool, call.scope, session, call.deps.clock.now());
+      return await checkoutAnswer(call.deps, call.scope, session);
     },
   }),
   route({

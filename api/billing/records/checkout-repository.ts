@@ -45,6 +45,12 @@ export async function findActiveCheckout(
   return row ?? null;
 }
 
+/** The session with this id in any scope, for the bearer of its link; null if there is none. */
+export async function findCheckoutOfLink(db: Db, id: string): Promise<CheckoutRecord | null> {
+  const [row] = await db<CheckoutRecord[]>`select * from checkout_sessions where id = ${id}`;
+  return row ?? null;
+}
+
 /** Sessions that are over by `at` and not ended yet, oldest first. */
 export async function checkoutsToExpire(
   db: Db,

@@ -1,0 +1,81 @@
+import { decimal, decimalText } from '../../../domain/money.ts';
+import { inScope } from '../../../postgres/client.ts';
+import type { CheckoutPage } from '../../../schemas/checkout-page.ts';
+import type { CheckoutRecord } from '../../../schemas/checkout.ts';
+import type { InvoiceRecord } from '../../../schemas/invoice.ts';
+import type { Caller } from '../../conventions/record.ts';
+import { getCustomer } from '../../customers/customers/repository.ts';
+import { readBrand } from '../../tenancy/tenants/brand.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { openGateway } from '../gateways/open-gateway.ts';
+import { linesOfInvoices } from '../records/invoice-repository.ts';
+import { getPayment } from '../records/payment-repository.ts';
+import { checkoutAnswer } from './checkout-answer.ts';
+
+/** Invoice rows that a payment page lists; further rows are only counted. */
+const LINES_MAX = 50;
+
+/** What the payment page of a session shows. */
+export async function checkoutPage(
+  deps: BillingDeps,
+  { scope }: Caller,
+  session: CheckoutRecord,
+): Promise<CheckoutPage> {
+  const { pool } = deps;
+  const [answer, brand, customer, [invoice], lines, gatewayState] = await Promise.all([
+    checkoutAnswer(deps, scope, session),
+    readBrand(pool, scope),
+    getCustomer(pool, scope, session.customer_id),
+    // An invoice that was archived with its session still shows what was to be paid.
+    pool<InvoiceRecord[]>`
+      select * from invoices where ${inScope(pool, scope)} and id = ${session.checkout_invoice_id}`,
+    linesOfInvoices(pool, scope, [session.checkout_invoice_id!]),
+    testGatewayState(deps, scope, session),
+  ]);
+  const { currency, subtotal, total_discount, total_tax, total } = invoice!;
+  const amount = answer.payment!.amount;
+  return {
+    id: session.id,
+    action: session.action,
+    checkout_status: session.checkout_status,
+    is_cancelled: session.cancelled_at !== null,
+    terminal: answer.terminal,
+    stale: answer.stale,
+    next_poll_after_ms: answer.next_poll_after_ms,
+    expires_at: session.expires_at,
+    expires_in_ms: Math.max(Date.parse(session.expires_at) - deps.clock.now(), 0),
+    seller: brand,
+    payer: customer.name,
+    currency,
+    lines: lines.slice(0, LINES_MAX).map(({ display_name, quantity, amount }) => ({
+      display_name: display_name ?? '',
+      quantity,
+      amount,
+    })),
+    hidden_lines: Math.max(lines.length - LINES_MAX, 0),
+    subtotal,
+    discount: total_discount,
+    tax: total_tax,
+    settled: decimalText(decimal(total).minus(decimal(amount))),
+    amount,
+    is_test: session.payment_provider === 'test',
+    decline: answer.terminal ? null : (answer.payment!.error_message ?? null),
+    needs_confirmation: !answer.terminal && gatewayState === 'requires_action',
+    success_url: session.success_url,
+    failure_url: session.failure_url,
+    cancel_url: session.cancel_url,
+  };
+}
+
+/** The state at the test gateway; null for other gateways, which have pages of their own. */
+async function testGatewayState(
+  deps: BillingDeps,
+  scope: Caller['scope'],
+  session: CheckoutRecord,
+) {
+  if (session.payment_provider !== 'test' || session.checkout_payment_id === null) return null;
+  const payment = await getPayment(deps.pool, scope, session.checkout_payment_id);
+  if (payment.connection_id === null || payment.gateway_payment_id === null) return null;
+  const { gateway } = await openGateway(deps, scope, payment.connection_id);
+  return (await gateway.findPayment(payment.gateway_payment_id))?.state ?? null;
+}
