@@ -25,6 +25,8 @@ export const NOT_AUDITED: Readonly<Record<string, string>> = {
   webhook_attempts: 'a log of its own',
   request_logs: 'a log of its own',
   invoice_collections: 'a schedule; each charge is a payment, which is audited',
+  late_usage_settlements:
+    'written once, with a one-off invoice or a credit note, which is audited itself',
   task_results: 'rows of files; each record that a row made is audited',
 };
 
