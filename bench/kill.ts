@@ -79,13 +79,14 @@ const log: Record<string, string> =
         KAFKA_REPLICATION_FACTOR: replication,
         KAFKA_TOPIC: `kill-${process.pid}-${Date.now()}`,
       };
+/** The settings of the product, for each of its processes. */
+const environment = { ...log, DATA_DIR: dataDirectory };
 const clockFile = chosen.includes('clock') ? join(directory, 'clock') : null;
 const tree = await Tree.start(
   {
     environment: {
-      ...log,
+      ...environment,
       LOG_LEVEL: options.verbose ? 'info' : 'silent',
-      DATA_DIR: dataDirectory,
       // Fixed, so that the product is found there again after its supervisor was replaced.
       PORT: String(await freePort()),
     },
@@ -115,7 +116,7 @@ const work = await startWork(listOf(options.work), {
   random,
   ledger,
   runId,
-  dataDirectory,
+  environment,
   startMs,
 });
 const tally = new Tally(() => tree.pids());
@@ -144,7 +145,7 @@ const verdict = await compare(
     tree,
     random,
     ledger,
-    dataDirectory,
+    environment,
     totals: ledger.totals(),
     meterIds,
     edits: work.edits,

@@ -13,10 +13,13 @@ const FOUND_SOMETHING = /^[a-z-]+ [a-z]+=/m;
  * `npm run maintain -- WORDS` in a process of its own, as an operator runs it beside a running product. Repeated
  * while it fails, because the product may be down at the moment. Answers what it printed.
  */
-export async function maintain(dataDirectory: string, ...words: string[]): Promise<string> {
+export async function maintain(
+  environment: Readonly<Record<string, string>>,
+  ...words: string[]
+): Promise<string> {
   for (const began = performance.now(); ; await sleep(RETRY_MS)) {
     const child = spawn(process.execPath, [SCRIPT, ...words], {
-      env: { ...process.env, DATA_DIR: dataDirectory, LOG_LEVEL: 'silent' },
+      env: { ...process.env, ...environment, LOG_LEVEL: 'silent' },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let output = '';

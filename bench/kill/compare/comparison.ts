@@ -15,7 +15,8 @@ export interface Compared {
   readonly tree: Tree;
   readonly random: Random;
   readonly ledger: Ledger;
-  readonly dataDirectory: string;
+  /** The settings of the product: of its data and of its log. */
+  readonly environment: Readonly<Record<string, string>>;
   /** By customer. */
   readonly totals: ReadonlyMap<string, Totals>;
   readonly meterIds: readonly string[];

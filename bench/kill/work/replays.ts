@@ -12,8 +12,8 @@ export class Replays implements Work {
   }
 
   async once(): Promise<void> {
-    const { tree, dataDirectory } = this.#world;
-    await maintain(dataDirectory, 'replay');
+    const { tree, environment } = this.#world;
+    await maintain(environment, 'replay');
     const { stream } = tree.pids();
     try {
       if (stream !== undefined) process.kill(stream, 'SIGTERM');

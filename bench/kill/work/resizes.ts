@@ -15,7 +15,7 @@ export class Resizes implements Work {
 
   async once(): Promise<void> {
     const partitions = PARTITIONS[this.done % PARTITIONS.length]!;
-    await maintain(this.#world.dataDirectory, 'resize-log', String(partitions));
+    await maintain(this.#world.environment, 'resize-log', String(partitions));
     this.done += 1;
   }
 

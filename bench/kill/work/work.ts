@@ -18,7 +18,8 @@ export interface WorkWorld {
   readonly random: Random;
   readonly ledger: Ledger;
   readonly runId: string;
-  readonly dataDirectory: string;
+  /** The settings of the product: of its data and of its log. */
+  readonly environment: Readonly<Record<string, string>>;
   /** Earliest timestamp of events; they spread over 28 days from here. */
   readonly startMs: number;
 }
