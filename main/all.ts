@@ -37,13 +37,14 @@ const key = apiKey ?? '<the key you were shown on the first start>';
 process.stdout.write(`
 Meterline is ready in ${seconds} s
 
+  Console          ${baseUrl}/
   API and ingest   ${baseUrl}/v1
   Documentation    ${baseUrl}/docs
   Health           ${baseUrl}/readyz
   Data             ${config.DATA_DIR}
   API key          ${key}
 ${isLoopback(config.HOST) ? '' : `\nOther machines reach this port (HOST=${config.HOST}): read docs/security.md before the internet does.\n`}
-Send an event, then look at what became of it:
+Send an event, then read it back:
 
   curl -X POST ${baseUrl}/v1/events -H 'x-api-key: ${key}' -H 'content-type: application/json' \\
     -d '{"event_id":"first-event","event_name":"api.call","external_customer_id":"acme","timestamp":"${new Date(systemClock.now()).toISOString()}","properties":{"tokens":42}}'

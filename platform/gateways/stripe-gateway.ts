@@ -251,7 +251,7 @@ function clientOf({ secret_key, account, api_url }: StripeConnection): Stripe {
 
 /**
  * A request that has no answer may have happened. That includes answers which say nothing of the payment: too many
- * requests, a fault of Stripe's, a key that is no longer valid, the first request with the same token running.
+ * requests, an error inside Stripe, a key that is no longer valid, the first request with the same token running.
  */
 async function answered<Answer>(request: () => Promise<Answer>): Promise<Answer> {
   try {

@@ -11,6 +11,7 @@ export interface ListState<Filters extends string> {
     readonly sort?: { readonly field: string; readonly direction: 'asc' | 'desc' }[];
   };
   readonly filters: Readonly<Record<Filters, string>>;
+  readonly isFiltered: boolean;
   readonly sort: { readonly field: string; readonly direction: 'asc' | 'desc' } | null;
   /** Changes filters and goes back to the first page. */
   setFilters(change: Partial<Record<Filters, string>>): void;
@@ -45,6 +46,7 @@ export function useListState<Filters extends string>(
       ...(sort === null ? {} : { sort: [sort] }),
     },
     filters: chosen,
+    isFiltered: Object.values(chosen).some((value) => value !== ''),
     sort,
     setFilters: (change) => setState({ ...change, page: '1' }),
     setOffset: (offset) => setState({ page: String(Math.floor(offset / PAGE_ROWS) + 1) }),

@@ -19,7 +19,8 @@ import { endingOf } from '../records/checkout-ending.ts';
 /**
  * Ends a session that expired or is cancelled (money 11.15, 11.16). The state is read from the gateway first:
  * a paid session completes instead. Then the page is closed, and session and payment end in one transaction.
- * A cancellation is stored before the page is closed: whoever hears of the closed page first ends the session alike.
+ * A cancellation is stored before the page is closed. So the gateway's message about the closed page, which may be
+ * handled first, ends the session with the same state.
  * Cancelling a completed session is 400; a session that has ended is returned unchanged.
  */
 export async function expireCheckout(

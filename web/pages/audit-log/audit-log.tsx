@@ -56,7 +56,6 @@ export function View() {
       ),
     },
   ];
-  const isFiltered = Object.values(list.filters).some((value) => value !== '');
   return (
     <Page
       title="Audit log"
@@ -84,14 +83,14 @@ export function View() {
           choices={ACTIONS.map((action) => [action, formatWord(action)])}
           onChange={(action) => list.setFilters({ action })}
         />
-        {isFiltered ? <ClearFilters onPress={() => list.setFilters(FILTERS)} /> : null}
+        {list.isFiltered ? <ClearFilters onPress={() => list.setFilters(FILTERS)} /> : null}
       </FilterBar>
       <DataTable
         label="Changes"
         columns={columns}
         query={entries}
         list={list}
-        empty={<EmptyState title={isFiltered ? 'No change matches' : 'No change yet'} />}
+        empty={<EmptyState title={list.isFiltered ? 'No change matches' : 'No change yet'} />}
       />
       <Dialog
         title={shown === null ? '' : `${formatWord(shown.entity_type)} ${shown.action}`}

@@ -35,8 +35,7 @@ const COLUMNS: readonly Column<Feature>[] = [
 /** Every feature: what plans and addons grant to their subscribers. */
 export function View() {
   const list = useListState(FILTERS);
-  const { filters, setFilters } = list;
-  const isFiltered = Object.values(filters).some((value) => value !== '');
+  const { filters, isFiltered, setFilters } = list;
   const query = useQuery({
     queryKey: ['features', list.paging, filters],
     queryFn: ({ signal }) =>

@@ -77,8 +77,7 @@ const COLUMNS: readonly Column<Invoice>[] = [
 /** Every invoice, with filters that a link carries. */
 export function View() {
   const list = useListState(FILTERS);
-  const { filters, setFilters } = list;
-  const isFiltered = Object.values(filters).some((value) => value !== '');
+  const { filters, isFiltered, setFilters } = list;
   const query = useQuery({
     queryKey: ['invoices', list.paging, filters],
     queryFn: ({ signal }) =>

@@ -48,8 +48,7 @@ const COLUMNS: readonly Column<Payment>[] = [
 /** Every payment, with filters that a link carries. */
 export function View() {
   const list = useListState(FILTERS);
-  const { filters, setFilters } = list;
-  const isFiltered = Object.values(filters).some((value) => value !== '');
+  const { filters, isFiltered, setFilters } = list;
   const query = useQuery({
     queryKey: ['payments', list.paging, filters],
     queryFn: ({ signal }) =>

@@ -86,7 +86,6 @@ export function View() {
     queryFn: ({ signal }) => answerOf(api.POST('/request-logs/search', { body, signal })),
     placeholderData: keepPreviousData,
   });
-  const isFiltered = Object.values(list.filters).some((value) => value !== '');
   return (
     <Page
       title="Request log"
@@ -118,7 +117,7 @@ export function View() {
           choices={IDEMPOTENCY}
           onChange={(value) => list.setFilters({ idempotency: value })}
         />
-        {isFiltered ? <ClearFilters onPress={() => list.setFilters(FILTERS)} /> : null}
+        {list.isFiltered ? <ClearFilters onPress={() => list.setFilters(FILTERS)} /> : null}
       </FilterBar>
       <DataTable
         label="Requests"
@@ -126,7 +125,7 @@ export function View() {
         query={requests}
         list={list}
         empty={
-          <EmptyState title={isFiltered ? 'No request matches' : 'No request yet'}>
+          <EmptyState title={list.isFiltered ? 'No request matches' : 'No request yet'}>
             Every answer carries its id in the header <code>X-Request-ID</code>. Accepted events are
             not listed here; find them under Events.
           </EmptyState>

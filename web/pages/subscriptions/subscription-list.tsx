@@ -44,8 +44,7 @@ const COLUMNS: readonly Column<Subscription>[] = [
 /** Every subscription, with filters that a link carries. */
 export function View() {
   const list = useListState(FILTERS);
-  const { filters, setFilters } = list;
-  const isFiltered = Object.values(filters).some((value) => value !== '');
+  const { filters, isFiltered, setFilters } = list;
   const query = useQuery({
     queryKey: ['subscriptions', list.paging, filters],
     queryFn: ({ signal }) =>

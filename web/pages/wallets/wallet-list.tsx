@@ -52,8 +52,7 @@ const COLUMNS: readonly Column<Wallet>[] = [
 /** Every wallet with its balance. */
 export function View() {
   const list = useListState(FILTERS);
-  const { filters, setFilters } = list;
-  const isFiltered = Object.values(filters).some((value) => value !== '');
+  const { filters, isFiltered, setFilters } = list;
   const query = useQuery({
     queryKey: ['wallets', list.paging, filters],
     queryFn: ({ signal }) =>
