@@ -1,6 +1,7 @@
 import { checkoutGates } from '../api/billing/checkout/checkout-gates.ts';
 import type { BillingDeps } from '../api/deps.ts';
-import { insertInvoiceLines, insertInvoices } from '../api/billing/records/invoice-repository.ts';
+import { insertInvoiceLines } from '../api/billing/records/invoice-line-repository.ts';
+import { insertInvoices } from '../api/billing/records/invoice-repository.ts';
 import { createUsageReader } from '../clickhouse/reading/usage-reader.ts';
 import { closeBillingPeriods } from '../jobs/close-billing-periods.ts';
 import { acquireJobLease } from '../postgres/tables/job-leases.ts';

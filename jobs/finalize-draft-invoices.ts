@@ -7,7 +7,7 @@ import {
   noteStreamHeads,
   scopesWithInvoicesToFinalize,
   type FinalizeCursor,
-} from '../api/billing/records/invoice-repository.ts';
+} from '../api/billing/records/due-invoice-repository.ts';
 import { storeWatermarks } from '../api/billing/computing/stored-watermarks.ts';
 import { hasPassed } from '../domain/metering/log-heads.ts';
 import type { WatermarkVector } from '../domain/metering/position.ts';

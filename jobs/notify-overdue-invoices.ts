@@ -1,11 +1,11 @@
 import type { BillingDeps } from '../api/deps.ts';
 import { invoiceEvent } from '../api/billing/computing/write-invoices.ts';
+import { linesOfInvoices } from '../api/billing/records/invoice-line-repository.ts';
 import {
-  linesOfInvoices,
   noteOverdueInvoices,
   overdueTimes,
   scopesWithOverdueInvoices,
-} from '../api/billing/records/invoice-repository.ts';
+} from '../api/billing/records/due-invoice-repository.ts';
 import { findSubscriptions } from '../api/billing/records/subscription-repository.ts';
 import { findCustomers } from '../api/customers/customers/repository.ts';
 import { groupBy } from '../api/conventions/group-by.ts';

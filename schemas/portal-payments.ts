@@ -3,7 +3,8 @@ import { CheckoutSession } from './checkout.ts';
 import { PaymentMethod } from './payment-method.ts';
 import { Payment } from './payment.ts';
 import { id, positiveDecimal, text } from './primitives.ts';
-import { AutoTopUpBody, WalletTransaction } from './wallet.ts';
+import { AutoTopUpBody } from './wallet-requests.ts';
+import { WalletTransaction } from './wallet.ts';
 import { CHECKOUT_PROVIDERS } from './words.ts';
 
 const address = text(2_000).nullish();

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CheckoutParams, CheckoutSession } from './checkout.ts';
+import { CheckoutSession } from './checkout.ts';
 import { Customer } from './customer.ts';
 import {
   currency,
@@ -8,18 +8,11 @@ import {
   emptyWhenUnset,
   instant,
   name,
-  nonNegativeDecimal,
-  optionalId,
-  optionalMetadata,
-  optionalOneOf,
-  optionalText,
-  positiveDecimal,
   recordFields,
   text,
   textOrEmpty,
   time,
 } from './primitives.ts';
-import { notOffered } from './not-offered.ts';
 import { searchSchemas } from './search.ts';
 import { User } from './tenancy.ts';
 import {
@@ -36,152 +29,12 @@ import {
   WALLET_TYPES,
 } from './words.ts';
 
-/** Which invoice rows a wallet may pay; an empty list means all (money 2.1.6). */
-const WalletConfigBody = z.object({
-  allowed_price_types: z.array(z.enum(WALLET_PRICE_TYPES)).max(3).nullish(),
-});
-
-/** The reserved prefix belongs to keys of our own commands (money 2.10.4). */
-const idempotencyKey = text(255);
-
-const AlertLevelBody = z.object({
-  threshold: decimal,
-  condition: z.enum(ALERT_CONDITIONS).nullish(),
-  /** How far the balance must rise above the threshold before the level is left; 0 when absent. */
-  hysteresis: nonNegativeDecimal.nullish(),
-});
-type AlertLevelBody = z.output<typeof AlertLevelBody>;
-
-const levelOf = (level: AlertLevelBody | null | undefined) =>
-  level == null
-    ? null
-    : {
-        threshold: level.threshold,
-        condition: level.condition ?? ('below' as const),
-        hysteresis: level.hysteresis ?? '0',
-      };
-
-/** Replaces the settings as a whole: omitted levels are cleared. Thresholds are credits, or percent. */
-const AlertSettingsBody = z
-  .object({
-    alert_enabled: z.boolean().nullish(),
-    alert_threshold_type: optionalOneOf(WALLET_THRESHOLD_TYPES),
-    critical: AlertLevelBody.nullish(),
-    warning: AlertLevelBody.nullish(),
-    info: AlertLevelBody.nullish(),
-  })
-  .transform((settings) => ({
-    alert_enabled: settings.alert_enabled ?? false,
-    alert_threshold_type: settings.alert_threshold_type ?? ('absolute' as const),
-    critical: levelOf(settings.critical),
-    warning: levelOf(settings.warning),
-    info: levelOf(settings.info),
-  }));
-
-/** Merged field by field. Threshold and amount are credits. */
-export const AutoTopUpBody = z.object({
-  enabled: z.boolean().nullish(),
-  /** True: the credits wait for the payment of an invoice. */
-  invoicing: z.boolean().nullish(),
-  threshold: nonNegativeDecimal.nullish(),
-  amount: positiveDecimal.nullish(),
-  /** "90m", "PT90M" or {value, unit}; "0s" for none. */
-  cooldown: z
-    .union([
-      text(64),
-      z.object({
-        value: z.int(),
-        unit: text(16).transform((unit) => unit.toUpperCase()),
-      }),
-    ])
-    .nullish(),
-});
-export type AutoTopUpBody = z.output<typeof AutoTopUpBody>;
-
-export const CreateWalletBody = z.object({
-  customer_id: optionalId,
-  external_customer_id: optionalId,
-  currency: currency.or(z.literal('')).nullish(),
-  wallet_type: optionalOneOf(WALLET_TYPES),
-  name: name().nullish(),
-  description: optionalText(1_000),
-  conversion_rate: positiveDecimal.nullish(),
-  topup_conversion_rate: positiveDecimal.nullish(),
-  /** Code of a pricing unit; its currency and rate become those of the wallet. */
-  price_unit: optionalText(64),
-  initial_credits_to_load: nonNegativeDecimal.nullish(),
-  /** YYYYMMDD; the time below takes precedence. */
-  initial_credits_to_load_expiry_date: z.int().nullish(),
-  initial_credits_expiry_date_utc: time.nullish(),
-  config: WalletConfigBody.nullish(),
-  alert_settings: AlertSettingsBody.nullish(),
-  auto_topup: AutoTopUpBody.nullish(),
-  metadata: optionalMetadata,
-});
-export type CreateWalletBody = z.output<typeof CreateWalletBody>;
-
-const fixed = (what: string) =>
-  z
-    .unknown()
-    .refine((value) => value == null, { message: `${what} of a wallet does not change` })
-    .optional();
-/** Absent fields stay unchanged. Metadata is replaced when sent. */
-export const UpdateWalletBody = z.object({
-  name: name().nullish(),
-  description: optionalText(1_000),
-  config: WalletConfigBody.nullish(),
-  alert_settings: AlertSettingsBody.nullish(),
-  auto_topup: AutoTopUpBody.nullish(),
-  metadata: optionalMetadata,
-  currency: fixed('the currency'),
-  wallet_type: fixed('the type'),
-  conversion_rate: fixed('the conversion rate'),
-  topup_conversion_rate: fixed('the top-up rate'),
-});
-export type UpdateWalletBody = z.output<typeof UpdateWalletBody>;
-
-/** What a client may top up with; system commands have further reasons (money 2.11). */
-const TOP_UP_REASONS = [
-  'FREE_CREDIT_GRANT', 'PURCHASED_CREDIT_DIRECT', 'PURCHASED_CREDIT_INVOICED',
-  'SUBSCRIPTION_CREDIT_GRANT',
-] as const; // prettier-ignore
-
-export const TopUpBody = z.object({
-  /** Takes precedence over `amount`, which is money. */
-  credits_to_add: positiveDecimal.nullish(),
-  amount: positiveDecimal.nullish(),
-  transaction_reason: z.enum(TOP_UP_REASONS),
-  /** Free credits in addition to purchased ones; without it the tenant's setting decides. */
-  bonus_credits_to_add: positiveDecimal.nullish(),
-  bonus_credits_expiry_date_utc: time.nullish(),
-  expiry_date_utc: time.nullish(),
-  priority: z.int32().min(0).nullish(),
-  idempotency_key: idempotencyKey.nullish(),
-  description: optionalText(1_000),
-  metadata: optionalMetadata,
-  /** With `PURCHASED_CREDIT_INVOICED`: the credits wait for the checkout session. */
-  checkout: CheckoutParams.nullish(),
-  /** Accepted as older clients send it: the invoice is always written with the top-up. */
-  force_sync_invoice: z.boolean().nullish(),
-});
-export type TopUpBody = z.output<typeof TopUpBody>;
-
-export const DebitWalletBody = z.object({
-  credits: positiveDecimal,
-  transaction_reason: z.literal('MANUAL_BALANCE_DEBIT'),
-  idempotency_key: idempotencyKey.min(1),
-  description: optionalText(1_000),
-  metadata: optionalMetadata,
-});
-export type DebitWalletBody = z.output<typeof DebitWalletBody>;
-
-export const ModifyWalletBody = z.object({ modification_type: z.literal('prepaid_to_postpaid') });
-
 const AlertLevel = z.object({
   threshold: decimalText,
   condition: z.enum(ALERT_CONDITIONS),
   hysteresis: z.number(),
 });
+
 const WalletAlertSettings = z.object({
   alert_enabled: z.boolean(),
   alert_threshold_type: z.enum(WALLET_THRESHOLD_TYPES),
@@ -189,6 +42,7 @@ const WalletAlertSettings = z.object({
   warning: AlertLevel.nullable(),
   info: AlertLevel.nullable(),
 });
+
 const WalletAutoTopUp = z.object({
   enabled: z.boolean(),
   invoicing: z.boolean(),
@@ -224,6 +78,7 @@ export const Wallet = z
     credits_available_breakdown: z.object({ free: decimalText, purchased: decimalText }).nullable(),
   })
   .meta({ id: 'Wallet' });
+
 export type Wallet = z.infer<typeof Wallet>;
 
 /** A wallet with its balance at this moment. */
@@ -236,6 +91,7 @@ export const WalletBalance = Wallet.extend({
   unpaid_invoices_amount: decimalText,
   is_cached_fallback: z.boolean(),
 }).meta({ id: 'WalletBalance' });
+
 export type WalletBalance = z.infer<typeof WalletBalance>;
 
 export const WalletTransaction = z
@@ -275,6 +131,7 @@ export const WalletTransaction = z
     created_by_user: User.nullable(),
   })
   .meta({ id: 'WalletTransaction' });
+
 export type WalletTransaction = z.infer<typeof WalletTransaction>;
 
 export const TopUpAnswer = z.object({

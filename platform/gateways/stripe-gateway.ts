@@ -3,16 +3,12 @@ import { invalidField } from '../../domain/errors.ts';
 import {
   GatewayUnavailable,
   type ChargeRequest,
-  type GatewayEvent,
-  type GatewayMethod,
-  type GatewayPayer,
   type GatewayPayment,
-  type GatewayPaymentState,
-  type GatewayRefund,
   type PaymentGateway,
 } from './gateway.ts';
-import { badSignature } from './signature.ts';
 import { fromStripeAmount, toStripeAmount } from './stripe-amount.ts';
+import { verified, eventOf } from './stripe-events.ts';
+import { stateOfIntent, stateOfSession, keptMethod, methodOf, ofRefund } from './stripe-states.ts';
 
 export interface StripeConnection {
   readonly secret_key: string;
@@ -25,10 +21,9 @@ export interface StripeConnection {
 
 /** One request to Stripe, its one repetition included, holds a caller at most twice as long. */
 const TIMEOUT_MS = 8_000;
-/** Age of a signed request. */
-const TOLERANCE_SECONDS = 300;
 
 const PAID_BY = { expand: ['payment_method'] };
+
 const PAID_ON_PAGE = { expand: ['payment_intent.payment_method'] };
 
 /**
@@ -302,115 +297,3 @@ function redirects({ is_off_session, success_url }: ChargeRequest) {
     ...(isSent ? { return_url: success_url } : {}),
   };
 }
-
-function stateOfIntent(intent: Stripe.PaymentIntent): GatewayPaymentState {
-  switch (intent.status) {
-    case 'succeeded':
-      return 'succeeded';
-    case 'canceled':
-      return 'cancelled';
-    case 'requires_action':
-      return 'requires_action';
-    case 'processing':
-    case 'requires_capture':
-      return 'processing';
-    case 'requires_payment_method':
-      return intent.last_payment_error == null ? 'pending' : 'failed';
-    default:
-      return 'pending';
-  }
-}
-
-function stateOfSession(session: Stripe.Checkout.Session): GatewayPaymentState {
-  if (session.payment_status === 'paid') return 'succeeded';
-  if (session.status === 'expired') return 'cancelled';
-  return session.status === 'complete' ? 'processing' : 'pending';
-}
-
-/** The method of an intent that asked to keep it, once it is paid. */
-function keptMethod(intent: Stripe.PaymentIntent): GatewayMethod | null {
-  const { payment_method: method, setup_future_usage } = intent;
-  if (intent.status !== 'succeeded' || setup_future_usage !== 'off_session') return null;
-  return typeof method === 'object' && method !== null ? methodOf(method) : null;
-}
-
-const methodOf = (method: Stripe.PaymentMethod): GatewayMethod => ({
-  gateway_method_id: method.id,
-  method_type: method.type,
-  brand: method.card?.brand ?? null,
-  last4: method.card?.last4 ?? null,
-  exp_month: method.card?.exp_month ?? null,
-  exp_year: method.card?.exp_year ?? null,
-});
-
-function ofRefund(refund: Stripe.Refund, gateway_payment_id: string): GatewayRefund {
-  const isFailed = refund.status === 'failed' || refund.status === 'canceled';
-  return {
-    gateway_refund_id: refund.id,
-    gateway_payment_id,
-    reference: refund.metadata?.['refund_id'] ?? null,
-    state: refund.status === 'succeeded' ? 'succeeded' : isFailed ? 'failed' : 'pending',
-    amount: fromStripeAmount(refund.amount, refund.currency),
-    error: isFailed ? (refund.failure_reason ?? refund.status) : null,
-  };
-}
-
-/** Checks the raw bytes before anything of them is read. */
-function verified(
-  stripe: Stripe,
-  raw: Buffer,
-  header: string | string[] | undefined,
-  secret: string | null,
-  nowMs: number,
-): Stripe.Event {
-  if (secret === null || secret === '' || typeof header !== 'string') throw badSignature();
-  const isFromTheFuture =
-    Number(/(?:^|,)t=(\d{1,12})/.exec(header)?.[1]) * 1000 - nowMs > TOLERANCE_SECONDS * 1000;
-  if (isFromTheFuture) throw badSignature();
-  try {
-    const { webhooks } = stripe;
-    return webhooks.constructEvent(raw, header, secret, TOLERANCE_SECONDS, undefined, nowMs);
-  } catch {
-    throw badSignature();
-  }
-}
-
-/** What an event is about; null for an event that changes nothing of ours. */
-function eventOf(event: Stripe.Event): GatewayEvent | null {
-  switch (event.type) {
-    case 'payment_intent.succeeded':
-    case 'payment_intent.payment_failed':
-    case 'payment_intent.processing':
-    case 'payment_intent.requires_action':
-    case 'payment_intent.canceled': {
-      const { id, metadata } = event.data.object;
-      const reference = metadata['payment_id'] ?? null;
-      return { kind: 'payment', event_id: event.id, gateway_payment_id: id, reference };
-    }
-    case 'checkout.session.completed':
-    case 'checkout.session.expired':
-    case 'checkout.session.async_payment_succeeded':
-    case 'checkout.session.async_payment_failed': {
-      const { id, client_reference_id: reference } = event.data.object;
-      return { kind: 'payment', event_id: event.id, gateway_payment_id: id, reference };
-    }
-    case 'refund.created':
-    case 'refund.updated':
-    case 'refund.failed': {
-      const { id: gateway_refund_id, payment_intent } = event.data.object;
-      const of = { event_id: event.id, gateway_payment_id: idOf(payment_intent), reference: null };
-      return { ...of, kind: 'refund', gateway_refund_id };
-    }
-    case 'charge.dispute.closed': {
-      const { id: dispute_id, payment_intent, status, amount, currency } = event.data.object;
-      if (status !== 'lost') return null;
-      const of = { event_id: event.id, gateway_payment_id: idOf(payment_intent), reference: null };
-      return { ...of, kind: 'dispute', dispute_id, amount: fromStripeAmount(amount, currency) };
-    }
-    default:
-      return null;
-  }
-}
-
-const idOf = (intent: string | { readonly id: string } | null): string =>
-  typeof intent === 'string' ? intent : (intent?.id ?? '');

@@ -17,7 +17,7 @@ import type { ApiDeps } from '../../deps.ts';
 import { priceAnswers } from '../../catalog/prices/repository.ts';
 import { positionInTerm } from '../computing/term-ledger.ts';
 import { subscriptionLedger } from '../computing/subscription-commitments.ts';
-import { committedUsage } from '../records/invoice-repository.ts';
+import { committedUsage } from '../records/subscription-invoice-repository.ts';
 import { getSubscription } from '../records/subscription-repository.ts';
 import { ratingAsks } from './analytics-figures.ts';
 import { usageLines, type AnalyticsSubject } from './analytics-subjects.ts';

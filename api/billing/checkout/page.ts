@@ -8,7 +8,7 @@ import { getCustomer } from '../../customers/customers/repository.ts';
 import { readBrand } from '../../tenancy/tenants/brand.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { openGateway } from '../gateways/open-gateway.ts';
-import { linesOfInvoices } from '../records/invoice-repository.ts';
+import { linesOfInvoices } from '../records/invoice-line-repository.ts';
 import { getPayment } from '../records/payment-repository.ts';
 import { checkoutAnswer } from './checkout-answer.ts';
 

@@ -20,12 +20,8 @@ import { findPrices, type PriceRow } from '../../catalog/prices/repository.ts';
 import { pausedTimes } from '../records/pause-repository.ts';
 import { pooledCustomers } from '../records/children.ts';
 import { lineItemsOf } from '../records/subscription-repository.ts';
-import {
-  billedServices,
-  committedUsage,
-  couponUses,
-  type BilledService,
-} from '../records/invoice-repository.ts';
+import { billedServices, type BilledService } from '../records/invoice-line-repository.ts';
+import { committedUsage, couponUses } from '../records/subscription-invoice-repository.ts';
 import type { CommittedUsage } from '../../../schemas/invoice.ts';
 import { findPlanRows } from '../../catalog/offers/plan-rows.ts';
 

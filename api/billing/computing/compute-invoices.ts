@@ -29,7 +29,7 @@ import { applicationRecords, couponsOf } from './coupon-applications.ts';
 import { invoiceLine, newInvoice } from './invoice-record.ts';
 import type { ComputedInvoice, InvoiceTarget } from './invoice-target.ts';
 import { advancesPinnedFrom, isPinnedAdvance, withPinnedAdvances } from './pinned-advances.ts';
-import { linesOfInvoices } from '../records/invoice-repository.ts';
+import { linesOfInvoices } from '../records/invoice-line-repository.ts';
 import { ledgersOf } from '../records/ledger-repository.ts';
 import { EMPTY_LEDGER, type InvoiceLedger } from '../../../domain/invoicing/payment-ledger.ts';
 import { readInvoiceConfig, type BillingInvoiceConfig } from './invoice-config.ts';

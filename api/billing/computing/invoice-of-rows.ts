@@ -16,7 +16,9 @@ import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
-import { insertInvoiceLines, insertInvoices, nextRevision } from '../records/invoice-repository.ts';
+import { insertInvoiceLines } from '../records/invoice-line-repository.ts';
+import { insertInvoices } from '../records/invoice-repository.ts';
+import { nextRevision } from '../records/subscription-invoice-repository.ts';
 import { applicationRecords } from './coupon-applications.ts';
 import { INVOICE_CONFIG_DEFAULT } from '../../../schemas/settings/invoicing.ts';
 import { readInvoiceConfig } from './invoice-config.ts';

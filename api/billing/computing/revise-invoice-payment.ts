@@ -9,11 +9,8 @@ import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
-import {
-  linesOfInvoices,
-  lockStoredInvoice,
-  updateInvoices,
-} from '../records/invoice-repository.ts';
+import { linesOfInvoices } from '../records/invoice-line-repository.ts';
+import { lockStoredInvoice, updateInvoices } from '../records/invoice-repository.ts';
 import { ledgerOf } from '../records/ledger-repository.ts';
 import { changeSubscription } from '../records/subscription-repository.ts';
 import { subscriptionSnapshot } from '../records/subscription-notification.ts';

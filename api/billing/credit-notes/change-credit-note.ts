@@ -27,7 +27,7 @@ import {
   lockCreditNote,
   updateCreditNote,
 } from '../records/credit-note-repository.ts';
-import { linesOfInvoices } from '../records/invoice-repository.ts';
+import { linesOfInvoices } from '../records/invoice-line-repository.ts';
 import { paymentsOfInvoice } from '../records/payment-repository.ts';
 import { refundsOfInvoice } from '../records/refund-repository.ts';
 import { returnMoney } from '../refunds/return-money.ts';

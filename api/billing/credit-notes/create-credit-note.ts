@@ -19,7 +19,7 @@ import type { BillingDeps } from '../../deps.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { lockInvoiceToPay, type LockedInvoice } from '../computing/revise-invoice-payment.ts';
 import { findCreditNoteByKey, insertCreditNote } from '../records/credit-note-repository.ts';
-import { linesOfInvoices } from '../records/invoice-repository.ts';
+import { linesOfInvoices } from '../records/invoice-line-repository.ts';
 import { applyCreditNote, checkLimits, type ChangedCreditNote } from './change-credit-note.ts';
 import { creditNoteEvent } from './credit-note-notification.ts';
 

@@ -5,7 +5,7 @@ import { findTaxRates } from '../../catalog/taxes/repository.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { getTenant } from '../../tenancy/tenants/repository.ts';
-import { linesOfInvoices } from '../records/invoice-repository.ts';
+import { linesOfInvoices } from '../records/invoice-line-repository.ts';
 import { printedInvoice } from './printed-invoice.ts';
 
 /** The stored invoice as a PDF file. The same invoice and settings give the same bytes. */

@@ -12,7 +12,7 @@ import { groupBy } from '../../conventions/group-by.ts';
 import { subscriptionAnswers } from '../records/subscription-answers.ts';
 import { findSubscriptions } from '../records/subscription-repository.ts';
 import { invoiceCollections } from './invoice-collections.ts';
-import { linesOfInvoices } from '../records/invoice-repository.ts';
+import { linesOfInvoices } from '../records/invoice-line-repository.ts';
 
 export interface InvoiceEmbeds {
   readonly line_items?: boolean;

@@ -4,7 +4,8 @@ import type { UsageAnswers, UsageQuery } from '../../../domain/metering/usage.ts
 import type { Scope } from '../../../postgres/client.ts';
 import type { InvoiceLineRecord, UsageCheck } from '../../../schemas/invoice.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { getInvoice, linesOfInvoices } from '../records/invoice-repository.ts';
+import { getInvoice } from '../records/invoice-repository.ts';
+import { linesOfInvoices } from '../records/invoice-line-repository.ts';
 import { readStoredWatermarks, storeWatermarks } from '../computing/stored-watermarks.ts';
 
 /**

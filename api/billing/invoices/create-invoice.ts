@@ -24,9 +24,9 @@ import type { ComputedInvoice, InvoiceTarget } from '../computing/invoice-target
 import {
   findInvoiceOfPeriod,
   findVoidedInvoice,
-  insertInvoiceLines,
-  insertInvoices,
-} from '../records/invoice-repository.ts';
+} from '../records/subscription-invoice-repository.ts';
+import { insertInvoiceLines } from '../records/invoice-line-repository.ts';
+import { insertInvoices } from '../records/invoice-repository.ts';
 import { cycleTarget, targetOf } from '../computing/targets.ts';
 import { invoiceEvent } from '../computing/write-invoices.ts';
 import { keyReused } from './key-reused.ts';

@@ -4,7 +4,8 @@ import { explainText } from '../../../domain/pricing/explain-text.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
 import type { LineExplanation } from '../../../schemas/invoice.ts';
 import { usageSnapshot } from './answers.ts';
-import { getInvoice, getInvoiceLine } from '../records/invoice-repository.ts';
+import { getInvoice } from '../records/invoice-repository.ts';
+import { getInvoiceLine } from '../records/invoice-line-repository.ts';
 
 /** The explanation that is stored with the row. Computes nothing. */
 export async function explainLine(

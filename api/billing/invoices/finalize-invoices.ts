@@ -15,13 +15,9 @@ import { isOutage } from '../../outage.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import { findSubscriptions } from '../records/subscription-repository.ts';
 import { computeInvoices } from '../computing/compute-invoices.ts';
-import {
-  linesOfInvoices,
-  lockInvoicesUnchanged,
-  replaceInvoiceLines,
-  setFinalizeRefusal,
-  updateInvoices,
-} from '../records/invoice-repository.ts';
+import { linesOfInvoices, replaceInvoiceLines } from '../records/invoice-line-repository.ts';
+import { lockInvoicesUnchanged, updateInvoices } from '../records/invoice-repository.ts';
+import { setFinalizeRefusal } from '../records/due-invoice-repository.ts';
 import { dueTermsOf } from '../computing/invoice-of-rows.ts';
 import { readStoredWatermarks } from '../computing/stored-watermarks.ts';
 import { targetOf } from '../computing/targets.ts';

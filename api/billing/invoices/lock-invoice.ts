@@ -4,7 +4,8 @@ import type { Customer } from '../../../schemas/customer.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
-import { getInvoice, linesOfInvoices, lockInvoice } from '../records/invoice-repository.ts';
+import { getInvoice, lockInvoice } from '../records/invoice-repository.ts';
+import { linesOfInvoices } from '../records/invoice-line-repository.ts';
 import { lockSubscription } from '../records/subscription-repository.ts';
 
 /** A locked invoice with its rows, its customer and its subscription. */

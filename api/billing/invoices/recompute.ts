@@ -20,11 +20,10 @@ import { dueTermsOf } from '../computing/invoice-of-rows.ts';
 import { readStoredWatermarks } from '../computing/stored-watermarks.ts';
 import {
   getInvoice,
-  linesOfInvoices,
   lockInvoicesUnchanged,
-  replaceInvoiceLines,
   updateInvoices,
 } from '../records/invoice-repository.ts';
+import { linesOfInvoices, replaceInvoiceLines } from '../records/invoice-line-repository.ts';
 import { targetOf } from '../computing/targets.ts';
 import { invoiceEvent, issueInvoices, type ConcernedInvoice } from '../computing/write-invoices.ts';
 

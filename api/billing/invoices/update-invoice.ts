@@ -12,7 +12,8 @@ import { dueTermsOf } from '../computing/invoice-of-rows.ts';
 import { resettleDraft } from '../computing/resettle-draft.ts';
 import { dueOn } from '../computing/settle.ts';
 import { invoiceEvent } from '../computing/write-invoices.ts';
-import { replaceInvoiceLines, updateInvoices } from '../records/invoice-repository.ts';
+import { replaceInvoiceLines } from '../records/invoice-line-repository.ts';
+import { updateInvoices } from '../records/invoice-repository.ts';
 import { lockWithConcerned, type LockedInvoice } from './lock-invoice.ts';
 
 /**

@@ -13,13 +13,8 @@ import { getCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { getSubscription, lockSubscription } from '../records/subscription-repository.ts';
-import {
-  getInvoice,
-  linesOfInvoices,
-  lockInvoice,
-  releaseLines,
-  updateInvoices,
-} from '../records/invoice-repository.ts';
+import { getInvoice, lockInvoice, updateInvoices } from '../records/invoice-repository.ts';
+import { linesOfInvoices, releaseLines } from '../records/invoice-line-repository.ts';
 import { lateUsageSettlements } from '../records/late-usage-repository.ts';
 import { paymentsOfInvoice } from '../records/payment-repository.ts';
 import { refundsOfInvoice } from '../records/refund-repository.ts';

@@ -10,7 +10,8 @@ import type { Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { checkUsage } from '../invoices/check-usage.ts';
 import { readStoredWatermarks } from '../computing/stored-watermarks.ts';
-import { linesOfInvoices, searchInvoices } from '../records/invoice-repository.ts';
+import { linesOfInvoices } from '../records/invoice-line-repository.ts';
+import { searchInvoices } from '../records/invoice-repository.ts';
 import {
   lateUsageSettlements,
   type LateUsageSettlementRecord,

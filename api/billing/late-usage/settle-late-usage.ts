@@ -22,7 +22,8 @@ import { createCreditNote } from '../credit-notes/create-credit-note.ts';
 import { checkUsage } from '../invoices/check-usage.ts';
 import { lockWithConcerned, type LockedInvoice } from '../invoices/lock-invoice.ts';
 import { creditNotesOfInvoice, linesOfCreditNotes } from '../records/credit-note-repository.ts';
-import { getInvoice, linesOfInvoices } from '../records/invoice-repository.ts';
+import { getInvoice } from '../records/invoice-repository.ts';
+import { linesOfInvoices } from '../records/invoice-line-repository.ts';
 import {
   countLateUsageSettlements,
   insertLateUsageSettlement,

@@ -151,3 +151,16 @@ export async function invoiceNumbers(
      where ${inScope(db, scope)} and id = any(${invoiceIds as string[]}::text[])`;
   return new Map(rows.map((row) => [row.id, row.invoice_number]));
 }
+
+/** The payments of an invoice belong to its replacement from now on (money 9.15). */
+export async function movePayments(
+  tx: Transaction,
+  scope: Scope,
+  from: string,
+  to: string,
+): Promise<void> {
+  await tx`
+    update payments set destination_id = ${to}
+     where ${inScope(tx, scope)} and destination_type = 'INVOICE' and destination_id = ${from}
+       and status = 'published'`;
+}

@@ -23,7 +23,7 @@ import type { BillingDeps } from '../../deps.ts';
 import type { BilledLine } from '../computing/billing-sources.ts';
 import { selectorOf } from '../computing/line-questions.ts';
 import { withCommitments } from './line-commitments.ts';
-import { bucketsOf, lineItem, withMeterNames, type LineItemOwner } from './line-items.ts';
+import { bucketsOf, lineItem, withMeterNames, type LineItemOwner } from './line-item.ts';
 
 /** An addon association and its line items, not stored yet. */
 export interface NewAddon {

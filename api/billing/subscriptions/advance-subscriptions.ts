@@ -10,10 +10,10 @@ import { groupBy } from '../../conventions/group-by.ts';
 import { inParts } from '../../conventions/in-parts.ts';
 import { computeInvoices, type Computation } from '../computing/compute-invoices.ts';
 import { groupedOf } from '../records/children.ts';
-import { findInvoicesOfPeriods } from '../records/invoice-repository.ts';
+import { findInvoicesOfPeriods } from '../records/subscription-invoice-repository.ts';
 import { endSchedulesOf } from '../records/schedule-repository.ts';
 import { endAdvances } from '../proration/end-advances.ts';
-import { writeChange } from '../proration/settle-change.ts';
+import { writeChange } from '../proration/write-change.ts';
 import {
   lockRunningDrafts,
   withRunningDrafts,

@@ -6,7 +6,7 @@ import { writeOutbox } from '../../../postgres/tables/outbox.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { voidLocked } from '../invoices/void-invoice.ts';
-import { lockUnpaidOpenings } from '../records/invoice-repository.ts';
+import { lockUnpaidOpenings } from '../records/subscription-invoice-repository.ts';
 import { subscriptionSnapshot } from '../records/subscription-notification.ts';
 import {
   changeSubscription,

@@ -27,7 +27,7 @@ import {
   lockSubscription,
 } from '../records/subscription-repository.ts';
 import { newAssociations, writeAssociations } from './attach-coupons.ts';
-import { newPhaseLines } from './line-items.ts';
+import { newPhaseLines } from './phase-line-items.ts';
 import { newPhases } from './new-phases.ts';
 
 type Subscription = Pick<SubscriptionRow, 'id' | 'current_period_end'>;

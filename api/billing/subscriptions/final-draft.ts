@@ -1,13 +1,8 @@
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { InvoiceTarget } from '../computing/invoice-target.ts';
-import {
-  insertInvoiceLines,
-  insertInvoices,
-  lockInvoice,
-  replaceInvoiceLines,
-  updateInvoices,
-} from '../records/invoice-repository.ts';
+import { insertInvoiceLines, replaceInvoiceLines } from '../records/invoice-line-repository.ts';
+import { insertInvoices, lockInvoice, updateInvoices } from '../records/invoice-repository.ts';
 
 /**
  * The targets of final invoices. An existing draft of the running period becomes the final invoice: it gets

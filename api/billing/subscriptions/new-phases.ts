@@ -4,7 +4,9 @@ import type { SubscriptionPhaseRequest } from '../../../schemas/subscription-req
 import type { BillingDeps } from '../../deps.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import type { PhaseOfCoupons } from './attach-coupons.ts';
-import { selectedPrices, type LineItemOwner, type PhaseOfLines } from './line-items.ts';
+import { selectedPrices } from './selected-prices.ts';
+import type { LineItemOwner } from './line-item.ts';
+import type { PhaseOfLines } from './phase-line-items.ts';
 
 /** A phase that is not stored yet, with the inputs of its line items and coupons. */
 export type NewPhase = PhaseOfLines & PhaseOfCoupons & { readonly phase: SubscriptionPhase };

@@ -14,7 +14,8 @@ import type { BilledLine } from '../computing/billing-sources.ts';
 import { computeInvoices, onlyComputed } from '../computing/compute-invoices.ts';
 import { openingTarget } from '../computing/targets.ts';
 import { invoiceEvent, issueInvoices, type ConcernedInvoice } from '../computing/write-invoices.ts';
-import { insertInvoiceLines, insertInvoices } from '../records/invoice-repository.ts';
+import { insertInvoiceLines } from '../records/invoice-line-repository.ts';
+import { insertInvoices } from '../records/invoice-repository.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { ownedOverride, type NewTaxOverride } from './tax-overrides.ts';
 

@@ -6,7 +6,7 @@ import type { Subscription, SubscriptionV2 } from '../../../schemas/subscription
 import type { SubscriptionRow, SubscriptionSearch } from '../../../schemas/subscription.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { invoiceAnswers } from '../invoices/answers.ts';
-import { findLatestInvoice } from '../records/invoice-repository.ts';
+import { findLatestInvoice } from '../records/subscription-invoice-repository.ts';
 import { subscriptionAnswers } from '../records/subscription-answers.ts';
 import { getSubscription, searchSubscriptions } from '../records/subscription-repository.ts';
 

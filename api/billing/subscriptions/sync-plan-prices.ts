@@ -25,8 +25,8 @@ import {
 import { findPricesOfEntities, type PriceRow } from '../../catalog/prices/repository.ts';
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
 import { inheritedCommitment } from './line-commitments.ts';
-import { lineItem, withMeterNames } from './line-items.ts';
-import { couponUses } from '../records/invoice-repository.ts';
+import { lineItem, withMeterNames } from './line-item.ts';
+import { couponUses } from '../records/subscription-invoice-repository.ts';
 import { subscriptionSnapshot } from '../records/subscription-notification.ts';
 import {
   insertLineItems,

@@ -12,7 +12,7 @@ import { canonicalPriceTypes, defaultPriceTypes } from '../../../domain/wallet/w
 import type { Scope, Transaction } from '../../../postgres/client.ts';
 import { writeOutbox } from '../../../postgres/tables/outbox.ts';
 import { readSetting } from '../../../postgres/tables/settings.ts';
-import type { CreateWalletBody } from '../../../schemas/wallet.ts';
+import type { CreateWalletBody } from '../../../schemas/wallet-requests.ts';
 import { publishedUnitByCode } from '../../catalog/price-units/repository.ts';
 import { getCustomer, getCustomerByExternalId } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';

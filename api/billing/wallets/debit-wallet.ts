@@ -2,7 +2,7 @@ import { decimal } from '../../../domain/money.ts';
 import { assertClientKey, isReplay } from '../../../domain/wallet/transaction-key.ts';
 import { debitWallet } from '../../../domain/wallet/wallet.ts';
 import type { Transaction } from '../../../postgres/client.ts';
-import type { DebitWalletBody } from '../../../schemas/wallet.ts';
+import type { DebitWalletBody } from '../../../schemas/wallet-requests.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { openLedger, writeDecision } from '../credits/ledger.ts';

@@ -3,11 +3,13 @@ import { expandQuery, pageOf } from '../../../schemas/search.ts';
 import {
   CreateWalletBody,
   DebitWalletBody,
-  ModifiedWallet,
   ModifyWalletBody,
-  TopUpAnswer,
   TopUpBody,
   UpdateWalletBody,
+} from '../../../schemas/wallet-requests.ts';
+import {
+  ModifiedWallet,
+  TopUpAnswer,
   Wallet,
   WALLET_EXPANDS,
   WalletBalance,

@@ -11,7 +11,7 @@ import { creditWallet, type CreditCommand } from '../../../domain/wallet/wallet.
 import type { Scope, Transaction } from '../../../postgres/client.ts';
 import { readSetting } from '../../../postgres/tables/settings.ts';
 import type { CheckoutRecord } from '../../../schemas/checkout.ts';
-import type { TopUpBody } from '../../../schemas/wallet.ts';
+import type { TopUpBody } from '../../../schemas/wallet-requests.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { buyWithInvoice } from '../balances/buy-with-invoice.ts';

@@ -2,7 +2,7 @@ import { canonicalPriceTypes } from '../../../domain/wallet/wallet-order.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import { readSetting } from '../../../postgres/tables/settings.ts';
 import { writeOutbox } from '../../../postgres/tables/outbox.ts';
-import type { UpdateWalletBody } from '../../../schemas/wallet.ts';
+import type { UpdateWalletBody } from '../../../schemas/wallet-requests.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, sent, type Caller } from '../../conventions/record.ts';
 import { lockWallet, updateWalletRow, type WalletRow } from '../credits/wallet-repository.ts';

@@ -6,7 +6,7 @@ import {
 } from '../../../domain/wallet/auto-top-up.ts';
 import { validateAlertSettings, type AlertSettings } from '../../../domain/wallet/balance-alert.ts';
 import type { TopUpConfig } from '../../../domain/wallet/top-up.ts';
-import type { AutoTopUpBody } from '../../../schemas/wallet.ts';
+import type { AutoTopUpBody } from '../../../schemas/wallet-requests.ts';
 import type { WalletRow } from '../credits/wallet-repository.ts';
 
 /**

@@ -20,7 +20,7 @@ import { changeLineItem } from '../../records/line-item-repository.ts';
 import { insertLineItems, lineItemsOf } from '../../records/subscription-repository.ts';
 import { newAddon, refuseResetConflicts, type NewAddon } from '../addons.ts';
 import type { LineSwap } from '../../proration/change-rows.ts';
-import { inSubscription, settle } from './line-items.ts';
+import { inSubscription, settle } from './line-item-change.ts';
 
 /** The changes of a subscription when an addon is attached or ended. */
 export interface AddonChange {

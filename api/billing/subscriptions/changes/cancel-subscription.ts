@@ -14,10 +14,14 @@ import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
 import { getCustomer } from '../../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../../deps.ts';
 import { computeInvoices, onlyComputed } from '../../computing/compute-invoices.ts';
-import { findInvoicesOfPeriods, lockUnpaidOpenings } from '../../records/invoice-repository.ts';
+import {
+  findInvoicesOfPeriods,
+  lockUnpaidOpenings,
+} from '../../records/subscription-invoice-repository.ts';
 import { endSchedulesOf } from '../../records/schedule-repository.ts';
 import { endAdvances } from '../../proration/end-advances.ts';
-import { writeChange, type SettledChange } from '../../proration/settle-change.ts';
+import { writeChange } from '../../proration/write-change.ts';
+import type { SettledChange } from '../../proration/settle-change.ts';
 import {
   lockRunningDrafts,
   withRunningDrafts,

@@ -10,7 +10,8 @@ import type { Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
 import type { SettledChange } from '../../proration/settle-change.ts';
 import { hasActiveCheckout } from '../../records/checkout-repository.ts';
-import { insertInvoiceLines, insertInvoices } from '../../records/invoice-repository.ts';
+import { insertInvoiceLines } from '../../records/invoice-line-repository.ts';
+import { insertInvoices } from '../../records/invoice-repository.ts';
 
 /** How a change of a subscription is made. */
 export interface How {

@@ -2,14 +2,15 @@ import { BillingError, invalidField } from '../../../../domain/errors.ts';
 import { assertPlanChangeable } from '../../../../domain/subscription/plan-change.ts';
 import { isoTime } from '../../../../platform/clock.ts';
 import { failpoint } from '../../../../platform/failpoint.ts';
-import { type Transaction } from '../../../../postgres/client.ts';
+import type { Transaction } from '../../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../../postgres/tables/outbox.ts';
 import { ChangePlanBody, type ChangedPlan } from '../../../../schemas/subscription-plan-change.ts';
 import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
 import { runCommand } from '../../../conventions/command.ts';
-import { type Caller } from '../../../conventions/record.ts';
+import type { Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
-import { settleChange, writeChange } from '../../proration/settle-change.ts';
+import { settleChange } from '../../proration/settle-change.ts';
+import { writeChange } from '../../proration/write-change.ts';
 import {
   endSchedules,
   pendingSchedules,

@@ -9,7 +9,8 @@ import type { LineItemRow } from '../../../../schemas/subscription.ts';
 import { settledAnswers } from '../../invoices/answers.ts';
 import { transactionAnswer } from '../../credits/wallet-answers.ts';
 import type { LineSwap } from '../../proration/change-rows.ts';
-import type { SettledChange, WrittenChange } from '../../proration/settle-change.ts';
+import type { SettledChange } from '../../proration/settle-change.ts';
+import type { WrittenChange } from '../../proration/write-change.ts';
 
 export const NOTHING_CHANGED: ChangedResources = {
   line_items: [],

@@ -12,7 +12,8 @@ import { changed, type Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
 import { computeInvoices, onlyComputed } from '../../computing/compute-invoices.ts';
 import { settledAnswers } from '../../invoices/answers.ts';
-import { findLatestInvoice, linesOfInvoices } from '../../records/invoice-repository.ts';
+import { findLatestInvoice } from '../../records/subscription-invoice-repository.ts';
+import { linesOfInvoices } from '../../records/invoice-line-repository.ts';
 import {
   changeSubscription,
   getSubscription,

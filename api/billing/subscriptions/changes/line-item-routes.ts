@@ -14,7 +14,9 @@ import { route } from '../../../conventions/route.ts';
 import type { BillingDeps } from '../../../deps.ts';
 import { getLineItem, searchLineItems } from '../../records/line-item-repository.ts';
 import { lineItemAnswers } from '../../records/subscription-answers.ts';
-import { addLineItem, changeLineItemTerms, endLineItem } from './line-items.ts';
+import { addLineItem } from './add-line-item.ts';
+import { changeLineItemTerms } from './change-line-item-terms.ts';
+import { endLineItem } from './end-line-item.ts';
 
 /** Line items of running subscriptions. */
 export const lineItemRoutes = [

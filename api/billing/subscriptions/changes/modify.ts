@@ -33,9 +33,10 @@ import {
   previewedSubscription,
   writtenInvoices,
 } from './changed-resources.ts';
-import { refuseUnchangeable } from './line-items.ts';
+import { refuseUnchangeable } from './line-item-change.ts';
 import { isBilledNow, replaceLine } from './line-records.ts';
-import { settleChange, writeChange, type SettledChange } from '../../proration/settle-change.ts';
+import { settleChange, type SettledChange } from '../../proration/settle-change.ts';
+import { writeChange } from '../../proration/write-change.ts';
 import { executeTrialEnd, previewTrialEnd } from './end-trial.ts';
 
 /** The changes that run in one transaction; the end of a trial also runs its billing step. */

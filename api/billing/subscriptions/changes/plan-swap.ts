@@ -29,7 +29,8 @@ import {
   insertLineItems,
   lockSubscription,
 } from '../../records/subscription-repository.ts';
-import { lineItem, selectedPrices, withMeterNames } from '../line-items.ts';
+import { lineItem, withMeterNames } from '../line-item.ts';
+import { selectedPrices } from '../selected-prices.ts';
 import { billedLines, replaceLine, rowOf } from './line-records.ts';
 
 /** The facts that decide whether the plan can change. */

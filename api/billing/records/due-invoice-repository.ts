@@ -1,0 +1,120 @@
+import {
+  inScope,
+  type Db,
+  type Fragment,
+  type Scope,
+  type Transaction,
+} from '../../../postgres/client.ts';
+import { livesBy, type Timeline } from '../../../postgres/tables/test-clocks.ts';
+import type { InvoiceRecord, StoredWatermarks } from '../../../schemas/invoice.ts';
+
+/**
+ * Stores why the invoice was not finalized. With `isFinal` it is left to a person: the finalizing job skips
+ * it. Null if it is no longer due.
+ */
+export async function setFinalizeRefusal(
+  tx: Transaction,
+  scope: Scope,
+  id: string,
+  { text, isFinal }: { readonly text: string; readonly isFinal: boolean },
+): Promise<InvoiceRecord | null> {
+  const [row] = await tx<InvoiceRecord[]>`
+    update invoices
+       set finalize_refusal = ${text},
+           finalize_after = case when ${isFinal} then null else finalize_after end,
+           version = version + 1
+     where ${inScope(tx, scope)} and id = ${id} and finalize_after is not null
+    returning *`;
+  return row ?? null;
+}
+
+/** Environments that have invoices whose grace is over by `at`. */
+export async function scopesWithInvoicesToFinalize(db: Db, due: Timeline): Promise<Scope[]> {
+  return await db<Scope[]>`
+    select distinct tenant_id, environment_id
+      from invoices
+     where finalize_after <= ${due.at} and ${livesBy(db, due, db`invoices.customer_id`)}
+     order by tenant_id, environment_id`;
+}
+
+/** When drafts of the clock's customers are to be finalized. */
+export const finalizeTimes = (db: Db, testClockId: string): Fragment => db`
+  select i.finalize_after as at
+    from customers c join invoices i on i.customer_id = c.id
+   where c.test_clock_id = ${testClockId} and i.finalize_after is not null
+     and i.invoice_status in ('DRAFT', 'SKIPPED')`;
+
+/** Stores the log's heads for invoices whose grace is over and that have none yet. */
+export async function noteStreamHeads(
+  db: Db,
+  scope: Scope,
+  due: Timeline,
+  heads: StoredWatermarks,
+): Promise<void> {
+  await db`
+    update invoices
+       set stream_heads = ${db.json(heads)}
+     where ${inScope(db, scope)} and finalize_after <= ${due.at} and stream_heads is null
+       and ${livesBy(db, due, db`invoices.customer_id`)}`;
+}
+
+/** A position in the order of invoices to finalize: the next page begins after it. */
+export interface FinalizeCursor {
+  readonly finalize_after: string;
+  readonly id: string;
+}
+
+/** The next page of drafts and of skipped invoices that late usage may give an amount, longest due first. */
+export async function invoicesToFinalize(
+  db: Db,
+  scope: Scope,
+  page: { readonly due: Timeline; readonly after: FinalizeCursor | null; readonly limit: number },
+): Promise<InvoiceRecord[]> {
+  const { due, after, limit } = page;
+  return await db<InvoiceRecord[]>`
+    select *
+      from invoices
+     where ${inScope(db, scope)}
+       and finalize_after <= ${due.at}
+       and invoice_status in ('DRAFT', 'SKIPPED')
+       and ${livesBy(db, due, db`invoices.customer_id`)}
+       ${after === null ? db`` : db`and (finalize_after, id) > (${after.finalize_after}, ${after.id})`}
+     order by finalize_after, id
+     limit ${limit}`;
+}
+
+/** Condition of a finalized invoice that is overdue at that time and was not reported for its due date. */
+const overdue = (db: Db, due: Timeline) => db`
+  ${livesBy(db, due, db`invoices.customer_id`)}
+  and invoice_status = 'FINALIZED' and amount_remaining > 0 and due_date < ${due.at}
+  and (overdue_notified_for is null or overdue_notified_for <> due_date) and status = 'published'`;
+
+/** Environments that have overdue invoices to report. */
+export async function scopesWithOverdueInvoices(db: Db, due: Timeline): Promise<Scope[]> {
+  return await db<Scope[]>`
+    select distinct tenant_id, environment_id from invoices where ${overdue(db, due)}
+     order by tenant_id, environment_id`;
+}
+
+/** When invoices of the clock's customers become overdue: just after their due dates. */
+export const overdueTimes = (db: Db, testClockId: string): Fragment => db`
+  select i.due_date + interval '1 millisecond' as at
+    from customers c join invoices i on i.customer_id = c.id
+   where c.test_clock_id = ${testClockId} and i.invoice_status = 'FINALIZED' and i.amount_remaining > 0
+     and i.due_date is not null and i.status = 'published'
+     and (i.overdue_notified_for is null or i.overdue_notified_for <> i.due_date)`;
+
+/** Marks a page of overdue invoices as reported for their due date, and returns them. */
+export async function noteOverdueInvoices(
+  tx: Transaction,
+  scope: Scope,
+  due: Timeline,
+  limit: number,
+): Promise<InvoiceRecord[]> {
+  return await tx<InvoiceRecord[]>`
+    update invoices set overdue_notified_for = due_date
+     where id in (
+             select id from invoices where ${inScope(tx, scope)} and ${overdue(tx, due)}
+              order by due_date, id limit ${limit} for update skip locked)
+    returning *`;
+}

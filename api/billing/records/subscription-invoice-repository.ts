@@ -1,0 +1,174 @@
+import type { EarlierApplication } from '../../../domain/invoicing/coupon-association.ts';
+import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import type { CommittedUsage, InvoiceRecord } from '../../../schemas/invoice.ts';
+
+/** Coupons used by invoices of the subscriptions, including voided invoices. */
+export function couponUses(
+  db: Db,
+  scope: Scope,
+  subscriptionIds: readonly string[],
+): Promise<(EarlierApplication & { readonly subscription_id: string })[]> {
+  return db<(EarlierApplication & { subscription_id: string })[]>`
+    select ca.subscription_id, i.id as invoice_id, i.invoice_status,
+           a ->> 'coupon_association_id' as coupon_association_id
+      from invoices i cross join jsonb_array_elements(i.coupon_applications) a
+      join coupon_associations ca on ca.id = a ->> 'coupon_association_id' and ${inScope(db, scope, 'ca')}
+     where ${inScope(db, scope, 'i')} and i.status = 'published'
+       and (i.subscription_id = any(${subscriptionIds as string[]}::text[])
+            or (i.grouped_subscription_ids <> '{}'
+                and i.grouped_subscription_ids && ${subscriptionIds as string[]}::text[]))
+       and i.coupon_applications <> '[]'`;
+}
+
+/**
+ * The next free `revision` of a period and reason: one operation may invoice a period several times with the
+ * same reason. The caller holds the subscription's lock.
+ */
+export async function nextRevision(
+  tx: Transaction,
+  scope: Scope,
+  slot: {
+    readonly subscription_id: string;
+    readonly period_start: string | null;
+    readonly period_end: string | null;
+    readonly billing_reason: string | null;
+  },
+): Promise<number> {
+  const [row] = await tx<{ last: number }[]>`
+    select coalesce(max(revision), 0) as last
+      from invoices
+     where ${inScope(tx, scope)}
+       and subscription_id = ${slot.subscription_id}
+       and period_start is not distinct from ${slot.period_start}
+       and period_end is not distinct from ${slot.period_end}
+       and billing_reason is not distinct from ${slot.billing_reason}`;
+  return row!.last + 1;
+}
+
+/** Usage that living invoices of the subscriptions count against commitments of several periods. */
+export function committedUsage(
+  db: Db,
+  scope: Scope,
+  subscriptionIds: readonly string[],
+): Promise<(CommittedUsage & { readonly invoice_id: string })[]> {
+  return db<(CommittedUsage & { invoice_id: string })[]>`
+    select i.id as invoice_id, u.*
+      from invoices i
+     cross join jsonb_to_recordset(i.committed_usage)
+           as u (subscription_id text, commitment text, period_start text, base_usage text)
+     where ${inScope(db, scope, 'i')} and i.status = 'published' and i.invoice_status <> 'VOIDED'
+       and (i.subscription_id = any(${subscriptionIds as string[]}::text[])
+            or (i.grouped_subscription_ids <> '{}'
+                and i.grouped_subscription_ids && ${subscriptionIds as string[]}::text[]))
+       and i.committed_usage <> '[]'`;
+}
+
+/** The living invoice of a period, or null. */
+export async function findInvoiceOfPeriod(
+  db: Db,
+  scope: Scope,
+  slot: {
+    readonly subscription_id: string;
+    readonly period_start: string;
+    readonly period_end: string;
+    readonly billing_reason: string;
+  },
+): Promise<InvoiceRecord | null> {
+  const [row] = await db<InvoiceRecord[]>`
+    select *
+      from invoices
+     where ${inScope(db, scope)}
+       and subscription_id = ${slot.subscription_id}
+       and period_start = ${slot.period_start}
+       and period_end = ${slot.period_end}
+       and billing_reason = ${slot.billing_reason}
+       and revision = 0
+       and invoice_status <> 'VOIDED'`;
+  return row ?? null;
+}
+
+/** The newest voided invoice of a subscription and a reason that has no replacement; null if there is none. */
+export async function findVoidedInvoice(
+  db: Db,
+  scope: Scope,
+  wanted: {
+    readonly subscription_id: string;
+    readonly billing_reason: string;
+    /** Null: every period. */
+    readonly period_start: string | null;
+    readonly period_end: string | null;
+  },
+): Promise<InvoiceRecord | null> {
+  const { period_start, period_end } = wanted;
+  const [row] = await db<InvoiceRecord[]>`
+    select *
+      from invoices
+     where ${inScope(db, scope)}
+       and subscription_id = ${wanted.subscription_id}
+       and billing_reason = ${wanted.billing_reason}
+       and invoice_status = 'VOIDED' and recalculated_invoice_id is null and revision = 0
+       ${period_start === null ? db`` : db`and period_start = ${period_start}`}
+       ${period_end === null ? db`` : db`and period_end = ${period_end}`}
+     order by created_at desc, id desc
+     limit 1`;
+  return row ?? null;
+}
+
+/** The living invoices of the targets' periods, by subscription. */
+export async function findInvoicesOfPeriods(
+  db: Db,
+  scope: Scope,
+  targets: readonly {
+    readonly subscription: { readonly id: string };
+    readonly period: { readonly start: string; readonly end: string };
+    readonly billing_reason: string;
+  }[],
+): Promise<ReadonlyMap<string, InvoiceRecord>> {
+  if (targets.length === 0) return new Map();
+  const rows = await db<InvoiceRecord[]>`
+    select i.*
+      from invoices i
+      join unnest(${targets.map(({ subscription }) => subscription.id)}::text[],
+                  ${targets.map(({ period }) => period.start)}::timestamptz[],
+                  ${targets.map(({ period }) => period.end)}::timestamptz[],
+                  ${targets.map(({ billing_reason }) => billing_reason)}::text[])
+           as t (subscription_id, period_start, period_end, billing_reason)
+        on t.subscription_id = i.subscription_id and t.period_start = i.period_start
+       and t.period_end = i.period_end and t.billing_reason = i.billing_reason
+     where ${inScope(db, scope, 'i')} and i.revision = 0 and i.invoice_status <> 'VOIDED'`;
+  return new Map(rows.map((row) => [row.subscription_id!, row]));
+}
+
+/** The newest living invoice of a subscription; null before the first. */
+export async function findLatestInvoice(
+  db: Db,
+  scope: Scope,
+  subscriptionId: string,
+): Promise<InvoiceRecord | null> {
+  const [row] = await db<InvoiceRecord[]>`
+    select *
+      from invoices
+     where ${inScope(db, scope)}
+       and subscription_id = ${subscriptionId}
+       and invoice_status <> 'VOIDED'
+     order by created_at desc, id desc
+     limit 1`;
+  return row ?? null;
+}
+
+/** Unpaid invoices on which an incomplete subscription depends, locked. */
+export async function lockUnpaidOpenings(
+  tx: Transaction,
+  scope: Scope,
+  subscriptionId: string,
+): Promise<InvoiceRecord[]> {
+  return await tx<InvoiceRecord[]>`
+    select *
+      from invoices
+     where ${inScope(tx, scope)}
+       and subscription_id = ${subscriptionId}
+       and billing_reason in ('SUBSCRIPTION_CREATE', 'SUBSCRIPTION_TRIAL_END')
+       and invoice_status = 'FINALIZED'
+       and amount_paid = 0 and amount_remaining > 0
+     order by id for update`;
+}

@@ -1,0 +1,154 @@
+import { invalidField, notFound } from '../../../../domain/errors.ts';
+import { refuseUsageRatedTwice } from '../../../../domain/pricing/filter-values.ts';
+import { assertFits } from '../../../../domain/subscription/select-prices.ts';
+import { laterOf } from '../../../../domain/time/instant.ts';
+import type { Db, Scope, Transaction } from '../../../../postgres/client.ts';
+import type { AddLineItemBody } from '../../../../schemas/subscription-line-items.ts';
+import type { LineItemRow, SubscriptionRow } from '../../../../schemas/subscription.ts';
+import { findPlanRows } from '../../../catalog/offers/plan-rows.ts';
+import { createPrices } from '../../../catalog/prices/create-prices.ts';
+import { findPrices, type PriceRow } from '../../../catalog/prices/repository.ts';
+import type { Caller } from '../../../conventions/record.ts';
+import type { BillingDeps } from '../../../deps.ts';
+import type { BilledLine } from '../../computing/billing-sources.ts';
+import { selectorOf } from '../../computing/line-questions.ts';
+import { insertLineItems } from '../../records/subscription-repository.ts';
+import { commitmentColumns, committedLine } from '../line-commitments.ts';
+import { bucketsOf, lineItem, withMeterNames } from '../line-item.ts';
+import { billedLines, rowOf } from './line-records.ts';
+import { inSubscription, settle } from './line-item-change.ts';
+
+/**
+ * Adds a line item to a subscription (billing 3.1, 5.2): an existing price, or a new price of the
+ * subscription. By default it begins with the running period. Returns the line as stored.
+ */
+export async function addLineItem(
+  deps: BillingDeps,
+  caller: Caller,
+  subscriptionId: string,
+  body: AddLineItemBody,
+): Promise<LineItemRow> {
+  return await inSubscription(deps, caller, subscriptionId, async (tx, subscription, at) => {
+    const start = startOf(subscription, body);
+    const price = await priceOf(tx, deps, caller, subscription, body, start);
+    assertFits(price, { currency: subscription.currency, cadence: subscription }, 'price_id');
+    if (price.end_date !== null && price.end_date <= start)
+      throw invalidField('price_id', `${price.id} has ended by then`);
+    if (body.end_date && body.end_date <= laterOf(start, price.start_date))
+      throw invalidField('end_date', 'must be after the start of the line item');
+    const after = await newLine(tx, deps, caller, subscription, price, body, start);
+    await refuseRatedTwice(tx, caller.scope, after);
+    await insertLineItems(tx, [rowOf(after)]);
+    const swap = { before: null, after, effective_at: start };
+    await settle(tx, deps, caller, subscription, swap, body.proration_behavior, at);
+    return rowOf(after);
+  });
+}
+
+function startOf(subscription: SubscriptionRow, body: AddLineItemBody): string {
+  const { current_period_start, end_date } = subscription;
+  const start = body.start_date ?? current_period_start;
+  if (start < current_period_start)
+    throw invalidField(
+      'start_date',
+      `must not be before the running period, which began at ${current_period_start}`,
+    );
+  if (end_date !== null && start >= end_date)
+    throw invalidField('start_date', 'must be before the end of the subscription');
+  return start;
+}
+
+async function priceOf(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  subscription: SubscriptionRow,
+  body: AddLineItemBody,
+  start: string,
+): Promise<PriceRow> {
+  if (body.price) {
+    const currency = body.price.currency ?? subscription.currency;
+    const own = { entity_type: 'SUBSCRIPTION', entity_id: subscription.id } as const;
+    const start_date = body.price.start_date ?? start;
+    const definition = { ...body.price, ...own, currency, start_date };
+    const [price] = await createPrices(tx, deps, caller, [definition], { bulk: false });
+    return price!;
+  }
+  const [price] = await findPrices(tx, caller.scope, [body.price_id!]);
+  if (price === undefined || price.status !== 'published') throw notFound('Price', body.price_id!);
+  return price;
+}
+
+async function newLine(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  subscription: SubscriptionRow,
+  price: PriceRow,
+  body: AddLineItemBody,
+  start: string,
+): Promise<BilledLine> {
+  const own = await ownPlanName(tx, caller.scope, subscription, price);
+  const owner = {
+    subscription_id: subscription.id,
+    customer_id: subscription.customer_id,
+    plan: { id: subscription.plan_id, name: own || (price.display_name ?? '') },
+    selection: {
+      currency: subscription.currency,
+      cadence: subscription,
+      start,
+      end: subscription.end_date,
+      include_price_ids: null,
+    },
+    paid_from: start,
+  };
+  const line = lineItem(deps, caller, owner, price, {
+    entity: entityOf(price, subscription),
+    quantity: body.quantity,
+    path: 'quantity',
+    display_name: body.display_name,
+    metadata: body.metadata,
+    start_date: start,
+    end_date: body.end_date,
+    commitment: commitmentColumns(
+      body,
+      committedLine(price, await bucketsOf(tx, caller, [price]), subscription),
+      'line_item',
+    ),
+  });
+  const plan_display_name = price.entity_type === 'SUBSCRIPTION' ? line.display_name : own;
+  const [named] = await withMeterNames(tx, caller, [{ ...line, plan_display_name }]);
+  return named!;
+}
+
+/**
+ * The plan's name on its own prices. A price of another plan is on the line without its plan, as recorded.
+ */
+async function ownPlanName(
+  db: Db,
+  scope: Scope,
+  { plan_id }: SubscriptionRow,
+  price: PriceRow,
+): Promise<string> {
+  if (price.entity_type !== 'PLAN' || price.entity_id !== plan_id) return '';
+  const [plan] = await findPlanRows(db, scope, [plan_id]);
+  return plan?.name ?? '';
+}
+
+function entityOf(price: PriceRow, subscription: SubscriptionRow) {
+  if (price.entity_type === 'PLAN') {
+    const isOwn = price.entity_id === subscription.plan_id;
+    return { type: 'plan', id: isOwn ? price.entity_id : '' } as const;
+  }
+  if (price.entity_type === 'ADDON') return { type: 'addon', id: price.entity_id } as const;
+  return { type: 'subscription', id: subscription.id } as const;
+}
+
+/** Refuses a usage line that would rate events of another line (billing 2.5). */
+async function refuseRatedTwice(tx: Transaction, scope: Scope, line: BilledLine): Promise<void> {
+  if (line.meter_id === null) return;
+  const others = (await billedLines(tx, scope, line.subscription_id)).filter(
+    ({ meter_id, start_date, end_date }) => meter_id === line.meter_id && start_date !== end_date,
+  );
+  refuseUsageRatedTwice([...others, line].map(selectorOf), 'price_id');
+}
