@@ -12,6 +12,7 @@ import { closeBillingPeriods } from './close-billing-periods.ts';
 import { createOutbound } from '../platform/outbound/guarded-request.ts';
 import { deliverWebhooks, type DeliverWebhooksDeps } from './deliver-webhooks.ts';
 import { eraseEvents, type EraseEventsDeps } from './erase-events.ts';
+import { evaluateAlerts } from './evaluate-alerts.ts';
 import { evaluateWallets } from './evaluate-wallets.ts';
 import { expireCredits } from './expire-credits.ts';
 import { expireCheckouts } from './expire-checkouts.ts';
@@ -41,6 +42,7 @@ const SCHEDULED: readonly Job<JobDeps>[] = [
   closeBillingPeriods,
   applyCreditGrants,
   evaluateWallets,
+  evaluateAlerts,
   expireCredits,
   auditWallets,
   cancelUnpaidSubscriptions,

@@ -1,12 +1,22 @@
+import {
+  composeCustomerEmail,
+  isCustomerEmail,
+} from '../api/billing/emails/compose-customer-email.ts';
+import {
+  composeDisabledNotice,
+  isDisabledNotice,
+} from '../api/operations/webhooks/compose-disabled-notice.ts';
 import { composeEmail } from '../api/tenancy/auth/compose-email.ts';
 import { isoTime } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
-import type { Mailer } from '../platform/mail/mailer.ts';
+import type { Mailer, Message } from '../platform/mail/mailer.ts';
 import type { Pool } from '../postgres/client.ts';
 import {
+  countSentBy,
   countSentTo,
   noteNotSent,
   noteSent,
+  postponeEmails,
   takeDueEmail,
   type QueuedEmail,
 } from '../postgres/tables/email-queue.ts';
@@ -15,12 +25,19 @@ import type { Job } from './job.ts';
 const HOUR_MS = 3_600_000;
 /** Maximum messages to one address per hour: prevents flooding a stranger's mailbox. */
 const PER_ADDRESS_MAX = 5;
+/** The same for e-mails of tenants to their customers. */
+const PER_CUSTOMER_MAX = 20;
+/** E-mails of one tenant to its customers per hour; further ones wait. */
+const PER_TENANT_MAX = 5_000;
+const POSTPONE_MS = 900_000;
 
 export interface SendEmailsDeps {
   readonly pool: Pool;
   readonly log: Logger;
   readonly mailer: Mailer;
   readonly publicUrl: string;
+  /** E-mails of one tenant per hour; absent: 5,000. */
+  readonly perTenantMax?: number;
 }
 
 /**
@@ -32,7 +49,7 @@ export const sendEmails: Job<SendEmailsDeps> = {
   name: 'send-emails',
   cron: '*/2 * * * * *',
   async run(deps, { at, signal }) {
-    const report = { sent: 0, failed: 0, dropped: 0 };
+    const report = { sent: 0, failed: 0, dropped: 0, postponed: 0 };
     while (!signal.aborted) {
       const email = await takeDueEmail(deps.pool, at);
       if (email === null) break;
@@ -46,17 +63,27 @@ async function sendOne(
   deps: SendEmailsDeps,
   email: QueuedEmail,
   at: string,
-): Promise<'sent' | 'failed' | 'dropped'> {
-  const { pool, publicUrl, mailer } = deps;
+): Promise<'sent' | 'failed' | 'dropped' | 'postponed'> {
+  const { pool, mailer } = deps;
   const nowMs = Date.parse(at);
   const dropped = async (reason: string): Promise<'dropped'> => {
     await noteNotSent(pool, email, at, reason, true);
     return 'dropped';
   };
-  if ((await countSentTo(pool, email.recipient, isoTime(nowMs - HOUR_MS))) >= PER_ADDRESS_MAX)
+  const hourAgo = isoTime(nowMs - HOUR_MS);
+  const tenantId = email.payload['tenant_id'] ?? null;
+  if (tenantId !== null) {
+    const max = deps.perTenantMax ?? PER_TENANT_MAX;
+    if ((await countSentBy(pool, tenantId, hourAgo)) >= max) {
+      await postponeEmails(pool, email, tenantId, at, isoTime(nowMs + POSTPONE_MS));
+      return 'postponed';
+    }
+  }
+  const perAddress = tenantId === null ? PER_ADDRESS_MAX : PER_CUSTOMER_MAX;
+  if ((await countSentTo(pool, email.recipient, hourAgo, tenantId !== null)) >= perAddress)
     return await dropped('the address got as many messages as it may within an hour');
   try {
-    const message = await composeEmail({ pool, publicUrl, nowMs }, email);
+    const message = await messageOf(deps, email, nowMs);
     if (message === null) return await dropped('there is nothing to be said to the address');
     await mailer.send(message);
     await noteSent(pool, email.id, at);
@@ -67,4 +94,15 @@ async function sendOne(
     await noteNotSent(pool, email, at, reason, false);
     return 'failed';
   }
+}
+
+/** The message of the kind; null if there is nothing to send. */
+async function messageOf(
+  { pool, publicUrl }: SendEmailsDeps,
+  email: QueuedEmail,
+  nowMs: number,
+): Promise<Message | null> {
+  if (isCustomerEmail(email.kind)) return await composeCustomerEmail(pool, email);
+  if (isDisabledNotice(email.kind)) return await composeDisabledNotice(pool, email);
+  return await composeEmail({ pool, publicUrl, nowMs }, email);
 }

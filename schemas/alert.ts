@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Customer } from './customer.ts';
 import { Feature } from './feature.ts';
-import { decimal, id, instant, recordFields } from './primitives.ts';
+import { decimal, id, instant, nonNegativeDecimal, recordFields } from './primitives.ts';
 import { searchSchemas } from './search.ts';
 import {
   ALERT_CONDITIONS,
@@ -11,7 +11,14 @@ import {
   SPEND_ALERT_ENTITY_TYPES,
 } from './words.ts';
 
-const LevelBody = z.object({ threshold: decimal, condition: z.enum(ALERT_CONDITIONS) });
+const LevelBody = z
+  .object({
+    threshold: decimal,
+    condition: z.enum(ALERT_CONDITIONS),
+    /** How far the spend must fall below the threshold before the level is left; 0 when absent. */
+    hysteresis: nonNegativeDecimal.nullish(),
+  })
+  .transform((level) => ({ ...level, hysteresis: Number(level.hysteresis ?? '0') }));
 
 /** Replaces the whole config: omitted levels are cleared. */
 export const SpendAlertConfigBody = z
@@ -52,7 +59,11 @@ export type CreateAlertSettingBody = z.output<typeof CreateAlertSettingBody>;
 
 export const UpdateAlertSettingBody = z.object({ config: SpendAlertConfigBody });
 
-const Level = z.object({ threshold: z.string(), condition: z.enum(ALERT_CONDITIONS) });
+const Level = z.object({
+  threshold: z.string(),
+  condition: z.enum(ALERT_CONDITIONS),
+  hysteresis: z.number(),
+});
 export const SpendAlertConfig = z
   .object({
     alert_enabled: z.boolean(),
@@ -72,6 +83,8 @@ export const AlertSetting = z
     /** `config.alert_enabled`. */
     enabled: z.boolean(),
     config: SpendAlertConfig,
+    /** The state in the running billing period; `ok` before the first alert of the period. */
+    alert_state: z.enum(ALERT_STATES),
   })
   .meta({ id: 'AlertSetting' });
 export type AlertSetting = z.infer<typeof AlertSetting>;
@@ -107,6 +120,8 @@ export const AlertLog = z
     parent_entity_type: z.string().nullable(),
     parent_entity_id: z.string().nullable(),
     customer_id: z.string().nullable(),
+    /** Start of the billing period or reset window of the value; null for balances. */
+    period_start: instant.nullable(),
     alert_type: z.enum(ALERT_TYPES),
     alert_status: z.enum(ALERT_STATES),
     alert_info: z.object({

@@ -1,7 +1,7 @@
 import { invalidField } from '../errors.ts';
-import { decimal, type Decimal } from '../money.ts';
-import type { AlertLevel } from '../wallet/alert-levels.ts';
-import type { AlertState } from '../wallet/balance-alert.ts';
+import { decimal, ZERO, type Decimal } from '../money.ts';
+import { hysteresisOf, type AlertLevel } from '../wallet/alert-levels.ts';
+import { SEVERITY, type AlertState } from '../wallet/balance-alert.ts';
 
 /**
  * Thresholds for the usage cost of the period so far, in the subscription's currency (money 20).
@@ -42,7 +42,8 @@ export function validateSpendAlert(settings: SpendAlertSettings, path = 'alert_s
 }
 
 /**
- * State of the most severe threshold reached; equal counts as reached. `tenantEnabled` is the setting
+ * State of the most severe threshold reached; equal counts as reached. A level that `previous` had reached is
+ * left only below its threshold less its hysteresis (api 44). `tenantEnabled` is the setting
  * `subscription_alert_config.alert_enabled`: both settings must be on (money 20.2). A new period
  * starts at `ok` without a recovery alert, because each period has its own log (20.3).
  */
@@ -50,11 +51,16 @@ export function spendAlertState(
   settings: SpendAlertSettings,
   tenantEnabled: boolean,
   spend: Decimal,
+  previous: AlertState = 'ok',
 ): AlertState {
   if (!tenantEnabled || !settings.alert_enabled) return 'ok';
-  const reached = (level: AlertLevel | null) =>
-    level !== null && spend.gte(decimal(level.threshold));
-  if (reached(settings.critical)) return 'in_alarm';
-  if (reached(settings.warning)) return 'warning';
-  return reached(settings.info) ? 'info' : 'ok';
+  const reached = (level: AlertLevel | null, state: AlertState) => {
+    if (level === null) return false;
+    const isHeld = SEVERITY.indexOf(previous) >= SEVERITY.indexOf(state);
+    const margin = isHeld ? hysteresisOf(level) : ZERO;
+    return spend.gte(decimal(level.threshold)) || spend.gt(decimal(level.threshold).minus(margin));
+  };
+  if (reached(settings.critical, 'in_alarm')) return 'in_alarm';
+  if (reached(settings.warning, 'warning')) return 'warning';
+  return reached(settings.info, 'info') ? 'info' : 'ok';
 }

@@ -1,4 +1,5 @@
 import { invalidField } from '../errors.ts';
+import { Decimal } from '../money.ts';
 
 /** Thresholds as decimal text: credits, or percent with `percentage` (money 4.5). */
 export interface AlertLevel {
@@ -9,11 +10,14 @@ export interface AlertLevel {
    */
   readonly condition: 'above' | 'below';
   /**
-   * How far the value must rise above the threshold before a level that was reached is left (api 44). Absent
-   * means 0.
+   * How far the value must move back beyond the threshold before a level that was reached is left (api 44).
+   * Absent means 0.
    */
-  readonly hysteresis?: string;
+  readonly hysteresis?: string | number;
 }
+
+/** The hysteresis of a level; 0 when absent. */
+export const hysteresisOf = (level: AlertLevel): Decimal => new Decimal(level.hysteresis ?? 0);
 
 /** The levels of an alert. A state is the most severe level that the value has reached. */
 export interface AlertLevels {

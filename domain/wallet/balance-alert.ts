@@ -1,8 +1,8 @@
 import type { ALERT_STATES } from '../../schemas/words.ts';
 import { invalidField } from '../errors.ts';
-import { decimal, sum, type Decimal } from '../money.ts';
+import { decimal, sum, ZERO, type Decimal } from '../money.ts';
 import { epochMs } from '../time/instant.ts';
-import { checkedLevels, type AlertLevel, type AlertLevels } from './alert-levels.ts';
+import { checkedLevels, hysteresisOf, type AlertLevel, type AlertLevels } from './alert-levels.ts';
 import type { WalletTransaction } from './transaction.ts';
 
 export type AlertState = (typeof ALERT_STATES)[number];
@@ -14,7 +14,7 @@ export interface AlertSettings extends AlertLevels {
 /** Refuses settings that cannot be evaluated (money 4.2, 4.3; interface, percentage alerts). */
 export function validateAlertSettings(settings: AlertSettings, path = 'alert_settings'): void {
   const levels = checkedLevels(settings, path);
-  if (levels.some((level) => decimal(level.hysteresis ?? '0').lt(0))) {
+  if (levels.some((level) => hysteresisOf(level).lt(0))) {
     throw invalidField(`${path}.hysteresis`, 'must not be negative');
   }
   const thresholds = levels.map((level) => decimal(level.threshold));
@@ -29,7 +29,8 @@ export function validateAlertSettings(settings: AlertSettings, path = 'alert_set
   }
 }
 
-const SEVERITY: readonly AlertState[] = ['ok', 'info', 'warning', 'in_alarm'];
+/** Mildest first. */
+export const SEVERITY: readonly AlertState[] = ['ok', 'info', 'warning', 'in_alarm'];
 
 /**
  * The most severe level that a falling value has reached; `ok` when it reached none or alerts are off; null
@@ -46,7 +47,7 @@ export function alertState(
   const reached = (level: AlertLevel | null, state: AlertState): boolean => {
     if (level === null) return false;
     const isHeld = SEVERITY.indexOf(previous) >= SEVERITY.indexOf(state);
-    const margin = isHeld ? decimal(level.hysteresis ?? '0') : decimal('0');
+    const margin = isHeld ? hysteresisOf(level) : ZERO;
     return value.lte(decimal(level.threshold).plus(margin));
   };
   if (reached(settings.critical, 'in_alarm')) return 'in_alarm';

@@ -23,11 +23,20 @@ export function smtpMailer(options: { readonly url: string; readonly from: strin
     disableUrlAccess: true,
   });
   return {
-    async send({ id, to, subject, text }) {
+    async send({ id, to, subject, text, html, from_name, reply_to }) {
       // A line break in a header would start another header.
-      for (const header of [options.from, to, subject, id]) assert(!/[\r\n\0]/.test(header));
+      for (const header of [options.from, to, subject, id, from_name ?? '', reply_to ?? ''])
+        assert(!/[\r\n\0]/.test(header));
       const messageId = `<${id}@${options.from.slice(options.from.lastIndexOf('@') + 1).replace(/>$/, '')}>`;
-      await transport.sendMail({ from: options.from, to, subject, text, messageId });
+      await transport.sendMail({
+        from: from_name === undefined ? options.from : { name: from_name, address: options.from },
+        to,
+        subject,
+        text,
+        messageId,
+        ...(html === undefined ? {} : { html }),
+        ...(reply_to === undefined ? {} : { replyTo: reply_to }),
+      });
     },
     close: async () => transport.close(),
   };

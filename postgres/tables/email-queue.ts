@@ -12,6 +12,9 @@ export interface QueuedEmail {
   readonly created_at: string;
 }
 
+/** The kind of the notice to super admins that a webhook endpoint was disabled. */
+export const ENDPOINT_DISABLED_EMAIL = 'endpoint_disabled';
+
 const MINUTE_MS = 60_000;
 /** Waits between attempts; the last failure abandons the message after a little less than a day. */
 const WAITS_MS = [1, 1, 5, 30, 120, 360, 720].map((minutes) => minutes * MINUTE_MS);
@@ -46,12 +49,43 @@ export async function takeDueEmail(db: Db, at: string): Promise<QueuedEmail | nu
   return email ?? null;
 }
 
-/** Number of e-mails sent to the address since an instant. */
-export async function countSentTo(db: Db, recipient: string, since: string): Promise<number> {
+/**
+ * Number of e-mails sent to the address since an instant: of those about access, or of those that tenants send
+ * to their customers.
+ */
+export async function countSentTo(
+  db: Db,
+  recipient: string,
+  since: string,
+  isOfTenant: boolean,
+): Promise<number> {
   const [row] = await db<{ count: number }[]>`
     select count(*)::int as count from emails_outbox
-     where recipient = ${recipient} and sent_at > ${since}`;
+     where recipient = ${recipient} and sent_at > ${since} and (payload ? 'tenant_id') = ${isOfTenant}`;
   return row!.count;
+}
+
+/** Number of e-mails that the tenant has sent since an instant. */
+export async function countSentBy(db: Db, tenantId: string, since: string): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select count(*)::int as count from emails_outbox
+     where payload ? 'tenant_id' and payload ->> 'tenant_id' = ${tenantId} and sent_at > ${since}`;
+  return row!.count;
+}
+
+/** Sets the e-mails of the tenant that are due aside until an instant; the attempt that took one is not counted. */
+export async function postponeEmails(
+  db: Db,
+  email: Pick<QueuedEmail, 'id'>,
+  tenantId: string,
+  at: string,
+  until: string,
+): Promise<void> {
+  await db`
+    update emails_outbox
+       set due_at = ${until}, attempts = case when id = ${email.id} then attempts - 1 else attempts end
+     where payload ? 'tenant_id' and payload ->> 'tenant_id' = ${tenantId}
+       and sent_at is null and given_up_at is null and (id = ${email.id} or due_at <= ${at})`;
 }
 
 export async function noteSent(db: Db, id: string, at: string): Promise<void> {

@@ -1,4 +1,6 @@
 import type { Db, Scope, Transaction } from '../client.ts';
+import { queueCustomerEmails } from './customer-emails.ts';
+import { ENDPOINT_DISABLED_EMAIL } from './email-queue.ts';
 
 /** A delivery that may be attempted now, with its receiver and its notification. */
 export interface DueDelivery {
@@ -28,7 +30,7 @@ export interface DueDelivery {
 /**
  * Creates the deliveries of a page of notifications for the subscribed endpoints, and marks the notifications
  * as dispatched. A delivery is due if no earlier one of the same entity is pending for the endpoint; the
- * others wait for it. Returns the number of notifications.
+ * others wait for it. Queues the e-mails that the notifications cause. Returns the number of notifications.
  */
 export async function dispatchNotifications(
   tx: Transaction,
@@ -40,7 +42,10 @@ export async function dispatchNotifications(
       update outbox set delivered_at = ${at}
        where sequence in (
          select sequence from outbox where delivered_at is null order by sequence limit ${limit})
-      returning sequence, id, tenant_id, environment_id, event_type, entity_type, entity_id
+      returning sequence, id, tenant_id, environment_id, event_type, entity_type, entity_id, payload,
+                occurred_at, clock_time
+    ), mailed as (
+      ${queueCustomerEmails(tx, tx`taken`, at)}
     ), made as (
       insert into webhook_deliveries
         (id, tenant_id, environment_id, endpoint_id, event_id, sequence, event_type, entity_type, entity_id,
@@ -213,9 +218,21 @@ export async function disableEndpoint(
   at: string,
 ): Promise<boolean> {
   const changed = await tx`
-    update webhook_endpoints
-       set enabled = false, disabled_reason = ${reason}, updated_at = ${at}, updated_by = 'system'
-     where id = ${id} and enabled`;
+    with disabled as (
+      update webhook_endpoints
+         set enabled = false, disabled_reason = ${reason}, updated_at = ${at}, updated_by = 'system'
+       where id = ${id} and enabled
+      returning id, tenant_id
+    ), told as (
+      insert into emails_outbox (id, kind, recipient, payload, due_at, created_at)
+      select 'email_' || upper(replace(gen_random_uuid()::text, '-', '')), ${ENDPOINT_DISABLED_EMAIL}, u.email,
+             jsonb_build_object('tenant_id', d.tenant_id, 'endpoint_id', d.id),
+             ${at}::timestamptz, ${at}::timestamptz
+        from disabled d
+        join users u on u.tenant_id = d.tenant_id and u.type = 'user' and u.status = 'published'
+                    and 'super_admin' = any(u.roles) and u.email <> ''
+    )
+    select 1 from disabled`;
   return changed.count > 0;
 }
 

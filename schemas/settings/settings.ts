@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { instant, pairs, text } from '../primitives.ts';
 import { CHECKOUT_CONFIG_DEFAULT, CheckoutConfig } from './checkout.ts';
+import { EMAIL_CONFIG_DEFAULT, EmailConfig } from './email.ts';
 import * as invoicing from './invoicing.ts';
 import * as money from './money.ts';
 import { CUSTOMER_PORTAL_CONFIG_DEFAULT, CustomerPortalConfig } from './portal.ts';
@@ -72,6 +73,11 @@ export const SETTINGS = {
   custom_analytics_config: {
     schema: tenancy.CustomAnalyticsConfig,
     default: tenancy.CUSTOM_ANALYTICS_CONFIG_DEFAULT,
+    scope: 'environment',
+  },
+  email_config: {
+    schema: EmailConfig,
+    default: EMAIL_CONFIG_DEFAULT,
     scope: 'environment',
   },
   customer_portal_config: {

@@ -249,6 +249,15 @@ describe('a receiver', () => {
       enabled: false,
       disabled_reason: 'The receiver answered 410 Gone.',
     });
+    const told = await api.pool<{ recipient: string; kind: string; payload: any }[]>`
+      select recipient, kind, payload from emails_outbox where payload ->> 'endpoint_id' = ${id}`;
+    expect(told).toEqual([
+      {
+        recipient: expect.stringContaining('@'),
+        kind: 'endpoint_disabled',
+        payload: { tenant_id: caller.scope.tenant_id, endpoint_id: id },
+      },
+    ]);
     receiver.answer = (_received, response) => void response.writeHead(204).end();
     const enabled = await caller.put(`/v1/webhooks/endpoints/${id}`, { enabled: true });
     expect(enabled.body).toMatchObject({ enabled: true, disabled_reason: null });

@@ -7,6 +7,8 @@ export interface CaughtMail {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
+  /** Empty for a message of plain text only. */
+  readonly html: string;
 }
 
 /** A mail server on loopback that delivers nothing and keeps what it is given. */
@@ -48,8 +50,21 @@ export async function startMailCatcher(): Promise<MailCatcher> {
   return catcher;
 }
 
-/** Of a message of plain text in one part. */
-function partsOf(raw: string): Pick<CaughtMail, 'headers' | 'text'> {
+/** Of a message of plain text in one part, or of text and HTML. */
+function partsOf(raw: string): Pick<CaughtMail, 'headers' | 'text' | 'html'> {
+  const whole = partOf(raw);
+  const boundary = /boundary="([^"]+)"/.exec(whole.headers['content-type'] ?? '')?.[1];
+  if (boundary === undefined) return { ...whole, html: '' };
+  const parts = raw
+    .split(`--${boundary}`)
+    .slice(1, -1)
+    .map((part) => partOf(part.trimStart()));
+  const textOf = (type: string) =>
+    parts.find(({ headers }) => headers['content-type']?.startsWith(type))?.text ?? '';
+  return { headers: whole.headers, text: textOf('text/plain'), html: textOf('text/html') };
+}
+
+function partOf(raw: string): Pick<CaughtMail, 'headers' | 'text'> {
   const split = raw.indexOf('\r\n\r\n');
   const lines = raw
     .slice(0, split)

@@ -1,4 +1,4 @@
-import { sendEmails } from '../../jobs/send-emails.ts';
+import { sendEmails, type SendEmailsDeps } from '../../jobs/send-emails.ts';
 import type { JobReport } from '../../jobs/job.ts';
 import { createLogger } from '../../platform/log.ts';
 import { smtpMailer } from '../../platform/mail/smtp.ts';
@@ -9,6 +9,7 @@ import type { MailCatcher } from './mail-catcher.ts';
 export async function sendDueEmails(
   { pool, clock }: Pick<TestApi, 'pool' | 'clock'>,
   { url }: Pick<MailCatcher, 'url'>,
+  more: Partial<SendEmailsDeps> = {},
 ): Promise<JobReport> {
   const mailer = smtpMailer({ url, from: 'billing@example.test' });
   const deps = {
@@ -16,6 +17,7 @@ export async function sendDueEmails(
     mailer,
     log: createLogger('silent', 'test'),
     publicUrl: 'https://billing.example.test',
+    ...more,
   };
   const at = new Date(clock.now()).toISOString();
   const report = await sendEmails.run(deps, {

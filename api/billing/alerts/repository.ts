@@ -1,5 +1,5 @@
 import { alreadyExists } from '../../../domain/errors.ts';
-import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
+import { inScope, type Db, type Fragment, type Scope } from '../../../postgres/client.ts';
 import { filterConditions, findPage } from '../../../postgres/search.ts';
 import { tableOf } from '../../../postgres/table.ts';
 import type { AlertLog, AlertSetting } from '../../../schemas/alert.ts';
@@ -8,12 +8,12 @@ import type { Page, Search } from '../../../schemas/search.ts';
 import { findCustomers } from '../../customers/customers/repository.ts';
 import { findFeatures, withEmbedded } from '../../catalog/features/repository.ts';
 
-const settings = tableOf<AlertSetting>({
+const settings = tableOf<AlertSetting, Omit<AlertSetting, 'alert_state'>>({
   name: 'alert_settings',
   noun: 'Alert setting',
   columns: (db) => db`
   id, tenant_id, environment_id, entity_type, entity_id, parent_entity_type, parent_entity_id,
-  enabled, config, status, created_at, updated_at, created_by, updated_by`,
+  enabled, config, status, created_at, updated_at, created_by, updated_by, ${stateNow(db)} as alert_state`,
   json: ['config'],
   only: 'published',
   taken: {
@@ -21,6 +21,20 @@ const settings = tableOf<AlertSetting>({
       alreadyExists('alert setting', 'entity_id', setting.entity_id!),
   },
 });
+
+/** The newest state of the setting's entity in the running period of its subscription. */
+function stateNow(db: Db): Fragment {
+  return db`coalesce((
+    select l.alert_status from alert_logs l
+      join subscriptions s
+        on s.id = coalesce(alert_settings.parent_entity_id, alert_settings.entity_id)
+       and s.tenant_id = alert_settings.tenant_id and s.environment_id = alert_settings.environment_id
+     where l.tenant_id = alert_settings.tenant_id and l.environment_id = alert_settings.environment_id
+       and l.entity_id = alert_settings.entity_id and l.entity_type = alert_settings.entity_type
+       and l.parent_entity_id is not distinct from alert_settings.parent_entity_id
+       and l.period_start = s.current_period_start
+     order by l.created_at desc, l.id desc limit 1), 'ok')`;
+}
 
 export const getAlertSetting = settings.get;
 /** 409 if the entity (with that parent) already has a published setting. */
@@ -83,7 +97,7 @@ export async function searchAlertLogs(
   const page = await findPage<AlertLogRow>(db, {
     columns: db`
       id, tenant_id, environment_id, entity_type, entity_id, parent_entity_type, parent_entity_id,
-      customer_id, alert_type, alert_status, alert_info, status,
+      customer_id, period_start, alert_type, alert_status, alert_info, status,
       created_at, updated_at, created_by, updated_by`,
     from: db`alert_logs`,
     where: db`${inScope(db, scope)} and status = ${search.status ?? 'published'}
@@ -120,4 +134,19 @@ async function featuresOf(db: Db, scope: Scope, rows: readonly AlertLogRow[]): P
   const ids = rows.flatMap((row) => (row.entity_type === 'feature' ? row.entity_id : []));
   const features = await findFeatures(db, scope, [...new Set(ids)]);
   return await withEmbedded(db, scope, features, { meter: false });
+}
+
+/** Settings of these subscriptions, of their line items and of groups on them. */
+export async function settingsOfSubscriptions(
+  db: Db,
+  scope: Scope,
+  subscriptionIds: readonly string[],
+): Promise<AlertSetting[]> {
+  if (subscriptionIds.length === 0) return [];
+  const ids = [...subscriptionIds];
+  return await db<AlertSetting[]>`
+    select ${settings.columns(db)} from alert_settings
+     where ${inScope(db, scope)} and status = 'published'
+       and (parent_entity_id = any(${ids}) or (entity_type = 'subscription' and entity_id = any(${ids})))
+     order by id`;
 }

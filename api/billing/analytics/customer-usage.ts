@@ -11,6 +11,7 @@ import { laterOf, type Period } from '../../../domain/time/instant.ts';
 import { resetWindowAt } from '../../../domain/time/reset-windows.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import type { Scope } from '../../../postgres/client.ts';
+import type { MeterVersionRecord } from '../../../postgres/tables/meter-versions.ts';
 import type { Customer } from '../../../schemas/customer.ts';
 import type {
   CustomerUsage,
@@ -129,7 +130,7 @@ async function featuresOf(
   return new Map(features.map((feature) => [feature.id, feature]));
 }
 
-interface RunningWindow {
+export interface RunningWindow {
   readonly start: string;
   /** Upper bound of the query: usage may have a time slightly in the future. */
   readonly until: string;
@@ -141,7 +142,7 @@ interface RunningWindow {
  * The reset window that contains `at`, aligned to the first source's subscription and not before its start;
  * without a reset period the current billing period.
  */
-function windowOf(
+export function windowOf(
   { usage_reset_period: reset, sources }: EffectiveEntitlement,
   subscriptions: ReadonlyMap<string, SubscriptionRow>,
   at: string,
@@ -174,10 +175,24 @@ async function askFor(
   { start, end }: Period,
 ): Promise<UsageAsk> {
   const version = await askedVersion(deps, scope, feature.meter_id!, [], start);
+  return {
+    query: featureUsageQuery(scope, customer, feature.id, version, { start, end }),
+    version,
+  };
+}
+
+/** Usage of a feature's meter version by one customer. */
+export function featureUsageQuery(
+  scope: Scope,
+  customer: Pick<Customer, 'external_id' | 'timezone'>,
+  key: string,
+  version: MeterVersionRecord,
+  { start, end }: Period,
+): UsageQuery {
   const { type, multiplier, bucket_size, group_by } = version.spec.aggregation;
-  const query: UsageQuery = {
+  return {
     ...scope,
-    key: feature.id,
+    key,
     meter_version_id: version.id,
     aggregation: type,
     multiplier,
@@ -193,5 +208,4 @@ async function askFor(
         ? null
         : { bucket_size, timezone: customer.timezone, billing_anchor: null },
   };
-  return { query, version };
 }

@@ -21,24 +21,31 @@ import { openLedger, writeDecision, type Ledger } from '../credits/ledger.ts';
 import { getWallet, updateWalletRow, type WalletRow } from '../credits/wallet-repository.ts';
 import { walletSnapshot } from '../credits/wallet-notification.ts';
 import { buyWithInvoice } from './buy-with-invoice.ts';
+import { watchedFeatures, writeFeatureAlerts } from './feature-alerts.ts';
 import { realTimeBalances } from './real-time-balance.ts';
 
 /**
- * Whether the wallet is evaluated: it has levels, or its environment has, or it has an automatic top-up. A
- * wallet that never held credits is not evaluated, because its balance has not fallen.
+ * Whether the wallet is evaluated: it has levels, its environment has, a feature has, or it has an automatic
+ * top-up. A wallet that never held credits is not evaluated, because its balance has not fallen. One statement,
+ * because every command on a wallet asks it.
  */
 export async function isWatched(db: Db, scope: Scope, wallet: WalletRow): Promise<boolean> {
-  if (wallet.wallet_status !== 'active' || !(await hasMoved(db, scope, wallet.id))) return false;
-  if (wallet.auto_topup?.enabled === true) return true;
-  return (
-    (await settingsOf(db, scope, wallet))?.alert_enabled === true || wallet.alert_state !== 'ok'
-  );
-}
-
-async function hasMoved(db: Db, scope: Scope, walletId: string): Promise<boolean> {
+  if (wallet.wallet_status !== 'active') return false;
+  const levels = wallet.alert_settings;
+  const isCertain =
+    wallet.auto_topup?.enabled === true ||
+    wallet.alert_state !== 'ok' ||
+    levels?.alert_enabled === true;
+  const ofEnvironment = db`exists (
+      select from settings
+       where ${inScope(db, scope)} and key = 'wallet_balance_alert_config'
+         and (value ->> 'alert_enabled')::boolean)`;
   const [row] = await db`
     select from wallet_transactions
-     where ${inScope(db, scope)} and wallet_id = ${walletId} and transaction_status = 'completed' limit 1`;
+     where ${inScope(db, scope)} and wallet_id = ${wallet.id} and transaction_status = 'completed'
+       and (${isCertain} or (${levels === null} and ${ofEnvironment})
+            or exists (${watchedFeatures(db, scope, wallet.id)}))
+     limit 1`;
   return row !== undefined;
 }
 
@@ -62,6 +69,7 @@ export async function evaluateWallet(
     // The balance is read again under the lock; unsettled usage is the one read before.
     const ongoing = decimal(ledger.wallet.credit_balance).minus(pending);
     await writeAlerts(tx, deps, caller, ledger.wallet, ongoing, ledger.at);
+    await writeFeatureAlerts(tx, deps, caller, ledger.wallet, ongoing, ledger.at);
     await topUpIfDue(tx, deps, caller, ledger, ongoing);
   });
 }

@@ -1,7 +1,10 @@
 import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
 import { livesBy, type Timeline } from '../../../postgres/tables/test-clocks.ts';
 
-/** Active wallets with levels, levels of their environment, a current alert, or an automatic top-up. */
+/**
+ * Active wallets with levels, levels of their environment, a current alert, or an automatic top-up, and those
+ * in environments with an alert of a feature (money 4.12).
+ */
 const watched = (db: Db, timeline: Timeline) => db`
   select w.id, w.tenant_id, w.environment_id from wallets w
    where w.wallet_status = 'active' and w.status = 'published'
@@ -12,7 +15,16 @@ const watched = (db: Db, timeline: Timeline) => db`
                 select from settings s
                  where s.tenant_id = w.tenant_id and s.environment_id = w.environment_id
                    and s.key = 'wallet_balance_alert_config'
-                   and (s.value ->> 'alert_enabled')::boolean)))`;
+                   and (s.value ->> 'alert_enabled')::boolean))
+          or exists (
+               select from features f
+                where f.tenant_id = w.tenant_id and f.environment_id = w.environment_id
+                  and f.status = 'published' and (f.alert_settings ->> 'alert_enabled')::boolean)
+          or exists (
+               select from alert_logs l
+                where l.tenant_id = w.tenant_id and l.environment_id = w.environment_id
+                  and l.parent_entity_id = w.id and l.alert_type = 'feature_wallet_balance'
+                  and l.alert_status <> 'ok'))`;
 
 export async function scopesWithWatchedWallets(db: Db, timeline: Timeline): Promise<Scope[]> {
   return await db<Scope[]>`

@@ -69,4 +69,16 @@ describe('the state', () => {
   test('a level that is not set is passed over', () => {
     expect(spendAlertState(settings({ warning: null }), true, decimal('60'))).toBe('info');
   });
+
+  test.each`
+    spend     | previous      | state
+    ${'96'}   | ${'ok'}       | ${'warning'}
+    ${'96'}   | ${'warning'}  | ${'warning'}
+    ${'96'}   | ${'in_alarm'} | ${'in_alarm'}
+    ${'95'}   | ${'in_alarm'} | ${'warning'}
+    ${'9.99'} | ${'info'}     | ${'ok'}
+  `('hysteresis 5, $spend after $previous: $state (api 44)', ({ spend, previous, state }) => {
+    const held = settings({ critical: { ...level('100'), hysteresis: 5 } });
+    expect(spendAlertState(held, true, decimal(spend), previous)).toBe(state);
+  });
 });

@@ -1,0 +1,196 @@
+import {
+  effectiveEntitlements,
+  sourcesAt,
+  type EffectiveEntitlement,
+} from '../../../domain/entitlement/effective-limits.ts';
+import { grantUsageState } from '../../../domain/entitlement/usage-alert.ts';
+import { versionForPeriod } from '../../../domain/metering/version-for-period.ts';
+import { Decimal, decimalText, ZERO } from '../../../domain/money.ts';
+import type { SpendAlertSettings } from '../../../domain/subscription/spend-alert.ts';
+import { alertTransition } from '../../../domain/wallet/balance-alert.ts';
+import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
+import { meterVersionsOf } from '../../../postgres/tables/meter-versions.ts';
+import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
+import { readSetting } from '../../../postgres/tables/settings.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
+import type { BillingDeps } from '../../deps.ts';
+import { groupBy } from '../../conventions/group-by.ts';
+import type { Caller } from '../../conventions/record.ts';
+import { findCustomers } from '../../customers/customers/repository.ts';
+import { entitlementSources, isGranting } from '../../catalog/entitlements/entitlement-sources.ts';
+import { findFeatures } from '../../catalog/features/repository.ts';
+import { featureUsageQuery, windowOf } from '../analytics/customer-usage.ts';
+import {
+  insertAlertLog,
+  lastAlertStates,
+  type AlertStream,
+} from '../records/alert-log-repository.ts';
+
+/** The usage of one granted feature by one customer in its running reset window. */
+export interface MeasuredGrant {
+  readonly customer_id: string;
+  readonly entitlement: EffectiveEntitlement;
+  /** The source that names the alert: the first one. */
+  readonly entitlement_id: string;
+  readonly subscription_id: string;
+  readonly window_start: string;
+  readonly usage: Decimal;
+  readonly levels: SpendAlertSettings;
+}
+
+/**
+ * Measures the limited features that these customers are entitled to (money 7.12), with one grouped read of
+ * usage. Features whose usage is still being counted, or whose meter is set aside, are left out.
+ */
+export async function measureGrants(
+  deps: BillingDeps,
+  scope: Scope,
+  customerIds: readonly string[],
+  at: string,
+): Promise<MeasuredGrant[]> {
+  const { pool } = deps;
+  const config = await readSetting(pool, scope, 'entitlement_alert_config');
+  const { critical = null, warning = null, info = null } = config;
+  const levels = { alert_enabled: config.alert_enabled === true, critical, warning, info };
+  const subscriptions = await grantingSubscriptions(pool, scope, customerIds, at);
+  const sources = sourcesAt(await entitlementSources(pool, scope, subscriptions), at);
+  const subscriptionOf = new Map(subscriptions.map((row) => [row.id, row]));
+  const byCustomer = groupBy(
+    sources,
+    ({ subscription_id }) => subscriptionOf.get(subscription_id)!.customer_id,
+  );
+  const granted = [...byCustomer].flatMap(([customer_id, own]) =>
+    effectiveEntitlements(own)
+      .filter(({ feature_type, usage_limit }) => feature_type === 'metered' && usage_limit !== null)
+      .map((entitlement) => ({ customer_id, entitlement })),
+  );
+  const [customers, features] = await Promise.all([
+    findCustomers(pool, scope, [...byCustomer.keys()]),
+    findFeatures(pool, scope, [...new Set(granted.map((each) => each.entitlement.feature_id))]),
+  ]);
+  const meterOf = new Map(features.map(({ id, meter_id }) => [id, meter_id]));
+  const versions = groupBy(
+    await meterVersionsOf(pool, scope, [...new Set(features.flatMap((row) => row.meter_id ?? []))]),
+    ({ meter_id }) => meter_id,
+  );
+  const asked = granted.flatMap(({ customer_id, entitlement }, index) => {
+    const customer = customers.find(({ id }) => id === customer_id);
+    const window = windowOf(entitlement, subscriptionOf, at);
+    const ofMeter = versions.get(meterOf.get(entitlement.feature_id) ?? '') ?? [];
+    const version = versionForPeriod(ofMeter, [], window.start);
+    if (customer === undefined || version?.backfill_state !== 'complete') return [];
+    const period = { start: window.start, end: window.until };
+    const query = featureUsageQuery(scope, customer, String(index), version, period);
+    return [{ customer_id, entitlement, query }];
+  });
+  if (asked.length === 0) return [];
+  const { answers } = await deps.usageReader.read(asked.map(({ query }) => query));
+  return asked.map(({ customer_id, entitlement, query }) => {
+    const first = entitlement.sources[0]!;
+    const rows = answers.get(query.key)?.rows ?? [];
+    return {
+      customer_id,
+      entitlement,
+      entitlement_id: first.entitlement.id,
+      subscription_id: first.subscription_id,
+      window_start: query.start,
+      usage: rows.reduce((total, row) => total.plus(row.quantity), ZERO),
+      levels,
+    };
+  });
+}
+
+async function grantingSubscriptions(
+  db: Db,
+  scope: Scope,
+  customerIds: readonly string[],
+  at: string,
+): Promise<SubscriptionRow[]> {
+  const rows = await db<SubscriptionRow[]>`
+    select * from subscriptions
+     where ${inScope(db, scope)} and customer_id = any(${[...customerIds]}) and status = 'published'
+       and subscription_status in ('active', 'trialing')
+     order by created_at, id`;
+  return rows.filter((row) => isGranting(row, at));
+}
+
+/**
+ * Logs changes of the share that is used, and announces a limit of which nothing is left, once per reset
+ * window (money 7.12). Returns how many changes there were. The caller's lease excludes a second evaluation.
+ */
+export async function writeGrantAlerts(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  measured: readonly MeasuredGrant[],
+  at: string,
+): Promise<number> {
+  const { scope } = caller;
+  const last = await lastAlertStates(
+    tx,
+    scope,
+    measured.map(({ entitlement_id }) => entitlement_id),
+    measured.map(({ window_start }) => window_start),
+  );
+  let count = 0;
+  for (const grant of measured) {
+    const stream = {
+      entity_type: 'entitlement_grant',
+      entity_id: grant.entitlement_id,
+      parent_entity_type: 'subscription',
+      parent_entity_id: grant.subscription_id,
+      period_start: grant.window_start,
+    } as const;
+    const streams = {
+      threshold: { ...stream, alert_type: 'entitlement_grant_threshold' },
+      exhausted: { ...stream, alert_type: 'entitlement_grant_exhausted' },
+    } as const satisfies Record<string, AlertStream>;
+    const found = grantUsageState(grant.levels, grant.entitlement, grant.usage, {
+      threshold: last(streams.threshold) ?? 'ok',
+      exhausted: last(streams.exhausted) ?? 'ok',
+    });
+    if (found === null) continue;
+    for (const kind of ['threshold', 'exhausted'] as const) {
+      const state = found[kind];
+      if (alertTransition(last(streams[kind]), state) === null) continue;
+      count += 1;
+      await insertAlertLog(tx, deps, caller, {
+        ...streams[kind],
+        customer_id: grant.customer_id,
+        state,
+        value: found.usage_percent,
+        settings: grant.levels,
+        at,
+      });
+      if (kind === 'exhausted') await announce(tx, scope, grant, found.usage_percent, at);
+    }
+  }
+  return count;
+}
+
+async function announce(
+  tx: Transaction,
+  scope: Scope,
+  grant: MeasuredGrant,
+  percent: Decimal,
+  at: string,
+): Promise<void> {
+  await writeOutboxEvents(tx, [
+    {
+      scope,
+      event_type: 'entitlement.grant.exhausted',
+      entity: { entity_type: 'entitlement', entity_id: grant.entitlement_id },
+      payload: {
+        subscription_id: grant.subscription_id,
+        customer_id: grant.customer_id,
+        feature_id: grant.entitlement.feature_id,
+        entitlement_id: grant.entitlement_id,
+        entitlement_grant_id: grant.entitlement_id,
+        alert_type: 'entitlement_grant_exhausted',
+        alert_status: 'in_alarm',
+        usage_ratio: decimalText(percent.div(100)),
+        triggered_at: at,
+      },
+    },
+  ]);
+}
