@@ -322,6 +322,8 @@ export async function createWorld(api: TestApi): Promise<World> {
         type: 'trial_end',
         trial_end_params: { action: 'immediate' },
       },
+      'POST /subscriptions/{id}/change/preview': earlierChange(plan.id),
+      'POST /subscriptions/{id}/change/execute': earlierChange(plan.id),
       'POST /subscriptions/{id}/change/v2/preview': { target_plan_id: plan.id },
       'POST /subscriptions/{id}/change/v2/execute': { target_plan_id: plan.id },
       'POST /subscriptions/{id}/phases': { start_date: '2027-11-01T00:00:00Z' },
@@ -466,3 +468,12 @@ export async function createWorld(api: TestApi): Promise<World> {
     ],
   };
 }
+
+/** A plan change in the earlier form. */
+const earlierChange = (target_plan_id: string) => ({
+  target_plan_id,
+  proration_behavior: 'none',
+  billing_cadence: 'RECURRING',
+  billing_period: 'MONTHLY',
+  billing_cycle: 'anniversary',
+});

@@ -9,7 +9,7 @@ import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
 import { runCommand } from '../../../conventions/command.ts';
 import type { Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
-import { settleChange } from '../../proration/settle-change.ts';
+import { settleChange, type SettledChange } from '../../proration/settle-change.ts';
 import { writeChange } from '../../proration/write-change.ts';
 import {
   endSchedules,
@@ -35,27 +35,35 @@ import { applyPlan, changeable, planChange } from './plan-swap.ts';
 type Outcome = Omit<ChangedPlan, 'subscription'>;
 type Changed = Omit<Outcome, 'checkout_session'>;
 
-/** The effects of the change (billing 14.2). Executes the change and rolls it back. */
+/**
+ * The effects of the change (billing 14.2). Executes the change and rolls it back. `seen` is told what the change
+ * charges and credits.
+ */
 export async function previewPlanChange(
   deps: BillingDeps,
   caller: Caller,
   id: string,
   body: ChangePlanBody,
+  seen?: (settled: SettledChange) => void,
 ): Promise<ChangedPlan> {
   const outcome = await rolledBack(deps, async (tx) => {
     const subscription = await lockSubscription(tx, caller.scope, id);
-    const how = { isPreview: true, at: isoTime(deps.clock.now()) };
+    const how = { isPreview: true, at: isoTime(deps.clock.now()), ...(seen && { seen }) };
     return await request(tx, deps, caller, subscription, body, how);
   });
   return await answered(deps, caller, id, { ...outcome, checkout_session: null });
 }
 
-/** Changes the plan now, or schedules the change for the end of the period (billing 14.2). */
+/**
+ * Changes the plan now, or schedules the change for the end of the period (billing 14.2). `seen` is told what the
+ * change charges and credits.
+ */
 export async function executePlanChange(
   deps: BillingDeps,
   caller: Caller,
   id: string,
   body: ChangePlanBody,
+  seen?: (settled: SettledChange) => void,
 ): Promise<ChangedPlan> {
   const { session, ...outcome } = await runCommand<Requested>(deps, 'subscription', async () => {
     refuseContradictions(body);
@@ -68,7 +76,7 @@ export async function executePlanChange(
       const gated =
         body.checkout == null ? null : await gateOf(tx, deps, caller, subscription, body);
       if (gated !== null) return gated;
-      const how = { isPreview: false, at: isoTime(deps.clock.now()) };
+      const how = { isPreview: false, at: isoTime(deps.clock.now()), ...(seen && { seen }) };
       const done = await request(tx, deps, caller, subscription, body, how);
       failpoint('api.change_plan.before_commit');
       return { ...done, session: null };
