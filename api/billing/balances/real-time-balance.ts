@@ -15,6 +15,7 @@ import { ratingAsks } from '../analytics/analytics-figures.ts';
 import { usageLines } from '../analytics/analytics-subjects.ts';
 import { rateSubjects } from '../analytics/rate-subjects.ts';
 import { findBlocks, type WalletRow } from '../credits/wallet-repository.ts';
+import { openInvoiceLines } from '../records/open-invoice-lines.ts';
 import { findSubscriptions } from '../records/subscription-repository.ts';
 import { walletAnswers } from '../credits/wallet-answers.ts';
 
@@ -152,14 +153,7 @@ async function claimingInvoices(
   return await db<(ClaimingInvoice & { readonly customer_id: string })[]>`
     select i.customer_id, i.currency, i.invoice_status, i.payment_status, i.amount_paid,
            i.amount_remaining, i.period_end, i.metadata ? 'wallet_transaction_id' as is_top_up,
-           (select coalesce(jsonb_agg(to_jsonb(l)), '[]') from (
-              select price_type, sum(amount)::text as amount,
-                     sum(line_item_discount)::text as line_item_discount,
-                     sum(invoice_level_discount)::text as invoice_level_discount,
-                     sum(prepaid_credits_applied)::text as prepaid_credits_applied
-                from invoice_line_items
-               where ${inScope(db, scope)} and invoice_id = i.id and status = 'published'
-               group by price_type) l) as lines
+           ${openInvoiceLines(db, scope)}
       from invoices i
      where ${inScope(db, scope, 'i')} and i.customer_id = any(${customerIds as string[]})
        and i.status = 'published' and i.invoice_status in ('DRAFT', 'FINALIZED')

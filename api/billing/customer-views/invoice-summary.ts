@@ -5,6 +5,7 @@ import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
 import type { CustomerInvoiceSummary, InvoiceSummary } from '../../../schemas/customer-view.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
+import { openInvoiceLines } from '../records/open-invoice-lines.ts';
 
 /**
  * What a customer was billed and owes, by currency. Currencies are those of the finalized invoices and of the
@@ -91,14 +92,7 @@ function billedByCurrency(db: Db, scope: Scope, customerId: string): Promise<Bil
 async function openInvoices(db: Db, scope: Scope, customerId: string): Promise<Open[]> {
   return await db<Open[]>`
     select i.currency, i.invoice_status, i.payment_status, i.amount_paid, i.amount_remaining, i.due_date,
-           (select coalesce(jsonb_agg(to_jsonb(l)), '[]') from (
-              select price_type, sum(amount)::text as amount,
-                     sum(line_item_discount)::text as line_item_discount,
-                     sum(invoice_level_discount)::text as invoice_level_discount,
-                     sum(prepaid_credits_applied)::text as prepaid_credits_applied
-                from invoice_line_items
-               where ${inScope(db, scope)} and invoice_id = i.id and status = 'published'
-               group by price_type) l) as lines
+           ${openInvoiceLines(db, scope)}
       from invoices i
      where ${finalized(db, scope, customerId)} and i.amount_remaining > 0
        and i.payment_status <> 'SUCCEEDED'`;
