@@ -4,6 +4,10 @@ import type { Db } from '../client.ts';
 const PAGE_ROWS = 10_000;
 /** A file is up to 5 MB. */
 const UPLOADS_PAGE_ROWS = 100;
+/** A notification can be sent again for this long. */
+export const PAYLOAD_DAYS = 90;
+/** Later than the last replay of a payload can begin, so that no delivery finds an empty one. */
+const PAYLOAD_MARGIN_DAYS = 1;
 
 export interface Forgotten {
   readonly idempotency_keys: number;
@@ -12,6 +16,8 @@ export interface Forgotten {
   readonly uploads: number;
   readonly emails: number;
   readonly webhook_attempts: number;
+  /** Payloads; the notifications themselves stay in the timeline. */
+  readonly notification_payloads: number;
   readonly request_logs: number;
   readonly sign_ups: number;
   readonly one_time_tokens: number;
@@ -22,7 +28,7 @@ export interface Forgotten {
  * Deletes one page of each kind of expired row, on the database's clock: answers kept for repeats after seven
  * days (api 2), failed logins after a day (they delay guessing for minutes only), sessions with their
  * spent tokens a day after they ended or expired, uploaded files after seven days unless a task still reads
- * one, e-mails after seven days, attempts to send notifications after 30 days, logged requests after seven days, sign-ups and one-time tokens at their expiry, and networks from which an
+ * one, e-mails after seven days, attempts to send notifications after 30 days, payloads of delivered notifications after 90 days, logged requests after seven days, sign-ups and one-time tokens at their expiry, and networks from which an
  * account was not opened for 90 days.
  */
 export async function forgetExpired(db: Db): Promise<Forgotten> {
@@ -61,6 +67,17 @@ export async function forgetExpired(db: Db): Promise<Forgotten> {
      where ctid = any(array(
        select ctid from webhook_attempts
         where created_at < now() - interval '30 days' limit ${PAGE_ROWS}))`;
+  const payloads = await db`
+    update outbox set payload = null
+     where delivered_at is not null and sequence = any(array(
+       select o.sequence from outbox o
+        where o.payload is not null and o.delivered_at is not null
+          and o.occurred_at < now() - make_interval(days => ${PAYLOAD_DAYS + PAYLOAD_MARGIN_DAYS})
+          and not exists (
+            select 1 from webhook_deliveries d
+             where d.tenant_id = o.tenant_id and d.environment_id = o.environment_id
+               and d.event_id = o.id and d.delivery_status = 'pending')
+        order by o.occurred_at limit ${PAGE_ROWS}))`;
   const requests = await db`
     delete from request_logs
      where ctid = any(array(
@@ -86,6 +103,7 @@ export async function forgetExpired(db: Db): Promise<Forgotten> {
     uploads: uploads.count,
     emails: emails.count,
     webhook_attempts: attempts.count,
+    notification_payloads: payloads.count,
     request_logs: requests.count,
     sign_ups: signUps.count,
     one_time_tokens: tokens.count,

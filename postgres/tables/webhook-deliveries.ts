@@ -1,6 +1,7 @@
 import type { Db, Scope, Transaction } from '../client.ts';
 import { queueCustomerEmails } from './customer-emails.ts';
 import { ENDPOINT_DISABLED_EMAIL } from './email-queue.ts';
+import { PAYLOAD_DAYS } from './forget-expired.ts';
 
 /** A delivery that may be attempted now, with its receiver and its notification. */
 export interface DueDelivery {
@@ -236,7 +237,10 @@ export async function disableEndpoint(
   return changed.count > 0;
 }
 
-/** Schedules the notifications of a time range for one endpoint again; returns their number. */
+/**
+ * Schedules the notifications of a time range for one endpoint again; returns their number. Notifications whose
+ * payload has expired are left out.
+ */
 export async function replayNotifications(
   tx: Transaction,
   scope: Scope,
@@ -259,6 +263,7 @@ export async function replayNotifications(
      where o.tenant_id = ${scope.tenant_id} and o.environment_id = ${scope.environment_id}
        and e.tenant_id = o.tenant_id and e.environment_id = o.environment_id
        and o.occurred_at >= ${range.from} and o.occurred_at < ${range.to}
+       and o.occurred_at > now() - make_interval(days => ${PAYLOAD_DAYS})
        and o.delivered_at is not null
        and (e.event_types = '{}' or o.event_type = any(e.event_types))
      order by o.sequence limit ${limit}

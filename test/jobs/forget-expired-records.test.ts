@@ -62,6 +62,7 @@ describe('what was kept for a while only is forgotten, and nothing else', () => 
       one_time_tokens: 0,
       known_networks: 0,
       webhook_attempts: 0,
+      notification_payloads: 0,
       request_logs: 0,
     });
     const keys = await pool`select key from idempotency_keys`;
@@ -105,6 +106,39 @@ describe('what was kept for a while only is forgotten, and nothing else', () => 
     const kept =
       await pool`select id from emails_outbox union all select id from sign_ups order by id`;
     expect(kept.map((row) => row['id'])).toEqual(['waiting', 'young']);
+  });
+
+  test('payloads of delivered notifications after 90 days; the notification stays', async () => {
+    await pool`insert into webhook_endpoints ${pool({
+      id: 'endpoint', tenant_id: 't', environment_id: 'e', url: 'https://example.test', secret: 's', event_types: [], enabled: true, status: 'published',
+      created_at: new Date(), updated_at: new Date(), created_by: 'u', updated_by: 'u',
+    })}`; // prettier-ignore
+    for (const [id, age, delivered] of [
+      ['young', '90 days', true],
+      ['old', '92 days', true],
+      ['undelivered', '92 days', false],
+      ['awaited', '92 days', true],
+    ] as const)
+      await pool`
+        insert into outbox (id, tenant_id, environment_id, event_type, entity_type, entity_id, payload,
+                            occurred_at, delivered_at)
+        values (${id}, 't', 'e', 'customer.created', 'customer', 'c', '{"customer": {}}',
+                now() - ${age}::interval, ${delivered ? new Date() : null})`;
+    await pool`
+      insert into webhook_deliveries
+        (id, tenant_id, environment_id, endpoint_id, event_id, sequence, event_type, entity_type, entity_id,
+         delivery_status, created_at, updated_at)
+      select 'delivery', tenant_id, environment_id, 'endpoint', id, sequence, event_type, entity_type, entity_id,
+             'pending', now(), now()
+        from outbox where id = 'awaited'`;
+    expect(await run()).toMatchObject({ notification_payloads: 1 });
+    const kept = await pool`select id, payload is null as is_empty from outbox order by sequence`;
+    expect(kept.map((row) => [row['id'], row['is_empty']])).toEqual([
+      ['young', false],
+      ['old', true],
+      ['undelivered', false],
+      ['awaited', false],
+    ]);
   });
 
   test('uploaded files after seven days, but for one that a task still reads', async () => {

@@ -50,7 +50,7 @@ export async function sendTest(
   const endpoint = await getEndpoint(pool, scope, id);
   const [latest] = await pool<{ payload: Record<string, unknown> }[]>`
     select payload from outbox
-     where ${inScope(pool, scope)} and event_type = ${event_type}
+     where ${inScope(pool, scope)} and event_type = ${event_type} and payload is not null
      order by sequence desc limit 1`;
   const event_id = deps.ids.next('outbox');
   const attempt = await sendNotification(

@@ -1,5 +1,6 @@
-import { notFound } from '../../../domain/errors.ts';
+import { invalidOperation, notFound } from '../../../domain/errors.ts';
 import { isoTime } from '../../../platform/clock.ts';
+import { PAYLOAD_DAYS } from '../../../postgres/tables/forget-expired.ts';
 import { replayNotifications } from '../../../postgres/tables/webhook-deliveries.ts';
 import { IdParams, Message } from '../../../schemas/primitives.ts';
 import { pageOf } from '../../../schemas/search.ts';
@@ -56,11 +57,19 @@ export const webhookRoutes = [
     handler: (call) =>
       call.deps.pool.begin(async (tx) => {
         const { system_event_id } = call.body;
-        const [row] = await tx`
-          update outbox set delivered_at = null
+        const [row] = await tx<{ can_be_sent: boolean }[]>`
+          update outbox
+             set delivered_at = case when payload is null
+                                       or occurred_at < now() - make_interval(days => ${PAYLOAD_DAYS})
+                                     then delivered_at end
            where ${inScope(tx, call.scope)} and id = ${system_event_id}
-          returning id`;
+          returning delivered_at is null as can_be_sent`;
         if (row === undefined) throw notFound('Notification', system_event_id);
+        if (!row.can_be_sent)
+          throw invalidOperation(
+            `The content of a notification is kept for ${PAYLOAD_DAYS} days; ${system_event_id} is older.`,
+            'system_event_id',
+          );
         return {
           success: true as const,
           message: 'The notification will be sent again',

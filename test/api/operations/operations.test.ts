@@ -46,6 +46,20 @@ describe('operations', () => {
         expect([answer.status, answer.body.details[0].path]).toEqual([400, 'system_event_id']);
       },
     );
+    test('400: the content of a notification is kept for 90 days; it stays in the timeline', async () => {
+      const customer = await caller.post('/v1/customers', { external_id: 'long-ago', name: 'A' });
+      const [event] = await api.pool<{ id: string }[]>`
+        update outbox
+           set delivered_at = now(), occurred_at = now() - interval '91 days', payload = null
+         where entity_id = ${customer.body.id} returning id`;
+      const answer = await caller.post('/v1/webhooks/retry', { system_event_id: event!.id });
+      expect([answer.status, answer.body.code]).toEqual([400, 'invalid_operation']);
+      const timeline = await caller.post('/v1/timeline/search', {
+        customer_id: customer.body.id,
+        kind: 'notification',
+      });
+      expect(timeline.body.items).toMatchObject([{ id: event!.id, action: 'customer.created' }]);
+    });
     test('404: a notification that does not exist', async () => {
       expect((await caller.post('/v1/webhooks/retry', { system_event_id: 'x' })).status).toBe(404);
     });
