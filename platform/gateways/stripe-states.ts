@@ -1,4 +1,4 @@
-import Stripe from 'stripe';
+import type Stripe from 'stripe';
 import type { GatewayMethod, GatewayPaymentState, GatewayRefund } from './gateway.ts';
 import { fromStripeAmount } from './stripe-amount.ts';
 
