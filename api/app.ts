@@ -23,6 +23,8 @@ import { readEnds } from '../postgres/tables/stream-epoch-ends.ts';
 import { readLogHeads } from './read-log-heads.ts';
 import { readServiceFacts } from '../postgres/tables/service-facts.ts';
 import { readStreamLag, type PartitionLag } from '../postgres/tables/stream-lag.ts';
+import { findEmbedOrigins } from './billing/portal/embedding.ts';
+import { servePortalSessions } from './billing/portal/page-sessions.ts';
 import { serveBrowserSessions } from './tenancy/browser-sessions/routes.ts';
 import { EXAMPLES } from './conventions/examples.ts';
 import { API_ROUTES } from './routes.ts';
@@ -155,7 +157,11 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
   };
   registerRoutes(app, API_ROUTES, { ...registered, prefix: API_PREFIX });
   await serveBrowserSessions(app, registered);
-  if (options.pagesDirectory !== undefined) await servePages(app, options.pagesDirectory);
+  await servePortalSessions(app, registered);
+  if (options.pagesDirectory !== undefined)
+    await servePages(app, options.pagesDirectory, {
+      originsFor: (path) => findEmbedOrigins(pool, path),
+    });
   if (options.serveDocs === false) return;
   const document = apiDocument(options.servedElsewhere);
   await serveDocs(app, document, { path: `${API_PREFIX}/openapi.json`, page: '/docs' });

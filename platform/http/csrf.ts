@@ -1,7 +1,16 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { parseCookie, stringifySetCookie } from 'cookie';
 
-const COOKIE = '__Host-meterline-csrf';
+/**
+ * The cookies behind the CSRF tokens of pages. The portal shares none with the console; in a frame of another site it
+ * has a third one, which the browser keeps apart for each framing site.
+ */
+const COOKIES = {
+  console: '__Host-meterline-csrf',
+  portal: '__Host-meterline-portal-csrf',
+  framed_portal: '__Host-meterline-portal-framed-csrf',
+} as const;
+export type CsrfCookie = keyof typeof COOKIES;
 
 /** Value of a cookie of a request; null if the request has none with this name. */
 export function cookieOf(header: string | undefined, name: string): string | null {
@@ -14,14 +23,30 @@ export function cookieOf(header: string | undefined, name: string): string | nul
  */
 export const hostCookie = (name: string, value: string, maxAgeSeconds?: number): string =>
   stringifySetCookie({
-    name,
-    value,
-    path: '/',
-    secure: true,
-    httpOnly: true,
+    ...hostOnly(name, value),
     sameSite: 'strict',
     ...(maxAgeSeconds === undefined ? {} : { maxAge: maxAgeSeconds }),
   });
+
+/**
+ * The same for a page in a frame of another site. The browser keeps the cookie apart for each framing site
+ * (`Partitioned`): a page of a third site that sends a request does not carry it.
+ */
+export const framedHostCookie = (name: string, value: string, maxAgeSeconds?: number): string =>
+  stringifySetCookie({
+    ...hostOnly(name, value),
+    sameSite: 'none',
+    partitioned: true,
+    ...(maxAgeSeconds === undefined ? {} : { maxAge: maxAgeSeconds }),
+  });
+
+const hostOnly = (name: string, value: string) => ({
+  name,
+  value,
+  path: '/',
+  secure: true,
+  httpOnly: true,
+});
 
 const tokenOf = (secret: string): string =>
   createHash('sha256').update(`csrf ${secret}`).digest('base64url');
@@ -30,22 +55,28 @@ const tokenOf = (secret: string): string =>
  * The CSRF token for a page that is being served, and the cookie to set when the browser has none. The token
  * is derived from the cookie: another site can read neither.
  */
-export function csrfOfPage(cookieHeader: string | undefined): {
+export function csrfOfPage(
+  cookieHeader: string | undefined,
+  cookie: CsrfCookie,
+): {
   readonly token: string;
   readonly setCookie: string | null;
 } {
-  const present = cookieOf(cookieHeader, COOKIE);
+  const name = COOKIES[cookie];
+  const present = cookieOf(cookieHeader, name);
   if (present !== null) return { token: tokenOf(present), setCookie: null };
   const secret = randomBytes(32).toString('base64url');
-  return { token: tokenOf(secret), setCookie: hostCookie(COOKIE, secret) };
+  const toSet = cookie === 'framed_portal' ? framedHostCookie : hostCookie;
+  return { token: tokenOf(secret), setCookie: toSet(name, secret) };
 }
 
 /** Whether a request repeats the token of a page that was served to the same browser. */
 export function hasCsrfToken(
   cookieHeader: string | undefined,
   token: string | string[] | undefined,
+  cookie: CsrfCookie,
 ): boolean {
-  const secret = cookieOf(cookieHeader, COOKIE);
+  const secret = cookieOf(cookieHeader, COOKIES[cookie]);
   if (secret === null || typeof token !== 'string') return false;
   const wanted = Buffer.from(tokenOf(secret));
   const given = Buffer.from(token);

@@ -15,12 +15,22 @@ const OTHERS = ['v1', 'session', 'assets', 'docs', 'health', 'healthz', 'readyz'
 const NONCE_MARK = '{{nonce}}';
 const CSRF_MARK = '{{csrf}}';
 
+/** Which other sites may show a page in a frame. */
+export interface Framing {
+  /** Origins that may frame the page at the path; none for most. */
+  originsFor(path: string): Promise<readonly string[]>;
+}
+
 /**
  * Serves the built pages: each is one small HTML document, whatever the rest of its path, because its router
  * reads the path in the browser. Assets have the hash of their content in their names, so browsers keep them
  * forever; they are compressed when they are built. Without the folder nothing is registered.
  */
-export async function servePages(app: FastifyInstance, directory: string): Promise<void> {
+export async function servePages(
+  app: FastifyInstance,
+  directory: string,
+  framing: Framing,
+): Promise<void> {
   if (!existsSync(join(directory, 'console', 'index.html'))) return;
   await app.register(async (pages) => {
     pages.addHook('onRequest', async (_request, reply) => {
@@ -36,13 +46,14 @@ export async function servePages(app: FastifyInstance, directory: string): Promi
       immutable: true,
       maxAge: '365d',
     });
-    pages.get('/', (request, reply) => sendPage(directory, 'console', request, reply));
-    pages.get('/*', (request, reply) => {
+    pages.get('/', (request, reply) => sendPage(directory, 'console', [], request, reply));
+    pages.get('/*', async (request, reply) => {
       const first = request.url.split(/[/?]/)[1] ?? '';
       const wantsPage = request.headers.accept?.includes('text/html') === true;
       if (!wantsPage || OTHERS.includes(first)) return reply.callNotFound();
       const page = PAGES.find((name) => name === first) ?? 'console';
-      return sendPage(directory, page, request, reply);
+      const framers = await framing.originsFor(request.url);
+      return sendPage(directory, page, framers, request, reply);
     });
   });
 }
@@ -51,19 +62,24 @@ export async function servePages(app: FastifyInstance, directory: string): Promi
 async function sendPage(
   directory: string,
   page: string,
+  framers: readonly string[],
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const html = await readFile(join(directory, page, 'index.html'), 'utf8');
   const nonce = randomBytes(16).toString('base64url');
-  const csrf = csrfOfPage(request.headers.cookie);
+  const isFramed = framers.length > 0 && request.headers['sec-fetch-dest'] === 'iframe';
+  const cookie = page !== 'portal' ? 'console' : isFramed ? 'framed_portal' : 'portal';
+  const csrf = csrfOfPage(request.headers.cookie, cookie);
   if (csrf.setCookie !== null) void reply.header('set-cookie', csrf.setCookie);
+  // This older header has no list of origins. Browsers that know the policy below ignore it.
+  if (framers.length > 0) void reply.removeHeader('x-frame-options');
   return reply
     .headers({
-      'content-security-policy': pageContentSecurityPolicy(nonce),
+      'content-security-policy': pageContentSecurityPolicy(nonce, framers),
       'cache-control': 'no-store',
       'cross-origin-opener-policy': 'same-origin',
-      vary: 'cookie, accept',
+      vary: 'cookie, accept, sec-fetch-dest',
     })
     .type('text/html; charset=utf-8')
     .send(html.replaceAll(NONCE_MARK, nonce).replaceAll(CSRF_MARK, csrf.token));

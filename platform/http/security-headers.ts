@@ -39,9 +39,13 @@ export const DOCS_CONTENT_SECURITY_POLICY = [
 
 /**
  * For the console, the portal and the checkout page. No inline script runs. Styles are files of this origin
- * or carry the nonce of the answer: components set one style element at run time.
+ * or carry the nonce of the answer: components set one style element at run time. `frameAncestors` are origins
+ * whose pages may frame this one; without them no page may.
  */
-export const pageContentSecurityPolicy = (nonce: string): string =>
+export const pageContentSecurityPolicy = (
+  nonce: string,
+  frameAncestors: readonly string[] = [],
+): string =>
   [
     "default-src 'none'",
     "script-src 'self'",
@@ -51,7 +55,7 @@ export const pageContentSecurityPolicy = (nonce: string): string =>
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'self'",
-    "frame-ancestors 'none'",
+    `frame-ancestors ${frameAncestors.length === 0 ? "'none'" : frameAncestors.join(' ')}`,
   ].join('; ');
 
 /** Sets the headers before a request is processed, so that refusals have them too. */

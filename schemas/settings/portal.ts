@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { name, text } from '../primitives.ts';
+import { matching, name, text } from '../primitives.ts';
 
 const order = z.int32().default(0);
 
@@ -31,6 +31,14 @@ const Section = z.object({
 });
 const colour = text(50).optional();
 
+/** Only letters, digits, dots and hyphens: an origin becomes part of the page's security policy. */
+const ORIGIN = /^(https:\/\/[a-z0-9.-]+|http:\/\/(localhost|127\.0\.0\.1))(:\d{1,5})?$/;
+const embedOrigin = matching(
+  ORIGIN,
+  300,
+  'must be an origin with https, for example https://app.example.com',
+);
+
 /** What the customer portal shows, in display order. */
 export const CustomerPortalConfig = z.object({
   version: text(20).optional(),
@@ -38,6 +46,8 @@ export const CustomerPortalConfig = z.object({
     .object({ primary_color: colour, secondary_color: colour, tertiary_color: colour })
     .optional(),
   sections: z.array(Section).max(50).optional(),
+  /** Sites that may show the portal in a frame; absent or empty: none. */
+  embed_origins: z.array(embedOrigin).max(20).optional(),
 });
 
 const tab = (id: string, order: number, type: string, rest: object = {}) => ({

@@ -352,4 +352,26 @@ describe('portal sessions', () => {
           404,
         );
   });
+
+  test('what is owed and the next invoice are the customer’s own, without notes and computations', async () => {
+    const [one, other] = [await newCustomer(), await newCustomer()];
+    const own = await subscribe(one.id);
+    const theirs = await subscribe(other.id);
+    await api.post(`/v1/invoices/${own.invoice}/finalize`);
+    const owed = await api.get('/v1/customer/portal/invoices/summary', one.headers);
+    const { body: known } = await api.get(`/v1/customers/${one.id}/invoices/summary`);
+    expect([owed.status, owed.body]).toEqual([200, known]);
+    expect(owed.body.summaries).toMatchObject([{ currency: 'usd', unpaid_invoice_count: 1 }]);
+
+    const path = (id: string) => `/v1/customer/portal/subscriptions/${id}/next-invoice`;
+    const next = await api.get(path(own.id), one.headers);
+    const { body: preview } = await api.post('/v1/invoices/preview', { subscription_id: own.id });
+    expect([next.status, next.body.total]).toEqual([200, preview.total]);
+    expect(next.body.line_items).toHaveLength(preview.line_items.length);
+    for (const line of next.body.line_items)
+      expect(line).toMatchObject({ explanation: null, metadata: {} });
+    expect(JSON.stringify(next.body)).not.toContain('secret-');
+    for (const id of [theirs.id, 'subs_unknown'])
+      expect((await api.get(path(id), one.headers)).status).toBe(404);
+  });
 });

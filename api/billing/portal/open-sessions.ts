@@ -25,6 +25,14 @@ export function listOpenSessions(
   });
 }
 
+/** When a session ends. 404 if it is unknown in the scope. */
+export async function getSessionEnd(db: Db, scope: Scope, id: string): Promise<string> {
+  const [row] = await db<{ expires_at: string }[]>`
+    select expires_at from portal_sessions where ${inScope(db, scope)} and id = ${id}`;
+  if (row === undefined) throw notFound('Portal session', id);
+  return row.expires_at;
+}
+
 /** Ends a session: its token is refused from now on. 404 if it is unknown in the scope. */
 export async function endPortalSession(
   tx: Transaction,

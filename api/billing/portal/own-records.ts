@@ -3,6 +3,7 @@ import { notFound } from '../../../domain/errors.ts';
 import type { CustomerIdentity, Identity } from '../../../platform/identity/identity.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
 import { InvoiceSearch, type Invoice, type InvoiceRecord } from '../../../schemas/invoice.ts';
+import type { Caller } from '../../conventions/record.ts';
 import type { Page } from '../../../schemas/search.ts';
 import type { Subscription } from '../../../schemas/subscription-answers.ts';
 import { SubscriptionSearch } from '../../../schemas/subscription.ts';
@@ -10,6 +11,7 @@ import type { WalletBalance } from '../../../schemas/wallet.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { invoiceAnswers } from '../invoices/answers.ts';
 import { listInvoices } from '../invoices/list-invoices.ts';
+import { previewInvoice } from '../invoices/preview-invoice.ts';
 import { getInvoice } from '../records/invoice-repository.ts';
 import { listSubscriptions, readSubscription } from '../subscriptions/read-subscriptions.ts';
 import { balanceAnswers } from '../balances/real-time-balance.ts';
@@ -68,10 +70,34 @@ export async function readOwnSubscription(
   { scope, customer_id }: PortalCustomer,
   id: string,
 ): Promise<Subscription> {
-  const row = await getSubscription(deps.pool, scope, id);
+  await assertShownSubscription(deps, { scope, customer_id }, id);
+  return withoutMetadata(withoutDraft(await readSubscription(deps, scope, id)));
+}
+
+/**
+ * The invoice of the running period as if it ended now; 404 as in `readOwnSubscription`. How its amounts were computed
+ * is not shown.
+ */
+export async function previewOwnInvoice(
+  deps: BillingDeps,
+  caller: Caller,
+  customer: PortalCustomer,
+  id: string,
+): Promise<Invoice> {
+  await assertShownSubscription(deps, customer, id);
+  const { line_items, ...invoice } = await previewInvoice(deps, caller, { subscription_id: id });
+  const lines = line_items?.map((line) => ({ ...line, explanation: null })) ?? null;
+  return withoutMetadata({ ...invoice, line_items: lines });
+}
+
+async function assertShownSubscription(
+  { pool }: Pick<Deps, 'pool'>,
+  { scope, customer_id }: PortalCustomer,
+  id: string,
+): Promise<void> {
+  const row = await getSubscription(pool, scope, id);
   if (row.customer_id !== customer_id || row.subscription_status === 'draft')
     throw notFound('Subscription', id);
-  return withoutMetadata(withoutDraft(await readSubscription(deps, scope, id)));
 }
 
 /** The customer's invoices, newest first. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CostAnalytics } from '../../../schemas/cost-analytics.ts';
 import { Customer, ExternalIdParams, UpdateCustomerBody } from '../../../schemas/customer.ts';
+import { CustomerInvoiceSummary } from '../../../schemas/customer-view.ts';
 import { CustomerUsage, OneCustomerUsageQuery } from '../../../schemas/customer-usage.ts';
 import { Invoice } from '../../../schemas/invoice.ts';
 import {
@@ -34,6 +35,8 @@ import { usageAnalytics } from '../analytics/usage-analytics.ts';
 import { balanceAnswers } from '../balances/real-time-balance.ts';
 import { transactionAnswer } from '../credits/wallet-answers.ts';
 import { searchTransactions } from '../credits/wallet-repository.ts';
+import { customerInvoiceSummary } from '../customer-views/invoice-summary.ts';
+import { portalAddress } from './embedding.ts';
 import { endPortalSession, endSessionsOf, listOpenSessions } from './open-sessions.ts';
 import { assertCostsShown } from './shown-costs.ts';
 import {
@@ -42,6 +45,7 @@ import {
   listOwnSubscriptions,
   getOwnWallet,
   listOwnWallets,
+  previewOwnInvoice,
   readOwnInvoice,
   readOwnSubscription,
   withoutMetadata,
@@ -63,8 +67,9 @@ export const portalRoutes = [
         const { external_id } = call.params;
         const customer = await getCustomerByExternalId(tx, call.scope, external_id);
         const session = await call.deps.portalSessions.open(tx, call, customer.id);
+        const address = await portalAddress(tx, call.scope, call.deps.publicUrl);
         // The token stands behind the #, where no server and no log sees it (tenancy 15.1).
-        return { url: `${call.deps.publicUrl}/portal#token=${session.token}`, ...session };
+        return { url: `${address}#token=${session.token}`, ...session };
       }),
   }),
   route({
@@ -178,6 +183,16 @@ export const portalRoutes = [
     handler: (call) => readOwnSubscription(call.deps, portalCustomer(call), call.params.id),
   }),
   route({
+    method: 'GET',
+    path: '/customer/portal/subscriptions/{id}/next-invoice',
+    summary: 'Preview the next invoice of one of the customer’s subscriptions',
+    permission: 'portal',
+    params: IdParams,
+    status: 200,
+    answer: Invoice,
+    handler: (call) => previewOwnInvoice(call.deps, call, portalCustomer(call), call.params.id),
+  }),
+  route({
     method: 'POST',
     path: '/customer/portal/invoices',
     summary: 'List the customer’s invoices',
@@ -187,6 +202,18 @@ export const portalRoutes = [
     status: 200,
     answer: pageOf(Invoice),
     handler: (call) => listOwnInvoices(call.deps, portalCustomer(call), call.body),
+  }),
+  route({
+    method: 'GET',
+    path: '/customer/portal/invoices/summary',
+    summary: 'Get what the customer was billed and owes, by currency',
+    permission: 'portal',
+    status: 200,
+    answer: CustomerInvoiceSummary,
+    async handler(call) {
+      const { scope, customer_id } = portalCustomer(call);
+      return await customerInvoiceSummary(call.deps, scope, customer_id);
+    },
   }),
   route({
     method: 'GET',

@@ -1,14 +1,18 @@
 import type { FastifyRequest } from 'fastify';
 import { BillingError } from '../../../domain/errors.ts';
-import { hasCsrfToken } from '../../../platform/http/csrf.ts';
+import { hasCsrfToken, type CsrfCookie } from '../../../platform/http/csrf.ts';
 import { isLoopback } from '../../../platform/loopback.ts';
 
 /**
  * Refuses a request that a page of this origin did not send. A browser adds the session's cookie by itself,
  * so three independent signs are required: the origin that the browser names, its own verdict
- * (`Sec-Fetch-Site`) if it has one, and the token that was part of the page.
+ * (`Sec-Fetch-Site`) if it has one, and the token that was part of the page. `cookies` are those of such pages.
  */
-export function assertFromOwnPage(request: FastifyRequest, publicUrl: string): void {
+export function assertFromOwnPage(
+  request: FastifyRequest,
+  publicUrl: string,
+  cookies: readonly CsrfCookie[],
+): void {
   assertPrivateTransport(request);
   const { origin, cookie } = request.headers;
   const site = request.headers['sec-fetch-site'];
@@ -18,7 +22,9 @@ export function assertFromOwnPage(request: FastifyRequest, publicUrl: string): v
   const mayBeUnnamed = request.method === 'GET' && site !== undefined;
   if (origin === undefined ? !mayBeUnnamed : !isOwnOrigin(origin, request, publicUrl))
     throw crossSite('Origin: must be the address of this server; only its own pages use sessions.');
-  if (request.method !== 'GET' && !hasCsrfToken(cookie, request.headers['x-csrf-token']))
+  const token = request.headers['x-csrf-token'];
+  const hasToken = cookies.some((name) => hasCsrfToken(cookie, token, name));
+  if (request.method !== 'GET' && !hasToken)
     throw crossSite('X-CSRF-Token: is not the token of the page; reload the page.');
 }
 

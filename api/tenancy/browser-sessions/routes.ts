@@ -180,7 +180,7 @@ export async function serveBrowserSessions(
       // No other origin may read an answer about a session.
       reply.removeHeader('access-control-allow-origin');
       void reply.header('cache-control', 'no-store');
-      assertFromOwnPage(request, options.deps.publicUrl);
+      assertFromOwnPage(request, options.deps.publicUrl, ['console']);
     });
     registerRoutes(pages, sessionRoutes, { ...options, prefix: '/session' });
   });

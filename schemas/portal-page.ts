@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { Brand } from './brand.ts';
+import { id, instant, text } from './primitives.ts';
+
+/** How a page of the portal is shown. */
+const placeFields = {
+  /** The environment that the address of the page names; null for the plain address. */
+  environment_id: id.nullable(),
+  /** Whether another site shows the page in a frame. */
+  is_framed: z.boolean(),
+};
+export const OpenPortalPageBody = z.object({ token: text(), ...placeFields });
+export const ResumePortalPageBody = z.object(placeFields);
+export type PortalPlace = z.output<typeof ResumePortalPageBody>;
+
+/** The session of a portal page. The page keeps the token in memory and sends it in `X-Session-Token`. */
+export const PortalPageSession = z.object({
+  token: z.string(),
+  expires_at: instant,
+  /** Until `expires_at`, for browsers whose clock is wrong. */
+  expires_in_seconds: z.int(),
+  seller: Brand,
+  /** Sections of the setting `customer_portal_config` that are switched off. */
+  hidden_sections: z.array(z.string()),
+  customer: z.object({ name: z.string(), timezone: z.string() }),
+});
+export type PortalPageSession = z.infer<typeof PortalPageSession>;
+
+/** Null: this browser has no session here, or it has ended. */
+export const PortalPageAnswer = z.object({ session: PortalPageSession.nullable() });
+export type PortalPageAnswer = z.infer<typeof PortalPageAnswer>;
