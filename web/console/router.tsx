@@ -8,11 +8,12 @@ import {
 } from '@tanstack/react-router';
 import { EmptyState, Failure } from '../ui/query-state.tsx';
 import { Page } from '../ui/page.tsx';
+import { PLAIN_SEARCH } from '../ui/url-state.ts';
 import { basePathOf } from '../client/environment.ts';
 import { ROUTES } from './routes.ts';
 import { Shell } from './shell.tsx';
 
-/** The router of one environment. Search parameters are plain text in addresses, without JSON. */
+/** The router of one environment. */
 export function createConsoleRouter(environmentId: string): AnyRouter {
   const root = createRootRoute({ component: Shell, notFoundComponent: NoSuchPage });
   const routes = ROUTES.map(({ path, load }) =>
@@ -27,11 +28,7 @@ export function createConsoleRouter(environmentId: string): AnyRouter {
     basepath: basePathOf(environmentId),
     defaultPreload: 'intent',
     scrollRestoration: true,
-    parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
-    stringifySearch: (search) => {
-      const text = new URLSearchParams(search as Record<string, string>).toString();
-      return text === '' ? '' : `?${text}`;
-    },
+    ...PLAIN_SEARCH,
     defaultErrorComponent: ({ error }) => (
       <Page title="This page could not be shown">
         <Failure error={error as Error} retry={() => location.reload()} />

@@ -1,12 +1,7 @@
 import { start } from '../app/start.tsx';
-import { EmptyState } from '../ui/query-state.tsx';
+import { takeFragment } from '../app/take-fragment.ts';
+import { PortalApp } from './portal-app.tsx';
 
-start(
-  <main>
-    <h1 className="visually-hidden">Customer portal</h1>
-    <EmptyState title="Open the link that you were sent">
-      The portal opens with a link from the company that bills you. The link holds the key to it;
-      this address alone does not.
-    </EmptyState>
-  </main>,
-);
+const fragment = takeFragment();
+
+start(<PortalApp token={new URLSearchParams(fragment).get('token')} />);

@@ -1,11 +1,14 @@
 import { Link } from '@tanstack/react-router';
-import { useEffect, type ReactNode } from 'react';
+import { createContext, useContext, useEffect, type ReactNode } from 'react';
 import styles from './page.module.css';
 
 export interface Crumb {
   readonly label: string;
   readonly to: string;
 }
+
+/** What the titles of documents end with. */
+export const SiteName = createContext('Meterline');
 
 /** The frame of every page: where it is, what it is called, what can be done, and its content. */
 export function Page({
@@ -24,9 +27,10 @@ export function Page({
   readonly actions?: ReactNode;
   readonly children: ReactNode;
 }) {
+  const site = useContext(SiteName);
   useEffect(() => {
-    if (documentTitle !== undefined) document.title = `${documentTitle} · Meterline`;
-  }, [documentTitle]);
+    if (documentTitle !== undefined) document.title = `${documentTitle} · ${site}`;
+  }, [documentTitle, site]);
   return (
     <>
       <header className={styles.header}>

@@ -5,8 +5,16 @@ export type Theme = (typeof THEMES)[number];
 const KEY = 'meterline-theme';
 const prefersDark = matchMedia('(prefers-color-scheme: dark)');
 
-export const chosenTheme = (): Theme =>
-  THEMES.find((theme) => theme === localStorage.getItem(KEY)) ?? 'system';
+export const chosenTheme = (): Theme => THEMES.find((theme) => theme === kept()) ?? 'system';
+
+/** A browser may refuse its storage to a page in a frame of another site. */
+function kept(): string | null {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
+}
 
 export function chooseTheme(theme: Theme): void {
   localStorage.setItem(KEY, theme);

@@ -1,6 +1,16 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback } from 'react';
 
+/** Search parameters of a router are plain text in addresses, without JSON. */
+export const PLAIN_SEARCH = {
+  parseSearch: (text: string): Record<string, string> =>
+    Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch: (search: object): string => {
+    const text = new URLSearchParams(search as Record<string, string>).toString();
+    return text === '' ? '' : `?${text}`;
+  },
+};
+
 export type UrlState = Readonly<Record<string, string>>;
 
 /**

@@ -1,12 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
-import { answerOf, api, type ApiRecord } from '../../client/api.ts';
-import { Badge } from '../../ui/badge.tsx';
-import { Quantity } from '../../ui/money.tsx';
+import { FeatureBars } from '../../app/billing/feature-bars.tsx';
+import { answerOf, api } from '../../client/api.ts';
 import { EmptyState, Loaded } from '../../ui/query-state.tsx';
-import { Day } from '../../ui/time.tsx';
-import styles from './entitlements.module.css';
-
-type FeatureUsage = ApiRecord<'FeatureUsage'>;
 
 /** What the customer may use, and how much of it is used in the running reset window. */
 export function Entitlements({
@@ -29,61 +24,9 @@ export function Entitlements({
             A plan grants features to its subscribers. What they may use is shown here.
           </EmptyState>
         ) : (
-          <ul className={styles.list}>
-            {features.map((usage) => (
-              <li key={usage.feature.id}>
-                <FeatureBar usage={usage} zone={zone} />
-              </li>
-            ))}
-          </ul>
+          <FeatureBars features={features} zone={zone} />
         )
       }
     </Loaded>
-  );
-}
-
-const FULL_PERCENT = 100;
-const CLOSE_PERCENT = 80;
-
-function FeatureBar({ usage, zone }: { readonly usage: FeatureUsage; readonly zone: string }) {
-  const { feature, total_limit, current_usage, usage_percent } = usage;
-  // Only the width of the bar is drawn from a floating-point number.
-  const percent = Number(usage_percent);
-  const unit = feature.unit_plural ?? '';
-  return (
-    <>
-      <div className={styles.head}>
-        <bdi className={styles.name}>{feature.name}</bdi>
-        {usage.is_enabled ? null : <Badge>Off</Badge>}
-        <span className={styles.figures}>
-          {feature.type === 'metered' ? (
-            <>
-              <Quantity value={current_usage} unit={unit} />
-              {usage.is_unlimited || total_limit === null
-                ? ', no limit'
-                : ` of ${total_limit.toLocaleString('en-US')} (${usage_percent}%)`}
-            </>
-          ) : (
-            'Included'
-          )}
-        </span>
-      </div>
-      {total_limit === null || feature.type !== 'metered' ? null : (
-        <progress
-          className={styles.bar}
-          aria-label={`${feature.name}: ${usage_percent}% of the limit`}
-          max={FULL_PERCENT}
-          value={Math.min(percent, FULL_PERCENT)}
-          data-level={
-            percent >= FULL_PERCENT ? 'full' : percent >= CLOSE_PERCENT ? 'close' : 'calm'
-          }
-        />
-      )}
-      {usage.next_usage_reset_at === null ? null : (
-        <span className={styles.reset}>
-          Begins again on <Day at={usage.next_usage_reset_at} zone={zone} />
-        </span>
-      )}
-    </>
   );
 }

@@ -1,12 +1,9 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useMemo } from 'react';
-import { answerOf, api, type ApiRecord } from '../../client/api.ts';
-import { TimeChart } from '../../ui/chart.tsx';
+import { MeteredUsage } from '../../app/billing/metered-usage.tsx';
+import { answerOf, api } from '../../client/api.ts';
 import { ChoiceFilter, FilterBar } from '../../ui/filter-bar.tsx';
-import { Money, Quantity } from '../../ui/money.tsx';
-import { Card, Section, Stack } from '../../ui/page.tsx';
+import { Section } from '../../ui/page.tsx';
 import { EmptyState, Loaded } from '../../ui/query-state.tsx';
-import { PlainTable } from '../../ui/data-table.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
 
 const DAY_MS = 86_400_000;
@@ -54,77 +51,16 @@ export function UsageChart({
         />
       </FilterBar>
       <Loaded query={query} what="usage">
-        {({ items, currency }) =>
-          items.length === 0 ? (
+        {(usage) =>
+          usage.items.length === 0 ? (
             <EmptyState title="No usage in these days">
               Events that name this customer are counted here.
             </EmptyState>
           ) : (
-            <Stack>
-              {items.map((item, index) => (
-                <MeterChart key={index} item={item} zone={zone} />
-              ))}
-              <PlainTable
-                label="Usage and cost"
-                rows={items.map((item, index) => ({ ...item, id: String(index) }))}
-                columns={[
-                  { header: 'Meter', cell: ({ name }) => <bdi>{name}</bdi> },
-                  {
-                    header: 'Usage',
-                    align: 'end',
-                    cell: ({ total_usage, unit_plural }) => (
-                      <Quantity value={total_usage} unit={unit_plural} />
-                    ),
-                  },
-                  {
-                    header: 'Events',
-                    align: 'end',
-                    cell: ({ event_count }) => event_count.toLocaleString('en-US'),
-                  },
-                  {
-                    header: 'Cost',
-                    align: 'end',
-                    cell: (item) => (
-                      <Money
-                        amount={item.total_cost}
-                        currency={item.currency || currency || 'usd'}
-                      />
-                    ),
-                  },
-                ]}
-              />
-            </Stack>
+            <MeteredUsage usage={usage} zone={zone} />
           )
         }
       </Loaded>
     </Section>
-  );
-}
-
-function MeterChart({
-  item,
-  zone,
-}: {
-  readonly item: ApiRecord<'UsageAnalyticsItem'>;
-  readonly zone: string;
-}) {
-  const times = useMemo(() => (item.points ?? []).map(({ timestamp }) => timestamp), [item]);
-  const series = useMemo(
-    () => [{ name: item.name, values: (item.points ?? []).map(({ usage }) => usage) }],
-    [item],
-  );
-  return (
-    <Card>
-      <h3>
-        <bdi>{item.name}</bdi>
-      </h3>
-      <TimeChart
-        label={`${item.name} by day`}
-        kind="bars"
-        times={times}
-        series={series}
-        zone={zone}
-      />
-    </Card>
   );
 }

@@ -1,0 +1,67 @@
+import { useQuery } from '@tanstack/react-query';
+import { Status } from '../ui/badge.tsx';
+import { DataTable, type Column } from '../ui/data-table.tsx';
+import { useListState } from '../ui/list-state.ts';
+import { Money } from '../ui/money.tsx';
+import { Page } from '../ui/page.tsx';
+import { EmptyState } from '../ui/query-state.tsx';
+import { Day } from '../ui/time.tsx';
+import { useZone } from './portal.ts';
+import { invoicesQuery, type Invoice } from './queries.ts';
+
+/** The customer's invoices, newest first. */
+export function View() {
+  const list = useListState({});
+  const zone = useZone();
+  const query = useQuery(invoicesQuery(list.paging));
+  return (
+    <Page title="Invoices">
+      <DataTable
+        label="Invoices"
+        query={query}
+        list={list}
+        rowTo={({ id }) => `/invoices/${id}`}
+        columns={columnsOf(zone)}
+        empty={
+          <EmptyState title="No invoice yet">
+            An invoice is listed here as soon as it is issued. You can read it, save it as a file
+            and pay it.
+          </EmptyState>
+        }
+      />
+    </Page>
+  );
+}
+
+const columnsOf = (zone: string): readonly Column<Invoice>[] => [
+  {
+    header: 'Number',
+    isWhole: true,
+    cell: ({ invoice_number }) => invoice_number ?? 'Without a number',
+  },
+  { header: 'Issued', cell: ({ issue_date }) => <Day at={issue_date} zone={zone} /> },
+  {
+    header: 'Due',
+    wideOnly: true,
+    cell: ({ due_date }) => <Day at={due_date} zone={zone} />,
+  },
+  {
+    header: 'Status',
+    cell: ({ invoice_status, payment_status }) => (
+      <Status word={invoice_status === 'VOIDED' ? 'VOIDED' : payment_status} />
+    ),
+  },
+  {
+    header: 'Total',
+    align: 'end',
+    wideOnly: true,
+    cell: ({ total, currency }) => <Money amount={total} currency={currency} />,
+  },
+  {
+    header: 'Open',
+    align: 'end',
+    cell: ({ amount_remaining, currency }) => (
+      <Money amount={amount_remaining} currency={currency} />
+    ),
+  },
+];

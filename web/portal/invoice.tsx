@@ -1,0 +1,71 @@
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { isZero } from '../app/billing/amounts.ts';
+import { InvoiceDocument } from '../app/billing/invoice-document.tsx';
+import { Status } from '../ui/badge.tsx';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Page, Row, Stack } from '../ui/page.tsx';
+import { Failure, Loaded } from '../ui/query-state.tsx';
+import { PayInvoice } from './pay-invoice.tsx';
+import { usePortal } from './portal.ts';
+import { invoiceFileQuery, invoiceQuery, type Invoice } from './queries.ts';
+
+/** One invoice as a document, as a file, and its payment. */
+export function View() {
+  const { id = '' } = useParams({ strict: false }) as { id?: string };
+  const query = useQuery(invoiceQuery(id));
+  const invoice = query.data;
+  return (
+    <Page
+      title={invoice?.invoice_number ?? 'Invoice'}
+      crumbs={[{ label: 'Invoices', to: '/invoices' }]}
+      actions={invoice === undefined ? undefined : <Actions invoice={invoice} />}
+    >
+      <Loaded query={query} what="the invoice">
+        {(data) => <Content invoice={data} />}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Content({ invoice }: { readonly invoice: Invoice }) {
+  const { seller } = usePortal();
+  return (
+    <Stack>
+      <Row>
+        <Status word={invoice.invoice_status === 'VOIDED' ? 'VOIDED' : invoice.payment_status} />
+      </Row>
+      <InvoiceDocument invoice={invoice} seller={seller.name} />
+    </Stack>
+  );
+}
+
+function Actions({ invoice }: { readonly invoice: Invoice }) {
+  const [isOpen, setOpen] = useState(false);
+  const file = useQuery(invoiceFileQuery(invoice.id));
+  const isPayable = invoice.invoice_status === 'FINALIZED' && !isZero(invoice.amount_remaining);
+  return (
+    <>
+      {file.isError ? <Failure error={file.error} retry={file.refetch} /> : null}
+      {file.data === undefined ? null : (
+        <a href={file.data} target="_blank" rel="noreferrer">
+          Open as PDF
+        </a>
+      )}
+      {isPayable ? (
+        <Button tone="primary" onPress={() => setOpen(true)}>
+          Pay now
+        </Button>
+      ) : null}
+      <Dialog
+        title={`Pay invoice ${invoice.invoice_number ?? ''}`}
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+      >
+        <PayInvoice invoice={invoice} onDone={() => setOpen(false)} />
+      </Dialog>
+    </>
+  );
+}

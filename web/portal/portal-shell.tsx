@@ -1,0 +1,51 @@
+import { Link, Outlet } from '@tanstack/react-router';
+import { useState } from 'react';
+import { Seller } from '../app/seller.tsx';
+import { leavePortal } from '../client/portal-session.ts';
+import { Button } from '../ui/button.tsx';
+import { Failure } from '../ui/query-state.tsx';
+import { Toasts } from '../ui/toasts.tsx';
+import { usePortal } from './portal.ts';
+import { menuOf } from './routes.ts';
+import styles from './portal-shell.module.css';
+
+/** Around every page: who bills, whom, the menu, and the way out. */
+export function PortalShell() {
+  const { seller, customer, hidden_sections } = usePortal();
+  const [failure, setFailure] = useState<Error | null>(null);
+  return (
+    <div className={styles.shell}>
+      <a href="#content" className={styles.skip}>
+        Skip to content
+      </a>
+      <Seller brand={seller}>
+        <span className={styles.who}>
+          <bdi className={styles.customer}>{customer.name}</bdi>
+          <Button small tone="quiet" onPress={() => void leavePortal().catch(setFailure)}>
+            Leave
+          </Button>
+        </span>
+      </Seller>
+      {failure === null ? null : <Failure error={failure} />}
+      <nav className={styles.nav} aria-label="Pages">
+        <ul>
+          {menuOf(hidden_sections).map(({ path, menu }) => (
+            <li key={path}>
+              <Link
+                to={path}
+                activeOptions={{ exact: path === '/', includeSearch: false }}
+                activeProps={{ 'aria-current': 'page' }}
+              >
+                {menu}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <main id="content" className={styles.main} tabIndex={-1}>
+        <Outlet />
+      </main>
+      <Toasts />
+    </div>
+  );
+}

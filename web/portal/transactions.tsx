@@ -1,0 +1,77 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ApiRecord } from '../client/api.ts';
+import { Status } from '../ui/badge.tsx';
+import { DataTable, type Column } from '../ui/data-table.tsx';
+import { useListState } from '../ui/list-state.ts';
+import { Quantity } from '../ui/money.tsx';
+import { EmptyState } from '../ui/query-state.tsx';
+import { formatWord } from '../ui/text.ts';
+import { Time } from '../ui/time.tsx';
+import { useZone } from './portal.ts';
+import { transactionsQuery } from './queries.ts';
+
+type Transaction = ApiRecord<'WalletTransaction'>;
+
+/** Every credit and debit of a wallet, newest first. */
+export function Transactions({ walletId }: { readonly walletId: string }) {
+  const list = useListState({});
+  const zone = useZone();
+  const { limit, offset } = list.paging;
+  const query = useQuery(transactionsQuery(walletId, { limit, offset }));
+  return (
+    <DataTable
+      label="Transactions"
+      query={query}
+      list={list}
+      columns={columnsOf(zone)}
+      empty={
+        <EmptyState title="No transaction yet">
+          Credits that you buy or are given, and what they pay, are listed here.
+        </EmptyState>
+      }
+    />
+  );
+}
+
+const columnsOf = (zone: string): readonly Column<Transaction>[] => [
+  { header: 'Time', cell: ({ created_at }) => <Time at={created_at} zone={zone} /> },
+  {
+    header: 'What',
+    cell: ({ transaction_reason, reference_type, reference_id, description }) => (
+      <>
+        {formatWord(transaction_reason)}
+        {reference_type === 'INVOICE' ? (
+          <div>
+            <Link to={`/invoices/${reference_id}`}>Invoice</Link>
+          </div>
+        ) : null}
+        {description === '' ? null : (
+          <div>
+            <bdi>{description}</bdi>
+          </div>
+        )}
+      </>
+    ),
+  },
+  {
+    header: 'Status',
+    wideOnly: true,
+    cell: ({ transaction_status }) => <Status word={transaction_status} />,
+  },
+  {
+    header: 'Credits',
+    align: 'end',
+    cell: ({ type, credit_amount }) => (
+      <Quantity
+        value={type === 'debit' && credit_amount !== '0' ? `-${credit_amount}` : credit_amount}
+      />
+    ),
+  },
+  {
+    header: 'Balance after',
+    align: 'end',
+    wideOnly: true,
+    cell: ({ credit_balance_after }) => <Quantity value={credit_balance_after} />,
+  },
+];

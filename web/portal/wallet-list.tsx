@@ -1,0 +1,45 @@
+import { useQuery } from '@tanstack/react-query';
+import { Status } from '../ui/badge.tsx';
+import { PlainTable } from '../ui/data-table.tsx';
+import { Money, Quantity } from '../ui/money.tsx';
+import { Page } from '../ui/page.tsx';
+import { EmptyState, Loaded } from '../ui/query-state.tsx';
+import { usePortal } from './portal.ts';
+import { walletsQuery } from './queries.ts';
+
+/** The customer's wallets with what is in them. */
+export function View() {
+  const { seller } = usePortal();
+  const query = useQuery(walletsQuery());
+  return (
+    <Page
+      title="Wallet"
+      description="Credits that you bought in advance or were given. They pay usage before you are asked for money."
+    >
+      <Loaded query={query} what="your wallets">
+        {(wallets) =>
+          wallets.length === 0 ? (
+            <EmptyState title="You have no wallet">
+              With a wallet you pay usage in advance. {seller.name} opens one for you.
+            </EmptyState>
+          ) : (
+            <PlainTable
+              label="Wallets"
+              rows={wallets}
+              rowTo={({ id }) => `/wallets/${id}`}
+              columns={[
+                {
+                  header: 'Wallet',
+                  cell: ({ name }) => <bdi>{name === '' ? 'Wallet' : name}</bdi>,
+                },
+                { header: 'Status', wideOnly: true, cell: ({ wallet_status }) => <Status word={wallet_status} /> }, // prettier-ignore
+                { header: 'Credits', align: 'end', cell: ({ credit_balance }) => <Quantity value={credit_balance} /> }, // prettier-ignore
+                { header: 'Worth', align: 'end', cell: ({ balance, currency }) => <Money amount={balance} currency={currency} /> }, // prettier-ignore
+              ]}
+            />
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
