@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Addon } from './addon.ts';
+import { CheckoutParams, CheckoutSession } from './checkout.ts';
 import { notOffered } from './not-offered.ts';
 import { decimalText, id, instant, recordFields, text, time } from './primitives.ts';
 import { AddonRequest } from './subscription-requests.ts';
@@ -12,9 +13,16 @@ export const AttachAddonBody = AddonRequest.extend({
   subscription_id: id,
   /** Default: the behavior of the subscription. */
   proration_behavior,
-  checkout: notOffered('a checkout'),
+  /** The addon counts once the checkout session is paid. Ignored if nothing is due. */
+  checkout: CheckoutParams.nullish(),
 }).meta({ id: 'AddAddonRequest' });
 export type AttachAddonBody = z.output<typeof AttachAddonBody>;
+
+/** The addon of a change of a subscription; the change itself has the checkout. */
+export const AddedAddon = AttachAddonBody.omit({ subscription_id: true }).extend({
+  checkout: notOffered('a checkout of its own'),
+});
+export type AddedAddon = z.output<typeof AddedAddon>;
 
 export const DetachAddonBody = z
   .object({
@@ -52,6 +60,12 @@ export const AddonAssociation = z
   })
   .meta({ id: 'AddonAssociation' });
 export type AddonAssociation = z.infer<typeof AddonAssociation>;
+
+export const AttachedAddon = AddonAssociation.extend({
+  /** Where the addon is paid; it is `pending` until then. Null if it counts already. */
+  checkout_session: CheckoutSession.nullable(),
+}).meta({ id: 'AttachedAddon' });
+export type AttachedAddon = z.infer<typeof AttachedAddon>;
 
 const StoredAssociation = z.object({ ...addonAssociationFields, subscription_id: z.string() });
 /** A row of `addon_associations`. */

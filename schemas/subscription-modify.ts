@@ -13,7 +13,7 @@ import {
 } from './primitives.ts';
 import { Subscription } from './subscription-answers.ts';
 import { SUBSCRIPTION_STATUSES } from './words.ts';
-import { AttachAddonBody, DetachAddonBody } from './addon-association.ts';
+import { AddedAddon, DetachAddonBody } from './addon-association.ts';
 import { WalletTransaction } from './wallet.ts';
 
 export const MODIFY_TYPES = [
@@ -79,7 +79,7 @@ export const AddonChangeParams = z
   .object({
     action: z.enum(['add', 'remove']),
     /** Required with `add`. */
-    add: AttachAddonBody.omit({ subscription_id: true }).nullish(),
+    add: AddedAddon.nullish(),
     /** Required with `remove`. */
     remove: DetachAddonBody.nullish(),
   })

@@ -53,12 +53,13 @@ async function makeChange(
   invoice: InvoiceRecord,
   subscription: SubscriptionRow,
 ): Promise<GatedInvoice> {
-  const { change, body } = configuration[`${action}_params`] as {
+  const { change, body, association_id } = configuration[`${action}_params`] as {
     readonly change: 'plan' | 'modify';
     readonly body: unknown;
+    readonly association_id?: string;
   };
   const complete = change === 'plan' ? completePlanChange : completeModification;
-  const how = { at: created_at, paid: invoice };
+  const how = { at: created_at, paid: invoice, association_id: association_id ?? null };
   await complete(tx, deps, caller, subscription, body, how);
   return {
     invoice: await lockInvoice(tx, caller.scope, invoice.id),

@@ -83,9 +83,10 @@ export async function newAddon(
   deps: BillingDeps,
   caller: Caller,
   context: AddonContext,
-  request: AddonRequest & { readonly start_date: string },
+  request: AddonRequest & { readonly start_date: string; readonly association_id?: string | null },
 ): Promise<NewAddon> {
   const { subscription, owner } = context;
+  const record = newRecord(deps, caller, 'addon_assoc');
   const addon = await getAddonRow(tx, caller.scope, request.addon_id);
   if (addon.status !== 'published')
     throw invalidField('addon_id', `addon ${addon.id} is ${addon.status}`);
@@ -96,7 +97,8 @@ export async function newAddon(
     throw invalidField('start_date', 'must be before the end of the subscription');
   const end_date = request.cadence === 'onetime' ? periodEnd(subscription, start_date) : null;
   const association: AddonAssociationRow = {
-    ...newRecord(deps, caller, 'addon_assoc'),
+    ...record,
+    id: request.association_id ?? record.id,
     subscription_id: subscription.id,
     addon_id: addon.id,
     quantity: request.quantity ?? '1',

@@ -2,6 +2,7 @@ import {
   AddonAssociation,
   AttachAddonBody,
   DetachAddonBody,
+  AttachedAddon,
   type AddonAssociationRow,
 } from '../../../../schemas/addon-association.ts';
 import type { Addon } from '../../../../schemas/addon.ts';
@@ -15,6 +16,7 @@ import { route } from '../../../conventions/route.ts';
 import { wholeList } from '../../../conventions/whole-list.ts';
 import { getSubscription } from '../../records/subscription-repository.ts';
 import { attachAddon, detachAddon } from './addons.ts';
+import { modify } from './modify.ts';
 
 /** Addons of subscriptions. */
 export const subscriptionAddonRoutes = [
@@ -26,8 +28,20 @@ export const subscriptionAddonRoutes = [
     ownsTransactions: true,
     body: AttachAddonBody,
     status: 200,
-    answer: AddonAssociation,
-    handler: async (call) => associationAnswer(await attachAddon(call.deps, call, call.body), null),
+    answer: AttachedAddon,
+    async handler(call) {
+      const { checkout, subscription_id, ...add } = call.body;
+      if (checkout == null) {
+        const row = await attachAddon(call.deps, call, { ...add, subscription_id });
+        return { ...associationAnswer(row, null), checkout_session: null };
+      }
+      const { association, checkout_session } = await modify(call.deps, call, subscription_id, {
+        type: 'addon',
+        addon_params: { action: 'add', add },
+        checkout,
+      });
+      return { ...associationAnswer(association!, null), checkout_session };
+    },
   }),
   route({
     method: 'DELETE',

@@ -3,6 +3,7 @@ import { isoTime } from '../../../../platform/clock.ts';
 import type { Transaction } from '../../../../postgres/client.ts';
 import type {
   AddonAssociationRow,
+  AddedAddon,
   AttachAddonBody,
   DetachAddonBody,
 } from '../../../../schemas/addon-association.ts';
@@ -36,7 +37,7 @@ export interface AddonChange {
 export async function attachAddon(
   deps: BillingDeps,
   caller: Caller,
-  body: AttachAddonBody,
+  body: Omit<AttachAddonBody, 'checkout'>,
 ): Promise<AddonAssociationRow> {
   return await inSubscription(deps, caller, body.subscription_id, async (tx, subscription, at) => {
     const { addon, change } = await planAttachment(tx, deps, caller, subscription, body, at);
@@ -58,7 +59,10 @@ export async function planAttachment(
   deps: BillingDeps,
   caller: Caller,
   subscription: SubscriptionRow,
-  request: Omit<AttachAddonBody, 'subscription_id' | 'proration_behavior'>,
+  request: Omit<AddedAddon, 'proration_behavior' | 'checkout'> & {
+    /** The id that was announced when the addon was asked for. */
+    readonly association_id?: string | null;
+  },
   at: string,
 ): Promise<{ readonly addon: NewAddon; readonly change: AddonChange }> {
   const { current_period_start } = subscription;

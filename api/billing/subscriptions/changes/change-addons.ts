@@ -4,6 +4,7 @@ import type { AddonChangeParams } from '../../../../schemas/subscription-modify.
 import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
 import type { Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
+import type { How } from './change-gate.ts';
 import type { LineSwap } from '../../proration/change-rows.ts';
 import { planAttachment, planDetachment, writeAttachment, writeDetachment } from './addons.ts';
 
@@ -20,12 +21,14 @@ export async function changeAddons(
   caller: Caller,
   subscription: SubscriptionRow,
   params: AddonChangeParams,
-  at: string,
+  { at, association_id = null, attached }: Pick<How, 'at' | 'association_id' | 'attached'>,
 ): Promise<AddonModification> {
   if (params.action === 'add') {
     const request = required(params.add, 'add');
-    const { addon, change } = await planAttachment(tx, deps, caller, subscription, request, at);
+    const asked = { ...request, association_id };
+    const { addon, change } = await planAttachment(tx, deps, caller, subscription, asked, at);
     await writeAttachment(tx, addon);
+    attached?.(addon.association);
     return modification(subscription, change.swaps, request.proration_behavior);
   }
   const request = required(params.remove, 'remove');

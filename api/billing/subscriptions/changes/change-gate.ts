@@ -3,6 +3,7 @@ import { CHECKOUT_SOURCE } from '../../../../domain/invoicing/gated-invoice.ts';
 import { decimal, ZERO } from '../../../../domain/money.ts';
 import { waitsForPayment } from '../../../../domain/subscription/pay-first.ts';
 import type { Transaction } from '../../../../postgres/client.ts';
+import type { AddonAssociationRow } from '../../../../schemas/addon-association.ts';
 import type { CheckoutParams, CheckoutRecord } from '../../../../schemas/checkout.ts';
 import type { InvoiceRecord } from '../../../../schemas/invoice.ts';
 import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
@@ -22,6 +23,10 @@ export interface How {
   readonly paid?: InvoiceRecord | null;
   /** Told what the change costs. */
   readonly seen?: (settled: SettledChange) => void;
+  /** Told of the addon that the change attaches. */
+  readonly attached?: (association: AddonAssociationRow) => void;
+  /** The id of the association that the request was answered with. */
+  readonly association_id?: string | null;
 }
 
 /** 409 while a session waits for the payment of a change: its amount is computed from the state at its start. */

@@ -17,6 +17,7 @@ import {
   lockSubscription,
 } from '../../records/subscription-repository.ts';
 import { caughtUp } from './catch-up.ts';
+import { assertNoCheckout } from './change-gate.ts';
 import type { LineSwap } from '../../proration/change-rows.ts';
 import { isBilledNow } from './line-records.ts';
 import { settleChange } from '../../proration/settle-change.ts';
@@ -36,6 +37,7 @@ export async function inSubscription<Changed extends object>(
       const subscription = await lockSubscription(tx, caller.scope, subscriptionId);
       if (subscription.version !== known.version) return null;
       refuseUnchangeable(subscription);
+      await assertNoCheckout(tx, subscription);
       const line = await change(tx, subscription, isoTime(deps.clock.now()));
       const next = await changeSubscription(
         tx,

@@ -3,6 +3,8 @@ import { isoTime } from '../../../../platform/clock.ts';
 import { failpoint } from '../../../../platform/failpoint.ts';
 import type { Transaction } from '../../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../../postgres/tables/outbox.ts';
+import type { AddonAssociationRow } from '../../../../schemas/addon-association.ts';
+import type { CheckoutSession } from '../../../../schemas/checkout.ts';
 import {
   ModifySubscriptionBody,
   type ChangedResources,
@@ -73,6 +75,29 @@ export async function executeModification(
 ): Promise<ModifiedSubscription> {
   if (body.type === 'trial_end')
     return await executeTrialEnd(deps, caller, id, paramsOf(body.trial_end_params, body));
+  const { changed_resources, checkout_session } = await modify(deps, caller, id, body);
+  return {
+    subscription: await modifiedSubscription(deps.pool, caller.scope, id, embedAt(deps, body)),
+    changed_resources,
+    checkout_session,
+  };
+}
+
+/** A change that was made, or the session that it waits for. */
+interface Modification {
+  readonly changed_resources: ChangedResources;
+  readonly checkout_session: CheckoutSession | null;
+  /** The addon that the change attaches, or will attach once it is paid. */
+  readonly association: AddonAssociationRow | null;
+}
+
+/** Makes one change, after everything due by now is billed, or opens the session that pays for it. */
+export async function modify(
+  deps: BillingDeps,
+  caller: Caller,
+  id: string,
+  body: ModifySubscriptionBody,
+): Promise<Modification> {
   const done = await runCommand<Modified>(deps, 'subscription', async () => {
     const known = await caughtUp(deps, caller, id);
     return async (tx) => {
@@ -82,16 +107,20 @@ export async function executeModification(
       const gated =
         body.checkout == null ? null : await gateOf(tx, deps, caller, subscription, body);
       if (gated !== null) return gated;
-      const how = { isPreview: false, at: isoTime(deps.clock.now()) };
+      let association: AddonAssociationRow | null = null;
+      const how = {
+        isPreview: false,
+        at: isoTime(deps.clock.now()),
+        attached: (row: AddonAssociationRow) => void (association = row),
+      };
       const changed_resources = await applyAndTell(tx, deps, caller, subscription, body, how);
       failpoint('api.modify_subscription.before_commit');
-      return { changed_resources, checkout_session_id: null };
+      return { changed_resources, checkout_session_id: null, association };
     };
   });
-  const { changed_resources, checkout_session_id: session } = done;
+  const { checkout_session_id: session, ...made } = done;
   return {
-    subscription: await modifiedSubscription(deps.pool, caller.scope, id, embedAt(deps, body)),
-    changed_resources,
+    ...made,
     checkout_session:
       session === null ? null : await deps.checkoutGates.offer(deps, caller, session),
   };
@@ -101,6 +130,7 @@ export async function executeModification(
 interface Modified {
   readonly changed_resources: ChangedResources;
   readonly checkout_session_id: string | null;
+  readonly association: AddonAssociationRow | null;
 }
 
 /** The session of a change that costs something; null if nothing is due: then it is made at once (money 11.7). */
@@ -111,16 +141,28 @@ async function gateOf(
   subscription: SubscriptionRow,
   { checkout, ...body }: ModifySubscriptionBody,
 ): Promise<Modified | null> {
+  let association: AddonAssociationRow | null = null;
+  const attached = (row: AddonAssociationRow) => void (association = row);
   const tried = await triedChange(tx, (inner, seen) =>
-    apply(inner, deps, caller, subscription, body, { ...previewing(deps), seen }),
+    apply(inner, deps, caller, subscription, body, { ...previewing(deps), seen, attached }),
   );
+  const waiting = association as AddonAssociationRow | null;
   const session = await openChangeGate(tx, deps, caller, checkout!, tried.settled, {
     action: body.type === 'addon' ? 'add_addon' : 'modify_subscription',
     subscription,
-    params: { subscription_id: subscription.id, change: 'modify', body },
+    params: {
+      subscription_id: subscription.id,
+      change: 'modify',
+      body,
+      ...(waiting === null ? {} : { association_id: waiting.id }),
+    },
   });
   if (session === null) return null;
-  return { changed_resources: tried.result, checkout_session_id: session.id };
+  return {
+    changed_resources: tried.result,
+    checkout_session_id: session.id,
+    association: waiting === null ? null : { ...waiting, addon_status: 'pending' },
+  };
 }
 
 /** Makes a change whose checkout session was paid, as of the time when it was asked for. */
@@ -130,7 +172,7 @@ export async function completeModification(
   caller: Caller,
   subscription: SubscriptionRow,
   body: unknown,
-  how: Pick<How, 'at' | 'paid'>,
+  how: Pick<How, 'at' | 'paid' | 'association_id'>,
 ): Promise<void> {
   const parsed = ModifySubscriptionBody.parse(body);
   await applyAndTell(tx, deps, caller, subscription, parsed, { ...how, isPreview: false });
@@ -217,7 +259,7 @@ async function apply(
         caller,
         subscription,
         params,
-        at,
+        how,
       );
       const operation = {
         subscription,
