@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { ClickHouseLogLevel, createClient, type ClickHouseSettings } from '@clickhouse/client';
+import { formOfLongParams } from './long-params.ts';
 import { limitSettings, SERVICE, type QueryLimits } from './query-limits.ts';
 
 /** A statement as a value. All external input is in `params`, typed in the text. */
@@ -110,6 +111,18 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
       abort_signal: AbortSignal.timeout(waitMs * patience),
     };
   };
+  type Call = ReturnType<typeof call>;
+  /** Runs a statement; long parameters go in the body, and the statement then goes in the address. */
+  const exec = (called: Call) => {
+    const form = formOfLongParams(called.query_params);
+    if (form === null) return client.exec(called);
+    const { query_params: _, ...rest } = called;
+    return client.exec({
+      ...rest,
+      http_headers: { 'Content-Type': form.contentType },
+      values: Readable.from([form.body], { objectMode: false }),
+    });
+  };
   return {
     async rows<Row extends readonly unknown[]>(query: ClickHouseQuery, given?: ReadOptions) {
       const result = await client.query({ ...call(query, given), format: 'JSONCompactEachRow' });
@@ -119,13 +132,14 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
     },
     async bytes(query, format, given) {
       const sql = `${query.sql}\nformat ${format}`;
-      const { stream } = await client.exec(call({ ...query, sql }, given));
+      const { stream } = await exec(call({ ...query, sql }, given));
       const chunks: Buffer[] = [];
       for await (const chunk of stream as AsyncIterable<Buffer>) chunks.push(chunk);
       return Buffer.concat(chunks);
     },
     async command(query, given) {
-      await client.command(call(query, given, WRITE_TIMEOUT_MS));
+      const { stream } = await exec(call(query, given, WRITE_TIMEOUT_MS));
+      stream.resume();
     },
     async insert(table, columns, lines) {
       const chunks =

@@ -73,6 +73,32 @@ function clickhouseContract(serverUrl: () => string): void {
       ).toEqual([['18446744073709551615', 'aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa']]);
     });
 
+    test('parameters of megabytes, for a command and for a binary answer too', async () => {
+      const hostile = ["it's", 'a\tb\nc\\d\r\n', '{x:String}', '€ 😀', '', '--boundary', "\\'"];
+      const many = Array.from(
+        { length: 30_000 },
+        (_, index) => `${hostile[index % hostile.length]} of customer ${'x'.repeat(100)} ${index}`,
+      );
+      const numbers = many.map((_, index) => index);
+      await run('create table by_form (number UInt32, text String) engine = Memory');
+      await clickhouse.command({
+        sql: `insert into by_form
+              select row.1, row.2 from (select arrayJoin(arrayZip({numbers:Array(UInt32)}, {many:Array(String)})) as row)`,
+        params: { numbers, many },
+      });
+      expect(await rows('select text from by_form order by number')).toEqual(
+        many.map((text) => [text]),
+      );
+      const bytes = await clickhouse.bytes(
+        {
+          sql: 'select count() from by_form where text in {many:Array(String)} and number < {below:UInt64}',
+          params: { many, below: 12_345n },
+        },
+        'RowBinary',
+      );
+      expect(bytes.readBigUInt64LE()).toBe(12_345n);
+    });
+
     test('a parameter of an earlier query is not there for the next', async () => {
       for (let i = 0; i < 20; i += 1) await rows('select {gone:UInt8}', { gone: 1 });
       for (let i = 0; i < 20; i += 1) {
