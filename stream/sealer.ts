@@ -50,6 +50,8 @@ const LIST_SIZE_MAX = 200_000;
 const LIST_WAIT_MS = 35_000;
 /** A mark becomes visible some time after it was made. A mark that is seen too late costs only speed. */
 const LIST_OVERLAP_MS = 60_000;
+/** After a listing, the next one begins after this many times its duration: an import marks the same buckets again. */
+const LISTING_PAUSES = 4;
 /** How often to look for a version with a finished backfill. */
 const BACKFILL_POLL_MS = 250;
 
@@ -148,7 +150,8 @@ export class Sealer {
       const now = performance.now();
       if (now >= listAt || cycle.isListing) {
         await cycle.list();
-        listAt = now + cycleMs;
+        const listed = performance.now();
+        listAt = listed + Math.max(cycleMs, LISTING_PAUSES * (listed - now));
       }
       const more = await cycle.run(over);
       // Both stores have answered.
@@ -156,7 +159,9 @@ export class Sealer {
         await noteIdleProgress(this.#deps.pool);
         noteAt = now + NOTE_PROGRESS_MS;
       }
-      if (!more) await pause(Math.min(cycleMs, BACKFILL_POLL_MS), over);
+      // A backlog is worked off at half speed: an import is followed by readers, who need the engine.
+      const rest = more ? performance.now() - now : BACKFILL_POLL_MS;
+      await pause(Math.min(cycleMs, rest), over);
     }
   }
 }

@@ -98,7 +98,11 @@ function addDays(tally: UsageTally, pair: PairBuckets, uniques: UniqueParts): Op
   return open;
 }
 
-/** Adds quarter hours from their buckets and records what must be read from rows. */
+/**
+ * Adds quarter hours from their buckets and records what must be read from rows. Time outside of touched buckets
+ * has no rows, so the unusable quarter hours of one cell are read in one range up to the next usable one: a day
+ * that is not sealed yet is one range, not one for each quarter hour with usage.
+ */
 function addQuarters(
   { tally, pair, start }: OpenBucket,
   quarters: ReadonlyMap<string, PairBuckets>,
@@ -108,6 +112,7 @@ function addQuarters(
   const { plan } = tally;
   const countsUnique = isUnique(plan);
   const pieces: CellStretch[] = [];
+  let unusable: CellStretch[] = [];
   const buckets = quarters.get(pairKey(pair))?.buckets ?? [];
   for (let index = firstFrom(buckets, start); index < buckets.length; index += 1) {
     const bucket = buckets[index]!;
@@ -118,11 +123,13 @@ function addQuarters(
     const cell = soleCell(plan, bucket.start, bucket.start + QUARTER_MS);
     if (bucket.rows !== null && cell !== null && !countsUnique) {
       for (const row of bucket.rows) tally.add(cell, row, pair.external_customer_id);
+      pieces.push(...bridged(unusable));
+      unusable = [];
     } else {
-      pieces.push(...stretchesWithin(plan, from, to, !countsUnique));
+      unusable.push(...stretchesWithin(plan, from, to, !countsUnique));
     }
   }
-  for (const piece of joined(pieces)) {
+  for (const piece of [...pieces, ...bridged(unusable)]) {
     if (countsUnique) uniques.addStretch(tally, piece.cell!, pair, piece);
     else rest.add(tally, pair, piece);
   }
@@ -174,6 +181,18 @@ function joined(pieces: readonly CellStretch[]): CellStretch[] {
   for (const piece of pieces) {
     const last = result.at(-1);
     if (last !== undefined && last.end === piece.start && last.cell === piece.cell)
+      result[result.length - 1] = { ...last, end: piece.end };
+    else result.push(piece);
+  }
+  return result;
+}
+
+/** Joins pieces of one cell over the time between them, which has no rows. */
+function bridged(pieces: readonly CellStretch[]): CellStretch[] {
+  const result: CellStretch[] = [];
+  for (const piece of joined(pieces)) {
+    const last = result.at(-1);
+    if (last !== undefined && last.cell === piece.cell && piece.cell !== null)
       result[result.length - 1] = { ...last, end: piece.end };
     else result.push(piece);
   }

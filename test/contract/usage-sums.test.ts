@@ -15,16 +15,21 @@ const CUSTOMERS = 40;
 const SEAL = 1n;
 
 /** One event of each customer in the middle of each quarter of an hour: 38,400 sealed buckets of 15 minutes. */
-async function writeUsage({ clickhouse }: TestClickHouse, events: string, position: string) {
+async function writeUsage(
+  { clickhouse }: TestClickHouse,
+  events: string,
+  position: string,
+  version = 'meterv_1',
+) {
   await clickhouse.command({
     sql: `
       insert into meter_usage_v1 (tenant_id, environment_id, external_customer_id, meter_version_id,
              timestamp, partition, position, value, unique_hash, dimensions, source)
-      select {tenant_id:String}, {environment_id:String}, concat('customer-', toString(number % ${CUSTOMERS})), 'meterv_1',
+      select {tenant_id:String}, {environment_id:String}, concat('customer-', toString(number % ${CUSTOMERS})), {version:String},
              fromUnixTimestamp64Milli(toInt64(${START} + intDiv(number, ${CUSTOMERS}) * ${QUARTER_MS} + 450000), 'UTC'),
              0, ${position}, toDecimal128(2, 18), toUUID('00000000-0000-0000-0000-000000000000'), [], ''
         from (${events})`,
-    params: SCOPE,
+    params: { ...SCOPE, version },
   });
 }
 
@@ -43,6 +48,13 @@ describe('usage of everybody by windows that no whole day fits into', () => {
       );
     // Two late ones of the first quarter hour.
     await writeUsage(test_, 'select number from numbers(2)', `${packPosition(0, 1_500n, 0)} + number`); // prettier-ignore
+    // Every other quarter hour of another meter, never sealed.
+    await writeUsage(
+      test_,
+      `select number from numbers(${CUSTOMERS * DAYS * 96}) where intDiv(number, ${CUSTOMERS}) % 2 = 0`,
+      'number',
+      'meterv_2',
+    );
   });
   afterAll(() => test_.drop());
 
@@ -111,5 +123,45 @@ describe('usage of everybody by windows that no whole day fits into', () => {
     await expect(ask('MINUTE', 'UTC', START, START + DAYS * DAY_MS)).rejects.toMatchObject({
       code: 'usage_query_too_large',
     });
+  });
+
+  test('days without seals are a range each, not one for each quarter hour with usage', async () => {
+    const asked: number[] = [];
+    const reader = createUsageReader({
+      clickhouse: {
+        ...test_.clickhouse,
+        bytes(statement, ...rest) {
+          const ranges = statement.params['stretch_numbers'];
+          if (Array.isArray(ranges)) asked.push(ranges.length);
+          return test_.clickhouse.bytes(statement, ...rest);
+        },
+      },
+      readBounds: async () => ({
+        watermarks: { 0: packPosition(0, 2_000n, 0) },
+        liveUntil: new Map(),
+        setAside: [],
+        vectorsOf: async () => new Map(),
+      }),
+      readDimensions: async (versions) => new Map(versions.map((version) => [version, []])),
+    });
+    const queries = Array.from({ length: CUSTOMERS }, (_, n): UsageQuery => ({
+      ...SCOPE,
+      key: `customer-${n}`,
+      meter_version_id: 'meterv_2',
+      aggregation: 'SUM',
+      multiplier: null,
+      reset_usage: 'BILLING_PERIOD',
+      external_customer_ids: [`customer-${n}`],
+      start: new Date(START).toISOString(),
+      end: new Date(START + DAYS * DAY_MS).toISOString(),
+      filter_values: {},
+      group_by: [],
+      window: null,
+    })); // prettier-ignore
+    const { answers } = await reader.read(queries);
+    expect([...answers.values()].map(({ rows }) => Number(rows[0]!.quantity))).toEqual(
+      queries.map(() => DAYS * 48 * 2),
+    );
+    expect(asked).toEqual([CUSTOMERS * DAYS]);
   });
 });
