@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { freePort } from '../postgres/embedded.ts';
-import { compare } from './kill/compare/compare.ts';
+import { compare, withSales, type Verdict } from './kill/compare/compare.ts';
 import { createMeters } from './kill/compare/meters.ts';
 import { FAULT_NAMES, makeFaults, possibleFaults } from './kill/faults/all-faults.ts';
 import { startKafka } from './kill/faults/brokers.ts';
@@ -13,6 +13,7 @@ import { mountSmallDisk } from './kill/faults/disk.ts';
 import type { Fault } from './kill/faults/fault.ts';
 import { Tally } from './kill/faults/tally.ts';
 import { Ledger } from './kill/ledger.ts';
+import { checkPlants, plantDamage } from './kill/plants.ts';
 import { Tree } from './kill/tree.ts';
 import { startWork } from './kill/work/all-work.ts';
 import { startLoad } from './kill/work/events.ts';
@@ -26,6 +27,8 @@ import { seededRandom } from './random.ts';
  *
  * `--faults` names kinds of `kill/faults/`; the ones that this machine cannot make are skipped with the reason.
  * `--kills` counts faults of all kinds. `--work` names kinds of work besides the events.
+ * `--plant` damages the stored usage after a run without differences (`kill/plants.ts`) and compares again: the run
+ * must then end with exit code 1.
  */
 const { values: options } = parseArgs({
   options: {
@@ -39,6 +42,7 @@ const { values: options } = parseArgs({
     /** Starts and stops brokers when KAFKA_BROKERS is unset. */
     'kafka-tool': { type: 'string', default: '../shared/tools/kafka' },
     failpoints: { type: 'string', default: '*:0.002' },
+    plant: { type: 'string', default: '' },
     verbose: { type: 'boolean', default: false },
   },
 });
@@ -52,6 +56,8 @@ const seconds = (): string => ((performance.now() - startedAt) / 1000).toFixed(0
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 const listOf = (text: string): string[] => text.split(',').filter((name) => name !== '');
 
+const plants = listOf(options.plant);
+checkPlants(plants);
 say(`kill: ${kills} faults, profile ${options.profile}, seed ${options.seed}`);
 const chosen = possibleFaults(options.faults === 'all' ? FAULT_NAMES : listOf(options.faults), say);
 const directory = mkdtempSync(join(tmpdir(), 'meterline-kill-'));
@@ -62,7 +68,7 @@ const smallDisk = chosen.includes('disk') ? mountSmallDisk(diskDirectory) : null
 const dataDirectory = join(diskDirectory, 'data');
 const kafka =
   options.profile === 'kafka'
-    ? startKafka({
+    ? await startKafka({
         tool: options['kafka-tool'],
         brokers: Number(options.brokers),
         faults: chosen,
@@ -96,6 +102,7 @@ const tree = await Tree.start(
       ...(clockFile === null ? {} : clockEnvironment(faketimeLibrary()!, clockFile)),
     },
   },
+  kafka?.proxies ?? {},
   say,
 );
 
@@ -128,7 +135,7 @@ while (tally.faults < kills) {
   const fault = weighted(faults);
   const hit = await fault.strike();
   tally.struck(fault.name, hit);
-  if (options.verbose || tally.faults % 20 === 0)
+  if (options.verbose || tally.faults % 5 === 0)
     say(
       `${seconds()} s  fault ${tally.faults} (${fault.name}: ${hit.what})  acknowledged ${ledger.acknowledged.size}`,
     );
@@ -140,23 +147,24 @@ say(`${seconds()} s  draining`);
 await load.stop();
 const done = await work.stop();
 say(`${seconds()} s  comparing`);
-const verdict = await compare(
-  {
-    tree,
-    random,
-    ledger,
-    environment,
-    totals: ledger.totals(),
-    meterIds,
-    edits: work.edits,
-    period: {
-      start: new Date(startMs).toISOString(),
-      end: new Date(Date.UTC(2026, 6, 1)).toISOString(),
-    },
+const compared = withSales({
+  tree,
+  random,
+  ledger,
+  environment,
+  totals: ledger.totals(),
+  meterIds,
+  edits: work.edits,
+  period: {
+    start: new Date(startMs).toISOString(),
+    end: new Date(Date.UTC(2026, 6, 1)).toISOString(),
   },
-  DRAIN_SECONDS_MAX,
-  say,
-);
+});
+let verdict = await compare(compared, DRAIN_SECONDS_MAX, say);
+if (plants.length > 0 && differencesOf(verdict) === 0) {
+  await plantDamage(plants, { tree, ledger, random }, say);
+  verdict = await compare(compared, 0, say);
+}
 tally.look();
 await tree.stop();
 kafka?.stop();
@@ -171,7 +179,11 @@ say(
     `duplicates=${ledger.duplicates} ${done} seconds=${seconds()} ` +
     `lost=${verdict.lost} double=${verdict.double} agg_diff=${verdict.aggDiff}`,
 );
-process.exit(verdict.lost + verdict.double + verdict.aggDiff === 0 ? 0 : 1);
+process.exit(differencesOf(verdict) === 0 ? 0 : 1);
+
+function differencesOf({ lost, double, aggDiff }: Verdict): number {
+  return lost + double + aggDiff;
+}
 
 /** Requires an acknowledged event since the last fault: a fault while the system is down proves little. */
 async function progress(before: number): Promise<void> {

@@ -270,6 +270,7 @@ const DAY_MS = 86_400_000;
 
 function sizeOf(name: string): number {
   const [, number, unit] = /^(\d+)([kM]?)$/.exec(name) ?? [];
-  if (number === undefined) throw new Error(`--sizes: ${name} is no size; for example 1M,10M,100M`);
+  if (number === undefined)
+    throw new Error(`--sizes: ${name} is not a size; write for example 1M,10M,100M`);
   return Number(number) * (unit === 'M' ? 1_000_000 : unit === 'k' ? 1_000 : 1);
 }

@@ -23,7 +23,7 @@ export interface HostileServer {
   /** Builds the request now; the function that it returns sends it and answers the status. */
   prepare(each: HostileCase): () => Promise<number>;
   send(each: HostileCase): Promise<number>;
-  /** Makes the records that the requests name anew: requests change and delete them. */
+  /** Creates the records that the requests name again: requests change and delete them. */
   renewRecords(): Promise<void>;
   close(): Promise<void>;
 }

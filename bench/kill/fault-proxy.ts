@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { once } from 'node:events';
 
-/** A TCP relay whose connections can be cut, refused or left hanging: the network between us and a server. */
+/** A TCP relay whose connections can fail in several ways: the network between us and a server. */
 export interface FaultProxy {
   readonly port: number;
   /** Relays again; connections that hung go on where they stood. */
@@ -18,61 +18,108 @@ export interface FaultProxy {
 export interface AimedProxy extends FaultProxy {
   /** New connections go to this port from now on: a server that was started again may have another. */
   aim(port: number): void;
+  /** Each piece of data waits this long, in both directions; the order is kept. */
+  delay(ms: number): void;
+  /**
+   * The server's side of all connections ends, and the client's side is not told: what clients send is lost.
+   * `pass` ends the clients' sides too.
+   */
+  halfOpen(): void;
 }
 
-export async function startFaultProxy(target: { host: string; port: number }): Promise<AimedProxy> {
+/** A port of 0 is chosen by the system. */
+export async function startFaultProxy(
+  target: { readonly host: string; readonly port: number },
+  port = 0,
+): Promise<AimedProxy> {
   const sockets = new Set<Socket>();
+  /** Clients whose server's side has ended without their knowledge. */
+  const halves = new Set<Socket>();
   let targetPort = target.port;
-  let mode: 'pass' | 'refuse' | 'hang' | 'cut' = 'pass';
+  let mode: 'pass' | 'refuse' | 'hang' | 'cut' | 'delay' | 'half' = 'pass';
+  let delayMs = 0;
 
   const relay = (from: Socket, to: Socket, isAnswer: boolean): void => {
     sockets.add(from);
     from.on('error', () => to.destroy());
     from.on('close', () => {
       sockets.delete(from);
-      to.destroy();
+      if (!halves.has(to)) to.destroy();
     });
+    const write = (chunk: Buffer): boolean => to.destroyed || to.write(chunk);
     from.on('data', (chunk) => {
-      if (mode === 'cut' && isAnswer) from.destroy();
-      else if (!to.write(chunk)) from.pause();
+      if (halves.has(from)) return;
+      if (mode === 'cut' && isAnswer) return void from.destroy();
+      if (mode !== 'delay') return void (write(chunk) || from.pause());
+      from.pause();
+      setTimeout(() => {
+        if (write(chunk) && mode !== 'hang') from.resume();
+      }, delayMs).unref();
     });
-    to.on('drain', () => void (mode === 'pass' && from.resume()));
+    to.on('drain', () => void (mode !== 'hang' && from.resume()));
     if (mode === 'hang') from.pause();
   };
+  /** The client's side stays open and reads, so that the client notices nothing. */
+  const keepHalf = (client: Socket): void => {
+    halves.add(client);
+    client.on('error', () => {});
+    client.on('close', () => void halves.delete(client));
+    client.resume();
+  };
+  const upstreams = new Map<Socket, Socket>();
   const server = createServer((client) => {
     if (mode === 'refuse') return void client.destroy();
+    if (mode === 'half') return keepHalf(client);
     const upstream = connect({ host: target.host, port: targetPort });
+    upstreams.set(client, upstream);
+    client.on('close', () => upstreams.delete(client));
     relay(client, upstream, false);
     relay(upstream, client, true);
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
 
+  const begin = (next: typeof mode): void => {
+    mode = next;
+    for (const client of halves) client.destroy();
+  };
   return {
     port: address.port,
-    aim(port) {
-      targetPort = port;
+    aim(next) {
+      targetPort = next;
     },
     pass() {
-      mode = 'pass';
+      begin('pass');
       for (const socket of sockets) socket.resume();
     },
     refuse() {
-      mode = 'refuse';
+      begin('refuse');
       for (const socket of sockets) socket.destroy();
     },
     hang() {
-      mode = 'hang';
+      begin('hang');
       for (const socket of sockets) socket.pause();
     },
     cutAnswers() {
-      mode = 'cut';
+      begin('cut');
       for (const socket of sockets) socket.resume();
     },
+    delay(ms) {
+      delayMs = ms;
+      begin('delay');
+      for (const socket of sockets) socket.resume();
+    },
+    halfOpen() {
+      begin('half');
+      for (const [client, upstream] of upstreams) {
+        keepHalf(client);
+        upstream.destroy();
+      }
+    },
     async close() {
-      for (const socket of sockets) socket.destroy();
+      for (const socket of [...sockets, ...halves]) socket.destroy();
       server.close();
       await once(server, 'close');
     },

@@ -11,16 +11,19 @@ const SCRIPT = fileURLToPath(new URL('./instance-process.js', import.meta.url));
 const START_MS_MAX = 300_000;
 const RETRY_MS = 500;
 
+/** Where a proxy stands: before an engine, before a broker, and between the senders of events and the API. */
+export type Proxies = Readonly<Record<Engine | 'api', AimedProxy>> &
+  Readonly<Record<string, AimedProxy>>;
+
 /** The process tree under test: supervisor, engines and roles, with a proxy before each engine. */
 export class Tree {
-  readonly proxies: Readonly<Record<Engine, AimedProxy>>;
+  readonly proxies: Proxies;
   readonly #settings: InstanceSettings;
   readonly #say: (text: string) => void;
   #child: ChildProcess | null = null;
   #pids: Readonly<Record<string, number>> = {};
   #apiKey = '';
   #clickhouseUrl = '';
-  #baseUrl = '';
 
   private constructor(
     proxies: Tree['proxies'],
@@ -32,15 +35,19 @@ export class Tree {
     this.#say = say;
   }
 
+  /** `others` are the proxies before brokers, by their names. */
   static async start(
     settings: Omit<InstanceSettings, 'proxies'>,
+    others: Readonly<Record<string, AimedProxy>>,
     say: (text: string) => void,
   ): Promise<Tree> {
-    // Each is aimed when its engine has a port.
+    // Each is aimed when its server has a port.
     const target = { host: '127.0.0.1', port: 1 };
     const proxies = {
+      ...others,
       postgres: await startFaultProxy(target),
       clickhouse: await startFaultProxy(target),
+      api: await startFaultProxy(target),
     };
     const ports = { postgres: proxies.postgres.port, clickhouse: proxies.clickhouse.port };
     const tree = new Tree(proxies, { ...settings, proxies: ports }, say);
@@ -48,8 +55,9 @@ export class Tree {
     return tree;
   }
 
+  /** Through the proxy. */
   get baseUrl(): string {
-    return this.#baseUrl;
+    return `http://127.0.0.1:${this.proxies.api.port}`;
   }
   get apiKey(): string {
     return this.#apiKey;
@@ -109,7 +117,7 @@ export class Tree {
             this.#pids = message.pids;
             return;
           case 'ready':
-            this.#baseUrl = message.baseUrl;
+            this.proxies.api.aim(Number(new URL(message.baseUrl).port));
             this.#apiKey = message.apiKey ?? this.#apiKey;
             this.#clickhouseUrl = message.clickhouseUrl;
             return resolve();

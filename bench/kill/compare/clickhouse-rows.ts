@@ -1,4 +1,4 @@
-/** Rows of a ClickHouse query as arrays of text. */
+/** Runs a ClickHouse statement; answers the rows of a query as arrays of text. */
 export async function clickhouseRows(url: string, sql: string): Promise<string[][]> {
   const target = new URL(url);
   const database = target.pathname.slice(1);
@@ -9,7 +9,7 @@ export async function clickhouseRows(url: string, sql: string): Promise<string[]
   const response = await fetch(query, {
     method: 'POST',
     headers,
-    body: `${sql} FORMAT TabSeparated`,
+    body: /^select/i.test(sql) ? `${sql} FORMAT TabSeparated` : sql,
   });
   const text = await response.text();
   if (!response.ok) throw new Error(`ClickHouse: ${text.slice(0, 500)}`);

@@ -31,17 +31,21 @@ export interface Verdict {
 
 const EXAMPLES_MAX = 10;
 
+/** The record of the run with the customers to whom its meters are sold when a comparison first needs them. */
+export function withSales(given: Omit<Compared, 'sold'>): Compared {
+  let sold: Promise<readonly Sold[]> | null = null;
+  return { ...given, sold: () => (sold ??= sell(given)) };
+}
+
 /**
  * Waits until the stream has caught up: each comparison is repeated until it finds no difference, or the time is
  * over. One that holds is not asked again: nothing is sent any more.
  */
 export async function compare(
-  given: Omit<Compared, 'sold'>,
+  world: Compared,
   secondsMax: number,
   say: (text: string) => void,
 ): Promise<Verdict> {
-  let sold: Promise<readonly Sold[]> | null = null;
-  const world: Compared = { ...given, sold: () => (sold ??= sell(given)) };
   const deadline = performance.now() + secondsMax * 1000;
   const isOver = (): boolean => performance.now() > deadline;
   const ids = await until(

@@ -1,13 +1,22 @@
 import { execFileSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
+import { startFaultProxy, type AimedProxy } from '../fault-proxy.ts';
 
 export interface Brokers {
-  /** host:port, comma-separated. */
+  /** host:port of the proxies, comma-separated. */
   readonly brokers: string;
+  /** By name: one before each started broker; none for brokers that were given. */
+  readonly proxies: Readonly<Record<string, AimedProxy>>;
   /** Null for brokers that were given, and without a broker fault. */
   readonly plan: BrokerPlan | null;
   stop(): void;
 }
+
+/** Below the ports that the system gives to outgoing connections. */
+const PORTS = [15_000, 25_000] as const;
+/** The script uses the 300 ports after the first broker's for other listeners. */
+const PROXIES_FROM = 300;
 
 interface BrokerOptions {
   /** The script that starts and stops brokers, used when KAFKA_BROKERS is unset. */
@@ -18,12 +27,22 @@ interface BrokerOptions {
   readonly say: (text: string) => void;
 }
 
-/** Uses the brokers of the environment, or starts new ones. */
-export function startKafka({ tool, brokers, faults, directory, say }: BrokerOptions): Brokers {
+/** Uses the brokers of the environment, or starts new ones behind proxies. */
+export async function startKafka({
+  tool,
+  brokers,
+  faults,
+  directory,
+  say,
+}: BrokerOptions): Promise<Brokers> {
   const given = process.env['KAFKA_BROKERS'];
-  if (given !== undefined && given !== '') return { brokers: given, plan: null, stop: () => {} };
+  if (given !== undefined && given !== '')
+    return { brokers: given, proxies: {}, plan: null, stop: () => {} };
   const place = ['--dir', join(directory, 'kafka')];
-  const start = ['start', '--brokers', String(brokers), '--port', '19392', ...place];
+  const { port, proxies } = await proxiesFor(brokers);
+  const advertised = Object.values(proxies)[0]!.port;
+  const start = ['start', '--brokers', String(brokers), '--port', String(port), ...place];
+  start.push('--advertise', String(advertised));
   const output = execFileSync(tool, start, { encoding: 'utf8' });
   const list = /^KAFKA_BROKERS=(.*)$/m.exec(output)?.[1];
   if (list === undefined) throw new Error(`${tool} printed no KAFKA_BROKERS`);
@@ -32,9 +51,31 @@ export function startKafka({ tool, brokers, faults, directory, say }: BrokerOpti
   if (isPlanned && brokers < 3) say('skipped: fault broker: it needs --brokers 3');
   return {
     brokers: list,
+    proxies,
     plan: isPlanned && brokers >= 3 ? new BrokerPlan(tool, place, say, isLost) : null,
     stop: () => void execFileSync(tool, ['stop', ...place]),
   };
+}
+
+/** Proxies on consecutive ports, as the script expects them, before consecutive ports of brokers. */
+async function proxiesFor(
+  brokers: number,
+): Promise<{ readonly port: number; readonly proxies: Record<string, AimedProxy> }> {
+  for (;;) {
+    const port = randomInt(...PORTS);
+    const proxies: Record<string, AimedProxy> = {};
+    try {
+      for (let index = 0; index < brokers; index += 1)
+        proxies[`broker ${index + 1}`] = await startFaultProxy(
+          { host: '127.0.0.1', port: port + index },
+          port + PROXIES_FROM + index,
+        );
+      return { port, proxies };
+    } catch (error) {
+      for (const proxy of Object.values(proxies)) await proxy.close();
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    }
+  }
 }
 
 /** One of three brokers is killed after a third of the run; after two thirds it is back, unless lost for good. */
