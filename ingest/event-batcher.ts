@@ -19,7 +19,7 @@ const OWN_RECORDS_EVENTS_MIN = 200;
 /**
  * Concurrent appends. Calls that arrive while all are busy share the next one. More than two make the groups
  * smaller and gain nothing (measured with 64 connections on Kafka: 12,000 single calls a second with 1, 2 and
- * 4 alike).
+ * 4 appends).
  */
 const APPENDS_MAX = 2;
 const EVENTS_PER_GROUP = 8_192;

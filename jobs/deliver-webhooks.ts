@@ -28,7 +28,7 @@ const IN_FLIGHT_PER_ENDPOINT = 32;
 const IN_FLIGHT_PER_FAILING_ENDPOINT = 2;
 /** Outcomes are written together after this time. */
 const WRITE_MS = 20;
-/** The wait while nothing happens but that receivers are slow to answer. */
+/** The wait while only answers of slow receivers are outstanding. */
 const QUIET_MS = 200;
 
 /**

@@ -20,7 +20,7 @@ const refuse: (line: string, exitCode: 1 | 2) => never = (line, exitCode) => {
 const [name = '', ...words] = process.argv.slice(2);
 const command = COMMANDS.find((known) => known.name === name);
 if (command === undefined) {
-  const unknown = name === '' ? 'Which command?' : `There is no command ${name}.`;
+  const unknown = name === '' ? 'A command is required.' : `There is no command ${name}.`;
   refuse(`${unknown} Usage: npm run maintain -- COMMAND\n\n${commandList()}`.trimEnd(), 2);
 }
 try {

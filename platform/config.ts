@@ -127,7 +127,7 @@ const Config = z.object({
       }),
     )
     .refine((keys) => new Set(keys.map(({ id }) => id)).size === keys.length, {
-      message: 'names two keys alike',
+      message: 'must not use one name for two keys',
     })
     .optional(),
   /**

@@ -58,7 +58,7 @@ export function createSecretBox(keys: readonly SecretKey[]): SecretBox {
       const [format, id = '', text = ''] = sealed.split('.');
       const key = byId.get(id);
       if (format !== FORMAT || key === undefined)
-        throw new Error(`No key of ENCRYPTION_KEY opens what was sealed with "${id}".`);
+        throw new Error(`ENCRYPTION_KEY has no key "${id}", which encrypted this text.`);
       const bytes = Buffer.from(text, 'base64url');
       const body = bytes.subarray(IV_BYTES, -TAG_BYTES);
       const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_BYTES), {

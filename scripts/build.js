@@ -13,7 +13,7 @@ import { join, resolve } from 'node:path';
 /**
  * Compiles the sources to `dist/`, unless nothing has changed since the last time: a start then costs a
  * look at some file times. Types are not checked here (`npm run types` does), which makes it four times
- * as fast. `dist/` is made anew, so that a file that is gone from the sources is gone there too.
+ * as fast. `dist/` is created again, so that a file that is gone from the sources is gone there too.
  */
 const SOURCES = [
   'schemas', 'domain', 'platform', 'postgres', 'clickhouse', 'ingest', 'stream', 'api', 'jobs', 'main', 'bench',

@@ -352,7 +352,10 @@ export class StreamConsumer implements LogReader {
     const head = positions.find((at) => at.partition === partition && at.epoch === epoch);
     const first = head?.first ?? 0n;
     if (first <= replay.nextOffset) return replay.nextOffset;
-    log.warn({ partition, epoch, first: String(first) }, 'the log keeps a part of the replay only');
+    log.warn(
+      { partition, epoch, first: String(first) },
+      'the log has only a part of the records to replay',
+    );
     await moveReplay(pool, assignment, first);
     return first >= replay.untilOffset ? null : first;
   }
@@ -371,7 +374,7 @@ export class StreamConsumer implements LogReader {
 
   async #noteStop({ epoch, partition }: LogPartition, fault: LogFault): Promise<void> {
     const { pool, log, patience } = this.#deps;
-    await patience.outlast('note a stop', () => noteStop(pool, { epoch, partition }, fault));
+    await patience.outlast('store a stop', () => noteStop(pool, { epoch, partition }, fault));
     log.fatal(
       { epoch, partition, fault },
       'the partition is stopped: `maintain log` says how to go on',

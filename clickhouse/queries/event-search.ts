@@ -131,7 +131,7 @@ function atCursor({ sort, order }: EventSearch, cursor: EventCursor): ClickHouse
     ...(position === null ? {} : { cursor_position: position }),
   };
   if (sort === 'timestamp') return { sql: `and ${later(order)}`, params };
-  assert(event_name !== null, 'a list sorted by name goes on behind a name');
+  assert(event_name !== null, 'the cursor of a list sorted by name contains a name');
   return {
     sql: `and (event_name ${beyond(order)} {cursor_name:String}
            or (event_name = {cursor_name:String} and ${later('desc')}))`,

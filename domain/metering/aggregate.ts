@@ -204,7 +204,7 @@ const ONE = 10n ** BigInt(DECIMALS);
 
 function scaled(value: string): bigint {
   const [whole = '', decimals = ''] = value.split('.');
-  assert(/^-?\d+$/.test(whole) && decimals.length <= DECIMALS, `${value} is no usage value`);
+  assert(/^-?\d+$/.test(whole) && decimals.length <= DECIMALS, `${value} is not a usage value`);
   return BigInt(whole + decimals.padEnd(DECIMALS, '0'));
 }
 

@@ -98,7 +98,7 @@ export function scaledText(amount: bigint): string {
 
 function scaled(text: string): { digits: bigint; scale: number } {
   const parts = /^(-?\d+)(?:\.(\d+))?$/.exec(text);
-  assert(parts !== null, `${text} is no decimal text`);
+  assert(parts !== null, `${text} is not decimal text`);
   const fraction = parts[2] ?? '';
   return { digits: BigInt(parts[1]! + fraction), scale: fraction.length };
 }

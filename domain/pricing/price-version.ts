@@ -70,7 +70,7 @@ export type PriceEditPlan =
 /**
  * Plans an update of a price (billing 2.7). Text is changed in place. A change of the terms ends
  * the price at `effective_from` (default `now`, not before its start) and starts the next version there, with
- * the same root. Terms equal to the stored ones are no change, so a client may send a whole price back. If
+ * the same root. Terms equal to the stored ones are not a change, so a client may send a whole price back. If
  * `effective_from` is sent with them, they still make a new version, as observed. Refuses a change of an
  * immutable field, terms of the other unit kind, and new terms for a price that already has an end.
  */
@@ -119,7 +119,7 @@ export function overriddenTerms(
   return { parent_price_id: price.parent_price_id, definition };
 }
 
-/** Whether two prices of one lineage rate alike: every term that an edit can change is equal. */
+/** Whether two prices of one lineage have the same terms: every term that an edit can change is equal. */
 export const haveSameTerms = (left: VersionedPrice, right: VersionedPrice): boolean =>
   [...PRICING_FIELDS, ...UNIT_FIELDS].every(
     (field) => stored(left, field) === stored(right, field),

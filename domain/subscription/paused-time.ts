@@ -3,7 +3,7 @@ import { chargeCells, type Cell } from '../time/charge-cells.ts';
 import { epochMs, isoText, laterOf, type Instant, type Period } from '../time/instant.ts';
 import { chargesOnInvoice, type Charge, type ChargedLine, type InvoiceScope } from './charges.ts';
 
-/** A pause that has begun; a null end: it goes on. */
+/** A pause that has begun; the end is null while it lasts. */
 export interface PausedTime {
   readonly start: Instant;
   readonly end: Instant | null;

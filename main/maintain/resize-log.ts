@@ -22,7 +22,7 @@ export const resizeLog: MaintainCommand = {
     const partitions = partitionsOf(words);
     const log = await runtime.eventLog();
     const epoch = await log.resize(partitions);
-    const line = `epoch=${epoch} partitions=${partitions}: the stream goes on when the old epoch is drained`;
+    const line = `epoch=${epoch} partitions=${partitions}: the stream reads the new epoch when the old one is drained`;
     return { line, ok: true };
   },
 };

@@ -126,7 +126,7 @@ export class KafkaLogConsumer implements LogConsumer {
     });
     consumer.on('consumer.crash', ({ payload }) => {
       if (payload.restart || this.#session !== session) return;
-      this.#warn(payload.error, 'the consumer ended and is made anew');
+      this.#warn(payload.error, 'the consumer ended and is created again');
       setTimeout(() => this.#change(() => this.#rejoin(session)), RETRY_MS).unref();
     });
     await consumer.connect();
@@ -154,7 +154,9 @@ export class KafkaLogConsumer implements LogConsumer {
   async #leave(): Promise<void> {
     const session = this.#session;
     this.#session = null;
-    await session?.consumer.disconnect().catch((error: unknown) => this.#warn(error, 'left badly'));
+    await session?.consumer
+      .disconnect()
+      .catch((error: unknown) => this.#warn(error, 'leaving the group failed'));
     await Promise.all(
       [...this.#assignments.values()].map((each) => this.#end(each, session!.epoch)),
     );
@@ -276,7 +278,7 @@ export class KafkaLogConsumer implements LogConsumer {
     try {
       await this.#options.reader.revoked?.(assignment.partition, epoch);
     } catch (error) {
-      this.#warn(error, 'the reader did not let go well');
+      this.#warn(error, 'the reader failed to release the partition');
     }
   }
 

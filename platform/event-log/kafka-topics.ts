@@ -103,7 +103,7 @@ function topicSettings(replicationFactor: number, maxMessageBytes: number) {
 
 /**
  * Refuses the topic of the open epoch when its settings could lose acknowledged records, or records that the
- * stream has yet to read. The error names the command that repairs it.
+ * stream has not read yet. The error names the command that repairs it.
  */
 export async function checkTopic(
   admin: Admin,

@@ -19,13 +19,13 @@ export interface PaymentGateway {
   findPaymentByToken(token: string): Promise<GatewayPayment | null>;
   /** Cancels an unpaid payment. Returns its state, which is paid if the customer paid first. */
   cancelPayment(gatewayPaymentId: string): Promise<GatewayPayment>;
-  /** Keeps a method for later charges, and says what it is. Refuses an id that is no method. */
+  /** Keeps a method for later charges, and says what it is. Refuses an id that is not a payment method. */
   keepMethod(gatewayMethodId: string, payer: GatewayPayer): Promise<GatewayMethod>;
-  /** Forgets a kept method; one that is gone already is no error. */
+  /** Forgets a kept method; a method that is already gone is not an error. */
   forgetMethod(gatewayMethodId: string): Promise<void>;
   refund(request: RefundRequest): Promise<GatewayRefund>;
   findRefund(gatewayRefundId: string): Promise<GatewayRefund | null>;
-  /** The event in a signed request; null if it is about nothing of ours. Throws 401 if the signature is wrong or older than five minutes. */
+  /** The event in a signed request; null if it concerns no record of this product. Throws 401 if the signature is wrong or older than five minutes. */
   readEvent(raw: Buffer, headers: Headers, nowMs: number): GatewayEvent | null;
 }
 

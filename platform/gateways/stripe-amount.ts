@@ -16,7 +16,7 @@ function digitsAtStripe(currency: string): number {
 
 /**
  * A decimal amount as Stripe's whole number of minor units; null if Stripe cannot take it: finer than its units,
- * or in thousandths that are no multiple of ten.
+ * or in thousandths that are not a multiple of ten.
  */
 export function toStripeAmount(amount: string, currency: string): number | null {
   const digits = digitsAtStripe(currency);

@@ -27,7 +27,7 @@ export function verified(
   }
 }
 
-/** What an event is about; null for an event that changes nothing of ours. */
+/** What an event is about; null for an event that changes no record of this product. */
 export function eventOf(event: Stripe.Event): GatewayEvent | null {
   switch (event.type) {
     case 'payment_intent.succeeded':

@@ -58,7 +58,7 @@ export async function servePages(
   });
 }
 
-/** The document is read anew each time: a rebuilt page is served without a restart. */
+/** The document is read from disk each time: a rebuilt page is served without a restart. */
 async function sendPage(
   directory: string,
   page: string,

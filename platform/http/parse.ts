@@ -78,7 +78,7 @@ function detailOf(issue: z.core.$ZodIssue, where: string, root: unknown): ErrorD
   return { path, code: code === 'custom' ? 'invalid_value' : code, message: words };
 }
 
-/** If all of several forms are wrong, the problem of the first one: "Invalid input" is no help. */
+/** If all of several forms are wrong, the problem of the first one: "Invalid input" does not help. */
 function firstOf(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   const hasWords = issue.code !== 'invalid_union' || issue.message !== 'Invalid input';
   const first = hasWords ? undefined : issue.errors[0]?.[0];

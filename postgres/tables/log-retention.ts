@@ -13,7 +13,7 @@ export interface LogRetention {
 /**
  * Per partition of the epoch, the stream's position 24 hours before the last activity of that partition.
  * After an unclean stop of the machine later records are replayed from the log, so they must still exist,
- * however long the machine was off. Records that a pending replay has yet to read are kept at any age. A
+ * however long the machine was off. Records that a pending replay has not read yet are kept at any age. A
  * partition without history keeps everything.
  */
 export async function readLogRetention(db: Db, epoch: number): Promise<LogRetention[]> {

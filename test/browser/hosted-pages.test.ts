@@ -71,7 +71,7 @@ describeInBrowser('hosted pages', (executable) => {
     await page.context().close();
   });
 
-  test('checkout: cancelled, expired, and a link that is none; hostile names run nothing and overflow nothing', async () => {
+  test('checkout: cancelled, expired, and an invalid link; hostile names run nothing and overflow nothing', async () => {
     const { api } = shown.world;
     const found: string[] = [];
     const wanted: [string, (session: any) => Promise<unknown>][] = [

@@ -165,7 +165,7 @@ describe('corrections', () => {
     await usageBecomes(later, 6);
   });
 
-  test('a finalized invoice stands and reports the difference; a draft is computed anew', async () => {
+  test('a finalized invoice stands and reports the difference; a draft is computed again', async () => {
     const { catalog, api } = world;
     api.clock.set('2026-03-20T00:00:00.000Z');
     const plan = await catalog.plan();

@@ -92,7 +92,7 @@ describeAsRoot('npm start by root below a directory that only root may enter', (
   });
 });
 
-describe('what stands in the way of npm start is one sentence that says what to do', () => {
+describe('an obstacle to npm start is reported in one sentence that says what to do', () => {
   test('an occupied port', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');

@@ -56,7 +56,7 @@ const invoiceConstraint = (sql: string) => world.api.pool.unsafe(`alter table in
 test('50 tenants, one of them poisoned in five ways: 49 are billed on time, and so is its sixth subscription', async () => {
   const { api, usage } = world;
   api.clock.set('2026-03-10T00:00:00.000Z');
-  // The first in every order, so that whoever stops at a failure stops before everybody else.
+  // The first in every order, so that a job that stops at a failure stops before all other tenants.
   const [unreadable, tooWide, noPrice, noZone, refused, healthy] = (await soldTo(api, 6)) as [
     Sold, Sold, Sold, Sold, Sold, Sold,
   ]; // prettier-ignore

@@ -16,7 +16,7 @@ describe('the network that an address is counted under', () => {
     ${'no address'}                  | ${'no address'}
   `('$ip: $network', ({ ip, network }) => expect(networkOf(ip)).toBe(network));
 
-  test('two IPv6 addresses share it exactly when their first 64 bits are alike', () => {
+  test('two IPv6 addresses share it exactly when their first 64 bits are equal', () => {
     const word = fc.integer({ min: 0, max: 0xffff });
     const words = fc.array(word, { minLength: 4, maxLength: 4 });
     const text = (all: number[]) => all.map((one) => one.toString(16)).join(':');

@@ -100,7 +100,7 @@ describe('filters', () => {
     ${'an unknown operator'}      | ${{ filters: [{ field: 'name', operator: 'like', value: { string: 'x' } }] }} | ${'filters.0.operator'}
     ${'an operator out of place'} | ${{ filters: [{ field: 'name', operator: 'gt', value: { string: 'x' } }] }}   | ${'filters.0.operator'}
     ${'a value of another kind'}  | ${{ filters: [{ field: 'amount', value: { boolean: true } }] }}               | ${'filters.0.value'}
-    ${'a number that is none'}    | ${{ filters: [{ field: 'amount', value: { string: 'x' } }] }}                 | ${'filters.0.value'}
+    ${'text that is no number'}   | ${{ filters: [{ field: 'amount', value: { string: 'x' } }] }}                 | ${'filters.0.value'}
     ${'an unknown expand'}        | ${{ expand: 'plan,shoe' }}                                                    | ${'expand'}
     ${'a path to nothing'}        | ${{ expand: 'plan.shoe' }}                                                    | ${'expand'}
     ${'an empty name on a path'}  | ${{ expand: 'plan.' }}                                                        | ${'expand'}

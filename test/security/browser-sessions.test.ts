@@ -125,7 +125,7 @@ describe('sessions of browsers, and the pages that use them', () => {
   const FOREIGN = [
     ['no origin', { origin: undefined }],
     ['another origin', { origin: 'https://evil.example' }],
-    ['an origin that begins alike', { origin: `${ORIGIN}.evil.example` }],
+    ['an origin with the same beginning', { origin: `${ORIGIN}.evil.example` }],
     ['the null origin of a sandbox', { origin: 'null' }],
     ['another site', { 'sec-fetch-site': 'cross-site' }],
     ['a sibling domain', { 'sec-fetch-site': 'same-site' }],

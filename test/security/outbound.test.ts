@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 
 /**
  * What others answer is believed only where it is checked, waited for only so long, and read only so far
- * (tenancy S28). The product calls nobody's service: whoever gives it a way out finds it refused here
+ * (tenancy S28). The product calls no other service: a new way out is refused here
  * until that way is one that is written down, with what guards it.
  */
 describe('ways out', () => {

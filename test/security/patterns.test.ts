@@ -84,7 +84,7 @@ const DECIDED: Readonly<Record<string, string>> = {
   '/^\\w*event_loop_block\\w*_total\\{([^}\\n]*)\\} (\\d+)/gm': 'reads our own page of metrics',
 };
 
-/** Where a pattern may take more steps than its text is long: by backtracking, or by beginning anew at every place. */
+/** Where a pattern may take more steps than its text is long: by backtracking, or by starting again at every place. */
 function slow({ where, source, flags }: Found): string[] {
   const pattern = `/${source}/${flags}`;
   if (known.has(pattern) || Object.hasOwn(DECIDED, pattern)) return [];

@@ -227,7 +227,7 @@ describe('a command with an idempotency key whose process is killed', () => {
     if (action === 'cancel')
       expect(taken.answer.processed_at).toBe(hadEffect ? MARCH_10 : MARCH_11);
 
-    // Answered once, it is answered alike for ever.
+    // The first answer is also every later answer.
     const once = await kept(subscription);
     expect((await run(target, third!, '', key)).answer).toEqual(taken.answer);
     expect(await kept(subscription)).toEqual(once);

@@ -216,7 +216,7 @@ function stepConsumer(rules: Rules, state: State, change: Change): void {
     return;
   }
   const epoch = state[READING]! - 1;
-  // Also when the epoch was closed meanwhile: its partitions are assigned anew.
+  // Also when the epoch was closed meanwhile: its partitions are assigned again.
   if (chosen !== epoch || (state[CLOSED] === 0 && epoch < state[OPEN]!))
     change((s) => {
       crash(s);

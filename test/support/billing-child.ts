@@ -23,7 +23,7 @@ import { connectPostgres } from '../../postgres/client.ts';
 /** What a process of its own is to do: one command or one run of a job, and where it is to be killed. */
 export interface ChildTask {
   readonly url: string;
-  /** The time of the process and of the database alike. */
+  /** The time of both the process and the database. */
   readonly at: string;
   readonly failpoints: string;
   /** With it the command is done once, as a request with an Idempotency-Key is. */

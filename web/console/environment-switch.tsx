@@ -5,7 +5,7 @@ import { useSignedIn, type Environment } from '../app/person.tsx';
 import styles from './environment-switch.module.css';
 
 /**
- * The environment, live in red and test in a calm colour. Changing it loads the console anew, so that nothing
+ * The environment, live in red and test in a calm colour. Changing it loads the console again, so that nothing
  * of the other environment stays on the screen or in memory.
  */
 export function EnvironmentSwitch() {

@@ -56,7 +56,7 @@ export function useListState<Filters extends string>(
 
 /**
  * Filters of the API for a time between two UTC days, both included: `daysOf('finalized_at', from, to)`. An
- * empty day is no bound.
+ * empty day is not a bound.
  */
 export const daysOf = (field: string, from: string, to: string) => [
   ...(from === ''

@@ -20,7 +20,7 @@ type Session = Pick<
 type Payment = Pick<PaymentRecord, 'id' | 'amount' | 'currency'>;
 
 /**
- * The address of a session's payment page; null without a key to make it. The secret stands behind the #: no
+ * The address of a session's payment page; null without a key to make it. The secret follows the #: no
  * server, log or referrer sees it. It is a message authentication code of 256 bits: the database stores neither
  * the secret nor anything that it follows from (money 11.30).
  */

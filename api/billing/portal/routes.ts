@@ -68,7 +68,7 @@ export const portalRoutes = [
         const customer = await getCustomerByExternalId(tx, call.scope, external_id);
         const session = await call.deps.portalSessions.open(tx, call, customer.id);
         const address = await portalAddress(tx, call.scope, call.deps.publicUrl);
-        // The token stands behind the #, where no server and no log sees it (tenancy 15.1).
+        // The token follows the #, where no server and no log sees it (tenancy 15.1).
         return { url: `${address}#token=${session.token}`, ...session };
       }),
   }),

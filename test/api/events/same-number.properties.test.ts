@@ -168,7 +168,7 @@ describe('the same number everywhere', () => {
       const item = analytics.items.find((entry: any) => entry.meter_id === one.meter_id);
       expect([about, item?.total_usage ?? '0']).toEqual([about, billed.toFixed()]);
       const line = preview.line_items.find((entry: any) => entry.meter_id === one.meter_id);
-      // An allowance that begins anew every day is taken off each day's usage (billing 4, window
+      // An allowance that resets every day is taken off each day's usage (billing 4, window
       // shorter). Days of a maximum or of uniques add up to more than the period's usage, so that what
       // was free cannot be told from the two: the billed units are compared there, else both together.
       const isDaily =

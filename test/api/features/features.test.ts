@@ -166,7 +166,7 @@ describe('features', () => {
       expect(await outbox(second.id)).toEqual(['feature.created', 'feature.deleted']);
     });
 
-    test('a meter leaves with its last feature, or stays with the next, whoever comes first', async () => {
+    test('a meter leaves with its last feature, or stays with the next, in either order of the requests', async () => {
       for (let round = 0; round < 10; round += 1) {
         const { body: first } = await create({ type: 'metered', meter });
         const [next] = await Promise.all([
@@ -257,7 +257,7 @@ describe('features', () => {
       ]);
     });
 
-    test('a group that goes keeps no member, whoever comes first', async () => {
+    test('a group that goes keeps no member, in either order of the requests', async () => {
       const { body: feature } = await create({});
       for (let round = 0; round < 10; round += 1) {
         const lookup_key = `going-${round}`;

@@ -333,7 +333,12 @@ describe('400', () => {
     ['an empty list', { events: [] }, 'Request validation failed', ['events']],
     ['an object', { events: {} }, 'Invalid request payload', ['events']],
     ['a bare list', [EVENT], 'Invalid request payload', ['body']],
-    ['an item that is none', { events: [EVENT, 'x'] }, 'Invalid request payload', ['events[1]']],
+    [
+      'an item that is not an event',
+      { events: [EVENT, 'x'] },
+      'Invalid request payload',
+      ['events[1]'],
+    ],
     [
       'one bad item of three',
       { events: [EVENT, { event_name: 'x' }, EVENT] },

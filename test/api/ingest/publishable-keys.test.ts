@@ -14,7 +14,7 @@ const cloudEvent = (id: string, fields: object = {}) => ({
   ...fields,
 });
 
-/** A publishable key stands in browsers: whoever reads the page has it (tenancy 52). */
+/** A publishable key is part of a page: every reader of the page has it (tenancy 52). */
 describe('events of a publishable key', () => {
   let ingest: TestIngest;
   beforeAll(async () => {

@@ -128,7 +128,7 @@ describe('POST /invoices with rows of the caller', () => {
     name                                      | more                                                                    | path
     ${'no type'}                              | ${{ invoice_type: undefined }}                                          | ${'invoice_type'}
     ${'no currency'}                          | ${{ currency: undefined }}                                              | ${'currency'}
-    ${'a currency that is none'}              | ${{ currency: 'zzz' }}                                                  | ${'currency'}
+    ${'an unknown currency'}                  | ${{ currency: 'zzz' }}                                                  | ${'currency'}
     ${'no rows and no amount'}                | ${{ line_items: [] }}                                                   | ${'line_items'}
     ${'a negative quantity'}                  | ${{ line_items: [row('A', '5', { quantity: '-1' })] }}                  | ${'line_items[0].quantity'}
     ${'more decimals than the currency'}      | ${{ line_items: [row('A', '5.001')] }}                                  | ${'line_items[0].amount'}
@@ -137,7 +137,7 @@ describe('POST /invoices with rows of the caller', () => {
     ${'rows that do not sum to the subtotal'} | ${{ subtotal: '99' }}                                                   | ${'subtotal'}
     ${'another total'}                        | ${{ total: '99' }}                                                      | ${'total'}
     ${'another amount due'}                   | ${{ amount_due: '99' }}                                                 | ${'amount_due'}
-    ${'an address that is none'}              | ${{ invoice_pdf_url: 'not a url' }}                                     | ${'invoice_pdf_url'}
+    ${'text that is no address'}              | ${{ invoice_pdf_url: 'not a url' }}                                     | ${'invoice_pdf_url'}
     ${'due before now'}                       | ${{ due_date: '2020-01-01T00:00:00Z' }}                                 | ${'due_date'}
     ${'a reason of subscriptions'}            | ${{ billing_reason: 'SUBSCRIPTION_CYCLE' }}                             | ${'billing_reason'}
     ${'an unknown coupon'}                    | ${{ coupons: ['coupon_none'] }}                                         | ${'coupons[0]'}

@@ -128,7 +128,7 @@ describe('activation', () => {
     expect(Object.fromEntries(starts)).toMatchObject({ Setup: day('2026-11-25') });
   });
 
-  test('a calendar cycle is anchored anew; an anchor of its own stays', async () => {
+  test('a calendar cycle gets a new anchor; an anchor of its own stays', async () => {
     const calendar = await drafted({ billing_cycle: 'calendar' });
     const aligned = await activate(calendar.draft.id, { start_date: day('2026-11-10') });
     expect(aligned.body).toMatchObject({

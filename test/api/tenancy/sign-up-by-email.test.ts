@@ -103,7 +103,7 @@ describe('sign-up where e-mail is sent', () => {
     expect(JSON.stringify(mail)).not.toContain('evil.example');
   });
 
-  test('one address gets five messages an hour, whoever asks', async () => {
+  test('one address gets at most five messages an hour, from all senders together', async () => {
     for (let request = 0; request < 8; request += 1) await signUp('flooded@example.test');
     const report = await sendDueEmails(api, catcher);
     expect(report).toMatchObject({ sent: 5, dropped: 3 });

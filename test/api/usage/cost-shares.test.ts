@@ -15,7 +15,7 @@ describe('shares of a line’s cost', () => {
     expect(costs(parts)).toEqual(['3.333333333333333', '3.333333333333333', '3.333333333333334']);
   });
 
-  test('discounts and commitment parts are shared alike', () => {
+  test('discounts and commitment parts are shared by the same weights', () => {
     const line = {
       cost: new Decimal(120),
       discount: new Decimal(12),

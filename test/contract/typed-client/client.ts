@@ -5,7 +5,7 @@ import { operationOf, type OperationName } from './sdk-operations.ts';
 
 const PREFIX = '/v1';
 
-/** The typed client, talking to servers in this process, and what became of its calls. */
+/** The typed client, talking to servers in this process, and the outcomes of its calls. */
 export interface Walker {
   readonly sdk: Flexprice;
   readonly called: ReadonlySet<OperationName>;

@@ -116,7 +116,7 @@ describe('the reset window is the charge period (4)', () => {
   test('nothing else has to be asked', () => {
     expect(allowanceQuestions(of, line(FEBRUARY))).toEqual([]);
   });
-  test('max(0, U − L), each period anew', () => {
+  test('max(0, U − L), separately for each period', () => {
     const events = new Events('2026-01-05 130', '2026-02-05 90', '2026-03-05 250');
     expect(billable(of, [line(JANUARY)], events)).toEqual({ line: '30' });
     expect(billable(of, [line(FEBRUARY)], events)).toEqual({ line: '0' });
@@ -191,7 +191,7 @@ describe('the reset window is longer, or never ends (4)', () => {
     expect(allowanceQuestions(meter('ANNUAL'), line(JANUARY))).toEqual([]);
   });
 
-  test('ANNUAL begins anew with the year', () => {
+  test('ANNUAL resets with the year', () => {
     const of = meter('ANNUAL');
     const events = new Events('2026-12-05 600', '2027-01-05 600');
     const december = line(['2026-12-01', '2027-01-01'], '500');
@@ -333,7 +333,7 @@ describe('windowed prices claim window by window (4)', () => {
     expect(allowanceQuestions(meter('MONTHLY'), bucketed(JANUARY))).toEqual([]);
   });
 
-  test('several reset windows in one charge period each grant anew', () => {
+  test('several reset windows in one charge period each grant the allowance', () => {
     const events = new Events('2026-01-31 90', '2026-02-01 120', '2026-02-02 10', '2026-03-31 101');
     const quarter = bucketed(['2026-01-01', '2026-04-01']);
     expect(freeOf(meter('MONTHLY'), quarter, events)).toEqual(['0', '20', '10', '1']);

@@ -37,7 +37,7 @@ describe('which quotas may stand together (money 7.2)', () => {
       ({ path, code }) => `${path} ${code}`,
     );
 
-  test('one, several alike, parallel ones of any length', () => {
+  test('one, several equal ones, parallel ones of any length', () => {
     expect(validateQuotas([config()], feature)).toBeUndefined();
     expect(validateQuotas([config(), config()], feature)).toBeUndefined();
     const parallel = [1, 24].map((grant_duration_value) =>

@@ -141,7 +141,7 @@ function isHit(row: ShadowRow, coupon: ShadowCoupon): boolean {
   return row.from < coupon.to && lastDay >= coupon.from;
 }
 
-/** Each share rounded down, then unit by unit to whoever is owed the most of one, the earlier first. */
+/** Each share rounded down, then unit by unit to the share with the largest remainder, the earlier first. */
 function handOut(amount: bigint, shares: bigint[]): bigint[] {
   const whole = total(shares);
   const parts = shares.map((share) => (amount * share) / whole);

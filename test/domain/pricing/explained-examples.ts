@@ -287,7 +287,7 @@ export const examples = (): readonly Example[] => [
     }),
   ),
   example(
-    'Allowance that begins anew each day (4)',
+    'Allowance that resets each day (4)',
     'What a day leaves unused is gone; what is billable of all days is rated together.',
     usageLine({
       price: flat('0.5'),
@@ -303,7 +303,7 @@ export const examples = (): readonly Example[] => [
     }),
   ),
   example(
-    'Allowance that never begins anew (4)',
+    'Allowance that never resets (4)',
     'Each period bills what it adds to the usage beyond the limit.',
     usageLine({
       price: flat('1'),

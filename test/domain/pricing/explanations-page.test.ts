@@ -4,7 +4,7 @@ import { Explanation } from '../../../schemas/explanation.ts';
 import { examples } from './explained-examples.ts';
 import { redo } from './redo-explanation.ts';
 
-/** `UPDATE_DOCS=1 npm test -- test/domain/pricing/explanations-page` writes the page anew. */
+/** `UPDATE_DOCS=1 npm test -- test/domain/pricing/explanations-page` writes the page again. */
 const PAGE = new URL('../../../docs/explanations.md', import.meta.url);
 
 const HEAD = `# Explained lines

@@ -57,7 +57,7 @@ describe('terms in a pricing unit become money at the rate of the unit (2.6, mon
     });
   });
 
-  test('a number that is none is refused, a rate of 0 is a bug', () => {
+  test('text that is not a number is refused, a rate of 0 is a bug', () => {
     const bad = { price_unit: 'tok', amount: 'many' };
     expect(refusalOf(() => convertPriceUnit(bad, rate('1'))).details[0]!.path).toBe('amount');
     for (const field of ['unit_amount', 'flat_amount']) {

@@ -158,7 +158,7 @@ describe('windowed prices: SLAB 0-10 at 1, above at 2 (2.4)', () => {
     expect(figures(line)).toBe('0.02 for 3');
   });
 
-  test('packages are begun anew in every window', () => {
+  test('packages start again in every window', () => {
     const rows = windows('2026-01-01 12', '2026-01-02 6');
     const line = usageLine({ price: pack('1', 5), bucket_size: 'DAY', rows });
     expect(figures(line)).toBe('5 for 18');

@@ -65,7 +65,7 @@ describe('the anchor of a subscription', () => {
     );
   });
 
-  test('after a trial anniversary begins anew, calendar keeps its grid', () => {
+  test('after a trial, anniversary gets a new anchor and calendar keeps its grid', () => {
     const trialEnd = '2026-02-03T10:00:00.000Z';
     const billing_anchor = '2026-02-01T00:00:00.000Z';
     expect(anchorAfterTrial({ billing_cycle: 'anniversary', billing_anchor }, trialEnd)).toBe(

@@ -160,7 +160,7 @@ describe('an anchor in the second hour of an overlap', () => {
   });
 });
 
-describe('a calendar subscription that was anchored anew at some moment', () => {
+describe('a calendar subscription with a new anchor from some moment on', () => {
   test('keeps the clock of its anchor', () => {
     const moved = rhythm('2026-03-10T14:30:00Z', 'MONTHLY', '', { billing_cycle: 'calendar' });
     expect(boundaries(moved, 0, 1)).toEqual(['2026-03-10T14:30Z', '2026-04-10T14:30Z']);

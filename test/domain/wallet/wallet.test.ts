@@ -134,7 +134,7 @@ describe('a debit', () => {
     block('bought', '20', { transaction_reason: 'PURCHASED_CREDIT_DIRECT' }),
   ];
 
-  test('is a row that says whence its credits came', () => {
+  test('is a row that names the source of its credits', () => {
     const decision = debitWallet(
       walletOf('30', { conversion_rate: '2' }),
       blocks,

@@ -31,7 +31,7 @@ export function Bench({
   readonly evaluate: (event: SentEvent) => Promise<Result>;
 }) {
   const [text, setText] = useState(EXAMPLE);
-  // Texts, because a value that is made anew at each render would be deferred again and again.
+  // Texts, because a value that is created at each render would be deferred again and again.
   const pasted = useDeferredValue(text);
   const event = useMemo(() => eventOf(pasted), [pasted]);
   const tried = useDeferredValue(JSON.stringify(definition));

@@ -115,7 +115,7 @@ function differencesOf(meter: Meter, changed: MeterBody): (readonly [string, str
     optional('multiplier'),
     optional('group_by'),
     optional('bucket_size'),
-    ['Starts anew', formatWord(meter.reset_usage), formatWord(changed.reset_usage)],
+    ['Resets', formatWord(meter.reset_usage), formatWord(changed.reset_usage)],
     ...(changed.filters ?? []).map(({ key, values }) => {
       const before = meter.filters.find((filter) => filter.key === key)?.values ?? [];
       return [

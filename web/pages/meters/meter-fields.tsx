@@ -92,7 +92,7 @@ export function MeterFields(
         <SelectField
           control={control}
           name="reset_usage"
-          label="Starts anew"
+          label="Resets"
           isRequired
           choices={choicesOf(RESET_USAGES)}
         />

@@ -78,7 +78,7 @@ function Definition({ of: meter }: { readonly of: Meter }) {
             ['Multiplier', multiplier],
             ['Group by', group_by],
             ['Bucket', bucket_size],
-            ['Starts anew', formatWord(meter.reset_usage)],
+            ['Resets', formatWord(meter.reset_usage)],
             ['Status', <Status key="status" word={meter.status} />],
             ['Id', <Id key="id" of={meter.id} />],
           ]}
