@@ -60,11 +60,24 @@ const plants = listOf(options.plant);
 checkPlants(plants);
 say(`kill: ${kills} faults, profile ${options.profile}, seed ${options.seed}`);
 const chosen = possibleFaults(options.faults === 'all' ? FAULT_NAMES : listOf(options.faults), say);
+/** Done at the end of this process, also after an error or an interruption; the last one first. */
+const cleanUps: (() => void)[] = [];
+process.once('exit', () => {
+  for (const cleanUp of cleanUps.reverse())
+    try {
+      cleanUp();
+    } catch (error) {
+      say(`not cleaned up: ${(error as Error).message}`);
+    }
+});
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 const directory = mkdtempSync(join(tmpdir(), 'meterline-kill-'));
+cleanUps.push(() => rmSync(directory, { recursive: true, force: true, maxRetries: 20 }));
 // The disk is mounted above the data, so that it can be filled beside them.
 const diskDirectory = join(directory, 'disk');
 mkdirSync(diskDirectory);
 const smallDisk = chosen.includes('disk') ? mountSmallDisk(diskDirectory) : null;
+if (smallDisk !== null) cleanUps.push(() => smallDisk.unmount());
 const dataDirectory = join(diskDirectory, 'data');
 const kafka =
   options.profile === 'kafka'
@@ -76,6 +89,7 @@ const kafka =
         say,
       })
     : null;
+if (kafka !== null) cleanUps.push(() => kafka.stop());
 const replication = String(Math.min(3, Number(options.brokers)));
 const log: Record<string, string> =
   kafka === null
@@ -167,9 +181,6 @@ if (plants.length > 0 && differencesOf(verdict) === 0) {
 }
 tally.look();
 await tree.stop();
-kafka?.stop();
-smallDisk?.unmount();
-rmSync(directory, { recursive: true, force: true, maxRetries: 20 });
 
 for (const example of verdict.examples) say(`  ${example}`);
 for (const [what, count] of Object.entries(tally.counts).sort())

@@ -245,6 +245,30 @@ describe('resizing the log in Postgres', () => {
     await reading.stop();
   });
 
+  test('records of a closed epoch are deleted once they are truncated, and its end stays known', async () => {
+    for (let n = 0; n < 6; n++) await log.append([record(n % 2, `old-${n}`)]);
+    await log.resize(3);
+    await log.append([record(2, 'new')]);
+    await log.truncate(0, 3n, 0);
+    await log.truncate(1, 2n, 0);
+    const kept = async (epoch: number, partition: number) => {
+      const found: string[] = [];
+      for await (const records of other.read(epoch, partition))
+        found.push(...records.map(({ value }) => value.toString()));
+      return found;
+    };
+    expect([await kept(0, 0), await kept(0, 1), await kept(1, 2)]).toEqual([
+      [],
+      ['old-5'],
+      ['new'],
+    ]);
+    expect((await other.epochs())[0]).toEqual({ epoch: 0, partitions: 2, ends: [3n, 3n] });
+    const reading = new Reading(other, 'g', { passed: () => 3n });
+    await reading.until(() => reading.count() === 1);
+    expect(reading.all()).toEqual(['new']);
+    await reading.stop();
+  });
+
   test('two processes that resize at once open one epoch each, one after the other', async () => {
     await Promise.all([log.resize(3), other.resize(4)]);
     const last = await subject.open();
