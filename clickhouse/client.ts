@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { ClickHouseLogLevel, createClient, type ClickHouseSettings } from '@clickhouse/client';
 import { formOfLongParams } from './long-params.ts';
 import { limitSettings, SERVICE, type QueryLimits } from './query-limits.ts';
@@ -139,7 +140,7 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
     },
     async command(query, given) {
       const { stream } = await exec(call(query, given, WRITE_TIMEOUT_MS));
-      stream.resume();
+      await finished(stream.resume());
     },
     async insert(table, columns, lines) {
       const chunks =
@@ -150,7 +151,7 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
         ...call({ sql, params: {} }, undefined, WRITE_TIMEOUT_MS),
         values: Readable.from(chunks, { objectMode: false }),
       });
-      stream.resume();
+      await finished(stream.resume());
     },
     async ping() {
       const abort_signal = AbortSignal.timeout(1_000 * patience);
