@@ -60,6 +60,8 @@ export interface ApiOptions {
   readonly sendsEmail?: boolean;
   /** `invited` disables creating a tenant by signing up. */
   readonly signUp?: 'open' | 'invited';
+  /** For so long after a login a person need not confirm the password again. */
+  readonly recentLoginMinutes?: number;
   readonly supportChatSecret?: string | null;
   /** False disables the document and its page. */
   readonly serveDocs?: boolean;
@@ -102,7 +104,12 @@ const makeDocument = (servedElsewhere: readonly Route<never>[], openapi: OpenApi
 
 /** Registers the API, its documents (`/v1/openapi.json`, `/v1/openapi-3.1.json`) and its page (`/docs`). */
 export async function registerApi(app: FastifyInstance, options: ApiOptions): Promise<void> {
-  const sessions = await createSessions(options.deps);
+  const sessions = await createSessions({
+    ...options.deps,
+    ...(options.recentLoginMinutes === undefined
+      ? {}
+      : { recentLoginMinutes: options.recentLoginMinutes }),
+  });
   const { pool, clock, log } = options.deps;
   const pdf = options.pdf ?? createPdfRenderer();
   const outbound = createOutbound();

@@ -46,6 +46,7 @@ export async function apiPart(runtime: Runtime): Promise<HttpPart> {
     singleSignOn: SINGLE_SIGN_ON,
     sendsEmail: runtime.config.SMTP_URL !== undefined,
     signUp: signUpOf(runtime.config),
+    recentLoginMinutes: runtime.config.RECENT_LOGIN_MINUTES,
     supportChatSecret: SUPPORT_CHAT_SECRET ?? null,
     serveDocs: SERVE_DOCS,
     pagesDirectory: PAGES,

@@ -23,7 +23,10 @@ export async function ingestPart(runtime: Runtime): Promise<HttpPart> {
         };
   const failures = { limiter: (await runtime.cache()).limiter, limit: REFUSED_CREDENTIALS };
   const { authenticate } = await runtime.apiKeyAuth();
-  const sessions = await createSessions(runtime);
+  const sessions = await createSessions({
+    ...runtime,
+    recentLoginMinutes: runtime.config.RECENT_LOGIN_MINUTES,
+  });
   const eventLog = await runtime.eventLog();
   const routes = ingestRoutes({
     log: eventLog,

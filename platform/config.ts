@@ -99,6 +99,8 @@ const Config = z.object({
   BOOTSTRAP_API_KEY: z.string().min(24).max(200).optional(),
   /** Whether strangers may sign up a tenant of their own. Unset: `open` on loopback, else `invited`. */
   SIGN_UP: z.enum(['open', 'invited']).optional(),
+  /** For so many minutes after a login a person need not confirm the password for keys, rights and refunds. */
+  RECENT_LOGIN_MINUTES: z.coerce.number().int().min(1).max(1440).default(15),
   /** The largest values that a tenant may give its own limits: `production=5,max_users=50`. */
   TENANT_LIMITS_MAX: tenantLimits,
   /** The server that sends the product's e-mails. Unset: none are sent. */

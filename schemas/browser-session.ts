@@ -17,3 +17,6 @@ export type BrowserSession = z.output<typeof BrowserSession>;
 
 /** Null: the browser has no session, or it has ended. */
 export const BrowserSessionAnswer = z.object({ session: BrowserSession.nullable() });
+
+/** The password of the person whose session it is, once more. */
+export const ConfirmBody = z.object({ password: z.string().min(1).max(1024) });

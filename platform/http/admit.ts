@@ -17,7 +17,10 @@ export interface AdmitOptions {
   readonly portalSessions?: Pick<PortalSessions, 'authenticate'>;
 }
 
-type GuardedRoute = Pick<Route, 'humanOnly' | 'humanSuperAdminOnly' | 'sessionOnly'>;
+type GuardedRoute = Pick<
+  Route,
+  'humanOnly' | 'humanSuperAdminOnly' | 'sessionOnly' | 'recentLogin'
+>;
 
 /** The caller of a request: 401 without a valid credential, 403 without the permission of the route. */
 export async function admit(
@@ -82,6 +85,20 @@ export function assertAllowed(
   const isHumanSuperAdmin = identity.user_type === 'user' && identity.roles.includes('super_admin');
   if (route.humanSuperAdminOnly === true && !isHumanSuperAdmin)
     throw forbidden('Only a person who is super admin may do this.');
+  if (route.recentLogin === true) assertRecentLogin(identity);
+}
+
+/**
+ * 403 `login_required` for a session whose person has not logged in, or confirmed the password, lately. Whoever
+ * finds an open session must not take the tenant over. Keys of programs are not concerned (tenancy 14.5.8).
+ */
+export function assertRecentLogin(identity: Identity): void {
+  if (identity.kind !== 'person' || identity.has_recent_login) return;
+  throw new BillingError(
+    'forbidden',
+    'login_required',
+    'This needs a recent login. Confirm your password, or log in again, and repeat the request.',
+  );
 }
 
 const unauthenticated = (message: string): BillingError =>

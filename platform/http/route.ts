@@ -27,6 +27,8 @@ export interface RouteSpec<
   readonly humanSuperAdminOnly?: boolean;
   /** Refuses keys: only a person who is logged in has passwords and sessions. */
   readonly sessionOnly?: boolean;
+  /** A person's session needs a recent login: for credentials, rights and money that leaves. Keys do not. */
+  readonly recentLogin?: boolean;
   /** A person's session need not name an environment: the route concerns the whole tenant. */
   readonly withoutEnvironment?: boolean;
   /** The answer shows a credential once: it is not stored for a repeat with the same Idempotency-Key. */
@@ -106,6 +108,7 @@ export interface Route<Deps = unknown> {
   readonly humanOnly?: boolean;
   readonly humanSuperAdminOnly?: boolean;
   readonly sessionOnly?: boolean;
+  readonly recentLogin?: boolean;
   readonly withoutEnvironment?: boolean;
   readonly secretAnswer?: boolean;
   readonly ownsTransactions?: boolean;

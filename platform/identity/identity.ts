@@ -32,6 +32,8 @@ export interface PersonIdentity extends CallerRights {
   readonly kind: 'person';
   readonly key_id: null;
   readonly session_id: string;
+  /** Whether the person proved who they are lately (tenancy 14.5.8). */
+  readonly has_recent_login: boolean;
 }
 
 /** An end customer in the portal, who has no permissions and sees only their own records. */

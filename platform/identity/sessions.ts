@@ -12,6 +12,7 @@ const ISSUER = 'meterline';
 const AUDIENCE = 'dashboard';
 const TOKEN_SECONDS = 15 * 60;
 const SESSION_SECONDS = 30 * 86_400;
+const RECENT_LOGIN_MINUTES = 15;
 
 export interface OpenedSession {
   readonly token: string;
@@ -56,6 +57,8 @@ export interface Sessions {
    * session.
    */
   refresh(db: Db, refreshToken: string): Promise<OpenedSession>;
+  /** Notes that the person of the session has proved who they are now. */
+  confirm(db: Db, session: Pick<SessionOwner, 'tenant_id' | 'session_id'>): Promise<void>;
   /** The open session with this refresh token, without exchanging the token; null if there is none. */
   ownerOf(db: Db, refreshToken: string): Promise<SessionOwner | null>;
   /**
@@ -70,8 +73,13 @@ export interface Sessions {
   ): Promise<PersonIdentity | null>;
 }
 
-export async function createSessions(options: { pool: Pool; clock: Clock }): Promise<Sessions> {
-  const { pool, clock } = options;
+export async function createSessions(options: {
+  readonly pool: Pool;
+  readonly clock: Clock;
+  /** For so long after a login a person need not confirm who they are. */
+  readonly recentLoginMinutes?: number;
+}): Promise<Sessions> {
+  const { pool, clock, recentLoginMinutes = RECENT_LOGIN_MINUTES } = options;
   const keys = await createSigningKeys(options);
   const seconds = () => Math.floor(clock.now() / 1000);
 
@@ -112,6 +120,7 @@ export async function createSessions(options: { pool: Pool; clock: Clock }): Pro
         user_agent: user_agent ?? null,
         expires_at: isoTime(clock.now() + SESSION_SECONDS * 1000),
         created_at: isoTime(clock.now()),
+        authenticated_at: isoTime(clock.now()),
       })} returning id, tenant_id, user_id, opened_by)
       select audit_access(tenant_id, user_id, 'logged_in',
                           jsonb_build_object('reason', opened_by, 'session_id', id), null)
@@ -133,6 +142,12 @@ export async function createSessions(options: { pool: Pool; clock: Clock }): Pro
       const signed = await sign(exchanged, sid);
       const { id: user_id, tenant_id } = exchanged;
       return { ...signed, refresh_token: next, user_id, tenant_id };
+    },
+
+    async confirm(db, { tenant_id, session_id }) {
+      await db`
+        update sessions set authenticated_at = ${isoTime(clock.now())}
+         where tenant_id = ${tenant_id} and id = ${session_id} and ended_at is null`;
     },
 
     async ownerOf(db, refreshToken) {
@@ -159,6 +174,8 @@ export async function createSessions(options: { pool: Pool; clock: Clock }): Pro
         environment_id: environment_id ?? '',
         key_id: null,
         session_id: user.session_id,
+        has_recent_login:
+          clock.now() - Date.parse(user.authenticated_at) <= recentLoginMinutes * 60_000,
         user_id: user.id,
         user_type: 'user',
         roles: user.roles,
@@ -237,11 +254,13 @@ interface SessionUser {
   readonly environment_ids: string[] | null;
   readonly session_id: string;
   readonly opened_by: SessionOpener;
+  readonly authenticated_at: string;
 }
 
 async function sessionUser(pool: Pool, claims: Claims, now: string): Promise<SessionUser | null> {
   const [user] = await pool<SessionUser[]>`
-    select u.id, u.tenant_id, u.roles, u.environment_ids, s.id as session_id, s.opened_by
+    select u.id, u.tenant_id, u.roles, u.environment_ids, s.id as session_id, s.opened_by,
+           s.authenticated_at
       from sessions s
       join users u on u.id = s.user_id and u.tenant_id = s.tenant_id
      where s.id = ${sessionId(claims.sid)}
@@ -283,7 +302,8 @@ async function exchange(
        where s.refresh_hash = ${hash}
          and s.ended_at is null and s.expires_at > ${now}
          and u.id = s.user_id and u.status = 'published'
-      returning u.id, u.tenant_id, u.roles, u.environment_ids, s.id as session_id, s.opened_by
+      returning u.id, u.tenant_id, u.roles, u.environment_ids, s.id as session_id, s.opened_by,
+                s.authenticated_at
     ), spent as (
       insert into spent_refresh_tokens (refresh_hash, session_id, spent_at)
       select ${hash}, session_id, ${now} from exchanged

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { API_ROUTES } from '../../api/routes.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
 
 const HOST = '127.0.0.1:8080';
@@ -231,6 +232,101 @@ describe('sessions of browsers, and the pages that use them', () => {
     expect((await one.send('DELETE', '/session/list')).statusCode).toBe(204);
     for (const browser of [one, other])
       expect((await browser.send('POST', '/session/refresh')).json()).toEqual({ session: null });
+  });
+
+  describe('a recent login', () => {
+    const CONCERNED = [
+      'POST /secrets/api/keys',
+      'POST /secrets/api/keys/{id}/rotate',
+      'DELETE /secrets/api/keys/{id}',
+      'POST /users',
+      'PUT /users/{id}/roles',
+      'POST /users/{id}/remove',
+      'DELETE /users/{id}',
+      'POST /refunds',
+      'POST /refunds/{id}/retry',
+      'POST /creditnotes',
+      'POST /creditnotes/{id}/finalize',
+    ];
+    /** 16 minutes after their logins. */
+    async function later(browsers: readonly Browser[]) {
+      api.clock.advance(16 * 60_000);
+      return await Promise.all(browsers.map(asking));
+    }
+    /** Sends with the session's token, which is new; its login is as old as before. */
+    async function asking(browser: Browser) {
+      const refreshed = await browser.send('POST', '/session/refresh');
+      const authorization = `Bearer ${refreshed.json().session.token}`;
+      const environments = await inject('GET', '/v1/environments', { authorization });
+      const headers = {
+        authorization,
+        'x-environment-id': environments.json().environments[0].id,
+      };
+      return (method: string, url: string, body?: object) => inject(method, url, headers, body);
+    }
+    const key = { name: 'new', type: 'private_key' };
+
+    test('is needed for keys, people, single sign-on and money that leaves, and for nothing else', async () => {
+      const declared = API_ROUTES.filter(({ recentLogin }) => recentLogin === true);
+      expect(declared.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(
+        [...CONCERNED].sort(),
+      );
+      const [ask] = await later([await loggedIn()]);
+      const refused = async (method: string, url: string, body?: object) => {
+        const answer = await ask!(method, url, body);
+        return [answer.statusCode, answer.json().code];
+      };
+      for (const route of CONCERNED) {
+        const [method, path] = route.split(' ') as [string, string];
+        const url = `/v1${path.replace('{id}', 'some')}`;
+        expect([route, await refused(method, url, method === 'DELETE' ? undefined : {})]).toEqual([
+          route,
+          [403, 'login_required'],
+        ]);
+      }
+      const saml = await refused('PUT', '/v1/settings/saml_config', { value: {} });
+      expect(saml).toEqual([403, 'login_required']);
+      const value = { finalization_delay_seconds: 60 };
+      const other = await ask!('PUT', '/v1/settings/invoice_config', { value });
+      expect(other.json().code).not.toBe('login_required');
+      expect((await ask!('GET', '/v1/users/me')).statusCode).toBe(200);
+    });
+
+    test('is given again by the password, to this session only', async () => {
+      const browser = await loggedIn();
+      const [ask, other] = await later([browser, await loggedIn()]);
+      const wrong = await browser.send('POST', '/session/confirm', { password: 'guess' });
+      expect([wrong.statusCode, wrong.json().details[0].path]).toEqual([400, 'password']);
+      expect((await ask!('POST', '/v1/secrets/api/keys', key)).statusCode).toBe(403);
+      const right = { password: PERSON.password };
+      const confirmed = await browser.send('POST', '/session/confirm', right);
+      expect([confirmed.statusCode, confirmed.json()]).toEqual([200, { message: 'Confirmed' }]);
+      expect((await ask!('POST', '/v1/secrets/api/keys', key)).statusCode).toBe(201);
+      expect((await other!('POST', '/v1/secrets/api/keys', key)).statusCode).toBe(403);
+    });
+
+    test('is confirmed by own pages with a session only, and guesses are limited', async () => {
+      const browser = await loggedIn();
+      const right = { password: PERSON.password };
+      const { 'x-csrf-token': _, ...without } = browser.own();
+      const foreign = await browser.send('POST', '/session/confirm', right, without);
+      expect(foreign.statusCode).toBe(403);
+      const stranger = await opened();
+      expect((await stranger.send('POST', '/session/confirm', right)).statusCode).toBe(401);
+      const statuses: number[] = [];
+      for (let guess = 0; guess < 12; guess += 1) {
+        const answer = await browser.send('POST', '/session/confirm', { password: 'guess' });
+        statuses.push(answer.statusCode);
+      }
+      expect(statuses.at(-1)).toBe(429);
+      api.clock.advance(16 * 60_000);
+    });
+
+    test('does not concern the keys of programs', async () => {
+      api.clock.advance(24 * 3_600_000);
+      const made = await api.post('/v1/secrets/api/keys', key);
+      expect(made.status).toBe(201);
+    });
   });
 
   test('pages run no inline script and stand in no frame', async () => {

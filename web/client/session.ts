@@ -132,8 +132,40 @@ async function token(): Promise<string | null> {
   return await refresh();
 }
 
-/** Sends a request with the session's token; once more with a new one if the token was refused. */
+/** Asks the person to prove who they are. Resolves with whether they did. */
+type Confirmer = () => Promise<boolean>;
+let confirmer: Confirmer | null = null;
+
+/** What asks for the password when a request needs a recent login. Returns how to stop asking. */
+export function askBy(ask: Confirmer): () => void {
+  confirmer = ask;
+  return () => {
+    if (confirmer === ask) confirmer = null;
+  };
+}
+
+/** Proves again who the person is, for requests that need a recent login. */
+export async function confirmLogin(password: string): Promise<void> {
+  await send('/confirm', { password });
+}
+
+/**
+ * Sends a request with the session's token; once more with a new one if the token was refused, and once more
+ * after the person has confirmed who they are, if it needs a recent login.
+ */
 export async function authorized(request: Request): Promise<Response> {
+  const again = request.clone();
+  const response = await renewing(request);
+  if (response.status !== 403 || confirmer === null) return response;
+  const { code } = (await response
+    .clone()
+    .json()
+    .catch(() => ({}))) as { code?: string };
+  if (code !== 'login_required' || !(await confirmer())) return response;
+  return await renewing(again);
+}
+
+async function renewing(request: Request): Promise<Response> {
   const first = request.clone();
   const response = await withToken(request, await token());
   if (response.status !== 401 || state.kind !== 'in') return response;

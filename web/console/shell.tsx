@@ -5,6 +5,7 @@ import { allows, permissionsOf } from '../../domain/access/permissions.ts';
 import { Button } from '../ui/button.tsx';
 import { classNames } from '../ui/class-names.ts';
 import { Toasts } from '../ui/toasts.tsx';
+import { ConfirmLogin } from './confirm-login.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { EnvironmentSwitch } from './environment-switch.tsx';
 import { useSignedIn } from '../app/person.tsx';
@@ -67,6 +68,7 @@ export function Shell() {
       </main>
       <ShortcutHelp isOpen={isHelpOpen} onClose={() => setHelpOpen(false)} />
       <Jump isOpen={isJumpOpen} onClose={() => setJumpOpen(false)} />
+      <ConfirmLogin />
       <Toasts />
     </div>
   );

@@ -3,7 +3,7 @@ import { BillingError } from '../../../domain/errors.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import { registerRoutes, type RegisterOptions } from '../../../platform/http/register-routes.ts';
 import type { SessionOwner } from '../../../platform/identity/sessions.ts';
-import { BrowserSessionAnswer } from '../../../schemas/browser-session.ts';
+import { BrowserSessionAnswer, ConfirmBody } from '../../../schemas/browser-session.ts';
 import { Message } from '../../../schemas/primitives.ts';
 import { pageOf } from '../../../schemas/search.ts';
 import {
@@ -17,6 +17,7 @@ import {
 } from '../../../schemas/tenancy.ts';
 import { route } from '../../conventions/route.ts';
 import type { ApiDeps } from '../../deps.ts';
+import { confirmLogin } from '../auth/confirm-login.ts';
 import { deviceOf } from '../auth/device.ts';
 import { logIn } from '../auth/log-in.ts';
 import { endSessions, openSessions } from '../auth/own-sessions.ts';
@@ -138,6 +139,20 @@ const sessionRoutes = [
       await endOwn(deps, headers, 'logged_out');
       setHeader('set-cookie', endedCookie());
       return { message: 'Logged out' };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/confirm',
+    summary: 'Confirm the password of the person: what needs a recent login may be done again',
+    permission: 'public',
+    secretAnswer: true,
+    body: ConfirmBody,
+    status: 200,
+    answer: Message,
+    async handler({ deps, headers, ip, body }) {
+      await confirmLogin(deps, { ...(await getOwner(deps, headers)), ip }, body.password);
+      return { message: 'Confirmed' };
     },
   }),
   route({

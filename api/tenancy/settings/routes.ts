@@ -2,7 +2,7 @@ import { BillingError, invalidField, notFound } from '../../../domain/errors.ts'
 import { isoTime } from '../../../platform/clock.ts';
 import type { Identity } from '../../../platform/identity/identity.ts';
 import { parse, unknownFields } from '../../../platform/http/parse.ts';
-import { assertAllowed } from '../../../platform/http/admit.ts';
+import { assertAllowed, assertRecentLogin } from '../../../platform/http/admit.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import { findSetting, settingScope, type SettingRow } from '../../../postgres/tables/settings.ts';
 import { Message } from '../../../schemas/primitives.ts';
@@ -73,7 +73,8 @@ async function save(
  */
 function assertMayChange(identity: Identity, key: string): void {
   if (key !== 'saml_config') return;
-  if (identity.kind === 'person' && identity.environment_ids === null) return;
+  if (identity.kind === 'person' && identity.environment_ids === null)
+    return assertRecentLogin(identity);
   throw new BillingError(
     'forbidden',
     'permission_denied',
