@@ -203,6 +203,7 @@ export const CustomerSearch = searchSchemas({
     timezone: 'text',
     billing_currency: 'text',
     tax_treatment: 'text',
+    test_clock_id: 'text',
     ...RECORD_SEARCH_FIELDS,
   },
   expand: CUSTOMER_EXPANDS,

@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright-core';
 import { formatDecimal, formatMoney } from '../../web/ui/text.ts';
 import { readPdf } from '../support/read-pdf.ts';
+import { startReceiver, type TestReceiver } from '../support/receiver.ts';
 import { describeInBrowser } from '../support/requires.ts';
-import { startBrowserWorld, type BrowserWorld } from './world.ts';
+import { PERSON, startBrowserWorld, type BrowserWorld } from './world.ts';
 
 const FOUNDER = {
   company: 'Story Inc',
@@ -13,16 +14,24 @@ const FOUNDER = {
 
 describeInBrowser('the console', (executable) => {
   let shown: BrowserWorld;
+  let receiver: TestReceiver;
   beforeAll(async () => {
     shown = await startBrowserWorld(executable);
+    receiver = await startReceiver();
   });
-  afterAll(() => shown?.close());
+  afterAll(async () => {
+    await receiver?.close();
+    await shown?.close();
+  });
 
-  test('from sign-up to a finalized invoice: the screens show the figures of the API', async () => {
+  test('from sign-up to a paid, refunded and credited invoice: the screens show the figures of the API', async () => {
     const { page, problems } = await shown.fresh();
     await signUp(page);
     const key = await createKey(page);
     const api = apiOf(key);
+    await connectTestGateway(page);
+    await addEndpoint(page);
+    await createClock(page);
 
     await createMeter(page);
     const meter = (await api('POST', '/meters/search', {})).items[0];
@@ -50,22 +59,24 @@ describeInBrowser('the console', (executable) => {
       ['elsewhere', { tokens: 7, region: 'asia' }],
     ]);
     await goTo(page, 'Events');
+    await page.getByLabel('From').fill('2026-10-01');
     for (const id of ['first', 'second', 'elsewhere'])
       await page.getByRole('link', { name: id, exact: true }).waitFor();
     await shown.world.settled();
 
     const usage = await api('POST', '/events/analytics', {
       external_customer_id: 'acme',
-      start_time: '2026-10-21T00:00:00Z',
-      end_time: '2026-11-22T00:00:00Z',
+      start_time: '2026-10-01T00:00:00Z',
+      end_time: '2026-11-01T00:00:00Z',
     });
     expect(usage.items[0].total_usage).toBe('142');
     await goTo(page, 'Customers');
     await page.getByRole('link', { name: 'Acme Inc' }).click();
     await page.getByRole('tab', { name: 'Usage' }).click();
+    await page.getByLabel('Days').selectOption('90');
     await cell(page, 'Usage and cost', formatDecimal(usage.items[0].total_usage)).waitFor();
 
-    await shown.world.job('close-billing-periods');
+    await advanceClock(page);
     const [draft] = (await api('POST', '/invoices/search', { subscription_id: subscription.id }))
       .items;
     const total = formatMoney(draft.total, draft.currency);
@@ -106,7 +117,38 @@ describeInBrowser('the console', (executable) => {
     for (const label of ['Invoiced this month', 'Open'])
       await figure(page, label).getByText(open, { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Open', exact: true }).click();
-    await page.getByRole('link', { name: invoice.invoice_number }).waitFor();
+    await page.getByRole('link', { name: invoice.invoice_number }).click();
+
+    await payOnTheHostedPage(page);
+    await page.reload();
+    await page.getByText('Succeeded', { exact: true }).first().waitFor();
+    expect(await api('GET', `/invoices/${invoice.id}`)).toMatchObject({
+      payment_status: 'SUCCEEDED',
+      amount_paid: '12.1',
+      amount_remaining: '0',
+    });
+
+    await page.getByRole('tab', { name: 'Payments and credits' }).click();
+    await page.getByRole('button', { name: 'Refund', exact: true }).click();
+    const refund = page.getByRole('dialog', { name: 'Refund a payment' });
+    await refund.getByLabel(/^Amount/).fill('2.10');
+    await refund.getByLabel('Paid back to').selectOption('BACK_TO_SOURCE');
+    await refund.getByText('$10.00', { exact: true }).waitFor();
+    await refund.getByRole('button', { name: 'Refund payment' }).click();
+    await cell(page, 'List of refunds', '$2.10').waitFor();
+    await page.getByText('Partially refunded', { exact: true }).first().waitFor();
+
+    await page.getByRole('button', { name: 'Credit note', exact: true }).click();
+    const note = page.getByRole('dialog', { name: 'Credit note' });
+    await note.getByLabel('Tokens').fill('1.25');
+    await note.getByText('Paid back', { exact: true }).waitFor();
+    await note.getByRole('button', { name: 'Issue credit note' }).click();
+    await cell(page, 'List of credit notes', '$1.25').waitFor();
+    const after = await api('GET', `/invoices/${invoice.id}`);
+    expect(after.refunded_amount).toBe('3.35');
+    await page.getByRole('tab', { name: 'Document' }).click();
+    await document.getByText(formatMoney(after.refunded_amount, after.currency)).waitFor();
+
     expect(problems).toEqual([]);
     await page.context().close();
   });
@@ -146,6 +188,31 @@ describeInBrowser('the console', (executable) => {
     await page.context().close();
   });
 
+  test('a key needs the password again some time after the login; the request is then repeated', async () => {
+    const { page, problems } = await shown.signedIn();
+    await goTo(page, 'API keys');
+    shown.world.api.clock.advance(16 * 60_000);
+    await page.getByRole('button', { name: 'Create key' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'Create key' });
+    await dialog.getByLabel('Name').fill('later');
+    await dialog.getByRole('button', { name: 'Create key' }).click();
+    const confirm = page.getByRole('dialog', { name: 'Confirm that it is you' });
+    await confirm.getByLabel('Your password').fill('a wrong one');
+    await page.keyboard.press('Enter');
+    await confirm.getByText('is not the password of this account').waitFor();
+    await confirm.getByLabel('Your password').fill(PERSON.password);
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('region', { name: 'Key' }).waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await cell(page, 'Keys', 'later').waitFor();
+    // The token had ended, the login was old, and one password was wrong.
+    const refused = problems.filter((problem) => !problem.startsWith('console:'));
+    expect(
+      refused.map((problem) => problem.slice(0, 3)).filter((status) => status > '403'),
+    ).toEqual([]);
+    await page.context().close();
+  });
+
   async function signUp(page: Page): Promise<void> {
     await page.goto(`${shown.url}/sign-up`);
     await page.getByLabel('Company').fill(FOUNDER.company);
@@ -164,6 +231,67 @@ describeInBrowser('the console', (executable) => {
     const key = await dialog.getByRole('region', { name: 'Key' }).innerText();
     await dialog.getByRole('button', { name: 'Done' }).click();
     return key;
+  }
+
+  async function connectTestGateway(page: Page): Promise<void> {
+    await goTo(page, 'Connections');
+    await page.getByRole('button', { name: 'Connect a gateway' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'Connect a gateway' });
+    await dialog.getByLabel('Name').fill('For trying');
+    await dialog.getByRole('button', { name: 'Connect', exact: true }).click();
+    await cell(page, 'List of connections', 'Test gateway').waitFor();
+  }
+
+  async function addEndpoint(page: Page): Promise<void> {
+    await goTo(page, 'Webhooks');
+    await page.getByRole('button', { name: 'Add endpoint' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'Add endpoint' });
+    await dialog.getByLabel('Address').fill(`${receiver.url}/hook`);
+    await dialog.getByRole('button', { name: 'Add endpoint' }).click();
+    await dialog.getByRole('region', { name: 'Secret' }).waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+  }
+
+  async function createClock(page: Page): Promise<void> {
+    await goTo(page, 'Test clocks');
+    await page.getByRole('button', { name: 'New test clock' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'New test clock' });
+    await dialog.getByLabel('Name').fill('October');
+    await dialog.getByLabel('Begins on').fill('2026-10-01');
+    await dialog.getByRole('button', { name: 'Create test clock' }).click();
+    await page.getByRole('heading', { level: 1, name: 'October' }).waitFor();
+  }
+
+  /** To the end of the month, watching it go: the page shows its progress until the clock has arrived. */
+  async function advanceClock(page: Page): Promise<void> {
+    await goTo(page, 'Test clocks');
+    await page.getByRole('link', { name: 'October' }).click();
+    await cell(page, 'Customers of the clock', 'Acme Inc').waitFor();
+    await page.getByText('1 Nov 2026, 00:00 UTC').waitFor();
+    await page.getByRole('button', { name: 'Advance the clock' }).click();
+    await page.getByRole('progressbar', { name: /^Days on the way/ }).waitFor();
+    await shown.world.job('advance-test-clocks');
+    await page.getByText('Ready', { exact: true }).waitFor();
+    await page.getByText('1 Nov 2026, 00:00 UTC').first().waitFor();
+  }
+
+  /** Opens the payment link that the console makes, is declined, tries again and pays. */
+  async function payOnTheHostedPage(page: Page): Promise<void> {
+    await page.getByRole('button', { name: 'Payment link' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Payment link' });
+    await dialog.getByRole('button', { name: 'Make the payment link' }).click();
+    const link = dialog.getByRole('link', { name: 'Open the payment page' });
+    const address = (await link.getAttribute('href'))!;
+    const payer = await shown.fresh();
+    await payer.page.goto(address.replace(/^https?:\/\/[^/]+/, shown.url));
+    await payer.page.getByRole('button', { name: 'Decline the card' }).click();
+    await payer.page.getByRole('alert').filter({ hasText: 'declined' }).waitFor();
+    await payer.page.getByRole('button', { name: 'Pay $12.10' }).click();
+    await payer.page.getByRole('heading', { name: 'Paid' }).waitFor();
+    expect(payer.problems).toEqual([]);
+    await payer.page.context().close();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
   }
 
   async function createMeter(page: Page): Promise<void> {
@@ -203,15 +331,16 @@ describeInBrowser('the console', (executable) => {
     await page.getByRole('link', { name: 'New customer' }).click();
     await page.getByLabel('Name').fill('Acme Inc');
     await page.getByLabel('External id').fill('acme');
+    await page.getByLabel('Time zone').fill('UTC');
+    await page.getByLabel('Lives by').selectOption({ index: 1 });
     await page.getByRole('button', { name: 'Create customer' }).click();
     await page.getByRole('heading', { level: 1, name: 'Acme Inc' }).waitFor();
   }
 
-  /** The period that ended at the midnight before the API's time. */
   async function subscribe(page: Page): Promise<void> {
     await page.getByRole('link', { name: 'New subscription' }).first().click();
     await page.getByLabel('Plan', { exact: true }).selectOption({ label: 'Growth' });
-    await page.getByLabel('Begins on').fill('2026-10-21');
+    await page.getByLabel('Begins on').fill('2026-10-01');
     await page.getByRole('button', { name: 'Preview the invoice' }).click();
     await page.getByRole('article', { name: 'Invoice document' }).waitFor();
     await page.getByRole('button', { name: 'Start subscription' }).click();
@@ -241,7 +370,7 @@ describeInBrowser('the console', (executable) => {
           event_id,
           event_name: 'completion',
           external_customer_id: 'acme',
-          timestamp: '2026-11-20T10:00:00Z',
+          timestamp: '2026-10-01T10:00:00Z',
           properties,
         })),
       },

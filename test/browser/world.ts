@@ -181,6 +181,7 @@ async function makeRecords(world: PipelineWorld): Promise<ReadonlyMap<string, st
     usage_reset_period: 'MONTHLY',
   });
   const endpoint = await made('/v1/webhooks/endpoints', { url: 'https://example.com/hooks' });
+  const clock = await made('/v1/test-clocks', { name: 'One year', now: '2026-01-01T00:00:00Z' });
   const at = new Date(api.clock.now() - 60_000).toISOString();
   const event = (event_id: string, properties: object) => ({
     event_id, event_name: 'completion', external_customer_id: 'acme', timestamp: at, source: 'test', properties,
@@ -204,5 +205,6 @@ async function makeRecords(world: PipelineWorld): Promise<ReadonlyMap<string, st
     ['/plans/$id', plan.id],
     ['/plans/$id/prices/new', plan.id],
     ['/webhooks/$id', endpoint.id],
+    ['/test-clocks/$id', clock.id],
   ]);
 }

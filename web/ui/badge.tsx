@@ -18,6 +18,8 @@ export function Badge({
 /** Words of the API that say how a record stands, with the tone that they have everywhere. */
 const TONES: Readonly<Record<string, Tone>> = {
   active: 'positive',
+  ready: 'positive',
+  advancing: 'info',
   published: 'positive',
   paid: 'positive',
   succeeded: 'positive',

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
+import { Link, useParams } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { Timeline } from '../../app/billing/timeline.tsx';
 import { Allowed } from '../../app/person.tsx';
@@ -120,9 +120,17 @@ function Overview({ customer }: { readonly customer: Customer }) {
                 ['External id', <code>{customer.external_id}</code>],
                 ['Id', <Id of={id} />],
                 ['E-mail', customer.email],
-                ['Address', <bdi>{addressOf(customer)}</bdi>],
+                ['Address', addressOf(customer) === '' ? '' : <bdi>{addressOf(customer)}</bdi>],
                 ['Time zone', zone],
                 ['Currency', (customer.billing_currency ?? '').toUpperCase()],
+                ...(customer.test_clock_id === null
+                  ? []
+                  : [
+                      [
+                        'Lives by',
+                        <Link to={`/test-clocks/${customer.test_clock_id}`}>A test clock</Link>,
+                      ] as const,
+                    ]),
                 ['Tax', formatWord(customer.tax_treatment)],
                 ['Created', <Time at={customer.created_at} zone={zone} />],
                 ['Metadata', Object.entries(customer.metadata).map(([k, v]) => `${k}: ${v}`).join(', ')], // prettier-ignore

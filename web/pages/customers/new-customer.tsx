@@ -1,12 +1,18 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { CreateCustomerBody } from '../../../schemas/customer.ts';
+import { useSignedIn } from '../../app/person.tsx';
 import { answerOf, api } from '../../client/api.ts';
 import { ButtonLink } from '../../ui/button.tsx';
-import { FieldRow, TextField } from '../../ui/fields.tsx';
+import { FieldRow, SelectField, TextField } from '../../ui/fields.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
 import { Card, Page } from '../../ui/page.tsx';
+import { formatTime } from '../../ui/text.ts';
 import { notify } from '../../ui/toasts.tsx';
+import { useUrlState } from '../../ui/url-state.ts';
+
+const STATE = { test_clock_id: '' };
+const CLOCKS_SHOWN = 200;
 
 const browserZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
 
@@ -14,6 +20,15 @@ const browserZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZo
 export function View() {
   const navigate = useNavigate();
   const queries = useQueryClient();
+  const { environment } = useSignedIn();
+  const [{ test_clock_id }] = useUrlState(STATE);
+  const clocks = useQuery({
+    queryKey: ['test-clocks-to-choose'],
+    enabled: environment.type !== 'production',
+    queryFn: ({ signal }) =>
+      answerOf(api.POST('/test-clocks/search', { body: { limit: CLOCKS_SHOWN }, signal })),
+  });
+  const offered = (clocks.data?.items ?? []).filter(({ status }) => status !== 'archived');
   const form = useApiForm(CreateCustomerBody, {
     name: '',
     external_id: '',
@@ -26,6 +41,7 @@ export function View() {
     address_city: '',
     address_state: '',
     address_country: '',
+    test_clock_id,
   });
   const { control } = form;
   return (
@@ -40,6 +56,7 @@ export function View() {
               api.POST('/customers', {
                 body: {
                   ...body,
+                  test_clock_id: body.test_clock_id === '' ? null : (body.test_clock_id ?? null),
                   metadata: {},
                   integration_entity_mapping: null,
                   tax_rate_overrides: null,
@@ -89,6 +106,21 @@ export function View() {
               hint="Two letters, for example BE."
             />
           </FieldRow>
+          {offered.length === 0 && test_clock_id === '' ? null : (
+            <SelectField
+              control={control}
+              name="test_clock_id"
+              label="Lives by"
+              hint="A customer of a test clock moves in time when you advance the clock. It cannot be changed later."
+              choices={[
+                ['', 'The real time'],
+                ...offered.map(
+                  ({ id, name, now }) =>
+                    [id, `${name ?? 'Test clock'}, now ${formatTime(now, 'UTC')}`] as const,
+                ),
+              ]}
+            />
+          )}
         </Form>
       </Card>
     </Page>

@@ -17,10 +17,11 @@ import { notify } from '../../ui/toasts.tsx';
 import { isZero } from '../../app/billing/amounts.ts';
 import { CreditNoteForm } from './credit-note-form.tsx';
 import { PaymentForm } from './payment-form.tsx';
+import { PaymentLink } from './payment-link.tsx';
 import { RowsForm } from './rows-form.tsx';
 
 type Invoice = ApiRecord<'Invoice'>;
-type Open = 'finalize' | 'void' | 'recalculate' | 'rows' | 'credit' | 'payment' | null;
+type Open = 'finalize' | 'void' | 'recalculate' | 'rows' | 'credit' | 'payment' | 'link' | null;
 
 /** What can be done with an invoice in its present state. Each step says what it will do before it is done. */
 export function InvoiceActions({ invoice }: { readonly invoice: Invoice }) {
@@ -85,6 +86,11 @@ export function InvoiceActions({ invoice }: { readonly invoice: Invoice }) {
       {isFinalized && CREDITABLE.has(invoice.payment_status) ? (
         <Allowed to="creditnote:write">
           <Button onPress={() => setOpen('credit')}>Credit note</Button>
+        </Allowed>
+      ) : null}
+      {isFinalized && !isZero(invoice.amount_remaining) && invoice.customer !== null ? (
+        <Allowed to="checkoutsession:write">
+          <Button onPress={() => setOpen('link')}>Payment link</Button>
         </Allowed>
       ) : null}
       {isFinalized && !isZero(invoice.amount_remaining) ? (
@@ -168,6 +174,9 @@ export function InvoiceActions({ invoice }: { readonly invoice: Invoice }) {
             close();
           }}
         />
+      </Dialog>
+      <Dialog title="Payment link" isOpen={open === 'link'} onClose={close}>
+        <PaymentLink invoice={invoice} onDone={close} />
       </Dialog>
       <Dialog title="Record a payment" isOpen={open === 'payment'} onClose={close}>
         <PaymentForm

@@ -83,7 +83,7 @@ function AddEndpoint({ onDone }: { readonly onDone: () => void }) {
           It is not shown again.
         </p>
         <CodeBlock label="Secret" text={secret} />
-        <Button tone="primary" onPress={onDone}>
+        <Button tone="primary" autoFocus onPress={onDone}>
           Done
         </Button>
       </>
