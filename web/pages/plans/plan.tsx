@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import { Allowed } from '../../app/person.tsx';
+import { Allowed, useMay } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
-import { ButtonLink } from '../../ui/button.tsx';
+import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Id } from '../../ui/code-block.tsx';
 import { PlainTable } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -14,18 +14,26 @@ import { formatDecimal, formatMoney, formatWord } from '../../ui/text.ts';
 import { Day, Time } from '../../ui/time.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
 import { Calculator } from './calculator.tsx';
+import { NewVersion } from './new-version.tsx';
+import { PriceSync } from './price-sync.tsx';
 
 type Plan = ApiRecord<'Plan'>;
 type Price = ApiRecord<'Price'>;
 
-const STATE = { price: '' };
+const STATE = { price: '', version: '' };
 
 /** One plan: its prices, each with a calculator, and what it grants. */
 export function View() {
   const { id = '' } = useParams({ strict: false }) as { id?: string };
   const query = useQuery({
     queryKey: ['plan', id],
-    queryFn: ({ signal }) => answerOf(api.GET('/plans/{id}', { params: { path: { id } }, signal })),
+    queryFn: ({ signal }) =>
+      answerOf(
+        api.GET('/plans/{id}', {
+          params: { path: { id }, query: { expand: 'price_sync_status' } },
+          signal,
+        }),
+      ),
   });
   return (
     <Page
@@ -54,8 +62,10 @@ export function View() {
 
 function Content({ plan }: { readonly plan: Plan }) {
   const [state, setState] = useUrlState(STATE);
+  const mayWrite = useMay('price:write');
   const prices = plan.prices ?? [];
   const entitlements = plan.entitlements ?? [];
+  const versioned = prices.find(({ id }) => id === state.version) ?? null;
   const chosen = prices.find(({ id }) => id === state.price) ?? null;
   return (
     <Stack>
@@ -86,6 +96,31 @@ function Content({ plan }: { readonly plan: Plan }) {
               { header: 'Billed', wideOnly: true, cell: (row) => `${formatWord(row.billing_period)}, ${row.invoice_cadence === 'ADVANCE' ? 'in advance' : 'in arrear'}` }, // prettier-ignore
               { header: 'From', wideOnly: true, cell: ({ start_date }) => <Day at={start_date} /> },
               {
+                header: 'To',
+                wideOnly: true,
+                cell: ({ end_date }) => (end_date === null ? 'Open' : <Day at={end_date} />),
+              },
+              ...(mayWrite
+                ? [
+                    {
+                      header: 'Version',
+                      align: 'end' as const,
+                      cell: (row: Price) =>
+                        row.end_date === null && row.price_unit_type === 'FIAT' ? (
+                          <Button
+                            small
+                            aria-label={`New version of ${nameOf(row)}`}
+                            onPress={() => setState({ version: row.id })}
+                          >
+                            New version
+                          </Button>
+                        ) : (
+                          '–'
+                        ),
+                    },
+                  ]
+                : []),
+              {
                 header: 'Calculator',
                 align: 'end',
                 cell: (row) => (
@@ -104,6 +139,7 @@ function Content({ plan }: { readonly plan: Plan }) {
           />
         )}
       </Section>
+      <PriceSync plan={plan} />
       {entitlements.length === 0 ? null : (
         <Section title="Entitlements">
           <PlainTable
@@ -140,6 +176,16 @@ function Content({ plan }: { readonly plan: Plan }) {
           Subscriptions of the plan
         </ButtonLink>
       </Row>
+      <Dialog
+        title={versioned === null ? 'New version' : `New version of ${nameOf(versioned)}`}
+        isOpen={versioned !== null}
+        onClose={() => setState({ version: '' })}
+        isWide
+      >
+        {versioned === null ? null : (
+          <NewVersion price={versioned} onDone={() => setState({ version: '' })} />
+        )}
+      </Dialog>
       <Dialog
         title={chosen === null ? 'Calculator' : `What ${nameOf(chosen)} costs`}
         isOpen={chosen !== null}

@@ -9,11 +9,15 @@ import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { Stack } from '../../ui/page.tsx';
 import { notify } from '../../ui/toasts.tsx';
+import { AddonForm } from './addon-form.tsx';
 import { CancelForm } from './cancel-form.tsx';
+import { CouponForm } from './coupon-form.tsx';
+import { PauseForm } from './pause-form.tsx';
 import { PlanForm } from './plan-form.tsx';
 import { QuantityForm } from './quantity-form.tsx';
 
-type Open = 'activate' | 'quantity' | 'plan' | 'pause' | 'resume' | 'cancel' | null;
+type Open =
+  'activate' | 'quantity' | 'plan' | 'addon' | 'coupon' | 'pause' | 'resume' | 'cancel' | null;
 
 /** What can be done with a subscription in its present state, each with its result shown before. */
 export function SubscriptionActions({
@@ -56,7 +60,11 @@ export function SubscriptionActions({
           button={<Ellipsis size={16} aria-hidden />}
           actions={[
             ...(isRunning
-              ? [{ id: 'pause', label: 'Pause', onChoose: () => setOpen('pause') }]
+              ? [
+                  { id: 'addon', label: 'Add an addon', onChoose: () => setOpen('addon') },
+                  { id: 'coupon', label: 'Add a coupon', onChoose: () => setOpen('coupon') },
+                  { id: 'pause', label: 'Pause', onChoose: () => setOpen('pause') },
+                ]
               : []),
             {
               id: 'cancel',
@@ -88,23 +96,6 @@ export function SubscriptionActions({
         </Stack>
       </ConfirmDialog>
       <ConfirmDialog
-        title="Pause this subscription?"
-        confirm="Pause subscription"
-        isOpen={open === 'pause'}
-        onClose={close}
-        onConfirm={async () => {
-          await answerOf(
-            api.POST('/subscriptions/{id}/pause', { ...path, body: { pause_mode: 'immediate' } }),
-          );
-          await done('Subscription paused');
-        }}
-      >
-        <p>
-          From now on nothing is invoiced and usage is not billed, until you resume it. The running
-          period is continued then.
-        </p>
-      </ConfirmDialog>
-      <ConfirmDialog
         title="Resume this subscription?"
         confirm="Resume subscription"
         isOpen={open === 'resume'}
@@ -116,10 +107,25 @@ export function SubscriptionActions({
           await done('Subscription resumed');
         }}
       >
-        <p>Fees and usage are billed again from now on.</p>
+        <Stack>
+          <p>
+            Fees and usage are billed again from now on. The running period is longer by the time of
+            the pause. This invoice results at its end, as it stands now:
+          </p>
+          <InvoicePreview subscriptionId={subscription.id} />
+        </Stack>
       </ConfirmDialog>
       <Dialog title="Change quantity" isOpen={open === 'quantity'} onClose={close} isWide>
         <QuantityForm subscription={subscription} onDone={done} />
+      </Dialog>
+      <Dialog title="Add an addon" isOpen={open === 'addon'} onClose={close} isWide>
+        <AddonForm subscription={subscription} onDone={done} />
+      </Dialog>
+      <Dialog title="Add a coupon" isOpen={open === 'coupon'} onClose={close} isWide>
+        <CouponForm subscription={subscription} onDone={done} />
+      </Dialog>
+      <Dialog title="Pause subscription" isOpen={open === 'pause'} onClose={close} isWide>
+        <PauseForm subscription={subscription} onDone={done} />
       </Dialog>
       <Dialog title="Change plan" isOpen={open === 'plan'} onClose={close} isWide>
         <PlanForm subscription={subscription} onDone={done} />

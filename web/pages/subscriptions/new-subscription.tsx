@@ -1,7 +1,9 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { useWatch } from 'react-hook-form';
 import * as z from 'zod';
+import { CouponField } from '../../app/billing/coupon-field.tsx';
 import { CustomerField } from '../../app/billing/customer-field.tsx';
 import { InvoicePreview } from '../../app/billing/invoice-preview.tsx';
 import { answerOf, api } from '../../client/api.ts';
@@ -13,6 +15,7 @@ import { Failure, Loaded } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { notify } from '../../ui/toasts.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
+import { PhaseFields, Phases, phasesOf } from './phase-fields.tsx';
 import { BILLING_CYCLES, COLLECTION_METHODS } from '../../../schemas/words.ts';
 
 const PERIODS = ['MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL', 'WEEKLY', 'DAILY'] as const;
@@ -27,6 +30,8 @@ const Body = z.object({
   billing_cycle: z.enum(BILLING_CYCLES),
   collection_method: z.enum(COLLECTION_METHODS),
   start_day: z.string().min(1, 'is required'),
+  coupon_id: z.string(),
+  phases: z.array(PhaseFields).max(20),
   trial_days: z.string().regex(/^\d{0,4}$/, 'must be a number of days'),
 });
 
@@ -81,7 +86,10 @@ function Terms({
     collection_method: 'send_invoice',
     start_day: today(),
     trial_days: '',
+    coupon_id: '',
+    phases: [],
   });
+  const chosenPlan = useWatch({ control: form.control, name: 'plan_id' });
   const { control } = form;
   return (
     <Loaded query={plans} what="plans">
@@ -91,7 +99,7 @@ function Terms({
             form={form}
             submit="Preview the invoice"
             secondary={<ButtonLink to="/subscriptions">Cancel</ButtonLink>}
-            onSubmit={async ({ start_day, trial_days, ...terms }) => {
+            onSubmit={async ({ start_day, trial_days, coupon_id, phases, ...terms }) => {
               const draft = await answerOf(
                 api.POST('/subscriptions', {
                   body: {
@@ -99,6 +107,8 @@ function Terms({
                     billing_period_count: 1,
                     subscription_status: 'draft',
                     start_date: `${start_day}T00:00:00Z`,
+                    ...(coupon_id === '' ? {} : { coupons: [coupon_id] }),
+                    ...phasesOf(start_day, phases),
                     ...(trial_days === '' ? {} : { trial_period_days: Number(trial_days) }),
                   },
                 }),
@@ -154,6 +164,8 @@ function Terms({
                 ['charge_automatically', 'Are charged to the saved payment method'],
               ]}
             />
+            <CouponField control={control} name="coupon_id" by="id" />
+            <Phases control={control} planId={chosenPlan} />
           </Form>
         </Card>
       )}

@@ -1,0 +1,121 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useFieldArray, useWatch } from 'react-hook-form';
+import * as z from 'zod';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { FieldRow, TextField } from '../../ui/fields.tsx';
+import { Form, useApiForm } from '../../ui/form.tsx';
+import { formatDecimal } from '../../ui/text.ts';
+import { notify } from '../../ui/toasts.tsx';
+
+const DECIMAL = /^\d{1,20}(\.\d{1,18})?$/;
+const decimalText = z.string().trim().regex(DECIMAL, 'must be a number, for example 0.05');
+
+const Body = z.object({
+  amount: z.string(),
+  tiers: z.array(
+    z.object({ unit_amount: decimalText, flat_amount: decimalText.or(z.literal('')) }),
+  ),
+  day: z.iso.date('choose a day').or(z.literal('')),
+});
+
+/** Other amounts for a price from a day on. The version before ends there; invoices of earlier days stay. */
+export function NewVersion({
+  price,
+  onDone,
+}: {
+  readonly price: ApiRecord<'Price'>;
+  readonly onDone: () => void;
+}) {
+  const queries = useQueryClient();
+  const isTiered = price.billing_model === 'TIERED';
+  const tiers = price.tiers ?? [];
+  const form = useApiForm(isTiered ? Body : Body.extend({ amount: decimalText }), {
+    amount: price.amount,
+    tiers: tiers.map(({ unit_amount, flat_amount }) => ({
+      unit_amount,
+      flat_amount: flat_amount ?? '',
+    })),
+    day: '',
+  });
+  const { control } = form;
+  const { fields } = useFieldArray({ control, name: 'tiers' });
+  const [today] = useState(() => new Date().toISOString().slice(0, 10));
+  const day = useWatch({ control, name: 'day' });
+  return (
+    <Form
+      form={form}
+      isWide
+      submit="Make the new version"
+      onSubmit={async (values) => {
+        await answerOf(
+          api.PUT('/prices/{id}', {
+            params: { path: { id: price.id } },
+            body: {
+              ...(isTiered
+                ? {
+                    tiers: values.tiers.map(({ unit_amount, flat_amount }, index) => ({
+                      up_to: tiers[index]!.up_to,
+                      unit_amount: unit_amount.trim(),
+                      ...(flat_amount === '' ? {} : { flat_amount: flat_amount.trim() }),
+                    })),
+                  }
+                : { amount: values.amount.trim() }),
+              ...(values.day === '' ? {} : { effective_from: `${values.day}T00:00:00Z` }),
+            } as never,
+          }),
+        );
+        notify('New version made');
+        await queries.invalidateQueries();
+        onDone();
+      }}
+    >
+      {isTiered ? (
+        fields.map((field, index) => (
+          <FieldRow key={field.id}>
+            <TextField
+              control={control}
+              name={`tiers.${index}.unit_amount`}
+              label={`Each unit ${rangeOf(tiers, index)}`}
+              kind="decimal"
+              isRequired
+            />
+            <TextField
+              control={control}
+              name={`tiers.${index}.flat_amount`}
+              label="Flat"
+              kind="decimal"
+            />
+          </FieldRow>
+        ))
+      ) : (
+        <TextField
+          control={control}
+          name="amount"
+          label={price.billing_model === 'PACKAGE' ? 'Amount of a package' : 'Amount'}
+          kind="decimal"
+          isRequired
+        />
+      )}
+      <TextField
+        control={control}
+        name="day"
+        label="From"
+        kind="date"
+        hint="Midnight, UTC. Empty: from now on."
+      />
+      <p>
+        {day === '' || day <= today
+          ? 'New subscriptions get the new version.'
+          : 'Subscriptions that begin before this day get the present version, and the new one from this day on.'}{' '}
+        Running subscriptions keep their prices until you bring the new ones to them.
+      </p>
+    </Form>
+  );
+}
+
+const rangeOf = (tiers: readonly { readonly up_to: number | null }[], index: number): string => {
+  const above = index === 0 ? '0' : formatDecimal(String(tiers[index - 1]!.up_to ?? 0));
+  const upTo = tiers[index]!.up_to;
+  return upTo === null ? `above ${above}` : `from ${above} to ${formatDecimal(String(upTo))}`;
+};

@@ -1,0 +1,118 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { Allowed } from '../../app/person.tsx';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { Status } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { Card, Row, Section, Stack } from '../../ui/page.tsx';
+import { Progress } from '../../ui/progress.tsx';
+import { Loaded } from '../../ui/query-state.tsx';
+import { notify } from '../../ui/toasts.tsx';
+import { useUrlState } from '../../ui/url-state.ts';
+
+/** How often a running sync is looked at. */
+const LOOK_MS = 1_000;
+
+const STATE = { sync: '' };
+
+/** Subscriptions keep the prices that they began with until the plan's present prices are brought to them. */
+export function PriceSync({ plan }: { readonly plan: ApiRecord<'Plan'> }) {
+  const [{ sync }, setState] = useUrlState(STATE);
+  const [isAsking, setAsking] = useState(false);
+  const behind = plan.price_sync_status?.unsynced_subscription_count ?? 0;
+  if (behind === 0 && sync === '') return null;
+  return (
+    <Section title="Subscriptions of the plan">
+      <Card>
+        <Stack>
+          {sync === '' ? (
+            <>
+              <p>
+                {behind === 1 ? '1 subscription has' : `${behind} subscriptions have`} older prices
+                than the plan.
+              </p>
+              <Allowed to="plan:write">
+                <Row>
+                  <Button onPress={() => setAsking(true)}>Bring the prices to them</Button>
+                </Row>
+              </Allowed>
+            </>
+          ) : (
+            <Running taskId={sync} onClose={() => setState({ sync: '' })} />
+          )}
+        </Stack>
+      </Card>
+      <ConfirmDialog
+        title="Bring the present prices to the subscriptions?"
+        confirm="Bring the prices"
+        isOpen={isAsking}
+        onClose={() => setAsking(false)}
+        onConfirm={async () => {
+          const { workflow_id } = await answerOf(
+            api.POST('/plans/{id}/sync/subscriptions', { params: { path: { id: plan.id } } }),
+          );
+          setState({ sync: workflow_id });
+        }}
+      >
+        <p>
+          {behind === 1 ? '1 subscription gets' : `${behind} subscriptions get`} the versions and
+          prices that the plan has now, from the day on which each begins. What was invoiced stays.
+        </p>
+      </ConfirmDialog>
+    </Section>
+  );
+}
+
+function Running({ taskId, onClose }: { readonly taskId: string; readonly onClose: () => void }) {
+  const queries = useQueryClient();
+  const task = useQuery({
+    queryKey: ['task', taskId],
+    queryFn: ({ signal }) =>
+      answerOf(api.GET('/tasks/{id}', { params: { path: { id: taskId } }, signal })),
+    refetchInterval: ({ state }) => (isOpen(state.data?.task_status) ? LOOK_MS : false),
+  });
+  const status = task.data?.task_status;
+  useEffect(() => {
+    if (status === 'COMPLETED') notify('The subscriptions have the present prices');
+    if (status !== undefined && !isOpen(status))
+      void queries.invalidateQueries({ queryKey: ['plan'] });
+  }, [status, queries]);
+  return (
+    <Loaded query={task} what="the progress">
+      {(found) => (
+        <Stack>
+          <Progress
+            label="Subscriptions with the present prices"
+            done={found.processed_records}
+            of={found.total_records ?? found.processed_records}
+          />
+          <Row>
+            <Status word={found.task_status} />
+            {found.failed_records === 0 ? null : <span>{refusedText(found.failed_records)}</span>}
+          </Row>
+          {isOpen(found.task_status) ? (
+            <p>You may leave this page; it continues.</p>
+          ) : (
+            <>
+              {found.error_summary === null ? null : <p>{found.error_summary}</p>}
+              <Row>
+                <Button small onPress={onClose}>
+                  Close
+                </Button>
+              </Row>
+            </>
+          )}
+        </Stack>
+      )}
+    </Loaded>
+  );
+}
+
+const isOpen = (status: string | undefined): boolean =>
+  status === 'PENDING' || status === 'PROCESSING';
+
+const refusedText = (count: number): string =>
+  count === 1
+    ? '1 subscription was refused and keeps its prices.'
+    : `${count} subscriptions were refused and keep their prices.`;
