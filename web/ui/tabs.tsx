@@ -20,8 +20,10 @@ export function Tabs({
   readonly chosen: string;
   readonly onChoose: (id: string) => void;
 }) {
+  // The address may name a part that the page does not have: an old link.
+  const shown = tabs.some(({ id }) => id === chosen) ? chosen : tabs[0]!.id;
   return (
-    <AriaTabs selectedKey={chosen} onSelectionChange={(key) => onChoose(String(key))}>
+    <AriaTabs selectedKey={shown} onSelectionChange={(key) => onChoose(String(key))}>
       <div className={styles.scroll}>
         <TabList aria-label={label} className={styles.list!}>
           {tabs.map(({ id, label: text }) => (

@@ -107,6 +107,15 @@ export function InvoiceDocument({
   );
 }
 
+/** What opens the explanation of a row, shorter where there is little room. */
+export function WhyText() {
+  return (
+    <>
+      Why<span className={styles.longer}> this amount</span>?
+    </>
+  );
+}
+
 const KINDS = { overage: 'Overage', true_up: 'True-up', credit: 'Credit' } as const;
 
 function Totals({ invoice }: { readonly invoice: Invoice }) {

@@ -7,7 +7,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Loaded } from '../../ui/query-state.tsx';
 import { useSignedIn } from '../person.tsx';
 import { Explained } from './explained.tsx';
-import { InvoiceDocument, type InvoiceLine } from './invoice-document.tsx';
+import { InvoiceDocument, WhyText, type InvoiceLine } from './invoice-document.tsx';
 
 /** The invoice of the running period of a subscription, as if the period ended now. */
 export function InvoicePreview({ subscriptionId }: { readonly subscriptionId: string }) {
@@ -42,7 +42,7 @@ export function PreviewedInvoice({ invoice }: { readonly invoice: ApiRecord<'Inv
               aria-label={`Why this amount? ${row.display_name ?? 'Row'}`}
               onPress={() => setLine(row)}
             >
-              Why this amount?
+              <WhyText />
             </Button>
           )
         }

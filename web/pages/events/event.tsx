@@ -49,7 +49,7 @@ function Path({ of }: { readonly of: History }) {
           <Facts
             of={[
               ['Name', event.event_name],
-              ['Customer', <CustomerLink key="customer" of={event} />],
+              ['Customer', <CustomerLink key="customer" of={of} />],
               ['Time', <Time key="time" at={event.timestamp} seconds />],
               ['Accepted', <Time key="accepted" at={event.ingested_at} seconds />],
               ['Source', event.source],
@@ -65,9 +65,21 @@ function Path({ of }: { readonly of: History }) {
   );
 }
 
-function CustomerLink({ of }: { readonly of: History['event'] }) {
-  if (of.customer_id === '') return <>{of.external_customer_id} (no such customer yet)</>;
-  return <Link to={`/customers/${of.customer_id}`}>{of.external_customer_id}</Link>;
+/** The customer that the lines found; an event carries its own id of it only if it was sent with one. */
+function CustomerLink({
+  of: { event, processed_events, debug_tracker },
+}: {
+  readonly of: History;
+}) {
+  const id = event.customer_id || (processed_events?.[0]?.customer_id ?? '');
+  if (id !== '') return <Link to={`/customers/${id}`}>{event.external_customer_id}</Link>;
+  const isUnknown = debug_tracker !== null && debug_tracker.customer_lookup.status !== 'found';
+  return (
+    <>
+      {event.external_customer_id}
+      {isUnknown ? ' (no such customer yet)' : ''}
+    </>
+  );
 }
 
 function Copies({ of }: { readonly of: History['events'] }) {
@@ -105,9 +117,20 @@ function Copies({ of }: { readonly of: History['events'] }) {
 
 /** Meters that match, with what they counted; and, on demand, why the others did not match. */
 function Metering({ of: { metering, debug_tracker, event } }: { readonly of: History }) {
+  const meter_ids = metering.map(({ meter_id }) => meter_id);
+  const meters = useQuery({
+    queryKey: ['meters-named', meter_ids],
+    enabled: meter_ids.length > 0,
+    queryFn: ({ signal }) =>
+      answerOf(
+        api.POST('/meters/search', { body: { meter_ids, limit: meter_ids.length }, signal }),
+      ),
+  });
   const matched = debug_tracker?.meter_matching.matched_meters ?? [];
   const nameOf = (id: string): string =>
-    matched.find(({ meter_id }) => meter_id === id)?.meter.name ?? id;
+    meters.data?.items.find((meter) => meter.id === id)?.name ??
+    matched.find(({ meter_id }) => meter_id === id)?.meter.name ??
+    id;
   return (
     <Section title="Meters">
       {metering.length === 0 ? (
@@ -118,7 +141,7 @@ function Metering({ of: { metering, debug_tracker, event } }: { readonly of: His
           rows={metering.map((row) => ({ ...row, id: row.meter_version_id }))}
           rowTo={({ meter_id }) => `/meters/${meter_id}`}
           columns={[
-            { header: 'Meter', cell: ({ meter_id }) => nameOf(meter_id) },
+            { header: 'Meter', cell: ({ meter_id }) => <bdi>{nameOf(meter_id)}</bdi> },
             {
               header: 'Result',
               cell: ({ quantity }) =>

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { InvoiceDocument } from '../../app/billing/invoice-document.tsx';
+import { InvoiceDocument, WhyText } from '../../app/billing/invoice-document.tsx';
 import { Timeline } from '../../app/billing/timeline.tsx';
 import { useSignedIn } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
@@ -85,7 +85,7 @@ function Content({ invoice }: { readonly invoice: ApiRecord<'Invoice'> }) {
                     resetScroll={false}
                     aria-label={`Why this amount? ${line.display_name ?? 'Row'}`}
                   >
-                    Why this amount?
+                    <WhyText />
                   </Link>
                 )}
               />

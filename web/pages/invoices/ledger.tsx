@@ -48,7 +48,12 @@ export function Ledger({ invoiceId, zone }: { readonly invoiceId: string; readon
                 { header: 'Movement', cell: ({ type }) => formatWord(type) },
                 { header: 'Time', cell: ({ at }) => <Time at={at} zone={zone} /> },
                 { header: 'Description', wideOnly: true, cell: ({ description }) => description },
-                { header: 'Reason', wideOnly: true, cell: ({ reason }) => reason ?? '–' },
+                {
+                  header: 'Reason',
+                  wideOnly: true,
+                  cell: ({ reason }) =>
+                    reason === null ? '–' : /^[A-Z_]+$/.test(reason) ? formatWord(reason) : reason,
+                },
                 { header: 'Status', cell: ({ status }) => <Status word={status} /> },
                 {
                   header: 'Amount',

@@ -111,7 +111,7 @@ function What({ row }: { readonly row: Transaction }) {
           <Link to={`/invoices/${row.reference_id}`}>Invoice</Link>
         </div>
       ) : null}
-      {row.description === '' ? null : (
+      {row.description === '' || row.reference_type === 'INVOICE' ? null : (
         <div>
           <bdi>{row.description}</bdi>
         </div>
