@@ -3,6 +3,11 @@ import { createEventImport } from '../ingest/import-events.ts';
 import { ALL_JOBS, jobDeps, type JobDeps } from '../jobs/all-jobs.ts';
 import { jobMetrics } from '../platform/metrics.ts';
 import { sendEmails, type SendEmailsDeps } from '../jobs/send-emails.ts';
+import type { Job } from '../jobs/job.ts';
+import {
+  publishNotifications,
+  type PublishNotificationsDeps,
+} from '../jobs/publish-notifications.ts';
 import { startScheduler } from '../jobs/scheduler.ts';
 import { publicUrlOf } from '../platform/config.ts';
 import { smtpMailer } from '../platform/mail/smtp.ts';
@@ -36,14 +41,19 @@ async function start(runtime: Runtime): Promise<RunningRole> {
   const onReport = jobMetrics(runtime.registry);
   const runner = { pool, log, holder: instanceId, now, onReport };
   const publicUrl = publicUrlOf(runtime.config);
-  const scheduler =
-    mailer === null
-      ? startScheduler(runner, ALL_JOBS, deps)
-      : startScheduler<JobDeps & SendEmailsDeps>(runner, [...ALL_JOBS, sendEmails], {
-          ...deps,
-          mailer,
-          publicUrl,
-        });
+  const notificationLog = runtime.notificationLog();
+  const jobs: Job<JobDeps & SendEmailsDeps & PublishNotificationsDeps>[] = [
+    ...ALL_JOBS,
+    ...(mailer === null ? [] : [sendEmails]),
+    ...(notificationLog === null ? [] : [publishNotifications]),
+  ];
+  const scheduler = startScheduler(runner, jobs, {
+    ...deps,
+    publicUrl,
+    // Jobs without their dependency are not in the list.
+    mailer: mailer!,
+    notificationLog: notificationLog!,
+  });
   return {
     health: async () => ({ jobs: 'up' }),
     async drain() {

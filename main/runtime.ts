@@ -12,6 +12,11 @@ import { systemClock, type Clock } from '../platform/clock.ts';
 import { readConfig, type Config } from '../platform/config.ts';
 import type { EventLog } from '../platform/event-log/event-log.ts';
 import { openKafkaEventLog } from '../platform/event-log/kafka.ts';
+import {
+  notificationTopicOf,
+  openKafkaNotificationLog,
+} from '../platform/event-log/kafka-notifications.ts';
+import type { NotificationLog } from '../platform/event-log/notification-log.ts';
 import { openPostgresEventLog } from '../platform/event-log/postgres.ts';
 import { armFailpoints } from '../platform/failpoint.ts';
 import { createApiKeyAuth, type ApiKeyAuth } from '../platform/identity/api-key-auth.ts';
@@ -42,6 +47,8 @@ export interface Runtime {
   apiPool(): Promise<Pool | null>;
   clickhouse(): ClickHouse;
   eventLog(): Promise<ResizableEventLog>;
+  /** Null unless the event log is on Kafka. */
+  notificationLog(): NotificationLog | null;
   cache(): Promise<Cache>;
   apiKeyAuth(): Promise<ApiKeyAuth>;
   /** Where both parts of a server store the requests that they answered. */
@@ -91,6 +98,10 @@ export function createRuntime(role: string, environment: NodeJS.ProcessEnv = pro
     closing(connectClickHouse({ url: CLICKHOUSE_URL, applicationName: role })),
   );
   const eventLog = once(async () => closing(await openEventLog(config, POSTGRES_URL, log)));
+  const notificationLog = once(() => {
+    const opened = openNotificationLog(config, log);
+    return opened === null ? null : closing(opened);
+  });
   const apiKeyAuth = once(async () => closing(await createApiKeyAuth({ pool, clock })));
   const usageReader = once(() =>
     createUsageReader({
@@ -116,6 +127,7 @@ export function createRuntime(role: string, environment: NodeJS.ProcessEnv = pro
     apiPool,
     clickhouse,
     eventLog,
+    notificationLog,
     cache,
     apiKeyAuth,
     requestLog,
@@ -170,6 +182,13 @@ function openEventLog(
   return brokers === undefined
     ? openPostgresEventLog({ url: postgresUrl, logger, partitions })
     : openKafkaEventLog({ brokers, topic, replicationFactor, logger, partitions });
+}
+
+function openNotificationLog(config: Config, logger: Logger): NotificationLog | null {
+  const { KAFKA_BROKERS: brokers, KAFKA_REPLICATION_FACTOR: replicationFactor } = config;
+  if (brokers === undefined) return null;
+  const topic = notificationTopicOf(config.KAFKA_TOPIC);
+  return openKafkaNotificationLog({ brokers, topic, replicationFactor, logger });
 }
 
 async function openCache({ REDIS_URL: url }: Config, clock: Clock, logger: Logger): Promise<Cache> {

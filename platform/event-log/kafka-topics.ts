@@ -89,6 +89,38 @@ export async function sealEpoch(
   });
 }
 
+/** Notifications are kept for a week; whoever needs them longer changes the topic. */
+const NOTIFICATION_RETENTION_MS = 7 * 24 * 3_600_000;
+const NOTIFICATION_PARTITIONS = 12;
+
+/** Creates the topic of notifications if it is missing. An existing topic keeps its partitions and settings. */
+export async function createNotificationTopic(
+  admin: Admin,
+  topic: string,
+  replicationFactor: number,
+): Promise<void> {
+  if ((await readAgain(() => admin.listTopics())).includes(topic)) return;
+  const { brokers } = await admin.describeCluster();
+  if (brokers.length < replicationFactor) throw tooFewBrokers(replicationFactor, brokers.length);
+  const settings = topicSettings(replicationFactor, MAX_MESSAGE_BYTES);
+  await admin.createTopics({
+    waitForLeaders: false,
+    topics: [
+      {
+        topic,
+        numPartitions: NOTIFICATION_PARTITIONS,
+        replicationFactor,
+        configEntries: settings.map((each) =>
+          each.name === 'retention.ms'
+            ? { ...each, value: String(NOTIFICATION_RETENTION_MS) }
+            : each,
+        ),
+      },
+    ],
+  });
+  await untilLeaders(admin, topic, NOTIFICATION_PARTITIONS);
+}
+
 /** Settings that protect acknowledged records. All are set at once, because Kafka replaces them together. */
 function topicSettings(replicationFactor: number, maxMessageBytes: number) {
   return [

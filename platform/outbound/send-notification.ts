@@ -79,7 +79,7 @@ async function answered(
 }
 
 /** `event_type` and the payload's sections, then the keys that identify the notification (money 17.3). */
-function bodyOf(notification: Notification): string {
+export function bodyOf(notification: Notification): string {
   const { event_id, event_type, occurred_at, clock_time, environment_id, sequence, payload } =
     notification;
   return JSON.stringify({

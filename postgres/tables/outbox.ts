@@ -59,3 +59,41 @@ function entityOf(payload: OutboxPayload): { entity_type: string; entity_id: str
   );
   return { entity_type, entity_id };
 }
+
+/** A notification that the log of notifications does not have yet. */
+export interface UnloggedNotification {
+  readonly event_id: string;
+  readonly sequence: string;
+  readonly tenant_id: string;
+  readonly environment_id: string;
+  readonly event_type: string;
+  readonly entity_type: string;
+  readonly entity_id: string;
+  readonly payload: OutboxPayload;
+  readonly occurred_at: string;
+  readonly clock_time: string | null;
+}
+
+/**
+ * The first notifications that are not logged. A notification is written under the lock of its entity, so an
+ * earlier one of the same entity is visible before it, and has a smaller sequence.
+ */
+export async function unloggedNotifications(
+  db: Db,
+  limit: number,
+): Promise<UnloggedNotification[]> {
+  return await db<UnloggedNotification[]>`
+    select id as event_id, sequence::text as sequence, tenant_id, environment_id, event_type, entity_type,
+           entity_id, payload, occurred_at, clock_time
+      from outbox where logged_at is null and payload is not null
+     order by outbox.sequence limit ${limit}`;
+}
+
+export async function noteLogged(
+  tx: Transaction,
+  sequences: readonly string[],
+  at: string,
+): Promise<void> {
+  await tx`
+    update outbox set logged_at = ${at} where sequence = any(${[...sequences]}::bigint[])`;
+}
