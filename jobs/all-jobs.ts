@@ -28,6 +28,7 @@ import { logMissedCorrections } from './log-corrections.ts';
 import { reconcilePayments } from './reconcile-payments.ts';
 import { notifyOverdueInvoices } from './notify-overdue-invoices.ts';
 import { notifyRenewals } from './notify-renewals.ts';
+import { recomputeDraftInvoices } from './recompute-draft-invoices.ts';
 import { syncPlanPrices } from './sync-plan-prices.ts';
 import { tellAuditHeads } from './tell-audit-heads.ts';
 
@@ -47,6 +48,7 @@ const SCHEDULED: readonly Job<JobDeps>[] = [
   auditWallets,
   cancelUnpaidSubscriptions,
   finalizeDraftInvoices,
+  recomputeDraftInvoices,
   notifyOverdueInvoices,
   collectInvoices,
   notifyRenewals,

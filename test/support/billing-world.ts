@@ -2,6 +2,7 @@ import { ALL_JOBS, type JobDeps } from '../../jobs/all-jobs.ts';
 import { cancelUnpaidSubscriptions } from '../../jobs/cancel-unpaid-subscriptions.ts';
 import { closeBillingPeriods } from '../../jobs/close-billing-periods.ts';
 import { collectInvoices } from '../../jobs/collect-invoices.ts';
+import { recomputeDraftInvoices } from '../../jobs/recompute-draft-invoices.ts';
 import { reconcilePayments } from '../../jobs/reconcile-payments.ts';
 import { finalizeDraftInvoices } from '../../jobs/finalize-draft-invoices.ts';
 import { notifyOverdueInvoices } from '../../jobs/notify-overdue-invoices.ts';
@@ -24,6 +25,7 @@ export interface BillingWorld {
   close(): Promise<JobReport | null>;
   finalize(): Promise<JobReport | null>;
   notifyOverdue(): Promise<JobReport | null>;
+  recomputeDrafts(): Promise<JobReport | null>;
   cancelUnpaid(): Promise<JobReport | null>;
   collect(): Promise<JobReport | null>;
   reconcile(): Promise<JobReport | null>;
@@ -78,6 +80,7 @@ export async function startBillingWorld(): Promise<BillingWorld> {
     collect: () => run(collectInvoices, api.deps),
     reconcile: () => run(reconcilePayments, api.deps),
     notifyOverdue: () => run(notifyOverdueInvoices, api.deps),
+    recomputeDrafts: () => run(recomputeDraftInvoices, api.deps),
     advanceClocks,
     async advance(clock: { readonly id: string }, to: string) {
       const asked = await api.post(`/v1/test-clocks/${clock.id}/advance`, { to });

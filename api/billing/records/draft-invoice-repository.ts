@@ -1,0 +1,35 @@
+import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
+import { livesBy, type Timeline } from '../../../postgres/tables/test-clocks.ts';
+import type { InvoiceRecord } from '../../../schemas/invoice.ts';
+
+/**
+ * Condition of a draft that is due to be computed again: of a subscription, without rows that a person wrote, not waiting
+ * for a payment, last computed a day ago or earlier.
+ */
+const due = (db: Db, timeline: Timeline) => db`
+  ${livesBy(db, timeline, db`invoices.customer_id`)}
+  and invoice_status = 'DRAFT' and invoices.status = 'published' and invoice_type = 'SUBSCRIPTION'
+  and not is_manually_edited and revision = 0 and source_type is null
+  and last_computed_at <= ${timeline.at}::timestamptz - interval '1 day'`;
+
+/** Environments that recompute drafts, and have drafts that are due. */
+export async function scopesWithDraftsToRecompute(db: Db, timeline: Timeline): Promise<Scope[]> {
+  return await db<Scope[]>`
+    select distinct invoices.tenant_id, invoices.environment_id
+      from settings s join invoices on invoices.tenant_id = s.tenant_id and invoices.environment_id = s.environment_id
+     where s.key = 'draft_invoice_recompute_config' and (s.value ->> 'enabled')::boolean
+       and ${due(db, timeline)}
+     order by invoices.tenant_id, invoices.environment_id`;
+}
+
+/** A page of drafts to compute again, in the order of their ids. */
+export async function draftsToRecompute(
+  db: Db,
+  scope: Scope,
+  page: { readonly due: Timeline; readonly after: string; readonly limit: number },
+): Promise<InvoiceRecord[]> {
+  return await db<InvoiceRecord[]>`
+    select * from invoices
+     where ${inScope(db, scope)} and ${due(db, page.due)} and id > ${page.after}
+     order by id limit ${page.limit}`;
+}
