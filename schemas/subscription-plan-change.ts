@@ -26,6 +26,28 @@ const common = {
   metadata: metadata.nullish(),
 };
 
+const entityBehaviour = z.enum(['carry', 'drop']);
+
+/** What happens to the addons of the subscription: `carry` (default) keeps them, `drop` ends them with the change. */
+export const EntityPolicies = z
+  .object({
+    addons: z
+      .union([
+        entityBehaviour,
+        z.object({
+          default_behaviour: entityBehaviour.nullish(),
+          /** Addon association id → behaviour. */
+          overrides: z
+            .record(id, entityBehaviour)
+            .refine((overrides) => Object.keys(overrides).length <= 200, 'at most 200 overrides')
+            .nullish(),
+        }),
+      ])
+      .nullish(),
+  })
+  .meta({ id: 'SubscriptionChangeEntityPolicies' });
+export type EntityPolicies = z.output<typeof EntityPolicies>;
+
 /** A plan change in place (interface, rule 10). */
 export const ChangePlanBody = z
   .object({
@@ -41,17 +63,7 @@ export const ChangePlanBody = z
       .nullish(),
     /** What happens to a plan change that is pending already. Default: `reject`. */
     conflict_behaviour: z.enum(['reject', 'supersede']).nullish(),
-    /** `carry` keeps the addons of the subscription. */
-    entity_policies: z
-      .object({
-        addons: z
-          .enum(['carry', 'drop'])
-          .refine((value) => value === 'carry', {
-            message: 'addons cannot be dropped in this version; detach them',
-          })
-          .nullish(),
-      })
-      .nullish(),
+    entity_policies: EntityPolicies.nullish(),
     idempotency_key: text().nullish(),
     /** The plan changes once the checkout session is paid. Ignored if nothing is due now. */
     checkout: CheckoutParams.nullish(),
@@ -82,7 +94,16 @@ export const ChangedPlan = z
     changed_resources: ChangedResources,
     /** Present while the change waits for its payment. */
     checkout_session: CheckoutSession.nullable(),
-    entity_changes: z.array(z.unknown()).max(0),
+    /** The addons of the subscription, and what the change does with them. */
+    entity_changes: z.array(
+      z.object({
+        behaviour: entityBehaviour,
+        entity_id: z.string(),
+        entity_type: z.literal('addon'),
+        /** The addon association. */
+        reference_id: z.string(),
+      }),
+    ),
     warnings: z.array(z.string()),
     metadata: z.record(z.string(), z.string()),
   })

@@ -112,6 +112,101 @@ describe('now', () => {
   });
 });
 
+describe('addons', () => {
+  /** A subscription with two addons of 30.00 a month in advance. */
+  async function withAddons() {
+    const of = await subscribed();
+    const { api } = world;
+    const attach = async (name: string) => {
+      const { body: addon } = await api.post('/v1/addons', {
+        name,
+        lookup_key: `${name}-${of.subscription.id}`,
+        type: 'multiple_instance',
+      });
+      await world.catalog.fixed(addon, '30', { entity_type: 'ADDON', display_name: name });
+      const asked = {
+        subscription_id: of.subscription.id,
+        addon_id: addon.id,
+        start_date: day('2026-04-11'),
+        proration_behavior: 'create_prorations',
+      };
+      return (await api.post('/v1/subscriptions/addon', asked)).body;
+    };
+    return { ...of, first: await attach('First'), second: await attach('Second') };
+  }
+  const live = async (subscription: { id: string }) =>
+    (
+      await world.api.get(`/v1/subscriptions/${subscription.id}/addons/associations`)
+    ).body.items.map(({ id }: { id: string }) => id);
+
+  test('are carried, or dropped with a credit for the unused time; one by one if asked', async () => {
+    const { subscription, to, first, second } = await withAddons();
+    const body = {
+      target_plan_id: to.id,
+      proration_behavior: 'create_prorations',
+      entity_policies: {
+        addons: { default_behaviour: 'carry', overrides: { [first.id]: 'drop' } },
+      },
+    };
+    world.api.clock.set(day('2026-04-16'));
+    const { body: shown } = await change(subscription, 'preview', body);
+    expect(await live(subscription)).toHaveLength(2);
+    const { status, body: done } = await change(subscription, 'execute', body);
+    expect(status).toBe(200);
+    expect(done.entity_changes).toEqual(shown.entity_changes);
+    expect(
+      done.entity_changes.map((entity: any) => [entity.reference_id, entity.behaviour]),
+    ).toEqual(
+      expect.arrayContaining([
+        [first.id, 'drop'],
+        [second.id, 'carry'],
+      ]),
+    );
+    const [invoice] = await invoicesOf(subscription);
+    expect(rows(invoice)).toEqual([
+      'Base 1 -25 04-16..05-01',
+      'Base 1 50 04-16..05-01',
+      'First 1 -15 04-16..05-01',
+    ]);
+    expect(shown.changed_resources.invoices).toMatchObject([{ amount: invoice.total }]);
+    expect(await live(subscription)).toEqual([second.id]);
+  });
+
+  test('at the end of the period: dropped then, without money', async () => {
+    const { subscription, to } = await withAddons();
+    const { body: done } = await change(subscription, 'execute', {
+      target_plan_id: to.id,
+      proration_behavior: 'none',
+      change_at: 'end_of_period',
+      entity_policies: { addons: 'drop' },
+    });
+    expect(await live(subscription)).toHaveLength(2);
+    await world.api
+      .pool`update subscriptions set due_at = current_period_end where id = ${subscription.id}`;
+    world.api.clock.set(day('2026-05-01'));
+    await world.close();
+    const { body: row } = await world.api.get(`/v1/subscriptions/schedules/${done.schedule_id}`);
+    expect(row.status).toBe('executed');
+    expect(await live(subscription)).toEqual([]);
+    const [cycle] = await invoicesOf(subscription);
+    expect(rows(cycle)).toEqual(['Base 1 100 05-01..06-01', 'Calls 0 0 04-01..05-01']);
+  });
+
+  test('400: an override of what is no addon of the subscription', async () => {
+    const { subscription, to } = await withAddons();
+    const unknown = 'addon_assoc_00000000000000000000000000';
+    const { status, body } = await change(subscription, 'execute', {
+      target_plan_id: to.id,
+      proration_behavior: 'none',
+      entity_policies: { addons: { overrides: { [unknown]: 'drop' } } },
+    });
+    expect([status, body.details[0].path]).toEqual([
+      400,
+      `entity_policies.addons.overrides.${unknown}`,
+    ]);
+  });
+});
+
 describe('at the end of the period', () => {
   const later = (to: { id: string }, more: object = {}) => ({
     target_plan_id: to.id,

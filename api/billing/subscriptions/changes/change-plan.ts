@@ -169,7 +169,7 @@ async function request(
     deps,
     caller,
     subscription,
-    body.target_plan_id,
+    { target_plan_id: body.target_plan_id, entity_policies: body.entity_policies },
     effective_at,
   );
   const outcome = {
@@ -178,7 +178,12 @@ async function request(
     change_type: change.type,
     effective_at,
     is_scheduled: isScheduled,
-    entity_changes: [],
+    entity_changes: change.addons.map(({ association, behaviour }) => ({
+      behaviour,
+      entity_id: association.addon_id,
+      entity_type: 'addon' as const,
+      reference_id: association.id,
+    })),
     warnings: [],
     metadata: body.metadata ?? {},
   };
@@ -188,7 +193,11 @@ async function request(
       subscription_id: subscription.id,
       schedule_type: 'plan_change',
       scheduled_at: effective_at,
-      configuration: { version: 'v2', target_plan_id: body.target_plan_id },
+      configuration: {
+        version: 'v2',
+        target_plan_id: body.target_plan_id,
+        ...(body.entity_policies && { entity_policies: body.entity_policies }),
+      },
       metadata: body.metadata ?? {},
     });
     return {

@@ -10,12 +10,18 @@ import {
 } from '../../../../domain/subscription/plan-change.ts';
 import { inScope, type Db, type Transaction } from '../../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../../postgres/tables/outbox.ts';
-import type { ChangedPlan } from '../../../../schemas/subscription-plan-change.ts';
+import { EntityPolicies, type ChangedPlan } from '../../../../schemas/subscription-plan-change.ts';
 import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
 import { changed, type Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
 import type { BilledLine } from '../../computing/billing-sources.ts';
 import type { LineSwap } from '../../proration/change-rows.ts';
+import {
+  addonsOfChange,
+  droppedLines,
+  endDroppedAddons,
+  type AddonOfChange,
+} from './addons-of-change.ts';
 import { changeLineItem } from '../../records/line-item-repository.ts';
 import { findPhasesOf } from '../../records/phase-repository.ts';
 import {
@@ -56,21 +62,28 @@ export interface PlanChange {
   /** Lines that continue with the same terms at another price id. */
   readonly kept: readonly { readonly line: BilledLine; readonly after: BilledLine }[];
   readonly sequence: number;
+  readonly addons: readonly AddonOfChange[];
+  readonly effective_at: string;
 }
 
 /**
  * The lines of the old plan paired with the prices of the new one (billing 14.2). A replaced fixed line keeps
- * its quantity when the new price allows it. Lines of the subscription's own prices and of addons stay.
+ * its quantity when the new price allows it. Lines of the subscription's own prices stay, and those of addons unless
+ * the request drops them.
  */
 export async function planChange(
   tx: Transaction,
   deps: BillingDeps,
   caller: Caller,
   subscription: SubscriptionRow,
-  targetPlanId: string,
+  asked: {
+    readonly target_plan_id: string;
+    readonly entity_policies?: EntityPolicies | null | undefined;
+  },
   effective_at: string,
 ): Promise<PlanChange> {
   const { scope } = caller;
+  const targetPlanId = asked.target_plan_id;
   const [from, to] = await Promise.all([
     planOf(tx, caller, subscription.plan_id),
     planOf(tx, caller, targetPlanId),
@@ -101,6 +114,8 @@ export async function planChange(
       start_date < (end_date ?? '9999') &&
       (end_date === null || end_date > effective_at),
   );
+  const { entity_policies } = asked;
+  const addons = await addonsOfChange(tx, caller, subscription, entity_policies, effective_at);
   const recurring = current.filter(({ billing_period }) => billing_period !== 'ONETIME');
   const owner = {
     subscription_id: subscription.id,
@@ -145,10 +160,15 @@ export async function planChange(
         .filter(({ price_type }) => price_type === 'FIXED')
         .map(fee),
     ),
-    swaps: swaps.map((swap) => ({
-      ...swap,
-      after: swap.after === null ? null : byId.get(swap.after.id)!,
-    })),
+    swaps: [
+      ...swaps.map((swap) => ({
+        ...swap,
+        after: swap.after === null ? null : byId.get(swap.after.id)!,
+      })),
+      ...droppedLines(addons, all, effective_at),
+    ],
+    addons,
+    effective_at,
     kept,
     sequence,
   };
@@ -210,6 +230,10 @@ export async function applyPlan(
       plan_display_name: change.to.name,
       ...changed(deps, caller),
     });
+  await endDroppedAddons(tx, deps, caller, change.addons, {
+    effective_at: change.effective_at,
+    at,
+  });
   await tx`
     update subscriptions
        set plan_id = ${change.to.id}, synced_price_sequence = ${change.sequence},
@@ -262,7 +286,11 @@ export async function executeScheduledChange(
   try {
     const others = pending.filter(({ id }) => id !== due.id);
     assertPlanChangeable(await changeable(tx, subscription, others), target);
-    const change = await planChange(tx, deps, caller, subscription, target, due.scheduled_at);
+    const asked = {
+      target_plan_id: target,
+      entity_policies: EntityPolicies.nullish().parse(due.configuration['entity_policies']),
+    };
+    const change = await planChange(tx, deps, caller, subscription, asked, due.scheduled_at);
     await applyPlan(tx, deps, caller, subscription, change, at);
     await endSchedules(tx, scope, [due.id], {
       schedule_status: 'executed',
