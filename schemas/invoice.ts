@@ -58,6 +58,28 @@ export const CouponApplication = z
 export type CouponApplication = z.infer<typeof CouponApplication>;
 
 /** Stored and returned fields of an invoice, without rows and embedded records. */
+/** A row in the custom currency of its price: the amount that was converted, and the factor. */
+export const LineCustomCurrency = z
+  .object({
+    currency: z.string(),
+    symbol: z.string(),
+    /** Amount in the custom currency, before discounts. */
+    amount: decimalText,
+    conversion_factor: decimalText,
+  })
+  .meta({ id: 'LineCustomCurrency' });
+
+/** An invoice of a subscription in a custom currency. The factor is frozen when the invoice is finalized. */
+export const InvoiceCustomCurrency = z
+  .object({
+    currency: z.string(),
+    symbol: z.string(),
+    conversion_factor: decimalText,
+    /** Sum of the rows in the custom currency. */
+    subtotal: decimalText,
+  })
+  .meta({ id: 'InvoiceCustomCurrency' });
+
 export const invoiceFields = {
   ...recordFields,
   customer_id: z.string(),
@@ -101,6 +123,8 @@ export const invoiceFields = {
   metadata: stringMap,
   /** Why it was not finalized after its grace period; null when finalized or not yet due. */
   finalize_refusal: z.string().nullable(),
+  /** Null for an invoice in a currency of ISO 4217. */
+  custom_currency: InvoiceCustomCurrency.nullable(),
   version: z.int(),
 };
 const StoredInvoice = z.object(invoiceFields);
@@ -166,6 +190,8 @@ export const invoiceLineFields = {
   parent_line_item_id: z.string().nullable(),
   period_start: instant.nullable(),
   period_end: instant.nullable(),
+  /** Null for a row in the currency of the invoice. */
+  custom_currency: LineCustomCurrency.nullable(),
   metadata: stringMap,
 };
 export const CommitmentInfo = z
@@ -207,7 +233,6 @@ export const InvoiceLineItem = z
     explanation: Explanation.nullable(),
     usage_analytics: z.null(),
     usage_breakdown: z.null(),
-    custom_currency: z.null(),
   })
   .meta({ id: 'InvoiceLineItem' });
 export type InvoiceLineItem = z.infer<typeof InvoiceLineItem>;
@@ -234,7 +259,6 @@ export const Invoice = z
     taxes: z.array(TaxApplied),
     /** Of an invoice that is issued once it is paid. */
     checkout_session: CheckoutSession.nullable(),
-    custom_currency: z.null(),
     /** Charges to a saved method; null when the invoice is not charged automatically. */
     collection: InvoiceCollection.nullable(),
     /** Null unless the route includes the embedded records. */

@@ -72,7 +72,11 @@ export function buildInvoice<Line extends InvoiceRow>(
     currency,
   );
   const credits = applyPrepaidCredits(
-    lines.map((line, row) => ({ price_type: line.price_type, net: nets[row]! })),
+    lines.map(({ price_type, custom_currency }, row) => ({
+      price_type,
+      net: nets[row]!,
+      custom_currency: custom_currency?.currency ?? null,
+    })),
     input.wallets,
     subtotal.minus(totalDiscount),
     currency,

@@ -25,6 +25,8 @@ export interface InvoiceRow {
    */
   readonly period_start: string | null;
   readonly period_end: string | null;
+  /** The custom currency that the amount was converted from; absent or null: none. */
+  readonly custom_currency?: { readonly currency: string } | null;
   /** From the rating. Absent on a row that a user wrote. */
   readonly explanation?: Explanation | null;
 }

@@ -12,6 +12,8 @@ export interface PrepaidWallet {
   /** Price of one credit in the invoice's currency; greater than 0. */
   readonly conversion_rate: string;
   readonly allowed_price_types: readonly AllowedPriceType[];
+  /** The custom currency of the wallet, which then pays rows in that currency only; absent or null means every row. */
+  readonly custom_currency?: string | null;
 }
 
 /** One debit per used wallet: `amount` in money, `credits` in units of the wallet. */
@@ -25,6 +27,8 @@ export interface WalletDebit {
 export interface NetRow {
   readonly price_type: PriceType | null;
   readonly net: Decimal;
+  /** The custom currency that the row was converted from; absent or null: none. */
+  readonly custom_currency?: string | null;
 }
 
 export interface PrepaidCredits {
@@ -68,6 +72,7 @@ export function applyPrepaidCredits(
     let pool = held;
     rows.forEach((row, index) => {
       if (!paysFor(wallet.allowed_price_types, row.price_type)) return;
+      if (wallet.custom_currency && wallet.custom_currency !== row.custom_currency) return;
       const amount = Decimal.min(pool, headroom, row.net.minus(applied[index]!));
       if (amount.lte(0)) return;
       applied[index] = applied[index]!.plus(amount);

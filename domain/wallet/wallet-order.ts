@@ -1,5 +1,5 @@
 import type { AllowedPriceType, PrepaidWallet } from '../invoicing/prepaid-credits.ts';
-import { decimal, decimalText } from '../money.ts';
+import { decimal, decimalText, type Decimal } from '../money.ts';
 import { byText } from '../text-order.ts';
 import { epochMs } from '../time/instant.ts';
 import { spendableCredits, type CreditBlock } from './credit-block.ts';
@@ -11,12 +11,14 @@ export interface CandidateWallet {
   readonly blocks: readonly CreditBlock[];
   readonly allowed_price_types: readonly AllowedPriceType[];
   readonly created_at: string;
+  /** Set if the invoice has amounts in the currency of the wallet; with money of the invoice for one unit of it. */
+  readonly custom?: { readonly currency: string; readonly factor: string } | null;
 }
 
 /**
  * The wallets that pay an invoice with prepaid credits, in order of use (money 2.6.2): active,
- * PRE_PAID, in the invoice's currency, with credits that may be used. The larger balance comes first, then
- * the older wallet. `arrearsPeriodEnd` is the end of the period that the invoice bills; null without a
+ * PRE_PAID, in the invoice's currency or in the custom currency of the invoice (money 12.7), with credits that
+ * may be used. The larger balance comes first, then the older wallet. `arrearsPeriodEnd` is the end of the period that the invoice bills; null without a
  * period.
  */
 export function prepaidWalletOrder(
@@ -27,10 +29,10 @@ export function prepaidWalletOrder(
 ): PrepaidWallet[] {
   return candidates
     .filter(
-      ({ wallet }) =>
+      ({ wallet, custom }) =>
         wallet.wallet_status === 'active' &&
         wallet.wallet_type === 'PRE_PAID' &&
-        wallet.currency === currency,
+        (wallet.currency === currency || wallet.currency === custom?.currency),
     )
     .map((candidate) => ({
       candidate,
@@ -40,7 +42,8 @@ export function prepaidWalletOrder(
     .map(({ candidate, credits }) => ({
       candidate,
       credits,
-      worth: credits.times(decimal(candidate.wallet.conversion_rate)),
+      rate: rateOf(candidate),
+      worth: credits.times(rateOf(candidate)),
     }))
     .sort(
       (left, right) =>
@@ -48,13 +51,23 @@ export function prepaidWalletOrder(
         epochMs(left.candidate.created_at) - epochMs(right.candidate.created_at) ||
         byText(left.candidate.wallet.id, right.candidate.wallet.id),
     )
-    .map(({ candidate, credits }) => ({
+    .map(({ candidate, credits, rate }) => ({
       id: candidate.wallet.id,
       credits_available: decimalText(credits),
-      conversion_rate: candidate.wallet.conversion_rate,
+      conversion_rate: decimalText(rate),
       allowed_price_types: candidate.allowed_price_types,
+      ...(isCustom(candidate) ? { custom_currency: candidate.wallet.currency } : {}),
     }));
 }
+
+const isCustom = ({ wallet, custom }: CandidateWallet): boolean =>
+  custom != null && wallet.currency === custom.currency;
+
+/** Money of the invoice for one credit. */
+const rateOf = (candidate: CandidateWallet): Decimal =>
+  decimal(candidate.wallet.conversion_rate).times(
+    isCustom(candidate) ? candidate.custom!.factor : '1',
+  );
 
 /** What a wallet may pay for when its config does not say (money 2.1.6). */
 export const defaultPriceTypes = (type: Wallet['wallet_type']): AllowedPriceType[] =>

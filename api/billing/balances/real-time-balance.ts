@@ -14,6 +14,7 @@ import { groupBy } from '../../conventions/group-by.ts';
 import { ratingAsks } from '../analytics/analytics-figures.ts';
 import { usageLines } from '../analytics/analytics-subjects.ts';
 import { rateSubjects } from '../analytics/rate-subjects.ts';
+import { settlementsOf } from '../computing/settlement-currency.ts';
 import { findBlocks, type WalletRow } from '../credits/wallet-repository.ts';
 import { openInvoiceLines } from '../records/open-invoice-lines.ts';
 import { findSubscriptions } from '../records/subscription-repository.ts';
@@ -120,11 +121,22 @@ async function runningUsage(
   const walletOf = (subject: (typeof subjects)[number]): string =>
     `${payerOf(subject.subscription!)} ${subject.subscription!.currency}`;
   const byPayer = groupBy(subjects, walletOf);
-  return (wallet) => {
-    const own = byPayer.get(`${wallet.customer_id} ${wallet.currency}`) ?? [];
+  const settlements = await settlementsOf(
+    deps.pool,
+    scope,
+    subscriptions.map(({ currency }) => currency),
+  );
+  const totalIn = (customerId: string, currency: string): Decimal => {
+    const own = byPayer.get(`${customerId} ${currency}`) ?? [];
     const charges = own.flatMap((subject) => rated.get(subject) ?? []);
-    const total = sum(charges.map((charge) => charge.rated.unrounded.minus(charge.discount)));
-    return roundToCurrency(total, wallet.currency);
+    return sum(charges.map((charge) => charge.rated.unrounded.minus(charge.discount)));
+  };
+  return ({ customer_id, currency }) => {
+    // Usage of subscriptions in a custom currency is invoiced in the currency that it settles in.
+    const settled = [...settlements.values()]
+      .filter((settlement) => settlement.currency === currency)
+      .map(({ custom, factor }) => totalIn(customer_id, custom.code).times(factor));
+    return roundToCurrency(totalIn(customer_id, currency).plus(sum(settled)), currency);
   };
 }
 

@@ -36,6 +36,14 @@ import { readInvoiceConfig, type BillingInvoiceConfig } from './invoice-config.t
 import { graceEnd } from './targets.ts';
 import { dueOn, NO_CREDITS, settle } from './settle.ts';
 import { withGrouped } from './grouped-targets.ts';
+import {
+  couponsIn,
+  invoiceCustomCurrency,
+  reconverted,
+  settlementIn,
+  settlementsOf,
+  type Settlement,
+} from './settlement-currency.ts';
 import { taxesOf, taxRecords } from './tax-rows.ts';
 import { storeWatermarks } from './stored-watermarks.ts';
 import { lineQuestion, queriesOf, type UsageLine } from './line-questions.ts';
@@ -84,6 +92,11 @@ export async function computeInvoices(
   const targets = await withGrouped(db, scope, requested, options.at);
   const sources = await sourcesOf(db, scope, targets, options);
   const config = await readInvoiceConfig(db, scope);
+  const settlements = await settlementsOf(
+    db,
+    scope,
+    targets.map(({ subscription }) => subscription.currency),
+  );
   const planned = targets.map((target) =>
     attempt(() =>
       partsOf(target).map((part) => ({
@@ -121,6 +134,7 @@ export async function computeInvoices(
         ledger,
         options,
         config,
+        settlement: settlementIn(settlements, target.subscription.currency),
       }),
     );
     return built.ok
@@ -285,13 +299,15 @@ interface Findings {
   readonly ledger: InvoiceLedger;
   readonly options: ComputeOptions;
   readonly config: BillingInvoiceConfig;
+  /** Null for a subscription in a currency of ISO 4217. */
+  readonly settlement: Settlement | null;
 }
 
 function computeInvoice(
   deps: ComputeDeps,
   target: InvoiceTarget,
   parts: readonly PlannedPart[],
-  { sources, usage, rows, replaced, ledger, options, config }: Findings,
+  { sources, usage, rows, replaced, ledger, options, config, settlement }: Findings,
 ): ComputedInvoice {
   const { subscription, billing_reason } = target;
   const invoice_id = target.invoice?.id ?? deps.ids.next('inv');
@@ -303,6 +319,7 @@ function computeInvoice(
     invoiceLine(deps, {
       target: part,
       invoice_id,
+      settlement,
       payer_id: payerOf(subscription),
       grouped_customer:
         part === target ? null : sources.customers.get(part.subscription.customer_id)!,
@@ -318,7 +335,9 @@ function computeInvoice(
     target.replaces === undefined
       ? rows
       : replaced.map((row) => ({ ...row, id: deps.ids.next('inv_line'), invoice_id }));
-  const all = withPinnedAdvances(target, sources, standing, lines);
+  const all = withPinnedAdvances(target, sources, standing, lines).map((line) =>
+    reconverted(settlement, line),
+  );
   const isZero = skipsAsZero(
     { invoice_type: 'SUBSCRIPTION', billing_reason, is_manually_edited: false },
     all,
@@ -329,6 +348,8 @@ function computeInvoice(
   const settled = settle(
     {
       ...draft,
+      currency: settlement?.currency ?? draft.currency,
+      custom_currency: invoiceCustomCurrency(settlement, all),
       invoice_status: moveInvoice(draft.invoice_status, isZero ? 'compute_zero' : 'compute_value'),
       due_date: draft.due_date_given
         ? draft.due_date
@@ -345,8 +366,11 @@ function computeInvoice(
     },
     all,
     {
-      coupons: partsOf(target).flatMap((part) => couponsOf(part, sources)),
-      taxes: taxesOf(target, sources),
+      coupons: couponsIn(
+        settlement,
+        partsOf(target).flatMap((part) => couponsOf(part, sources)),
+      ),
+      taxes: taxesOf(target, sources, settlement?.currency ?? subscription.currency),
       ...NO_CREDITS,
       ledger,
     },

@@ -1,5 +1,6 @@
 import { payerOf } from '../../../domain/subscription/hierarchy.ts';
 import { decimal, decimalText } from '../../../domain/money.ts';
+import { convertLine, type ConvertedLine } from '../../../domain/pricing/custom-currency.ts';
 import { priceUnitAmount } from '../../../domain/pricing/price-unit.ts';
 import { compareLength, type Cadence } from '../../../domain/pricing/cadence.ts';
 import type { RatedLine } from '../../../domain/pricing/rated-line.ts';
@@ -9,6 +10,7 @@ import type { BillingDeps } from '../../deps.ts';
 import type { InvoiceTarget } from './invoice-target.ts';
 import { ratedQueries } from './line-questions.ts';
 import type { RatedCharge } from './rate-charges.ts';
+import type { Settlement } from './settlement-currency.ts';
 import type { InvoiceCharge, TrueUpCharge } from './subscription-commitments.ts';
 
 /** The actor and the time of the computation. */
@@ -67,6 +69,7 @@ export function newInvoice(target: InvoiceTarget, id: string, computing: Computi
     usage_watermarks: null,
     committed_usage: [],
     grouped_subscription_ids: [],
+    custom_currency: null,
     finalize_after: null,
     stream_heads: null,
     finalize_refusal: null,
@@ -96,6 +99,8 @@ export interface LineFacts {
   /** The subscription of the row; a grouped one has a target of its own. */
   readonly target: InvoiceTarget;
   readonly invoice_id: string;
+  /** How amounts in a custom currency become those of the invoice; null if there are none. */
+  readonly settlement: Settlement | null;
   /** The customer who pays the invoice. */
   readonly payer_id: string;
   /** The customer of a grouped subscription, named on its rows; null for rows of the invoice's own subscription. */
@@ -112,9 +117,10 @@ export interface LineFacts {
 
 /** A rated charge as a row of its invoice. */
 export function invoiceLine(deps: Pick<BillingDeps, 'ids'>, facts: LineFacts): InvoiceLineRecord {
-  const { target, charge, computing } = facts;
+  const { target, charge, computing, settlement } = facts;
   const { subscription } = target;
-  const { rated } = charge;
+  const converted = convertedRow(facts);
+  const rated = converted?.line ?? charge.rated;
   const line_id = charge.line?.id ?? null;
   // A row keeps its identity if it bills the same service of the same line item (billing 3.1).
   const known = facts.rows.find(
@@ -135,7 +141,16 @@ export function invoiceLine(deps: Pick<BillingDeps, 'ids'>, facts: LineFacts): I
     position: facts.position,
     ...withCustomer(facts, charge.line === null ? planColumns(facts, charge) : lineColumns(charge)),
     price_unit_amount: charge.line === null ? '0' : amountInUnit(charge),
-    currency: subscription.currency,
+    currency: settlement?.currency ?? subscription.currency,
+    custom_currency:
+      converted === null
+        ? null
+        : {
+            currency: settlement!.custom.code,
+            symbol: settlement!.custom.symbol,
+            amount: decimalText(converted.custom_amount),
+            conversion_factor: settlement!.factor,
+          },
     quantity: decimalText(rated.quantity),
     amount: decimalText(rated.amount),
     line_item_discount: '0',
@@ -157,6 +172,14 @@ export function invoiceLine(deps: Pick<BillingDeps, 'ids'>, facts: LineFacts): I
     created_by: known?.created_by ?? computing.user_id,
     updated_by: computing.user_id,
   };
+}
+
+/** Each row is converted once (billing 2.6); null for a row in the currency of the invoice. */
+function convertedRow({ charge, target, settlement }: LineFacts): ConvertedLine | null {
+  if (settlement === null) return null;
+  const { custom, factor, currency } = settlement;
+  const own = charge.line?.currency ?? target.subscription.currency;
+  return own === custom.code ? convertLine(charge.rated, custom, factor, currency) : null;
 }
 
 /** The amount in the pricing unit of the price, at the rate that the price keeps (billing 2.6). */

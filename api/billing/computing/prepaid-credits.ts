@@ -1,4 +1,4 @@
-import { decimal } from '../../../domain/money.ts';
+import { decimal, roundToStorage, type Decimal } from '../../../domain/money.ts';
 import type { PrepaidWallet, WalletDebit } from '../../../domain/invoicing/prepaid-credits.ts';
 import { transactionKey } from '../../../domain/wallet/transaction-key.ts';
 import { debitWallet } from '../../../domain/wallet/wallet.ts';
@@ -54,6 +54,7 @@ export async function openPrepaidCredits(
           blocks: held,
           allowed_price_types: wallet.allowed_price_types,
           created_at: wallet.created_at,
+          custom: customOf(invoice),
         }));
       return prepaidWalletOrder(candidates, invoice.currency, at, invoice.period_end);
     },
@@ -67,7 +68,7 @@ export async function openPrepaidCredits(
           {
             id: derivedId('wtxn', key),
             credits: decimal(debit.credits),
-            amount: decimal(debit.amount),
+            amount: amountIn(ledger.wallet, invoice, debit.amount),
             transaction_reason: 'CREDIT_ADJUSTMENT',
             arrears_period_end: invoice.period_end,
           },
@@ -82,6 +83,21 @@ export async function openPrepaidCredits(
     },
   };
 }
+
+const customOf = ({ custom_currency }: Pick<InvoiceRecord, 'custom_currency'>) =>
+  custom_currency === null
+    ? null
+    : { currency: custom_currency.currency, factor: custom_currency.conversion_factor };
+
+/** What a debit is in the currency of the wallet: its amount is money of the invoice (money 12.7). */
+const amountIn = (
+  wallet: Ledger['wallet'],
+  { currency, custom_currency }: InvoiceRecord,
+  amount: string,
+): Decimal =>
+  custom_currency === null || wallet.currency === currency
+    ? decimal(amount)
+    : roundToStorage(decimal(amount).div(custom_currency.conversion_factor));
 
 /** An invoice is issued once; a replacement is another invoice. */
 const FIRST_APPLICATION = 1;

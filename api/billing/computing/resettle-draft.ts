@@ -13,6 +13,7 @@ import {
   standingCoupons,
   standingDiscounts,
 } from './coupon-applications.ts';
+import { couponsIn, customSubtotal } from './settlement-currency.ts';
 import { ledgerOf } from '../records/ledger-repository.ts';
 import { NO_CREDITS, settle, type Settled } from './settle.ts';
 import { standingTaxes, taxesOf, taxRecords } from './tax-rows.ts';
@@ -47,18 +48,21 @@ export async function resettleDraft(
   const derived =
     sources === null || subscription === null
       ? namedCoupons(invoice, renamed)
-      : couponsOf(
-          { subscription, invoice, ...(replaces === undefined ? {} : { replaces }) },
-          sources,
+      : couponsIn(
+          factorOf(invoice),
+          couponsOf(
+            { subscription, invoice, ...(replaces === undefined ? {} : { replaces }) },
+            sources,
+          ),
         );
-  const settled = settle(invoice, lines, {
+  const settled = settle(withCustomSubtotal(invoice, lines), lines, {
     ...NO_CREDITS,
     ledger: await ledgerOf(db, scope, invoice.id),
     coupons: discounts === 'kept' ? standingDiscounts(invoice, renamed) : derived,
     taxes:
       sources === null || subscription === null
         ? taxesOfOneOff(invoice, customer)
-        : taxesOf({ subscription, period: periodOf(invoice) }, sources),
+        : taxesOf({ subscription, period: periodOf(invoice) }, sources, invoice.currency),
   });
   const coupons =
     discounts === 'kept' || sources === null
@@ -77,6 +81,21 @@ export async function resettleDraft(
     },
   };
 }
+
+/** The factor of the invoice's rows; null for an invoice without a custom currency. */
+const factorOf = ({ custom_currency, currency }: InvoiceRecord) =>
+  custom_currency === null ? null : { factor: custom_currency.conversion_factor, currency };
+
+const withCustomSubtotal = (
+  invoice: InvoiceRecord,
+  lines: readonly InvoiceLineRecord[],
+): InvoiceRecord =>
+  invoice.custom_currency === null
+    ? invoice
+    : {
+        ...invoice,
+        custom_currency: { ...invoice.custom_currency, subtotal: customSubtotal(lines) },
+      };
 
 /** Without a period, the instant of the invoice. */
 const periodOf = ({ period_start, period_end, created_at }: InvoiceRecord): Period => ({

@@ -7,10 +7,11 @@ import type { BillingDeps } from '../../deps.ts';
 import type { BillingSources } from './billing-sources.ts';
 import type { InvoiceTarget } from './invoice-target.ts';
 
-/** The taxes of a computed invoice: those of the customer who pays (billing 8.1, 16). */
+/** The taxes of a computed invoice: those of the customer who pays (billing 8.1, 16). `currency` is the invoice's. */
 export function taxesOf(
   { subscription, period }: Pick<InvoiceTarget, 'subscription' | 'period'>,
   sources: Pick<BillingSources, 'customers' | 'taxes'>,
+  currency: string,
 ): ResolvedTaxes {
   const payer = payerOf(subscription);
   const { tax_treatment } = sources.customers.get(payer)!;
@@ -18,7 +19,7 @@ export function taxesOf(
   return resolveTaxes(
     {
       tax_treatment,
-      currency: subscription.currency,
+      currency,
       period_start: period.start,
       period_end: period.end,
     },

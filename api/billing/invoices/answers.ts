@@ -109,7 +109,6 @@ function shown(record: InvoiceRecord) {
     ...fields,
     usage_snapshot: usageSnapshot({ meter_version_ids, usage_watermarks }),
     checkout_session: null,
-    custom_currency: null,
   };
 }
 
@@ -139,6 +138,5 @@ function lineAnswer(record: InvoiceLineRecord, isExplained: boolean): InvoiceLin
     explanation: isExplained ? explanation : null,
     usage_analytics: null,
     usage_breakdown: null,
-    custom_currency: null,
   };
 }

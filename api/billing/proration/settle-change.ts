@@ -12,6 +12,13 @@ import { applicationRecords, couponsOf } from '../computing/coupon-applications.
 import { invoiceLine, newInvoice } from '../computing/invoice-record.ts';
 import type { InvoiceTarget } from '../computing/invoice-target.ts';
 import { dueOn, NO_CREDITS, settle } from '../computing/settle.ts';
+import {
+  converted,
+  couponsIn,
+  invoiceCustomCurrency,
+  settlementOf,
+  type Settlement,
+} from '../computing/settlement-currency.ts';
 import { taxesOf, taxRecords } from '../computing/tax-rows.ts';
 import { settledRowsOf, type ChangeRow } from '../records/subscription-change-repository.ts';
 import {
@@ -31,6 +38,8 @@ export interface SettledChange {
   readonly invoice: { readonly invoice: InvoiceRecord; readonly lines: InvoiceLineRecord[] } | null;
   /** Amount that returns to the customer's prepaid wallet, taxes included; 0 or more. */
   readonly credit: Decimal;
+  /** The currency of the invoice or of the credit: that of the subscription, or what its custom currency settles in. */
+  readonly currency: string;
   readonly customer: Customer;
 }
 
@@ -58,7 +67,8 @@ export async function settleChange(
   );
   const rated = rowsOfChange(operation, settled, at);
   const target = targetOfChange(operation);
-  const context = { deps, sources, target, at, user_id };
+  const settlement = await settlementOf(db, scope, subscription.currency);
+  const context = { deps, sources, target, settlement, at, user_id };
   const separate = built(context, rated);
   const isDiscounted =
     separate.coupon_applications.length > 0 ||
@@ -66,23 +76,27 @@ export async function settleChange(
   const merged = isDiscounted ? rated : netted(rated);
   const shown = isDiscounted ? separate : built(context, merged);
   const customer = sources.customers.get(payerOf(subscription))!;
-  const change = { operation, changed: rated, customer };
+  const currency = settlement?.currency ?? subscription.currency;
+  const change = { operation, changed: rated, customer, currency };
   const net = shown.lines.reduce((total, line) => total.plus(netOf(line)), ZERO);
-  const charges = built(
-    context,
-    rated.filter(({ billed }) => billed === null),
-  );
-  const rows = changeRowsOf(rated, separate.lines, charges);
+  const charged = rated.filter(({ billed }) => billed === null);
+  const charges = built(context, charged);
+  const rows = rowsOfLines(context, rated, charged, { separate, charges });
   if (net.gt(0)) {
     return { ...change, rows, invoice: invoiceOf(context, shown.lines), credit: ZERO };
   }
-  return { ...change, rows, invoice: null, credit: creditOf(rated, separate, charges) };
+  const credit = creditOf(context, rated, separate, charges);
+  return { ...change, rows, invoice: null, credit };
 }
 
 interface Context {
   readonly deps: Pick<BillingDeps, 'ids'>;
   readonly sources: BillingSources;
   readonly target: InvoiceTarget;
+  /** Null: rows are in the currency of the subscription. */
+  readonly settlement: Settlement | null;
+  /** The currency whose taxes apply; absent: that of the rows. */
+  readonly tax_currency?: string;
   readonly at: string;
   readonly user_id: string;
 }
@@ -101,11 +115,26 @@ function targetOfChange(operation: ChangeOperation): InvoiceTarget {
   };
 }
 
-/** The rows as rows of an invoice, with the discounts and taxes that apply to them. */
+/** The rows with the discounts and taxes that apply to them, in the currency of the invoice. */
 function built(context: Context, rated: readonly ChangedRow[]) {
-  const { sources, target } = context;
+  const { sources, target, settlement } = context;
+  const currency = settlement?.currency ?? target.subscription.currency;
+  return buildInvoice({
+    currency,
+    invoice_status: 'DRAFT',
+    lines: rowsIn(context, rated),
+    coupons: couponsIn(settlement, couponsOf(target, sources)),
+    taxes: taxesOf(target, sources, context.tax_currency ?? currency),
+    wallets: [],
+    ledger: EMPTY_LEDGER,
+  });
+}
+
+/** The rows as rows of an invoice. */
+function rowsIn(context: Context, rated: readonly ChangedRow[]): InvoiceLineRecord[] {
+  const { target, settlement } = context;
   const invoice_id = context.deps.ids.next('inv');
-  const lines = rated.map(({ line, rated: row }, position) =>
+  return rated.map(({ line, rated: row }, position) =>
     invoiceLine(context.deps, {
       target,
       invoice_id,
@@ -114,25 +143,32 @@ function built(context: Context, rated: readonly ChangedRow[]) {
       rows: [],
       computing: context,
       plan_name: null,
+      settlement,
       payer_id: payerOf(target.subscription),
       grouped_customer: null,
     }),
   );
-  return buildInvoice({
-    currency: target.subscription.currency,
-    invoice_status: 'DRAFT',
-    lines,
-    coupons: couponsOf(target, sources),
-    taxes: taxesOf(target, sources),
-    wallets: [],
-    ledger: EMPTY_LEDGER,
-  });
 }
+
+/** The rows of the change as they are stored: each in the currency of its line, in which it may return later. */
+function rowsOfLines(
+  context: Context,
+  rated: readonly ChangedRow[],
+  charged: readonly ChangedRow[],
+  money: { readonly separate: Built; readonly charges: Built },
+): ChangeRow[] {
+  const { settlement } = context;
+  if (settlement === null) return changeRowsOf(rated, money.separate.lines, money.charges);
+  const own = { ...context, settlement: null, tax_currency: settlement.currency };
+  return changeRowsOf(rated, built(own, rated).lines, built(own, charged));
+}
+
+type Built = ReturnType<typeof built>;
 
 function changeRowsOf(
   rated: readonly ChangedRow[],
   lines: readonly InvoiceLineRecord[],
-  charges: ReturnType<typeof built>,
+  charges: Built,
 ): ChangeRow[] {
   const taxed = sum(charges.lines.map(netOf));
   const exclusive = decimal(charges.tax_summary.exclusive_tax);
@@ -153,21 +189,24 @@ function changeRowsOf(
 }
 
 function invoiceOf(context: Context, lines: readonly InvoiceLineRecord[]) {
-  const { deps, sources, target, at } = context;
+  const { deps, sources, target, settlement, at } = context;
   const { subscription } = target;
+  const currency = settlement?.currency ?? subscription.currency;
   const invoice_id = lines[0]!.invoice_id;
   const settled = settle(
     {
       ...newInvoice(target, invoice_id, context),
       invoice_type: 'ONE_OFF',
+      currency,
+      custom_currency: invoiceCustomCurrency(settlement, lines),
       description: `Invoice for changes of subscription ${subscription.id}`,
       due_date: dueOn(at, subscription),
       last_computed_at: at,
     },
     lines,
     {
-      coupons: couponsOf(target, sources),
-      taxes: taxesOf(target, sources),
+      coupons: couponsIn(settlement, couponsOf(target, sources)),
+      taxes: taxesOf(target, sources, currency),
       ...NO_CREDITS,
       ledger: EMPTY_LEDGER,
     },
@@ -186,12 +225,19 @@ function invoiceOf(context: Context, lines: readonly InvoiceLineRecord[]) {
 
 /** The net of the rows below zero, with the exclusive tax of the credits less that of the charges. */
 function creditOf(
+  { settlement }: Context,
   rated: readonly ChangedRow[],
-  separate: ReturnType<typeof built>,
-  charges: ReturnType<typeof built>,
+  separate: Built,
+  charges: Built,
 ): Decimal {
   const net = sum(separate.lines.map(netOf));
-  const returned = sum(rated.map(({ returnedTax }) => returnedTax));
+  const returned = sum(
+    rated.map(({ line, returnedTax }) =>
+      settlement !== null && line.currency === settlement.custom.code
+        ? converted(settlement, returnedTax)
+        : returnedTax,
+    ),
+  );
   const tax = returned.minus(decimal(charges.tax_summary.exclusive_tax));
   return Decimal.max(net.neg().plus(Decimal.max(tax, ZERO)), ZERO);
 }

@@ -76,7 +76,7 @@ export async function writeChange(
     })),
   );
   const credited = change.credit.gt(0)
-    ? await creditProration(tx, deps, caller, of.subscription, change.credit, operation_key)
+    ? await creditProration(tx, deps, caller, of.subscription, change, operation_key)
     : null;
   await insertSubscriptionChange(tx, {
     ...newRecord(deps, caller, 'subs_change'),
@@ -125,14 +125,14 @@ async function creditProration(
   deps: BillingDeps,
   caller: Caller,
   subscription: SubscriptionRow,
-  credit: Decimal,
+  { credit, currency }: Pick<SettledChange, 'credit' | 'currency'>,
   operationKey: string,
 ): Promise<TransactionRow> {
   const customer_id = payerOf(subscription);
   const reference_id = hashReference('proration_credit', operationKey);
   const { transaction } = await creditPrepaidWallet(tx, deps, caller, {
     customer_id,
-    currency: subscription.currency,
+    currency,
     amount: decimalText(credit),
     reason: 'SUBSCRIPTION_CREDIT_GRANT',
     wallet_name: 'Proration Credit Wallet',

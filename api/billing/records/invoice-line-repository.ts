@@ -9,7 +9,7 @@ const LINE_COLUMNS = [
   'plan_display_name', 'display_name', 'currency', 'quantity', 'amount', 'line_item_discount',
   'invoice_level_discount', 'prepaid_credits_applied', 'adjusted_entitlement_quantity',
   'commitment_info', 'parent_line_item_id', 'period_start', 'period_end', 'metadata', 'explanation',
-  'usage_queries', 'allowance_queries', 'holds_slot', 'status', 'created_at', 'updated_at', 'created_by', 'updated_by',
+  'usage_queries', 'allowance_queries', 'holds_slot', 'custom_currency', 'status', 'created_at', 'updated_at', 'created_by', 'updated_by',
 ] as const satisfies readonly (keyof InvoiceLineRecord)[]; // prettier-ignore
 
 /** Replaces the rows of invoices. Existing rows keep their id, because the caller computed them with it. */

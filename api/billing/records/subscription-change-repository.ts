@@ -52,8 +52,8 @@ export interface SettledRow extends BilledRow {
 
 /**
  * Everything charged for and credited to the line items for service from `from` on: rows of invoices, and rows
- * of changes, with or without an invoice. The exclusive tax of an invoice row is its share of the tax of its
- * invoice.
+ * of changes, with or without an invoice, in the currency of the subscription. The exclusive tax of an invoice
+ * row is its share of the tax of its invoice.
  */
 export async function settledRowsOf(
   db: Db,
@@ -64,15 +64,17 @@ export async function settledRowsOf(
 ): Promise<SettledRow[]> {
   if (lineItemIds.length === 0) return [];
   return await db<SettledRow[]>`
-    select l.subscription_line_item_id, l.period_start, l.kind, l.amount::text as amount,
-           l.line_item_discount::text as line_item_discount,
-           l.invoice_level_discount::text as invoice_level_discount, i.invoice_status,
+    select l.subscription_line_item_id, l.period_start, l.kind, coalesce((l.custom_currency ->> 'amount')::numeric, l.amount)::text as amount,
+           (l.line_item_discount / f.factor)::text as line_item_discount,
+           (l.invoice_level_discount / f.factor)::text as invoice_level_discount, i.invoice_status,
            case when i.subtotal - i.total_discount <= 0 then '0'
                 else (coalesce((i.tax_summary ->> 'exclusive_tax')::numeric, 0)
                       * (l.amount - l.line_item_discount - l.invoice_level_discount)
-                      / (i.subtotal - i.total_discount))::text
+                      / (i.subtotal - i.total_discount) / f.factor)::text
            end as tax
       from invoice_line_items l join invoices i on i.id = l.invoice_id
+     cross join lateral (
+           select coalesce((l.custom_currency ->> 'conversion_factor')::numeric, 1) as factor) f
      where ${inScope(db, scope, 'l')} and l.subscription_id = ${subscriptionId}
        and l.subscription_line_item_id = any(${lineItemIds as string[]}::text[])
        and l.status = 'published' and l.period_start >= ${from}

@@ -6,6 +6,7 @@ import {
 import type { Transaction } from '../../../postgres/client.ts';
 import type { OverrideLineItemRequest } from '../../../schemas/subscription-requests.ts';
 import { findPricesOfEntities, type PriceRow } from '../../catalog/prices/repository.ts';
+import { settlementOf } from '../computing/settlement-currency.ts';
 import type { Caller } from '../../conventions/record.ts';
 
 /** The plan's prices that a new subscription takes: fixed prices before usage prices, each oldest first. */
@@ -16,13 +17,15 @@ export async function selectedPrices(
   selection: PriceSelection,
   askedAt: string,
 ): Promise<{ readonly selected: PriceRow[]; readonly sequence: number }> {
+  const settlement = await settlementOf(tx, caller.scope, selection.currency);
+  const default_currency = settlement?.currency ?? null;
   const newestFirst = await findPricesOfEntities(tx, caller.scope, 'PLAN', [planId], null);
   const prices = newestFirst.toReversed();
   const fixedFirst = prices.toSorted(
     (left, right) => Number(left.type === 'USAGE') - Number(right.type === 'USAGE'),
   );
   return {
-    selected: selectPlanPrices(fixedFirst, selection, askedAt),
+    selected: selectPlanPrices(fixedFirst, { ...selection, default_currency }, askedAt),
     sequence: Math.max(0, ...prices.map((price) => price.sequence)),
   };
 }

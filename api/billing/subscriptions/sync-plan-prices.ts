@@ -14,6 +14,7 @@ import { writeOutbox } from '../../../postgres/tables/outbox.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
+import { settlementOf } from '../computing/settlement-currency.ts';
 import { withPrices, type BilledLine } from '../computing/billing-sources.ts';
 import { selectorOf } from '../computing/line-questions.ts';
 import type { PlanRow } from '../../catalog/offers/plan-rows.ts';
@@ -86,11 +87,14 @@ export async function syncSubscription(
     return false;
   const prices = await findPricesOfEntities(tx, scope, 'PLAN', [plan.id], null);
   const lines = await withPrices(tx, scope, await lineItemsOf(tx, scope, [id]));
+  const settlement = await settlementOf(tx, scope, subscription.currency);
+  const default_currency = settlement?.currency ?? null;
   const sync = planPriceSync(
     prices.toReversed(),
     lines.map((line) => syncedLine(line, prices)),
     {
       ...subscription,
+      default_currency,
       cadence: subscription,
       open_from: await openFrom(tx, caller, subscription),
       advance_until:
@@ -104,6 +108,7 @@ export async function syncSubscription(
     plan,
     selection: {
       currency: subscription.currency,
+      default_currency,
       cadence: subscription,
       start: subscription.start_date,
       end: subscription.end_date,

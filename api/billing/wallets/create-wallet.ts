@@ -17,6 +17,7 @@ import { publishedUnitByCode } from '../../catalog/price-units/repository.ts';
 import { getCustomer, getCustomerByExternalId } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
+import { assertKnownCurrency } from '../../tenancy/settings/custom-currencies.ts';
 import { hashReference } from './references.ts';
 import { ledgerOf, writeDecision } from '../credits/ledger.ts';
 import { checkedAlertSettings, mergedAutoTopUp } from './watch-settings.ts';
@@ -157,6 +158,7 @@ async function currencyAndRates(
     return { currency: unit.base_currency, conversion_rate: rate, topup_conversion_rate: rate };
   }
   if (!body.currency) throw invalidField('currency', 'is required');
+  await assertKnownCurrency(tx, scope, body.currency);
   const conversion_rate = body.conversion_rate ?? '1';
   const topup_conversion_rate = body.topup_conversion_rate ?? conversion_rate;
   assertRate(decimal(conversion_rate), 'conversion_rate');

@@ -3,6 +3,7 @@ import type { Transaction } from '../../../postgres/client.ts';
 import type { Coupon, CreateCouponBody } from '../../../schemas/coupon.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
+import { assertKnownCurrency } from '../../tenancy/settings/custom-currencies.ts';
 import { insertCoupon } from './repository.ts';
 
 /** Creates a coupon. A percentage has no currency; a code is stored in lower case. */
@@ -24,6 +25,7 @@ export async function createCoupon(
     redeem_before: body.redeem_before ?? null,
   };
   validateCoupon(terms);
+  if (terms.currency !== null) await assertKnownCurrency(tx, caller.scope, terms.currency);
   return await insertCoupon(tx, {
     ...newRecord(deps, caller, 'coupon'),
     ...terms,

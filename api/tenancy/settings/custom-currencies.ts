@@ -52,6 +52,20 @@ export async function assertCustomCurrencies(
     );
 }
 
+/** Refuses a code that is neither a currency of ISO 4217 nor configured (specification, Custom currency). */
+export async function assertKnownCurrency(
+  db: Db,
+  scope: Scope,
+  code: string,
+  path = 'currency',
+): Promise<void> {
+  if (typeof (await currencyByCode(db, scope, code)) !== 'string' || isIsoCurrency(code)) return;
+  throw invalidField(
+    path,
+    `${code} is neither a currency of ISO 4217 nor one of the setting custom_currency_config`,
+  );
+}
+
 /** The display form of amounts in the code: the scope's custom currency, or else the code itself. */
 export async function currencyByCode(db: Db, scope: Scope, code: string): Promise<Currency> {
   if (isIsoCurrency(code)) return code;

@@ -16,6 +16,7 @@ import { insertLineItems } from '../../records/subscription-repository.ts';
 import { commitmentColumns, committedLine } from '../line-commitments.ts';
 import { bucketsOf, lineItem, withMeterNames } from '../line-item.ts';
 import { billedLines, rowOf } from './line-records.ts';
+import { settlementOf } from '../../computing/settlement-currency.ts';
 import { inSubscription, settle } from './line-item-change.ts';
 
 /**
@@ -31,7 +32,10 @@ export async function addLineItem(
   return await inSubscription(deps, caller, subscriptionId, async (tx, subscription, at) => {
     const start = startOf(subscription, body);
     const price = await priceOf(tx, deps, caller, subscription, body, start);
-    assertFits(price, { currency: subscription.currency, cadence: subscription }, 'price_id');
+    const settlement = await settlementOf(tx, caller.scope, subscription.currency);
+    const { currency } = subscription;
+    const default_currency = settlement?.currency ?? null;
+    assertFits(price, { currency, default_currency, cadence: subscription }, 'price_id');
     if (price.end_date !== null && price.end_date <= start)
       throw invalidField('price_id', `${price.id} has ended by then`);
     if (body.end_date && body.end_date <= laterOf(start, price.start_date))

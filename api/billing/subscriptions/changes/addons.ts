@@ -16,6 +16,7 @@ import {
 } from '../../../catalog/offers/addon-associations.ts';
 import { changed, type Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
+import { settlementOf } from '../../computing/settlement-currency.ts';
 import { withPrices, type BilledLine } from '../../computing/billing-sources.ts';
 import { changeLineItem } from '../../records/line-item-repository.ts';
 import { insertLineItems, lineItemsOf } from '../../records/subscription-repository.ts';
@@ -78,6 +79,8 @@ export async function planAttachment(
     plan: { id: subscription.plan_id, name: '' },
     selection: {
       currency: subscription.currency,
+      default_currency:
+        (await settlementOf(tx, caller.scope, subscription.currency))?.currency ?? null,
       cadence: subscription,
       start: subscription.start_date,
       end: subscription.end_date,
