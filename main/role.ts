@@ -58,6 +58,9 @@ export async function runRole(
   process.on('uncaughtException', crash);
   process.on('unhandledRejection', crash);
 
+  // The supervisor died while this process loaded its modules: nobody was listening for the event then.
+  if (process.connected === false) return await drain('supervisor is gone');
+
   role = await start();
   const message: RoleReady = { ready: true, operations_port: operations.port };
   if (process.connected) process.send?.(message);
