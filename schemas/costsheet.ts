@@ -54,6 +54,7 @@ export const CostsheetSearch = searchSchemas({
     costsheet_ids: kind.list(),
     name: kind.text(),
     lookup_key: kind.text(),
+    lookup_keys: kind.list(),
     // The older names of the same fields (shapes, costsheet.Filter).
     costsheetIDs: kind.list(),
     lookupKey: kind.text(),

@@ -83,7 +83,7 @@ export const Feature = z
     ...recordFields,
     name: z.string(),
     lookup_key: z.string(),
-    description: z.string().nullable(),
+    description: textOrEmpty,
     type: z.enum(FEATURE_TYPES),
     meter_id: textOrEmpty,
     /** Null unless the route embeds it. */

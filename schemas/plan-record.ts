@@ -4,7 +4,7 @@ import { recordFields, textOrEmpty } from './primitives.ts';
 export const planFields = {
   ...recordFields,
   name: z.string(),
-  description: z.string().nullable(),
+  description: textOrEmpty,
   lookup_key: textOrEmpty,
   display_order: z.int(),
   metadata: z.record(z.string(), z.string()),

@@ -142,7 +142,7 @@ export const priceFields = {
   amount: decimalText,
   display_amount: z.string(),
   display_name: z.string().nullable(),
-  description: z.string().nullable(),
+  description: textOrEmpty,
   entity_type: z.enum(PRICE_ENTITY_TYPES),
   entity_id: z.string(),
   meter_id: textOrEmpty,

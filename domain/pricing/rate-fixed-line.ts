@@ -13,9 +13,11 @@ import {
   type ChargeCell,
   type ProrationBehavior,
 } from './proration.ts';
-import { type Period } from '../time/instant.ts';
+import { epochMs, isoText, type Period } from '../time/instant.ts';
 import { rate } from './rate.ts';
 import type { RatedLine } from './rated-line.ts';
+
+const ONE_TIME_MS = 1_000;
 
 export interface FixedLineInput {
   readonly price: PriceTerms;
@@ -75,6 +77,8 @@ export function rateFixedLine(input: FixedLineInput): RatedLine {
   };
 }
 
+/** The service of a one-time price is the second that begins when it is due (billing 3.1). */
 function servicePeriod(cell: FixedLineInput['cell']): Period {
-  return 'at' in cell ? { start: cell.at, end: cell.at } : cell.service;
+  if (!('at' in cell)) return cell.service;
+  return { start: cell.at, end: isoText(epochMs(cell.at) + ONE_TIME_MS) };
 }

@@ -1,4 +1,4 @@
-import { BillingError } from '../../../domain/errors.ts';
+import { BillingError, invalidField } from '../../../domain/errors.ts';
 import { versionForPeriod } from '../../../domain/metering/version-for-period.ts';
 import { Decimal, ZERO } from '../../../domain/money.ts';
 import { priceTerms } from '../../../domain/pricing/price.ts';
@@ -45,6 +45,11 @@ export async function costAnalytics(
   scope: Scope,
   body: CostAnalyticsBody,
 ): Promise<CostAnalytics> {
+  if (!body.start_time !== !body.end_time)
+    throw invalidField(
+      body.start_time ? 'end_time' : 'start_time',
+      'is required: send both times, or neither for the default range',
+    );
   const range = rangeOf(deps.clock, body);
   const externalId = body.external_customer_id || null;
   const customer = await findKnownCustomer(deps.pool, scope, externalId);

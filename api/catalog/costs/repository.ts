@@ -45,6 +45,7 @@ export interface CostsheetFilter {
   readonly costsheet_ids?: string[] | null;
   readonly name?: string | null;
   readonly lookup_key?: string | null;
+  readonly lookup_keys?: string[] | null;
   /** Older names of the two fields above. */
   readonly costsheetIDs?: string[] | null;
   readonly lookupKey?: string | null;
@@ -67,7 +68,8 @@ export async function searchCostsheets(
       ${search.status === null ? db`` : db`and status = ${search.status}`}
       ${ids?.length ? db`and id = any(${ids})` : db``}
       ${filter.name ? db`and name = ${filter.name}` : db``}
-      ${lookupKey ? db`and lookup_key = ${lookupKey}` : db``}`,
+      ${lookupKey ? db`and lookup_key = ${lookupKey}` : db``}
+      ${filter.lookup_keys?.length ? db`and lookup_key = any(${filter.lookup_keys})` : db``}`,
     search,
   });
   const items = search.expand.has('prices')

@@ -245,6 +245,7 @@ describe('costsheets', () => {
     };
     const costsheetIDs = [a, b, c];
     expect(await find({ lookupKey: 'older-b' })).toEqual([b]);
+    expect(await find({ lookup_keys: ['older-a', 'older-c'] })).toEqual([c, a]);
     expect(await find({ costsheetIDs, queryFilter: { sort: 'name', order: 'asc' } })).toEqual(made);
     expect(await find({ costsheetIDs, queryFilter: { limit: 1, offset: 1 } })).toHaveLength(1);
     expect(await find({ costsheetIDs, limit: 2, queryFilter: { limit: 1 } })).toHaveLength(2);
@@ -258,5 +259,13 @@ describe('costsheets', () => {
   test('cost analytics expand the meter and the price, and nothing else', async () => {
     const { status, body } = await api.post('/v1/costs/analytics', { expand: ['prize'] });
     expect([status, body.details[0].path]).toEqual([400, 'expand[0]']);
+  });
+
+  test('cost analytics take both times or neither', async () => {
+    for (const half of [
+      { start_time: '2026-07-01T00:00:00Z' },
+      { end_time: '2026-07-01T00:00:00Z' },
+    ])
+      expect((await api.post('/v1/costs/analytics', half)).status).toBe(400);
   });
 });

@@ -104,7 +104,7 @@ describe('features', () => {
       });
       expect(updated).toMatchObject({
         name: 'F',
-        description: null,
+        description: '',
         unit_singular: '',
         unit_plural: '',
         metadata: { b: '2' },

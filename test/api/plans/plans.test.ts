@@ -13,7 +13,7 @@ describe('plans', () => {
   test('201: a name is enough; keys are unique among published plans', async () => {
     const { status, body: plan } = await api.post('/v1/plans', { name: 'A', lookup_key: 'a' });
     expect(status).toBe(201);
-    expect(plan).toMatchObject({ description: null, display_order: 0, metadata: {}, prices: null });
+    expect(plan).toMatchObject({ description: '', display_order: 0, metadata: {}, prices: null });
     expect((await api.post('/v1/plans', { name: 'B', lookup_key: 'a' })).status).toBe(409);
     const { body: other } = await api.post('/v1/plans', { name: 'B' });
     expect((await api.put(`/v1/plans/${other.id}`, { lookup_key: 'a' })).status).toBe(409);
@@ -79,7 +79,7 @@ describe('plans', () => {
       metadata: { a: '1' },
     });
     expect(await put({ description: '', lookup_key: null, metadata: { b: '2' } })).toMatchObject({
-      description: null,
+      description: '',
       lookup_key: '',
       metadata: { b: '2' },
     });

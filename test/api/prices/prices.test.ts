@@ -203,7 +203,7 @@ describe('prices', () => {
       });
       expect(same).toMatchObject({
         id: price.id,
-        description: null,
+        description: '',
         display_name: 'Base',
         metadata: { b: '2' },
       });

@@ -416,6 +416,10 @@ describe('201', () => {
       ['Base', '120', '2026-11-01', '2026-12-01'],
       ['Setup', '500', '2026-11-01', '2026-11-01'],
     ]);
+    expect(created.latest_invoice.line_items[1]).toMatchObject({
+      period_start: '2026-11-01T00:00:00.000Z',
+      period_end: '2026-11-01T00:00:01.000Z',
+    });
     const preview = await api.post('/v1/invoices/preview', {
       subscription_id: created.id, period_start: END, period_end: '2027-01-01T00:00:00Z',
       hide_zero_charges_line_items: true,

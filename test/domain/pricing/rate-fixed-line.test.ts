@@ -59,12 +59,12 @@ describe('a fixed line is rate(price, quantity) (2.3)', () => {
     expect(() => fixedLine({ price: fixed('1'), quantity: '-1' })).toThrow('a negative quantity');
   });
 
-  test('a one-time price is never prorated; its service is the instant it is due', () => {
+  test('a one-time price is never prorated; its service is the second that begins when it is due', () => {
     const due = at('2026-04-20');
     for (const proration_behavior of ['create_prorations', 'none'] as const) {
       const line = fixedLine({ price: fixed('99'), cell: { at: due }, proration_behavior });
       expect(amount(line)).toBe('99');
-      expect(line.period).toEqual({ start: due, end: due });
+      expect(line.period).toEqual({ start: due, end: at('2026-04-20T00:00:01') });
     }
   });
 });
