@@ -18,21 +18,33 @@ export interface Condition {
 export const CONDITION_ISOLATION = 'isolation level repeatable read';
 
 /**
- * The tag of a record, or null if the answer is not a record. The version if there is one; otherwise a hash
- * of the record's own plain fields that are set, including `updated_at`, so that fields embedded by `expand`
- * do not change it.
+ * The tag of an answer that is a record, or null: `"<version of the record>.<hash of the whole answer>"`. The
+ * first part is the same whatever `expand` embeds, and `If-Match` compares only it. `If-None-Match` compares the
+ * whole tag, because records embedded in the answer change without the record itself.
  */
 export function etagOf(body: unknown): string | null {
+  const version = versionOf(body);
+  return version === null ? null : `"${version}.${hashOf(body)}"`;
+}
+
+/** The record's own version: its number if it has one, else a hash of its plain fields that are set. */
+function versionOf(body: unknown): string | null {
   if (typeof body !== 'object' || body === null || !('id' in body)) return null;
   const record = body as Record<string, unknown>;
-  if (typeof record['version'] === 'number') return `"${record['version']}"`;
+  if (typeof record['version'] === 'number') return `${record['version']}`;
   if (typeof record['updated_at'] !== 'string') return null;
-  const own = Object.entries(record)
-    .filter(([, value]) => typeof value !== 'object')
-    .sort(([a], [b]) => (a < b ? -1 : 1));
-  const hash = createHash('sha256').update(JSON.stringify(own)).digest('base64url');
-  return `"${hash.slice(0, 22)}"`;
+  return hashOf(
+    Object.entries(record)
+      .filter(([, value]) => typeof value !== 'object')
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
 }
+
+const hashOf = (value: unknown): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 22);
+
+/** The part of a tag that names the version of the record. */
+const versionIn = (tag: string): string => tag.replace(/^"|"$/g, '').split('.', 1)[0]!;
 
 /** The GET route of the same path if it names one record: a PUT or DELETE can then be conditional. */
 export const readerOf = (
@@ -62,7 +74,8 @@ export function conditionOf(
 export function assertMatches({ tags }: Condition, record: unknown): void {
   const tag = etagOf(record);
   if (tag === null) throw badHeader('is not taken here: the record has no version');
-  if (tags !== null && !tags.includes(tag)) throw preconditionFailed(tag);
+  if (tags !== null && !tags.some((given) => versionIn(given) === versionIn(tag)))
+    throw preconditionFailed(tag);
 }
 
 export function preconditionFailed(tag: string | null): BillingError {

@@ -173,10 +173,7 @@ async function renewing(request: Request): Promise<Response> {
   return renewed === null ? response : await withToken(first, renewed);
 }
 
-/**
- * Past the browser's cache: the version of a record (its `ETag`) does not tell of the records embedded in
- * it, so a revalidated copy could be an old one.
- */
+/** Past the browser's cache: pages keep their own. */
 function withToken(request: Request, value: string | null): Promise<Response> {
   if (value !== null) request.headers.set('authorization', `Bearer ${value}`);
   return fetch(request, { cache: 'no-store' });

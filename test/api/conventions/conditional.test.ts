@@ -13,12 +13,41 @@ describe('conditional requests', () => {
     return { path: `/v1/plans/${answer.body.id}`, tag: String(answer.headers['etag']) };
   };
 
-  test('a record has the same tag wherever it is answered, whatever is embedded', async () => {
+  test('a tag names the version of the record, the same whatever is embedded, and the answer', async () => {
     const { path, tag } = await plan();
-    expect(tag).toMatch(/^"[\w-]{22}"$/);
-    expect((await api.get(path)).headers['etag']).toBe(tag);
-    expect((await api.get(`${path}?expand=prices,entitlements`)).headers['etag']).toBe(tag);
+    expect(tag).toMatch(/^"[\w-]{22}\.[\w-]{22}"$/);
+    const tags = [await api.get(path), await api.get(`${path}?expand=prices,entitlements`)].map(
+      ({ headers }) => String(headers['etag']),
+    );
+    const version = ([, first]: RegExpExecArray): string => first!;
+    const versionOf = (of: string) => version(/^"([^.]*)\./.exec(of)!);
+    expect(tags.map(versionOf)).toEqual([versionOf(tag), versionOf(tag)]);
     expect((await api.get('/v1/plans')).headers['etag']).toBeUndefined();
+  });
+
+  test('If-None-Match: 200 when only embedded records changed; If-Match still names the version', async () => {
+    const { path } = await plan();
+    const planId = path.split('/').at(-1)!;
+    const expanded = `${path}?expand=prices`;
+    const tag = String((await api.get(expanded)).headers['etag']);
+    expect((await api.get(expanded, { 'if-none-match': tag })).status).toBe(304);
+    const price = await api.post('/v1/prices', {
+      amount: '10',
+      currency: 'usd',
+      entity_type: 'PLAN',
+      entity_id: planId,
+      type: 'FIXED',
+      billing_model: 'FLAT_FEE',
+      billing_period: 'MONTHLY',
+      billing_period_count: 1,
+      billing_cadence: 'RECURRING',
+      invoice_cadence: 'ADVANCE',
+      price_unit_type: 'FIAT',
+    });
+    expect(price.status).toBe(201);
+    const now = await api.get(expanded, { 'if-none-match': tag });
+    expect([now.status, now.body.prices.length]).toEqual([200, 1]);
+    expect((await api.put(path, { name: 'A' }, { 'if-match': tag })).status).toBe(200);
   });
 
   test('If-Match: the version seen is written, another is 412 and stays as it is', async () => {
@@ -106,7 +135,8 @@ describe('conditional requests', () => {
   });
 
   test('If-None-Match: 304 without a body while the version is the same', async () => {
-    const { path, tag } = await plan();
+    const { path } = await plan();
+    const tag = String((await api.get(path)).headers['etag']);
     const known = await api.get(path, { 'if-none-match': `W/${tag}` });
     expect([known.status, known.body, known.headers['etag']]).toEqual([304, null, tag]);
     await api.put(path, { name: 'A' });
