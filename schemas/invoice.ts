@@ -150,6 +150,8 @@ export type InvoiceRecord = z.infer<typeof StoredInvoice> & {
   readonly issue_date_given: boolean;
   /** Written by the job that reports overdue invoices, never with the record. */
   readonly overdue_notified_for?: string | null;
+  /** The pending credit that the invoice sells; null for every other invoice. Clients cannot write it. */
+  readonly purchased_transaction_id: string | null;
   readonly revision: number;
   readonly proration_behavior: 'create_prorations' | 'none';
   readonly meter_version_ids: string[];

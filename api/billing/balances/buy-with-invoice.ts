@@ -57,6 +57,7 @@ export async function buyWithInvoice(
     taxes: { rates: [], exemption: null },
     isIssued: !isGated,
     source_type: isGated ? CHECKOUT_SOURCE : null,
+    purchased_transaction_id: purchase.id,
     due_date: at,
     metadata: {
       auto_completed: 'false',

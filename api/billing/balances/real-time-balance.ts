@@ -164,7 +164,7 @@ async function claimingInvoices(
   if (customerIds.length === 0) return [];
   return await db<(ClaimingInvoice & { readonly customer_id: string })[]>`
     select i.customer_id, i.currency, i.invoice_status, i.payment_status, i.amount_paid,
-           i.amount_remaining, i.period_end, i.metadata ? 'wallet_transaction_id' as is_top_up,
+           i.amount_remaining, i.period_end, i.purchased_transaction_id is not null as is_top_up,
            ${openInvoiceLines(db, scope)}
       from invoices i
      where ${inScope(db, scope, 'i')} and i.customer_id = any(${customerIds as string[]})

@@ -81,6 +81,8 @@ export interface InvoiceOfRows {
   readonly issue_date?: string | null;
   readonly invoice_pdf_url?: string | null;
   readonly source_type?: string | null;
+  /** The pending credit that the invoice sells. */
+  readonly purchased_transaction_id?: string | null;
   readonly metadata?: Record<string, string>;
   readonly idempotency_key?: string | null;
 }
@@ -221,6 +223,7 @@ function newDraft(
     recalculated_invoice_id: null,
     is_manually_edited: false,
     source_type: given.source_type ?? null,
+    purchased_transaction_id: given.purchased_transaction_id ?? null,
     tax_summary: null,
     coupon_applications: [],
     taxes: [],

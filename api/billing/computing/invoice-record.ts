@@ -58,6 +58,7 @@ export function newInvoice(target: InvoiceTarget, id: string, computing: Computi
     recalculated_invoice_id: null,
     is_manually_edited: false,
     source_type: null,
+    purchased_transaction_id: null,
     tax_summary: null,
     coupon_applications: [],
     taxes: [],

@@ -46,7 +46,8 @@ export async function openPrepaidCredits(
   const taken: Decided[] = [];
   return {
     walletsFor(invoice) {
-      if (sellsCredits(invoice)) return [];
+      // Credits do not buy credits (money 2.11.5).
+      if (invoice.purchased_transaction_id !== null) return [];
       const candidates = [...ledgers.values()]
         .filter(({ wallet }) => wallet.customer_id === invoice.customer_id)
         .map(({ wallet, blocks: held }) => ({
@@ -101,10 +102,6 @@ const amountIn = (
 
 /** An invoice is issued once; a replacement is another invoice. */
 const FIRST_APPLICATION = 1;
-
-/** Credits do not buy credits (money 2.11.5). */
-export const sellsCredits = (invoice: Pick<InvoiceRecord, 'metadata'>): boolean =>
-  invoice.metadata['wallet_transaction_id'] !== undefined;
 
 const causeOf = (invoice: InvoiceRecord, { wallet }: Ledger, key: string) => ({
   reference_type: 'INVOICE' as const,

@@ -99,6 +99,7 @@ function shown(record: InvoiceRecord) {
     due_date_given: ______,
     issue_date_given: _______,
     overdue_notified_for: _________,
+    purchased_transaction_id: ___________,
     committed_usage: ________,
     grouped_subscription_ids: __________,
     meter_version_ids,

@@ -18,7 +18,7 @@ const INVOICE_COLUMNS = [
   'total_tax', 'total_prepaid_credits_applied', 'amount_due', 'amount_paid', 'amount_remaining',
   'adjustment_amount', 'overpaid_amount', 'refunded_amount', 'period_start', 'period_end', 'due_date',
   'due_date_given', 'issue_date', 'issue_date_given', 'finalized_at', 'paid_at', 'voided_at', 'last_computed_at', 'idempotency_key',
-  'invoice_pdf_url', 'recalculated_invoice_id', 'is_manually_edited', 'source_type', 'tax_summary', 'coupon_applications', 'metadata',
+  'invoice_pdf_url', 'recalculated_invoice_id', 'is_manually_edited', 'source_type', 'purchased_transaction_id', 'tax_summary', 'coupon_applications', 'metadata',
   'revision', 'version', 'proration_behavior', 'meter_version_ids', 'usage_watermarks', 'finalize_after', 'stream_heads',
   'finalize_refusal', 'taxes', 'committed_usage', 'grouped_subscription_ids', 'custom_currency', 'status', 'created_at', 'updated_at', 'created_by', 'updated_by',
 ] as const satisfies readonly (keyof InvoiceRecord)[]; // prettier-ignore

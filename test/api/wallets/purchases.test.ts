@@ -86,8 +86,30 @@ describe('a purchase with an invoice', () => {
     });
     const { invoice_id } = await buy(wallet, '10');
     expect(await get(`/invoices/${invoice_id}`)).toMatchObject({ amount_remaining: '10' });
-    const balance = await get(`/wallets/${wallet.id}/balance/real-time`);
-    expect(balance).toMatchObject({ real_time_balance: '50', unpaid_invoices_amount: '0' });
+    const balance = () => get(`/wallets/${wallet.id}/balance/real-time`);
+    const unpaid = { real_time_balance: '50', unpaid_invoices_amount: '0' };
+    expect(await balance()).toMatchObject(unpaid);
+    // The metadata is the client's: replacing it changes nothing about the purchase.
+    await api.put(`/v1/invoices/${invoice_id}`, { metadata: { note: 'mine' } });
+    expect(await balance()).toMatchObject(unpaid);
+  });
+
+  test('metadata that looks like a purchase does not spare an invoice the prepaid credits', async () => {
+    const wallet = await walletOf({
+      initial_credits_to_load: '50',
+      config: { allowed_price_types: ['ALL'] },
+    });
+    const invoice = await ok('/invoices', {
+      customer_id: wallet.customer_id,
+      invoice_type: 'ONE_OFF',
+      currency: 'usd',
+      amount_due: '10',
+      total: '10',
+      subtotal: '10',
+      line_items: [{ display_name: 'Fee', amount: '10', quantity: '1' }],
+      metadata: { wallet_transaction_id: 'wtxn_of_nobody' },
+    });
+    expect(invoice).toMatchObject({ total_prepaid_credits_applied: '10', amount_remaining: '0' });
   });
 
   test('voiding the unpaid invoice fails the rows; of a paid one the credits are taken back', async () => {
