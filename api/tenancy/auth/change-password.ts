@@ -8,7 +8,7 @@ import { ssoRequired } from './log-in.ts';
 import { endSessions } from './own-sessions.ts';
 import type { OwnSession } from './own-session.ts';
 import { setPassword, type Person } from './password-resets.ts';
-import { hashPassword, isPassword } from '../users/passwords.ts';
+import { assertNotAddress, hashPassword, isPassword } from '../users/passwords.ts';
 
 /**
  * Replaces the caller's own password and ends their other sessions. Requires the current password; wrong
@@ -34,6 +34,7 @@ export async function changePassword(
     throw invalidField('current_password', 'is not the password of this account');
   }
   await deps.loginLimit.forgive(subjects);
+  assertNotAddress(body.new_password, person!.email, 'new_password');
   const password_hash = await hashPassword(body.new_password);
   const at = isoTime(deps.clock.now());
   await deps.pool.begin(async (tx) => {

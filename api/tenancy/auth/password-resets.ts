@@ -9,7 +9,7 @@ import { noteAccess } from '../../../postgres/tables/access-audit.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { ssoRequired } from './log-in.ts';
 import { forgetPasswordTokens, takeToken, tokenRefused } from './one-time-tokens.ts';
-import { hashPassword } from '../users/passwords.ts';
+import { assertNotAddress, hashPassword } from '../users/passwords.ts';
 
 /** Queues a message to the address: the same work and the same answer whether or not it has an account. */
 export async function forgotPassword(
@@ -45,6 +45,7 @@ export async function resetPassword(
     const person = found === null ? null : await lockPerson(tx, found.user_id!);
     if (person === null) throw tokenRefused();
     if (await isPasswordRefused(tx, person)) throw ssoRequired();
+    assertNotAddress(new_password, person.email, 'new_password');
     await setPassword(tx, deps, person, password_hash, isoTime(now));
     await tx`
       update sessions set ended_at = ${isoTime(now)}

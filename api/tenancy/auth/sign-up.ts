@@ -6,7 +6,7 @@ import type { SignUpBody, VerifyBody } from '../../../schemas/tenancy.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { makeTenant } from './make-tenant.ts';
 import { findToken, SIGN_UP_MS, takeToken, tokenRefused } from './one-time-tokens.ts';
-import { hashPassword, isPassword } from '../users/passwords.ts';
+import { assertNotAddress, hashPassword, isPassword } from '../users/passwords.ts';
 
 /**
  * Without e-mail: creates a tenant at once, 409 if the address has an account. With e-mail: only sends a
@@ -19,6 +19,7 @@ export async function signUp(
   device: Device,
 ): Promise<OpenedSession | { readonly queued: true }> {
   assertOpen(deps);
+  if (body.password) assertNotAddress(body.password, body.email, 'password');
   if (!deps.sendsEmail) {
     const password_hash = body.password ? await hashPassword(body.password) : null;
     const user = await makeTenant(deps.pool, deps, {

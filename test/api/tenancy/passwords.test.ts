@@ -96,6 +96,17 @@ describe('passwords', () => {
       expect([answer.status, answer.body.details[0].path]).toEqual([400, 'new_password']);
     });
 
+    test('400: the own e-mail address, in whatever case, and the session stays', async () => {
+      const person = await invite();
+      const { token } = (await logIn(person.email, person.password)).body;
+      for (const new_password of [person.email, ` ${person.email.toUpperCase()}`]) {
+        const body = { current_password: person.password, new_password };
+        const answer = await api.put('/v1/users/me/password', body, bearer(token));
+        expect([answer.status, answer.body.details[0].path]).toEqual([400, 'new_password']);
+      }
+      expect((await logIn(person.email, person.password)).status).toBe(200);
+    });
+
     test('403 for an API key: it is not the person', async () => {
       const body = { current_password: 'password-1', new_password: 'password-2' };
       expect((await api.put('/v1/users/me/password', body)).status).toBe(403);
