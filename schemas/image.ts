@@ -1,3 +1,4 @@
+import { jpegWithoutExtras, pngWithoutExtras } from './image-parts.ts';
 import { text } from './primitives.ts';
 
 const BYTES_MAX = 256 * 1024;
@@ -6,40 +7,41 @@ const PIXELS_MAX = 4_000_000;
 const EXPECTED =
   'expected a PNG or JPEG image as a data URI of at most 256 KB and 4 million pixels';
 
-/** A PNG or JPEG image, `data:image/png;base64,…`, of at most 256 KB. */
-export const imageDataUri = text(Math.ceil((BYTES_MAX * 4) / 3) + 64).refine(
-  (value) => value === '' || isImage(value),
-  EXPECTED,
-);
+/**
+ * A PNG or JPEG image, `data:image/png;base64,…`, of at most 256 KB. Its value is the image without the parts
+ * that show nothing: comments, camera and place data, colour profiles, and whatever follows the image.
+ */
+export const imageDataUri = text(Math.ceil((BYTES_MAX * 4) / 3) + 64)
+  .refine((value) => value === '' || cleanImage(value) !== null, EXPECTED)
+  .overwrite((value) => cleanImage(value) ?? value);
 
-function isImage(uri: string): boolean {
+const PREFIXES = {
+  'data:image/png;base64': pngWithoutExtras,
+  'data:image/jpeg;base64': jpegWithoutExtras,
+} as const;
+
+/** The same image in its smallest form; null if it is none, or too large. */
+function cleanImage(uri: string): string | null {
   const comma = uri.indexOf(',');
   const type = comma < 0 ? '' : uri.slice(0, comma);
   const encoded = uri.slice(comma + 1);
-  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(encoded)) return false;
-  const bytes = Uint8Array.from(atob(encoded), (character) => character.charCodeAt(0));
-  const view = new DataView(bytes.buffer);
-  if (type === 'data:image/png;base64') return isPng(view);
-  return type === 'data:image/jpeg;base64' && isJpeg(view);
+  if (!Object.hasOwn(PREFIXES, type) || !/^[A-Za-z0-9+/]*={0,2}$/.test(encoded)) return null;
+  const image = PREFIXES[type as keyof typeof PREFIXES](bytesOf(encoded));
+  if (image === null || image.width * image.height > PIXELS_MAX) return null;
+  return `${type},${textOf(image.bytes)}`;
 }
 
-/** Signature, then the header chunk with width and height. */
-function isPng(view: DataView): boolean {
-  if (view.byteLength < 45 || view.getUint32(0) !== 0x89504e47) return false;
-  return isPrintable(view.getUint32(16), view.getUint32(20));
-}
-
-/** Walks the segments up to the frame header, which has height and width. */
-function isJpeg(view: DataView): boolean {
-  if (view.byteLength < 4 || view.getUint16(0) !== 0xffd8) return false;
-  for (let at = 2; at + 9 < view.byteLength; at += 2 + view.getUint16(at + 2)) {
-    const marker = view.getUint16(at);
-    if (marker < 0xff01) return false;
-    const isFrame = marker >= 0xffc0 && marker <= 0xffc3;
-    if (isFrame) return isPrintable(view.getUint16(at + 7), view.getUint16(at + 5));
+/** Empty for text that is not base64. */
+function bytesOf(encoded: string): Uint8Array {
+  try {
+    return Uint8Array.from(atob(encoded), (character) => character.charCodeAt(0));
+  } catch {
+    return new Uint8Array();
   }
-  return false;
 }
 
-const isPrintable = (width: number, height: number): boolean =>
-  width > 0 && height > 0 && width * height <= PIXELS_MAX;
+function textOf(bytes: Uint8Array): string {
+  let characters = '';
+  for (const byte of bytes) characters += String.fromCharCode(byte);
+  return btoa(characters);
+}
