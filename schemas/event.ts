@@ -156,6 +156,11 @@ export const EventHistory = z
     /** Every accepted copy of the id, newest first, up to 50. */
     events: z.array(EventCopy),
     metering: z.array(EventMetering),
+    /**
+     * The customer who has the event's `external_customer_id` now; null if there is none. A `created_at` after
+     * the event's `ingested_at` means that the customer was created later: the event is charged all the same.
+     */
+    customer: z.object({ id: z.string(), name: z.string(), created_at: instant }).nullable(),
   })
   .meta({ id: 'EventHistory' });
 export type EventHistory = z.infer<typeof EventHistory>;

@@ -59,8 +59,11 @@ export async function debugEvent(
     debug_tracker: isProcessed ? null : await trackerOf(deps, scope, way, metering, history),
     events: history.copies.map((copy) => copyAnswer(copy, history)),
     metering,
+    customer: way.customer instanceof BillingError ? null : pick(way.customer),
   };
 }
+
+const pick = ({ id, name, created_at }: Customer) => ({ id, name, created_at });
 
 /** What was found, up to the first stage without a result. */
 interface Way {

@@ -102,7 +102,15 @@ describe('event routes', () => {
         }),
       );
       expect(await failure('s1')).toEqual(['failed', 'customer_lookup']);
+      expect((await get('/events/s1')).body.customer).toBeNull();
       const customer = await catalog.customer({ external_id: 'walker' });
+      // Accepted before the customer was created: the copy names none, the answer says who it is now.
+      const early = (await get('/events/s2')).body;
+      const { name, created_at } = (await get(`/customers/${customer.id}`)).body;
+      expect([early.event.customer_id, early.customer]).toEqual([
+        '',
+        { id: customer.id, name, created_at },
+      ]);
       expect(await failure('s2')).toEqual(['failed', 'meter_lookup']);
       expect(await failure('s3')).toEqual(['failed', 'price_lookup']);
       const plan = await catalog.plan();

@@ -65,19 +65,15 @@ function Path({ of }: { readonly of: History }) {
   );
 }
 
-/** The customer that the lines found; an event carries its own id of it only if it was sent with one. */
-function CustomerLink({
-  of: { event, processed_events, debug_tracker },
-}: {
-  readonly of: History;
-}) {
-  const id = event.customer_id || (processed_events?.[0]?.customer_id ?? '');
-  if (id !== '') return <Link to={`/customers/${id}`}>{event.external_customer_id}</Link>;
-  const isUnknown = debug_tracker !== null && debug_tracker.customer_lookup.status !== 'found';
+function CustomerLink({ of: { event, customer } }: { readonly of: History }) {
+  const name = event.external_customer_id;
+  const id = event.customer_id || customer?.id;
+  if (id === undefined) return <>{name} (no customer has this external id)</>;
+  const link = <Link to={`/customers/${id}`}>{name}</Link>;
+  if (customer === null || customer.created_at <= event.ingested_at) return link;
   return (
     <>
-      {event.external_customer_id}
-      {isUnknown ? ' (no such customer yet)' : ''}
+      {link} (created later, on <Time at={customer.created_at} />)
     </>
   );
 }
