@@ -1,43 +1,57 @@
 import type { ExplanationStepOf } from '../../schemas/explanation.ts';
-import { shareText, shortInstant, spanText } from './span-text.ts';
+import { decimal, Decimal, decimalText } from '../money.ts';
+import { figuresOf, type Figures } from './figures.ts';
+import { shareText } from './span-text.ts';
 import { textTable, type StepText } from './text-table.ts';
 
-export function poolText({ amounts, index, amount }: ExplanationStepOf<'pool'>): StepText {
+export function poolText(
+  { amounts, index, amount }: ExplanationStepOf<'pool'>,
+  { money }: Figures,
+): StepText {
   const rows = amounts.map((own, place) => [
     `row ${place + 1}${place === index ? ', this one' : ''}`,
-    own,
+    money(own),
   ]);
   return {
     title: 'Usage of all rows together',
-    lines: textTable([['', 'charge'], ...rows, ['total', amount]]),
+    lines: textTable([['', 'charge'], ...rows, ['total', money(amount)]]),
   };
 }
 
-export function commitmentText(step: ExplanationStepOf<'commitment'>): StepText {
-  const terms = `factor ${step.overage_factor}, true-up ${step.true_up_enabled ? 'on' : 'off'}`;
+export function commitmentText(step: ExplanationStepOf<'commitment'>, figures: Figures): StepText {
+  const { money, number, instant } = figures;
+  const promised = step.type === 'amount' ? money(step.promised) : `${number(step.promised)} units`;
   const quantity =
     step.quantity_rating === null
       ? []
-      : [`${step.promised} units are worth ${step.quantity_rating.amount}`];
+      : [`${promised} are worth ${money(step.quantity_rating.amount)}`];
   const share =
     step.share === null
       ? []
-      : [`${step.promised} × ${shareText(step.share.part_ms, step.share.whole_ms)}`];
+      : [`${promised} × ${shareText(step.share.part_ms, step.share.whole_ms)}`];
   const heading = ['', 'usage', 'commitment', 'utilized', 'overage', 'true-up', '= amount'];
+  const cells = (outcome: Outcome) => outcomeCells(outcome, figures);
   const windows = (step.windows ?? []).map((window) => [
     window.share === null
-      ? shortInstant(window.start)
-      : `${shortInstant(window.start)} × ${shareText(window.share.part_ms, window.share.whole_ms)}`,
-    ...outcomeCells(window),
+      ? instant(window.start)
+      : `${instant(window.start)} × ${shareText(window.share.part_ms, window.share.whole_ms)}`,
+    ...cells(window),
   ]);
   const omitted =
-    step.omitted === null ? [] : [[`${step.omitted.count} more`, ...outcomeCells(step.omitted)]];
+    step.omitted === null ? [] : [[`${step.omitted.count} more`, ...cells(step.omitted)]];
+  const formulas =
+    step.windows === null
+      ? formulasOf(step, step.overage_factor, '', figures)
+      : step.windows.flatMap((window) =>
+          formulasOf(window, step.overage_factor, `${instant(window.start)}: `, figures),
+        );
   return {
-    title: `Commitment, ${terms}`,
+    title: `Commitment of ${promised}, ${termsText(step, figures)}`,
     lines: [
       ...quantity,
       ...share,
-      ...textTable([heading, ...windows, ...omitted, ['total', ...outcomeCells(step)]]),
+      ...textTable([heading, ...windows, ...omitted, ['total', ...cells(step)]]),
+      ...formulas,
     ],
   };
 }
@@ -51,17 +65,53 @@ interface Outcome {
   readonly amount: string;
 }
 
-const outcomeCells = (outcome: Outcome): string[] => [
-  outcome.usage,
-  outcome.commitment,
-  outcome.utilized,
-  outcome.overage,
-  outcome.true_up,
-  outcome.amount,
+const outcomeCells = (outcome: Outcome, { money }: Figures): string[] => [
+  money(outcome.usage),
+  money(outcome.commitment),
+  money(outcome.utilized),
+  money(outcome.overage),
+  money(outcome.true_up),
+  money(outcome.amount),
 ];
 
-export function termText(step: ExplanationStepOf<'term_commitment'>): StepText {
-  const trueUp = step.true_up_enabled ? 'on' : 'off';
+const termsText = (
+  terms: { readonly overage_factor: string; readonly true_up_enabled: boolean },
+  { number }: Figures,
+): string =>
+  `factor ${number(terms.overage_factor)}, true-up ${terms.true_up_enabled ? 'on' : 'off'}`;
+
+/**
+ * How overage and true-up came about: `overage = (450.05 − 232.26) × 1.5 = 326.685`. Left out if the stored
+ * figures do not have this relation.
+ */
+function formulasOf(
+  outcome: Outcome & { readonly prior_usage?: string },
+  factor: string,
+  label: string,
+  { money, number }: Figures,
+): string[] {
+  const used = decimal(outcome.prior_usage ?? '0');
+  const rest = Decimal.max(decimal(outcome.commitment).minus(used), 0);
+  const usage = decimal(outcome.usage);
+  const left =
+    used.isZero() || rest.isZero()
+      ? money(decimalText(rest))
+      : `(${money(outcome.commitment)} − ${money(decimalText(used))})`;
+  const above = rest.isZero() ? money(outcome.usage) : `(${money(outcome.usage)} − ${left})`;
+  const overage = decimal(outcome.overage);
+  const trueUp = decimal(outcome.true_up);
+  return [
+    ...(overage.gt(0) && usage.minus(rest).times(decimal(factor)).equals(overage)
+      ? [`${label}overage = ${above} × ${number(factor)} = ${money(outcome.overage)}`]
+      : []),
+    ...(trueUp.gt(0) && rest.minus(usage).equals(trueUp)
+      ? [`${label}true-up = ${left} − ${money(outcome.usage)} = ${money(outcome.true_up)}`]
+      : []),
+  ];
+}
+
+export function termText(step: ExplanationStepOf<'term_commitment'>, figures: Figures): StepText {
+  const { money, span } = figures;
   const last = step.last_period_of_term ? ', the last period of the term' : '';
   const heading = [
     'used before',
@@ -73,33 +123,42 @@ export function termText(step: ExplanationStepOf<'term_commitment'>): StepText {
     '= amount',
   ];
   return {
-    title: `Commitment for ${spanText(step.term)}, factor ${step.overage_factor}, true-up ${trueUp}${last}`,
-    lines: textTable([heading, [step.prior_usage, ...outcomeCells(step)]]),
+    title: `Commitment of ${money(step.commitment)} for ${span(step.term)}, ${termsText(step, figures)}${last}`,
+    lines: [
+      ...textTable([heading, [money(step.prior_usage), ...outcomeCells(step, figures)]]),
+      ...formulasOf(step, step.overage_factor, '', figures),
+    ],
   };
 }
 
-export function allocationText(step: ExplanationStepOf<'share'>): StepText {
+export function allocationText(step: ExplanationStepOf<'share'>, { money }: Figures): StepText {
   const own = step.weights[step.index]!;
   const place = `row ${step.index + 1} of ${step.weights.length}`;
   return {
     title: 'Share',
-    lines: [`${step.of} over ${step.weights.join(' : ')}; ${place}, ${own} = ${step.amount}`],
+    lines: [
+      `${money(step.of)} over ${step.weights.map(money).join(' : ')}; ${place}, ${money(own)} = ${money(step.amount)}`,
+    ],
   };
 }
 
-export function roundingText(step: ExplanationStepOf<'rounding'>): StepText {
-  const { unrounded, currency, decimals, parts, bills, amount } = step;
+export function roundingText(step: ExplanationStepOf<'rounding'>, figures: Figures): StepText {
+  const { currency, decimals, parts, bills } = step;
   const title = `Rounding to ${decimals} decimals of ${currency}`;
-  if (parts === null) return { title, lines: [`${unrounded} = ${amount}`] };
+  const { money } = figuresOf(decimals, {});
+  const unrounded = figures.money(step.unrounded);
+  if (parts === null) return { title, lines: [`${unrounded} = ${money(step.amount)}`] };
   return {
     title,
     lines: [
-      `${unrounded} = ${parts.charge}`,
+      `${unrounded} = ${money(parts.charge)}`,
       ...textTable([
         ['utilized', '+ overage', '+ true-up', '= charge'],
-        [parts.utilized, parts.overage, parts.true_up, parts.charge],
+        [parts.utilized, parts.overage, parts.true_up, parts.charge].map(money),
       ]),
-      ...(bills === 'charge' ? [] : [`this row bills ${bills.replace('_', '-')}: ${amount}`]),
+      ...(bills === 'charge'
+        ? []
+        : [`this row bills ${bills.replace('_', '-')}: ${money(step.amount)}`]),
     ],
   };
 }

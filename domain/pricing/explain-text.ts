@@ -2,8 +2,9 @@ import type {
   Explanation,
   ExplanationStep,
   ExplanationStepOf,
-  SettlementStep,
+  LineStep,
 } from '../../schemas/explanation.ts';
+import { minorDigits } from '../currency.ts';
 import {
   allocationText,
   commitmentText,
@@ -11,20 +12,28 @@ import {
   roundingText,
   termText,
 } from './commitment-text.ts';
+import { digitsOfSteps, figuresOf, type Figures, type Reader } from './figures.ts';
 import { allowanceText, quantityText, rateText, usageText } from './rating-text.ts';
-import { shareText, spanText } from './span-text.ts';
+import { settlementTable } from './settlement-text.ts';
+import { shareText } from './span-text.ts';
 import { textTable, type StepText } from './text-table.ts';
 
 /**
  * An explanation as readable text: a heading, then the steps in the order of the computation, each with its
- * rule and its figures in aligned columns. Prints stored figures only; computes nothing.
+ * rule and its figures in aligned columns. Figures are rounded for the reader and marked (`figures.ts`); dates
+ * are in the reader's zone. The row's part of a tax and its net payable amount are the only figures that are
+ * not stored with the row.
  */
-export function explainText(explanation: Explanation): string {
+export function explainText(explanation: Explanation, reader: Reader = {}): string {
   const { kind, currency, amount, quantity, period } = explanation;
+  const { money, number, span } = figuresOf(minorDigits(currency), reader);
+  const zone = (reader.timezone ?? 'UTC') === 'UTC' ? '' : ` (${reader.timezone})`;
+  const steps = describeAll(explanation, reader);
+  const settlement = onTheInvoice(explanation, reader);
   const lines = [
-    `${kind}: ${currency} ${amount} for ${quantity} ${quantity === '1' ? 'unit' : 'units'}, ${spanText(period)}`,
-    ...explanation.steps.flatMap((step, index) => ['', ...stepText(step, `${index + 1}.`)]),
-    ...settlementText(explanation.settlement ?? []),
+    `${kind}: ${currency} ${money(amount)} for ${number(quantity)} ${quantity === '1' ? 'unit' : 'units'}, ${span(period)}${zone}`,
+    ...steps.flatMap((step, index) => ['', ...stepText(step, `${index + 1}.`)]),
+    ...settlement.flatMap(({ title, lines: table }) => ['', title, ...table.map(indented)]),
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -35,136 +44,151 @@ export interface ExplainedStep extends StepText {
 }
 
 /** The steps of `explainText` one by one, for readers that lay them out themselves. */
-export function explainedSteps(explanation: Explanation): ExplainedStep[] {
-  const settlement = explanation.settlement ?? [];
-  return [
-    ...explanation.steps.map((step) => ({ ...describe(step), rule: step.rule })),
-    ...(settlement.length === 0
-      ? []
-      : [{ title: ON_THE_INVOICE, lines: settlementTable(settlement), rule: null }]),
-  ];
+export const explainedSteps = (explanation: Explanation, reader: Reader = {}): ExplainedStep[] => [
+  ...describeAll(explanation, reader),
+  ...onTheInvoice(explanation, reader),
+];
+
+function describeAll({ steps, currency }: Explanation, reader: Reader): ExplainedStep[] {
+  const digits = digitsOfSteps(steps as readonly LineStep[], currency);
+  return steps.map((step, index) => ({
+    ...describe(step, figuresOf(digits[index]!, reader), currency, reader),
+    rule: step.rule,
+  }));
 }
 
-function stepText(step: ExplanationStep, number: string): string[] {
-  const { title, lines } = describe(step);
-  return [`${number} ${title} (${step.rule})`, ...lines.map(indented)];
+/** What the invoice did with the row: coupons, credits, taxes, and what is left to pay for it. */
+function onTheInvoice(explanation: Explanation, reader: Reader): ExplainedStep[] {
+  const { settlement = [], currency } = explanation;
+  if (settlement.length === 0) return [];
+  const lines = settlementTable(explanation.amount, settlement, currency, reader);
+  return [{ title: 'On the invoice', lines, rule: null }];
 }
 
-function describe(step: ExplanationStep): StepText {
+const stepText = ({ title, lines, rule }: ExplainedStep, number: string): string[] => [
+  `${number} ${title} (${rule})`,
+  ...lines.map(indented),
+];
+
+function describe(
+  step: ExplanationStep,
+  figures: Figures,
+  currency: string,
+  reader: Reader,
+): StepText {
+  const { money, span } = figures;
   switch (step.step) {
     case 'usage':
-      return usageText(step);
+      return usageText(step, figures);
     case 'quantity':
-      return quantityText(step);
+      return quantityText(step, figures);
     case 'allowance':
-      return allowanceText(step);
+      return allowanceText(step, figures);
     case 'rate':
-      return rateText(step);
+      return rateText(step, figures);
     case 'pool':
-      return poolText(step);
+      return poolText(step, figures);
     case 'commitment':
-      return commitmentText(step);
+      return commitmentText(step, figures);
     case 'term_commitment':
-      return termText(step);
+      return termText(step, figures);
     case 'share':
-      return allocationText(step);
+      return allocationText(step, figures);
     case 'proration':
-      return prorationText(step);
+      return prorationText(step, figures);
     case 'net':
       return {
         title: 'Less discounts',
-        lines: [`${step.of} × ${step.billed} / ${step.gross} = ${step.amount}`],
+        lines: [
+          `${money(step.of)} × ${money(step.billed)} / ${money(step.gross)} = ${money(step.amount)}`,
+        ],
       };
     case 'credit':
-      return creditText(step);
+      return creditText(step, figures);
     case 'conversion':
-      return conversionText(step);
+      return conversionText(step, figures);
     case 'rounding':
-      return roundingText(step);
+      return roundingText(step, figures);
     case 'trial':
-      return { title: `Trial ${spanText(step.trial)}`, lines: [`free = ${step.amount}`] };
+      return { title: `Trial ${span(step.trial)}`, lines: [`free = ${money(step.amount)}`] };
     case 'sum':
-      return sumText(step);
+      return sumText(step, figures, currency, reader);
     default:
       return step satisfies never;
   }
 }
 
-function prorationText(step: ExplanationStepOf<'proration'>): StepText {
+function prorationText(step: ExplanationStepOf<'proration'>, { money, span }: Figures): StepText {
   return {
     title: 'Proration',
     lines: [
-      `charged  ${spanText(step.slice)}`,
-      `of       ${spanText(step.reference)}`,
-      `${step.of} × ${shareText(step.slice_ms, step.reference_ms)} = ${step.amount}`,
+      `charged  ${span(step.slice)}`,
+      `of       ${span(step.reference)}`,
+      `${money(step.of)} × ${shareText(step.slice_ms, step.reference_ms)} = ${money(step.amount)}`,
     ],
   };
 }
 
-function creditText(step: ExplanationStepOf<'credit'>): StepText {
+function creditText(step: ExplanationStepOf<'credit'>, { money }: Figures): StepText {
   return {
     title: 'Credit',
-    lines: textTable([
-      ['wanted', 'billed', 'credited before', '= amount'],
-      [step.potential, step.billed, step.credited_before, step.amount],
-    ]),
+    lines: [
+      ...textTable([
+        ['wanted', 'billed', 'credited before', '= amount'],
+        [step.potential, step.billed, step.credited_before, step.amount].map(money),
+      ]),
+      `the lesser of ${money(step.potential)} and ${money(step.billed)} − ${money(step.credited_before)}`,
+    ],
   };
 }
 
-function conversionText(step: ExplanationStepOf<'conversion'>): StepText {
-  const { from_currency, from_amount, factor, to_currency, unrounded, decimals, amount } = step;
+function conversionText(
+  step: ExplanationStepOf<'conversion'>,
+  { money, number }: Figures,
+): StepText {
+  const { from_currency, to_currency, decimals } = step;
+  const to = figuresOf(decimals, {});
   return {
     title: 'Conversion',
     lines: [
-      `${from_amount} ${from_currency} × ${factor} = ${unrounded}, to ${decimals} decimals = ${amount} ${to_currency}`,
+      `${money(step.from_amount)} ${from_currency} × ${number(step.factor)} = ${to.money(step.unrounded)}, to ${decimals} decimals = ${to.money(step.amount)} ${to_currency}`,
     ],
   };
 }
 
-function sumText(step: ExplanationStepOf<'sum'>): StepText {
+function sumText(
+  step: ExplanationStepOf<'sum'>,
+  { money, number, span }: Figures,
+  currency: string,
+  reader: Reader,
+): StepText {
   const heading = ['charge period', 'quantity', 'amount'];
-  const rows = step.parts.map((part) => [spanText(part.period), part.quantity, part.amount]);
-  const parts = step.parts.flatMap((part, index) => [
-    '',
-    `${index + 1}: ${spanText(part.period)}`,
-    ...part.steps.flatMap((inner, place) =>
-      stepText(inner, `${index + 1}.${place + 1}`).map(indented),
-    ),
+  const rows = step.parts.map((part) => [
+    span(part.period),
+    number(part.quantity),
+    money(part.amount),
   ]);
+  const parts = step.parts.flatMap((part, index) => {
+    const digits = digitsOfSteps(part.steps, currency);
+    return [
+      '',
+      `${index + 1}: ${span(part.period)}`,
+      ...part.steps.flatMap((inner, place) =>
+        stepText(
+          {
+            ...describe(inner, figuresOf(digits[place]!, reader), currency, reader),
+            rule: inner.rule,
+          },
+          `${index + 1}.${place + 1}`,
+        ).map(indented),
+      ),
+    ];
+  });
+  const total = ['total', number(step.quantity), money(step.amount)];
   return {
     title: 'Sum of the charge periods',
-    lines: [...textTable([heading, ...rows, ['total', step.quantity, step.amount]]), ...parts],
+    lines: [...textTable([heading, ...rows, total]), ...parts],
   };
-}
-
-/** What the invoice deducts from the row (before, deduction, after), then its taxes. */
-function settlementText(steps: readonly SettlementStep[]): string[] {
-  if (steps.length === 0) return [];
-  return ['', ON_THE_INVOICE, ...settlementTable(steps).map(indented)];
-}
-
-const ON_THE_INVOICE = 'On the invoice';
-
-function settlementTable(steps: readonly SettlementStep[]): string[] {
-  const rows = steps.map((step) => {
-    switch (step.step) {
-      case 'discount':
-        return [`coupon ${step.coupon_id}`, step.before, step.amount, step.after, step.rule];
-      case 'prepaid_credit':
-        return [`wallet ${step.wallet_id}`, step.before, step.amount, step.after, step.rule];
-      case 'tax':
-        return [
-          `${step.percentage_value}% ${step.tax_behavior} tax ${step.tax_rate_id} on all rows`,
-          step.taxable_amount,
-          step.tax_amount,
-          '',
-          step.rule,
-        ];
-      default:
-        return step satisfies never;
-    }
-  });
-  return textTable([['', 'of', 'amount', 'leaves', 'rule'], ...rows]);
 }
 
 const indented = (line: string): string => (line === '' ? '' : `   ${line}`);

@@ -3,11 +3,12 @@ import type {
   ExplainedRating,
   ExplanationStepOf,
 } from '../../schemas/explanation.ts';
-import { shortInstant, spanText } from './span-text.ts';
+import type { Figures } from './figures.ts';
 import { textTable, type StepText } from './text-table.ts';
 
-export function usageText(step: ExplanationStepOf<'usage'>): StepText {
-  const { aggregation, event_count, quantity, windows } = step;
+export function usageText(step: ExplanationStepOf<'usage'>, figures: Figures): StepText {
+  const { aggregation, event_count, windows } = step;
+  const quantity = figures.number(step.quantity);
   const events = `${aggregation} of ${counted(event_count, 'event')}`;
   if (windows === null) return { title: 'Usage', lines: [`${events} = ${quantity}`] };
   const { with_usage, bucket_size, timezone } = windows;
@@ -15,46 +16,62 @@ export function usageText(step: ExplanationStepOf<'usage'>): StepText {
   return { title: 'Usage', lines: [`${events} in ${where}, added up = ${quantity}`] };
 }
 
-export function quantityText({ quantity, min_quantity }: ExplanationStepOf<'quantity'>): StepText {
-  const minimum = min_quantity === null ? '' : ` (minimum ${min_quantity})`;
-  return { title: 'Quantity', lines: [`${quantity}${minimum}`] };
+export function quantityText(
+  { quantity, min_quantity }: ExplanationStepOf<'quantity'>,
+  { number }: Figures,
+): StepText {
+  const minimum = min_quantity === null ? '' : ` (minimum ${number(min_quantity)})`;
+  return { title: 'Quantity', lines: [`${number(quantity)}${minimum}`] };
 }
 
-export function allowanceText(step: ExplanationStepOf<'allowance'>): StepText {
+export function allowanceText(
+  step: ExplanationStepOf<'allowance'>,
+  { number, span, instant }: Figures,
+): StepText {
   const heading = ['reset window', 'from', 'limit', 'used before', 'usage', 'free', 'billable'];
   // The column is left out if every claim begins with its window.
   const later = step.windows.some(({ at, start }) => at !== start);
   if (!later) heading[1] = '';
   const rows = step.windows.map((window) => [
-    spanText(window),
-    later ? shortInstant(window.at) : '',
-    window.limit ?? 'unlimited',
-    window.used_before,
-    window.usage,
-    window.free,
-    window.billable,
+    span(window),
+    later ? instant(window.at) : '',
+    window.limit === null ? 'unlimited' : number(window.limit),
+    number(window.used_before),
+    number(window.usage),
+    number(window.free),
+    number(window.billable),
   ]);
   const omitted =
     step.omitted === null
       ? []
-      : [[`${step.omitted.count} more`, '', '', '', '', step.omitted.free, step.omitted.billable]];
-  const total = ['total', '', '', '', '', step.free, step.billable];
+      : [
+          [
+            `${step.omitted.count} more`,
+            '',
+            '',
+            '',
+            '',
+            number(step.omitted.free),
+            number(step.omitted.billable),
+          ],
+        ];
+  const total = ['total', '', '', '', '', number(step.free), number(step.billable)];
   return {
     title: `Allowance, resets ${step.usage_reset_period}`,
     lines: textTable([heading, ...rows, ...omitted, total]),
   };
 }
 
-export function rateText(step: ExplanationStepOf<'rate'>): StepText {
-  return { title: modelTitle(step.model), lines: textTable(rateRows(step)) };
+export function rateText(step: ExplanationStepOf<'rate'>, figures: Figures): StepText {
+  return { title: modelTitle(step.model, figures), lines: textTable(rateRows(step, figures)) };
 }
 
-function modelTitle(model: ExplainedModel): string {
+function modelTitle(model: ExplainedModel, { price, number }: Figures): string {
   switch (model.billing_model) {
     case 'FLAT_FEE':
-      return `Price, ${model.unit_amount} for each unit`;
+      return `Price, ${price(model.unit_amount)} for each unit`;
     case 'PACKAGE':
-      return `Price, ${model.package_amount} for each package of ${model.divide_by}, rounded ${model.round}`;
+      return `Price, ${price(model.package_amount)} for each package of ${number(model.divide_by)}, rounded ${model.round}`;
     case 'TIERED':
       return model.tier_mode === 'SLAB'
         ? 'Price, tiered SLAB: each unit at the rate of its tier'
@@ -65,54 +82,63 @@ function modelTitle(model: ExplainedModel): string {
 }
 
 /** The label column is empty, and therefore left out, if the period is rated as a whole. */
-function rateRows(step: ExplanationStepOf<'rate'>): string[][] {
-  const { model, ratings, omitted, quantity, amount } = step;
+function rateRows(step: ExplanationStepOf<'rate'>, figures: Figures): string[][] {
+  const { model, ratings, omitted } = step;
+  const { money, number, price } = figures;
+  const [quantity, amount] = [number(step.quantity), money(step.amount)];
+  const rest =
+    omitted === null ? null : ([number(omitted.quantity), money(omitted.amount)] as const);
+  const labelOf = (rating: ExplainedRating) => ratingLabel(rating, figures);
   const windowed = ratings.some((rating) => rating.window_start !== null);
   const window = windowed ? 'window' : '';
   const more = `${omitted?.count} more`;
 
   if (model.billing_model === 'TIERED') {
-    const rows = ratings.flatMap((rating) => tierRows(rating, labelOf(rating)));
+    const rows = ratings.flatMap((rating) => tierRows(rating, labelOf(rating), figures));
     return [
       [window, 'tier', 'above', 'up to', 'units', '× unit', '+ flat', '= amount'],
       ...rows,
-      ...(omitted === null ? [] : [[more, '', '', '', omitted.quantity, '', '', omitted.amount]]),
+      ...(rest === null ? [] : [[more, '', '', '', rest[0], '', '', rest[1]]]),
       ...(rows.length === 1 ? [] : [['total', '', '', '', quantity, '', '', amount]]),
     ];
   }
   const packages = model.billing_model === 'PACKAGE';
-  const unit = packages ? model.package_amount : model.unit_amount;
+  const unit = price(packages ? model.package_amount : model.unit_amount);
   const heading = packages ? ['packages', '× package'] : ['', '× unit'];
   return [
     [window, 'units', ...heading, '= amount'],
     ...ratings.map((rating) => [
       labelOf(rating),
-      rating.quantity,
-      rating.packages ?? '',
+      number(rating.quantity),
+      rating.packages === null ? '' : number(rating.packages),
       unit,
-      rating.amount,
+      money(rating.amount),
     ]),
-    ...(omitted === null ? [] : [[more, omitted.quantity, '', '', omitted.amount]]),
+    ...(rest === null ? [] : [[more, rest[0], '', '', rest[1]]]),
     ...(windowed ? [['total', quantity, '', '', amount]] : []),
   ];
 }
 
-const labelOf = ({ window_start, group }: ExplainedRating): string =>
-  [window_start === null ? '' : shortInstant(window_start), ...group].join(' ').trim();
+const ratingLabel = ({ window_start, group }: ExplainedRating, { instant }: Figures): string =>
+  [window_start === null ? '' : instant(window_start), ...group].join(' ').trim();
 
-function tierRows({ tiers, quantity, amount }: ExplainedRating, label: string): string[][] {
+function tierRows(
+  { tiers, quantity, amount }: ExplainedRating,
+  label: string,
+  { money, number, price }: Figures,
+): string[][] {
   if (tiers === null || tiers.length === 0) {
-    return [[label, '', '', '', quantity, '', '', amount]];
+    return [[label, '', '', '', number(quantity), '', '', money(amount)]];
   }
   return tiers.map((tier, index) => [
     index === 0 ? label : '',
     String(tier.tier),
-    tier.above,
-    tier.up_to ?? 'open',
-    tier.quantity,
-    tier.unit_amount,
-    tier.flat_amount,
-    tier.amount,
+    number(tier.above),
+    tier.up_to === null ? 'open' : number(tier.up_to),
+    number(tier.quantity),
+    price(tier.unit_amount),
+    price(tier.flat_amount),
+    money(tier.amount),
   ]);
 }
 

@@ -1,15 +1,31 @@
-export const spanText = ({
-  start,
-  end,
-}: {
-  readonly start: string;
-  readonly end: string;
-}): string =>
-  start === end ? shortInstant(start) : `${shortInstant(start)} to ${shortInstant(end)}`;
+import { epochMs, isoText } from '../time/instant.ts';
+import { zoneOf } from '../time/zone.ts';
 
-/** Midnight UTC prints as a date. Seconds and milliseconds are printed if they are not zero. */
-export function shortInstant(instant: string): string {
-  return instant.replace(/T00:00:00\.000Z$/, '').replace(/(:00)?\.000Z$/, 'Z');
+export const spanText = (
+  { start, end }: { readonly start: string; readonly end: string },
+  timezone = 'UTC',
+): string =>
+  start === end
+    ? shortInstant(start, timezone)
+    : `${shortInstant(start, timezone)} to ${shortInstant(end, timezone)}`;
+
+/**
+ * Midnight prints as a date; another time with its offset from UTC, because a clock shows some times twice.
+ * Seconds and milliseconds are printed if they are not zero.
+ */
+export function shortInstant(instant: string, timezone = 'UTC'): string {
+  const at = epochMs(instant);
+  const zone = zoneOf(timezone);
+  const local = isoText(zone.toLocal(at));
+  if (local.endsWith('T00:00:00.000Z')) return local.slice(0, 10);
+  return local.replace(/(:00)?\.000Z$/, 'Z').replace(/Z$/, offsetText(zone.offsetAt(at)));
+}
+
+function offsetText(ms: number): string {
+  if (ms === 0) return 'Z';
+  const minutes = Math.round(Math.abs(ms) / 60_000);
+  const two = (value: number) => String(value).padStart(2, '0');
+  return `${ms < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
 }
 
 const UNITS = [

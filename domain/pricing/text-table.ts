@@ -41,6 +41,7 @@ function alignPoints(cells: readonly string[]): string[] {
   });
 }
 
-const isDecimal = (cell: string): boolean => /^-?\d+(\.\d+)?$/.test(cell);
+/** `≈` marks a number that is rounded for the reader. */
+const isDecimal = (cell: string): boolean => /^≈?-?\d+(\.\d+)?$/.test(cell);
 /** A word in place of a number: `open`, `unlimited`. */
 const isWord = (cell: string): boolean => /^[a-z]+$/.test(cell);

@@ -1,5 +1,6 @@
 import { decimal } from '../../../domain/money.ts';
 import { explainText } from '../../../domain/pricing/explain-text.ts';
+import type { Reader } from '../../../domain/pricing/figures.ts';
 import type {
   PrintedDocument,
   PrintedGroup,
@@ -35,7 +36,7 @@ const COLUMNS: PrintedTable['columns'] = [
 
 /** The invoice as a document. Amounts have their minor digits, dates are in the customer's time zone. */
 export function printedInvoice(source: InvoiceToPrint): PrintedDocument {
-  const { invoice, lines, customer, tenant, config, hasAnnex } = source;
+  const { invoice, lines, customer, tenant, config, names, hasAnnex } = source;
   const { timezone } = customer;
   const number = invoice.invoice_number || null;
   const title = invoice.invoice_type === 'CREDIT' ? 'Credit invoice' : 'Invoice';
@@ -74,7 +75,7 @@ export function printedInvoice(source: InvoiceToPrint): PrintedDocument {
     table: { columns: COLUMNS, groups: groupsOf(source) },
     totals: totalsOf(source),
     notes: config.notes === undefined || config.notes === '' ? [] : [config.notes],
-    annex: hasAnnex ? lines.flatMap((line) => annexOf(line)) : [],
+    annex: hasAnnex ? lines.flatMap((line) => annexOf(line, { timezone, names })) : [],
   };
 }
 
@@ -161,5 +162,10 @@ function totalsOf({ invoice, names }: InvoiceToPrint): PrintedTotal[] {
   ];
 }
 
-const annexOf = ({ display_name, explanation }: InvoiceLineRecord): PrintedDocument['annex'] =>
-  explanation === null ? [] : [{ heading: display_name ?? 'Row', text: explainText(explanation) }];
+const annexOf = (
+  { display_name, explanation }: InvoiceLineRecord,
+  reader: Reader,
+): PrintedDocument['annex'] =>
+  explanation === null
+    ? []
+    : [{ heading: display_name ?? 'Row', text: explainText(explanation, reader) }];

@@ -3,6 +3,8 @@ import { notFound } from '../../../domain/errors.ts';
 import { explainText } from '../../../domain/pricing/explain-text.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
 import type { LineExplanation } from '../../../schemas/invoice.ts';
+import { getCustomer } from '../../customers/customers/repository.ts';
+import { deductionNames } from '../records/deduction-names.ts';
 import { usageSnapshot } from './answers.ts';
 import { getInvoice } from '../records/invoice-repository.ts';
 import { getInvoiceLine } from '../records/invoice-line-repository.ts';
@@ -26,7 +28,7 @@ export async function explainLine(
   };
 }
 
-/** The stored explanation as text. */
+/** The stored explanation as text, with dates in the customer's zone and names of coupons and taxes. */
 export async function explainLineAsText(
   db: Db,
   scope: Scope,
@@ -35,5 +37,8 @@ export async function explainLineAsText(
 ): Promise<string> {
   const line = await getInvoiceLine(db, scope, invoiceId, lineId);
   if (line.explanation === null) throw notFound('Explanation of row', lineId);
-  return `${line.display_name ?? 'Row'}\n${explainText(line.explanation)}`;
+  const invoice = await getInvoice(db, scope, invoiceId);
+  const { timezone } = await getCustomer(db, scope, invoice.customer_id);
+  const names = await deductionNames(db, scope, invoice);
+  return `${line.display_name ?? 'Row'}\n${explainText(line.explanation, { timezone, names })}`;
 }

@@ -55,6 +55,16 @@ describe('a table of text', () => {
   });
 });
 
+const explanation = (...steps: ExplanationStep[]): Explanation => ({
+  kind: 'base',
+  currency: 'usd',
+  period: JANUARY,
+  quantity: '1',
+  amount: '5',
+  steps,
+});
+const bodyOf = (step: ExplanationStep) => explainText(explanation(step)).split('\n').slice(2, -1);
+
 describe('instants and shares', () => {
   test.each`
     instant                       | short
@@ -86,15 +96,94 @@ describe('instants and shares', () => {
   });
 });
 
-const explanation = (...steps: ExplanationStep[]): Explanation => ({
-  kind: 'base',
-  currency: 'usd',
-  period: JANUARY,
-  quantity: '1',
-  amount: '5',
-  steps,
+describe('dates in the zone of the customer', () => {
+  test.each`
+    instant                       | zone                  | short
+    ${'2025-12-31T23:00:00.000Z'} | ${'Europe/Berlin'}    | ${'2026-01-01'}
+    ${'2026-01-01T00:00:00.000Z'} | ${'Europe/Berlin'}    | ${'2026-01-01T01:00+01:00'}
+    ${'2026-10-25T00:30:00.000Z'} | ${'Europe/Berlin'}    | ${'2026-10-25T02:30+02:00'}
+    ${'2026-10-25T01:30:00.000Z'} | ${'Europe/Berlin'}    | ${'2026-10-25T02:30+01:00'}
+    ${'2026-01-01T05:00:00.000Z'} | ${'America/New_York'} | ${'2026-01-01'}
+    ${'2026-01-01T00:00:15.250Z'} | ${'America/New_York'} | ${'2025-12-31T19:00:15.250-05:00'}
+    ${'2026-01-01T00:00:00.000Z'} | ${'Asia/Kolkata'}     | ${'2026-01-01T05:30+05:30'}
+  `('$instant in $zone: $short', ({ instant, zone, short }) => {
+    expect(shortInstant(instant, zone)).toBe(short);
+  });
+
+  test('the heading names the zone, and periods are those that the customer has', () => {
+    const berlin = {
+      ...explanation(),
+      period: { start: '2025-12-31T23:00:00.000Z', end: '2026-01-31T23:00:00.000Z' },
+    };
+    expect(explainText(berlin, { timezone: 'Europe/Berlin' })).toBe(
+      'base: usd 5.00 for 1 unit, 2026-01-01 to 2026-02-01 (Europe/Berlin)\n',
+    );
+  });
 });
-const bodyOf = (step: ExplanationStep) => explainText(explanation(step)).split('\n').slice(2, -1);
+
+describe('how overage and true-up came about', () => {
+  const of = (fields: object): ExplanationStep => ({
+    step: 'commitment',
+    rule: 'billing 6.1',
+    type: 'amount',
+    promised: '232.26',
+    quantity_rating: null,
+    overage_factor: '1.5',
+    true_up_enabled: true,
+    share: null,
+    windows: null,
+    omitted: null,
+    usage: '450.05',
+    commitment: '232.26',
+    utilized: '232.26',
+    overage: '326.685',
+    true_up: '0',
+    amount: '558.945',
+    ...fields,
+  });
+  const term = (fields: object): ExplanationStep => ({
+    step: 'term_commitment',
+    rule: 'billing 6.4',
+    term: span('2026-01-01', '2026-04-01'),
+    prior_usage: '200',
+    overage_factor: '2',
+    true_up_enabled: true,
+    last_period_of_term: false,
+    usage: '450.05',
+    commitment: '300',
+    utilized: '100',
+    overage: '700.1',
+    true_up: '0',
+    amount: '800.1',
+    ...fields,
+  });
+  test.each<[string, ExplanationStep, string | undefined]>([
+    ['usage above', of({}), 'overage = (450.05 − 232.26) × 1.5 = 326.685'],
+    [
+      'usage below',
+      of({ usage: '100', utilized: '100', overage: '0', true_up: '132.26', amount: '232.26' }),
+      'true-up = 232.26 − 100.00 = 132.26',
+    ],
+    ['usage equal', of({ usage: '232.26', overage: '0' }), undefined],
+    ['figures of another relation', of({ overage: '1' }), undefined],
+    ['a term, partly used before', term({}), 'overage = (450.05 − (300.00 − 200.00)) × 2 = 700.10'],
+    [
+      'a term that is used up',
+      term({ prior_usage: '300', utilized: '0', overage: '900.1' }),
+      'overage = 450.05 × 2 = 900.10',
+    ],
+    [
+      'the end of a term',
+      term({ usage: '40', utilized: '40', overage: '0', true_up: '60', last_period_of_term: true }),
+      'true-up = (300.00 − 200.00) − 40.00 = 60.00',
+    ],
+  ])('%s', (_name, step, formula) => {
+    const lines = bodyOf(step);
+    expect(lines.find((line) => line.includes(' − ') || line.includes('overage ='))?.trim()).toBe(
+      formula,
+    );
+  });
+});
 
 describe('an explanation as text (the page docs/explanations.md shows one for each rule)', () => {
   test('a heading, then numbered steps with their rules, and a last line break', () => {
@@ -106,13 +195,13 @@ describe('an explanation as text (the page docs/explanations.md shows one for ea
     };
     expect(explainText(explanation(trial, trial))).toBe(
       [
-        'base: usd 5 for 1 unit, 2026-01-01 to 2026-02-01',
+        'base: usd 5.00 for 1 unit, 2026-01-01 to 2026-02-01',
         '',
         '1. Trial 2026-01-01 to 2026-01-15 (billing 10.4)',
-        '   free = 0',
+        '   free = 0.00',
         '',
         '2. Trial 2026-01-01 to 2026-01-15 (billing 10.4)',
-        '   free = 0',
+        '   free = 0.00',
         '',
       ].join('\n'),
     );
@@ -130,9 +219,9 @@ describe('an explanation as text (the page docs/explanations.md shows one for ea
       event_count: 1,
     }));
     for (const [price, more] of [
-      [slab('5 1', '- 2'), '20 more 120 140'],
-      [pack('3', 4), '20 more 120 120'],
-      [flat('0.5'), '20 more 120 60'],
+      [slab('5 1', '- 2'), '20 more 120 140.00'],
+      [pack('3', 4), '20 more 120 120.00'],
+      [flat('0.5'), '20 more 120 60.00'],
     ] as const) {
       const text = explainText(usageLine({ price, bucket_size: 'HOUR', rows }).explanation);
       expect(text.replace(/ +/g, ' ')).toContain(`
@@ -197,13 +286,15 @@ describe('an explanation as text (the page docs/explanations.md shows one for ea
       ...outcome,
     };
     expect(bodyOf(step)).toEqual([
-      '1. Commitment, factor 1.5, true-up on (billing 6.2)',
-      '   10 × 12 / 24 hours',
+      '1. Commitment of 10.00, factor 1.5, true-up on (billing 6.2)',
+      '   10.00 × 12 / 24 hours',
       '                               usage  commitment  utilized  overage  true-up  = amount',
-      '   2026-01-01 × 12 / 24 hours      1           5         1        0        4         5',
-      '   2026-01-02                      1           5         1        0        4         5',
-      '   3 more                          1           5         1        0        4         5',
-      '   total                           1           5         1        0        4         5',
+      '   2026-01-01 × 12 / 24 hours   1.00        5.00      1.00     0.00     4.00      5.00',
+      '   2026-01-02                   1.00        5.00      1.00     0.00     4.00      5.00',
+      '   3 more                       1.00        5.00      1.00     0.00     4.00      5.00',
+      '   total                        1.00        5.00      1.00     0.00     4.00      5.00',
+      '   2026-01-01: true-up = 5.00 − 1.00 = 4.00',
+      '   2026-01-02: true-up = 5.00 − 1.00 = 4.00',
     ]);
   });
 
@@ -250,13 +341,18 @@ describe('an explanation as text (the page docs/explanations.md shows one for ea
         },
       ],
     };
-    expect(explainText(settled).split('\n').slice(1)).toEqual([
+    const names = new Map([
+      ['coupon_1', 'Spring'],
+      ['taxrate_1', 'VAT'],
+    ]);
+    expect(explainText(settled, { names }).split('\n').slice(1)).toEqual([
       '',
       'On the invoice',
-      '                                             of  amount  leaves  rule',
-      '   coupon coupon_1                          5       0.5     4.5  billing 7.3',
-      '   wallet wallet_1                          4.5     4       0.5  billing 9.2',
-      '   20% exclusive tax taxrate_1 on all rows  9       1.8          billing 8.2',
+      '                                              of  amount  leaves  rule',
+      '   coupon Spring, 10% off                   5.00    0.50    4.50  billing 7.3',
+      '   wallet wallet_1                          4.50    4.00    0.50  billing 9.2',
+      '   20% exclusive tax VAT, 1.80 on all rows  4.50    0.90    1.40  billing 8.2',
+      '   net payable                                              1.40',
       '',
     ]);
   });

@@ -1,18 +1,24 @@
 import { explainedSteps } from '../../../domain/pricing/explain-text.ts';
 import type { Explanation } from '../../../schemas/explanation.ts';
+import { CodeBlock } from '../../ui/code-block.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Money, Quantity } from '../../ui/money.tsx';
 import { Period } from '../../ui/time.tsx';
 import { TierShares } from './tier-shares.tsx';
 import styles from './explained.module.css';
 
+const NO_NAMES: ReadonlyMap<string, string> = new Map();
+
 /** Every input and result of one row, in the order of its computation, as it is stored with the row. */
 export function Explained({
   explanation,
   zone = 'UTC',
+  names = NO_NAMES,
 }: {
   readonly explanation: Explanation;
   readonly zone?: string;
+  /** By id: names of coupons and tax rates. */
+  readonly names?: ReadonlyMap<string, string>;
 }) {
   const { currency } = explanation;
   const tiers = tiersOf(explanation);
@@ -27,22 +33,32 @@ export function Explained({
       />
       {tiers === null ? null : <TierShares tiers={tiers} currency={currency} />}
       <ol className={styles.steps} aria-label="Steps of the computation">
-        {explainedSteps(explanation).map(({ title, lines, rule }, index) => (
-          <li key={index}>
-            <div className={styles.title}>
-              <h3>
-                {index + 1}. {title}
-              </h3>
-              {rule === null ? null : <span className={styles.rule}>{rule}</span>}
-            </div>
-            {lines.length === 0 ? null : (
-              <pre tabIndex={0} role="region" aria-label={title}>
-                {lines.join('\n')}
-              </pre>
-            )}
-          </li>
-        ))}
+        {explainedSteps(explanation, { timezone: zone, names }).map(
+          ({ title, lines, rule }, index) => (
+            <li key={index}>
+              <div className={styles.title}>
+                <h3>
+                  {index + 1}. {title}
+                </h3>
+                {rule === null ? null : <span className={styles.rule}>{rule}</span>}
+              </div>
+              {lines.length === 0 ? null : (
+                <pre tabIndex={0} role="region" aria-label={title}>
+                  {lines.join('\n')}
+                </pre>
+              )}
+            </li>
+          ),
+        )}
       </ol>
+      <details>
+        <summary>Exact figures</summary>
+        <p>
+          Figures above have at most 6 decimals; ≈ marks those that are rounded for reading.
+          Computed and stored were these:
+        </p>
+        <CodeBlock label="Exact figures" text={JSON.stringify(explanation, null, 2)} />
+      </details>
     </div>
   );
 }

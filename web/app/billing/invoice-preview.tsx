@@ -6,7 +6,8 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Loaded } from '../../ui/query-state.tsx';
 import { useSignedIn } from '../person.tsx';
-import { Explained } from './explained.tsx';
+import { deductionNames } from './deduction-names.ts';
+import { ExplainedLater } from './explained-later.tsx';
 import { InvoiceDocument, WhyText, type InvoiceLine } from './invoice-document.tsx';
 
 /** The invoice of the running period of a subscription, as if the period ended now. */
@@ -54,7 +55,11 @@ export function PreviewedInvoice({ invoice }: { readonly invoice: ApiRecord<'Inv
         isWide
       >
         {line?.explanation == null ? null : (
-          <Explained explanation={line.explanation as Explanation} />
+          <ExplainedLater
+            explanation={line.explanation as Explanation}
+            zone={invoice.customer?.timezone ?? 'UTC'}
+            names={deductionNames(invoice)}
+          />
         )}
       </Dialog>
     </>

@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
-import { Explained } from '../../app/billing/explained.tsx';
+import { ExplainedLater } from '../../app/billing/explained-later.tsx';
 import type { InvoiceLine } from '../../app/billing/invoice-document.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Stack } from '../../ui/page.tsx';
 import { EmptyState, Loaded } from '../../ui/query-state.tsx';
 import type { Explanation } from '../../../schemas/explanation.ts';
+import { deductionNames } from '../../app/billing/deduction-names.ts';
 import { LineEvents, type UsageQuestion } from './line-events.tsx';
 
 /** Why a row has its amount: formula, inputs, tiers, and the events behind it. */
@@ -27,26 +28,26 @@ export function WhyDialog({
       onClose={onClose}
       isWide
     >
-      {line === null ? null : <Why invoiceId={invoice.id} line={line} zone={zone} />}
+      {line === null ? null : <Why invoice={invoice} line={line} zone={zone} />}
     </Dialog>
   );
 }
 
 function Why({
-  invoiceId,
+  invoice,
   line,
   zone,
 }: {
-  readonly invoiceId: string;
+  readonly invoice: ApiRecord<'Invoice'>;
   readonly line: InvoiceLine;
   readonly zone: string;
 }) {
   const query = useQuery({
-    queryKey: ['explanation', invoiceId, line.id],
+    queryKey: ['explanation', invoice.id, line.id],
     queryFn: ({ signal }) =>
       answerOf(
         api.GET('/invoices/{id}/lines/{line_id}/explanation', {
-          params: { path: { id: invoiceId, line_id: line.id } },
+          params: { path: { id: invoice.id, line_id: line.id } },
           signal,
         }),
       ),
@@ -60,7 +61,11 @@ function Why({
               Its amount was entered as it stands, so there is no computation to show.
             </EmptyState>
           ) : (
-            <Explained explanation={explanation as Explanation} zone={zone} />
+            <ExplainedLater
+              explanation={explanation as Explanation}
+              zone={zone}
+              names={deductionNames(invoice)}
+            />
           )}
           {line.meter_id === null || usage_queries.length === 0 ? null : (
             <LineEvents
