@@ -16,7 +16,7 @@ import { createSessions } from '../platform/identity/sessions.ts';
 import { createLoginLimit } from '../platform/identity/login-limit.ts';
 import { logCorrections } from './usage/corrections/log-corrections.ts';
 import type { Pool } from '../postgres/client.ts';
-import type { ApiDeps, BillingDeps } from './deps.ts';
+import type { ApiDeps, BillingDeps, FillEnvironment } from './deps.ts';
 import { headsToRead } from '../domain/metering/log-heads.ts';
 import { isUsageUnderRepair } from '../postgres/tables/stream-replays.ts';
 import { readEnds } from '../postgres/tables/stream-epoch-ends.ts';
@@ -25,6 +25,7 @@ import { readServiceFacts } from '../postgres/tables/service-facts.ts';
 import { readStreamLag, type PartitionLag } from '../postgres/tables/stream-lag.ts';
 import { findEmbedOrigins } from './billing/portal/embedding.ts';
 import { servePortalSessions } from './billing/portal/page-sessions.ts';
+import { createSeeder } from './operations/environment-seeds/seeder.ts';
 import { serveBrowserSessions } from './tenancy/browser-sessions/routes.ts';
 import { EXAMPLES } from './conventions/examples.ts';
 import { API_ROUTES } from './routes.ts';
@@ -55,6 +56,8 @@ export interface ApiOptions {
    * Base URL at which browsers reach the product. Used in links and in the settings of identity providers.
    */
   readonly publicUrl?: string;
+  /** Generates the data of `POST /environments/{id}/seed`; without it, each attempt fails. */
+  readonly fillEnvironment?: FillEnvironment;
   /** False disables login through identity providers, whatever tenants have configured. */
   readonly singleSignOn?: boolean;
   readonly sendsEmail?: boolean;
@@ -102,6 +105,9 @@ const makeDocument = (servedElsewhere: readonly Route<never>[], openapi: OpenApi
     examples: EXAMPLES,
   });
 
+const noGenerator: FillEnvironment = () =>
+  Promise.reject(new Error('This process cannot generate data.'));
+
 /** Registers the API, its documents (`/v1/openapi.json`, `/v1/openapi-3.1.json`) and its page (`/docs`). */
 export async function registerApi(app: FastifyInstance, options: ApiOptions): Promise<void> {
   const sessions = await createSessions({
@@ -147,6 +153,7 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
       signUp: options.signUp ?? 'open',
       supportChatSecret: options.supportChatSecret ?? null,
       logCorrections: appendCorrections,
+      seedEnvironment: createSeeder(options.deps, options.fillEnvironment ?? noGenerator),
       isUsageUnderRepair: () => isUsageUnderRepair(pool),
       readLogHeads:
         options.readLogHeads ??

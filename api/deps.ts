@@ -75,7 +75,29 @@ export interface ApiDeps extends BillingDeps {
   isUsageUnderRepair(): Promise<boolean>;
   /** Appends pending corrections to the event log. Never throws: a job retries. */
   logCorrections(): Promise<void>;
+  /** Fills an environment with generated data. Never throws: the outcome is stored. */
+  seedEnvironment(start: SeedStart): Promise<void>;
 }
+
+/** An environment that is to be filled with generated data, and the key to do it with. */
+export interface SeedStart {
+  readonly scope: Scope;
+  readonly user_id: string;
+  readonly api_key: string;
+  readonly key_id: string;
+  readonly seed: number;
+  readonly events: number;
+}
+
+/** Fills the environment of the key through the public API. */
+export type FillEnvironment = (run: {
+  readonly api_key: string;
+  readonly seed: number;
+  readonly events: number;
+  /** The time at which the data ends, in milliseconds. */
+  readonly until: number;
+  onProgress(step: string, sent: number): void;
+}) => Promise<unknown>;
 
 /** Configuration values that rules use. */
 export interface BillingSettings {

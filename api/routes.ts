@@ -3,6 +3,7 @@ import { addonRoutes } from './catalog/addons/routes.ts';
 import { alertRoutes } from './billing/alerts/routes.ts';
 import { apiKeyRoutes } from './tenancy/api-keys/routes.ts';
 import { doctorRoutes } from './operations/doctor/routes.ts';
+import { environmentSeedRoutes } from './operations/environment-seeds/routes.ts';
 import { savedViewRoutes } from './operations/saved-views/routes.ts';
 import { requestLogRoutes } from './operations/request-logs/routes.ts';
 import { timelineRoutes } from './operations/timeline/routes.ts';
@@ -77,6 +78,7 @@ export const API_ROUTES: readonly Route<ApiDeps>[] = [
   ...tenantRoutes,
   ...environmentRoutes,
   ...cloneEnvironmentRoutes,
+  ...environmentSeedRoutes,
   ...userRoutes,
   ...rbacRoutes,
   ...apiKeyRoutes,

@@ -1,10 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { registerApi } from '../api/app.ts';
+import type { FillEnvironment } from '../api/deps.ts';
 import { createEventReader } from '../clickhouse/reading/event-reader.ts';
 import { INGEST_OPERATIONS } from '../ingest/routes.ts';
 import { publicUrlOf, signUpOf } from '../platform/config.ts';
+import { createApiClient } from './demo/api-client.ts';
 import type { HttpPart } from './http-role.ts';
 import { analyticsLimits, type Runtime } from './runtime.ts';
+import { seedTenant } from './seed/seed-tenant.ts';
 
 /** The build puts the pages beside the compiled sources. */
 const PAGES = fileURLToPath(new URL('../web', import.meta.url));
@@ -33,6 +36,7 @@ export async function apiPart(runtime: Runtime): Promise<HttpPart> {
   });
   const servedElsewhere = INGEST_OPERATIONS;
   const openEventLog = () => runtime.eventLog();
+  const publicUrl = publicUrlOf(runtime.config);
   const options = {
     deps,
     apiPool: await runtime.apiPool(),
@@ -42,7 +46,8 @@ export async function apiPart(runtime: Runtime): Promise<HttpPart> {
     requestLog: runtime.requestLog(),
     callerLimit,
     servedElsewhere,
-    publicUrl: publicUrlOf(runtime.config),
+    publicUrl,
+    fillEnvironment: fillThrough(publicUrl),
     singleSignOn: SINGLE_SIGN_ON,
     sendsEmail: runtime.config.SMTP_URL !== undefined,
     signUp: signUpOf(runtime.config),
@@ -56,3 +61,9 @@ export async function apiPart(runtime: Runtime): Promise<HttpPart> {
     close: async () => {},
   };
 }
+
+/** Events and the API are reached at one address, also where two roles serve them. */
+const fillThrough =
+  (baseUrl: string): FillEnvironment =>
+  ({ api_key, ...options }) =>
+    seedTenant(createApiClient(baseUrl, api_key), options);

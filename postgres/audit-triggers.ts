@@ -24,6 +24,7 @@ export const NOT_AUDITED: Readonly<Record<string, string>> = {
   webhook_deliveries: 'a queue; who made or changed the endpoint is audited',
   webhook_attempts: 'a log of its own',
   request_logs: 'a log of its own',
+  environment_seeds: 'progress of generated data; the key and each record that it made are audited',
   invoice_collections: 'a schedule; each charge is a payment, which is audited',
   late_usage_settlements:
     'written once, with a one-off invoice or a credit note, which is audited itself',

@@ -71,6 +71,8 @@ const STEPS: Readonly<Record<string, readonly string[]>> = {
 /** Routes below the same paths that give nobody anything. */
 const NO_STEP: Readonly<Record<string, string>> = {
   'POST /users/search': 'reads',
+  'POST /environments/{id}/seed':
+    'for super admins: makes a key with the rights of the caller, which nobody is told',
   'POST /users/chat/verify': 'proves who the caller is to a widget',
   'POST /customers/portal/subscriptions': 'reads',
   'PUT /users/me/password': 'takes the current password, and a session of that person',

@@ -2,7 +2,7 @@ import { checkoutGates } from '../../api/billing/checkout/checkout-gates.ts';
 import { createHash, randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { registerApi } from '../../api/app.ts';
-import type { ApiDeps, BillingDeps } from '../../api/deps.ts';
+import type { ApiDeps, BillingDeps, FillEnvironment } from '../../api/deps.ts';
 import type { EventReader } from '../../clickhouse/reading/event-reader.ts';
 import type { UsageAnswer, UsageQuery, UsageReader } from '../../domain/metering/usage.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -96,6 +96,7 @@ export async function startTestApi(
     readonly clock?: TestClock;
     readonly allowServerErrors?: boolean;
     readonly stripeApiUrl?: string;
+    readonly fillEnvironment?: FillEnvironment;
     readonly log?: Logger;
     /** Told what requests send to Postgres, in its order. */
     readonly onStatement?: (text: string, parameters: readonly unknown[]) => void;
@@ -154,6 +155,7 @@ export async function startTestApi(
       ? { readLogHeads: options.readLogHeads ?? (async () => ({})) }
       : {}),
     ...options.switches,
+    fillEnvironment: options.fillEnvironment ?? (async () => {}),
     authenticate: auth.authenticate,
     onBody: (route, body) => drift.push(...answerDrift(route, body)),
   });

@@ -450,6 +450,8 @@ export async function createWorld(api: TestApi): Promise<World> {
       'GET /environments/{id}',
       'PUT /environments/{id}',
       'POST /environments/{id}/clone',
+      'POST /environments/{id}/seed',
+      'GET /environments/{id}/seed',
       'GET /tenants/{id}',
       'POST /users/search',
       'PUT /users/{id}',
