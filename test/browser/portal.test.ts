@@ -50,10 +50,23 @@ describeInBrowser('portal', (executable) => {
     await made('/v1/customers', { external_id, name });
 
   test('every page in light and dark at three widths: axe finds nothing, nothing overflows, nothing fails; the token leaves the address', async () => {
-    await made('/v1/customers/' + shown.records.get('/customers/$id') + '/payment-methods', {
+    await made(`/v1/customers/${shown.records.get('/customers/$id')}/payment-methods`, {
       gateway_method_id: 'pm_test_success',
       payment_gateway: 'test',
-    }).catch(() => undefined);
+    });
+    const { world } = shown;
+    world.api.clock.advance(60_000);
+    await world.send([
+      {
+        event_id: 'portal-usage',
+        event_name: 'completion',
+        external_customer_id: 'acme',
+        timestamp: new Date(world.api.clock.now() - 1_000).toISOString(),
+        source: 'test',
+        properties: { tokens: 2_500, region: 'eu' },
+      },
+    ]);
+    await world.settled();
     const { page, problems } = await portalOf('acme');
     expect(page.url()).toBe(`${shown.url}/portal`);
     expect(await page.evaluate(kept)).toEqual([]);
@@ -65,10 +78,193 @@ describeInBrowser('portal', (executable) => {
       await settled(page);
       found.push(...(await everyForm(page, `portal${path}`)));
     }
+    // The figures on the pages are those of the API.
+    await page.goto(`${shown.url}/portal/usage`);
+    await page.getByText('2,500 tokens of 10,000 (25%)').waitFor();
+    const { amount_due } = await made('/v1/invoices/preview', {
+      subscription_id: shown.records.get('/subscriptions/$id'),
+    });
+    const owed = await read(
+      `/v1/customers/${shown.records.get('/customers/$id')}/invoices/summary`,
+    );
+    await page.getByRole('link', { name: 'Overview' }).press('Enter');
+    await page.getByText(dollars(amount_due)).waitFor();
+    await page.getByText(dollars(owed.summaries[0].total_unpaid_amount)).waitFor();
     expect([...found, ...problems]).toEqual([]);
     await page.context().close();
   });
+
+  test('by keyboard: an invoice is paid on the payment page after a decline, the next with a saved method; credits are bought', async () => {
+    const customer = await newCustomer('payer');
+    const [first, second] = [await invoiceFor(customer.id), await invoiceFor(customer.id)];
+    const wallet = await made('/v1/wallets', { customer_id: customer.id, currency: 'usd' });
+    const { page, problems } = await portalOf('payer');
+    const found: string[] = [];
+    const press = (name: string | RegExp) => page.getByRole('button', { name }).press('Enter');
+    const payPage = async (choices: readonly string[]): Promise<void> => {
+      const link = page.getByRole('link', { name: 'Open the payment page' });
+      const paying = await page.context().newPage();
+      await paying.goto(here((await link.getAttribute('href'))!));
+      for (const choice of choices) {
+        await paying.getByRole('button', { name: choice }).press('Enter');
+        if (choice.startsWith('Decline')) await paying.getByRole('alert').waitFor();
+      }
+      await paying.getByRole('heading', { name: 'Paid' }).waitFor();
+      await paying.close();
+    };
+
+    await page.getByText('$80.00').waitFor();
+    await page.getByRole('link', { name: 'Invoices' }).press('Enter');
+    await page.getByRole('link', { name: first.invoice_number }).press('Enter');
+    await press('Pay now');
+    found.push(...(await everyForm(page, 'portal-pay')));
+    await press('Pay $40.00');
+    await page.getByText('Waiting for the payment').waitFor();
+    found.push(...(await everyForm(page, 'portal-waiting')));
+    await payPage(['Decline the card', 'Pay $40.00']);
+    await page.getByText('$40.00 paid').waitFor();
+    await page.getByText('Paid', { exact: true }).first().waitFor();
+    expect(await read(`/v1/invoices/${first.id}`)).toMatchObject({ amount_paid: '40' });
+
+    await page.getByRole('link', { name: 'Payment methods' }).press('Enter');
+    await page.getByText('No payment method is saved').waitFor();
+    await press('Add a test method');
+    found.push(...(await everyForm(page, 'portal-add-method')));
+    await press('Save method');
+    await page.getByText('Test ending in').waitFor();
+
+    await page.goto(`${shown.url}/portal/invoices/${second.id}`);
+    await press('Pay now');
+    await page.getByLabel('Pay with').waitFor();
+    await press('Pay $40.00');
+    await page.getByText('$40.00 paid').waitFor();
+    expect(await read(`/v1/invoices/${second.id}`)).toMatchObject({ amount_paid: '40' });
+
+    await page.goto(`${shown.url}/portal/wallets/${wallet.id}`);
+    await press('Top up');
+    await page.getByLabel('Credits', { exact: true }).fill('25');
+    found.push(...(await everyForm(page, 'portal-top-up')));
+    await press('Continue to payment');
+    await page.getByText('Waiting for the payment').waitFor();
+    await payPage(['Pay $25.00']);
+    await page.getByText('Credits bought').waitFor();
+    expect(await read(`/v1/wallets/${wallet.id}`)).toMatchObject({ credit_balance: '25' });
+
+    await press('Change automatic top-up');
+    await page.getByRole('checkbox').press('Space');
+    await page.getByLabel('When this many credits').fill('5');
+    await page.getByLabel('Credits to buy each time').fill('50');
+    found.push(...(await everyForm(page, 'portal-automatic')));
+    await press('Save');
+    await page.getByText('50 credits when 5 or fewer are left').waitFor();
+
+    await page.getByRole('link', { name: 'Payment methods' }).press('Enter');
+    await press(/^Remove/);
+    found.push(...(await everyForm(page, 'portal-remove')));
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).press('Enter');
+    await page.getByText('No payment method is saved').waitFor();
+
+    // Leaving ends the session in this browser.
+    await press('Leave');
+    await page.getByRole('heading', { name: 'You have left the portal' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Open the link that you were sent' }).waitFor();
+    expect([...found, ...problems]).toEqual([]);
+    await page.context().close();
+  });
+
+  test('hostile names run nothing and overflow nothing; brand, hidden sections, strangers’ records and ended links', async () => {
+    const { api } = shown.world;
+    const setting = (key: string, value: object) =>
+      api.put(`/v1/settings/${key}`, { value }).then(answered);
+    await setting('customer_portal_config', {
+      theme: { primary_color: '#ffdd00' },
+      sections: [{ id: 'credits', enabled: false }],
+    });
+    await setting('invoice_pdf_config', { template_name: 'invoice.typ', logo: LOGO });
+    const hostile = await newCustomer('hostile', HOSTILE);
+    const invoice = await invoiceFor(hostile.id, { display_name: HOSTILE });
+    const { page, problems } = await portalOf('hostile');
+    const found: string[] = await everyForm(page, 'portal-hostile');
+    expect(await page.getByRole('img', { name: 'Test' }).getAttribute('src')).toBe(LOGO);
+    expect(await page.getByRole('link', { name: 'Wallet' }).count()).toBe(0);
+    await page.goto(`${shown.url}/portal/invoices/${invoice.id}`);
+    await page.getByRole('button', { name: 'Pay now' }).waitFor();
+    await settled(page);
+    found.push(...(await everyForm(page, 'portal-hostile-invoice')));
+    const file = await page.getByRole('link', { name: 'Open as PDF' }).getAttribute('href');
+    const pdf = await fetch(shown.url + file);
+    expect([pdf.status, pdf.headers.get('content-type')]).toEqual([200, 'application/pdf']);
+    expect([...found, ...problems]).toEqual([]);
+
+    // A record of somebody else is not there.
+    await page.goto(`${shown.url}/portal/invoices/${shown.records.get('/invoices/$id')}`);
+    await page.getByRole('alert').waitFor();
+    found.push(...(await everyForm(page, 'portal-stranger')));
+
+    api.clock.advance(3_600_000);
+    await page.goto(`${shown.url}/portal/invoices`);
+    await page.getByRole('heading', { name: 'Open the link that you were sent' }).waitFor();
+    const ended = await shown.fresh();
+    const { url } = await read('/v1/customers/portal/hostile');
+    api.clock.advance(3_600_000);
+    await ended.page.goto(here(url));
+    await ended.page.getByRole('heading', { name: 'This link has ended' }).waitFor();
+    found.push(...(await everyForm(ended.page, 'portal-ended')));
+    expect(found).toEqual([]);
+    await ended.page.context().close();
+    await page.context().close();
+  });
+
+  test('a site that the tenant lists shows the portal in a frame, which goes on when it is loaded again; another site shows nothing', async () => {
+    const { api } = shown.world;
+    const customer = await newCustomer('framed');
+    await invoiceFor(customer.id);
+    let address = '';
+    const site = createServer((_request, response) => {
+      response.setHeader('content-type', 'text/html');
+      response.end(`<h1>A site</h1><iframe title="Portal" src="${address}" width="900" height="900"></iframe>`); // prettier-ignore
+    });
+    await new Promise<void>((listening) => site.listen(0, listening));
+    const origin = `http://localhost:${(site.address() as AddressInfo).port}`;
+    const frameOf = (page: Page) => page.frameLocator('iframe');
+    try {
+      const list = (embed_origins: string[]) =>
+        api.put('/v1/settings/customer_portal_config', { value: { embed_origins } }).then(answered);
+      await list([origin]);
+      address = here((await read('/v1/customers/portal/framed')).url);
+      const { page, problems } = await shown.fresh();
+      await page.goto(origin);
+      await frameOf(page).getByText('$40.00').waitFor();
+      expect(problems).toEqual([]);
+      // Without the token: only the cookie of the frame can go on.
+      address = address.replace(/#.*$/, '/invoices');
+      await page.goto(`${origin}/again`);
+      await frameOf(page).getByRole('heading', { name: 'Invoices' }).waitFor();
+      await frameOf(page).getByRole('link', { name: /^INV-/ }).waitFor();
+      expect(problems).toEqual([]);
+
+      await list(['https://another.example']);
+      await page.goto(`${origin}/later`);
+      await page.getByRole('heading', { name: 'A site' }).waitFor();
+      await page.waitForLoadState('networkidle');
+      expect(await frameOf(page).getByRole('navigation').count()).toBe(0);
+      expect(problems.join()).toMatch(/frame-ancestors|ERR_BLOCKED_BY_RESPONSE/);
+      await page.context().close();
+    } finally {
+      site.close();
+    }
+  });
 });
+
+const dollars = (amount: string): string =>
+  new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' }).format(
+    amount as `${number}`,
+  );
+
+/** A red pixel. */
+const LOGO =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
 
 /** Runs in the page: what it left in the browser's storage. */
 function kept(): string[] {

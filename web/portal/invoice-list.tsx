@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
-import { Status } from '../ui/badge.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { useListState } from '../ui/list-state.ts';
 import { Money } from '../ui/money.tsx';
 import { Page } from '../ui/page.tsx';
 import { EmptyState } from '../ui/query-state.tsx';
 import { Day } from '../ui/time.tsx';
+import { InvoiceState } from './invoice-state.tsx';
 import { useZone } from './portal.ts';
 import { invoicesQuery, type Invoice } from './queries.ts';
 
@@ -39,7 +39,11 @@ const columnsOf = (zone: string): readonly Column<Invoice>[] => [
     isWhole: true,
     cell: ({ invoice_number }) => invoice_number ?? 'Without a number',
   },
-  { header: 'Issued', cell: ({ issue_date }) => <Day at={issue_date} zone={zone} /> },
+  {
+    header: 'Issued',
+    wideOnly: true,
+    cell: ({ issue_date }) => <Day at={issue_date} zone={zone} />,
+  },
   {
     header: 'Due',
     wideOnly: true,
@@ -47,9 +51,7 @@ const columnsOf = (zone: string): readonly Column<Invoice>[] => [
   },
   {
     header: 'Status',
-    cell: ({ invoice_status, payment_status }) => (
-      <Status word={invoice_status === 'VOIDED' ? 'VOIDED' : payment_status} />
-    ),
+    cell: (invoice) => <InvoiceState invoice={invoice} />,
   },
   {
     header: 'Total',

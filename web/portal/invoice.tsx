@@ -3,11 +3,11 @@ import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { isZero } from '../app/billing/amounts.ts';
 import { InvoiceDocument } from '../app/billing/invoice-document.tsx';
-import { Status } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Page, Row, Stack } from '../ui/page.tsx';
 import { Failure, Loaded } from '../ui/query-state.tsx';
+import { InvoiceState } from './invoice-state.tsx';
 import { PayInvoice } from './pay-invoice.tsx';
 import { usePortal } from './portal.ts';
 import { invoiceFileQuery, invoiceQuery, type Invoice } from './queries.ts';
@@ -35,7 +35,7 @@ function Content({ invoice }: { readonly invoice: Invoice }) {
   return (
     <Stack>
       <Row>
-        <Status word={invoice.invoice_status === 'VOIDED' ? 'VOIDED' : invoice.payment_status} />
+        <InvoiceState invoice={invoice} />
       </Row>
       <InvoiceDocument invoice={invoice} seller={seller.name} />
     </Stack>

@@ -105,7 +105,6 @@ function Methods({
           },
           {
             header: 'Actions',
-            align: 'end',
             cell: (row) => (
               <Row>
                 {row.is_default ? null : (

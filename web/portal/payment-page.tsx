@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { useEffect, useRef } from 'react';
 import { answerOf } from '../client/api.ts';
 import { portalApi } from '../client/portal-api.ts';
 import { Button } from '../ui/button.tsx';
@@ -21,6 +21,8 @@ export function PaymentPage({
   readonly onPaid: () => Promise<void>;
   readonly onAgain: () => void;
 }) {
+  const link = useRef<HTMLAnchorElement>(null);
+  useEffect(() => link.current?.focus(), []);
   const query = useQuery({
     queryKey: ['checkout', opened.id],
     queryFn: ({ signal }) =>
@@ -57,7 +59,7 @@ export function PaymentPage({
       <p>You pay on a page of its own. It opens in another tab and is valid for 30 minutes.</p>
       <Row>
         {url === undefined ? null : (
-          <a className={styles.open} href={url} target="_blank" rel="noreferrer" autoFocus>
+          <a className={styles.open} href={url} target="_blank" rel="noreferrer" ref={link}>
             Open the payment page
           </a>
         )}

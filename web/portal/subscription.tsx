@@ -47,7 +47,10 @@ function Content({ subscription }: { readonly subscription: Subscription }) {
       <Card>
         <Facts
           of={[
-            ['Billed', `${formatWord(subscription.billing_period)}, ${subscription.billing_cycle}`],
+            [
+              'Billed',
+              `${formatWord(subscription.billing_period)}, ${subscription.billing_cycle === 'calendar' ? 'by the calendar' : 'counted from its start'}`,
+            ],
             [
               'Running period',
               <Period
@@ -63,8 +66,8 @@ function Content({ subscription }: { readonly subscription: Subscription }) {
             ['Time zone', zone],
           ]}
         />
-        <p>To change or end the subscription, write to {seller.name}.</p>
       </Card>
+      <p>To change or end the subscription, write to {seller.name}.</p>
       <Section title="What is billed">
         <PlainTable
           label="Parts of the plan"

@@ -82,7 +82,7 @@ function Content({
           value={<Money amount={wallet.current_period_usage} currency={currency} />}
         />
         <Figure
-          label="Open invoices"
+          label="Open invoices that it pays"
           value={<Money amount={wallet.unpaid_invoices_amount} currency={currency} />}
           to="/invoices"
         />

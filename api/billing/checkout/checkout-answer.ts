@@ -35,7 +35,7 @@ export async function checkoutAnswer(
   return {
     ...fields,
     payment_action: url === null ? null : { type: 'payment_link', url },
-    payment: row === null ? null : await paymentAnswer(db, scope, row),
+    payment: row === null ? null : { ...(await paymentAnswer(db, scope, row)), payment_url: url },
     terminal,
     stale,
     next_poll_after_ms: terminal ? 0 : pollAfter(nowMs - Date.parse(session.created_at), stale),

@@ -80,6 +80,7 @@ describe('the page of a checkout session', () => {
 
   test('the secret has 256 bits, stays the same while the session is read, and is stored nowhere', async () => {
     const { session, link } = await opened();
+    expect(session.payment.payment_url).toBe(session.payment_action.url);
     expect(session.payment_action.url).toMatch(
       new RegExp(`^http://[^/?]+/checkout/${session.id}#[A-Za-z0-9_-]{43}$`),
     );

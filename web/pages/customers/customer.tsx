@@ -17,6 +17,7 @@ import { Time } from '../../ui/time.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
 import { Invoices, Payments, Subscriptions, Wallets } from './customer-lists.tsx';
 import { Entitlements } from './entitlements.tsx';
+import { PortalLink } from './portal-link.tsx';
 import { UsageChart } from './usage-chart.tsx';
 
 type Customer = ApiRecord<'Customer'>;
@@ -37,16 +38,23 @@ export function View() {
       documentTitle={query.data?.name ?? 'Customer'}
       crumbs={[{ label: 'Customers', to: '/customers' }]}
       actions={
-        <Allowed to="subscription:write">
-          <ButtonLink
-            to="/subscriptions/new"
-            search={{ customer_id: id } as never}
-            tone="primary"
-            icon={<Plus size={14} aria-hidden />}
-          >
-            New subscription
-          </ButtonLink>
-        </Allowed>
+        <>
+          {query.data === undefined ? null : (
+            <Allowed to="customer:write">
+              <PortalLink externalId={query.data.external_id} />
+            </Allowed>
+          )}
+          <Allowed to="subscription:write">
+            <ButtonLink
+              to="/subscriptions/new"
+              search={{ customer_id: id } as never}
+              tone="primary"
+              icon={<Plus size={14} aria-hidden />}
+            >
+              New subscription
+            </ButtonLink>
+          </Allowed>
+        </>
       }
     >
       <Loaded query={query} what="the customer">
