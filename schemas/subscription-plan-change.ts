@@ -8,6 +8,7 @@ import {
   instant,
   integer,
   metadata,
+  pairs,
   recurringPeriod,
   text,
 } from './primitives.ts';
@@ -37,10 +38,7 @@ export const EntityPolicies = z
         z.object({
           default_behaviour: entityBehaviour.nullish(),
           /** Addon association id → behaviour. */
-          overrides: z
-            .record(id, entityBehaviour)
-            .refine((overrides) => Object.keys(overrides).length <= 200, 'at most 200 overrides')
-            .nullish(),
+          overrides: pairs(entityBehaviour, 200, id).nullish(),
         }),
       ])
       .nullish(),

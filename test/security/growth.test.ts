@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { FUNCTIONS } from '../../domain/metering/expression/functions.ts';
 import { patternParts } from '../../domain/metering/expression/pattern-parts.ts';
 import type { Scope, Value } from '../../domain/metering/expression/value.ts';
@@ -12,11 +13,15 @@ import { parseEvents } from '../../ingest/parse-events.ts';
 import { readFontFamilies } from '../../platform/pdf/font-families.ts';
 import { textRuns } from '../../platform/pdf/text-runs.ts';
 import { withoutTrailing } from '../../schemas/digits.ts';
+import { jpegWithoutExtras, pngWithoutExtras } from '../../schemas/image-parts.ts';
 import { parseTimestamp } from '../../schemas/events/timestamp.ts';
 import { scanningFunctions } from '../support/scanning-functions.ts';
 import { countSteps, functionsRun } from '../support/steps.ts';
 
 const KIBIBYTE = 1024;
+/** An image of one pixel, up to its pixels. */
+const PNG_START = `\x89PNG\r\n\x1a\n${pngChunk('IHDR', '\0\0\0\x01\0\0\0\x01\x08\0\0\0\0')}`;
+const JPEG_FRAME = '\xff\xc0\0\x0b\x08\0\x01\0\x01\x01\x01\x11\0';
 const fonts = readFontFamilies();
 
 /** Inputs of a length that a scanner may be slow on, each with what reads them. */
@@ -55,7 +60,24 @@ const SCANNERS: readonly [what: string, scan: (input: string) => unknown, inputO
   ['size of a text: pairs', (input) => evaluate('size', input), (length) => '😀'.repeat(length / 2)],
   ['contains: a part that almost stands everywhere',
     (input) => evaluate('contains', input, `${'a'.repeat(input.length / 2)}b`), (length) => 'a'.repeat(length)],
+  ['a PNG image: chunks', (input) => pngWithoutExtras(bytesOf(input)), (length) => `${PNG_START}${pngChunk('tEXt', '').repeat(length / 12)}`],
+  ['a PNG image: pixels', (input) => pngWithoutExtras(bytesOf(input)), (length) => `${PNG_START}${pngChunk('IDAT', 'a'.repeat(length))}`],
+  ['a JPEG image: fill bytes', (input) => jpegWithoutExtras(bytesOf(input)), (length) => `\xff\xd8${'\xff'.repeat(length)}`],
+  ['a JPEG image: comments', (input) => jpegWithoutExtras(bytesOf(input)), (length) => `\xff\xd8${'\xff\xfe\0\x02'.repeat(length / 4)}`],
+  ['a JPEG image: pixels', (input) => jpegWithoutExtras(bytesOf(input)), (length) => `\xff\xd8${JPEG_FRAME}\xff\xda\0\x02${'a'.repeat(length)}`],
 ]; // prettier-ignore
+
+function bytesOf(latin1: string): Buffer {
+  return Buffer.from(latin1, 'latin1');
+}
+
+function pngChunk(name: string, content: string): string {
+  const numbers = Buffer.alloc(8);
+  numbers.writeUInt32BE(content.length);
+  numbers.writeUInt32BE(crc32(bytesOf(name + content)), 4);
+  const [length, checksum] = [numbers.subarray(0, 4), numbers.subarray(4)];
+  return length.toString('latin1') + name + content + checksum.toString('latin1');
+}
 
 /** Functions that read by place what no caller writes, or only a little of it. */
 const NO_INPUT: Readonly<Record<string, string>> = {

@@ -10,6 +10,7 @@ describe('ways out', () => {
   /** Where the product opens connections of its own, and why what comes back is no foreign answer. */
   const KNOWN: Readonly<Record<string, string>> = {
     'web/client/session.ts': 'the pages in a browser, which call their own origin',
+    'web/client/portal-session.ts': 'the portal in a browser, which calls its own origin',
     'main/http-role.ts': 'figures of roles on the same machine, with a time limit',
     'main/demo/api-client.ts': 'the demo, which calls the product',
     'main/maintain/machine-checks.ts':

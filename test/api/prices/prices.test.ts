@@ -46,7 +46,7 @@ describe('prices', () => {
       ['12.5', 'jpy', '¥12.5'],
       ['12.5', 'EUR', '€12.50'],
       ['0.0004', 'usd', '$0.0004'],
-      ['7', 'xyz', 'XYZ7.00'],
+      ['7', 'CHF', 'CHF7.00'],
       ['0.12345678901234567', 'usd', '$0.123456789012346'],
     ])('%s %s is shown as %s', async (amount, currency, shown) => {
       const { body: price } = await api.post('/v1/prices', fixed({ amount, currency }));

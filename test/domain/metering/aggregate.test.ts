@@ -88,8 +88,8 @@ describe('exactness', () => {
     );
     expect(total({ aggregation: 'SUM_WITH_MULTIPLIER', multiplier: '0.09' }, usage)).toBe('0');
   });
-  test.each(['', 'x', '1e3', '0.1234567890123456789'])('%j is no usage value', (value) => {
-    expect(() => total({}, [row(at, value)])).toThrow('no usage value');
+  test.each(['', 'x', '1e3', '0.1234567890123456789'])('%j is not a usage value', (value) => {
+    expect(() => total({}, [row(at, value)])).toThrow('not a usage value');
   });
 });
 
