@@ -4,6 +4,9 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 
 const WIDTHS = [360, 768, 1440];
+/** A window of 1440 px, and a phone of 360 px, magnified to 200 %: half as many pixels of the page. */
+const ZOOMED = [720, 180];
+const SHIFT_MAX = 0.05;
 const THEMES = ['light', 'dark'] as const;
 /** With it, pictures of every page are left there, to be looked at. */
 const SCREENSHOTS = process.env['SCREENSHOTS'];
@@ -29,7 +32,89 @@ export async function everyForm(page: Page, path: string): Promise<string[]> {
       found.push(...result.map((problem) => `${where}: ${problem}`));
       if (SCREENSHOTS !== undefined) await picture(page, where);
     }
+  for (const width of ZOOMED) {
+    await page.setViewportSize({ width, height: 450 });
+    found.push(...(await overflow(page, `${path} ${width}, magnified`)));
+  }
   return found;
+}
+
+async function overflow(page: Page, where: string): Promise<string[]> {
+  const wide = await page.evaluate(widest);
+  if (wide === null) return [];
+  if (SCREENSHOTS !== undefined) await picture(page, `overflow ${where}`);
+  return [`${where}: is ${wide}`];
+}
+
+/** Runs in the page: how wide it is and by which element, if it is wider than its window. */
+function widest(): string | null {
+  interface Box {
+    readonly tagName: string;
+    readonly className: unknown;
+    readonly textContent: string | null;
+    readonly parentElement: Box | null;
+    getBoundingClientRect(): { readonly right: number };
+  }
+  const { document, getComputedStyle } = globalThis as unknown as {
+    document: {
+      documentElement: { scrollWidth: number; clientWidth: number };
+      querySelectorAll(selector: string): Iterable<Box>;
+    };
+    getComputedStyle(box: Box): { readonly overflowX: string };
+  };
+  const { scrollWidth, clientWidth } = document.documentElement;
+  if (scrollWidth <= clientWidth) return null;
+  const isClipped = (box: Box | null): boolean =>
+    box !== null && (getComputedStyle(box).overflowX !== 'visible' || isClipped(box.parentElement));
+  const outside = [...document.querySelectorAll('body *')].filter(
+    (box) => box.getBoundingClientRect().right > clientWidth + 0.5 && !isClipped(box.parentElement),
+  );
+  const named = outside
+    .slice(-3)
+    .map(
+      (box) => `${box.tagName} ${String(box.className)} “${(box.textContent ?? '').slice(0, 40)}”`,
+    );
+  return `${scrollWidth} px wide: ${named.join(', ')}`;
+}
+
+/** How far the page moved what was already shown while it loaded. */
+export async function shifts(page: Page, path: string): Promise<string[]> {
+  const shifted = await page.evaluate(shiftOf);
+  return shifted.sum > SHIFT_MAX
+    ? [`${path}: layout shift of ${shifted.sum.toFixed(3)}: ${shifted.by.join(', ')}`]
+    : [];
+}
+
+/** Runs in the page. */
+function shiftOf(): Promise<{ sum: number; by: string[] }> {
+  interface Shift {
+    readonly value: number;
+    readonly hadRecentInput: boolean;
+    readonly sources: readonly { readonly node: { readonly className?: unknown } | null }[];
+  }
+  const { PerformanceObserver: Observer } = globalThis as unknown as {
+    PerformanceObserver: new (seen: (list: { getEntries(): Shift[] }) => void) => {
+      observe(options: object): void;
+      disconnect(): void;
+    };
+  };
+  return new Promise((resolve) => {
+    const seen: Shift[] = [];
+    const observer = new Observer((list) => {
+      seen.push(...list.getEntries().filter(({ hadRecentInput }) => !hadRecentInput));
+    });
+    observer.observe({ type: 'layout-shift', buffered: true });
+    // Buffered entries arrive in a task of their own.
+    setTimeout(() => {
+      observer.disconnect();
+      resolve({
+        sum: seen.reduce((sum, { value }) => sum + value, 0),
+        by: seen.flatMap(({ sources }) =>
+          sources.map(({ node }) => String(node?.className ?? 'text')),
+        ),
+      });
+    }, 50);
+  });
 }
 
 /** Runs in the page: the theme is applied, and no colour is on its way to its new value. */

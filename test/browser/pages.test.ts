@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describeInBrowser } from '../support/requires.ts';
-import { everyForm, settled } from './inspect.ts';
+import { everyForm, settled, shifts } from './inspect.ts';
 import { startBrowserWorld, type BrowserWorld } from './world.ts';
 
 /** Pages of people without a session. */
@@ -26,7 +26,7 @@ describeInBrowser('pages', (executable) => {
   });
   afterAll(() => shown?.close());
 
-  test('every page of the console, in light and dark at 360, 768 and 1440 px: axe finds nothing, nothing overflows, nothing fails', async () => {
+  test('every page of the console, in light and dark at 360, 768 and 1440 px: axe finds nothing, nothing overflows, shifts or fails', async () => {
     expect(paths.length).toBeGreaterThan(0);
     const { page, problems } = await shown.signedIn();
     const base = page.url().replace(/\/$/, '');
@@ -35,9 +35,11 @@ describeInBrowser('pages', (executable) => {
       const id = shown.records.get(path);
       if (path.includes('$') && id === undefined)
         throw new Error(`${path}: test/browser/world.ts makes no record for this page`);
+      await page.setViewportSize({ width: 1440, height: 900 });
       await page.goto(base + path.replace(/\$\w+/, encodeURIComponent(id ?? '')));
       await page.getByRole('heading', { level: 1 }).waitFor();
       await settled(page);
+      found.push(...(await shifts(page, path)));
       found.push(...(await everyForm(page, path)));
     }
     expect([...found, ...problems]).toEqual([]);

@@ -7,15 +7,21 @@ import styles from './query-state.module.css';
 /** A person notices a wait from here on; before, a flash of text would only disturb. */
 const SILENT_MS = 200;
 
+interface Awaited {
+  readonly what: string;
+  /** Keeps the height of a chart with its figures free, so that what follows does not move later. */
+  readonly isTall?: boolean;
+}
+
 /** Says what is awaited, once the wait can be noticed. */
-export function Awaiting({ what }: { readonly what: string }) {
+export function Awaiting({ what, isTall = false }: Awaited) {
   const [isNoticed, setNoticed] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => setNoticed(true), SILENT_MS);
     return () => clearTimeout(timer);
   }, []);
   return (
-    <div className={styles.awaiting} role="status">
+    <div className={isTall ? `${styles.awaiting} ${styles.tall}` : styles.awaiting} role="status">
       {isNoticed ? `Loading ${what} …` : null}
     </div>
   );
@@ -59,14 +65,13 @@ export function Failure({
 /** The data of a query once it is there; before, what is awaited or what went wrong. */
 export function Loaded<Data>({
   query,
-  what,
   children,
-}: {
+  ...awaited
+}: Awaited & {
   readonly query: UseQueryResult<Data>;
-  readonly what: string;
   readonly children: (data: Data) => ReactNode;
 }) {
-  if (query.isPending) return <Awaiting what={what} />;
+  if (query.isPending) return <Awaiting {...awaited} />;
   if (query.isError) return <Failure error={query.error} retry={query.refetch} />;
   return <>{children(query.data)}</>;
 }

@@ -42,7 +42,7 @@ export function Usage() {
   });
   return (
     <Section title="Usage">
-      <Loaded query={query} what="usage">
+      <Loaded query={query} what="usage" isTall>
         {({ today, yesterday }) =>
           today.total_count + yesterday.total_count === 0 ? (
             <EmptyState title="No event yesterday or today">

@@ -157,7 +157,7 @@ function Customers({ clock }: { readonly clock: TestClock }) {
           { header: 'Zone', wideOnly: true, cell: ({ timezone }) => timezone },
         ]}
         empty={
-          <EmptyState title="No customer lives by this clock yet" action={create}>
+          <EmptyState title="No customer has this clock yet" action={create}>
             A customer is given to a clock when it is created, and stays with it.
           </EmptyState>
         }
