@@ -139,10 +139,12 @@ export function createTestGateway(
       })} on conflict do nothing`;
     return seen((await find('token', request.token))!);
   };
+  /** Money that has arrived does not become a declined payment. */
   const move = async (id: string, state: GatewayPaymentState, error: string | null) => {
     await pool`
       update test_gateway_payments set state = ${state}, error = ${error}
-       where ${inScope(pool, scope)} and connection_id = ${connection_id} and id = ${id}`;
+       where ${inScope(pool, scope)} and connection_id = ${connection_id} and id = ${id}
+         and state <> 'succeeded'`;
   };
 
   return {

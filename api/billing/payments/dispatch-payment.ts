@@ -43,8 +43,8 @@ export async function reserveAttempt(
 /**
  * Sends a stored payment to its gateway, or reads its state if it was sent before. If the answer to an
  * earlier request was lost, the token finds the payment; if the request never arrived, it is sent again with
- * the same token. If the gateway does not answer, the payment does not change and the job retries. Returns
- * the payment.
+ * the same token. A voided payment is closed at its gateway; if money has arrived there, it is booked (money
+ * 8.4.8). If the gateway does not answer, the payment does not change and the job retries. Returns the payment.
  */
 export async function syncPayment(
   deps: BillingDeps,
@@ -52,12 +52,20 @@ export async function syncPayment(
   id: string,
 ): Promise<PaymentRecord> {
   const payment = await getPayment(deps.pool, caller.scope, id);
-  if (payment.connection_id === null || !isInFlight(payment)) return payment;
+  if (payment.connection_id === null || !(isInFlight(payment) || isGivenUp(payment)))
+    return payment;
   const open = await openGateway(deps, caller.scope, payment.connection_id);
+  const noteAsked = () =>
+    deps.pool.begin((tx) => {
+      const change = changed(deps, caller);
+      return updatePayment(tx, caller.scope, id, { last_synced_at: change.updated_at, ...change });
+    });
   try {
-    const state = await stateOf(deps, caller, open, payment);
+    const state = isGivenUp(payment)
+      ? await closedState(deps, caller, open, payment)
+      : await stateOf(deps, caller, open, payment);
     failpoint('api.sync_payment.after_answer');
-    if (state === null) return payment;
+    if (state === null) return isGivenUp(payment) ? await noteAsked() : payment;
     const { payment: after, refunds } = await deps.pool.begin((tx) =>
       applyGatewayPayment(tx, deps, caller, open, id, state),
     );
@@ -65,18 +73,32 @@ export async function syncPayment(
     return after;
   } catch (error) {
     if (!(error instanceof GatewayUnavailable)) throw error;
-    return await deps.pool.begin((tx) =>
-      updatePayment(tx, caller.scope, id, {
-        last_synced_at: changed(deps, caller).updated_at,
-        ...changed(deps, caller),
-      }),
-    );
+    return await noteAsked();
   }
 }
 
 const isInFlight = ({ payment_status: status, status: record }: PaymentRecord): boolean =>
   record === 'published' &&
   (status === 'INITIATED' || status === 'PENDING' || status === 'PROCESSING');
+
+const isGivenUp = ({ payment_status, status }: PaymentRecord): boolean =>
+  status === 'published' && payment_status === 'VOIDED';
+
+/** The state of a given up payment after it was closed at its gateway; null if it never arrived there. */
+async function closedState(
+  deps: BillingDeps,
+  { scope }: Caller,
+  { gateway }: OpenGateway,
+  payment: PaymentRecord,
+): Promise<GatewayPayment | null> {
+  const token = await tokenOf(deps.pool, scope, payment.id);
+  const earlier =
+    payment.gateway_payment_id === null && token !== null
+      ? await gateway.findPaymentByToken(token)
+      : null;
+  const atGateway = payment.gateway_payment_id ?? earlier?.gateway_payment_id ?? null;
+  return atGateway === null ? null : await gateway.cancelPayment(atGateway);
+}
 
 async function stateOf(
   deps: BillingDeps,
@@ -149,24 +171,30 @@ export async function paymentsToReconcile(
      order by p.created_at limit ${limit}`;
 }
 
-/** A payment whose gateway has been asked and has not said how it ended. */
+/**
+ * A payment whose gateway has been asked and has not said how it ended, or that was voided less than a day before
+ * its gateway was last asked: a page may have been paid meanwhile, and the event about it may be lost.
+ */
 const isUnanswered = (db: Db): Fragment => db`
   p.connection_id is not null and p.status = 'published'
-  and p.payment_status in ('INITIATED', 'PENDING', 'PROCESSING')
+  and (p.payment_status in ('INITIATED', 'PENDING', 'PROCESSING')
+       or p.payment_status = 'VOIDED'
+          and (p.last_synced_at is null or p.last_synced_at - p.voided_at < interval '24 hours'))
   and exists (select from payment_attempts a
                where a.payment_id = p.id and a.gateway_idempotency_token is not null)`;
 
 /**
- * The time after which the gateway of an open payment is asked again: 30 seconds at first, then after as long as
- * the payment was open when it was last asked, at most a day. A payment that stays open for a month is asked
- * about 45 times instead of 86,400 times, and a test clock stops as often (money 8.2.4).
+ * The time after which the gateway is asked again: 30 seconds after the payment was made or voided at first, then
+ * after as long as it had been so when it was last asked, at most a day. A payment that stays open for a month is
+ * asked about 45 times instead of 86,400 times, and a test clock stops as often (money 8.2.4).
  */
-const askAgainAt = (db: Db): Fragment => db`
-  coalesce(p.last_synced_at, p.created_at)
-  + greatest(interval '30 seconds',
-             least(coalesce(p.last_synced_at, p.created_at) - p.created_at, interval '1 day'))`;
+const askAgainAt = (db: Db): Fragment => {
+  const since = db`(case p.payment_status when 'VOIDED' then p.voided_at else p.created_at end)`;
+  const last = db`greatest(p.last_synced_at, ${since})`;
+  return db`${last} + greatest(interval '30 seconds', least(${last} - ${since}, interval '1 day'))`;
+};
 
-/** When gateways are asked again about open payments of the clock's customers. */
+/** When gateways are asked again about payments of the clock's customers. */
 export const unansweredTimes = (db: Db, testClockId: string): Fragment => db`
   select ${askAgainAt(db)} as at
     from customers c join payments p on p.customer_id = c.id
