@@ -87,7 +87,7 @@ describeInBrowser('portal', (executable) => {
     const owed = await read(
       `/v1/customers/${shown.records.get('/customers/$id')}/invoices/summary`,
     );
-    await page.getByRole('link', { name: 'Overview' }).press('Enter');
+    await goTo(page, 'Overview');
     await page.getByText(dollars(amount_due)).waitFor();
     await page.getByText(dollars(owed.summaries[0].total_unpaid_amount)).waitFor();
     expect([...found, ...problems]).toEqual([]);
@@ -114,7 +114,7 @@ describeInBrowser('portal', (executable) => {
     };
 
     await page.getByText('$80.00').waitFor();
-    await page.getByRole('link', { name: 'Invoices' }).press('Enter');
+    await goTo(page, 'Invoices');
     await page.getByRole('link', { name: first.invoice_number }).press('Enter');
     await press('Pay now');
     found.push(...(await everyForm(page, 'portal-pay')));
@@ -126,7 +126,7 @@ describeInBrowser('portal', (executable) => {
     await page.getByText('Paid', { exact: true }).first().waitFor();
     expect(await read(`/v1/invoices/${first.id}`)).toMatchObject({ amount_paid: '40' });
 
-    await page.getByRole('link', { name: 'Payment methods' }).press('Enter');
+    await goTo(page, 'Payment methods');
     await page.getByText('No payment method is saved').waitFor();
     await press('Add a test method');
     found.push(...(await everyForm(page, 'portal-add-method')));
@@ -158,7 +158,7 @@ describeInBrowser('portal', (executable) => {
     await press('Save');
     await page.getByText('50 credits when 5 or fewer are left').waitFor();
 
-    await page.getByRole('link', { name: 'Payment methods' }).press('Enter');
+    await goTo(page, 'Payment methods');
     await press(/^Remove/);
     found.push(...(await everyForm(page, 'portal-remove')));
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).press('Enter');
@@ -256,6 +256,12 @@ describeInBrowser('portal', (executable) => {
     }
   });
 });
+
+/** Opens a page of the portal and waits for it: until it is loaded, the page before it is still shown. */
+async function goTo(page: Page, label: string): Promise<void> {
+  await page.getByRole('link', { name: label, exact: true }).press('Enter');
+  await page.getByRole('heading', { level: 1, name: label, exact: true }).waitFor();
+}
 
 const dollars = (amount: string): string =>
   new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' }).format(

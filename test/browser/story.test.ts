@@ -71,7 +71,7 @@ describeInBrowser('the console', (executable) => {
     });
     expect(usage.items[0].total_usage).toBe('142');
     await goTo(page, 'Customers');
-    await page.getByRole('link', { name: 'Acme Inc' }).click();
+    await follow(page, 'Acme Inc', 'Acme Inc');
     await page.getByRole('tab', { name: 'Usage' }).click();
     await page.getByLabel('Days').selectOption('90');
     await cell(page, 'Usage and cost', formatDecimal(usage.items[0].total_usage)).waitFor();
@@ -116,8 +116,8 @@ describeInBrowser('the console', (executable) => {
     expect(open).toBe('$12.10');
     for (const label of ['Invoiced this month', 'Open'])
       await figure(page, label).getByText(open, { exact: true }).waitFor();
-    await page.getByRole('link', { name: 'Open', exact: true }).click();
-    await page.getByRole('link', { name: invoice.invoice_number }).click();
+    await follow(page, 'Open', 'Invoices');
+    await follow(page, invoice.invoice_number, invoice.invoice_number);
 
     await payOnTheHostedPage(page);
     await page.reload();
@@ -157,8 +157,10 @@ describeInBrowser('the console', (executable) => {
     const { page, problems } = await shown.signedIn();
     await page.keyboard.press('g');
     await page.keyboard.press('m');
+    await titled(page, 'Meters');
     await page.getByRole('link', { name: 'New meter' }).focus();
     await page.keyboard.press('Enter');
+    await titled(page, 'New meter');
     await page.getByLabel('Name', { exact: true }).focus();
     for (const text of ['Output', 'completion']) {
       await page.keyboard.type(text);
@@ -176,7 +178,7 @@ describeInBrowser('the console', (executable) => {
     await page.getByRole('heading', { level: 1, name: 'Output' }).waitFor();
     await page.getByText('is eu or us').waitFor();
 
-    await page.getByRole('link', { name: 'Edit meter' }).click();
+    await follow(page, 'Edit meter', 'Edit meter');
     await page.getByLabel(/^Also count events where/).fill('region = asia');
     await page.getByRole('button', { name: 'Show the effect' }).click();
     const effect = page.getByRole('dialog', { name: 'Save this change?' });
@@ -265,7 +267,7 @@ describeInBrowser('the console', (executable) => {
   /** To the end of the month, watching it go: the page shows its progress until the clock has arrived. */
   async function advanceClock(page: Page): Promise<void> {
     await goTo(page, 'Test clocks');
-    await page.getByRole('link', { name: 'October' }).click();
+    await follow(page, 'October', 'October');
     await cell(page, 'Customers of the clock', 'Acme Inc').waitFor();
     await page.getByText('1 Nov 2026, 00:00 UTC').waitFor();
     await page.getByRole('button', { name: 'Advance the clock' }).click();
@@ -296,7 +298,7 @@ describeInBrowser('the console', (executable) => {
 
   async function createMeter(page: Page): Promise<void> {
     await goTo(page, 'Meters');
-    await page.getByRole('link', { name: 'New meter' }).first().click();
+    await follow(page, 'New meter', 'New meter');
     await page.getByLabel('Name', { exact: true }).fill('Tokens');
     await page.getByLabel('Event name').fill('completion');
     await page.getByLabel('Counts', { exact: true }).selectOption('SUM');
@@ -313,8 +315,8 @@ describeInBrowser('the console', (executable) => {
     const dialog = page.getByRole('dialog', { name: 'New plan' });
     await dialog.getByLabel('Name').fill('Growth');
     await dialog.getByRole('button', { name: 'Create plan' }).click();
-    await page.getByRole('link', { name: 'Add the first price' }).click();
-    await page.getByLabel('Name').fill('Tokens');
+    await follow(page, 'Add the first price', 'New price');
+    await page.getByLabel('Name', { exact: true }).fill('Tokens');
     await page.getByLabel('Meter', { exact: true }).selectOption({ label: 'Tokens' });
     await page.getByLabel('Tier 1 up to').fill('100');
     await page.getByLabel('Each unit').nth(0).fill('0.10');
@@ -328,9 +330,9 @@ describeInBrowser('the console', (executable) => {
 
   async function createCustomer(page: Page): Promise<void> {
     await goTo(page, 'Customers');
-    await page.getByRole('link', { name: 'New customer' }).click();
-    await page.getByLabel('Name').fill('Acme Inc');
-    await page.getByLabel('External id').fill('acme');
+    await follow(page, 'New customer', 'New customer');
+    await page.getByLabel('Name', { exact: true }).fill('Acme Inc');
+    await page.getByLabel('External id', { exact: true }).fill('acme');
     await page.getByLabel('Time zone').fill('UTC');
     await page.getByLabel('Lives by').selectOption({ index: 1 });
     await page.getByRole('button', { name: 'Create customer' }).click();
@@ -338,7 +340,7 @@ describeInBrowser('the console', (executable) => {
   }
 
   async function subscribe(page: Page): Promise<void> {
-    await page.getByRole('link', { name: 'New subscription' }).first().click();
+    await follow(page, 'New subscription', 'New subscription');
     await page.getByLabel('Plan', { exact: true }).selectOption({ label: 'Growth' });
     await page.getByLabel('Begins on').fill('2026-10-01');
     await page.getByRole('button', { name: 'Preview the invoice' }).click();
@@ -379,8 +381,23 @@ describeInBrowser('the console', (executable) => {
   }
 });
 
-const goTo = (page: Page, label: string): Promise<void> =>
-  page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: label }).click();
+/** Opens a page of the menu and waits for it: until it is loaded, the page before it is still shown. */
+async function goTo(page: Page, label: string): Promise<void> {
+  await page
+    .getByRole('navigation', { name: 'Pages' })
+    .getByRole('link', { name: label, exact: true })
+    .click();
+  await titled(page, label);
+}
+
+/** Follows a link within the page to a page with this title. */
+async function follow(page: Page, link: string, title: string): Promise<void> {
+  await page.getByRole('link', { name: link, exact: true }).first().click();
+  await titled(page, title);
+}
+
+const titled = (page: Page, title: string): Promise<void> =>
+  page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor();
 
 const cell = (within: Page | Locator, table: string, text: string): Locator =>
   within
