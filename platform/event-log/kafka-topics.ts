@@ -4,6 +4,8 @@ import { readAgain } from './kafka-client.ts';
 
 /** Largest record batch of our topics: one event may have some 3 MiB of properties. */
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
+/** Smaller than any record batch: the setting of a sealed epoch. */
+const SEALED_MESSAGE_BYTES = 1;
 /** The protocol's number for the resource type topic. */
 const TOPIC_RESOURCE = 2;
 const LEADERS_WITHIN_MS = 120_000;
@@ -42,7 +44,7 @@ export async function findEpochs(admin: Admin, topic: string): Promise<Epoch[]> 
 /**
  * Creates the topic of an epoch if it is missing, with that many replicas. With three replicas, two must have
  * a record before it is acknowledged, so one may be lost. Kafka's retention deletes nothing; a job deletes
- * what the stream has passed.
+ * what the stream has passed. A topic that another process has created keeps its partitions.
  */
 export async function createEpoch(
   admin: Admin,
@@ -52,7 +54,7 @@ export async function createEpoch(
 ): Promise<void> {
   const { brokers } = await admin.describeCluster();
   if (brokers.length < replicationFactor) throw tooFewBrokers(replicationFactor, brokers.length);
-  await admin.createTopics({
+  const isCreated = await admin.createTopics({
     // Waiting for leaders fails while metadata has not reached all brokers.
     waitForLeaders: false,
     topics: [
@@ -64,7 +66,7 @@ export async function createEpoch(
       },
     ],
   });
-  await untilLeaders(admin, topicOf(topic, epoch), partitions);
+  await untilLeaders(admin, topicOf(topic, epoch), isCreated ? partitions : 1);
 }
 
 /**
@@ -83,10 +85,31 @@ export async function sealEpoch(
       {
         type: TOPIC_RESOURCE,
         name: topicOf(topic, epoch),
-        configEntries: topicSettings(replicationFactor, 1),
+        configEntries: topicSettings(replicationFactor, SEALED_MESSAGE_BYTES),
       },
     ],
   });
+}
+
+/** Whether an epoch is sealed. The open epoch is sealed while a resize creates the next one. */
+export async function isSealed(admin: Admin, topic: string, epoch: number): Promise<boolean> {
+  return isSeal((await readSettings(admin, topicOf(topic, epoch))).get(MESSAGE_BYTES));
+}
+
+const MESSAGE_BYTES = 'max.message.bytes';
+const isSeal = (value: string | undefined): boolean => Number(value) === SEALED_MESSAGE_BYTES;
+
+async function readSettings(admin: Admin, name: string): Promise<Map<string, string>> {
+  const resource = { type: TOPIC_RESOURCE, name };
+  const described = await readAgain(() =>
+    admin.describeConfigs({ includeSynonyms: false, resources: [resource] }),
+  );
+  return new Map(
+    described.resources[0]!.configEntries.map(({ configName, configValue }) => [
+      configName,
+      configValue,
+    ]),
+  );
 }
 
 /** Notifications are kept for a week; whoever needs them longer changes the topic. */
@@ -127,7 +150,7 @@ function topicSettings(replicationFactor: number, maxMessageBytes: number) {
     { name: 'cleanup.policy', value: 'delete' },
     { name: 'retention.ms', value: '-1' },
     { name: 'retention.bytes', value: '-1' },
-    { name: 'max.message.bytes', value: String(maxMessageBytes) },
+    { name: MESSAGE_BYTES, value: String(maxMessageBytes) },
     { name: 'min.insync.replicas', value: String(Math.max(1, replicationFactor - 1)) },
     { name: 'unclean.leader.election.enable', value: 'false' },
   ];
@@ -135,7 +158,8 @@ function topicSettings(replicationFactor: number, maxMessageBytes: number) {
 
 /**
  * Refuses the topic of the open epoch when its settings could lose acknowledged records, or records that the
- * stream has not read yet. The error names the command that repairs it.
+ * stream has not read yet. The error names the command that repairs it. A sealed topic is accepted: it loses
+ * nothing, and a process that starts during a resize must not fail.
  */
 export async function checkTopic(
   admin: Admin,
@@ -144,22 +168,11 @@ export async function checkTopic(
   { brokers, replicationFactor }: { brokers: readonly string[]; replicationFactor: number },
 ): Promise<void> {
   const name = topicOf(topic, epoch);
-  const [metadata, described] = await Promise.all([
+  const [metadata, values] = await Promise.all([
     readAgain(() => admin.fetchTopicMetadata({ topics: [name] })),
-    readAgain(() =>
-      admin.describeConfigs({
-        includeSynonyms: false,
-        resources: [{ type: TOPIC_RESOURCE, name }],
-      }),
-    ),
+    readSettings(admin, name),
   ]);
   const replicas = Math.min(...metadata.topics[0]!.partitions.map((each) => each.replicas.length));
-  const values = new Map(
-    described.resources[0]!.configEntries.map(({ configName, configValue }) => [
-      configName,
-      configValue,
-    ]),
-  );
   const wrong = topicSettings(replicationFactor, MAX_MESSAGE_BYTES).filter(
     (setting) => !isGoodEnough(setting, values.get(setting.name)),
   );
@@ -184,12 +197,13 @@ export async function checkTopic(
   throw new Error(`The Kafka topic ${name} could lose events.\n${lines.join('\n')}`);
 }
 
-/** For settings that are a minimum, larger numbers are accepted. */
+/** For settings that are a minimum, larger numbers are accepted. A sealed topic is being resized. */
 function isGoodEnough(
   { name, value }: { readonly name: string; readonly value: string },
   found: string | undefined,
 ): boolean {
-  const isLeast = name === 'min.insync.replicas' || name === 'max.message.bytes';
+  if (name === MESSAGE_BYTES && isSeal(found)) return true;
+  const isLeast = name === 'min.insync.replicas' || name === MESSAGE_BYTES;
   return isLeast ? Number(found) >= Number(value) : found === value;
 }
 

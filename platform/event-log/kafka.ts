@@ -24,6 +24,7 @@ import {
   createEpoch,
   findEpochs,
   groupOf,
+  isSealed,
   sealEpoch,
   topicOf,
 } from './kafka-topics.ts';
@@ -42,12 +43,15 @@ export interface KafkaEventLogOptions extends KafkaAddress {
   readonly maxPendingBytes?: number;
   /** How long a vanished consumer keeps its partitions; the broker's minimum is 6 s. */
   readonly sessionTimeoutMs?: number;
+  /** A resize that takes longer than this was interrupted, and an appender completes it. */
+  readonly resizeMsMax?: number;
 }
 
 const DEFAULT_PARTITIONS = 12;
 const DEFAULT_REPLICATION_FACTOR = 3;
 /** Brokers apply a topic's settings once the controller has propagated them. */
 const SEAL_SPREAD_MS = 2_000;
+const RESIZE_MS_MAX = 30_000;
 
 export interface KafkaEventLog extends EventLog {
   /**
@@ -74,6 +78,8 @@ class Log implements KafkaEventLog {
   readonly #queue: AppendQueue;
   readonly #consumers = new Set<KafkaLogConsumer>();
   #failing = false;
+  /** When an append first found the open epoch sealed; null while it takes records. */
+  #sealedSinceMs: number | null = null;
   readonly #replicas: number;
 
   constructor(options: KafkaEventLogOptions) {
@@ -179,12 +185,15 @@ class Log implements KafkaEventLog {
 
   async resize(partitions: number, atLeast = 0): Promise<number> {
     const { topic } = this.#options;
-    const epoch = (await findEpochs(this.#admin, topic)).at(-1)!.epoch;
-    await sealEpoch(this.#admin, topic, epoch, this.#replicas);
-    await sleep(SEAL_SPREAD_MS);
-    const next = { epoch: Math.max(epoch + 1, atLeast), partitions };
-    await createEpoch(this.#admin, topic, next, this.#replicas);
-    await this.#reload();
+    do {
+      const epoch = (await findEpochs(this.#admin, topic)).at(-1)!.epoch;
+      await sealEpoch(this.#admin, topic, epoch, this.#replicas);
+      await sleep(SEAL_SPREAD_MS);
+      const next = { epoch: Math.max(epoch + 1, atLeast), partitions };
+      await createEpoch(this.#admin, topic, next, this.#replicas);
+      await this.#reload();
+      // Another process that resized at the same time may have created it, with another count.
+    } while (this.partitions !== partitions || this.epoch < atLeast);
     return this.epoch;
   }
 
@@ -204,10 +213,7 @@ class Log implements KafkaEventLog {
     try {
       await this.#appender.send(epoch, records, signal);
     } catch (error) {
-      if (isTooLarge(error)) {
-        await this.#reload();
-        if (this.epoch !== epoch) throw new EpochClosed(epoch);
-      }
+      if (isTooLarge(error)) await this.#refuseSealed(epoch);
       if (!this.#failing) this.#options.logger.error({ err: error }, 'event log: appends fail');
       this.#failing = true;
       if (!isKafkaOutage(error)) throw error;
@@ -215,6 +221,27 @@ class Log implements KafkaEventLog {
     }
     if (this.#failing) this.#options.logger.info('event log: appends work again');
     this.#failing = false;
+    this.#sealedSinceMs = null;
+  }
+
+  /**
+   * Called when the brokers refuse a record as too large. Throws if the reason is a resize: the next epoch is
+   * open, or soon will be. If the resize was interrupted, the next epoch gets the partition count of this one.
+   */
+  async #refuseSealed(epoch: number): Promise<void> {
+    await this.#reload();
+    if (this.epoch !== epoch) throw new EpochClosed(epoch);
+    const { topic, logger, resizeMsMax = RESIZE_MS_MAX } = this.#options;
+    if (!(await isSealed(this.#admin, topic, epoch))) return;
+    this.#sealedSinceMs ??= performance.now();
+    if (performance.now() - this.#sealedSinceMs < resizeMsMax)
+      throw logUnavailable('it is being resized');
+    logger.warn({ epoch }, 'event log: a resize was interrupted; the next epoch is opened');
+    const next = { epoch: epoch + 1, partitions: this.partitions };
+    await createEpoch(this.#admin, topic, next, this.#replicas);
+    this.#sealedSinceMs = null;
+    await this.#reload();
+    throw new EpochClosed(epoch);
   }
 
   async #positionsOf(group: string, epoch: number): Promise<PartitionPositions[]> {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Kafka } from 'kafkajs';
 import { pino } from 'pino';
 import { openKafkaEventLog } from '../../platform/event-log/kafka.ts';
+import { sealEpoch } from '../../platform/event-log/kafka-topics.ts';
 import { openPostgresEventLog, type PostgresEventLog } from '../../platform/event-log/postgres.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { startFaultProxy, type FaultProxy } from '../../bench/kill/fault-proxy.ts';
@@ -142,6 +143,38 @@ describeWith('KAFKA_BROKERS', 'event log on Kafka', (list) => {
       ),
     );
     await admin.disconnect();
+    await subject.close();
+  });
+
+  test('a resize that was interrupted: processes start, appends wait, and one of them completes it', async () => {
+    const subject = await kafkaLog(2);
+    const { topic } = JSON.parse(subject.address) as { topic: string };
+    await (await subject.open()).close();
+    const admin = new Kafka({ brokers, logLevel: 0 }).admin();
+    await admin.connect();
+    await sealEpoch(admin, topic, 0, brokers.length >= 3 ? 3 : 1);
+    await admin.disconnect();
+
+    const waiting = await subject.open({ resizeMsMax: WAIT_MS });
+    await poll(() =>
+      waiting.append([record(0, 'refused')]).then(
+        () => false,
+        (error: { code?: string }) => error.code === 'event_log_unavailable',
+      ),
+    );
+    const completing = await subject.open({ resizeMsMax: 0 });
+    await expect(completing.append([record(0, 'a')])).rejects.toThrow('Epoch 0');
+    expect([completing.epoch, completing.partitions]).toEqual([1, 2]);
+    await completing.append([record(1, 'b')]);
+    await expect(waiting.append([record(0, 'c')])).rejects.toThrow('Epoch 0');
+    await waiting.append([record(1, 'd')]);
+
+    // Two operators at once, with other counts: the later one has its count.
+    const resized = await Promise.all([waiting.resize(3), completing.resize(4)]);
+    expect(resized.toSorted()).toEqual([2, 3]);
+    const counts = (await waiting.epochs()).map(({ partitions }) => partitions);
+    expect([counts.slice(0, 2), counts.slice(2).toSorted()]).toEqual([[2, 2], [3, 4]]); // prettier-ignore
+    await Promise.all([waiting.close(), completing.close()]);
     await subject.close();
   });
 
