@@ -32,6 +32,16 @@ const supervisorOf = (dataDirectory: string): number => {
   const text = readFileSync(join(dataDirectory, 'instance.json'), 'utf8');
   return (JSON.parse(text) as { process: { pid: number } }).process.pid;
 };
+/** The lines that the README's commands from a plan to a paid invoice print. */
+const pasteReadme = ({ baseUrl, apiKey }: RunningInstance): string[] => {
+  const blocks = readFileSync('README.md', 'utf8').match(/(?<=```sh\n)[^`]*(?=```)/g)!;
+  const script = blocks
+    .filter((block) => /^(KEY|PLAN)=/.test(block))
+    .join('')
+    .replace('sk_test_…', apiKey)
+    .replace('http://127.0.0.1:8080', baseUrl);
+  return execFileSync('bash', ['-euc', script], { encoding: 'utf8' }).trim().split('\n');
+};
 /** As Ctrl-C does. */
 const stop = async ({ command }: RunningInstance, dataDirectory: string): Promise<void> => {
   process.kill(supervisorOf(dataDirectory), 'SIGINT');
@@ -68,6 +78,8 @@ describeAsRoot('npm start by root below a directory that only root may enter', (
       }),
     });
     expect(sent.status).toBe(202);
+
+    expect(pasteReadme(first)).toEqual(['$40.00', 'Acme Inc', 'SUCCEEDED']);
 
     const second = await refusal(runIn(clone, ['npm', 'start'], { PORT: '0' }));
     expect(second).toBe(
