@@ -13,6 +13,7 @@ import { InvoiceCollection } from './invoice-collection.ts';
 import { decimalText, emptyWhenUnset, instant, recordFields, textOrEmpty } from './primitives.ts';
 import { searchSchemas } from './search.ts';
 import { EmbeddedSubscription } from './subscription.ts';
+import { TAX_BEHAVIORS } from './words.ts';
 
 const stringMap = z.record(z.string(), z.string());
 
@@ -142,9 +143,26 @@ export interface CommittedUsage {
   readonly base_usage: string;
 }
 
+/** The taxes that later computations of an invoice use. */
+export interface PinnedTaxes {
+  readonly rates: readonly {
+    readonly tax_rate_id: string;
+    readonly tax_association_id: string | null;
+    readonly percentage_value: string;
+    readonly tax_behavior: (typeof TAX_BEHAVIORS)[number];
+    readonly priority: number;
+  }[];
+  readonly exemption: {
+    readonly reason: string;
+    readonly reason_code: 'customer_exempt' | 'no_tax_configured';
+  } | null;
+}
+
 /** A row of `invoices`: the returned fields, and the fields that only billing reads. */
 export type InvoiceRecord = z.infer<typeof StoredInvoice> & {
   readonly taxes: readonly AppliedTaxRecord[];
+  /** Its tax rates, or its exemption, as they stood when the period was closed; null while it runs. */
+  readonly pinned_taxes: PinnedTaxes | null;
   /** The caller sent the due date: computations keep it. */
   readonly due_date_given: boolean;
   readonly issue_date_given: boolean;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { taxesToPin } from '../../../domain/invoicing/pinned-taxes.ts';
 import { skipsAsZero } from '../../../domain/invoicing/zero-invoice.ts';
 import type { UsageAnswers, UsageReader } from '../../../domain/metering/usage.ts';
 import { moveInvoice } from '../../../domain/states/invoice.ts';
@@ -344,6 +345,7 @@ function computeInvoice(
   );
   const draft = target.invoice ?? newInvoice(target, invoice_id, options);
   const charges = parts.flatMap((part) => part.charges);
+  const taxes = taxesOf(target, sources, settlement?.currency ?? subscription.currency);
   const versions = charges.flatMap(({ questions }) => questions.map(({ version }) => version.id));
   const settled = settle(
     {
@@ -356,6 +358,7 @@ function computeInvoice(
         : dueOn(issuedAt(target, options.at), subscription, config.due_date_days),
       last_computed_at: options.at,
       meter_version_ids: [...new Set(versions)].sort(),
+      pinned_taxes: taxesToPin(taxes, target.period, options.at),
       usage_watermarks:
         usage === null || versions.length === 0 ? null : storeWatermarks(usage.watermarks),
       committed_usage: committed.flatMap((part) => part.committed_usage),
@@ -370,14 +373,14 @@ function computeInvoice(
         settlement,
         partsOf(target).flatMap((part) => couponsOf(part, sources)),
       ),
-      taxes: taxesOf(target, sources, settlement?.currency ?? subscription.currency),
+      taxes,
       ...NO_CREDITS,
       ledger,
     },
   );
   const { applications, invoice, lines: settledLines } = settled;
   // A skipped invoice has no tax (billing 17.3).
-  const taxes = isZero ? [] : taxRecords(deps, invoice, settled.taxes);
+  const taxRows = isZero ? [] : taxRecords(deps, invoice, settled.taxes);
   const coupon_applications = applicationRecords(deps, invoice, applications, {
     coupons: partsOf(target).flatMap((part) => sources.coupons.get(part.subscription.id) ?? []),
     lines: settledLines,
@@ -386,7 +389,7 @@ function computeInvoice(
   return {
     target,
     sources,
-    invoice: { ...invoice, coupon_applications, taxes },
+    invoice: { ...invoice, coupon_applications, taxes: taxRows },
     lines: settledLines,
   };
 }

@@ -227,6 +227,7 @@ function newDraft(
     tax_summary: null,
     coupon_applications: [],
     taxes: [],
+    pinned_taxes: null,
     metadata: given.metadata ?? {},
     version: 1,
     revision,

@@ -62,6 +62,7 @@ export function newInvoice(target: InvoiceTarget, id: string, computing: Computi
     tax_summary: null,
     coupon_applications: [],
     taxes: [],
+    pinned_taxes: null,
     metadata: {},
     version: 1,
     revision: 0,

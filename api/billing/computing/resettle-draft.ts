@@ -62,7 +62,7 @@ export async function resettleDraft(
     taxes:
       sources === null || subscription === null
         ? taxesOfOneOff(invoice, customer)
-        : taxesOf({ subscription, period: periodOf(invoice) }, sources, invoice.currency),
+        : taxesOf({ subscription, invoice, period: periodOf(invoice) }, sources, invoice.currency),
   });
   const coupons =
     discounts === 'kept' || sources === null

@@ -1,3 +1,4 @@
+import { pinnedTaxes } from '../../../domain/invoicing/pinned-taxes.ts';
 import { payerOf } from '../../../domain/subscription/hierarchy.ts';
 import { resolveTaxes, type ResolvedTaxes } from '../../../domain/invoicing/tax-resolution.ts';
 import type { TaxRow } from '../../../domain/invoicing/taxes.ts';
@@ -7,8 +8,20 @@ import type { BillingDeps } from '../../deps.ts';
 import type { BillingSources } from './billing-sources.ts';
 import type { InvoiceTarget } from './invoice-target.ts';
 
-/** The taxes of a computed invoice: those of the customer who pays (billing 8.1, 16). `currency` is the invoice's. */
+/**
+ * The taxes of a computed invoice: those of the customer who pays (billing 8.1, 16), as they stood when the
+ * period was closed (billing 8.3). `currency` is the invoice's.
+ */
 export function taxesOf(
+  target: Pick<InvoiceTarget, 'subscription' | 'period' | 'invoice'>,
+  sources: Pick<BillingSources, 'customers' | 'taxes'>,
+  currency: string,
+): ResolvedTaxes {
+  const pinned = pinnedTaxes(target.invoice?.pinned_taxes ?? null, target.period, sources.taxes);
+  return pinned ?? currentTaxes(target, sources, currency);
+}
+
+function currentTaxes(
   { subscription, period }: Pick<InvoiceTarget, 'subscription' | 'period'>,
   sources: Pick<BillingSources, 'customers' | 'taxes'>,
   currency: string,

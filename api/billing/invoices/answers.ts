@@ -100,6 +100,7 @@ function shown(record: InvoiceRecord) {
     issue_date_given: _______,
     overdue_notified_for: _________,
     purchased_transaction_id: ___________,
+    pinned_taxes: ____________,
     committed_usage: ________,
     grouped_subscription_ids: __________,
     meter_version_ids,

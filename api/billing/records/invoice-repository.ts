@@ -20,7 +20,7 @@ const INVOICE_COLUMNS = [
   'due_date_given', 'issue_date', 'issue_date_given', 'finalized_at', 'paid_at', 'voided_at', 'last_computed_at', 'idempotency_key',
   'invoice_pdf_url', 'recalculated_invoice_id', 'is_manually_edited', 'source_type', 'purchased_transaction_id', 'tax_summary', 'coupon_applications', 'metadata',
   'revision', 'version', 'proration_behavior', 'meter_version_ids', 'usage_watermarks', 'finalize_after', 'stream_heads',
-  'finalize_refusal', 'taxes', 'committed_usage', 'grouped_subscription_ids', 'custom_currency', 'status', 'created_at', 'updated_at', 'created_by', 'updated_by',
+  'finalize_refusal', 'taxes', 'pinned_taxes', 'committed_usage', 'grouped_subscription_ids', 'custom_currency', 'status', 'created_at', 'updated_at', 'created_by', 'updated_by',
 ] as const satisfies readonly (keyof InvoiceRecord)[]; // prettier-ignore
 
 /** Columns that computing, finalizing or voiding changes; the identity and the slot do not change. */

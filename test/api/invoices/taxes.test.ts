@@ -133,7 +133,7 @@ test('tax that is included in the price is carved out of it', async () => {
   expect(invoice.taxes[0].taxable_amount).toBe('100');
 });
 
-test('drafts and previews are taxed; a draft follows its taxes until it is finalized, and then keeps them', async () => {
+test('drafts and previews are taxed; a tax that is removed is taken off the draft, and none is added to a closed period', async () => {
   const { api } = world;
   const made = await customerWithPlan();
   const association = await taxed({ entity_type: 'customer', entity_id: made.customer.id }, '10');
@@ -158,12 +158,45 @@ test('drafts and previews are taxed; a draft follows its taxes until it is final
     ...{ subtotal: '100', total_tax: '0', total: '100', amount_due: '100', taxes: [] },
   });
 
-  const next = await taxed({ entity_type: 'customer', entity_id: made.customer.id }, '7');
+  // The period is closed: a rate that comes later is of later periods.
+  await taxed({ entity_type: 'customer', entity_id: made.customer.id }, '7');
   api.clock.set(AFTER_GRACE);
   expect(await world.finalize()).toMatchObject({ finalized: 1 });
-  expect(figures(await cycle(subscription))).toMatchObject({ total: '107', taxes: ['7'] });
-  await api.call('DELETE', `/v1/taxes/associations/${next}`);
-  expect(figures(await cycle(subscription))).toMatchObject({ total: '107', taxes: ['7'] });
+  expect(figures(await cycle(subscription))).toMatchObject({ total: '100', taxes: [] });
+});
+
+test('what a period was taxed and discounted by stands once it is closed; /recalculate takes the present', async () => {
+  const { api } = world;
+  const made = await customerWithPlan();
+  await taxed({ entity_type: 'customer', entity_id: made.customer.id }, '10');
+  const { body: coupon } = await api.post('/v1/coupons', {
+    ...{ name: 'Off', type: 'percentage', percentage_off: '20', cadence: 'forever' },
+  });
+  const subscription = await subscribe(made, { coupons: [coupon.id] });
+  api.clock.set(APRIL);
+  await world.close();
+  const draft = await cycle(subscription);
+  const closed = { subtotal: '100', total_tax: '8', total: '88', amount_due: '88', taxes: ['8'] };
+  expect(figures(draft)).toEqual(closed);
+
+  const stored = await api.post('/v1/taxes/associations/search', {
+    entity_id: made.customer.id,
+  });
+  const rateId = stored.body.items[0].tax_rate_id;
+  await api.put(`/v1/taxes/rates/${rateId}`, { tax_rate_status: 'INACTIVE' });
+  await taxed({ entity_type: 'subscription', entity_id: subscription.id }, '30');
+  await api.put(`/v1/customers/${made.customer.id}`, { tax_treatment: 'exempt' });
+  await api.call('DELETE', `/v1/coupons/${coupon.id}`);
+  const recomputed = await api.post(`/v1/invoices/${draft.id}/compute`, {});
+  expect(figures(recomputed.body.invoice)).toEqual(closed);
+  const edited = await api.put(`/v1/invoices/${draft.id}`, { apply_discount: true });
+  expect(figures(edited.body)).toEqual(closed);
+  api.clock.set(AFTER_GRACE);
+  expect(await world.finalize()).toMatchObject({ finalized: 1 });
+  expect(figures(await cycle(subscription))).toEqual(closed);
+
+  const again = await api.post(`/v1/invoices/${draft.id}/recalculate`, {});
+  expect(figures(again.body)).toMatchObject({ total: '80', taxes: [] });
 });
 
 test('an unknown code in tax_rate_overrides is refused by its index, and nothing is made', async () => {
