@@ -9,11 +9,12 @@ import { createMeters } from './kill/compare/meters.ts';
 import { FAULT_NAMES, makeFaults, possibleFaults } from './kill/faults/all-faults.ts';
 import { startKafka } from './kill/faults/brokers.ts';
 import { clockEnvironment, faketimeLibrary } from './kill/faults/clock.ts';
+import { dealFaults } from './kill/faults/deck.ts';
 import { mountSmallDisk } from './kill/faults/disk.ts';
-import type { Fault } from './kill/faults/fault.ts';
 import { Tally } from './kill/faults/tally.ts';
 import { Ledger } from './kill/ledger.ts';
 import { checkPlants, plantDamage } from './kill/plants.ts';
+import { Stages } from './kill/stages.ts';
 import { Tree } from './kill/tree.ts';
 import { startWork } from './kill/work/all-work.ts';
 import { startLoad } from './kill/work/events.ts';
@@ -102,22 +103,25 @@ const log: Record<string, string> =
 /** The settings of the product, for each of its processes. */
 const environment = { ...log, DATA_DIR: dataDirectory };
 const clockFile = chosen.includes('clock') ? join(directory, 'clock') : null;
-const tree = await Tree.start(
-  {
-    environment: {
-      ...environment,
-      LOG_LEVEL: options.verbose ? 'info' : 'silent',
-      // Fixed, so that the product is found there again after its supervisor was replaced.
-      PORT: String(await freePort()),
+const stages = new Stages();
+const tree = await stages.time('start', async () =>
+  Tree.start(
+    {
+      environment: {
+        ...environment,
+        LOG_LEVEL: options.verbose ? 'info' : 'silent',
+        // Fixed, so that the product is found there again after its supervisor was replaced.
+        PORT: String(await freePort()),
+      },
+      roleEnvironment: {
+        ...log,
+        FAILPOINTS: options.failpoints,
+        ...(clockFile === null ? {} : clockEnvironment(faketimeLibrary()!, clockFile)),
+      },
     },
-    roleEnvironment: {
-      ...log,
-      FAILPOINTS: options.failpoints,
-      ...(clockFile === null ? {} : clockEnvironment(faketimeLibrary()!, clockFile)),
-    },
-  },
-  kafka?.proxies ?? {},
-  say,
+    kafka?.proxies ?? {},
+    say,
+  ),
 );
 
 const ledger = new Ledger();
@@ -141,25 +145,31 @@ const work = await startWork(listOf(options.work), {
   startMs,
 });
 const tally = new Tally(() => tree.pids());
-const faults = makeFaults(chosen, { tree, random, dataDirectory, clockFile });
+const nextFault = dealFaults(
+  makeFaults(chosen, { tree, random, dataDirectory, clockFile }),
+  random,
+);
 while (tally.faults < kills) {
-  await sleep(random.integer(200, 1_200));
-  await progress(ledger.acknowledged.size);
+  await stages.time('between', async () => {
+    await sleep(random.integer(200, 1_200));
+    await progress(ledger.acknowledged.size);
+  });
   tally.look();
-  const fault = weighted(faults);
-  const hit = await fault.strike();
-  tally.struck(fault.name, hit);
+  const fault = nextFault();
+  const startedMs = performance.now();
+  const hit = await stages.time('faults', () => fault.strike());
+  tally.struck(fault.name, hit, performance.now() - startedMs);
   if (options.verbose || tally.faults % 5 === 0)
     say(
       `${seconds()} s  fault ${tally.faults} (${fault.name}: ${hit.what})  acknowledged ${ledger.acknowledged.size}`,
     );
   kafka?.plan?.step(tally.faults / kills);
-  work.reached(tally.faults / kills);
+  work.reached(tally.faults, kills);
 }
 kafka?.plan?.step(1);
 say(`${seconds()} s  draining`);
-await load.stop();
-const done = await work.stop();
+await stages.time('sending', () => load.stop());
+const done = await stages.time('work', () => work.stop());
 say(`${seconds()} s  comparing`);
 const compared = withSales({
   tree,
@@ -174,17 +184,24 @@ const compared = withSales({
     end: new Date(Date.UTC(2026, 6, 1)).toISOString(),
   },
 });
-let verdict = await compare(compared, DRAIN_SECONDS_MAX, say);
+let verdict = await stages.time('comparing', () => compare(compared, DRAIN_SECONDS_MAX, say));
 if (plants.length > 0 && differencesOf(verdict) === 0) {
   await plantDamage(plants, { tree, ledger, random }, say);
   verdict = await compare(compared, 0, say);
 }
 tally.look();
-await tree.stop();
+await stages.time('stop', () => tree.stop());
 
 for (const example of verdict.examples) say(`  ${example}`);
 for (const [what, count] of Object.entries(tally.counts).sort())
   say(`  ${what.padEnd(34)}${count}`);
+say(
+  `  seconds of faults: ${Object.entries(tally.seconds)
+    .sort()
+    .map(([name, spent]) => `${name}=${spent.toFixed(1)}`)
+    .join(' ')}`,
+);
+say(`  ${stages}`);
 say(
   `kill profile=${options.profile} seed=${options.seed} faults=${tally.faults} acked=${ledger.acknowledged.size} ` +
     `duplicates=${ledger.duplicates} ${done} seconds=${seconds()} ` +
@@ -202,12 +219,4 @@ async function progress(before: number): Promise<void> {
     if (ledger.acknowledged.size > before + 100) return;
     await sleep(50);
   }
-}
-
-function weighted(all: readonly Fault[]): Fault {
-  let at = random.integer(
-    1,
-    all.reduce((sum, { weight }) => sum + weight, 0),
-  );
-  return all.find(({ weight }) => (at -= weight) <= 0)!;
 }

@@ -1,12 +1,21 @@
+import type { PortHolder } from './port-holder.ts';
+
 /**
  * A problem that a person at the machine can fix. The message is one sentence: what is wrong and what to do.
  */
 export class CannotStart extends Error {}
 
-export const portInUse = (host: string, port: number): CannotStart =>
-  new CannotStart(
-    `port ${port} of ${host} is in use by another process; stop that process, or set PORT to a free port.`,
+export function portInUse(host: string, port: number, holder: PortHolder | null): CannotStart {
+  if (holder !== null && holder.orphanedRole !== null)
+    return new CannotStart(
+      `port ${port} of ${host} is in use by process ${holder.pid}, the ${holder.orphanedRole} process of a Meterline that was killed; it ends by itself within 10 seconds, so start again then.`,
+    );
+  const who =
+    holder === null ? 'another process' : `another process (${holder.pid}, ${holder.program})`;
+  return new CannotStart(
+    `port ${port} of ${host} is in use by ${who}; stop that process, or set PORT to a free port.`,
   );
+}
 
 export const portNotAllowed = (port: number): CannotStart =>
   new CannotStart(

@@ -11,6 +11,7 @@ import {
   portInUse,
   portNotAllowed,
 } from './cannot-start.ts';
+import { portHolder } from './port-holder.ts';
 
 /** Free disk space for the start of the engines and their recovery after a kill. */
 const FREE_MB_MIN = 200;
@@ -35,7 +36,7 @@ async function checkPort(host: string, port: number): Promise<void> {
     await once(server, 'listening');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE') throw portInUse(host, port);
+    if (code === 'EADDRINUSE') throw portInUse(host, port, portHolder(port));
     if (code === 'EACCES') throw portNotAllowed(port);
     if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') throw notAnAddress(host);
     throw error;

@@ -10,6 +10,7 @@ const SCRIPT = fileURLToPath(new URL('./instance-process.js', import.meta.url));
 /** Roles of a killed supervisor drain before their port is free. */
 const START_MS_MAX = 300_000;
 const RETRY_MS = 500;
+const DRAIN_MS_MAX = 15_000;
 
 /** Where a proxy stands: before an engine, before a broker, and between the senders of events and the API. */
 export type Proxies = Readonly<Record<Engine | 'api', AimedProxy>> &
@@ -78,6 +79,8 @@ export class Tree {
    */
   async replaceSupervisor(between: () => void = () => {}): Promise<void> {
     const child = this.#child!;
+    // Postgres stays: the next start ends it.
+    const { postgres: _, ...orphans } = this.#pids;
     child.kill('SIGKILL');
     await ended(child);
     between();
@@ -89,6 +92,8 @@ export class Tree {
         if (performance.now() > deadline) throw error;
         this.#say(`  not started again yet: ${(error as Error).message}`);
         await sleep(RETRY_MS);
+        // A start takes the cores from the processes that drain, and is refused until they have ended.
+        await untilEnded(Object.values(orphans), performance.now() + DRAIN_MS_MAX);
       }
     }
   }
@@ -136,4 +141,16 @@ export class Tree {
 
 async function ended(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+}
+
+async function untilEnded(pids: readonly number[], deadline: number): Promise<void> {
+  while (pids.some(isAlive) && performance.now() < deadline) await sleep(50);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }

@@ -112,7 +112,7 @@ describe('an obstacle to npm start is reported in one sentence that says what to
     const settings = { PORT: String(port), DATA_DIR: join(home, 'unused') };
     const sentence = await refusal(runIn(clone, ['npm', 'start'], settings));
     expect(sentence).toBe(
-      `Meterline did not start: port ${port} of 127.0.0.1 is in use by another process; stop that process, or set PORT to a free port.`,
+      `Meterline did not start: port ${port} of 127.0.0.1 is in use by another process (${process.pid}, node); stop that process, or set PORT to a free port.`,
     );
     server.close();
     await once(server, 'close');

@@ -35,3 +35,11 @@ export function differs(what: string, found: unknown, expected: string | number)
     ? []
     : [`${what}: ${String(found)}, expected ${expected}`];
 }
+
+/** The differences of all, asked at the same time: an answer waits for others longer than it takes. */
+export async function ofEach<Item>(
+  all: Iterable<Item>,
+  differences: (item: Item) => Promise<string[]>,
+): Promise<string[]> {
+  return (await Promise.all([...all].map(differences))).flat();
+}

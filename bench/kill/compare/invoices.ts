@@ -1,5 +1,5 @@
 import { thousandths } from '../ledger.ts';
-import { ask, differs, type Compared, type Comparison } from './comparison.ts';
+import { ask, differs, ofEach, type Compared, type Comparison } from './comparison.ts';
 import { METERS } from './meters.ts';
 
 export interface Sold {
@@ -22,9 +22,7 @@ const PERIOD_END = '2026-07-01T00:00:00.000Z';
 export const invoices: Comparison = {
   name: 'invoice lines',
   async differences(world) {
-    const sold = await world.sold();
-    const found: string[] = [];
-    for (const { customer, subscriptionId } of sold) {
+    return ofEach(await world.sold(), async ({ customer, subscriptionId }) => {
       const { line_items } = await ask<{ line_items: Line[] | null }>(world.tree, {
         method: 'POST',
         path: '/invoices/preview',
@@ -34,17 +32,14 @@ export const invoices: Comparison = {
           period_end: PERIOD_END,
         },
       });
-      for (const [index, expected] of expectedOf(world, customer))
-        found.push(
-          ...differs(
-            `invoiced ${METERS[index]!.type} of ${customer}`,
-            line_items?.find(({ meter_id }) => meter_id === world.meterIds[index])?.quantity ??
-              null,
-            expected,
-          ),
-        );
-    }
-    return found;
+      return expectedOf(world, customer).flatMap(([index, expected]) =>
+        differs(
+          `invoiced ${METERS[index]!.type} of ${customer}`,
+          line_items?.find(({ meter_id }) => meter_id === world.meterIds[index])?.quantity ?? null,
+          expected,
+        ),
+      );
+    });
   },
 };
 
@@ -52,9 +47,7 @@ export const invoices: Comparison = {
 export const analytics: Comparison = {
   name: 'analytics',
   async differences(world) {
-    const sold = await world.sold();
-    const found: string[] = [];
-    for (const { customer } of sold) {
+    return ofEach(await world.sold(), async ({ customer }) => {
       const { items } = await ask<{ items: Item[] }>(world.tree, {
         method: 'POST',
         path: '/events/analytics',
@@ -64,16 +57,14 @@ export const analytics: Comparison = {
           end_time: PERIOD_END,
         },
       });
-      for (const [index, expected] of expectedOf(world, customer))
-        found.push(
-          ...differs(
-            `analytics, ${METERS[index]!.type} of ${customer}`,
-            items.find(({ meter_id }) => meter_id === world.meterIds[index])?.total_usage ?? null,
-            expected,
-          ),
-        );
-    }
-    return found;
+      return expectedOf(world, customer).flatMap(([index, expected]) =>
+        differs(
+          `analytics, ${METERS[index]!.type} of ${customer}`,
+          items.find(({ meter_id }) => meter_id === world.meterIds[index])?.total_usage ?? null,
+          expected,
+        ),
+      );
+    });
   },
 };
 

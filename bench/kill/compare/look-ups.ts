@@ -1,5 +1,5 @@
 import { thousandths } from '../ledger.ts';
-import { ask, type Comparison } from './comparison.ts';
+import { ask, ofEach, type Comparison } from './comparison.ts';
 
 const LOOKED_UP = 20;
 
@@ -10,17 +10,16 @@ interface History {
 /** Single events by id: what counts is what was acknowledged first. */
 export const lookUps: Comparison = {
   name: 'look-ups',
-  async differences({ tree, ledger, random }) {
-    const found: string[] = [];
-    for (let count = 0; count < LOOKED_UP; count += 1) {
-      const event = ledger.pick(random);
-      if (event === undefined) break;
+  differences({ tree, ledger, random }) {
+    const events = Array.from({ length: LOOKED_UP }, () => ledger.pick(random));
+    return ofEach(events, async (event) => {
+      if (event === undefined) return [];
       const path = `/events/${encodeURIComponent(event.event_id)}`;
       const answer = await ask<History>(tree, { method: 'GET', path, again: [404] });
       const { value, user } = answer.event.properties;
-      if (Number(value) !== Number(thousandths(event.value)) || user !== event.user)
-        found.push(`${event.event_id}: ${JSON.stringify(answer.event.properties)}`);
-    }
-    return found;
+      return Number(value) === Number(thousandths(event.value)) && user === event.user
+        ? []
+        : [`${event.event_id}: ${JSON.stringify(answer.event.properties)}`];
+    });
   },
 };

@@ -1,6 +1,6 @@
 import { thousandths, type Totals } from '../ledger.ts';
 import type { Tree } from '../tree.ts';
-import { ask, differs, type Compared, type Comparison } from './comparison.ts';
+import { ask, differs, ofEach, type Compared, type Comparison } from './comparison.ts';
 
 /** The meters of a run, each with what it must count. */
 export const METERS = [
@@ -52,28 +52,25 @@ export async function meterValue(
 /** Usage by meter, from buckets and rows. */
 export const meters: Comparison = {
   name: 'meters',
-  async differences(world) {
-    const found: string[] = [];
-    for (const [customer, totals] of world.totals)
+  differences: (world) =>
+    ofEach(world.totals, async ([customer, totals]) => {
+      const found: string[] = [];
       for (const [index, { type, expected }] of METERS.entries()) {
         const value = await meterValue(world, world.meterIds[index]!, customer);
         found.push(...differs(`${type} of ${customer}`, value, expected(totals)));
       }
-    return found;
-  },
+      return found;
+    }),
 };
 
 /** Usage by the meter that was edited: its newest version counts everything, and nothing twice. */
 export const editedMeter: Comparison = {
   name: 'edited meter',
-  async differences(world) {
+  differences(world) {
     const { meterId, factor } = world.edits;
-    const found: string[] = [];
-    for (const [customer, totals] of world.totals) {
+    return ofEach(world.totals, async ([customer, { sum }]) => {
       const value = await meterValue(world, meterId, customer);
-      const expected = thousandths(totals.sum * BigInt(factor));
-      found.push(...differs(`version ${factor} of ${customer}`, value, expected));
-    }
-    return found;
+      return differs(`version ${factor} of ${customer}`, value, thousandths(sum * BigInt(factor)));
+    });
   },
 };

@@ -1,12 +1,12 @@
 import { thousandths } from '../ledger.ts';
-import { ask, differs, type Comparison } from './comparison.ts';
+import { ask, differs, ofEach, type Comparison } from './comparison.ts';
 
 /** Usage by event name: raw events, without meters. */
 export const names: Comparison = {
   name: 'names',
-  async differences({ tree, totals, period }) {
-    const found: string[] = [];
-    for (const [external_customer_id, { count, sum }] of totals)
+  differences: ({ tree, totals, period }) =>
+    ofEach(totals, async ([external_customer_id, { count, sum }]) => {
+      const found: string[] = [];
       for (const [type, expected] of [
         ['COUNT', String(count)],
         ['SUM', thousandths(sum)],
@@ -27,6 +27,6 @@ export const names: Comparison = {
           ...differs(`${type} by name of ${external_customer_id}`, answer.value, expected),
         );
       }
-    return found;
-  },
+      return found;
+    }),
 };

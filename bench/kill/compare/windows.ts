@@ -1,5 +1,5 @@
 import { thousandths } from '../ledger.ts';
-import { ask, differs, type Compared, type Comparison } from './comparison.ts';
+import { ask, differs, ofEach, type Compared, type Comparison } from './comparison.ts';
 
 interface Window {
   readonly window_size: string;
@@ -9,9 +9,9 @@ interface Window {
 /** Usage by meter in windows: the sum of each day, and the count of each hour. */
 export const windows: Comparison = {
   name: 'windows',
-  async differences(world) {
-    const found: string[] = [];
-    for (const [customer, { days, hours }] of world.totals) {
+  differences: (world) =>
+    ofEach(world.totals, async ([customer, { days, hours }]) => {
+      const found: string[] = [];
       const sums = await windowsOf(world, customer, world.meterIds[1]!, 'DAY');
       const counts = await windowsOf(world, customer, world.meterIds[0]!, 'HOUR');
       for (const [start, sum] of days)
@@ -22,9 +22,8 @@ export const windows: Comparison = {
         found.push(...differs(`hour ${nameOf(start)} of ${customer}`, take(counts, start), count));
       for (const [start, value] of [...sums, ...counts])
         found.push(...differs(`${nameOf(start)} of ${customer}, where nothing was sent`, value, 0));
-    }
-    return found;
-  },
+      return found;
+    }),
 };
 
 const nameOf = (start: number): string => new Date(start).toISOString();

@@ -3,6 +3,8 @@ import type { Hit } from './fault.ts';
 /** Counts what happened: faults, and processes that ended by themselves (at a failpoint, or because of a fault). */
 export class Tally {
   readonly counts: Record<string, number> = {};
+  /** Seconds that the faults of each kind took, until they were over. */
+  readonly seconds: Record<string, number> = {};
   faults = 0;
   readonly #pids: () => Readonly<Record<string, number>>;
   #last: Readonly<Record<string, number>>;
@@ -13,8 +15,9 @@ export class Tally {
     this.#last = pids();
   }
 
-  struck(fault: string, { what, ended }: Hit): void {
+  struck(fault: string, { what, ended }: Hit, ms: number): void {
     this.faults += 1;
+    this.seconds[fault] = (this.seconds[fault] ?? 0) + ms / 1000;
     this.#count(fault === what ? fault : `${fault} ${what}`);
     for (const name of ended) this.#ended.add(name);
   }

@@ -8,8 +8,8 @@ import type { Work, WorkWorld } from './work.ts';
 
 export interface RunningWork {
   readonly edits: Edits;
-  /** Called with the completed share of the run, 0 to 1: some work is done at moments of the run. */
-  reached(share: number): void;
+  /** Called after each fault with the number of faults: most work is done at moments of the run. */
+  reached(faults: number, ofAll: number): void;
   /** Ends what was begun; answers how often each work was done. */
   stop(): Promise<string>;
 }
@@ -17,9 +17,13 @@ export interface RunningWork {
 /** Pauses between two of a kind. */
 const EVERY_MS: Readonly<Record<string, readonly [number, number]>> = {
   voids: [500, 2_000],
-  edits: [8_000, 20_000],
-  imports: [5_000, 15_000],
 };
+/**
+ * Faults from one to the next, the first one after half of them. Counted in faults, because each adds rows and
+ * meter versions to everything that follows: on a slow machine a pause in seconds makes the end of a run slower
+ * than the faults.
+ */
+const EVERY_FAULTS: Readonly<Record<string, number>> = { edits: 6, imports: 4 };
 /** Shares of the run at which the others are done. */
 const AT: Readonly<Record<string, readonly number[]>> = {
   resizes: [0.2, 0.6],
@@ -61,13 +65,18 @@ export async function startWork(names: readonly string[], world: WorkWorld): Pro
     const every = EVERY_MS[work.name];
     if (every !== undefined) start(again(work, every));
   }
+  const begin = (work: Work): void => start(work.once());
   const moments = chosen.flatMap((work) => (AT[work.name] ?? []).map((share) => ({ work, share })));
   return {
     edits,
-    reached(share) {
+    reached(faults, ofAll) {
       for (const moment of moments.splice(0)) {
-        if (moment.share <= share) start(moment.work.once());
+        if (moment.share <= faults / ofAll) begin(moment.work);
         else moments.push(moment);
+      }
+      for (const work of chosen) {
+        const every = EVERY_FAULTS[work.name];
+        if (every !== undefined && faults % every === every / 2) begin(work);
       }
     },
     async stop() {
