@@ -10,7 +10,8 @@ interface Chunk {
   readonly src?: string;
 }
 
-const FIRST_LOAD_BYTES = 250_000;
+/** Forms and charts are loaded with the first page that has one; with forms the console would have 239 kB. */
+const FIRST_LOAD_BYTES = 205_000;
 const PAGE_BYTES = 100_000;
 
 /** What a browser downloads, compressed: the first load of each entry, and what a page adds to it. */
@@ -31,7 +32,7 @@ describe('the weight of the pages', () => {
   const bytesOf = (files: Iterable<string>): number =>
     [...files].reduce((sum, file) => sum + gzipSync(readFileSync(`dist/web/${file}`)).length, 0);
 
-  test.each(['console', 'portal', 'checkout'])(`%s: at most 250 kB at first`, (entry) => {
+  test.each(['console', 'portal', 'checkout'])(`%s: at most 205 kB at first`, (entry) => {
     const bytes = bytesOf(filesOf(`${entry}/index.html`));
     process.stdout.write(`${entry}: ${bytes} bytes at first\n`);
     expect(bytes).toBeLessThan(FIRST_LOAD_BYTES);
