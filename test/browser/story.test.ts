@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright-core';
 import { formatDecimal, formatMoney } from '../../web/ui/text.ts';
 import { readPdf } from '../support/read-pdf.ts';
-import { startReceiver, type TestReceiver } from '../support/receiver.ts';
+import { startReceiver, type Received, type TestReceiver } from '../support/receiver.ts';
 import { describeInBrowser } from '../support/requires.ts';
 import { PERSON, startBrowserWorld, type BrowserWorld } from './world.ts';
 
@@ -149,6 +149,7 @@ describeInBrowser('the console', (executable) => {
     await page.getByRole('tab', { name: 'Document' }).click();
     await document.getByText(formatMoney(after.refunded_amount, after.currency)).waitFor();
 
+    await replayNotifications(page);
     expect(problems).toEqual([]);
     await page.context().close();
   });
@@ -296,6 +297,47 @@ describeInBrowser('the console', (executable) => {
     await dialog.waitFor({ state: 'detached' });
   }
 
+  /** What the receiver was sent comes again, with the ids that it had, when the console asks for it. */
+  async function replayNotifications(page: Page): Promise<void> {
+    await deliverAll();
+    const delivered = receiver.received.map(idOf);
+    expect(delivered.length).toBeGreaterThan(0);
+    await goTo(page, 'Webhooks');
+    await follow(page, `${receiver.url}/hook`, 'Webhook endpoint');
+    await page.getByRole('button', { name: 'Send again' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Send again' });
+    // Notifications have the time of the database; the clock of the page is the API's.
+    await dialog.getByLabel('First day').fill(dayFromNow(-1));
+    await dialog.getByLabel('Last day').fill(dayFromNow(1));
+    await dialog.getByRole('button', { name: 'Send again' }).click();
+    const said = await page.getByText(/^\d+ notifications are sent again$/).innerText();
+    await deliverAll();
+    const again = receiver.received.slice(delivered.length).map(idOf);
+    expect(again.length).toBeGreaterThan(0);
+    expect(said).toBe(`${again.length} notifications are sent again`);
+    expect(delivered.filter((id) => !again.includes(id))).toEqual([]);
+    await page.reload();
+    await cell(page, 'Attempts, newest first', '204').waitFor();
+  }
+
+  const idOf = ({ headers }: Received): string => String(headers['webhook-id']);
+
+  /** One run delivers all that wait, one after the other for one record. */
+  async function deliverAll(): Promise<void> {
+    // The endpoint of the other tenant has a name that does not exist here: its notifications would be tried again for days.
+    const other = shown.records.get('/webhooks/$id')!;
+    const { status } = await shown.world.api.put(`/v1/webhooks/endpoints/${other}`, {
+      enabled: false,
+    });
+    expect(status).toBe(200);
+    await shown.world.job('deliver-webhooks');
+    const waiting = await shown.world.api.pool`
+      select d.event_type, d.attempts, d.due_at from webhook_deliveries d
+        join webhook_endpoints e on e.id = d.endpoint_id
+       where e.url = ${`${receiver.url}/hook`} and d.delivery_status = 'pending'`;
+    expect([...waiting]).toEqual([]);
+  }
+
   async function createMeter(page: Page): Promise<void> {
     await goTo(page, 'Meters');
     await follow(page, 'New meter', 'New meter');
@@ -395,6 +437,10 @@ async function follow(page: Page, link: string, title: string): Promise<void> {
   await page.getByRole('link', { name: link, exact: true }).first().click();
   await titled(page, title);
 }
+
+const DAY_MS = 86_400_000;
+const dayFromNow = (days: number): string =>
+  new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
 
 const titled = (page: Page, title: string): Promise<void> =>
   page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor();
