@@ -1,7 +1,8 @@
 import { invalidOperation } from '../errors.ts';
 import { minorDigits, type Currency } from '../currency.ts';
 import { Decimal, decimal, sum } from '../money.ts';
-import type { InvoiceStatus } from '../states/invoice.ts';
+import { invoiceMachine, moveInvoice, type InvoiceStatus } from '../states/invoice.ts';
+import { canMove } from '../states/state-machine.ts';
 import type { PaymentStatus } from '../states/payment-status.ts';
 import { paysFor, type AllowedPriceType } from './prepaid-credits.ts';
 
@@ -60,12 +61,16 @@ export function payFromWallets(
 export const leftAfter = (open: OpenAmounts, payments: readonly WalletPayment[]): Decimal =>
   open.remaining.minus(sum(payments.map((payment) => payment.amount)));
 
+/** The status of an invoice with a payment: a skipped one stays as it is. Null if it cannot be paid. */
+export const statusWhenPaid = (from: InvoiceStatus): InvoiceStatus | null =>
+  canMove(invoiceMachine, from, 'pay') ? moveInvoice(from, 'pay') : null;
+
 /** Refuses to collect an invoice that is not finalized or has nothing to pay (money 8.1.4). */
 export function assertCollectable(invoice: {
   readonly invoice_status: InvoiceStatus;
   readonly payment_status: PaymentStatus;
 }): void {
-  if (invoice.invoice_status !== 'FINALIZED') {
+  if (statusWhenPaid(invoice.invoice_status) !== 'FINALIZED') {
     throw invalidOperation(`A ${invoice.invoice_status} invoice cannot be paid.`, 'invoice_status');
   }
   if (PAID.has(invoice.payment_status)) {

@@ -1,6 +1,7 @@
 import { BillingError, invalidField, invalidOperation } from '../errors.ts';
 import { isRounded, type Currency } from '../currency.ts';
 import { Decimal, decimal, ZERO } from '../money.ts';
+import { isGated } from './gated-invoice.ts';
 import { moveInvoice, type InvoiceStatus } from '../states/invoice.ts';
 import type { PaymentStatus } from '../states/payment-status.ts';
 
@@ -8,6 +9,7 @@ export interface VoidableInvoice {
   readonly currency: Currency;
   readonly invoice_status: InvoiceStatus;
   readonly payment_status: PaymentStatus;
+  readonly source_type?: string | null;
   readonly amount_paid: string;
   readonly refunded_amount: string;
   /** Sum of the refunds in flight. */
@@ -33,7 +35,9 @@ export interface VoidDecision {
  * its outcome is unknown.
  */
 export function voidInvoice(invoice: VoidableInvoice, amount: Decimal | null = null): VoidDecision {
-  const status = moveInvoice(invoice.invoice_status, 'void');
+  const isOfCheckout = isGated({ ...invoice, source_type: invoice.source_type ?? null });
+  const trigger = isOfCheckout ? 'expire_checkout' : 'void';
+  const status = moveInvoice(invoice.invoice_status, trigger);
   assertVoidable(invoice.payment_status);
 
   const returnable = Decimal.max(

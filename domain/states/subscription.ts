@@ -10,7 +10,7 @@ export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
 export const SUBSCRIPTION_TRIGGERS = [
   'create_draft', 'create_trialing', 'create_active', 'create_incomplete',
   'activate_trialing', 'activate_active', 'activate_incomplete', 'discard',
-  'convert_active', 'convert_incomplete', 'settle_first_invoice', 'fail_renewal',
+  'convert_active', 'convert_incomplete', 'settle_first_invoice',
   'pause', 'resume', 'cancel',
 ] as const; // prettier-ignore
 export type SubscriptionTrigger = (typeof SUBSCRIPTION_TRIGGERS)[number];
@@ -18,7 +18,8 @@ export type SubscriptionTrigger = (typeof SUBSCRIPTION_TRIGGERS)[number];
 /**
  * Billing-semantics 19.1. `discard`: the checkout expired or was cancelled; the record is archived and stays
  * a draft. `convert_*`: the trial ends. `cancel`: a cancellation takes effect, the end date is reached, or
- * the automatic cancellation runs. A failed renewal does not change `active`.
+ * the automatic cancellation runs. A renewal that cannot be paid is not a trigger: no payment writes an active
+ * subscription.
  */
 export const subscriptionMachine: StateMachine<SubscriptionStatus, SubscriptionTrigger> = {
   noun: 'subscription',
@@ -40,7 +41,7 @@ export const subscriptionMachine: StateMachine<SubscriptionStatus, SubscriptionT
       discard: 'draft',
     },
     trialing: { convert_active: 'active', convert_incomplete: 'incomplete', cancel: 'cancelled' },
-    active: { fail_renewal: 'active', pause: 'paused', cancel: 'cancelled' },
+    active: { pause: 'paused', cancel: 'cancelled' },
     incomplete: { settle_first_invoice: 'active', cancel: 'cancelled' },
     paused: { resume: 'active', cancel: 'cancelled' },
     cancelled: {},

@@ -17,6 +17,6 @@ export const taskMachine = targetMachine<TaskStatus>({
   },
 });
 
-/** The status after the move; refuses with `validation_error`. */
-export const moveTask = (from: TaskStatus, to: TaskStatus): TaskStatus =>
+/** The status after the move; refuses with `validation_error`. `from` null creates the task. */
+export const moveTask = (from: TaskStatus | null, to: TaskStatus): TaskStatus =>
   move(taskMachine, from, to);

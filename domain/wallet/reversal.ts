@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { epochMs, isoText } from '../time/instant.ts';
 import { decimal, decimalText, roundToStorage, type Decimal } from '../money.ts';
+import { moveTransaction } from '../states/wallet-transaction.ts';
 import { moveWallet } from '../states/wallet.ts';
 import { availableAfterOverdraft, type CreditBlock } from './credit-block.ts';
 import type { WalletTransaction } from './transaction.ts';
@@ -27,12 +28,16 @@ export const RETURNED_CREDITS_DAYS = 30;
 export function reverseDebit(
   wallet: Wallet,
   blocks: { readonly open: readonly CreditBlock[]; readonly consumed: readonly CreditBlock[] },
-  debit: Pick<WalletTransaction, 'id' | 'wallet_id' | 'type' | 'consumption_breakdown'>,
+  debit: Pick<
+    WalletTransaction,
+    'id' | 'wallet_id' | 'type' | 'transaction_status' | 'consumption_breakdown'
+  >,
   nextRow: () => string,
   at: string,
 ): WalletDecision {
   assert(debit.type === 'debit' && debit.wallet_id === wallet.id, 'not a debit of this wallet');
   moveWallet(wallet.wallet_status, 'credit');
+  moveTransaction(debit.transaction_status, 'reverse');
   let current = wallet;
   let owed = overdraft(wallet, blocks.open);
   const rows: WalletTransaction[] = [];

@@ -2,6 +2,7 @@ import type { WALLET_TYPES } from '../../schemas/words.ts';
 import assert from 'node:assert/strict';
 import { BillingError } from '../errors.ts';
 import { decimal, decimalText, roundToStorage, type Decimal } from '../money.ts';
+import { moveTransaction } from '../states/wallet-transaction.ts';
 import { moveWallet, type WalletStatus } from '../states/wallet.ts';
 import {
   availableAfterOverdraft,
@@ -134,7 +135,7 @@ export function completedCredit(
   const before = decimal(wallet.credit_balance);
   return {
     ...creditRow(wallet, command),
-    transaction_status: 'completed',
+    transaction_status: moveTransaction(null, 'record'),
     credit_balance_before: decimalText(before),
     credit_balance_after: decimalText(before.plus(command.credits)),
     credits_available: decimalText(availableAfterOverdraft(overdrawn, command.credits)),
@@ -148,7 +149,7 @@ export function creditRow(wallet: Wallet, command: CreditCommand): WalletTransac
     id: command.id,
     wallet_id: wallet.id,
     type: 'credit',
-    transaction_status: 'pending',
+    transaction_status: moveTransaction(null, 'request'),
     transaction_reason: command.transaction_reason,
     credit_amount: decimalText(command.credits),
     amount: decimalText(command.amount ?? roundToStorage(command.credits.times(rate))),
@@ -197,7 +198,7 @@ export function debitRow(
     id: command.id,
     wallet_id: wallet.id,
     type: 'debit',
-    transaction_status: 'completed',
+    transaction_status: moveTransaction(null, 'record'),
     transaction_reason: command.transaction_reason,
     credit_amount: decimalText(command.credits),
     amount: decimalText(command.amount ?? roundToStorage(command.credits.times(rate))),

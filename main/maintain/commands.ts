@@ -2,6 +2,7 @@ import { audit } from './audit.ts';
 import { auditWallets } from './audit-wallets.ts';
 import type { MaintainCommand } from './command.ts';
 import { doctor } from './doctor.ts';
+import { freezeWallet, unfreezeWallet } from './freeze-wallet.ts';
 import { log } from './log.ts';
 import { rebuildBuckets } from './rebuild-buckets.ts';
 import { replay } from './replay.ts';
@@ -26,6 +27,8 @@ export const COMMANDS: readonly MaintainCommand[] = [
   resealSecrets,
   rotateSigningKey,
   resetPassword,
+  freezeWallet,
+  unfreezeWallet,
 ];
 
 /** The list printed for an unknown command: one line per command. */

@@ -104,7 +104,8 @@ export interface GatewayRefund {
   readonly gateway_payment_id: string;
   /** Our id of the refund; null if it was made elsewhere. */
   readonly reference: string | null;
-  readonly state: 'pending' | 'succeeded' | 'failed';
+  /** `cancelled`: somebody cancelled the refund at the gateway before it was paid. */
+  readonly state: 'pending' | 'succeeded' | 'failed' | 'cancelled';
   readonly amount: string;
   readonly error: string | null;
 }

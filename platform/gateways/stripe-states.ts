@@ -47,15 +47,21 @@ export const methodOf = (method: Stripe.PaymentMethod): GatewayMethod => ({
 
 /** A refund with its state in our words. */
 export function ofRefund(refund: Stripe.Refund, gateway_payment_id: string): GatewayRefund {
-  const isFailed = refund.status === 'failed' || refund.status === 'canceled';
   return {
     gateway_refund_id: refund.id,
     gateway_payment_id,
     reference: refund.metadata?.['refund_id'] ?? null,
-    state: refund.status === 'succeeded' ? 'succeeded' : isFailed ? 'failed' : 'pending',
+    state: refundState(refund),
     amount: fromStripeAmount(refund.amount, refund.currency),
-    error: isFailed ? (refund.failure_reason ?? refund.status) : null,
+    error: ENDED.has(refund.status) ? (refund.failure_reason ?? refund.status) : null,
   };
+}
+
+const ENDED: ReadonlySet<string | null> = new Set(['failed', 'canceled']);
+
+function refundState({ status }: Stripe.Refund): GatewayRefund['state'] {
+  if (status === 'succeeded' || status === 'failed') return status;
+  return status === 'canceled' ? 'cancelled' : 'pending';
 }
 
 /** The id of a payment intent that Stripe answers by id or as an object. */

@@ -1,3 +1,4 @@
+import { moveInvoice } from '../../../domain/states/invoice.ts';
 import assert from 'node:assert/strict';
 import type { InvoiceCoupon } from '../../../domain/invoicing/coupons.ts';
 import type { ResolvedTaxes } from '../../../domain/invoicing/tax-resolution.ts';
@@ -200,7 +201,7 @@ function newDraft(
     subscription_customer_id: subscription?.customer_id ?? null,
     invoice_number: null,
     invoice_type: given.invoice_type,
-    invoice_status: 'DRAFT',
+    invoice_status: moveInvoice(null, 'create'),
     payment_status: 'PENDING',
     currency: given.currency,
     description: given.description ?? null,

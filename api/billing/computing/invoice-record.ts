@@ -1,3 +1,4 @@
+import { moveInvoice } from '../../../domain/states/invoice.ts';
 import { payerOf } from '../../../domain/subscription/hierarchy.ts';
 import { decimal, decimalText } from '../../../domain/money.ts';
 import { convertLine, type ConvertedLine } from '../../../domain/pricing/custom-currency.ts';
@@ -33,7 +34,7 @@ export function newInvoice(target: InvoiceTarget, id: string, computing: Computi
     subscription_customer_id: subscription.customer_id,
     invoice_number: null,
     invoice_type: 'SUBSCRIPTION',
-    invoice_status: 'DRAFT',
+    invoice_status: moveInvoice(null, 'create'),
     payment_status: 'PENDING',
     currency: subscription.currency,
     description: isOpening

@@ -7,6 +7,7 @@ import { dueDate } from '../../../domain/invoicing/due-date.ts';
 import { paidAt } from '../../../domain/invoicing/payment-ledger.ts';
 import type { WalletDebit } from '../../../domain/invoicing/prepaid-credits.ts';
 import type { TaxRow } from '../../../domain/invoicing/taxes.ts';
+import { isGated } from '../../../domain/invoicing/gated-invoice.ts';
 import { moveInvoice } from '../../../domain/states/invoice.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
 
@@ -99,7 +100,13 @@ export function issue(
 ): Issued {
   const { at, user_id, dueDays } = issued;
   const { invoice, lines, debits } = settle(
-    { ...draft.invoice, invoice_status: moveInvoice(draft.invoice.invoice_status, 'finalize') },
+    {
+      ...draft.invoice,
+      invoice_status: moveInvoice(
+        draft.invoice.invoice_status,
+        isGated(draft.invoice) ? 'complete_checkout' : 'finalize',
+      ),
+    },
     draft.lines,
     {
       coupons: standingDiscounts(draft.invoice),

@@ -188,12 +188,13 @@ export async function writeCompletion(
   const column = (name: keyof TransactionRow) => rows.map((row) => row[name] as string);
   await tx`
     update wallet_transactions t
-       set transaction_status = 'completed', credit_balance_before = v.before,
+       set transaction_status = v.status, credit_balance_before = v.before,
            credit_balance_after = v.after, credits_available = v.available, expiry_date = v.expiry_date,
            updated_at = ${ledger.at}, updated_by = ${caller.user_id}
-      from unnest(${column('id')}::text[], ${column('credit_balance_before')}::numeric[],
+      from unnest(${column('id')}::text[], ${column('transaction_status')}::text[],
+                  ${column('credit_balance_before')}::numeric[],
                   ${column('credit_balance_after')}::numeric[], ${column('credits_available')}::numeric[],
-                  ${column('expiry_date')}::timestamptz[]) as v (id, before, after, available, expiry_date)
+                  ${column('expiry_date')}::timestamptz[]) as v (id, status, before, after, available, expiry_date)
      where ${inScope(tx, caller.scope, 't')} and t.id = v.id`;
   await writeBalances(tx, caller, [after.wallet]);
   await writeOutboxEvents(tx, rows.map(updatedEvent));
@@ -218,7 +219,7 @@ export async function writeFailed(
   }));
   await tx`
     update wallet_transactions
-       set transaction_status = 'failed', updated_at = ${at}, updated_by = ${caller.user_id},
+       set transaction_status = ${failed[0]!.transaction_status}, updated_at = ${at}, updated_by = ${caller.user_id},
            metadata = metadata || ${tx.json({ failure_reason: reason })}
      where ${inScope(tx, caller.scope)} and id = any(${failed.map(({ id }) => id)})`;
   await writeOutboxEvents(tx, failed.map(updatedEvent));

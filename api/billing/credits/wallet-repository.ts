@@ -58,8 +58,11 @@ export const lockWallet = wallets.lock;
 export const insertWallet = wallets.insert;
 export const updateWalletRow = wallets.change;
 
-/** The customer's active wallet of that currency and type, locked; null if there is none. */
-export async function lockActiveWallet(
+/**
+ * The customer's wallet of that currency and type that accepts credits, locked: the active one, else the newest
+ * frozen one; null if there is none.
+ */
+export async function lockCreditableWallet(
   tx: Transaction,
   scope: Scope,
   of: Pick<WalletRow, 'customer_id' | 'currency' | 'wallet_type'>,
@@ -67,7 +70,9 @@ export async function lockActiveWallet(
   const [row] = await tx<WalletRow[]>`
     select ${wallets.columns(tx)} from wallets
      where ${inScope(tx, scope)} and customer_id = ${of.customer_id} and currency = ${of.currency}
-       and wallet_type = ${of.wallet_type} and wallet_status = 'active' and status = 'published'
+       and wallet_type = ${of.wallet_type} and wallet_status in ('active', 'frozen') and status = 'published'
+     order by wallet_status, created_at desc, id desc
+     limit 1
        for update`;
   return row ?? null;
 }

@@ -236,6 +236,7 @@ class GrantRun {
       case 'wait':
         return {
           ...known,
+          application_status: moveGrantApplication(row.application_status, 'defer'),
           deferrals: row.deferrals + 1,
           next_attempt_at: decision.next_attempt_at,
         };

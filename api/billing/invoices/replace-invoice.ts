@@ -1,5 +1,6 @@
 import { decimal } from '../../../domain/money.ts';
 import { deriveInvoicePayment } from '../../../domain/invoicing/payment-ledger.ts';
+import { moveInvoice } from '../../../domain/states/invoice.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
@@ -30,7 +31,7 @@ export function replacementOf(
     ...NO_AMOUNTS,
     id: deps.ids.next('inv'),
     invoice_number: null,
-    invoice_status: 'DRAFT',
+    invoice_status: moveInvoice(null, 'create'),
     payment_status: 'PENDING',
     issue_date: invoice.issue_date_given ? invoice.issue_date : at,
     finalized_at: null,

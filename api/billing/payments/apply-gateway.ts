@@ -10,6 +10,7 @@ import type { BillingDeps } from '../../deps.ts';
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
 import { lockInvoiceToPay, reviseInvoicePayment } from '../computing/revise-invoice-payment.ts';
 import type { OpenGateway } from '../gateways/open-gateway.ts';
+import { noteLateMoney } from '../records/checkout-repository.ts';
 import { paymentEvent } from '../records/payment-notification.ts';
 import {
   getPayment,
@@ -209,6 +210,7 @@ async function recordLate(
   };
   const inserted = await insertPayment(tx, late);
   if (inserted === null) return { payment, refunds: [], mismatch: null };
+  await noteLateMoney(tx, caller.scope, payment.id, at);
   await writeOutboxEvents(tx, [
     paymentEvent('payment.created', caller.scope, inserted),
     paymentEvent('payment.success', caller.scope, inserted),

@@ -1,4 +1,8 @@
-import { assertCollectable, payFromWallets } from '../../../domain/invoicing/pay-from-wallets.ts';
+import {
+  assertCollectable,
+  payFromWallets,
+  statusWhenPaid,
+} from '../../../domain/invoicing/pay-from-wallets.ts';
 import { decimalText } from '../../../domain/money.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import type { PaymentRecord } from '../../../schemas/payment.ts';
@@ -22,7 +26,7 @@ export async function attemptPayment(
   invoiceId: string,
 ): Promise<PaymentRecord | null> {
   const { invoice, subscription } = await lockInvoiceToPay(tx, caller, invoiceId);
-  if (invoice.invoice_status === 'SKIPPED') return null;
+  if (statusWhenPaid(invoice.invoice_status) === 'SKIPPED') return null;
   assertCollectable(invoice);
   const wallets = await payingWallets(tx, caller, invoice);
   const open = await openAmounts(tx, caller, invoice);

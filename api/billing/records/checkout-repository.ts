@@ -83,6 +83,26 @@ export async function lockActiveCheckoutOf(
   return active ?? null;
 }
 
+/**
+ * Notes that money arrived for a session that had ended without it; the state stays (money 21.6). The caller holds
+ * the payment's lock.
+ */
+export async function noteLateMoney(
+  tx: Transaction,
+  scope: Scope,
+  paymentId: string,
+  change: { readonly updated_at: string; readonly updated_by: string },
+): Promise<void> {
+  const [ended] = await tx<CheckoutRecord[]>`
+    select * from checkout_sessions
+     where ${inScope(tx, scope)} and checkout_payment_id = ${paymentId}
+       and checkout_status in ('failed', 'expired')
+       for update`;
+  if (ended === undefined) return;
+  const checkout_status = moveCheckout(ended.checkout_status, 'receive_late_money');
+  await updateCheckout(tx, scope, ended.id, { checkout_status, ...change });
+}
+
 /** The newest session that pays the invoice; null if there is none. */
 export async function findCheckoutOfInvoice(
   db: Db,

@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict';
+import { movePause, type PauseRecordStatus } from '../../../domain/states/pause.ts';
 import type { PausedTime } from '../../../domain/subscription/paused-time.ts';
 import { inScope, type Db, type Scope, type Transaction } from '../../../postgres/client.ts';
 import { tableOf } from '../../../postgres/table.ts';
@@ -53,6 +55,12 @@ export interface Moved {
   readonly after: SubscriptionRow;
 }
 
+/** The status of the pause that the subscription names: it mirrors a scheduled or active one (billing 19.2). */
+function running({ pause_status }: SubscriptionRow): PauseRecordStatus {
+  assert(pause_status !== 'none', 'a subscription that names a pause mirrors its status');
+  return pause_status;
+}
+
 /**
  * The records of pauses that begin or end with a step; coupons that count periods last longer by a pause
  * (billing 12.4). The caller holds the subscriptions' locks.
@@ -67,11 +75,11 @@ export async function writePauses(
     if (id === null || before.subscription_status === after.subscription_status) continue;
     const { updated_at, updated_by } = after;
     if (after.subscription_status === 'cancelled') {
-      const pause_status = before.subscription_status === 'paused' ? 'completed' : 'cancelled';
+      const pause_status = movePause(running(before), 'cancel_subscription');
       await updatePauseRow(tx, scope, id, { pause_status, updated_at, updated_by });
     } else if (after.subscription_status === 'paused') {
       await updatePauseRow(tx, scope, id, {
-        pause_status: 'active',
+        pause_status: movePause(running(before), 'start'),
         pause_start: after.pause_at!,
         original_period_start: before.current_period_start,
         original_period_end: before.current_period_end,
@@ -81,7 +89,7 @@ export async function writePauses(
     } else if (before.subscription_status === 'paused') {
       const resumed_at = before.due_at!;
       await updatePauseRow(tx, scope, id, {
-        pause_status: 'completed',
+        pause_status: movePause(running(before), 'resume'),
         resumed_at,
         updated_at,
         updated_by,

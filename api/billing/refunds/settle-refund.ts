@@ -67,6 +67,13 @@ export async function dispatchRefunds(
     if (refund_status === 'PENDING') await dispatchRefund(deps, caller, id);
 }
 
+const TRIGGER_OF = {
+  pending: 'accept',
+  succeeded: 'succeed',
+  failed: 'fail',
+  cancelled: 'cancel',
+} as const;
+
 /**
  * Applies the gateway's state of a refund to ours. A refund settles once: a second report changes nothing
  * (money 9.4). Payment and invoice are derived again.
@@ -83,9 +90,7 @@ export async function applyGatewayRefund(
     destination_type === 'INVOICE' ? await lockInvoiceToPay(tx, caller, destination_id) : null;
   const payment = await lockPayment(tx, caller.scope, payment_id);
   const refund = await getRefund(tx, caller.scope, id);
-  const trigger =
-    state.state === 'succeeded' ? 'succeed' : state.state === 'failed' ? 'fail' : 'accept';
-  const to = moveRefund(refund.refund_status, trigger);
+  const to = moveRefund(refund.refund_status, TRIGGER_OF[state.state]);
   const change = changed(deps, caller);
   if (to === refund.refund_status && refund.gateway_refund_id !== null) return refund;
   const moved = await updateRefund(tx, caller.scope, id, {
@@ -93,11 +98,12 @@ export async function applyGatewayRefund(
     gateway_refund_id: state.gateway_refund_id,
     ...(to === 'SUCCEEDED' ? { succeeded_at: change.updated_at } : {}),
     ...(to === 'FAILED' ? { failed_at: change.updated_at, failure_reason: state.error } : {}),
+    ...(to === 'CANCELLED' ? { cancelled_at: change.updated_at, failure_reason: state.error } : {}),
     ...change,
   });
   if (to === 'SUCCEEDED')
     await writeOutboxEvents(tx, [refundEvent('refund.succeeded', caller.scope, moved)]);
-  if (to === 'FAILED')
+  if (to === 'FAILED' || to === 'CANCELLED')
     await writeOutboxEvents(tx, [refundEvent('refund.failed', caller.scope, moved)]);
   const all = await refundsOfPayments(tx, caller.scope, [payment_id]);
   await movePaymentByRefunds(tx, deps, caller, payment, all);
@@ -146,7 +152,7 @@ export async function recordOutsideRefund(
     gateway_idempotency_token: null,
     amount: decimalText(amount),
     currency: payment.currency,
-    refund_status: 'SUCCEEDED',
+    refund_status: moveRefund(null, 'record'),
     refund_reason: 'OTHER',
     idempotency_key: `gateway:${payment.connection_id ?? ''}:${outside.gateway_refund_id}`,
     failure_reason: null,

@@ -1,5 +1,6 @@
 import { invalidOperation } from '../../../domain/errors.ts';
 import { associationWindow } from '../../../domain/invoicing/coupon-association.ts';
+import { moveSubscription } from '../../../domain/states/subscription.ts';
 import { validateDates } from '../../../domain/subscription/create-rules.ts';
 import { scheduleAfterTrial, trialWithin } from '../../../domain/subscription/schedule.ts';
 import { trialFrom } from '../../../domain/subscription/trial.ts';
@@ -104,7 +105,10 @@ function begunAt(draft: SubscriptionRow, start: string): SubscriptionRow {
   return {
     ...schedule,
     ...runningPeriod(schedule, trial),
-    subscription_status: trial === null ? 'active' : 'trialing',
+    subscription_status: moveSubscription(
+      draft.subscription_status,
+      trial === null ? 'activate_active' : 'activate_trialing',
+    ),
   };
 }
 

@@ -119,7 +119,10 @@ export function opened(
     return { subscription_status, last_billing_sequence, due_at: dueAt(subscription) };
   const status = openingStatus(subscription, decimal(opening?.invoice.amount_due ?? '0'), false);
   if (!isCharged) assertOpeningPaid(subscription, status);
-  const moved = moveSubscription(how === 'create' ? null : 'draft', `${how}_${status}`);
+  const moved =
+    how === 'create'
+      ? moveSubscription(null, status === 'active' ? 'create_active' : 'create_incomplete')
+      : moveSubscription('draft', status === 'active' ? 'activate_active' : 'activate_incomplete');
   const next = { ...subscription, subscription_status: moved };
   return { subscription_status: moved, last_billing_sequence, due_at: dueAt(next) };
 }

@@ -1,4 +1,5 @@
 import { decimal } from '../../../domain/money.ts';
+import { mirroredPauseStatus, movePause } from '../../../domain/states/pause.ts';
 import { moveSubscription } from '../../../domain/states/subscription.ts';
 import { openingStatus } from '../../../domain/subscription/activation.ts';
 import { cancelledAt, dueEnd } from '../../../domain/subscription/cancellation.ts';
@@ -95,7 +96,7 @@ const paused = (subscription: SubscriptionRow): SubscriptionRow =>
   withDue({
     ...subscription,
     subscription_status: moveSubscription(subscription.subscription_status, 'pause'),
-    pause_status: 'active',
+    pause_status: mirroredPauseStatus(movePause('scheduled', 'start')),
   });
 
 const pausing = (subscription: SubscriptionRow): Advance => ({

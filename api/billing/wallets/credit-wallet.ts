@@ -8,7 +8,7 @@ import { openWallet } from './create-wallet.ts';
 import { ledgerOf, writeDecision, type RowCause } from '../credits/ledger.ts';
 import {
   findTransactionByKey,
-  lockActiveWallet,
+  lockCreditableWallet,
   type TransactionRow,
   type WalletRow,
 } from '../credits/wallet-repository.ts';
@@ -65,7 +65,7 @@ export async function creditPrepaidWallet(
 }
 
 /**
- * Locks the customer's active PRE_PAID wallet of the currency, and creates one if there is none. If two
+ * Locks the customer's PRE_PAID wallet of the currency, and creates one if none is active or frozen. If two
  * commands create it concurrently, the second waits for the first and uses its wallet.
  */
 export async function prepaidWallet(
@@ -88,13 +88,13 @@ export async function prepaidWallet(
     currency: of.currency.toLowerCase(),
     wallet_type: 'PRE_PAID',
   } as const;
-  const found = await lockActiveWallet(tx, caller.scope, kind);
+  const found = await lockCreditableWallet(tx, caller.scope, kind);
   if (found !== null) return found;
   const key = `wallet ${caller.scope.environment_id} ${customer_id} ${kind.currency}`;
   await tx`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`;
   const rate = of.conversion_rate ?? '1';
   return (
-    (await lockActiveWallet(tx, caller.scope, kind)) ??
+    (await lockCreditableWallet(tx, caller.scope, kind)) ??
     (await openWallet(tx, deps, caller, {
       ...kind,
       conversion_rate: rate,

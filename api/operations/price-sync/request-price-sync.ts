@@ -1,3 +1,4 @@
+import { moveTask } from '../../../domain/states/task.ts';
 import { inScope, type Transaction } from '../../../postgres/client.ts';
 import type { TaskRow } from '../../../schemas/task.ts';
 import { countSyncable } from '../../billing/subscriptions/sync-plan-prices.ts';
@@ -31,7 +32,7 @@ export async function requestPriceSync(
     upload_id: '',
     file_type: 'JSON',
     file_name: null,
-    task_status: 'PENDING',
+    task_status: moveTask(null, 'PENDING'),
     total_records: await countSyncable(tx, scope, planId),
     processed_records: 0,
     successful_records: 0,

@@ -1,3 +1,4 @@
+import { moveTask } from '../../../domain/states/task.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import type { CreateTaskBody, Task } from '../../../schemas/task.ts';
 import type { BillingDeps } from '../../deps.ts';
@@ -23,7 +24,7 @@ export async function createTask(
     upload_id: upload.id,
     file_type: upload.file_type,
     file_name: body.file_name ?? upload.file_name,
-    task_status: 'PENDING' as const,
+    task_status: moveTask(null, 'PENDING'),
     total_records: upload.row_count,
     processed_records: 0,
     successful_records: 0,

@@ -22,13 +22,13 @@ describeMachine(
 describeMachine(
   refundMachine,
   `
-             create  accept     succeed   fail   cancel    retry
-  new        PENDING .          .         .      .         .
-  PENDING    .       PROCESSING SUCCEEDED FAILED CANCELLED .
-  PROCESSING .       =          SUCCEEDED FAILED .         .
-  SUCCEEDED  .       =          =         =      .         .
-  FAILED     .       .          .         =      .         =
-  CANCELLED  .       =          =         =      .         .`,
+             create  record    accept     succeed   fail   cancel    retry
+  new        PENDING SUCCEEDED .          .         .      .         .
+  PENDING    .       .         PROCESSING SUCCEEDED FAILED CANCELLED .
+  PROCESSING .       .         =          SUCCEEDED FAILED CANCELLED .
+  SUCCEEDED  .       .         =          =         =      =         .
+  FAILED     .       .         .          .         =      =         =
+  CANCELLED  .       .         =          =         =      =         .`,
   moveRefund,
 );
 

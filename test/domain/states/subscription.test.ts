@@ -7,14 +7,14 @@ import { describeMachine } from './transition-table.ts';
 describeMachine(
   subscriptionMachine,
   `
-             create_draft create_trialing create_active create_incomplete activate_trialing activate_active activate_incomplete discard convert_active convert_incomplete settle_first_invoice fail_renewal pause  resume cancel
-  new        draft        trialing        active        incomplete        .                 .               .                   .       .              .                  .                    .            .      .      .
-  draft      .            .               .             .                 trialing          active          incomplete          =       .              .                  .                    .            .      .      .
-  trialing   .            .               .             .                 .                 .               .                   .       active         incomplete         .                    .            .      .      cancelled
-  active     .            .               .             .                 .                 .               .                   .       .              .                  .                    =            paused .      cancelled
-  incomplete .            .               .             .                 .                 .               .                   .       .              .                  active               .            .      .      cancelled
-  paused     .            .               .             .                 .                 .               .                   .       .              .                  .                    .            .      active cancelled
-  cancelled  .            .               .             .                 .                 .               .                   .       .              .                  .                    .            .      .      .`,
+             create_draft create_trialing create_active create_incomplete activate_trialing activate_active activate_incomplete discard convert_active convert_incomplete settle_first_invoice pause  resume cancel
+  new        draft        trialing        active        incomplete        .                 .               .                   .       .              .                  .                    .      .      .
+  draft      .            .               .             .                 trialing          active          incomplete          =       .              .                  .                    .      .      .
+  trialing   .            .               .             .                 .                 .               .                   .       active         incomplete         .                    .      .      cancelled
+  active     .            .               .             .                 .                 .               .                   .       .              .                  .                    paused .      cancelled
+  incomplete .            .               .             .                 .                 .               .                   .       .              .                  active               .      .      cancelled
+  paused     .            .               .             .                 .                 .               .                   .       .              .                  .                    .      active cancelled
+  cancelled  .            .               .             .                 .                 .               .                   .       .              .                  .                    .      .      .`,
   moveSubscription,
 );
 
