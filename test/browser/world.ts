@@ -4,7 +4,11 @@ import { fileURLToPath } from 'node:url';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { catalogOf } from '../support/catalog.ts';
 import { WAIT_MS } from '../support/patience.ts';
-import { startPipeline, type PipelineWorld } from '../support/pipeline-world.ts';
+import {
+  startPipeline,
+  type PipelineOptions,
+  type PipelineWorld,
+} from '../support/pipeline-world.ts';
 
 /** The product with its pages on a port, and a browser in which a person is signed in. */
 export interface BrowserWorld {
@@ -30,10 +34,13 @@ export const PERSON = { email: 'ada@example.test', password: 'correct horse batt
 
 const ARGUMENTS = ['--no-sandbox', '--disable-gpu'];
 
-export async function startBrowserWorld(executablePath: string): Promise<BrowserWorld> {
+export async function startBrowserWorld(
+  executablePath: string,
+  options: Omit<PipelineOptions, 'pagesDirectory'> = {},
+): Promise<BrowserWorld> {
   execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'pipe' });
   const pagesDirectory = fileURLToPath(new URL('../../dist/web', import.meta.url));
-  const world = await startPipeline({ pagesDirectory });
+  const world = await startPipeline({ ...options, pagesDirectory });
   const { app } = world.api;
   await app.listen({ port: 0, host: '127.0.0.1' });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
@@ -107,6 +114,7 @@ function watch(page: Page): string[] {
     if (message.type() === 'error' || message.type() === 'warning')
       problems.push(`console: ${message.text()}`);
   });
+  page.on('crash', () => problems.push(`crashed: ${page.url()}`));
   page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
   page.on('requestfailed', (request) => {
     // A page that is left aborts what it was waiting for.

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { Registry } from 'prom-client';
 import { createEventEraser } from '../../clickhouse/writing/event-eraser.ts';
+import type { FillEnvironment } from '../../api/deps.ts';
 import { createEventReader } from '../../clickhouse/reading/event-reader.ts';
 import { createUsageStore } from '../../clickhouse/writing/create-usage-store.ts';
 import { createUsageReader } from '../../clickhouse/reading/usage-reader.ts';
@@ -48,11 +49,17 @@ export interface PipelineWorld {
   close(): Promise<void>;
 }
 
+export interface PipelineOptions {
+  readonly pagesDirectory?: string;
+  readonly fillEnvironment?: FillEnvironment;
+}
+
 let tick = Date.parse('2000-01-01T00:00:00Z');
 
-export async function startPipeline(
-  options: { readonly pagesDirectory?: string } = {},
-): Promise<PipelineWorld> {
+export async function startPipeline({
+  fillEnvironment,
+  ...options
+}: PipelineOptions = {}): Promise<PipelineWorld> {
   const clickhouse = await createTestClickHouse();
   const store = createUsageStore(clickhouse.clickhouse);
   let pool: Pool;
@@ -70,6 +77,7 @@ export async function startPipeline(
     eventReader,
     openEventLog,
     switches: options,
+    ...(fillEnvironment === undefined ? {} : { fillEnvironment }),
   });
   pool = api.pool;
   const log = createLogger(process.env['TEST_LOG'] ?? 'silent', 'test');

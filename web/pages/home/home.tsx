@@ -1,5 +1,6 @@
 import { Allowed, useSignedIn } from '../../app/person.tsx';
 import { Page, Stack } from '../../ui/page.tsx';
+import { GeneratedData } from './generated-data.tsx';
 import { Health } from './health.tsx';
 import { RevenueByMonth } from './revenue-by-month.tsx';
 import { Revenue } from './revenue.tsx';
@@ -12,6 +13,7 @@ export function View() {
   return (
     <Page title="Home" description={`${person.tenant.name}, ${environment.name}`}>
       <Stack>
+        <GeneratedData />
         <Allowed to="invoice:read">
           <Revenue />
         </Allowed>
