@@ -87,6 +87,8 @@ const NO_INPUT: Readonly<Record<string, string>> = {
   'ingest/event-batcher.ts parts': 'events of a batch, at most 1,000 of each call',
   'platform/csv/read-csv.ts chunks': 'cuts a file into pieces of 8 KiB',
   'platform/event-log/kafka-read.ts readPartition': 'records of the log',
+  'platform/event-log/kafka.ts resize':
+    'repeats until the topic has the partitions that were asked for',
   'platform/event-log/postgres.ts read': 'records of the log',
 };
 
