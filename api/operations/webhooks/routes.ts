@@ -22,6 +22,7 @@ import {
   RetryWebhookBody,
   WebhookDashboard,
 } from '../../../schemas/webhooks/retry.ts';
+import { WebhookEventParams, WebhookPayload } from '../../../schemas/webhooks/payloads.ts';
 import { route } from '../../conventions/route.ts';
 import { searchAttempts, sendTest } from './attempts.ts';
 import {
@@ -32,11 +33,22 @@ import {
   searchEndpoints,
   updateEndpoint,
 } from './endpoints.ts';
+import { samplePayload } from './sample-payload.ts';
 
 /** Maximum notifications per replay. */
 const REPLAY_MAX = 10_000;
 
 export const webhookRoutes = [
+  route({
+    method: 'POST',
+    path: '/webhook-events/{event_type}',
+    summary: 'Show the body of a notification, as documentation; sends and changes nothing',
+    permission: 'public',
+    params: WebhookEventParams,
+    status: 200,
+    answer: WebhookPayload,
+    handler: async ({ params }) => samplePayload(params.event_type),
+  }),
   route({
     method: 'GET',
     path: '/webhooks/dashboard',

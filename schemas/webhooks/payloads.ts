@@ -1,0 +1,424 @@
+import { z } from 'zod';
+import { decimalText, instant, text } from '../primitives.ts';
+import {
+  ALERT_STATES,
+  ALERT_TYPES,
+  BILLING_PERIODS,
+  BILLING_REASONS,
+  CHECKOUT_ACTIONS,
+  CHECKOUT_PROVIDERS,
+  CHECKOUT_STATUSES,
+  CREDIT_NOTE_REASONS,
+  CREDIT_NOTE_STATUSES,
+  CREDIT_NOTE_TYPES,
+  CREDIT_REASONS,
+  DEBIT_REASONS,
+  ENTITLEMENT_ENTITY_TYPES,
+  FEATURE_TYPES,
+  INVOICE_STATUSES,
+  INVOICE_TYPES,
+  PAUSE_STATUSES,
+  PAYMENT_DESTINATION_TYPES,
+  PAYMENT_METHOD_TYPES,
+  PAYMENT_STATUSES,
+  REFUND_REASONS,
+  REFUND_STATUSES,
+  REFUND_TARGETS,
+  SUBSCRIPTION_STATUSES,
+  SUBSCRIPTION_TYPES,
+  TRANSACTION_STATUSES,
+  WALLET_STATUSES,
+  WALLET_TYPES,
+} from '../words.ts';
+import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from './event-types.ts';
+
+/** The sections of notifications (money 17.3): short snapshots of records, not whole records. */
+const moment = instant.nullable();
+const textOrNull = z.string().nullable();
+const metadata = z.record(z.string(), z.string());
+const currency = z.string();
+const timezone = z.string();
+
+const NotifiedCustomer = z
+  .object({
+    id: z.string(),
+    external_id: z.string(),
+    environment_id: z.string(),
+    name: textOrNull,
+    email: textOrNull,
+    address_line1: textOrNull,
+    address_line2: textOrNull,
+    address_city: textOrNull,
+    address_state: textOrNull,
+    address_postal_code: textOrNull,
+    address_country: textOrNull,
+    timezone,
+    metadata,
+  })
+  .meta({ id: 'NotifiedCustomer' });
+
+const NotifiedSubscription = z
+  .object({
+    id: z.string(),
+    customer_id: z.string(),
+    plan_id: z.string(),
+    lookup_key: textOrNull,
+    subscription_status: z.enum(SUBSCRIPTION_STATUSES),
+    subscription_type: z.enum(SUBSCRIPTION_TYPES),
+    currency,
+    start_date: instant,
+    end_date: moment,
+    current_period_start: instant,
+    current_period_end: instant,
+    cancelled_at: moment,
+    cancel_at: moment,
+    cancel_at_period_end: z.boolean(),
+    trial_start: moment,
+    trial_end: moment,
+    billing_cadence: z.enum(['RECURRING']),
+    billing_period: z.enum(BILLING_PERIODS),
+    billing_period_count: z.int(),
+    pause_status: z.enum(PAUSE_STATUSES),
+    parent_subscription_id: textOrNull,
+    metadata,
+    customer: NotifiedCustomer.nullable(),
+  })
+  .meta({ id: 'NotifiedSubscription' });
+
+const NotifiedInvoice = z
+  .object({
+    id: z.string(),
+    customer_id: z.string(),
+    environment_id: z.string(),
+    subscription_id: textOrNull,
+    invoice_type: z.enum(INVOICE_TYPES),
+    invoice_status: z.enum(INVOICE_STATUSES),
+    payment_status: z.enum(PAYMENT_STATUSES),
+    currency,
+    amount_due: decimalText,
+    amount_paid: decimalText,
+    amount_remaining: decimalText,
+    subtotal: decimalText,
+    total: decimalText,
+    invoice_number: textOrNull,
+    due_date: moment,
+    paid_at: moment,
+    voided_at: moment,
+    finalized_at: moment,
+    period_start: moment,
+    period_end: moment,
+    invoice_pdf_url: textOrNull,
+    billing_reason: z.enum(BILLING_REASONS).nullable(),
+    metadata,
+    customer: NotifiedCustomer.nullable(),
+    subscription: NotifiedSubscription.nullable(),
+    line_items: z.array(
+      z.object({
+        id: z.string(),
+        price_id: textOrNull,
+        display_name: textOrNull,
+        plan_display_name: textOrNull,
+        amount: decimalText,
+        quantity: decimalText,
+        period_start: moment,
+        period_end: moment,
+      }),
+    ),
+    line_items_truncated: z.boolean(),
+  })
+  .meta({ id: 'NotifiedInvoice' });
+
+const ProviderDetails = z
+  .object({ hosted_invoice_url: z.string(), invoice_id: z.string(), provider: z.string() })
+  .meta({ id: 'NotifiedProviderDetails' });
+
+const NotifiedPhase = z
+  .object({
+    id: z.string(),
+    subscription_id: z.string(),
+    start_date: instant,
+    end_date: moment,
+    metadata,
+  })
+  .meta({ id: 'NotifiedPhase' });
+
+const NotifiedFeature = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    lookup_key: z.string(),
+    description: textOrNull,
+    type: z.enum(FEATURE_TYPES),
+    unit_singular: textOrNull,
+    unit_plural: textOrNull,
+    meter_id: textOrNull,
+    group_id: textOrNull,
+    metadata,
+  })
+  .meta({ id: 'NotifiedFeature' });
+
+const NotifiedEntitlement = z
+  .object({
+    id: z.string(),
+    entity_type: z.enum(ENTITLEMENT_ENTITY_TYPES),
+    entity_id: z.string(),
+    feature_id: z.string(),
+    feature_type: z.enum(FEATURE_TYPES),
+    is_enabled: z.boolean(),
+    usage_limit: z.int().nullable(),
+    usage_reset_period: textOrNull,
+    is_soft_limit: z.boolean(),
+    static_value: textOrNull,
+  })
+  .meta({ id: 'NotifiedEntitlement' });
+
+const NotifiedWallet = z
+  .object({
+    id: z.string(),
+    customer_id: z.string(),
+    currency,
+    balance: decimalText,
+    credit_balance: decimalText,
+    wallet_status: z.enum(WALLET_STATUSES),
+    name: textOrNull,
+    wallet_type: z.enum(WALLET_TYPES),
+    conversion_rate: decimalText,
+  })
+  .meta({ id: 'NotifiedWallet' });
+
+const NotifiedTransaction = z
+  .object({
+    id: z.string(),
+    wallet_id: z.string(),
+    customer_id: z.string(),
+    type: z.enum(['credit', 'debit']),
+    amount: decimalText,
+    credit_amount: decimalText,
+    credit_balance_before: decimalText,
+    credit_balance_after: decimalText,
+    transaction_status: z.enum(TRANSACTION_STATUSES),
+    reference_type: textOrNull,
+    reference_id: textOrNull,
+    description: textOrNull,
+    expiry_date: moment,
+    transaction_reason: z.enum([...CREDIT_REASONS, ...DEBIT_REASONS]),
+    currency,
+    metadata,
+  })
+  .meta({ id: 'NotifiedTransaction' });
+
+const NotifiedPayment = z
+  .object({
+    id: z.string(),
+    environment_id: z.string(),
+    customer_id: textOrNull,
+    destination_type: z.enum(PAYMENT_DESTINATION_TYPES),
+    destination_id: z.string(),
+    payment_method_type: z.enum(PAYMENT_METHOD_TYPES),
+    payment_gateway: textOrNull,
+    amount: decimalText,
+    currency,
+    payment_status: z.enum(PAYMENT_STATUSES),
+    error_message: textOrNull,
+    succeeded_at: moment,
+    failed_at: moment,
+    refunded_at: moment,
+    voided_at: moment,
+    metadata,
+  })
+  .meta({ id: 'NotifiedPayment' });
+
+const NotifiedRefund = z
+  .object({
+    id: z.string(),
+    environment_id: z.string(),
+    payment_id: z.string(),
+    invoice_id: textOrNull,
+    customer_id: textOrNull,
+    credit_note_id: textOrNull,
+    refund_target: z.enum(REFUND_TARGETS),
+    payment_gateway: textOrNull,
+    amount: decimalText,
+    currency,
+    refund_status: z.enum(REFUND_STATUSES),
+    refund_reason: z.enum(REFUND_REASONS).nullable(),
+    failure_reason: textOrNull,
+    retry_of: textOrNull,
+    succeeded_at: moment,
+    failed_at: moment,
+    metadata,
+  })
+  .meta({ id: 'NotifiedRefund' });
+
+const NotifiedCreditNote = z
+  .object({
+    id: z.string(),
+    environment_id: z.string(),
+    credit_note_number: z.string(),
+    credit_note_status: z.enum(CREDIT_NOTE_STATUSES),
+    credit_note_type: z.enum(CREDIT_NOTE_TYPES),
+    currency,
+    customer_id: z.string(),
+    invoice_id: z.string(),
+    subscription_id: textOrNull,
+    memo: textOrNull,
+    metadata,
+    reason: z.enum(CREDIT_NOTE_REASONS),
+    total_amount: decimalText,
+    finalized_at: moment,
+    voided_at: moment,
+  })
+  .meta({ id: 'NotifiedCreditNote' });
+
+const NotifiedCheckoutSession = z
+  .object({
+    id: z.string(),
+    environment_id: z.string(),
+    customer_id: z.string(),
+    action: z.enum(CHECKOUT_ACTIONS),
+    checkout_status: z.enum(CHECKOUT_STATUSES),
+    payment_provider: z.enum(CHECKOUT_PROVIDERS),
+    checkout_invoice_id: textOrNull,
+    checkout_payment_id: textOrNull,
+    expires_at: instant,
+    completed_at: moment,
+    cancelled_at: moment,
+    failure_reason: textOrNull,
+  })
+  .meta({ id: 'NotifiedCheckoutSession' });
+
+const alertFields = { alert_type: z.enum(ALERT_TYPES), alert_status: z.enum(ALERT_STATES) };
+
+/** The event types whose payloads have the same sections. */
+const typesIn = (...groups: readonly string[]) =>
+  z.enum(
+    WEBHOOK_EVENT_TYPES.filter((type) =>
+      groups.some((group) => type === group || (group.endsWith('.') && isDirectlyIn(type, group))),
+    ) as [WebhookEventType, ...WebhookEventType[]],
+  );
+const isDirectlyIn = (type: string, group: string) =>
+  type.startsWith(group) && !type.slice(group.length).includes('.');
+
+const notified = <Sections extends z.ZodRawShape>(
+  event_type: z.ZodEnum<Record<WebhookEventType, WebhookEventType>>,
+  sections: Sections,
+) =>
+  z.object({
+    event_type,
+    ...sections,
+    id: z.string(),
+    created_at: instant,
+    environment_id: z.string(),
+    sequence: z.int(),
+  });
+
+const LifeOfInvoice = ['invoice.update.', 'invoice.update', 'invoice.payment.overdue', 'invoice.communication.triggered']; // prettier-ignore
+
+/** The body of every notification by its event type (money 17.3.1). */
+export const WebhookPayload = z.discriminatedUnion('event_type', [
+  notified(typesIn('subscription.', 'subscription.draft.created', 'subscription.renewal.due'), {
+    subscription: NotifiedSubscription,
+  }),
+  notified(typesIn('subscription.phase.'), { phase: NotifiedPhase }),
+  notified(
+    typesIn('subscription.spend.', 'subscription.line_item_spend.', 'subscription.group_spend.'),
+    {
+      subscription: NotifiedSubscription,
+      subscription_line_item_id: textOrNull,
+      group_id: textOrNull,
+      ...alertFields,
+      previous_status: z.enum(ALERT_STATES),
+      current_spend: decimalText,
+      currency,
+      threshold: decimalText.nullable(),
+      triggered_at: instant,
+    },
+  ),
+  notified(typesIn('feature.'), { feature: NotifiedFeature }),
+  notified(typesIn('feature.wallet_balance.alert'), {
+    ...alertFields,
+    previous_status: z.enum(ALERT_STATES),
+    feature_id: z.string(),
+    wallet_id: z.string(),
+    customer_id: z.string(),
+    external_id: z.string(),
+    current_balance: decimalText,
+    credit_balance: decimalText,
+  }),
+  notified(typesIn('entitlement.'), { entitlement: NotifiedEntitlement }),
+  notified(typesIn('entitlement.grant.exhausted'), {
+    subscription_id: z.string(),
+    customer_id: z.string(),
+    feature_id: z.string(),
+    entitlement_id: z.string(),
+    entitlement_grant_id: z.string(),
+    ...alertFields,
+    usage_ratio: decimalText,
+    triggered_at: instant,
+  }),
+  notified(typesIn('wallet.', 'wallet.ongoing_balance.updated'), { wallet: NotifiedWallet }),
+  notified(
+    typesIn(
+      'wallet.credit_balance.',
+      'wallet.ongoing_balance.dropped',
+      'wallet.ongoing_balance.recovered',
+    ),
+    {
+      wallet: NotifiedWallet,
+      alert: z.object({
+        state: z.enum(ALERT_STATES),
+        previous_state: z.enum(ALERT_STATES),
+        alert_type: z.enum(ALERT_TYPES),
+        current_balance: decimalText,
+        credit_balance: decimalText,
+        alert_settings: z.record(z.string(), z.unknown()).nullable(),
+      }),
+      customer: z.object({ external_id: z.string() }),
+    },
+  ),
+  notified(typesIn('wallet.transaction.created'), { transaction: NotifiedTransaction }),
+  notified(typesIn('wallet.transaction.updated'), {
+    transaction: NotifiedTransaction,
+    updated_transaction: NotifiedTransaction,
+  }),
+  notified(typesIn('payment.'), { payment: NotifiedPayment }),
+  notified(typesIn('refund.'), { refund: NotifiedRefund }),
+  notified(typesIn('customer.'), { customer: NotifiedCustomer }),
+  notified(typesIn(...LifeOfInvoice), { invoice: NotifiedInvoice }),
+  notified(typesIn('invoice.sync.success'), {
+    invoice: NotifiedInvoice,
+    provider_details: ProviderDetails,
+  }),
+  notified(typesIn('invoice.sync.failed'), {
+    invoice: NotifiedInvoice,
+    provider_details: ProviderDetails,
+    error: z.string(),
+  }),
+  notified(typesIn('credit_note.'), { credit_note: NotifiedCreditNote }),
+  notified(typesIn('checkout.session.'), { checkout_session: NotifiedCheckoutSession }),
+  notified(typesIn('event.rejected'), {
+    event: z.object({
+      id: z.string(),
+      event_name: z.string(),
+      external_customer_id: z.string(),
+      meter_version_id: textOrNull,
+      reason: z.string(),
+      message: z.string(),
+      count: z.int(),
+    }),
+  }),
+  notified(typesIn('meter.set_aside'), {
+    meter: z.object({
+      id: z.string(),
+      name: z.string(),
+      meter_version_id: z.string(),
+      version: z.int(),
+      reason: z.string(),
+      set_aside_at: instant,
+    }),
+  }),
+]);
+export type WebhookPayload = z.infer<typeof WebhookPayload>;
+
+/** The type of a notification in the path of its description. */
+export const WebhookEventParams = z.object({ event_type: text() });
