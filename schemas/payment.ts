@@ -14,7 +14,6 @@ import {
   time,
   decimal,
 } from './primitives.ts';
-import { notOffered } from './not-offered.ts';
 import { searchSchemas } from './search.ts';
 import {
   PAYMENT_DESTINATION_TYPES,
@@ -38,6 +37,7 @@ const paymentFields = {
   payment_gateway: z.string().nullable(),
   gateway_payment_id: z.string().nullable(),
   gateway_tracking_id: z.string().nullable(),
+  /** What is asked of the gateway beside the payment. */
   gateway_metadata: stringMap,
   amount: decimalText,
   currency: z.string(),
@@ -111,7 +111,12 @@ export const CreatePaymentBody = z
     save_card_and_make_default: z.boolean().nullish(),
     success_url: url.nullish(),
     cancel_url: url.nullish(),
-    gateway_options: notOffered('an option of a gateway'),
+    /** Stripe asks for the tax id on its page (interface, rule 15); no other gateway has the option. */
+    gateway_options: z
+      .object({
+        stripe: z.object({ tax_id_collection_enabled: z.boolean().nullish() }).nullish(),
+      })
+      .nullish(),
     idempotency_key: optionalText(),
     metadata: optionalMetadata,
   })

@@ -44,6 +44,8 @@ export interface ChargeRequest {
   readonly is_off_session: boolean;
   /** Keep the method for later charges if the payment succeeds. */
   readonly saves_method: boolean;
+  /** The page also asks for the customer's tax id; a gateway without such a page ignores it. */
+  readonly collects_tax_id: boolean;
   readonly success_url: string | null;
   readonly cancel_url: string | null;
 }

@@ -144,6 +144,7 @@ export function createStripeGateway(connection: StripeConnection): PaymentGatewa
               ...(request.payer.gateway_customer_id === null
                 ? {}
                 : { customer: request.payer.gateway_customer_id }),
+              ...(request.collects_tax_id ? taxIdOf(request.payer.gateway_customer_id) : {}),
               payment_intent_data: {
                 // Under another name than for a charge: the page, not its intent, is our payment.
                 metadata: { page_of: request.reference },
@@ -297,3 +298,9 @@ function redirects({ is_off_session, success_url }: ChargeRequest) {
     ...(isSent ? { return_url: success_url } : {}),
   };
 }
+
+/** Asks for the tax id. Stripe stores it with the name of the business, also of a customer that it knows. */
+const taxIdOf = (customer: string | null): Stripe.Checkout.SessionCreateParams => ({
+  tax_id_collection: { enabled: true },
+  ...(customer === null ? {} : { customer_update: { name: 'auto' } }),
+});

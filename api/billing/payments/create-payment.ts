@@ -126,7 +126,15 @@ function assertMethod(body: CreatePaymentBody): void {
     );
   if (method === 'CREDITS' && body.destination_type !== 'INVOICE')
     throw invalidField('destination_type', 'must be INVOICE for a CREDITS payment');
+  if (collectsTaxId(body) && (method !== 'PAYMENT_LINK' || body.payment_gateway !== 'stripe'))
+    throw invalidField(
+      'gateway_options.stripe.tax_id_collection_enabled',
+      'is for a payment of type PAYMENT_LINK through the gateway stripe',
+    );
 }
+
+const collectsTaxId = ({ gateway_options }: CreatePaymentBody): boolean =>
+  gateway_options?.stripe?.tax_id_collection_enabled === true;
 
 /** Methods by which this product collects the money. */
 const isCollected = (method: CreatePaymentBody['payment_method_type']): boolean =>
@@ -266,7 +274,7 @@ function newPayment(
     connection_id: null,
     gateway_payment_id: null,
     gateway_tracking_id: null,
-    gateway_metadata: {},
+    gateway_metadata: collectsTaxId(body) ? { tax_id_collection_enabled: 'true' } : {},
     amount: body.amount,
     currency: body.currency,
     payment_status: initialPaymentStatus(method, body.process_payment !== false),

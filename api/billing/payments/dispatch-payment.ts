@@ -123,6 +123,7 @@ async function stateOf(
     payer: await payerAt(deps, caller, gateway, payment.customer_id),
     is_off_session: await isAutomatic(deps.pool, scope, payment),
     saves_method: payment.save_card_and_make_default,
+    collects_tax_id: payment.gateway_metadata['tax_id_collection_enabled'] === 'true',
     success_url: payment.success_url,
     cancel_url: payment.cancel_url,
   };

@@ -259,6 +259,34 @@ describe('saved methods and customers', () => {
   });
 });
 
+describe('gateway_options', () => {
+  const asked = { gateway_options: { stripe: { tax_id_collection_enabled: true } } };
+
+  test('the page of Stripe asks for the tax id of a payment that wants it, and of no other', async () => {
+    const { invoice } = await invoiceDue(api, '50');
+    await link(invoice, '20', {
+      gateway_options: { stripe: { tax_id_collection_enabled: false } },
+    });
+    const { status, body } = await link(invoice, '30', asked);
+    expect([status, body.gateway_metadata]).toEqual([201, { tax_id_collection_enabled: 'true' }]);
+    const pages = stripe.requests.filter((request) => request.path === '/v1/checkout/sessions');
+    expect(pages.slice(-2).map(({ body }) => body['tax_id_collection[enabled]'])).toEqual([
+      undefined,
+      'true',
+    ]);
+    const last = pages.at(-1)!.body;
+    expect(last['customer_update[name]']).toBe(last['customer'] === undefined ? undefined : 'auto');
+  });
+
+  test('400 for a payment without such a page', async () => {
+    const { invoice } = await invoiceDue(api, '50');
+    expect(await card(invoice, '50', 'visa', asked)).toMatchObject({
+      status: 400,
+      body: { details: [{ path: 'gateway_options.stripe.tax_id_collection_enabled' }] },
+    });
+  });
+});
+
 describe('refunds', () => {
   test('to the card, once per token, also when its answer was lost', async () => {
     const { invoice, read: invoiceNow } = await invoiceDue(api, '50');
