@@ -151,6 +151,12 @@ export interface CheckoutGates {
   ): Promise<CheckoutRecord>;
   /** Asks the gateway for the page of a stored session, after the commit. Returns the session as answered. */
   offer(deps: BillingDeps, caller: GateCaller, sessionId: string): Promise<CheckoutSession>;
+  /** The session as stored, as answered. The gateway is not asked. */
+  show(
+    deps: Pick<BillingDeps, 'pool' | 'clock' | 'secretBox'>,
+    scope: Scope,
+    session: CheckoutRecord,
+  ): Promise<CheckoutSession>;
   /** Issues the paid draft and does what waited for it. A refusal leaves the transaction as it was. */
   complete(
     tx: Transaction,

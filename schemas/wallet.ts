@@ -200,7 +200,7 @@ export const WalletTransactionSearch = searchSchemas({
   },
   expand: ['wallet', 'customer', 'created_by_user'],
   filters: (kind) => ({
-    /** Id of the wallet (specification). */
+    /** Id of a transaction, or of its wallet as existing clients send it. */
     id: kind.text(),
     wallet_id: kind.text(),
     wallet_ids: kind.list(),

@@ -17,6 +17,7 @@ export const checkoutGates: CheckoutGates = {
     const session = await syncCheckout(deps, caller, sessionId);
     return await checkoutAnswer(deps, caller.scope, session);
   },
+  show: checkoutAnswer,
   complete: completeGate,
   discard: (tx, deps, caller, session, gated) =>
     discardGate(tx, deps, caller, session, gated, 'The payment of the checkout session failed.'),

@@ -183,7 +183,7 @@ export function searchTransactions(
     columns: transactionColumns(db),
     from: db`wallet_transactions`,
     where: db`${inScope(db, scope)} and status = ${search.status ?? 'published'}
-      ${equal('wallet_id', filter.id)}
+      ${filter.id == null || filter.id === '' ? db`` : db`and ${filter.id} in (id, wallet_id)`}
       ${equal('wallet_id', filter.wallet_id)}
       ${wallet_ids?.length ? db`and wallet_id = any(${wallet_ids})` : db``}
       ${equal('customer_id', filter.customer_id)}

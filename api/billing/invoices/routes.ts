@@ -18,8 +18,10 @@ import {
 } from '../../../schemas/invoice.ts';
 import { id, IdParams, Message, text } from '../../../schemas/primitives.ts';
 import { expandQuery, pageOf } from '../../../schemas/search.ts';
+import type { Scope } from '../../../postgres/client.ts';
+import type { CheckoutSession } from '../../../schemas/checkout.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { isGated } from '../../../domain/invoicing/gated-invoice.ts';
+import { CHECKOUT_SOURCE, isGated } from '../../../domain/invoicing/gated-invoice.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { findCheckoutOfInvoice } from '../records/checkout-repository.ts';
 import { oncePerBodyKey } from '../../conventions/body-key.ts';
@@ -34,7 +36,7 @@ import { modifyInvoice } from './modify-invoice.ts';
 import { previewInvoice } from './preview-invoice.ts';
 import { recalculateDraft, recalculateInvoice } from './recalculate.ts';
 import { computeInvoice, finalizeInvoice } from './recompute.ts';
-import { getInvoice } from '../records/invoice-repository.ts';
+import { getInvoice, getStoredInvoice } from '../records/invoice-repository.ts';
 import { triggerNotification } from './trigger-notification.ts';
 import { updateInvoice } from './update-invoice.ts';
 import { voidInvoice } from './void-invoice.ts';
@@ -72,6 +74,17 @@ const gatedAnswer = async (
   if (session === null) return invoice;
   return { ...invoice, checkout_session: await deps.checkoutGates.offer(deps, caller, session.id) };
 };
+
+/** The session that gates the invoice or has decided over it; null for other invoices. */
+async function sessionOf(
+  deps: BillingDeps,
+  scope: Scope,
+  invoice: Invoice,
+): Promise<CheckoutSession | null> {
+  if (invoice.source_type !== CHECKOUT_SOURCE) return null;
+  const session = await findCheckoutOfInvoice(deps.pool, scope, invoice.id);
+  return session === null ? null : await deps.checkoutGates.show(deps, scope, session);
+}
 
 export const invoiceRoutes = [
   route({
@@ -131,13 +144,12 @@ export const invoiceRoutes = [
     query: expandQuery([TAX_RATES_EXPAND]),
     status: 200,
     answer: Invoice,
-    handler: ({ deps, scope, params, query }) =>
-      answered(deps, scope, params.id, {
-        line_items: true,
-        customer: true,
-        subscription: true,
-        tax_rates: query.search.expand.has(TAX_RATES_EXPAND),
-      }),
+    async handler({ deps, scope, params, query }) {
+      const record = await getStoredInvoice(deps.pool, scope, params.id);
+      const embed = { ...WHOLE, tax_rates: query.search.expand.has(TAX_RATES_EXPAND) };
+      const [invoice] = await invoiceAnswers(deps.pool, scope, [record], embed);
+      return { ...invoice!, checkout_session: await sessionOf(deps, scope, invoice!) };
+    },
   }),
   route({
     method: 'PUT',

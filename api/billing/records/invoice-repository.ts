@@ -67,6 +67,15 @@ export async function getInvoice(db: Db, scope: Scope, id: string): Promise<Invo
   return row;
 }
 
+/** The same, also if an ended checkout session has archived it: whoever knows its id sees what became of it. */
+export async function getStoredInvoice(db: Db, scope: Scope, id: string): Promise<InvoiceRecord> {
+  const [row] = await db<InvoiceRecord[]>`
+    select * from invoices
+     where ${inScope(db, scope)} and id = ${id} and status in ('published', 'archived')`;
+  if (row === undefined) throw notFound('Invoice', id);
+  return row;
+}
+
 /** The invoice, locked. */
 export async function lockInvoice(
   tx: Transaction,

@@ -37,6 +37,19 @@ export async function getSubscription(db: Db, scope: Scope, id: string): Promise
   return row;
 }
 
+/** The same, also if an ended checkout session has archived it: whoever knows its id sees what became of it. */
+export async function getStoredSubscription(
+  db: Db,
+  scope: Scope,
+  id: string,
+): Promise<SubscriptionRow> {
+  const [row] = await db<SubscriptionRow[]>`
+    select * from subscriptions
+     where ${inScope(db, scope)} and id = ${id} and status in ('published', 'archived')`;
+  if (row === undefined) throw notFound('Subscription', id);
+  return row;
+}
+
 /** Subscriptions of the scope with these ids, unordered. */
 export async function findSubscriptions(
   db: Db,

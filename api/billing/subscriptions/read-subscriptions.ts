@@ -8,7 +8,11 @@ import type { BillingDeps } from '../../deps.ts';
 import { invoiceAnswers } from '../invoices/answers.ts';
 import { findLatestInvoice } from '../records/subscription-invoice-repository.ts';
 import { subscriptionAnswers } from '../records/subscription-answers.ts';
-import { getSubscription, searchSubscriptions } from '../records/subscription-repository.ts';
+import {
+  getStoredSubscription,
+  getSubscription,
+  searchSubscriptions,
+} from '../records/subscription-repository.ts';
 
 /** A new subscription as its creation returns it: with its line items and its opening invoice. */
 export async function createdSubscription(db: Db, scope: Scope, id: string): Promise<Subscription> {
@@ -44,7 +48,7 @@ export async function readSubscription(
   scope: Scope,
   id: string,
 ): Promise<Subscription> {
-  const row = await getSubscription(deps.pool, scope, id);
+  const row = await getStoredSubscription(deps.pool, scope, id);
   const [subscription] = await subscriptionAnswers(deps.pool, scope, [row], {
     line_items: true,
     prices: true,
@@ -61,7 +65,7 @@ export async function readSubscriptionV2(
   id: string,
   expand: ReadonlySet<string>,
 ): Promise<SubscriptionV2> {
-  const row = await getSubscription(deps.pool, scope, id);
+  const row = await getStoredSubscription(deps.pool, scope, id);
   const embed = {
     line_items: expand.has('subscription_line_items'),
     prices: expand.has('prices'),

@@ -48,6 +48,11 @@ describe.each(kinds)('a checkout of $name', ({ open }) => {
       invoice_status: 'DRAFT',
       amount_due: '30',
       invoice_number: null,
+      checkout_session: {
+        id: session.id,
+        checkout_status: 'pending',
+        payment_action: session.payment_action,
+      },
     });
     for (const [method, path] of [
       ['POST', 'finalize'],
@@ -70,6 +75,7 @@ describe.each(kinds)('a checkout of $name', ({ open }) => {
       amount_paid: '30',
       overpaid_amount: '0',
       invoice_number: expect.stringMatching(/^INV/),
+      checkout_session: { id: session.id, checkout_status: 'completed' },
     });
     expect(await eventsOf(api, session.id)).toEqual([
       'checkout.session.initiated',
@@ -82,10 +88,20 @@ describe.each(kinds)('a checkout of $name', ({ open }) => {
     const both = await Promise.all([cancel(session), cancel(session)]);
     expect(both.map(({ body }) => body.checkout_status)).toEqual(['expired', 'expired']);
     expect(await done().catch(() => false)).toBe(false);
-    expect((await api.get(`/v1/invoices/${session.checkout_invoice_id}`)).status).toBe(404);
-    const [row] = await api.pool<{ invoice_status: string; status: string }[]>`
-      select invoice_status, status from invoices where id = ${session.checkout_invoice_id}`;
-    expect(row).toEqual({ invoice_status: 'VOIDED', status: 'archived' });
+    const read = await api.get(`/v1/invoices/${session.checkout_invoice_id}`);
+    expect([read.status, read.body]).toMatchObject([
+      200,
+      {
+        invoice_status: 'VOIDED',
+        payment_status: 'VOIDED',
+        status: 'archived',
+        invoice_number: null,
+      },
+    ]);
+    const listed = await api.post('/v1/invoices/search', {
+      invoice_ids: [session.checkout_invoice_id],
+    });
+    expect(listed.body.items).toEqual([]);
     await outcome(session, 'late');
     const paid = await api.pool<{ id: string; payment_status: string }[]>`
       select id, payment_status from payments where destination_id = ${session.checkout_invoice_id}
@@ -132,6 +148,13 @@ test('the job ends a session: a draft subscription goes with its parts, its coup
     failure_reason: 'session expired before payment',
   });
   expect(await rowsOf(first.id)).toEqual(['archived']);
+  const gone = await api.get(`/v1/subscriptions/${first.id}`);
+  expect([gone.status, gone.body]).toMatchObject([
+    200,
+    { subscription_status: 'draft', status: 'archived' },
+  ]);
+  const pause = await api.post(`/v1/subscriptions/${first.id}/pause`, { pause_mode: 'immediate' });
+  expect(pause.status).toBe(404);
   const second = await catalogOf(api).subscribe(customer, plan, more);
   await outcome(second.checkout_session);
   expect(await rowsOf(second.id)).toEqual(['published']);

@@ -196,6 +196,16 @@ describe('top-ups', () => {
     expect(body.items.map((row: any) => row.expiry_date)).toEqual([null, '2026-12-21T12:00:00.000Z']);
   }); // prettier-ignore
 
+  test('the field id of a search is a transaction, or a wallet with all of its rows', async () => {
+    const wallet = await walletOf();
+    for (const credits of ['10', '20']) await topUp(wallet, credits);
+    const all = await rowsOf(wallet);
+    expect(all.map((row: any) => row.credit_amount)).toEqual(['20', '10']);
+    expect(await rowsOf(all[1])).toEqual([all[1]]);
+    expect(await rowsOf(all[1], { wallet_id: wallet.id })).toEqual([all[1]]);
+    expect(await rowsOf({ id: 'wtxn_unknown' })).toEqual([]);
+  });
+
   test('a key answers once with its row; with other content it is 409', async () => {
     const wallet = await walletOf();
     const first = await topUp(wallet, '10', { idempotency_key: 'once' });
