@@ -107,6 +107,8 @@ export interface BillingSettings {
   readonly tenant_limits_max: TenantLimits;
   /** Receivers that may have a private address, outside production. */
   readonly outbound_allowed_hosts: readonly string[];
+  /** For how many days an ended delivery of a notification is kept; absent: 90. */
+  readonly webhook_delivery_days?: number;
   /** Whether the test gateway works in production environments; absent: no. */
   readonly test_gateway_in_production?: boolean;
   /** Where Stripe is; absent: at Stripe. For tests. */

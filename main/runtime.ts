@@ -137,6 +137,7 @@ export function createRuntime(role: string, environment: NodeJS.ProcessEnv = pro
         grace_seconds: config.BILLING_GRACE_SECONDS,
         tenant_limits_max: config.TENANT_LIMITS_MAX,
         outbound_allowed_hosts: config.OUTBOUND_ALLOWED_HOSTS,
+        webhook_delivery_days: config.WEBHOOK_DELIVERY_DAYS,
         test_gateway_in_production: config.TEST_GATEWAY_IN_PRODUCTION,
       };
       return {

@@ -140,6 +140,8 @@ const Config = z.object({
     .string()
     .default('')
     .transform((list) => list.split(',').flatMap((entry) => entry.trim() || [])),
+  /** For so many days after its last attempt a delivery of a notification is listed; its attempts for 30 days. */
+  WEBHOOK_DELIVERY_DAYS: z.coerce.number().int().min(7).max(3_650).default(90),
   /**
    * Whether the built-in test gateway, which moves no money, works in production environments too; invoices are
    * then paid by nothing.

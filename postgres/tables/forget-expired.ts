@@ -6,6 +6,8 @@ const PAGE_ROWS = 10_000;
 const UPLOADS_PAGE_ROWS = 100;
 /** A notification can be sent again for this long. */
 export const PAYLOAD_DAYS = 90;
+/** Days for which an ended delivery of a notification is kept, unless the configuration says otherwise. */
+export const DELIVERY_DAYS = 90;
 /** Later than the last replay of a payload can begin, so that no delivery finds an empty one. */
 const PAYLOAD_MARGIN_DAYS = 1;
 
@@ -16,6 +18,7 @@ export interface Forgotten {
   readonly uploads: number;
   readonly emails: number;
   readonly webhook_attempts: number;
+  readonly webhook_deliveries: number;
   /** Payloads; the notifications themselves stay in the timeline. */
   readonly notification_payloads: number;
   readonly request_logs: number;
@@ -28,10 +31,11 @@ export interface Forgotten {
  * Deletes one page of each kind of expired row, on the database's clock: answers kept for repeats after seven
  * days (api 2), failed logins after a day (they delay guessing for minutes only), sessions with their
  * spent tokens a day after they ended or expired, uploaded files after seven days unless a task still reads
- * one, e-mails after seven days, attempts to send notifications after 30 days, payloads of delivered notifications after 90 days, logged requests after seven days, sign-ups and one-time tokens at their expiry, and networks from which an
+ * one, e-mails after seven days, attempts to send notifications after 30 days,
+ * deliveries of notifications so many days after they ended (the notifications themselves stay in the timeline), payloads of delivered notifications after 90 days, logged requests after seven days, sign-ups and one-time tokens at their expiry, and networks from which an
  * account was not opened for 90 days.
  */
-export async function forgetExpired(db: Db): Promise<Forgotten> {
+export async function forgetExpired(db: Db, deliveryDays = DELIVERY_DAYS): Promise<Forgotten> {
   const keys = await db`
     delete from idempotency_keys
      where ctid = any(array(
@@ -67,6 +71,14 @@ export async function forgetExpired(db: Db): Promise<Forgotten> {
      where ctid = any(array(
        select ctid from webhook_attempts
         where created_at < now() - interval '30 days' limit ${PAGE_ROWS}))`;
+  const deliveries = await db`
+    delete from webhook_deliveries
+     where id = any(array(
+       select id from webhook_deliveries
+        where delivery_status <> 'pending'
+          and updated_at < now() - make_interval(days => ${deliveryDays})
+        order by updated_at limit ${PAGE_ROWS}))
+       and delivery_status <> 'pending'`;
   const payloads = await db`
     update outbox set payload = null
      where delivered_at is not null and sequence = any(array(
@@ -103,6 +115,7 @@ export async function forgetExpired(db: Db): Promise<Forgotten> {
     uploads: uploads.count,
     emails: emails.count,
     webhook_attempts: attempts.count,
+    webhook_deliveries: deliveries.count,
     notification_payloads: payloads.count,
     request_logs: requests.count,
     sign_ups: signUps.count,

@@ -15,7 +15,7 @@ describe('what was kept for a while only is forgotten, and nothing else', () => 
   });
   afterAll(() => database.drop());
 
-  const run = () =>
+  const run = (settings = {}) =>
     runJob(
       {
         pool,
@@ -24,7 +24,7 @@ describe('what was kept for a while only is forgotten, and nothing else', () => 
         now: async () => '2026-03-01T00:00:00.000Z',
       },
       forgetExpiredRecords,
-      { pool },
+      { pool, settings },
       new Date().toISOString(),
     );
   const session = async (id: string, expires: string, ended: string | null) => {
@@ -62,6 +62,7 @@ describe('what was kept for a while only is forgotten, and nothing else', () => 
       one_time_tokens: 0,
       known_networks: 0,
       webhook_attempts: 0,
+      webhook_deliveries: 0,
       notification_payloads: 0,
       request_logs: 0,
     });
@@ -139,6 +140,26 @@ describe('what was kept for a while only is forgotten, and nothing else', () => 
       ['undelivered', false],
       ['awaited', false],
     ]);
+  });
+
+  test('ended deliveries after 90 days, or as configured; pending ones never', async () => {
+    const deliver = (id: string, state: string, age: string) => pool`
+      insert into webhook_deliveries
+        (id, tenant_id, environment_id, endpoint_id, event_id, sequence, event_type, entity_type, entity_id,
+         delivery_status, created_at, updated_at)
+      values (${id}, 't', 'e', 'endpoint', ${`event of ${id}`}, 1, 'customer.created', 'customer', 'c',
+              ${state}, now() - interval '1 year', now() - ${age}::interval)`;
+    await pool`delete from webhook_deliveries`;
+    await deliver('young', 'delivered', '89 days');
+    await deliver('old', 'delivered', '91 days');
+    await deliver('exhausted', 'exhausted', '91 days');
+    await deliver('waiting', 'pending', '91 days');
+    expect(await run()).toMatchObject({ webhook_deliveries: 2 });
+    const kept = async () =>
+      (await pool`select id from webhook_deliveries order by id`).map((row) => row['id']);
+    expect(await kept()).toEqual(['waiting', 'young']);
+    expect(await run({ webhook_delivery_days: 7 })).toMatchObject({ webhook_deliveries: 1 });
+    expect(await kept()).toEqual(['waiting']);
   });
 
   test('uploaded files after seven days, but for one that a task still reads', async () => {
