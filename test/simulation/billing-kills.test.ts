@@ -1,9 +1,7 @@
-import { spawn } from 'node:child_process';
-import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startTestApi, type TestApi } from '../support/api.ts';
-import { bundle } from '../support/bundle.ts';
 import type { ChildTask } from '../support/billing-child.ts';
+import { BillingChildren, type Ended } from '../support/billing-children.ts';
 import { createPeriodInvoice } from '../../api/billing/invoices/create-invoice.ts';
 import { claimCommand, type CommandClaim } from '../../postgres/tables/idempotency.ts';
 import { catalogOf, type TestCatalog } from '../support/catalog.ts';
@@ -16,9 +14,9 @@ const END = '2026-04-01T00:00:00.000Z';
 let api: TestApi;
 let catalog: TestCatalog;
 let url: string;
-let program: string;
+let children: BillingChildren;
 beforeAll(async () => {
-  program = await bundle(new URL('../support/billing-child.ts', import.meta.url));
+  children = await BillingChildren.create();
   api = await startTestApi();
   catalog = catalogOf(api);
   const [row] = await api.pool<{ name: string }[]>`select current_database() as name`;
@@ -27,7 +25,7 @@ beforeAll(async () => {
   url = server.toString();
 });
 afterAll(async () => {
-  await rm(program, { force: true });
+  await children.close();
   await api.close();
 });
 beforeEach(async () => {
@@ -36,12 +34,7 @@ beforeEach(async () => {
   await api.pool`update invoices set finalize_after = null`;
 });
 
-interface Ended {
-  readonly signal: string | null;
-  readonly answer: any;
-}
-
-/** Runs a task in a process of its own; `killedAt` names the failpoint at which it kills itself. */
+/** Runs a task in another process; `killedAt` names the failpoint at which it kills itself. */
 async function run(
   action: ChildTask['action'],
   at: string,
@@ -56,15 +49,7 @@ async function run(
     caller: { scope: api.scope, user_id: api.user_id },
     action,
   };
-  const child = spawn(process.execPath, [program, JSON.stringify(task)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let output = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
-  const signal = await new Promise<string | null>((resolve) =>
-    child.on('close', (_code, name) => resolve(name)),
-  );
-  return { signal, answer: output === '' ? undefined : JSON.parse(output) };
+  return await children.run(task);
 }
 
 let tick = Date.parse('2000-01-01T00:00:00Z');

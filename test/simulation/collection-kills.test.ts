@@ -1,11 +1,9 @@
 import { jobRunAt } from '../support/job-run.ts';
-import { spawn } from 'node:child_process';
-import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { reconcilePayments } from '../../jobs/reconcile-payments.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
-import { bundle } from '../support/bundle.ts';
 import type { ChildTask } from '../support/billing-child.ts';
+import { BillingChildren } from '../support/billing-children.ts';
 import { catalogOf } from '../support/catalog.ts';
 import { WAIT_MS } from '../support/patience.ts';
 
@@ -13,9 +11,9 @@ const AT = '2026-11-01T01:00:00.000Z';
 
 let api: TestApi;
 let url: string;
-let program: string;
+let children: BillingChildren;
 beforeAll(async () => {
-  program = await bundle(new URL('../support/billing-child.ts', import.meta.url));
+  children = await BillingChildren.create();
   api = await startTestApi();
   await api.post('/v1/connections', { name: 'Test', provider_type: 'test' });
   const [row] = await api.pool<{ name: string }[]>`select current_database() as name`;
@@ -24,22 +22,14 @@ beforeAll(async () => {
   url = server.toString();
 });
 afterAll(async () => {
-  await rm(program, { force: true });
+  await children.close();
   await api.close();
 });
 
 async function run(action: ChildTask['action'], failpoints = '') {
   const caller = { scope: api.scope, user_id: api.user_id };
   const task: ChildTask = { url, at: AT, failpoints, caller, action };
-  const child = spawn(process.execPath, [program, JSON.stringify(task)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let output = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
-  const signal = await new Promise<string | null>((resolve) =>
-    child.on('close', (_code, name) => resolve(name)),
-  );
-  return { signal, answer: output === '' ? undefined : JSON.parse(output) };
+  return await children.run(task);
 }
 
 let tick = Date.parse('2000-01-01T00:00:00Z');

@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline';
 import { checkoutGates } from '../../api/billing/checkout/checkout-gates.ts';
 import { cancelSubscription } from '../../api/billing/subscriptions/changes/cancel-subscription.ts';
 import type { BillingDeps } from '../../api/deps.ts';
@@ -18,9 +19,9 @@ import { doOnce } from '../../platform/http/command-once.ts';
 import { createIds } from '../../platform/ids.ts';
 import { createLogger } from '../../platform/log.ts';
 import { createSecretBox } from '../../platform/secret-box.ts';
-import { connectPostgres } from '../../postgres/client.ts';
+import { connectPostgres, type Pool } from '../../postgres/client.ts';
 
-/** What a process of its own is to do: one command or one run of a job, and where it is to be killed. */
+/** What another process is to do: one command or one run of a job, and where it is to be killed. */
 export interface ChildTask {
   readonly url: string;
   /** The time of both the process and the database. */
@@ -53,37 +54,47 @@ const sevenOfEverything: UsageReader = {
   },
 };
 
-const task = JSON.parse(process.argv[2]!) as ChildTask;
-armFailpoints(task.failpoints);
-const pool = connectPostgres({
-  url: task.url,
-  applicationName: 'billing-child',
-  maxConnections: 4,
-});
-const clock = { now: () => Date.parse(task.at) };
-const deps: BillingDeps = {
-  pool,
-  clock,
-  ids: createIds({ now: () => Date.now() }),
-  log: createLogger('silent', 'child'),
-  usageReader: sevenOfEverything,
-  checkoutGates,
-  secretBox: createSecretBox([]),
-  forgetApiKey: async () => {},
-  settings: {
-    grace_seconds: 3600,
-    tenant_limits_max: { production: 20, development: 20, max_users: 1000 },
-    outbound_allowed_hosts: [],
-  },
-} as BillingDeps;
-process.stdout.write(`${JSON.stringify((await answer()) ?? null)}\n`);
-await pool.end();
+let task: ChildTask;
+let pool: Pool | undefined;
+let deps: BillingDeps;
 
-async function answer(): Promise<unknown> {
+/** One task per line of the input; its answer is one line of the output. */
+for await (const line of createInterface(process.stdin)) {
+  task = JSON.parse(line) as ChildTask;
+  armFailpoints(task.failpoints);
+  pool ??= connectPostgres({
+    url: task.url,
+    applicationName: 'billing-child',
+    maxConnections: 4,
+  });
+  deps = depsAt(pool, task.at);
+  process.stdout.write(`${JSON.stringify((await answer(pool)) ?? null)}\n`);
+}
+await pool?.end();
+
+function depsAt(db: Pool, at: string): BillingDeps {
+  return {
+    pool: db,
+    clock: { now: () => Date.parse(at) },
+    ids: createIds({ now: () => Date.now() }),
+    log: createLogger('silent', 'child'),
+    usageReader: sevenOfEverything,
+    checkoutGates,
+    secretBox: createSecretBox([]),
+    forgetApiKey: async () => {},
+    settings: {
+      grace_seconds: 3600,
+      tenant_limits_max: { production: 20, development: 20, max_users: 1000 },
+      outbound_allowed_hosts: [],
+    },
+  } as BillingDeps;
+}
+
+async function answer(db: Pool): Promise<unknown> {
   const { action, caller, key } = task;
   if (key === undefined) return await perform(deps);
   const command = { key, fingerprint: JSON.stringify(action), status: 200 };
-  const once = await doOnce(pool, caller.scope, command, (claim) =>
+  const once = await doOnce(db, caller.scope, command, (claim) =>
     perform({ ...deps, claims: [claim] }),
   );
   if (once.state === 'done' || once.state === 'answered') return once.answer.body;
@@ -94,8 +105,9 @@ async function perform(deps: BillingDeps): Promise<unknown> {
   const { action, caller } = task;
   switch (action.name) {
     case 'create':
-      return (await pool.begin((tx) => createSubscription(tx, deps, caller, action.body as never)))
-        .id;
+      return (
+        await deps.pool.begin((tx) => createSubscription(tx, deps, caller, action.body as never))
+      ).id;
     case 'invoice':
       return (await createPeriodInvoice(deps, caller, action.body as never)).id;
     case 'compute':
@@ -134,7 +146,7 @@ async function perform(deps: BillingDeps): Promise<unknown> {
 /** Waits for the lease of a killed predecessor to run out, as the next tick would. */
 async function job<Deps>(work: Job<Deps>, jobDeps: Deps, tick: string): Promise<JobReport | null> {
   const runner = {
-    pool,
+    pool: deps.pool,
     log: deps.log,
     holder: `child-${process.pid}`,
     now: async () => task.at,
