@@ -13,6 +13,15 @@ export interface Asked {
   readonly again?: readonly number[];
 }
 
+export class Refused extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
 /**
  * Repeats a call until it is answered with success, as a careful client does: nobody knows whether a call without
  * an answer was done, so only calls that may be done twice go through here. Throws for a refusal.
@@ -36,7 +45,8 @@ export async function untilAnswered<Answer>(
       const { status, text } = answered;
       if (status < 300) return JSON.parse(text) as Answer;
       const mayPass = status >= 500 || status === 408 || status === 429 || again.includes(status);
-      if (!mayPass) throw new Error(`${method} ${path} answered ${status}: ${text.slice(0, 500)}`);
+      if (!mayPass)
+        throw new Refused(status, `${method} ${path} answered ${status}: ${text.slice(0, 500)}`);
     }
     await sleep(RETRY_MS);
   }

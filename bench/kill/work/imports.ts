@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { thousandths, type SentEvent } from '../ledger.ts';
-import { untilAnswered } from '../until-answered.ts';
+import { Refused, untilAnswered } from '../until-answered.ts';
 import { CUSTOMERS } from './events.ts';
 import type { Work, WorkWorld } from './work.ts';
 
@@ -30,12 +30,21 @@ export class Imports implements Work {
       contentType: 'text/csv',
       body: csvOf(events),
     });
-    const task = await untilAnswered<{ id: string }>(tree, {
-      method: 'POST',
-      path: '/tasks',
-      body: { upload_id: upload.upload_id, file_provider: 'csvbox' },
-    });
-    this.#open.push({ taskId: task.id, events });
+    this.#open.push({ taskId: await this.#createTask(upload.upload_id), events });
+  }
+
+  /** An upload has one task: a repeated call is refused if an earlier one was done and its answer was lost. */
+  async #createTask(upload_id: string): Promise<string> {
+    const { tree } = this.#world;
+    const body = { upload_id, file_provider: 'csvbox' };
+    try {
+      return (await untilAnswered<Task>(tree, { method: 'POST', path: '/tasks', body })).id;
+    } catch (error) {
+      if (!(error instanceof Refused) || error.status !== 409) throw error;
+      const path = '/tasks?limit=1000';
+      const { items } = await untilAnswered<{ items: Task[] }>(tree, { method: 'GET', path });
+      return items.find((task) => task.upload_id === upload_id)!.id;
+    }
   }
 
   async finish(): Promise<void> {
@@ -68,6 +77,8 @@ export class Imports implements Work {
 }
 
 interface Task {
+  readonly id: string;
+  readonly upload_id: string;
   readonly task_status: string;
   readonly failed_records: number;
   readonly error_summary: string | null;
