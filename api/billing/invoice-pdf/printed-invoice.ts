@@ -3,6 +3,7 @@ import { explainText } from '../../../domain/pricing/explain-text.ts';
 import type { Reader } from '../../../domain/pricing/figures.ts';
 import type {
   PrintedDocument,
+  PrintedFact,
   PrintedGroup,
   PrintedRow,
   PrintedTable,
@@ -64,6 +65,7 @@ export function printedInvoice(source: InvoiceToPrint): PrintedDocument {
             },
           ]),
       ...(invoice.description ? [{ label: 'Description', value: invoice.description }] : []),
+      ...conversionOf(invoice),
     ],
     parties: [
       {
@@ -119,18 +121,41 @@ function groupValue(line: InvoiceLineRecord, field: string): string {
 }
 
 function rowOf(line: InvoiceLineRecord, timezone: string): PrintedRow {
-  const { period_start, period_end, currency } = line;
+  const { period_start, period_end, currency, custom_currency: custom } = line;
+  const detail = [
+    ...(period_start === null || period_end === null
+      ? []
+      : [printedPeriod(period_start, period_end, timezone)]),
+    ...(custom === null
+      ? []
+      : [
+          `${printedCustom(custom.amount, custom)} × ${custom.conversion_factor} ${currency.toUpperCase()}`,
+        ]),
+  ];
   return {
     cells: [
       line.display_name ?? 'Row',
       printedQuantity(line.quantity),
       printedAmount(line.amount, currency),
     ],
-    detail:
-      period_start === null || period_end === null
-        ? null
-        : printedPeriod(period_start, period_end, timezone),
+    detail: detail.length === 0 ? null : detail.join(' · '),
   };
+}
+
+/** An amount in a custom currency, by its code: its symbol may be any text. */
+const printedCustom = (text: string, { currency }: { readonly currency: string }): string =>
+  `${printedQuantity(text)} ${currency.toUpperCase()}`;
+
+/** The factor by which every row in the custom currency was converted (money 12.5). */
+function conversionOf({ custom_currency: custom, currency }: InvoiceRecord): PrintedFact[] {
+  if (custom === null) return [];
+  const { conversion_factor } = custom;
+  return [
+    {
+      label: 'Conversion',
+      value: `${printedCustom('1', custom)} = ${conversion_factor} ${currency.toUpperCase()}`,
+    },
+  ];
 }
 
 function totalsOf({ invoice, names }: InvoiceToPrint): PrintedTotal[] {
@@ -143,7 +168,17 @@ function totalsOf({ invoice, names }: InvoiceToPrint): PrintedTotal[] {
   });
   const less = (label: string, text: string): PrintedTotal[] =>
     decimal(text).isZero() ? [] : [total(label, decimal(text).neg().toFixed())];
+  const { custom_currency: custom } = invoice;
   return [
+    ...(custom === null
+      ? []
+      : [
+          {
+            label: `Subtotal in ${custom.currency.toUpperCase()}`,
+            value: printedCustom(custom.subtotal, custom),
+            isStrong: false,
+          },
+        ]),
     total('Subtotal', invoice.subtotal),
     ...invoice.coupon_applications.flatMap((application) =>
       less(

@@ -1,4 +1,7 @@
 import { startBillingWorld, type BillingWorld } from '../../support/billing-world.ts';
+import { Decimal } from '../../../domain/money.ts';
+import { createRandom } from '../../support/random.ts';
+import { readPdf } from '../../support/read-pdf.ts';
 import { completeBackfills } from '../../support/usage-oracle.ts';
 
 let world: BillingWorld;
@@ -90,6 +93,59 @@ describe('an invoice of a subscription in a custom currency (money 12.5)', () =>
     expect([shown.currency, shown.total]).toEqual([billed.currency, billed.total]);
     expect(rows(shown)).toEqual(rows(billed));
     expect(billed.line_items.at(-1)).toMatchObject({ quantity: '7' });
+  });
+
+  test('any factor: the preview is the bill, and each row is converted once', async () => {
+    const seed = Number(process.env['SEED'] ?? Date.now() % 100_000);
+    const random = createRandom(seed);
+    for (let round = 0; round < 6; round += 1) {
+      // 1 to 12 significant digits, from 10^-6 to 10^5.
+      const digits = String(1 + random.below(10 ** (1 + random.below(12))));
+      const factor = new Decimal(digits).times(
+        new Decimal(10).pow(random.below(6) - digits.length - random.below(6)),
+      );
+      await configure(factor.toFixed());
+      world.api.clock.set(day('2026-04-01'));
+      const { subscription, meter, customer } = await subscribed();
+      const used = random.below(5_000);
+      await world.usage.use(meter, customer, day('2026-04-05'), String(used));
+      const { body: shown } = await world.api.post('/v1/invoices/preview', {
+        subscription_id: subscription.id,
+      });
+      const billed = await cycle(subscription);
+      const inFiat = (custom: number) =>
+        factor.times(custom).toDecimalPlaces(2, Decimal.ROUND_HALF_UP);
+      const rated = [inFiat(1000), inFiat(3 * used)];
+      const told = { seed, factor: factor.toFixed(), used };
+      expect({ ...told, rows: billed.line_items.map((row: any) => row.amount) }).toEqual({
+        ...told,
+        rows: rated.map((amount) => amount.toFixed()),
+      });
+      expect({ ...told, subtotal: billed.subtotal, preview: rows(shown) }).toEqual({
+        ...told,
+        subtotal: rated[0]!.plus(rated[1]!).toFixed(),
+        preview: rows(billed),
+      });
+    }
+  });
+
+  test('is printed with both amounts and the factor', async () => {
+    await configure('0.1234567');
+    const { subscription } = await subscribed();
+    const [opening] = await invoicesOf(subscription);
+    const { rawPayload } = await world.api.app.inject({
+      method: 'GET',
+      url: `/v1/invoices/${opening.id}/pdf`,
+      headers: { 'x-api-key': world.api.key },
+    });
+    const { text } = await readPdf(rawPayload);
+    for (const part of [
+      '1 CRX = 0.1234567 USD',
+      '1,000 CRX × 0.1234567 USD',
+      'Subtotal in CRX',
+      '$123.46',
+    ])
+      expect(text.replace(/\s+/g, ' ')).toContain(part);
   });
 
   test('the factor is live in a draft and frozen by finalization', async () => {
