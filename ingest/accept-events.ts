@@ -16,6 +16,7 @@ import type { RequestLog } from '../platform/http/request-log.ts';
 import type { Sessions } from '../platform/identity/sessions.ts';
 import type { Ids } from '../platform/ids.ts';
 import type { Logger } from '../platform/log.ts';
+import type { EventFilters } from '../postgres/tables/event-filters.ts';
 import type { CustomerTimes, TimeOfCustomer } from '../postgres/tables/test-clocks.ts';
 import type { UsageEvent } from '../schemas/events/usage-event.ts';
 import { EventBatcher } from './event-batcher.ts';
@@ -38,6 +39,8 @@ export interface IngestDeps {
   readonly clock: Clock;
   /** Times of customers with test clocks (`createCustomerTimes`); unset: all live in real time. */
   readonly customerTimes?: CustomerTimes;
+  /** The customers whose events are wanted (`createEventFilters`); unset: all customers. */
+  readonly filters?: EventFilters;
   readonly ids: Ids;
   readonly metrics: Registry;
   readonly logger: Logger;
@@ -98,10 +101,11 @@ export class EventIntake {
         const answer = await limiter.take(identity.tenant_id, events.length, perTenant);
         refuseBeyond(answer, perTenant, 'events', reply);
       }
+      const wanted = await this.#wanted(identity, events, reply);
       failpoint('ingest.before_append');
-      await this.#batcher.append(events);
+      if (wanted.length > 0) await this.#batcher.append(wanted);
       failpoint('ingest.after_append');
-      this.metrics.accepted(events.length);
+      this.metrics.accepted(wanted.length);
       return reply
         .code(202)
         .header('content-type', 'application/json; charset=utf-8')
@@ -127,6 +131,23 @@ export class EventIntake {
     keepIdentity(request, identity);
     assertAllowed(WRITE_EVENTS, identity);
     return identity;
+  }
+
+  /**
+   * Leaves out events of customers whom the environment does not want (metering 2). The answer is that of any
+   * other call, so a sender of mixed events goes on; the header says how many were left out.
+   */
+  async #wanted(
+    identity: Identity,
+    events: UsageEvent[],
+    reply: FastifyReply,
+  ): Promise<UsageEvent[]> {
+    const customers = (await this.#deps.filters?.(identity)) ?? null;
+    if (customers === null) return events;
+    const wanted = events.filter((event) => customers.has(event.external_customer_id));
+    const left_out = events.length - wanted.length;
+    if (left_out > 0) void reply.header('x-filtered-events', String(left_out));
+    return wanted;
   }
 
   /** Production has no test clocks. */

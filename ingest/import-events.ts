@@ -3,6 +3,7 @@ import { BillingError, type ErrorDetail } from '../domain/errors.ts';
 import type { RateLimit, RateLimiter } from '../platform/cache/rate-limiter.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { EventLog } from '../platform/event-log/event-log.ts';
+import type { EventFilters } from '../postgres/tables/event-filters.ts';
 import type { CustomerTimes } from '../postgres/tables/test-clocks.ts';
 import type { UsageEvent } from '../schemas/events/usage-event.ts';
 import { EventBatcher } from './event-batcher.ts';
@@ -13,6 +14,8 @@ export interface EventImportDeps {
   readonly clock: Clock;
   /** Times of customers with test clocks; unset: all live in real time. */
   readonly customerTimes?: CustomerTimes;
+  /** The customers whose events are wanted; unset: all customers. */
+  readonly filters?: EventFilters;
   /** Null: no limit. In events, per tenant, separate from the tenant's limit at the edge. */
   readonly limits: { readonly limiter: RateLimiter; readonly perTenant: RateLimit } | null;
 }
@@ -45,11 +48,14 @@ export function createEventImport(deps: EventImportDeps): ImportEvents {
   return async (scope, events, signal) => {
     const now = deps.clock.now();
     const timeOf = (await deps.customerTimes?.(scope)) ?? null;
+    const wanted = (await deps.filters?.(scope)) ?? null;
     const good: UsageEvent[] = [];
     const outcomes = events.map((event): ImportOutcome => {
       const context = { ...scope, now, timeOf, newEventId: () => event.event_id };
       try {
         const [parsed] = parseEvents(Buffer.from(event.json), 'event', context).events;
+        if (wanted?.has(parsed!.external_customer_id) === false)
+          return { problems: [notWanted(parsed!)] };
         good.push(parsed!);
         return { event_id: parsed!.event_id };
       } catch (error) {
@@ -64,6 +70,12 @@ export function createEventImport(deps: EventImportDeps): ImportEvents {
     return outcomes;
   };
 }
+
+const notWanted = ({ external_customer_id }: UsageEvent): ErrorDetail => ({
+  path: 'external_customer_id',
+  code: 'filtered',
+  message: `"${external_customer_id}" is not in event_ingestion_filter`,
+});
 
 /** Waits until the tenant's limit allows the events; a signal ends the wait with its reason. */
 async function untilAllowed(

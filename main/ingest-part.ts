@@ -1,5 +1,6 @@
 import { ingestRoutes } from '../ingest/routes.ts';
 import { createSessions } from '../platform/identity/sessions.ts';
+import { createEventFilters } from '../postgres/tables/event-filters.ts';
 import { createCustomerTimes } from '../postgres/tables/test-clocks.ts';
 import type { HttpPart } from './http-role.ts';
 import type { Runtime } from './runtime.ts';
@@ -36,6 +37,7 @@ export async function ingestPart(runtime: Runtime): Promise<HttpPart> {
     failures,
     clock,
     customerTimes: createCustomerTimes(runtime.pool),
+    filters: createEventFilters(runtime.pool, clock),
     ids,
     metrics: registry,
     logger: log,

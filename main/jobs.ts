@@ -11,6 +11,7 @@ import {
 import { startScheduler } from '../jobs/scheduler.ts';
 import { publicUrlOf } from '../platform/config.ts';
 import { smtpMailer } from '../platform/mail/smtp.ts';
+import { createEventFilters } from '../postgres/tables/event-filters.ts';
 import { createCustomerTimes } from '../postgres/tables/test-clocks.ts';
 import { STREAM_GROUP } from '../stream/consumer.ts';
 import { runRole, type RunningRole } from './role.ts';
@@ -31,6 +32,7 @@ async function start(runtime: Runtime): Promise<RunningRole> {
     log: eventLog,
     clock: runtime.clock,
     customerTimes: createCustomerTimes(pool),
+    filters: createEventFilters(pool, runtime.clock),
     limits: await importLimits(runtime),
   });
   const eventEraser = createEventEraser(runtime.clickhouse());

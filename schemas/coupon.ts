@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { notOffered } from './not-offered.ts';
 import {
   currency,
   decimal,
@@ -8,7 +9,6 @@ import {
   name,
   optionalLookupKey,
   optionalMetadata,
-  pairs,
   recordFields,
   text,
   textOrEmpty,
@@ -31,7 +31,7 @@ export const CreateCouponBody = z.object({
   redeem_before: time.nullish(),
   /** Matched in any letter case. */
   coupon_code: optionalLookupKey,
-  rules: pairs(z.unknown(), 256).nullish(),
+  rules: notOffered('rules of a coupon'),
   metadata: optionalMetadata,
 });
 export type CreateCouponBody = z.output<typeof CreateCouponBody>;

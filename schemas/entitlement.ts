@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { EmbeddedAddon } from './addon-record.ts';
 import { Feature } from './feature.ts';
+import { notOffered } from './not-offered.ts';
 import { EmbeddedPlan } from './plan-record.ts';
 import {
   decimalText,
@@ -12,7 +13,6 @@ import {
   optionalOneOf,
   optionalText,
   pairs,
-  positiveDecimal,
   recordFields,
   textOrEmpty,
   time,
@@ -28,6 +28,8 @@ import {
   USAGE_RESET_PERIODS,
 } from './words.ts';
 
+const QUOTA = 'a quota for windows of time';
+
 const writable = {
   is_enabled: z.boolean().nullish(),
   is_soft_limit: z.boolean().nullish(),
@@ -36,12 +38,16 @@ const writable = {
   usage_reset_period: optionalOneOf(USAGE_RESET_PERIODS),
   static_value: optionalText(5000),
   config_value: pairs(z.unknown(), 256).nullish(),
-  aggregation_mode: optionalOneOf(ENTITLEMENT_AGGREGATION_MODES),
-  grant_quota: positiveDecimal.nullish(),
-  grant_measure: optionalOneOf(GRANT_MEASURES),
-  grant_duration_unit: optionalOneOf(GRANT_DURATION_UNITS),
-  grant_duration_value: integer.min(1).nullish(),
-  grant_allocation_behavior: optionalOneOf(GRANT_ALLOCATION_BEHAVIORS),
+  aggregation_mode: optionalOneOf(ENTITLEMENT_AGGREGATION_MODES).refine(
+    (mode) => mode !== 'parallel',
+    'must be additive: limits of several sources add up',
+  ),
+  // Quotas for windows of time, which nothing counts in this version (api 33).
+  grant_quota: notOffered(QUOTA),
+  grant_measure: notOffered(QUOTA),
+  grant_duration_unit: notOffered(QUOTA),
+  grant_duration_value: notOffered(QUOTA),
+  grant_allocation_behavior: notOffered(QUOTA),
 };
 
 export const CreateEntitlementBody = z.object({

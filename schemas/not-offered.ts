@@ -11,6 +11,11 @@ export const notOffered = (what: string) =>
     .refine(isEmpty, { message: `${what} cannot be set in this version; leave it out` })
     .optional();
 
+/** The refusal of a list or map that this version accepts empty only. */
+export const onlyEmpty = (what: string) => ({
+  message: `${what} cannot be set in this version; leave it empty`,
+});
+
 function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null || value === false || value === '') return true;
   return typeof value === 'object' && Object.keys(value).length === 0;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { onlyEmpty } from '../not-offered.ts';
 import { name, text } from '../primitives.ts';
 import { certificatesOf } from './certificates.ts';
 
@@ -65,7 +66,7 @@ export const SAML_CONFIG_DEFAULT = {
   verified_domains: [],
 } as const;
 
-/** The customers from whom an environment wants events. Stored as sent; ingest accepts every event. */
+/** The customers whose events an environment wants: ingest leaves out the events of all others (metering 2). */
 export const EventIngestionFilter = z
   .object({
     enabled: z.boolean().optional(),
@@ -87,6 +88,7 @@ export const CustomAnalyticsConfig = z.object({
       }),
     )
     .max(100)
+    .refine((rules) => rules.length === 0, onlyEmpty('rules of analytics'))
     .optional(),
 });
 export const CUSTOM_ANALYTICS_CONFIG_DEFAULT = { rules: [] };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { onlyEmpty } from '../not-offered.ts';
 import {
   currency,
   name,
@@ -75,19 +76,22 @@ const Actions = z
         context.addIssue({ code: 'custom', path: [index, 'action'], message: 'must be the first' });
   });
 
+/** This version runs no actions, so it stores none: a value with actions is refused. */
+const NoActions = Actions.refine((actions) => actions.length === 0, onlyEmpty('actions'));
+
 /** Actions that run automatically for a new customer. */
 export const CustomerOnboarding = z.object({
   workflow_type: z.literal('customer_onboarding').optional(),
-  actions: Actions.optional(),
+  actions: NoActions.optional(),
   /** Other lists of actions, which a new customer may select. */
-  custom_workflows: pairs(Actions, 50, name()).optional(),
+  custom_workflows: pairs(NoActions, 50, name()).optional(),
 });
 export const CUSTOMER_ONBOARDING_DEFAULT = { workflow_type: 'customer_onboarding', actions: [] };
 
 /** Actions that run automatically for events that no meter counts. */
 export const PrepareProcessedEventsConfig = z.object({
   workflow_type: z.literal('prepare_processed_events').optional(),
-  actions: Actions.optional(),
+  actions: NoActions.optional(),
 });
 export const PREPARE_PROCESSED_EVENTS_CONFIG_DEFAULT = {
   workflow_type: 'prepare_processed_events',

@@ -103,6 +103,24 @@ describe('charged at issue (money 8.6)', () => {
     expect(refused.body.details[0].path).toBe('gateway_payment_method_id');
   });
 
+  test('an amount above payment_mandate_limits of the method waits for the customer', async () => {
+    const limit = (max_amount: string, currency: string) =>
+      world.api.put('/v1/settings/payment_mandate_limits', {
+        value: { mandate_limits: { CARD: { max_amount, currency } } },
+      });
+    const paid = async () => {
+      const { subscribe } = await buyer();
+      return (await subscribe({})).body.latest_invoice.payment_status;
+    };
+    expect((await limit('99.99', 'USD')).status).toBe(200);
+    expect(await paid()).toBe('PENDING');
+    await limit('99.99', 'EUR');
+    expect(await paid()).toBe('SUCCEEDED');
+    await limit('100', '');
+    expect(await paid()).toBe('SUCCEEDED');
+    await world.api.delete('/v1/settings/payment_mandate_limits');
+  });
+
   test('money that came otherwise is not charged again', async () => {
     const { customer, subscribe } = await buyer();
     const { invoice, read } = await renewed(customer, subscribe);

@@ -43,7 +43,7 @@ export async function attemptPayment(
       metadata: {},
     });
   const left = await openAmount(tx, caller.scope, await getInvoice(tx, caller.scope, invoiceId));
-  const method = left.gt(0) ? await methodFor(tx, caller.scope, invoice, subscription) : null;
+  const method = left.gt(0) ? await methodFor(tx, caller.scope, invoice, subscription, left) : null;
   if (method === null) return null;
   const { payment } = await createPayment(tx, deps, caller, {
     destination_type: 'INVOICE',

@@ -1,7 +1,9 @@
 import { Decimal, decimal, decimalText, sum, ZERO } from '../../../domain/money.ts';
 import { failpoint } from '../../../platform/failpoint.ts';
 import type { Scope, Transaction } from '../../../postgres/client.ts';
+import { readSetting } from '../../../postgres/tables/settings.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
+import type { PaymentMethod } from '../../../schemas/payment-method.ts';
 import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
@@ -68,12 +70,12 @@ async function reserveCharge(
   const stopped = { collection_status: 'stopped', next_attempt_at: null } as const;
   const isOpen =
     invoice.invoice_status === 'FINALIZED' && decimal(invoice.amount_remaining).gt(ZERO);
-  const method = isOpen ? await methodFor(tx, scope, invoice, subscription) : null;
+  const amount = await openAmount(tx, scope, invoice);
+  const method = isOpen ? await methodFor(tx, scope, invoice, subscription, amount) : null;
   if (method === null) {
     await set(stopped);
     return null;
   }
-  const amount = await openAmount(tx, scope, invoice);
   if (amount.lte(ZERO)) {
     const waitMs = await waitBehindPayments(tx, scope, invoiceId, Date.parse(at));
     await set({ next_attempt_at: isoTime(Date.parse(at) + waitMs) });
@@ -99,16 +101,42 @@ async function reserveCharge(
   return payment;
 }
 
-/** The saved method that the subscription names; if that is gone, or none is named, the customer's default. */
+/**
+ * The saved method that the subscription names; if that is gone, or none is named, the customer's default. Null if
+ * the amount is above the limit of its type.
+ */
 export async function methodFor(
   tx: Transaction,
   scope: Scope,
-  { customer_id }: Pick<InvoiceRecord, 'customer_id'>,
+  { customer_id, currency }: Pick<InvoiceRecord, 'customer_id' | 'currency'>,
   subscription: { readonly gateway_payment_method_id: string | null } | null,
+  amount: Decimal,
 ): Promise<string | null> {
   const named = subscription?.gateway_payment_method_id || null;
   const own = named === null ? null : await findUsableMethod(tx, scope, customer_id, named);
-  return (own ?? (await findUsableMethod(tx, scope, customer_id, null)))?.id ?? null;
+  const method = own ?? (await findUsableMethod(tx, scope, customer_id, null));
+  if (method === null) return null;
+  return (await isAboveMandate(tx, scope, method, amount, currency)) ? null : method.id;
+}
+
+/**
+ * Whether the amount is above what the tenant lets a saved method of this type be charged without the customer
+ * (`payment_mandate_limits`, money 8.6). The invoice then waits for a payment of the customer.
+ */
+async function isAboveMandate(
+  tx: Transaction,
+  scope: Scope,
+  { method_type }: Pick<PaymentMethod, 'method_type'>,
+  amount: Decimal,
+  currency: string,
+): Promise<boolean> {
+  const { mandate_limits = {} } = await readSetting(tx, scope, 'payment_mandate_limits');
+  return Object.entries(mandate_limits).some(
+    ([type, limit]) =>
+      type.toUpperCase() === method_type.toUpperCase() &&
+      ['', currency.toUpperCase()].includes(limit.currency.toUpperCase()) &&
+      amount.gt(decimal(limit.max_amount)),
+  );
 }
 
 async function waitBehindPayments(

@@ -37,9 +37,10 @@ export async function isOpeningCharged(
   terms: Terms,
   opening: ConcernedInvoice | null,
 ): Promise<boolean> {
-  if (opening === null || !attemptsPayment(terms, decimal(opening.invoice.amount_due)))
-    return false;
-  return (await methodFor(tx, scope, opening.invoice, terms)) !== null;
+  if (opening === null) return false;
+  const amount = decimal(opening.invoice.amount_due);
+  if (!attemptsPayment(terms, amount)) return false;
+  return (await methodFor(tx, scope, opening.invoice, terms, amount)) !== null;
 }
 
 /**

@@ -34,7 +34,7 @@ export async function createCoupon(
     name: body.name,
     total_redemptions: 0,
     coupon_code: body.coupon_code?.toLowerCase() ?? null,
-    rules: body.rules ?? null,
+    rules: null,
     metadata: body.metadata ?? {},
   });
 }

@@ -1,7 +1,6 @@
 import {
   assertEntitlement,
   fieldsOfOtherTypes,
-  grantDefaults,
 } from '../../../domain/entitlement/entitlement-rules.ts';
 import { invalidField, notFound } from '../../../domain/errors.ts';
 import { inScope, type Scope, type Transaction } from '../../../postgres/client.ts';
@@ -12,7 +11,12 @@ import type { BillingDeps } from '../../deps.ts';
 import type { FeatureRow } from '../features/repository.ts';
 import { findMeters } from '../meters/repository.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
-import { getEntitlement, insertEntitlement, type EntitlementRow } from './repository.ts';
+import {
+  getEntitlement,
+  insertEntitlement,
+  NO_GRANT_CONFIG,
+  type EntitlementRow,
+} from './repository.ts';
 
 /**
  * Creates entitlements, all or none, in the given order. 409 if the entity already has one for the feature.
@@ -51,7 +55,7 @@ async function createEntitlement(
     throw invalidField('feature_type', `the feature is ${feature.type}`);
   if (body.parent_entitlement_id)
     await assertReplaceable(tx, scope, body.parent_entitlement_id, entity, feature.id);
-  const given: EntitlementRow = {
+  const row: EntitlementRow = {
     ...newRecord(deps, caller, 'ent'),
     ...entity,
     feature_id: feature.id,
@@ -63,18 +67,13 @@ async function createEntitlement(
     static_value: body.static_value ?? null,
     config_value: body.config_value ?? null,
     aggregation_mode: body.aggregation_mode ?? 'additive',
-    grant_quota: body.grant_quota ?? null,
-    grant_measure: body.grant_measure ?? null,
-    grant_duration_unit: body.grant_duration_unit ?? null,
-    grant_duration_value: body.grant_duration_value ?? null,
-    grant_allocation_behavior: body.grant_allocation_behavior ?? null,
+    ...NO_GRANT_CONFIG,
     parent_entitlement_id: body.parent_entitlement_id ?? null,
     display_order: body.display_order ?? 0,
     start_date: body.start_date ?? null,
     end_date: body.end_date ?? null,
     ...fieldsOfOtherTypes(feature.type),
   };
-  const row = { ...given, ...grantDefaults(given) };
   const [meter] = await findMeters(tx, scope, feature.meter_id === null ? [] : [feature.meter_id]);
   assertEntitlement(row, { type: feature.type, aggregation: meter?.aggregation ?? null });
   await insertEntitlement(tx, row);

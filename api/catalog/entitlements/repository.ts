@@ -12,6 +12,15 @@ import { findEmbeddedPlans } from '../offers/plan-rows.ts';
 /** An entitlement as stored, without embedded records. */
 export type EntitlementRow = z.infer<z.ZodObject<typeof entitlementFields>>;
 
+/** No quota for windows of time: the only configuration that this version takes. */
+export const NO_GRANT_CONFIG = {
+  grant_quota: null,
+  grant_measure: null,
+  grant_duration_unit: null,
+  grant_duration_value: null,
+  grant_allocation_behavior: null,
+} as const satisfies Partial<EntitlementRow>;
+
 const entitlements = tableOf<EntitlementRow>({
   name: 'entitlements',
   noun: 'Entitlement',

@@ -3,7 +3,6 @@ import {
   fieldsOfOtherTypes,
   grantDefaults,
 } from '../../../domain/entitlement/entitlement-rules.ts';
-import { invalidField } from '../../../domain/errors.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import { writeOutbox } from '../../../postgres/tables/outbox.ts';
 import type { UpdateEntitlementBody } from '../../../schemas/entitlement.ts';
@@ -11,17 +10,12 @@ import type { BillingDeps } from '../../deps.ts';
 import { getFeature } from '../features/repository.ts';
 import { findMeters } from '../meters/repository.ts';
 import { changed, sent, type Caller } from '../../conventions/record.ts';
-import { lockEntitlement, updateEntitlementRow, type EntitlementRow } from './repository.ts';
-
-const NO_GRANT_CONFIG = {
-  grant_quota: null,
-  grant_measure: null,
-  grant_duration_unit: null,
-  grant_duration_value: null,
-  grant_allocation_behavior: null,
-};
-
-const QUOTA_FIELDS = Object.keys(NO_GRANT_CONFIG) as (keyof typeof NO_GRANT_CONFIG)[];
+import {
+  lockEntitlement,
+  NO_GRANT_CONFIG,
+  updateEntitlementRow,
+  type EntitlementRow,
+} from './repository.ts';
 
 /** Changes what is granted. A null limit means unlimited, 0 means nothing; absent fields stay unchanged. */
 export async function updateEntitlement(
@@ -39,12 +33,13 @@ export async function updateEntitlement(
     is_soft_limit,
     aggregation_mode,
     display_order,
-    ...rest
+    usage_limit,
+    usage_reset_period,
+    static_value,
+    config_value,
   } = body;
-  if (clear_grant_config === true && QUOTA_FIELDS.some((field) => body[field] != null))
-    throw invalidField('clear_grant_config', 'removes the quota that the same request sets');
   const changes: Partial<EntitlementRow> = {
-    ...sent(rest),
+    ...sent({ usage_limit, usage_reset_period, static_value, config_value }),
     ...(is_enabled == null ? {} : { is_enabled }),
     ...(is_soft_limit == null ? {} : { is_soft_limit }),
     ...(aggregation_mode == null ? {} : { aggregation_mode }),

@@ -30,14 +30,14 @@ describe('coupons', () => {
       amount_off: null,
       percentage_off: '25.5',
       coupon_code: ' SAVE ',
-      rules: { any: [1] },
+      rules: {},
     });
     expect(body).toMatchObject({
       amount_off: '0',
       percentage_off: '25.5',
       currency: '',
       coupon_code: 'save',
-      rules: { any: [1] },
+      rules: null,
     });
     expect((await api.get('/v1/coupons/code/Save')).body.id).toBe(body.id);
     expect(
@@ -61,6 +61,7 @@ describe('coupons', () => {
     ['duration_in_periods', { cadence: 'repeated' }],
     ['duration_in_periods', { duration_in_periods: 2 }],
     ['max_redemptions', { max_redemptions: 0 }],
+    ['rules', { rules: { any: [1] } }],
     ['max_redemptions', { max_redemptions: 1_000_001 }],
     [
       'redeem_before',

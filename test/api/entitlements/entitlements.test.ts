@@ -64,16 +64,7 @@ describe('entitlements', () => {
       ['boolean', { is_enabled: true }, { is_enabled: true }],
       ['static', { static_value: 'gold' }, { is_enabled: true, static_value: 'gold' }],
       ['config', { config_value: { a: [1] } }, { config_value: { a: [1] } }],
-      [
-        'metered',
-        {
-          grant_quota: '100',
-          grant_measure: 'quantity',
-          grant_duration_unit: 'hour',
-          grant_duration_value: 5,
-        },
-        { grant_quota: '100', grant_allocation_behavior: 'first_usage' },
-      ],
+      ['metered', { grant_quota: null, grant_measure: '' }, { grant_quota: null }],
     ])('%s with %j', async (feature, fields, expected) => {
       const { status, body } = await grant(feature, fields);
       expect(status).toBe(201);
@@ -152,29 +143,30 @@ describe('entitlements', () => {
     expect(withMeter.feature.meter.id).toBe(withMeter.feature.meter_id);
   });
 
-  test('200: the configuration of quotas comes and goes whole', async () => {
+  test('quotas for windows of time are refused by name, and what stands of them is cleared', async () => {
     const { body } = await grant('metered');
     const put = (fields: object) => api.put(`/v1/entitlements/${body.id}`, fields);
-    expect((await put({ grant_quota: '5' })).body.details[0].path).toBe('grant_measure');
-    const whole = {
+    for (const [field, value] of Object.entries({
       grant_quota: '5',
       grant_measure: 'quantity',
       grant_duration_unit: 'day',
       grant_duration_value: 1,
-    };
-    expect((await put(whole)).body.grant_allocation_behavior).toBe('first_usage');
-    const both = await put({ ...whole, clear_grant_config: true });
-    expect([both.status, both.body.details[0].path]).toEqual([400, 'clear_grant_config']);
+      grant_allocation_behavior: 'unit_start',
+      aggregation_mode: 'parallel',
+    })) {
+      const answers = [await put({ [field]: value }), await grant('metered', { [field]: value })];
+      for (const { status, body } of answers)
+        expect([status, body.details[0].path]).toEqual([400, field]);
+    }
+    await api.pool`
+      update entitlements set grant_quota = 5, grant_measure = 'quantity', grant_duration_value = 1,
+             grant_duration_unit = 'day', grant_allocation_behavior = 'first_usage'
+       where id = ${body.id}`;
+    expect((await put({ usage_limit: 7 })).body).toMatchObject({ grant_quota: '5' });
     expect((await put({ clear_grant_config: true })).body).toMatchObject({
-      grant_quota: null,
-      grant_measure: null,
+      ...{ usage_limit: 7, grant_quota: null, grant_measure: null },
       grant_allocation_behavior: null,
     });
-    const { grant_duration_value: _, ...period } = {
-      ...whole,
-      grant_duration_unit: 'subscription_period',
-    };
-    expect((await put(period)).body.grant_duration_value).toBe(1);
   });
 
   describe('400', () => {
@@ -189,17 +181,6 @@ describe('entitlements', () => {
       ['entity_id', 'boolean', { plan_id: '', entity_type: 'PLAN' }],
       ['entity_type', 'boolean', { entity_type: 'ADDON' }],
       ['feature_id', 'peak', {}],
-      [
-        'grant_quota',
-        'hourly',
-        {
-          grant_quota: '5',
-          grant_measure: 'quantity',
-          grant_duration_unit: 'day',
-          grant_duration_value: 1,
-        },
-      ],
-      ['grant_quota', 'boolean', { grant_quota: '5' }],
     ])('%s of a %s feature', async (path, feature, fields) => {
       const answer = await grant(feature, fields);
       expect([answer.status, answer.body.details[0].path]).toEqual([400, path]);

@@ -14,6 +14,7 @@ import { createServer } from '../../../platform/http/server.ts';
 import { createSessions, type Sessions } from '../../../platform/identity/sessions.ts';
 import { createIds } from '../../../platform/ids.ts';
 import type { Pool } from '../../../postgres/client.ts';
+import { createEventFilters } from '../../../postgres/tables/event-filters.ts';
 import { decodeEvents, type UsageEvent } from '../../../schemas/events/usage-event.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { startFaultProxy, type FaultProxy } from '../../../bench/kill/fault-proxy.ts';
@@ -100,6 +101,7 @@ export async function startIngest(
       metrics,
       logger,
       requestLog,
+      filters: createEventFilters(database.pool, clock),
       ...(options.maxHeldBytes === undefined ? {} : { maxHeldBytes: options.maxHeldBytes }),
     }),
   );

@@ -208,6 +208,27 @@ describe('settings', () => {
       { actions: [{ action: 'create_subscription' }] },
       'value.actions[0].plan_id',
     ],
+    // Valid, but nothing in this version would run or read them.
+    [
+      'customer_onboarding',
+      { actions: [{ action: 'create_wallet', currency: 'usd' }] },
+      'value.actions',
+    ],
+    [
+      'customer_onboarding',
+      { custom_workflows: { gold: [{ action: 'create_wallet', currency: 'usd' }] } },
+      'value.custom_workflows.gold',
+    ],
+    [
+      'prepare_processed_events_config',
+      { actions: [{ action: 'rollout_to_subscriptions', plan_id: 'plan_x' }] },
+      'value.actions',
+    ],
+    [
+      'custom_analytics_config',
+      { rules: [{ id: 'revenue-per-minute', target_type: 'meter', target_id: 'x' }] },
+      'value.rules',
+    ],
     ['saml_config', { default_role: 'super_admin' }, 'value.default_role'],
   ])('%s %j is refused at %s', async (key, value, path) => {
     const answer = await put(key, value);
@@ -275,25 +296,8 @@ describe('settings', () => {
     ],
     [
       'customer_onboarding',
-      {
-        workflow_type: 'customer_onboarding',
-        actions: [
-          { action: 'create_wallet', currency: 'USD' },
-          { action: 'create_subscription', plan_id: 'plan_x' },
-        ],
-      },
-      {
-        workflow_type: 'customer_onboarding',
-        actions: [
-          {
-            action: 'create_wallet',
-            currency: 'usd',
-            conversion_rate: '1',
-            initial_credits_to_load: '0',
-          },
-          { action: 'create_subscription', plan_id: 'plan_x' },
-        ],
-      },
+      { actions: [], custom_workflows: { gold: [] } },
+      { workflow_type: 'customer_onboarding', actions: [], custom_workflows: { gold: [] } },
     ],
     [
       'customer_portal_config',

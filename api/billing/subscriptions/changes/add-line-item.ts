@@ -117,7 +117,7 @@ async function newLine(
     commitment: commitmentColumns(
       body,
       committedLine(price, await bucketsOf(tx, caller, [price]), subscription),
-      'line_item',
+      '',
     ),
   });
   const plan_display_name = price.entity_type === 'SUBSCRIPTION' ? line.display_name : own;

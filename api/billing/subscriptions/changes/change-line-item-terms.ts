@@ -124,5 +124,5 @@ function changedCommitment(
     Object.entries(sent).filter(([, value]) => value !== undefined),
   ) as Partial<LineItemRow>;
   if (Object.keys(given).length === 0) return {};
-  return commitmentColumns({ ...line, ...given }, committed, 'line_item');
+  return commitmentColumns({ ...line, ...given }, committed, '');
 }
