@@ -60,4 +60,6 @@ export interface BenchOptions {
   readonly from?: string;
   readonly backfill?: boolean;
   readonly events?: string;
+  readonly kills?: string;
+  readonly seconds?: string;
 }

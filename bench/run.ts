@@ -16,6 +16,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   freshness: () => import('./freshness.ts'),
   'usage-query': () => import('./usage-query.ts'),
   'billing-run': () => import('./billing-run.ts'),
+  'billing-kills': () => import('./billing-kills.ts'),
   rating: () => import('./rating.ts'),
   pdf: () => import('./pdf.ts'),
   'second-wall': () => import('./second-wall.ts'),
@@ -26,13 +27,14 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   'hostile-memory': () => import('./hostile-memory.ts'),
   scale: () => import('./scale.ts'),
 };
-/** Takes hours and tens of gigabytes: runs only when named. */
-const ONLY_BY_NAME = new Set(['scale']);
+/** They take long, and `scale` tens of gigabytes: they run only when named. */
+const ONLY_BY_NAME = new Set(['scale', 'billing-kills']);
 
 /**
  * `npm run bench -- [names] [--json FILE]`: runs all benches or the named ones; prints one table at the end.
  * `scale --sizes 1M,10M,100M [--keep DIR | --from DIR]` prints a separate table, one column per size.
  * `usage-diff --events 100000` sends that many events; default: one million.
+ * `billing-kills --kills 300 --seconds 240` kills billing processes that often, or until the time is over.
  * `freshness --backfill` measures during the backfill of a new meter version.
  */
 const { values, positionals } = parseArgs({
@@ -44,6 +46,8 @@ const { values, positionals } = parseArgs({
     from: { type: 'string' },
     backfill: { type: 'boolean' },
     events: { type: 'string' },
+    kills: { type: 'string' },
+    seconds: { type: 'string' },
   },
 });
 const unknown = positionals.filter((name) => BENCHES[name] === undefined);

@@ -9,7 +9,7 @@ state after it. A trigger that the table does not have for a state is refused wi
 \`invalid_operation\`, or \`validation_error\` if the client sends the target state; the detail code is \`illegal_transition\`. Some routes refuse earlier, with a message of their own.
 
 This page is generated from the tables and from the list of callers in \`test/states/callers.ts\`. \`test/states.test.ts\` compares both with the code: a trigger
-without a caller, a caller that cannot reach the move, and a move without a row fail.
+without a caller, a caller that cannot reach the move, and a move without a row fail. \`test/api/states.test.ts\` drives the transitions over HTTP.
 
 In the tables, \`new\` creates the record, \`=\` is an accepted request that changes nothing, and \`.\` is refused.
 `;
