@@ -2,6 +2,14 @@ import { z } from 'zod';
 import { instant } from './primitives.ts';
 import { searchSchemas } from './search.ts';
 
+/** What a link of the chain of hashes shows when it is computed again. */
+export const CHAIN_PROBLEMS = [
+  'the row was changed',
+  'the row is missing',
+  'the link is missing',
+  'the row is in no chain',
+] as const;
+
 /** Logins and other access actions of users; `entity_type` is `user`, and `after` has the details. */
 const ACCESS_ACTIONS = [
   'logged_in',
@@ -65,3 +73,37 @@ export const AuditLogSearch = searchSchemas({
     request_id: kind.text(),
   }),
 });
+
+/** From which link on: `verified_to` of the part before. */
+export const AuditChainQuery = z.object({
+  after: z
+    .string()
+    .regex(/^\d{1,15}$/, 'must be a whole number')
+    .transform(Number)
+    .optional(),
+});
+
+/** A part of the tenant's chain, computed again. Parts follow each other until `verified_to` is `length`. */
+export const AuditChainPart = z
+  .object({
+    /** Links that hold, counted from the first one of the chain. */
+    verified_to: z.int(),
+    /** Links of the chain. */
+    length: z.int(),
+    /** Hash of the last link that holds: a copy that is kept elsewhere shows later that the chain was made anew. */
+    head: z.string(),
+    /** Time of the last row that holds; null if there is none. */
+    verified_until: instant.nullable(),
+    /** The first place that does not hold; later links prove nothing. */
+    broken: z
+      .object({
+        /** Null for a row without a link. */
+        number: z.int().nullable(),
+        /** Null if the row is missing. */
+        audit_log_id: nullableText,
+        problem: z.enum(CHAIN_PROBLEMS),
+      })
+      .nullable(),
+  })
+  .meta({ id: 'AuditChainPart' });
+export type AuditChainPart = z.infer<typeof AuditChainPart>;

@@ -216,6 +216,23 @@ describeInBrowser('the console', (executable) => {
     await page.context().close();
   });
 
+  test('the chain of the audit log is verified', async () => {
+    const { page, problems } = await shown.signedIn();
+    await shown.world.job('chain-audit-log');
+    await goTo(page, 'Audit log');
+    await page.getByRole('button', { name: 'Verify the chain' }).click();
+    const chain = page.getByRole('dialog', { name: 'Chain of the audit log' });
+    await chain.getByText('The chain holds').waitFor();
+    const { body } = await shown.world.api.get('/v1/audit-logs/chain');
+    expect(body).toMatchObject({ verified_to: body.length, broken: null });
+    await chain.getByText(body.head, { exact: true }).waitFor();
+    await chain.getByText(formatDecimal(String(body.length)), { exact: true }).waitFor();
+    await page.keyboard.press('Escape');
+    await chain.waitFor({ state: 'detached' });
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   async function signUp(page: Page): Promise<void> {
     await page.goto(`${shown.url}/sign-up`);
     await page.getByLabel('Company').fill(FOUNDER.company);

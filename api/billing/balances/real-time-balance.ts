@@ -141,7 +141,7 @@ async function runningUsage(
 }
 
 /** Running subscriptions of these payers that have invoices of their own. */
-async function runningSubscriptions(db: Db, scope: Scope, payers: readonly string[]) {
+export async function runningSubscriptions(db: Db, scope: Scope, payers: readonly string[]) {
   if (payers.length === 0) return [];
   const rows = await db<{ id: string }[]>`
     select id from subscriptions

@@ -17,6 +17,7 @@ import {
   WalletTransaction,
   WalletTransactionSearch,
 } from '../../../schemas/wallet.ts';
+import { WalletForecast } from '../../../schemas/wallet-forecast.ts';
 import { runCommand } from '../../conventions/command.ts';
 import { route } from '../../conventions/route.ts';
 import {
@@ -27,6 +28,7 @@ import {
 } from '../credits/wallet-answers.ts';
 import { evaluated } from '../balances/evaluate-wallet.ts';
 import { balanceAnswers } from '../balances/real-time-balance.ts';
+import { walletForecast } from '../balances/wallet-forecast.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { createWallet } from './create-wallet.ts';
 import { debitManually } from './debit-wallet.ts';
@@ -154,6 +156,18 @@ export const walletRoutes = [
     answer: WalletBalance,
     handler: ({ deps, scope, params, query }) =>
       balanceOf(deps, scope, params.id, query.search.expand),
+  }),
+  route({
+    method: 'GET',
+    path: '/wallets/{id}/forecast',
+    summary: 'Get when a wallet is empty if usage goes on as in the last four weeks',
+    permission: 'wallet:read',
+    params: IdParams,
+    status: 200,
+    answer: WalletForecast,
+    async handler({ deps, scope, params }) {
+      return await walletForecast(deps, scope, await getWallet(deps.pool, scope, params.id));
+    },
   }),
   route({
     method: 'GET',

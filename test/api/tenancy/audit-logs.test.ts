@@ -1,3 +1,5 @@
+import { chainAuditLog, type ChainedPage } from '../../../postgres/audit/audit-chain.ts';
+import type { Transaction } from '../../../postgres/client.ts';
 import { startTestApi, type TestApi } from '../../support/api.ts';
 
 /** Every write of every route can be found again, with who made it (tenancy S25). */
@@ -114,5 +116,79 @@ describe('GET /audit-logs', () => {
       const reader = await api.newCaller({ beside: api, roles: ['all_reader'] });
       expect((await reader.get('/v1/audit-logs')).status).toBe(200);
     });
+  });
+});
+
+/** The chain of hashes is computed again on request (tenancy S25). */
+describe('GET /audit-logs/chain', () => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startTestApi();
+    await api.post('/v1/plans', { name: 'Pro' });
+  });
+  afterAll(() => api.close());
+
+  const verify = (query = '', caller: Pick<TestApi, 'get'> = api) =>
+    caller.get(`/v1/audit-logs/chain${query}`);
+  const chainAll = async () => {
+    let after: string | null = null;
+    do {
+      const page: ChainedPage = await api.pool.begin((tx) => chainAuditLog(tx, after));
+      after = page.next;
+    } while (after !== null);
+  };
+  const tamper = (work: (tx: Transaction) => PromiseLike<unknown>) =>
+    api.pool.begin(async (tx) => {
+      await tx`set local session_replication_role = replica`;
+      await work(tx);
+    });
+
+  test('nothing is chained yet; then everything holds, in parts and as a whole', async () => {
+    expect((await verify()).body).toMatchObject({ verified_to: 0, length: 0, broken: null });
+    await chainAll();
+    const { body } = await verify();
+    const [last] = await api.pool<{ count: string; at: string; head: string }[]>`
+      select number as count, l.created_at as at, encode(c.hash, 'hex') as head
+        from audit_chain c join audit_log l using (sequence)
+       where c.tenant_id = ${api.scope.tenant_id} order by number desc limit 1`;
+    expect(body).toEqual({
+      verified_to: Number(last!.count),
+      length: Number(last!.count),
+      head: last!.head,
+      verified_until: last!.at,
+      broken: null,
+    });
+    expect(body.length).toBeGreaterThan(2);
+    expect((await verify('?after=2')).body).toEqual(body);
+  });
+
+  test('another tenant verifies its own chain only', async () => {
+    const stranger = await api.newCaller();
+    await chainAll();
+    const [own, other] = [(await verify()).body, (await verify('', stranger)).body];
+    expect(other.head).not.toBe(own.head);
+    expect(other.broken).toBeNull();
+  });
+
+  test('a changed row is named, and what follows is not counted', async () => {
+    await chainAll();
+    const [row] = await api.pool<{ id: string; number: string }[]>`
+      select l.id, c.number from audit_chain c join audit_log l using (sequence)
+       where c.tenant_id = ${api.scope.tenant_id} and c.number = 2`;
+    await tamper((tx) => tx`update audit_log set ip = '192.0.2.1' where id = ${row!.id}`);
+    expect((await verify()).body).toMatchObject({
+      verified_to: 1,
+      broken: { number: 2, audit_log_id: row!.id, problem: 'the row was changed' },
+    });
+    await tamper((tx) => tx`update audit_log set ip = '127.0.0.1' where id = ${row!.id}`);
+  });
+
+  test.each(['?after=-1', '?after=x', '?after=999999'])('400 for %s', async (query) => {
+    expect((await verify(query)).status).toBe(400);
+  });
+
+  test('403 without the permission', async () => {
+    const writer = await api.newCaller({ beside: api, roles: ['all_writer'] });
+    expect((await verify('', writer)).status).toBe(403);
   });
 });

@@ -78,6 +78,48 @@ async function customerUsing(used: string) {
   return { ...customer, meter };
 }
 
+/** When a wallet is empty at the pace of recent weeks (money 2.8.8). */
+describe('the forecast', () => {
+  const DAY_MS = 86_400_000;
+  const later = (at: string, days: number) =>
+    new Date(Date.parse(at) + days * DAY_MS).toISOString();
+
+  test('is the balance at the mean of a day since the first usage', async () => {
+    const customer = await customerUsing('18.4');
+    await oracle.use(customer.meter, customer, '2026-11-12T00:00:00.000Z', '1.6');
+    const wallet = await ok('/wallets', { customer_id: customer.id, currency: 'usd' });
+    await topUp(wallet, '60');
+    const forecast = await get(`/wallets/${wallet.id}/forecast`);
+    const days = (Date.parse(forecast.at) - Date.parse('2026-11-10T00:00:00.000Z')) / DAY_MS;
+    const balance = await get(`/wallets/${wallet.id}/balance/real-time`);
+    expect(forecast).toMatchObject({
+      wallet_id: wallet.id,
+      currency: 'usd',
+      daily_usage: (20 / days).toFixed(2).replace(/\.?0+$/, ''),
+      usage: [
+        { day: '2026-11-10T00:00:00.000Z', amount: '18.4' },
+        { day: '2026-11-12T00:00:00.000Z', amount: '1.6' },
+      ],
+    });
+    expect(forecast.points[0]).toEqual({ at: forecast.at, balance: balance.real_time_balance });
+    const left = Number(balance.real_time_balance);
+    const expected = Date.parse(later(forecast.at, left / (20 / days)));
+    expect(Math.abs(Date.parse(forecast.empty_at) - expected)).toBeLessThan(1_000);
+  });
+
+  test.each([
+    ['without usage', {}],
+    ['of a wallet that pays fixed fees only', { config: { allowed_price_types: ['FIXED'] } }],
+    ['of a wallet that is paid afterwards', { wallet_type: 'POST_PAID' }],
+  ])('%s: never', async (_what, more) => {
+    const customer = 'config' in more ? await customerUsing('1') : await catalog.customer();
+    const wallet = await ok('/wallets', { customer_id: customer.id, currency: 'usd', ...more });
+    await topUp(wallet, '60');
+    const forecast = await get(`/wallets/${wallet.id}/forecast`);
+    expect(forecast).toMatchObject({ daily_usage: '0', usage: [], empty_at: null });
+  });
+});
+
 describe('the balance of this moment', () => {
   test('is the balance less the usage of running periods', async () => {
     const customer = await customerUsing('18.4');

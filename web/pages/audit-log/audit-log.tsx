@@ -1,5 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { PersonName } from '../../app/person-name.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -13,6 +14,7 @@ import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
+import { VerifyChain } from './chain.tsx';
 
 type Entry = ApiRecord<'AuditLog'>;
 
@@ -42,7 +44,7 @@ export function View() {
     { header: 'Action', cell: ({ action }) => <Badge>{formatWord(action)}</Badge> },
     { header: 'Record', cell: ({ entity_type }) => formatWord(entity_type) },
     { header: 'Id', wideOnly: true, cell: ({ entity_id }) => <code>{entity_id}</code> },
-    { header: 'By', cell: (entry) => <code>{authorOf(entry)}</code> },
+    { header: 'By', cell: (entry) => <Author of={entry} /> },
     {
       header: 'Details',
       cell: (entry) => (
@@ -60,6 +62,7 @@ export function View() {
     <Page
       title="Audit log"
       description="Every change and who made it. Rows are only added; a chain of hashes shows if one is changed later."
+      actions={<VerifyChain />}
     >
       <FilterBar>
         <SearchFilter
@@ -104,7 +107,9 @@ export function View() {
   );
 }
 
-const authorOf = ({ user_id, job, actor_kind }: Entry): string => user_id ?? job ?? actor_kind;
+function Author({ of: { user_id, job, actor_kind } }: { readonly of: Entry }) {
+  return user_id === null ? <code>{job ?? actor_kind}</code> : <PersonName id={user_id} />;
+}
 
 function Details({ entry }: { readonly entry: Entry }) {
   return (
@@ -112,7 +117,7 @@ function Details({ entry }: { readonly entry: Entry }) {
       <Facts
         of={[
           ['Record', <code key="id">{entry.entity_id}</code>],
-          ['By', <code key="by">{authorOf(entry)}</code>],
+          ['By', <Author key="by" of={entry} />],
           ['Key', entry.key_id],
           ['Request', entry.request_id],
           ['Address', entry.ip],

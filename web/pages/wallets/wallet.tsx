@@ -18,6 +18,7 @@ import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
 import { Blocks } from './blocks.tsx';
+import { EmptyDay, Forecast, useForecast } from './forecast.tsx';
 import { TopUpForm } from './top-up-form.tsx';
 import { Transactions } from './transactions.tsx';
 
@@ -74,6 +75,7 @@ export function View() {
 
 function Content({ wallet }: { readonly wallet: Wallet }) {
   const [state, setState] = useUrlState(STATE);
+  const forecast = useForecast(wallet);
   const { currency } = wallet;
   return (
     <Stack>
@@ -98,6 +100,13 @@ function Content({ wallet }: { readonly wallet: Wallet }) {
           value={<Money amount={wallet.real_time_balance} currency={currency} />}
           note={<Quantity value={wallet.real_time_credit_balance} unit="credits" />}
         />
+        <Figure
+          label="Empty on"
+          value={<EmptyDay forecast={forecast} />}
+          note="at the usage of the last four weeks"
+          to={`/wallets/${wallet.id}`}
+          search={{ tab: 'forecast' }}
+        />
       </Figures>
       <Tabs
         label="Parts of the wallet"
@@ -110,6 +119,7 @@ function Content({ wallet }: { readonly wallet: Wallet }) {
             label: 'Transactions',
             content: () => <Transactions wallet={wallet} />,
           },
+          { id: 'forecast', label: 'Forecast', content: () => <Forecast wallet={wallet} /> },
           {
             id: 'details',
             label: 'Details',

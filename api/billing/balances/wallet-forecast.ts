@@ -1,0 +1,118 @@
+import { roundToCurrency } from '../../../domain/currency.ts';
+import { paysFor } from '../../../domain/invoicing/prepaid-credits.ts';
+import { decimal, Decimal, decimalText, sum, ZERO } from '../../../domain/money.ts';
+import { epochMs, type Period } from '../../../domain/time/instant.ts';
+import { forecastBalance } from '../../../domain/wallet/forecast.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import type { Scope } from '../../../postgres/client.ts';
+import type { WalletForecast } from '../../../schemas/wallet-forecast.ts';
+import { groupBy } from '../../conventions/group-by.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { asksOf, figuresOf, type AnalyticsQuestion } from '../analytics/analytics-figures.ts';
+import { usageLines } from '../analytics/analytics-subjects.ts';
+import { rateSubjects } from '../analytics/rate-subjects.ts';
+import { settlementsOf } from '../computing/settlement-currency.ts';
+import { findBlocks, type WalletRow } from '../credits/wallet-repository.ts';
+import { askUsage } from '../../usage/quantities/ask-usage.ts';
+import { realTimeBalances, runningSubscriptions } from './real-time-balance.ts';
+
+const DAY_MS = 86_400_000;
+/** Four weeks: every day of the week counts the same. */
+const RECENT_DAYS = 28;
+
+/** When a wallet is empty if usage goes on as in the last four weeks (money 2.8.8). */
+export async function walletForecast(
+  deps: ApiDeps,
+  scope: Scope,
+  wallet: WalletRow,
+): Promise<WalletForecast> {
+  const now = deps.clock.now();
+  const at = isoTime(now);
+  const base = { wallet_id: wallet.id, currency: wallet.currency, at };
+  if (wallet.wallet_type !== 'PRE_PAID' || wallet.wallet_status !== 'active')
+    return { ...base, daily_usage: '0', usage: [], empty_at: null, points: [] };
+  const recent = { start: isoTime(now - RECENT_DAYS * DAY_MS), end: at };
+  const [blocks, balances, usage] = await Promise.all([
+    findBlocks(deps.pool, scope, [wallet.id]),
+    realTimeBalances(deps, scope, [wallet]),
+    paysFor(wallet.allowed_price_types, 'USAGE') ? usageByDay(deps, scope, wallet, recent) : [],
+  ]);
+  const daily = meanOf(usage, recent);
+  const forecast = forecastBalance(
+    blocks,
+    decimal(wallet.conversion_rate),
+    { balance: decimal(balances.get(wallet.id)!.real_time_balance), daily },
+    at,
+  );
+  return {
+    ...base,
+    daily_usage: decimalText(roundToCurrency(daily, wallet.currency)),
+    usage: usage.map(({ day, amount }) => ({
+      day,
+      amount: decimalText(roundToCurrency(amount, wallet.currency)),
+    })),
+    ...forecast,
+  };
+}
+
+interface DayOfUsage {
+  readonly day: string;
+  readonly amount: Decimal;
+}
+
+/** The mean since the first usage, at least of one day: a customer who began last week is not diluted. */
+function meanOf(usage: readonly DayOfUsage[], { start, end }: Period): Decimal {
+  const [first] = usage;
+  if (first === undefined) return ZERO;
+  const fromMs = Math.max(epochMs(first.day), epochMs(start));
+  const days = Math.max((epochMs(end) - fromMs) / DAY_MS, 1);
+  return sum(usage.map(({ amount }) => amount)).div(days);
+}
+
+/** Priced usage of the subscriptions that run now and that the wallet pays for, as analytics shows it. */
+async function usageByDay(
+  deps: ApiDeps,
+  scope: Scope,
+  { customer_id, currency }: WalletRow,
+  range: Period,
+): Promise<DayOfUsage[]> {
+  const running = await runningSubscriptions(deps.pool, scope, [customer_id]);
+  const settlements = await settlementsOf(
+    deps.pool,
+    scope,
+    running.map((subscription) => subscription.currency),
+  );
+  /** Money of the wallet for one unit of the subscription's currency; null if the wallet does not pay it. */
+  const factorOf = (own: string): Decimal | null => {
+    if (own === currency) return new Decimal(1);
+    const settled = settlements.get(own);
+    return settled?.currency === currency ? decimal(settled.factor) : null;
+  };
+  const paid = running.filter((subscription) => factorOf(subscription.currency) !== null);
+  const subjects = await usageLines(deps, scope, paid, range, null);
+  const rows = await askUsage(
+    deps,
+    subjects.flatMap((subject, number) => asksOf(subject, number, byDay(scope))),
+  );
+  const rated = rateSubjects(subjects, rows);
+  const points = subjects.flatMap((subject, number) =>
+    figuresOf(subject, number, byDay(scope), rows, rated.get(subject) ?? []).flatMap(
+      (figures) =>
+        figures.points?.map(({ timestamp, cost }) => ({
+          day: timestamp,
+          amount: decimal(cost).times(factorOf(subject.line!.currency)!),
+        })) ?? [],
+    ),
+  );
+  return [...groupBy(points, ({ day }) => day)]
+    .map(([day, own]) => ({ day, amount: sum(own.map(({ amount }) => amount)) }))
+    .sort((left, right) => epochMs(left.day) - epochMs(right.day));
+}
+
+const byDay = (scope: Scope): AnalyticsQuestion => ({
+  scope,
+  external_customer_ids: null,
+  filter_values: {},
+  group_by: [],
+  window_size: 'DAY',
+});

@@ -1,0 +1,21 @@
+import * as z from 'zod';
+import { decimalText, instant } from './primitives.ts';
+
+/** The balance of a wallet if usage goes on as in the last four weeks. Amounts are in the wallet's currency. */
+export const WalletForecast = z
+  .object({
+    wallet_id: z.string(),
+    currency: z.string(),
+    /** The time of the forecast. */
+    at: instant,
+    /** Mean priced usage of a day. */
+    daily_usage: decimalText,
+    /** Priced usage of the last four weeks by day, days without usage left out. */
+    usage: z.array(z.object({ day: instant, amount: decimalText })),
+    /** When the balance is used up; null if that is not within a year. */
+    empty_at: instant.nullable(),
+    /** The balance now, at the end of each day, and when it is empty. */
+    points: z.array(z.object({ at: instant, balance: decimalText })),
+  })
+  .meta({ id: 'WalletForecast' });
+export type WalletForecast = z.infer<typeof WalletForecast>;
