@@ -47,6 +47,7 @@ export interface CustomerEmailSource {
   readonly payload: Readonly<Record<string, any>>;
   readonly tenant_name: string;
   readonly customer_name: string | null;
+  readonly customer_timezone: string;
   /** The address that the customer has now. */
   readonly customer_email: string | null;
   /** Of the invoice that a payment is for. */
@@ -58,7 +59,8 @@ export async function findCustomerEmailSource(
   email: { readonly event_id: string; readonly customer_id: string },
 ): Promise<CustomerEmailSource | null> {
   const [row] = await db<CustomerEmailSource[]>`
-    select o.payload, t.name as tenant_name, c.name as customer_name, c.email as customer_email,
+    select o.payload, t.name as tenant_name, c.name as customer_name, c.timezone as customer_timezone,
+           c.email as customer_email,
            (select i.invoice_number from invoices i
              where i.tenant_id = o.tenant_id and i.environment_id = o.environment_id
                and i.id = o.payload -> 'payment' ->> 'destination_id') as invoice_number

@@ -15,6 +15,9 @@ export interface QueuedEmail {
 /** The kind of the notice to super admins that a webhook endpoint was disabled. */
 export const ENDPOINT_DISABLED_EMAIL = 'endpoint_disabled';
 
+/** The kind of the message to a person who has been invited to a tenant. */
+export const INVITATION_EMAIL = 'invitation';
+
 const MINUTE_MS = 60_000;
 /** Waits between attempts; the last failure abandons the message after a little less than a day. */
 const WAITS_MS = [1, 1, 5, 30, 120, 360, 720].map((minutes) => minutes * MINUTE_MS);

@@ -48,12 +48,12 @@ async function send(more: { readonly perTenantMax?: number } = {}) {
 let customers = 0;
 const customerNamed = (name: string) =>
   catalogOf(api).customer({ name, email: `payer${(customers += 1)}@customer.test` });
-async function issued(customer: { id: string }, amount = '40.5') {
+async function issued(customer: { id: string }, amount = '40.5', currency = 'usd') {
   const { status, body } = await api.post('/v1/invoices', {
     invoice_type: 'ONE_OFF',
     invoice_status: 'FINALIZED',
     customer_id: customer.id,
-    currency: 'usd',
+    currency,
     line_items: [{ display_name: 'Work', amount, quantity: '1' }],
   });
   expect(status).toBe(201);
@@ -89,7 +89,7 @@ test('invoice, failed payment, receipt and low wallet, each once, as text and HT
         from: expect.stringContaining('<billing@example.test>'),
         'reply-to': 'help@acme.test',
       },
-      text: expect.stringContaining('To pay: 40.5 USD'),
+      text: expect.stringContaining('To pay: $40.50'),
       html: expect.stringContaining('Hello Ann &amp; &lt;b&gt;Bob&lt;/b&gt;,'),
     },
   ]);
@@ -117,7 +117,7 @@ test('invoice, failed payment, receipt and low wallet, each once, as text and HT
     'Your balance with Acme <Billing> is low',
   ]);
   expect(catcher.mails[2]!.text).toContain(`Invoice: ${invoice.invoice_number}`);
-  expect(catcher.mails[3]!.text).toContain('Balance: 5 USD');
+  expect(catcher.mails[3]!.text).toContain('Balance: $5.00');
 
   const [event] = await api.pool<{ id: string }[]>`
     select id from outbox where entity_id = ${invoice.id} and event_type = 'invoice.update.finalized'`;
@@ -181,4 +181,25 @@ test('other environments and customers of test clocks get none', async () => {
     line_items: [{ display_name: 'Work', amount: '5', quantity: '1' }],
   });
   expect(await send()).toMatchObject({ sent: 0 });
+});
+
+test('amounts have the digits of their currency, days are those of the customer, with the zone', async () => {
+  await configure({ enabled: true, types: ['invoice_issued', 'receipt'] });
+  const customer = await catalogOf(api).customer({
+    email: 'tokyo@customer.test',
+    timezone: 'Asia/Tokyo',
+  });
+  api.clock.set('2026-12-01T23:30:00.000Z');
+  const invoice = await issued(customer, '1235', 'jpy');
+  expect(invoice.total).toBe('1235');
+  await pay(invoice, { payment_method_type: 'OFFLINE', amount: '1235', currency: 'jpy' });
+  await api.pool`update outbox set occurred_at = ${new Date(api.clock.now())} where delivered_at is null`;
+  await send();
+  const textOf = (subject: string) =>
+    catcher.mails.find(({ headers }) => headers['subject']!.startsWith(subject))?.text;
+  const [first, receipt] = [textOf('Invoice'), textOf('Receipt')];
+  expect(first).toContain('Total: ¥1,235\n');
+  expect(first).toContain('Due: 3 Dec 2026 (Asia/Tokyo)\n');
+  expect(receipt).toContain('Amount: ¥1,235\n');
+  expect(receipt).toContain('Date: 2 Dec 2026 (Asia/Tokyo)\n');
 });

@@ -79,9 +79,14 @@ function partOf(raw: string): Pick<CaughtMail, 'headers' | 'text'> {
   const body = raw.slice(split + 4);
   const isQuoted = headers['content-transfer-encoding'] === 'quoted-printable';
   const text = isQuoted
-    ? body
-        .replace(/=\r\n/g, '')
-        .replace(/=([0-9A-F]{2})/g, (_all, hex: string) => String.fromCharCode(parseInt(hex, 16)))
+    ? Buffer.from(
+        body
+          .replace(/=\r\n/g, '')
+          .replace(/=([0-9A-F]{2})/g, (_all, hex: string) =>
+            String.fromCharCode(parseInt(hex, 16)),
+          ),
+        'latin1',
+      ).toString('utf8')
     : body;
   return { headers, text: text.replaceAll('\r\n', '\n') };
 }

@@ -1,4 +1,5 @@
-import { decimal, decimalText } from '../../../domain/money.ts';
+import { decimal } from '../../../domain/money.ts';
+import { dayForReaders, moneyForReaders } from '../../../domain/reader-text.ts';
 import type { Message } from '../../../platform/mail/mailer.ts';
 import type { Db } from '../../../postgres/client.ts';
 import {
@@ -51,7 +52,7 @@ const WORDS: Readonly<
     ) => { readonly subject: string; readonly facts: readonly (string | null)[] }
   >
 > = {
-  invoice_issued({ payload: { invoice } }, sender) {
+  invoice_issued({ payload: { invoice }, customer_timezone: zone }, sender) {
     const number = oneLine(invoice.invoice_number ?? invoice.id);
     const isOpen = decimal(invoice.amount_remaining).gt(0);
     return {
@@ -60,18 +61,18 @@ const WORDS: Readonly<
         `Invoice ${number} has been issued.`,
         `Total: ${amountText(invoice.total, invoice.currency)}`,
         isOpen ? `To pay: ${amountText(invoice.amount_remaining, invoice.currency)}` : null,
-        isOpen && invoice.due_date !== null ? `Due: ${invoice.due_date.slice(0, 10)}` : null,
+        isOpen && invoice.due_date !== null ? `Due: ${dayText(invoice.due_date, zone)}` : null,
       ],
     };
   },
-  receipt({ payload: { payment }, invoice_number }, sender) {
+  receipt({ payload: { payment }, invoice_number, customer_timezone: zone }, sender) {
     return {
       subject: `Receipt for your payment to ${sender}`,
       facts: [
         'Your payment has been received. Thank you.',
         `Amount: ${amountText(payment.amount, payment.currency)}`,
         invoice_number === null ? null : `Invoice: ${oneLine(invoice_number)}`,
-        payment.succeeded_at === null ? null : `Date: ${payment.succeeded_at.slice(0, 10)}`,
+        payment.succeeded_at === null ? null : `Date: ${dayText(payment.succeeded_at, zone)}`,
         `Payment: ${oneLine(payment.id)}`,
       ],
     };
@@ -98,7 +99,10 @@ const WORDS: Readonly<
 };
 
 const amountText = (amount: string, currency: string): string =>
-  `${decimalText(decimal(amount))} ${oneLine(currency).toUpperCase()}`;
+  moneyForReaders(amount, oneLine(currency));
+
+/** The day that it is for the customer, with the name of the zone. */
+const dayText = (at: string, zone: string): string => `${dayForReaders(at, zone)} (${zone})`;
 
 /** Names reach headers: line breaks and other control characters become spaces, and long names are cut. */
 function oneLine(text: string): string {

@@ -2,7 +2,7 @@ import { isPasswordRefused } from '../../../platform/identity/saml/enforced.ts';
 import type { Message } from '../../../platform/mail/mailer.ts';
 import type { Db } from '../../../postgres/client.ts';
 import { noteAccess } from '../../../postgres/tables/access-audit.ts';
-import type { QueuedEmail } from '../../../postgres/tables/email-queue.ts';
+import { INVITATION_EMAIL, type QueuedEmail } from '../../../postgres/tables/email-queue.ts';
 import { makePasswordToken, makeSignUpToken } from './one-time-tokens.ts';
 import { findPerson, mayHavePassword } from './password-resets.ts';
 
@@ -30,6 +30,8 @@ async function wordsOf(deps: EmailDeps, email: QueuedEmail): Promise<Words | nul
   switch (email.kind) {
     case 'sign_up':
       return await signUpWords(deps, email);
+    case INVITATION_EMAIL:
+      return await invitationWords(deps, email);
     case 'password_reset':
       return await passwordResetWords(deps, email);
     case 'password_changed':
@@ -68,6 +70,38 @@ Or send the token with the password:
 ${curl(publicUrl, '/auth/verify', { token, password: '...' })}
 
 If it was not you, there is nothing to do: without the token no account is made.
+`,
+  };
+}
+
+/** Null if the person has been removed, or has set a password of their own since. */
+async function invitationWords(deps: EmailDeps, email: QueuedEmail): Promise<Words | null> {
+  const { pool, publicUrl, nowMs } = deps;
+  const person = await findPerson(pool, email.recipient);
+  if (person === null || person.id !== email.payload['user_id']) return null;
+  if (await isPasswordRefused(pool, person))
+    return {
+      subject: 'You have been invited',
+      text: `You have an account at ${publicUrl}. Log in through your company's identity provider:
+
+${publicUrl}/v1/auth/saml/${person.tenant_id}/login
+
+If you do not know why, ignore this message.
+`,
+    };
+  const token = await makePasswordToken(pool, person, 'invitation', nowMs);
+  return {
+    subject: 'You have been invited',
+    text: `You have an account at ${publicUrl} with this address. To choose your password, within seven days and
+once, open this address:
+
+  ${publicUrl}/reset-password#${String(new URLSearchParams({ token }))}
+
+Or send the token with the password:
+
+${curl(publicUrl, '/auth/password/reset', { token, new_password: '...' })}
+
+If you do not know why, ignore this message.
 `,
   };
 }

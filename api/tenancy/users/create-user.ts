@@ -4,7 +4,8 @@ import { BillingError, invalidField } from '../../../domain/errors.ts';
 import type { Identity } from '../../../platform/identity/identity.ts';
 import type { CreatedUser, CreateUserBody } from '../../../schemas/tenancy.ts';
 import { firstPassword, hashPassword } from './passwords.ts';
-import type { BillingDeps } from '../../deps.ts';
+import { INVITATION_EMAIL, queueEmail } from '../../../postgres/tables/email-queue.ts';
+import type { ApiDeps } from '../../deps.ts';
 import { newRecord, type Caller } from '../../conventions/record.ts';
 import { tenantLimits } from '../tenants/limits.ts';
 import { countPeople, insertUser, withTenant, type UserRow } from './repository.ts';
@@ -15,13 +16,13 @@ export const forbidden = (message: string): BillingError =>
   new BillingError('forbidden', 'permission_denied', message);
 
 /**
- * Invites a person, with a password that is shown once, or creates a service account with permanent roles.
+ * Invites a person, with a password that is shown once and an e-mail with which they choose their own, or creates a service account with permanent roles.
  * Only super admins invite people, and keys of service accounts never do; no caller grants more rights than
  * they hold (tenancy 14.2). A person invited with a key has access only to the key's environment
  * (tenancy 52).
  */
 export async function createUser(
-  deps: BillingDeps,
+  deps: ApiDeps,
   caller: Caller & { readonly identity: Identity },
   body: CreateUserBody,
 ): Promise<CreatedUser> {
@@ -55,6 +56,14 @@ export async function createUser(
     }
     const times = { created_at, updated_at, created_by, updated_by };
     await insertUser(tx, { ...row, ...times, tenant_id, password_hash });
+    if (row.email !== null && deps.sendsEmail && !row.email.endsWith('@localhost'))
+      await queueEmail(tx, {
+        id: deps.ids.next('email'),
+        kind: INVITATION_EMAIL,
+        recipient: row.email,
+        payload: { user_id: id },
+        created_at,
+      });
     return { ...(await withTenant(tx, tenant_id, row)), password };
   });
 }

@@ -64,12 +64,36 @@ describe('sign-up where e-mail is sent', () => {
   test('an address that has an account gets the same answer and another message', async () => {
     const unknown = await signUp('unknown@example.test');
     await api.post('/v1/users', { type: 'user', email: 'known@example.test' });
+    await mailTo('known@example.test');
+    catcher.mails.length = 0;
     const known = await signUp('known@example.test');
     expect([known.status, known.body]).toEqual([unknown.status, unknown.body]);
     const mail = await mailTo('known@example.test');
     expect(mail.headers['subject']).toBe('You have an account already');
     expect(mail.text).not.toContain('"token"');
     expect(await api.pool`select 1 from users where email = 'known@example.test'`).toHaveLength(1);
+  });
+
+  test('who is invited chooses a password with the link, once and within seven days', async () => {
+    const invite = async (email: string) =>
+      tokenIn(await api.post('/v1/users', { type: 'user', email }).then(() => mailTo(email)));
+    const reset = (token: string) =>
+      api.post('/v1/auth/password/reset', { token, new_password: 'my own password' }, anonymous);
+    const token = await invite('Invited@example.test'.toLowerCase());
+    const mail = catcher.mails.find(({ to }) => to.includes('invited@example.test'))!;
+    expect(mail.headers['subject']).toBe('You have been invited');
+    expect((await reset(token)).status).toBeLessThan(300);
+    expect((await reset(token)).status).toBe(400);
+    const login = { email: 'invited@example.test', password: 'my own password' };
+    expect((await api.post('/v1/auth/login', login, anonymous)).status).toBe(200);
+
+    const late = await invite('late-guest@example.test');
+    api.clock.advance(7 * 24 * HOUR_MS);
+    expect((await reset(late)).status).toBe(400);
+    await api.post('/v1/users', { type: 'service_account', roles: ['event_ingestor'] });
+    const removed = await api.post('/v1/users', { type: 'user', email: 'gone@example.test' });
+    await api.post(`/v1/users/${removed.body.id}/remove`, {});
+    expect(await sendDueEmails(api, catcher)).toMatchObject({ dropped: 1 });
   });
 
   test('who reads the mail but did not choose the password makes no account', async () => {

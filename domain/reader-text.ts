@@ -1,0 +1,46 @@
+/** The language of everything that people read. */
+export const LOCALE = 'en-US';
+
+/** U+2212, as wide as a digit: a negative number stays aligned and cannot be taken for a hyphen. */
+const MINUS = '\u2212';
+
+const withMinus = (text: string): string => text.replace('-', MINUS);
+
+/** Exact decimal text with separators: no digit is lost, however long it is. */
+export function decimalForReaders(value: string, digits?: number): string {
+  const format = new Intl.NumberFormat(LOCALE, {
+    minimumFractionDigits: digits ?? 0,
+    maximumFractionDigits: digits ?? 20,
+  });
+  return withMinus(format.format(value as `${number}`));
+}
+
+/**
+ * Exact money: at least the digits of its currency, and all digits that the amount has (rates have more). A
+ * unit that is no ISO currency is written after the number.
+ */
+export function moneyForReaders(amount: string, currency: string): string {
+  try {
+    const style = { style: 'currency', currency, currencyDisplay: 'narrowSymbol' } as const;
+    const digits =
+      new Intl.NumberFormat(LOCALE, style).resolvedOptions().maximumFractionDigits ?? 2;
+    const exact = new Intl.NumberFormat(LOCALE, {
+      ...style,
+      minimumFractionDigits: digits,
+      maximumFractionDigits: 20,
+    });
+    return withMinus(exact.format(amount as `${number}`));
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return `${decimalForReaders(amount)} ${currency.toUpperCase()}`;
+  }
+}
+
+/** A day of a zone: `21 Nov 2026`. */
+export const dayForReaders = (at: string, zone: string): string =>
+  new Intl.DateTimeFormat('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    timeZone: zone,
+  }).format(Date.parse(at));
