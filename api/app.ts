@@ -2,9 +2,14 @@ import type { FastifyInstance } from 'fastify';
 import type { EventReader } from '../clickhouse/reading/event-reader.ts';
 import type { EventLog } from '../platform/event-log/event-log.ts';
 import type { Authenticate } from '../platform/identity/api-key-auth.ts';
-import { serveDocs } from '../platform/http/docs.ts';
+import { serveDocs, serveDocument } from '../platform/http/docs.ts';
 import { servePages } from '../platform/http/pages.ts';
-import { openApiDocument, type OpenApiVersion } from '../platform/http/openapi.ts';
+import {
+  openApiDocument,
+  openApiDocumentInSteps,
+  type OpenApiOptions,
+  type OpenApiVersion,
+} from '../platform/http/openapi.ts';
 import type { CallerLimit } from '../platform/http/rate-limit.ts';
 import { RequestLog } from '../platform/http/request-log.ts';
 import { registerRoutes } from '../platform/http/register-routes.ts';
@@ -88,22 +93,28 @@ export function apiDocument(
 ): object {
   const versions = documents.get(servedElsewhere) ?? new Map<OpenApiVersion, object>();
   documents.set(servedElsewhere, versions);
-  const document = versions.get(openapi) ?? makeDocument(servedElsewhere, openapi);
+  const document =
+    versions.get(openapi) ??
+    openApiDocument(documentedRoutes(servedElsewhere), documentOptions(openapi));
   versions.set(openapi, document);
   return document;
 }
 
-const makeDocument = (servedElsewhere: readonly Route<never>[], openapi: OpenApiVersion): object =>
-  openApiDocument([...servedElsewhere, ...(API_ROUTES as readonly Route<never>[])], {
-    openapi,
-    title: 'Meterline',
-    version: '1.0',
-    description:
-      'Usage-based billing: events in, exact invoices out. Every error has one body; every list is ' +
-      'newest first and paged by limit and offset; amounts are decimals as text in main currency units.',
-    prefix: API_PREFIX,
-    examples: EXAMPLES,
-  });
+const documentedRoutes = (servedElsewhere: readonly Route<never>[]): readonly Route<never>[] => [
+  ...servedElsewhere,
+  ...(API_ROUTES as readonly Route<never>[]),
+];
+
+const documentOptions = (openapi: OpenApiVersion): OpenApiOptions => ({
+  openapi,
+  title: 'Meterline',
+  version: '1.0',
+  description:
+    'Usage-based billing: events in, exact invoices out. Every error has one body; every list is ' +
+    'newest first and paged by limit and offset; amounts are decimals as text in main currency units.',
+  prefix: API_PREFIX,
+  examples: EXAMPLES,
+});
 
 const noGenerator: FillEnvironment = () =>
   Promise.reject(new Error('This process cannot generate data.'));
@@ -177,11 +188,13 @@ export async function registerApi(app: FastifyInstance, options: ApiOptions): Pr
       originsFor: (path) => findEmbedOrigins(pool, path),
     });
   if (options.serveDocs === false) return;
-  const document = apiDocument(options.servedElsewhere);
-  await serveDocs(app, document, { path: `${API_PREFIX}/openapi.json`, page: '/docs' });
-  let newer: string | null = null;
-  app.get(`${API_PREFIX}/openapi-3.1.json`, async (_request, reply) => {
-    newer ??= JSON.stringify(apiDocument(options.servedElsewhere, '3.1.0'));
-    return reply.type('application/json').send(newer);
+  const routes = documentedRoutes(options.servedElsewhere ?? NONE);
+  await serveDocs(app, () => openApiDocumentInSteps(routes, documentOptions('3.0.1')), {
+    path: `${API_PREFIX}/openapi.json`,
+    page: '/docs',
   });
+  let newer: Promise<object> | null = null;
+  const newerDocument = (): Promise<object> =>
+    (newer ??= openApiDocumentInSteps(routes, documentOptions('3.1.0')));
+  serveDocument(app, newerDocument, `${API_PREFIX}/openapi-3.1.json`);
 }

@@ -1,3 +1,4 @@
+import { setImmediate as immediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { isEmptyWhenUnset } from '../../schemas/primitives.ts';
 import { DETAILS_MAX } from '../../domain/errors.ts';
@@ -33,6 +34,30 @@ interface Components {
  * 'Plan' })`) become components under that name.
  */
 export function openApiDocument(routes: readonly Route<never>[], options: OpenApiOptions): Json {
+  const steps = documentSteps(routes, options);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
+/** The same document. Other work of the process is done between two routes: all of them take half a second. */
+export async function openApiDocumentInSteps(
+  routes: readonly Route<never>[],
+  options: OpenApiOptions,
+): Promise<Json> {
+  const steps = documentSteps(routes, options);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+    await immediate();
+  }
+}
+
+function* documentSteps(
+  routes: readonly Route<never>[],
+  options: OpenApiOptions,
+): Generator<undefined, Json, undefined> {
   const openapi = options.openapi ?? '3.0.1';
   const components: Components = { openapi, schemas: { Error: errorSchema(openapi) } };
   const paths: Record<string, Json> = {};
@@ -44,6 +69,7 @@ export function openApiDocument(routes: readonly Route<never>[], options: OpenAp
       routes,
       options.examples ?? {},
     );
+    yield;
   }
   return {
     openapi,

@@ -39,6 +39,14 @@ describe('the OpenAPI document', () => {
     expect((await api.get('/docs/')).status).toBe(200);
   });
 
+  test('the page shows it, also if nobody has asked for the document itself', async () => {
+    const another = await startTestApi();
+    const { status, body } = await another.get('/docs/json');
+    expect(status).toBe(200);
+    expect(body).toEqual(JSON.parse(JSON.stringify(document)));
+    await another.close();
+  });
+
   test('has every route that exists, and no other', () => {
     const routes = API_ROUTES.map((route) => `${route.method} ${route.path}`).sort();
     expect(operations.map(({ name }) => name).sort()).toEqual(routes);
