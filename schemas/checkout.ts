@@ -3,17 +3,20 @@ import { Payment } from './payment.ts';
 import {
   id,
   instant,
+  nonNegativeDecimal,
   optionalMetadata,
   optionalText,
   pairs,
   recordFields,
   text,
+  time,
 } from './primitives.ts';
 import {
   CHECKOUT_ACTIONS,
   CHECKOUT_PROVIDERS,
   CHECKOUT_STATUSES,
   COLLECTION_METHODS,
+  SUBSCRIPTION_PRORATION_BEHAVIORS,
 } from './words.ts';
 
 const stringMap = z.record(z.string(), z.string());
@@ -97,6 +100,39 @@ export const CreateCheckoutBody = z
       .object({
         pay_invoice_params: z.object({ invoice_id: id }).nullish(),
         create_subscription_params: pairs(z.unknown(), 100).nullish(),
+        add_addon_params: z
+          .object({
+            subscription_id: id,
+            addons: z
+              .array(
+                z.object({
+                  addon_id: id,
+                  cadence: z.enum(['onetime', 'recurring']).nullish(),
+                  /** Default: the behavior of the subscription. */
+                  proration_behavior: z.enum(SUBSCRIPTION_PRORATION_BEHAVIORS).nullish(),
+                  start_date: time.nullish(),
+                }),
+              )
+              .min(1, 'needs an addon')
+              .max(1, 'takes one addon: open a session for each'),
+          })
+          .nullish(),
+        modify_subscription_params: z
+          .object({
+            subscription_id: id,
+            line_item_modifications: z
+              .array(
+                z.object({
+                  line_item_id: id,
+                  quantity: nonNegativeDecimal,
+                  /** Default: now. */
+                  effective_date: time.nullish(),
+                }),
+              )
+              .min(1, 'needs at least one line item')
+              .max(200),
+          })
+          .nullish(),
       })
       .nullish(),
   })

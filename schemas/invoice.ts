@@ -10,8 +10,15 @@ import {
 } from './invoice-requests.ts';
 import { Customer } from './customer.ts';
 import { InvoiceCollection } from './invoice-collection.ts';
-import { decimalText, emptyWhenUnset, instant, recordFields, textOrEmpty } from './primitives.ts';
-import { searchSchemas } from './search.ts';
+import {
+  decimalText,
+  emptyWhenUnset,
+  instant,
+  recordFields,
+  text,
+  textOrEmpty,
+} from './primitives.ts';
+import { expandQuery, searchSchemas } from './search.ts';
 import { EmbeddedSubscription } from './subscription.ts';
 import { TAX_BEHAVIORS } from './words.ts';
 
@@ -245,14 +252,27 @@ export type InvoiceLineRecord = z.infer<typeof StoredInvoiceLine> & {
   readonly holds_slot: boolean;
 };
 
+/** One group of a row's usage; the costs of all groups sum to the row's amount (billing 17.9). */
+const usageShareFields = {
+  cost: decimalText,
+  event_count: z.int(),
+  /** Of the usage of all groups, with two decimals. */
+  percentage: decimalText,
+  usage: decimalText,
+};
+
 export const InvoiceLineItem = z
   .object({
     ...invoiceLineFields,
     commitment_info: CommitmentInfo.nullable(),
     /** How a row of a preview came about. Null on a stored row: its explanation has a route. */
     explanation: Explanation.nullable(),
-    usage_analytics: z.null(),
-    usage_breakdown: z.null(),
+    /** The usage by source. Null unless `expand_by_source` requests it, and on rows without usage. */
+    usage_analytics: z.array(z.object({ source: z.string(), ...usageShareFields })).nullable(),
+    /** The usage by the names of `group_by`. Null unless requested, and on rows whose meter does not keep them. */
+    usage_breakdown: z
+      .array(z.object({ grouped_by: z.record(z.string(), z.string()), ...usageShareFields }))
+      .nullable(),
   })
   .meta({ id: 'InvoiceLineItem' });
 export type InvoiceLineItem = z.infer<typeof InvoiceLineItem>;
@@ -294,6 +314,14 @@ export const ComputedInvoiceAnswer = z
 
 /** Embeds the rate in each of an invoice's taxes. */
 export const TAX_RATES_EXPAND = 'tax_applied.tax_rate';
+
+/** How one invoice is read. */
+export const InvoiceQuery = expandQuery([TAX_RATES_EXPAND], {
+  /** Adds `usage_analytics` to rows with usage. */
+  expand_by_source: z.enum(['true', 'false']).optional(),
+  /** Adds `usage_breakdown`: `source` and `properties.NAME`, separated by commas. */
+  group_by: text(1_000).optional(),
+});
 
 export const InvoiceSearch = searchSchemas({
   fields: {

@@ -211,10 +211,13 @@ export function searchSchemas<Filters extends z.core.$ZodLooseShape>(spec: Searc
   };
 }
 
-/** The query of a route for one record that accepts only `expand`. */
-export function expandQuery(expand: readonly string[]) {
+/** The query of a route for one record: `expand`, and the fields of the route. */
+export function expandQuery<Fields extends z.core.$ZodLooseShape>(
+  expand: readonly string[],
+  fields: Fields = {} as Fields,
+) {
   return z
-    .object({ expand: expandWords.optional() })
+    .object({ expand: expandWords.optional(), ...fields })
     .transform((value, context) =>
       withSearch({ fields: {}, expand, filters: () => ({}) }, value, context),
     );

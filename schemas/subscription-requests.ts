@@ -87,7 +87,7 @@ export const LineItemRequest = z
   .meta({ id: 'SubscriptionLineItemRequest' });
 export type LineItemRequest = z.output<typeof LineItemRequest>;
 
-/** Other terms for one of the plan's prices, on this subscription only (billing 10.1). */
+/** Other terms for one price of the plan or of an addon, on this subscription only (billing 10.1). */
 export const OverrideLineItemRequest = z
   .object({
     price_id: id,
@@ -157,6 +157,8 @@ export const AddonRequest = z
     /** `onetime` ends with the billing period in which it starts. Default: recurring. */
     cadence: z.enum(['onetime', 'recurring']).nullish(),
     metadata: metadata.nullish(),
+    /** Other terms for prices of the addon, on this subscription only. */
+    override_line_items: z.array(OverrideLineItemRequest).max(200).nullish(),
     /** Price id of the addon to the commitment of its line item. */
     line_item_commitments: pairs(LineItemCommitment, 200, id).nullish(),
   })

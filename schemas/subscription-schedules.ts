@@ -53,6 +53,8 @@ export const ScheduleSearch = searchSchemas({
     subscription_ids: kind.list(),
     schedule_type: kind.oneOf(SCHEDULE_TYPES),
     schedule_status: kind.oneOf(SCHEDULE_STATUSES),
+    /** False lists schedules of every status. Default: true, unless `schedule_status` is set. */
+    pending_only: kind.boolean(),
   }),
 });
 

@@ -166,6 +166,7 @@ test('events with duplicates and late ones become lines that equal a recount of 
   await world.send(generate(37, 400, names, event));
   await world.settled();
   await untilSealed();
+  await showShares(finals[0]);
   for (const final of finals) {
     const { body: again } = await world.api.get(`/v1/invoices/${final.id}`);
     expect(again).toEqual({ ...final, subscription: again.subscription });
@@ -180,6 +181,39 @@ test('events with duplicates and late ones become lines that equal a recount of 
     expect(decimal(requests.difference).gt(0)).toBe(true);
   }
 });
+
+/** By source and by region: the parts of a row are its quantity and its amount (billing 17.9). */
+async function showShares(final: any): Promise<void> {
+  const read = async (query: string) => await world.api.get(`/v1/invoices/${final.id}?${query}`);
+  const { body } = await read('expand_by_source=true&group_by=properties.region,source');
+  const row = (name: string) => body.line_items.find((line: any) => line.display_name === name);
+  const total = (shares: any[], field: string) =>
+    decimalText(sum(shares.map((share) => decimal(share[field]))));
+  for (const name of ['requests', 'tokens', 'tokens eu', 'tokens elsewhere']) {
+    const { amount, quantity, usage_analytics } = row(name);
+    expect(usage_analytics.map(({ source, percentage }: any) => [source, percentage])).toEqual([
+      ['', '100'],
+    ]);
+    expect([total(usage_analytics, 'cost'), total(usage_analytics, 'usage')]).toEqual([
+      amount,
+      quantity,
+    ]);
+  }
+  expect(row('requests').usage_breakdown).toBeNull();
+  const { usage_breakdown: eu } = row('tokens eu');
+  expect(eu.map(({ grouped_by }: any) => grouped_by)).toEqual([
+    { 'properties.region': 'eu', source: '' },
+  ]);
+  const { usage_breakdown: others, amount, quantity } = row('tokens elsewhere');
+  expect(others.map(({ grouped_by }: any) => grouped_by['properties.region']).toSorted()).toEqual([
+    '',
+    'us',
+  ]);
+  expect([total(others, 'cost'), total(others, 'usage')]).toEqual([amount, quantity]);
+  expect(Math.round(Number(total(others, 'percentage')))).toBe(100);
+  for (const group_by of ['properties.colour', 'region', 'feature_id'])
+    expect((await read(`group_by=${group_by}`)).body.details[0].path).toBe('group_by');
+}
 
 /** The sealer has sealed at least twice since: reads below an older vector go around newer seals. */
 async function untilSealed() {

@@ -192,6 +192,42 @@ describe('addons of a running subscription', () => {
     ]);
   });
 
+  test('its prices have other terms on this subscription, when it is created and when an addon is attached', async () => {
+    const catalog = await sold();
+    const { addon, fee } = catalog;
+    const override_line_items = [{ price_id: fee.id, amount: '62', quantity: '2' }];
+    const subscription = await subscribe(catalog, {
+      addons: [{ addon_id: addon.id, override_line_items }],
+    });
+    expect(rows(await invoicesOf(subscription))).toEqual([['pack 2 124']]);
+    world.api.clock.set(day('2026-01-11'));
+    const more = { override_line_items, proration_behavior: 'create_prorations' };
+    const { body: preview } = await world.api.post(
+      `/v1/subscriptions/${subscription.id}/modify/preview`,
+      { type: 'addon', addon_params: { action: 'add', add: { addon_id: addon.id, ...more } } },
+    );
+    expect(preview.changed_resources.invoices[0].amount).toBe('84');
+    expect((await attach(subscription, catalog, more)).status).toBe(200);
+    expect(rows(await invoicesOf(subscription))).toEqual([['pack 2 124'], ['pack 2 84']]);
+    await closeUntil(day('2026-02-01'));
+    expect(rows(await invoicesOf(subscription)).at(-1)).toEqual([
+      'pack 2 124',
+      'pack 2 124',
+      'calls 0 0',
+    ]);
+    const path = 'override_line_items[0].price_id';
+    for (const wrong of [
+      [{ price_id: 'price_0' }],
+      [...override_line_items, ...override_line_items],
+    ]) {
+      const { status, body } = await attach(subscription, catalog, { override_line_items: wrong });
+      expect([status, body.details[0].path]).toEqual([
+        400,
+        wrong.length === 1 ? path : path.replace('0', '1'),
+      ]);
+    }
+  });
+
   test('refusals', async () => {
     const catalog = await sold();
     const subscription = await subscribe(catalog);

@@ -12,8 +12,8 @@ import { createSubscription } from '../subscriptions/create-subscription.ts';
 import { assertConnected, storeSession } from './store-session.ts';
 
 /**
- * Opens a session for an invoice or for a new subscription; every other action is opened by its own route. An
- * active session with the same key is returned again. 404 for an unknown customer or invoice.
+ * Opens a session for an invoice or for a new subscription. An active session with the same key is returned
+ * again. 404 for an unknown customer or invoice.
  */
 export async function createCheckout(
   tx: Transaction,
@@ -26,10 +26,7 @@ export async function createCheckout(
   await assertConnected(tx, caller, body.payment_provider);
   const key = body.idempotency_key ?? null;
   const known = key === null ? null : await findActiveCheckout(tx, caller.scope, key);
-  if (known !== null) {
-    if (!isRepeat(known, body, customer.id)) throw keyReused();
-    return known;
-  }
+  if (known !== null) return repeated(known, body, customer.id);
   if (body.action === 'create_subscription')
     return await openSubscription(tx, deps, caller, body, customer.id);
   const { invoice_id } = body.configuration!.pay_invoice_params!;
@@ -69,24 +66,33 @@ async function openSubscription(
   return await getCheckout(tx, caller.scope, created.checkout_session_id);
 }
 
-/** Refuses actions that their own route opens, and configurations without the action's parameters. */
-function assertOpenable({ action, configuration }: CreateCheckoutBody): void {
-  if (action !== 'create_subscription' && action !== 'pay_invoice')
+/** Refuses the action that its own route opens, and configurations without the action's parameters. */
+export function assertOpenable({ action, configuration }: CreateCheckoutBody): void {
+  if (action === 'wallet_topup')
     throw invalidField('action', `${action} is opened by its own route, with a checkout object`);
   const params = `${action}_params` as const;
   if (!configuration?.[params])
     throw invalidField(`configuration.${params}`, `is required for ${action}`);
 }
 
-const isRepeat = (
+/** The session of the same key, if it is of the same customer and target; 409 otherwise. */
+export function repeated(
   known: CheckoutRecord,
   { action, configuration }: CreateCheckoutBody,
   customerId: string,
-): boolean =>
-  known.action === action &&
-  known.customer_id === customerId &&
-  (action !== 'pay_invoice' ||
-    known.checkout_invoice_id === configuration!.pay_invoice_params!.invoice_id);
+): CheckoutRecord {
+  const target = {
+    pay_invoice: configuration?.pay_invoice_params?.invoice_id,
+    add_addon: configuration?.add_addon_params?.subscription_id,
+    modify_subscription: configuration?.modify_subscription_params?.subscription_id,
+    create_subscription: known.target_key,
+    wallet_topup: undefined,
+  }[action];
+  const isSame =
+    known.action === action && known.customer_id === customerId && known.target_key === target;
+  if (!isSame) throw keyReused();
+  return known;
+}
 
 function keyReused(): BillingError {
   const message = 'is used by a session of another invoice';

@@ -7,6 +7,7 @@ import { route } from '../../conventions/route.ts';
 import { getCheckout } from '../records/checkout-repository.ts';
 import { checkoutAnswer } from './checkout-answer.ts';
 import { createCheckout } from './create-checkout.ts';
+import { CHANGE_ACTIONS, openChange } from './open-change.ts';
 import { expireCheckout } from './expire-checkout.ts';
 import { readSession } from './read-session.ts';
 import { syncCheckout } from './sync-checkout.ts';
@@ -15,13 +16,15 @@ export const checkoutRoutes = [
   route({
     method: 'POST',
     path: '/checkout/sessions',
-    summary: 'Open a payment page for an invoice or a new subscription',
+    summary: 'Open a payment page for an invoice, a new subscription or a change of one',
     permission: 'checkoutsession:write',
     ownsTransactions: true,
     body: CreateCheckoutBody,
     status: 201,
     answer: CheckoutSession,
     async handler(call) {
+      if (CHANGE_ACTIONS.some((action) => action === call.body.action))
+        return await openChange(call.deps, call, call.body);
       const { id } = await runCommand(call.deps, 'checkout session', () =>
         Promise.resolve((tx) => createCheckout(tx, call.deps, call, call.body)),
       );

@@ -11,13 +11,14 @@ import {
 import {
   ComputedInvoiceAnswer,
   Invoice,
+  InvoiceQuery,
   InvoiceSearch,
   TAX_RATES_EXPAND,
   LineExplanation,
   UsageCheck,
 } from '../../../schemas/invoice.ts';
 import { id, IdParams, Message, text } from '../../../schemas/primitives.ts';
-import { expandQuery, pageOf } from '../../../schemas/search.ts';
+import { pageOf } from '../../../schemas/search.ts';
 import type { Scope } from '../../../postgres/client.ts';
 import type { CheckoutSession } from '../../../schemas/checkout.ts';
 import type { BillingDeps } from '../../deps.ts';
@@ -39,6 +40,7 @@ import { computeInvoice, finalizeInvoice } from './recompute.ts';
 import { getInvoice, getStoredInvoice } from '../records/invoice-repository.ts';
 import { triggerNotification } from './trigger-notification.ts';
 import { updateInvoice } from './update-invoice.ts';
+import { withUsageShares } from './usage-shares.ts';
 import { voidInvoice } from './void-invoice.ts';
 
 const LineParams = z.object({ id, line_id: id });
@@ -141,14 +143,18 @@ export const invoiceRoutes = [
     summary: 'Get an invoice',
     permission: 'invoice:read',
     params: IdParams,
-    query: expandQuery([TAX_RATES_EXPAND]),
+    query: InvoiceQuery,
     status: 200,
     answer: Invoice,
     async handler({ deps, scope, params, query }) {
       const record = await getStoredInvoice(deps.pool, scope, params.id);
       const embed = { ...WHOLE, tax_rates: query.search.expand.has(TAX_RATES_EXPAND) };
-      const [invoice] = await invoiceAnswers(deps.pool, scope, [record], embed);
-      return { ...invoice!, checkout_session: await sessionOf(deps, scope, invoice!) };
+      const [answer] = await invoiceAnswers(deps.pool, scope, [record], embed);
+      const invoice = await withUsageShares(deps, scope, answer!, {
+        by_source: query.expand_by_source === 'true',
+        group_by: [...new Set(query.group_by?.split(',') ?? [])],
+      });
+      return { ...invoice, checkout_session: await sessionOf(deps, scope, invoice) };
     },
   }),
   route({

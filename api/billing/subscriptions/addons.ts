@@ -24,6 +24,8 @@ import type { BilledLine } from '../computing/billing-sources.ts';
 import { selectorOf } from '../computing/line-questions.ts';
 import { withCommitments } from './line-commitments.ts';
 import { bucketsOf, lineItem, withMeterNames, type LineItemOwner } from './line-item.ts';
+import { overriddenPrice } from './overridden-price.ts';
+import { assertSelected, refuseTwice } from './selected-prices.ts';
 
 /** An addon association and its line items, not stored yet. */
 export interface NewAddon {
@@ -49,7 +51,7 @@ export interface AddonContext {
   readonly lines: readonly BilledLine[];
 }
 
-/** The addons of a new subscription (billing 15). Writes nothing. */
+/** The addons of a new subscription (billing 15). Writes overridden prices only. */
 export async function newAddons(
   tx: Transaction,
   deps: BillingDeps,
@@ -77,7 +79,7 @@ export async function newAddons(
   return planned;
 }
 
-/** One more addon: its association and a line item for each of its prices that fits. Writes nothing. */
+/** One more addon: its association and a line item for each of its prices that fits. Writes overridden prices only. */
 export async function newAddon(
   tx: Transaction,
   deps: BillingDeps,
@@ -110,27 +112,27 @@ export async function newAddon(
     metadata: request.metadata ?? {},
   };
   const prices = await fittingPrices(tx, caller, addon, owner, association);
-  const lines = prices.map((price) =>
-    lineItem(
-      deps,
-      caller,
-      { ...owner, plan: { id: owner.plan.id, name: addon.name }, paid_from: start_date },
-      price,
-      {
-        entity: { type: 'addon', id: addon.id },
-        quantity: price.type === 'FIXED' ? request.quantity : null,
-        path: 'quantity',
-        start_date,
-        end_date,
-        addon_association_id: association.id,
-        metadata: {
-          addon_id: addon.id,
-          addon_quantity: association.quantity,
-          addon_status: association.addon_status,
-          subscription_id: subscription.id,
-        },
+  const addonOwner = {
+    ...owner,
+    plan: { id: owner.plan.id, name: addon.name },
+    paid_from: start_date,
+  };
+  const overridden = await withOverrides(tx, deps, caller, addonOwner, prices, request);
+  const lines = overridden.map(({ price, quantity, path }) =>
+    lineItem(deps, caller, addonOwner, price, {
+      entity: { type: 'addon', id: addon.id },
+      quantity: quantity ?? (price.type === 'FIXED' ? request.quantity : null),
+      path,
+      start_date,
+      end_date,
+      addon_association_id: association.id,
+      metadata: {
+        addon_id: addon.id,
+        addon_quantity: association.quantity,
+        addon_status: association.addon_status,
+        subscription_id: subscription.id,
       },
-    ),
+    }),
   );
   const usage = [...context.lines, ...lines].filter(({ meter_id }) => meter_id !== null);
   refuseUsageRatedTwice(usage.map(selectorOf), 'addon_id');
@@ -142,6 +144,48 @@ export async function newAddon(
       subscription,
     }),
   };
+}
+
+interface OverriddenPrice {
+  readonly price: PriceRow;
+  /** The quantity of the override. */
+  readonly quantity: string | null;
+  /** Path of the quantity in the request. */
+  readonly path: string;
+}
+
+/** The addon's prices, each replaced by a price of the subscription where the request overrides it (billing 10.1). */
+async function withOverrides(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  owner: LineItemOwner,
+  prices: readonly PriceRow[],
+  request: Pick<AddonRequest, 'override_line_items'>,
+): Promise<OverriddenPrice[]> {
+  const overrides = request.override_line_items ?? [];
+  assertSelected(overrides, prices, '', 'addon');
+  refuseTwice(
+    overrides.map(({ price_id }) => price_id),
+    (index) => `override_line_items[${index}].price_id`,
+  );
+  const replaced: OverriddenPrice[] = [];
+  for (const price of prices) {
+    const index = overrides.findIndex(({ price_id }) => price_id === price.id);
+    const override = overrides[index];
+    if (override === undefined) {
+      replaced.push({ price, quantity: null, path: 'quantity' });
+      continue;
+    }
+    const place = `override_line_items[${index}]`;
+    const own = await overriddenPrice(tx, deps, caller, owner, price, override).catch(
+      (error: unknown) => {
+        throw below(error, place);
+      },
+    );
+    replaced.push({ price: own, quantity: override.quantity ?? null, path: `${place}.quantity` });
+  }
+  return replaced;
 }
 
 /** The prices of the addon for this subscription, fixed before usage, each oldest first (billing 3.2). */

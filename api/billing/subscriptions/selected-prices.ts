@@ -30,17 +30,25 @@ export async function selectedPrices(
   };
 }
 
-/** Refuses overrides of prices that the subscription does not take from the plan. */
+/** Refuses overrides of prices that the subscription does not take from the plan or addon. */
 export function assertSelected(
   overrides: readonly OverrideLineItemRequest[],
   selected: readonly PriceRow[],
   within: string,
+  from: 'plan' | 'addon' = 'plan',
 ): void {
   overrides.forEach(({ price_id }, index) => {
     if (!selected.some(({ id }) => id === price_id))
       throw invalidField(
         `${within}override_line_items[${index}].price_id`,
-        `${price_id} is not a price that the subscription takes from the plan`,
+        `${price_id} is not a price that the subscription takes from the ${from}`,
       );
+  });
+}
+
+/** Refuses ids that are named twice; `path` is that of the second one. */
+export function refuseTwice(ids: readonly string[], path: (index: number) => string): void {
+  ids.forEach((id, index) => {
+    if (ids.indexOf(id) !== index) throw invalidField(path(index), `${id} is named twice`);
   });
 }

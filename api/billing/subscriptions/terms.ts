@@ -7,6 +7,7 @@ import { billingAnchor } from '../../../domain/time/billing-anchor.ts';
 import type { BillingSchedule } from '../../../domain/time/billing-periods.ts';
 import type { CreateSubscriptionBody } from '../../../schemas/subscription-requests.ts';
 import { refuseCommitmentContradictions, subscriptionCommitment } from './line-commitments.ts';
+import { refuseTwice } from './selected-prices.ts';
 
 /** Fills in the fields that a request omits (billing 10.2). */
 export function subscriptionTerms(
@@ -74,9 +75,3 @@ export function refuseContradictions(body: CreateSubscriptionBody): void {
 
 const differ = <Value>(left: Value | null | undefined, right: Value | null | undefined): boolean =>
   left !== null && left !== undefined && right !== null && right !== undefined && left !== right;
-
-function refuseTwice(ids: readonly string[], path: (index: number) => string): void {
-  ids.forEach((id, index) => {
-    if (ids.indexOf(id) !== index) throw invalidField(path(index), `${id} is named twice`);
-  });
-}

@@ -1,6 +1,7 @@
 import { jobRunAt } from '../../support/job-run.ts';
 import { expireCheckouts } from '../../../jobs/expire-checkouts.ts';
 import { startTestApi, type TestApi } from '../../support/api.ts';
+import { catalogOf } from '../../support/catalog.ts';
 import { eventsOf, invoiceDue, payOffline } from '../../support/payments.ts';
 
 let api: TestApi;
@@ -15,7 +16,7 @@ const open = (due: any, more: object = {}) =>
     customer_external_id: due.customer.external_id,
     action: 'pay_invoice',
     payment_provider: 'test',
-    configuration: { pay_invoice_params: { invoice_id: due.invoice.id } },
+    configuration: { pay_invoice_params: { invoice_id: due.invoice?.id } },
     ...more,
   });
 const read = async (session: { id: string }) =>
@@ -104,6 +105,77 @@ describe('checkout of an invoice', () => {
     expect(report['failed']).toBe(0);
     expect((await read(over.body)).checkout_status).toBe('expired');
     expect((await read(paid.body)).checkout_status).toBe('completed');
+  });
+
+  test('an addon and a change of quantities wait for the payment of their session', async () => {
+    const catalog = catalogOf(api);
+    const [plan, customer] = [await catalog.plan(), await catalog.customer()];
+    await catalog.fixed(plan, '10', { display_name: 'Seat' });
+    const subscription = await catalog.subscribe(customer, plan, {
+      payment_behavior: 'default_active',
+    });
+    const { body: addon } = await api.post('/v1/addons', { name: 'More', lookup_key: 'more' });
+    await catalog.fixed({ id: addon.id }, '30', { entity_type: 'ADDON' });
+    const change = (action: string, params: object, more: object = {}) =>
+      open(
+        { customer },
+        {
+          action,
+          configuration: { [`${action}_params`]: { subscription_id: subscription.id, ...params } },
+          ...more,
+        },
+      );
+    const current = async () => (await api.get(`/v1/subscriptions/${subscription.id}`)).body;
+    const quantities = async () =>
+      (await current()).line_items
+        .filter((line: any) => line.end_date === null)
+        .map((line: any) => `${line.display_name} ${line.quantity}`);
+
+    const [line] = subscription.line_items;
+    const seats = (quantity: string, more: object = {}) =>
+      change(
+        'modify_subscription',
+        { line_item_modifications: [{ line_item_id: line.id, quantity }] },
+        more,
+      );
+    const more = await seats('4', { idempotency_key: 'seats' });
+    expect([more.status, more.body.action, more.body.payment.amount]).toEqual([
+      201,
+      'modify_subscription',
+      '30',
+    ]);
+    expect((await seats('4', { idempotency_key: 'seats' })).body.id).toBe(more.body.id);
+    expect(await quantities()).toEqual(['Seat 1']);
+    expect((await seats('5')).status).toBe(409);
+    await pay(more.body);
+    expect(await quantities()).toEqual(['Seat 4']);
+
+    const added = await change('add_addon', {
+      addons: [{ addon_id: addon.id, proration_behavior: 'create_prorations' }],
+    });
+    expect([added.status, added.body.action, added.body.payment.amount]).toEqual([
+      201,
+      'add_addon',
+      '30',
+    ]);
+    await pay(added.body);
+    expect((await quantities()).toSorted()).toEqual(['More 1', 'Seat 4']);
+
+    const two = [{ addon_id: addon.id }, { addon_id: addon.id }];
+    const unknown = { line_item_modifications: [{ line_item_id: line.id, quantity: '1' }] };
+    const stranger = await catalog.customer();
+    const refused: [Promise<any>, number, string | null][] = [
+      [change('add_addon', { addons: two }), 400, 'configuration.add_addon_params.addons'],
+      [change('add_addon', {}), 400, 'configuration.add_addon_params.addons'],
+      [change('add_addon', { addons: [{ addon_id: addon.id, proration_behavior: 'none' }] }), 400, 'configuration'],
+      [open({ customer: stranger }, { action: 'modify_subscription', configuration: { modify_subscription_params: { subscription_id: subscription.id, ...unknown } } }), 404, null],
+      [change('add_addon', { addons: [{ addon_id: addon.id }] }, { action: 'modify_subscription' }), 400, 'configuration.modify_subscription_params'],
+    ]; // prettier-ignore
+    for (const [call, status, path] of refused) {
+      const answer = await call;
+      expect([answer.status, answer.body.details?.[0]?.path ?? null]).toEqual([status, path]);
+    }
+    expect((await quantities()).toSorted()).toEqual(['More 1', 'Seat 4']);
   });
 
   test('refused: what is missing, unknown, not connected or not offered', async () => {

@@ -107,6 +107,16 @@ describe('a cancellation with a date', () => {
     expect(one.body).toEqual(body.schedules[0]);
     const none = await world.api.get(`/v1/subscriptions/schedules?${query}&schedule_status=failed`);
     expect(none.body).toEqual({ schedules: [], count: 0 });
+    const { id } = body.schedules[0];
+    expect((await world.api.post(`/v1/subscriptions/schedules/${id}/cancel`, {})).status).toBe(200);
+    for (const [pending, count] of [
+      ['', 0],
+      ['&pending_only=true', 0],
+      ['&pending_only=false', 1],
+    ] as const)
+      expect(
+        (await world.api.get(`/v1/subscriptions/schedules?${query}${pending}`)).body.count,
+      ).toBe(count);
     expect((await world.api.get('/v1/subscriptions/schedules/sched_x')).status).toBe(404);
   });
 

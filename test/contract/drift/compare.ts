@@ -26,16 +26,15 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   usage: ['events', 'meter-usage', 'usage-records'],
 }; // prettier-ignore
 
-/** Groups in which nothing may be missing but what is listed. */
-export const COMPLETE_GROUPS = Object.keys(GROUPS);
-export const OPEN_GROUP = 'money and the rest';
+const OTHERS = 'money and the rest';
+export const ALL_GROUPS = [...Object.keys(GROUPS), OTHERS];
 
 export function groupOf(operation: string): string {
   const path = operation.split(' ')[1] ?? '';
-  if (/^\/customers\/.*(wallets|invoices)/.test(path)) return OPEN_GROUP;
+  if (/^\/customers\/.*(wallets|invoices)/.test(path)) return OTHERS;
   const [, segment = ''] = path.split('/');
   const found = Object.entries(GROUPS).find(([, segments]) => segments.includes(segment));
-  return found?.[0] ?? OPEN_GROUP;
+  return found?.[0] ?? OTHERS;
 }
 
 /** Everything that the reference has and the document has not, by name within each kind. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { COMPLETE_GROUPS, OPEN_GROUP, type Difference, type DifferenceKind } from './compare.ts';
+import { ALL_GROUPS, type Difference, type DifferenceKind } from './compare.ts';
 
 /**
  * Differences that are meant, by kind and name (`*` stands for anything), each with its rule: a page and
@@ -14,7 +14,7 @@ export const readMeant = (): MeantDifferences =>
 
 export interface DriftReport {
   readonly text: string;
-  /** Differences that nothing allows, in groups that are to be complete. */
+  /** Differences that nothing allows. */
   readonly unlisted: readonly Difference[];
   /** Entries of the list that allow nothing: what they speak of is there, or the reference has it not. */
   readonly stale: readonly string[];
@@ -31,9 +31,7 @@ const KINDS: readonly [DifferenceKind, string][] = [
 export function report(differences: readonly Difference[], meant: MeantDifferences): DriftReport {
   const isListed = ({ kind, name }: Difference): boolean =>
     Object.keys(meant[kind]).some((pattern) => matches(pattern, name));
-  const unlisted = differences.filter(
-    (difference) => difference.group !== OPEN_GROUP && !isListed(difference),
-  );
+  const unlisted = differences.filter((difference) => !isListed(difference));
   const stale = KINDS.flatMap(([kind]) =>
     Object.keys(meant[kind])
       .filter(
@@ -42,7 +40,7 @@ export function report(differences: readonly Difference[], meant: MeantDifferenc
       )
       .map((pattern) => `${kind}: ${pattern}`),
   );
-  const rows = [...COMPLETE_GROUPS, OPEN_GROUP].map((group) => [
+  const rows = ALL_GROUPS.map((group) => [
     group,
     ...KINDS.map(([kind]) => {
       const mine = differences.filter(

@@ -97,6 +97,11 @@ export async function modify(
   caller: Caller,
   id: string,
   body: ModifySubscriptionBody,
+  {
+    isFreeRefused = false,
+  }: {
+    /** Refuses a change with a checkout but nothing due. */ readonly isFreeRefused?: boolean;
+  } = {},
 ): Promise<Modification> {
   const done = await runCommand<Modified>(deps, 'subscription', async () => {
     const known = await caughtUp(deps, caller, id);
@@ -107,6 +112,11 @@ export async function modify(
       const gated =
         body.checkout == null ? null : await gateOf(tx, deps, caller, subscription, body);
       if (gated !== null) return gated;
+      if (isFreeRefused)
+        throw invalidField(
+          'configuration',
+          'nothing is due for this change; make it without a checkout session',
+        );
       let association: AddonAssociationRow | null = null;
       const how = {
         isPreview: false,

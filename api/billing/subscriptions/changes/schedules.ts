@@ -56,8 +56,12 @@ export async function listSchedules(
   filter: z.output<typeof ScheduleSearch.query>,
 ): Promise<SubscriptionSchedules> {
   const { pool: db } = deps;
+  const { schedule_status, pending_only } = filter;
+  if (pending_only === true && (schedule_status ?? 'pending') !== 'pending')
+    throw invalidField('pending_only', `cannot be true with schedule_status ${schedule_status}`);
+  const status = schedule_status ?? (pending_only === false ? null : 'pending');
   const where = db`${inScope(db, scope)} and status = 'published'
-    and schedule_status = ${filter.schedule_status ?? 'pending'}
+    ${status === null ? db`` : db`and schedule_status = ${status}`}
     ${filter.subscription_id ? db`and subscription_id = ${filter.subscription_id}` : db``}
     ${filter.subscription_ids?.length ? db`and subscription_id = any(${filter.subscription_ids})` : db``}
     ${filter.schedule_type ? db`and schedule_type = ${filter.schedule_type}` : db``}`;
