@@ -6,7 +6,7 @@ import { DAY_MS, HOUR_MS, iso, monthsUntil, roundedUntil } from './months.ts';
 import { SeedUsage } from './usage.ts';
 
 const EVENTS_PER_CALL = 1_000;
-/** Calls with events that are under way at the same time. */
+/** Calls with events, and customers, that are under way at the same time. */
 const SENDERS = 4;
 const POLL_MS = 100;
 const ADVANCE_SECONDS_MAX = 900;
@@ -65,8 +65,10 @@ export async function seedTenant(api: ApiClient, options: SeedOptions): Promise<
   const enrolled: Enrolled[] = [];
   let sent = 0;
   for (const [index, month] of months.entries()) {
-    for (const customer of customers.filter(({ joins_in }) => joins_in === index))
-      enrolled.push(await enroll(api, catalog, clock, customer));
+    const joining = customers.filter(({ joins_in }) => joins_in === index);
+    enrolled.push(
+      ...(await inGroups(joining, (customer) => enroll(api, catalog, clock, customer))),
+    );
     const name = iso(month.start).slice(0, 7);
     onProgress(`${name}: ${enrolled.length} customers`, sent);
 
@@ -148,7 +150,7 @@ async function settleMonth(
   enrolled: readonly Enrolled[],
   index: number,
 ): Promise<void> {
-  for (const customer of enrolled) {
+  await inGroups(enrolled, async (customer) => {
     if (customer.wallet_id !== null)
       await api.post(`/wallets/${customer.wallet_id}/top-up`, {
         credits_to_add: customer.credits,
@@ -163,8 +165,19 @@ async function settleMonth(
         cancellation_type: 'end_of_period',
         reason: 'Moves to another provider',
       });
-  }
+  });
   if (index === 1) await creditHalfOfFee(api, enrolled[5]!);
+}
+
+/** A few customers at the same time; the results are in the order of the items. */
+async function inGroups<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let at = 0; at < items.length; at += SENDERS)
+    results.push(...(await Promise.all(items.slice(at, at + SENDERS).map(work))));
+  return results;
 }
 
 interface Invoice {

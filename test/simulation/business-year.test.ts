@@ -1,0 +1,171 @@
+import { auditWallets } from '../../api/billing/credits/audit-wallets.ts';
+import { startBillingWorld, type BillingWorld } from '../support/billing-world.ts';
+import { createRandom } from '../support/random.ts';
+import { cents, Company, money } from './business/company.ts';
+
+/**
+ * A year of a business by a test clock: random usage, payments, credits, refunds, credit notes, disputes,
+ * voided invoices and cancellations. At each month's end every invoice and wallet agrees to the cent with a
+ * naive ledger, and the identities of the ledger hold. A person runs other years and a larger business:
+ * `BUSINESS_SEED=7 BUSINESS_CUSTOMERS=100 BUSINESS_MONTHS=12`.
+ */
+const CUSTOMERS = Number(process.env['BUSINESS_CUSTOMERS'] ?? 12);
+const MONTHS = Number(process.env['BUSINESS_MONTHS'] ?? 4);
+const SEED = Number(process.env['BUSINESS_SEED'] ?? 1);
+/** Commands that each customer's month has. */
+const COMMANDS = 2;
+const START = '2025-01-01T00:00:00.000Z';
+
+let world: BillingWorld;
+beforeAll(async () => {
+  world = await startBillingWorld();
+});
+afterAll(() => world.stop());
+
+test(`${CUSTOMERS} customers, ${MONTHS} months, BUSINESS_SEED=${SEED}`, async () => {
+  const random = createRandom(SEED);
+  const company = new Company(world, random);
+  await company.open(START, CUSTOMERS);
+  for (let month = 1; month <= MONTHS; month += 1) {
+    const date = new Date(START);
+    date.setUTCMonth(month);
+    await company.month(new Date(date.getTime() + 60 * 3_600_000).toISOString());
+    await agree(company, `month ${month}, before its commands`);
+    for (const customer of company.customers)
+      for (let command = 0; command < COMMANDS; command += 1) await company.act(customer);
+    if (month === MONTHS)
+      await company.month(new Date(date.getTime() + 240 * 3_600_000).toISOString());
+  }
+  await agree(company, 'the end');
+  await revenueAgrees(company);
+  if (process.env['BUSINESS_SEED'] !== undefined)
+    process.stdout.write(`${JSON.stringify(company.tally, null, 1)}\n`);
+}, 3_600_000);
+
+/** Product and ledger, invoice by invoice and wallet by wallet. */
+async function agree(company: Company, when: string): Promise<void> {
+  const differences: string[] = [];
+  const differ = (what: string, product: object, ledger: object) => {
+    const [left, right] = [JSON.stringify(product), JSON.stringify(ledger)];
+    if (left !== right) differences.push(`${what}\n  product ${left}\n  ledger  ${right}`);
+  };
+  const rows = await company.everyInvoice();
+  const sums = { total: 0, settled: 0, refunded: 0 };
+  for (const row of rows) {
+    if (row.invoice_status === 'DRAFT' || row.invoice_status === 'SKIPPED') continue;
+    const mine = company.invoices.get(row.id);
+    const name = `${when}: ${row.billing_reason} ${row.id} ${row.invoice_status} of ${row.customer_id}`;
+    if (mine === undefined || mine.total === null) {
+      differences.push(`${name}: unknown to the ledger`);
+      continue;
+    }
+    const due = Math.max(mine.total - mine.adjusted, 0);
+    const paid = company.paid(mine);
+    differ(
+      name,
+      {
+        status: row.invoice_status === 'VOIDED', total: cents(row.total), prepaid: cents(row.total_prepaid_credits_applied),
+        adjusted: cents(row.adjustment_amount), paid: cents(row.amount_paid), remaining: cents(row.amount_remaining),
+        overpaid: cents(row.overpaid_amount), refunded: cents(row.refunded_amount),
+      },
+      {
+        status: mine.isVoid, total: mine.total, prepaid: mine.prepaid,
+        adjusted: mine.adjusted, paid, remaining: Math.max(due - paid, 0),
+        overpaid: Math.max(paid - due, 0), refunded: company.refunded(mine),
+      },
+    ); // prettier-ignore
+    if (mine.isVoid) continue;
+    sums.total += cents(row.total);
+    sums.settled +=
+      cents(row.amount_paid) -
+      cents(row.overpaid_amount) +
+      cents(row.adjustment_amount) +
+      cents(row.amount_remaining);
+  }
+  differ(
+    `${when}: Σ total = Σ (paid − overpaid) + Σ adjustment + Σ remaining`,
+    [sums.total],
+    [sums.settled],
+  );
+  differ(`${when}: Σ refunded = Σ succeeded refunds`, await refundsOfProduct(), [
+    rows.reduce((sum, { refunded_amount }) => sum + cents(refunded_amount), 0),
+  ]);
+  await compareWallets(company, when, differ);
+  await compareBank(company, when, differ);
+  expect((await auditWallets(world.api.pool)).faulty).toEqual([]);
+  expect(differences.slice(0, 8).join('\n')).toBe('');
+}
+
+type Differ = (what: string, product: object, ledger: object) => void;
+
+async function refundsOfProduct(): Promise<number[]> {
+  const [row] = await world.api.pool<{ sum: string }[]>`
+    select coalesce(sum(amount), 0) as sum from refunds where refund_status = 'SUCCEEDED' and invoice_id is not null`;
+  return [cents(row!.sum)];
+}
+
+async function compareWallets(company: Company, when: string, differ: Differ): Promise<void> {
+  const rows = await world.api.pool<
+    { id: string; customer_id: string; wallet_type: string; balance: string }[]
+  >`
+    select id, customer_id, wallet_type, credit_balance as balance from wallets where wallet_status = 'active'`;
+  for (const customer of company.customers) {
+    const of = (type: string) =>
+      rows.find((row) => row.customer_id === customer.id && row.wallet_type === type);
+    const prepaid = of('PRE_PAID');
+    customer.wallet_id = prepaid?.id ?? null;
+    differ(
+      `${when}: credits of ${customer.id}`,
+      { credits: money2(prepaid?.balance) },
+      { credits: customer.book.balance },
+    );
+    if (customer.postpaid !== null)
+      differ(
+        `${when}: postpaid credits of ${customer.id}`,
+        { credits: money2(of('POST_PAID')?.balance) },
+        { credits: customer.postpaid.book.balance },
+      );
+  }
+}
+
+const money2 = (balance: string | undefined): number =>
+  balance === undefined ? 0 : cents(balance);
+
+/** What the bank paid back is what the ledger sent there, payment by payment. */
+async function compareBank(company: Company, when: string, differ: Differ): Promise<void> {
+  const rows = await world.api.pool<{ id: string; refunded: string }[]>`
+    select t.reference as id, sum(r.amount) as refunded
+      from test_gateway_refunds r join test_gateway_payments t on t.id = r.gateway_payment_id
+     where r.state = 'succeeded' group by 1`;
+  const paidBack = new Map(rows.map(({ id, refunded }) => [id, cents(refunded)]));
+  for (const { id, toSource } of company.payments.values())
+    differ(`${when}: paid back by the bank for ${id}`, [paidBack.get(id) ?? 0], [toSource]);
+}
+
+/** Revenue of the days adds up to the revenue of the invoices; credits bought are not revenue. */
+async function revenueAgrees(company: Company): Promise<void> {
+  const invoices = (await company.everyInvoice()).filter(
+    ({ id, invoice_status }) =>
+      invoice_status === 'FINALIZED' && company.invoices.get(id)?.purchase == null,
+  );
+  const byDay = new Map<string, number>();
+  for (const { finalized_at, total, total_prepaid_credits_applied: credits } of invoices) {
+    const day = finalized_at.slice(0, 10);
+    byDay.set(day, (byDay.get(day) ?? 0) + cents(total) + cents(credits));
+  }
+  const revenue = async (period_start: string, period_end: string): Promise<number> => {
+    const { body } = await world.api.post('/v1/dashboard/revenue-dashboard', {
+      period_start,
+      period_end,
+    });
+    return cents(body.summaries['usd']?.total_revenue ?? '0');
+  };
+  let sum = 0;
+  for (const [day, amount] of byDay) {
+    const start = `${day}T00:00:00.000Z`;
+    const end = new Date(Date.parse(start) + 86_400_000).toISOString();
+    expect([day, money(await revenue(start, end))]).toEqual([day, money(amount)]);
+    sum += amount;
+  }
+  expect(await revenue('2024-01-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z')).toBe(sum);
+}

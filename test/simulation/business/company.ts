@@ -1,0 +1,631 @@
+import { createHmac } from 'node:crypto';
+import type { BillingWorld } from '../../support/billing-world.ts';
+import type { Random } from '../../support/random.ts';
+import { PLANS, type PlanTerms } from './plans.ts';
+import { WalletBook, type Taken } from './wallet-book.ts';
+
+/** Money is in cents. */
+export const cents = (text: string): number => Math.round(Number(text) * 100);
+export const money = (amount: number): string =>
+  `${Math.floor(amount / 100)}.${String(amount % 100).padStart(2, '0')}`;
+
+export interface Payment {
+  readonly id: string;
+  readonly invoice_id: string;
+  readonly amount: number;
+  readonly kind: 'offline' | 'credits' | 'bank';
+  refunded: number;
+  /** The part of `refunded` that the bank paid back. */
+  toSource: number;
+}
+
+export interface Invoice {
+  readonly id: string;
+  readonly customer: Customer;
+  /** Null until it is finalized. */
+  total: number | null;
+  prepaid: number;
+  taken: readonly Taken[];
+  adjusted: number;
+  isVoid: boolean;
+  /** Credits that this invoice sells, and whether the customer has them. */
+  purchase: { readonly credits: number; isDone: boolean } | null;
+}
+
+export interface Subscription {
+  readonly id: string;
+  readonly plan: PlanTerms;
+  readonly start: string;
+  /** Exclusive; null runs on. */
+  end: string | null;
+}
+
+export interface Customer {
+  readonly id: string;
+  readonly external_id: string;
+  readonly card: string | null;
+  readonly book: WalletBook;
+  readonly postpaid: { readonly id: string; readonly book: WalletBook } | null;
+  wallet_id: string | null;
+  readonly subscriptions: Subscription[];
+  /** What the customer used: time and units. */
+  readonly usage: { readonly at: string; readonly units: number }[];
+}
+
+const WEBHOOK_SECRET = 'whsec_of_a_business';
+const METHODS = ['success', 'success', 'success', 'decline', '3ds', 'late'] as const;
+/** Share of the commands that are sent twice. */
+const TWICE = 0.05;
+
+export const monthsLater = (at: string, months: number): string => {
+  const date = new Date(at);
+  date.setUTCMonth(date.getUTCMonth() + months);
+  return date.toISOString();
+};
+
+/**
+ * A company with customers on one test clock. Its people send random commands; next to each command that the
+ * product accepts, a naive ledger books what the command means.
+ */
+export class Company {
+  readonly customers: Customer[] = [];
+  readonly invoices = new Map<string, Invoice>();
+  readonly payments = new Map<string, Payment>();
+  readonly tally: Record<string, number> = {};
+  readonly #world: BillingWorld;
+  readonly #random: Random;
+  #plans: { id: string; terms: PlanTerms }[] = [];
+  #meter: { id: string } = { id: '' };
+  #clock = { id: '', now: '' };
+  #connection = '';
+  #commands = 0;
+  readonly #pending: { readonly id: string; readonly of: Customer }[] = [];
+
+  constructor(world: BillingWorld, random: Random) {
+    this.#world = world;
+    this.#random = random;
+  }
+
+  get now(): string {
+    return this.#clock.now;
+  }
+
+  async open(now: string, customers: number): Promise<void> {
+    const { api, catalog } = this.#world;
+    const sent = {
+      name: 'Test',
+      provider_type: 'test',
+      encrypted_secret_data: { webhook_secret: WEBHOOK_SECRET },
+    };
+    this.#connection = (await api.post('/v1/connections', sent)).body.id;
+    const value = { enabled: true, intervals_days: [3, 7], final_action: 'none' };
+    await api.put('/v1/settings/payment_retry_config', { value });
+    this.#meter = await catalog.meter();
+    for (const terms of PLANS) {
+      const plan = await catalog.plan(terms.name);
+      if (terms.fee > 0)
+        await catalog.fixed(plan, money(terms.fee), { display_name: `${terms.name} fee` });
+      await catalog.usage(plan, this.#meter, { display_name: 'Units', ...terms.price });
+      if (terms.credits > 0)
+        await api.post('/v1/creditgrants', {
+          name: 'Monthly credits', scope: 'PLAN', plan_id: plan.id, credits: String(terms.credits),
+          cadence: 'RECURRING', period: 'MONTHLY', period_count: 1,
+          expiration_type: 'DURATION', expiration_duration: 40, expiration_duration_unit: 'DAY',
+        }); // prettier-ignore
+      this.#plans.push({ id: plan.id, terms });
+    }
+    const clock = (await api.post('/v1/test-clocks', { now })).body;
+    this.#clock = { id: clock.id, now };
+    for (let index = 0; index < customers; index += 1) await this.#addCustomer(index);
+  }
+
+  async #addCustomer(index: number): Promise<void> {
+    const { api, catalog } = this.#world;
+    const { id, external_id } = await catalog.customer({ test_clock_id: this.#clock.id });
+    const card = index % 3 === 0 ? null : index % 7 === 1 ? 'decline' : 'success';
+    if (card !== null)
+      await api.post(`/v1/customers/${id}/payment-methods`, {
+        gateway_method_id: `pm_test_${card}`,
+      });
+    const wallet = async (wallet_type: string, more: object) =>
+      (await api.post('/v1/wallets', { customer_id: id, currency: 'usd', wallet_type, ...more }))
+        .body;
+    const book = new WalletBook();
+    const hasWallet = index % 2 === 0;
+    const prepaid = hasWallet ? await wallet('PRE_PAID', { initial_credits_to_load: '40' }) : null;
+    if (hasWallet) book.credit(4_000);
+    const postpaid =
+      index % 4 === 1
+        ? {
+            id: (await wallet('POST_PAID', { initial_credits_to_load: '300' })).id,
+            book: new WalletBook(),
+          }
+        : null;
+    postpaid?.book.credit(30_000);
+    const customer: Customer = {
+      id, external_id, card, book, postpaid, wallet_id: prepaid?.id ?? null, subscriptions: [], usage: [],
+    }; // prettier-ignore
+    this.customers.push(customer);
+    await this.#subscribe(customer);
+  }
+
+  /** Sends a command with a key of its own; some a second time, which must answer the same and change nothing. */
+  async #command(what: string, path: string, body: object, customer: Customer): Promise<any> {
+    this.#commands += 1;
+    const headers = { 'idempotency-key': `business-${this.#commands}` };
+    const send = () => this.#world.api.post(`/v1${path}`, body, headers);
+    const first = await send();
+    const isDone = first.status < 300;
+    if (isDone && this.#random.chance(TWICE)) {
+      const second = await send();
+      if (second.status !== first.status || second.body.id !== first.body.id)
+        throw new Error(
+          `${what} sent twice: ${first.status} ${second.status} ${JSON.stringify(second.body)}`,
+        );
+      this.#count('sent twice');
+    }
+    this.#count(isDone ? what : `${what} refused: ${first.body.code} ${first.body.message}`);
+    await this.readBank(customer);
+    return isDone ? first.body : null;
+  }
+
+  #count(what: string): void {
+    this.tally[what] = (this.tally[what] ?? 0) + 1;
+  }
+
+  async #subscribe(customer: Customer): Promise<void> {
+    const plan = this.#random.pick(this.#plans);
+    const body = await this.#command('subscribe', '/subscriptions', {
+      customer_id: customer.id, plan_id: plan.id, currency: 'usd',
+      billing_period: 'MONTHLY', billing_period_count: 1,
+    }, customer); // prettier-ignore
+    if (body === null) throw new Error(`no subscription: ${JSON.stringify(this.tally)}`);
+    customer.subscriptions.push({ id: body.id, plan: plan.terms, start: this.now, end: null });
+    if (plan.terms.credits > 0) this.#grant(customer, plan.terms, this.now);
+    await this.#bookNow(customer);
+  }
+
+  #grant({ book }: Customer, { credits }: PlanTerms, at: string): void {
+    book.expire(at);
+    book.credit(credits * 100, {
+      expiry: new Date(Date.parse(at) + 40 * 86_400_000).toISOString(),
+    });
+  }
+
+  /** A month of usage, the clock, and the ledger of what the month's end does by itself. */
+  async month(to: string): Promise<void> {
+    const from = this.now;
+    for (const customer of this.customers)
+      for (let times = this.#random.below(3); times >= 0; times -= 1) {
+        const span = Date.parse(to) - Date.parse(from);
+        const at = new Date(Date.parse(from) + this.#random.below(span)).toISOString();
+        const units = this.#random.below(120);
+        await this.#world.usage.use(this.#meter, customer, at, String(units));
+        customer.usage.push({ at, units });
+      }
+    const clock = await this.#world.advance(this.#clock, to);
+    if (clock.status !== 'ready') throw new Error(`the clock stopped: ${clock.error}`);
+    this.#clock.now = to;
+    await this.readBank(null);
+    await this.#bookMonth(from, to);
+  }
+
+  /** Books grants, prepaid credits of issued invoices and expiries in the order of their times. */
+  async #bookMonth(from: string, to: string): Promise<void> {
+    const issued = (await this.everyInvoice()).filter(
+      ({ finalized_at }) => finalized_at !== null && finalized_at > from && finalized_at <= to,
+    );
+    const events: { at: string; rank: number; book(): void }[] = issued.map((invoice) => ({
+      at: invoice.finalized_at,
+      rank: 1,
+      book: () => this.#bookIssued(invoice),
+    }));
+    for (const customer of this.customers)
+      for (const { plan, start, end } of customer.subscriptions)
+        for (let month = 1; plan.credits > 0; month += 1) {
+          const at = monthsLater(start, month);
+          if (at > to || (end !== null && at >= end)) break;
+          if (at > from) events.push({ at, rank: 0, book: () => this.#grant(customer, plan, at) });
+        }
+    events.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.rank - b.rank));
+    for (const event of events) event.book();
+    for (const { book } of this.customers) book.expire(to);
+  }
+
+  /** An invoice that the jobs issued, or a command: its total from the plan's terms, and the credits that pay it. */
+  #bookIssued(invoice: any): void {
+    const customer = this.customers.find(({ id }) => id === invoice.customer_id)!;
+    const subscription = customer.subscriptions.find(({ id }) => id === invoice.subscription_id);
+    const mine = this.#invoiceOf(invoice.id, customer);
+    if (mine.total !== null) return;
+    if (subscription === undefined) throw new Error(`invoice ${invoice.id} is of no one`);
+    const { usage, fee } = expectedCharge(customer, subscription, invoice);
+    customer.book.expire(invoice.finalized_at);
+    const prepaid = Math.min(customer.book.spendable(invoice.finalized_at), usage);
+    mine.taken = customer.book.debit(prepaid, invoice.finalized_at);
+    mine.prepaid = prepaid;
+    mine.total = usage + fee - prepaid;
+  }
+
+  #invoiceOf(id: string, customer: Customer): Invoice {
+    const found = this.invoices.get(id);
+    if (found !== undefined) return found;
+    const made: Invoice = {
+      id, customer, total: null, prepaid: 0, taken: [], adjusted: 0, isVoid: false, purchase: null,
+    }; // prettier-ignore
+    this.invoices.set(id, made);
+    return made;
+  }
+
+  /** The statement of the bank: charges that the test gateway made, whatever the product says about them. */
+  async readBank(customer: Customer | null): Promise<void> {
+    const { pool, scope } = this.#world.api;
+    const rows = await pool<
+      { id: string; amount: string; invoice_id: string; customer_id: string }[]
+    >`
+      select p.id, t.amount, p.destination_id as invoice_id, p.customer_id
+        from test_gateway_payments t join payments p on p.id = t.reference
+       where t.tenant_id = ${scope.tenant_id} and t.state = 'succeeded'
+         ${customer === null ? pool`` : pool`and p.customer_id = ${customer.id}`}
+       order by p.id`;
+    for (const row of rows) {
+      if (this.payments.has(row.id)) continue;
+      const payer = this.customers.find(({ id }) => id === row.customer_id) ?? customer!;
+      this.#book(this.#invoiceOf(row.invoice_id, payer), row.id, cents(row.amount), 'bank');
+    }
+  }
+
+  #book(invoice: Invoice, id: string, amount: number, kind: Payment['kind']): void {
+    this.payments.set(id, { id, invoice_id: invoice.id, amount, kind, refunded: 0, toSource: 0 });
+    if (invoice.isVoid) this.#backToSource(this.payments.get(id)!, amount);
+    this.#completePurchase(invoice);
+  }
+
+  #completePurchase(invoice: Invoice): void {
+    const { purchase, total, customer } = invoice;
+    if (purchase === null || purchase.isDone || total === null || invoice.isVoid) return;
+    if (this.paid(invoice) < total - invoice.adjusted) return;
+    purchase.isDone = true;
+    customer.book.expire(this.now);
+    customer.book.credit(purchase.credits, { reference: invoice.id });
+  }
+
+  paymentsOf = ({ id }: Invoice): Payment[] =>
+    [...this.payments.values()]
+      .filter(({ invoice_id }) => invoice_id === id)
+      .sort((a, b) => (a.id < b.id ? -1 : 1));
+  paid = (invoice: Invoice): number =>
+    this.paymentsOf(invoice).reduce((sum, { amount }) => sum + amount, 0);
+  refunded = (invoice: Invoice): number =>
+    this.paymentsOf(invoice).reduce((sum, { refunded }) => sum + refunded, 0);
+
+  /** The gateway refuses to refund amounts that end in .13. */
+  #backToSource(payment: Payment, amount: number): boolean {
+    if (amount % 100 === 13) return false;
+    payment.refunded += amount;
+    payment.toSource += amount;
+    return true;
+  }
+
+  /** Returns money of an invoice, from the newest payment on; credits go back to their own wallet. */
+  #returnMoney(invoice: Invoice, amount: number, isToSource: boolean): void {
+    let left = amount;
+    let toWallet = 0;
+    for (const payment of this.paymentsOf(invoice).reverse()) {
+      const part = Math.min(left, payment.amount - payment.refunded);
+      if (part === 0) continue;
+      left -= part;
+      if (payment.kind === 'credits') {
+        payment.refunded += part;
+        invoice.customer.postpaid!.book.credit(part);
+      } else if (isToSource) this.#backToSource(payment, part);
+      else {
+        payment.refunded += part;
+        toWallet += part;
+      }
+    }
+    if (left > 0) throw new Error(`returned more than was paid for ${invoice.id}`);
+    if (toWallet > 0) invoice.customer.book.credit(toWallet);
+  }
+
+  /** One random command of a customer or of a person of the company. */
+  async act(customer: Customer): Promise<void> {
+    customer.book.expire(this.now);
+    const { body } = await this.#world.api.post('/v1/invoices/search', {
+      customer_id: customer.id, invoice_status: ['FINALIZED'], limit: 200,
+    }); // prettier-ignore
+    const invoices: any[] = body.items.filter(
+      ({ id }: any) => this.invoices.get(id)?.total != null,
+    );
+    const open = invoices.filter(({ amount_remaining }) => amount_remaining !== '0');
+    const settled = this.#random.pick(invoices.filter(({ amount_paid }) => amount_paid !== '0'));
+    const dice = this.#random.below(100);
+    if (dice < 34 && open.length > 0) return await this.#pay(this.#random.pick(open), customer);
+    if (dice < 46) return await this.#topUp(customer);
+    if (dice < 52) return await this.#debit(customer);
+    if (dice < 58 && settled !== undefined) return await this.#refund(settled, customer);
+    if (dice < 70 && invoices.length > 0)
+      return await this.#note(this.#random.pick(invoices), customer);
+    if (dice < 76 && invoices.length > 0)
+      return await this.#void(this.#random.pick(invoices), customer);
+    if (dice < 80) return await this.#oneOff(customer);
+    if (dice < 84 && settled !== undefined) return await this.#dispute(settled, customer);
+    if (dice < 90) return await this.#cancel(customer);
+    if (dice < 95) return await this.#late(customer);
+    this.#count('nothing');
+  }
+
+  async #pay(row: any, customer: Customer): Promise<void> {
+    const invoice = this.invoices.get(row.id)!;
+    const due = cents(row.amount_remaining);
+    const isWhole = this.#random.chance(0.6) || invoice.purchase !== null;
+    const amount = isWhole ? due : 1 + this.#random.below(due);
+    const sent = { destination_type: 'INVOICE', destination_id: row.id, currency: 'usd' };
+    const choice = this.#random.below(10);
+    if (choice < 3) {
+      const over = this.#random.chance(0.1) ? 500 : 0;
+      const body = await this.#command('pay offline', '/payments', {
+        ...sent, payment_method_type: 'OFFLINE', amount: money(amount + over),
+      }, customer); // prettier-ignore
+      if (body?.payment_status === 'SUCCEEDED')
+        this.#book(invoice, body.id, amount + over, 'offline');
+    } else if (choice < 5 && customer.postpaid !== null) {
+      const body = await this.#command('pay with credits', '/payments', {
+        ...sent, payment_method_type: 'CREDITS', payment_method_id: customer.postpaid.id, amount: money(amount),
+      }, customer); // prettier-ignore
+      if (body?.payment_status === 'SUCCEEDED') {
+        customer.postpaid.book.debit(amount, this.now);
+        this.#book(invoice, body.id, amount, 'credits');
+      }
+    } else {
+      const isLink = choice === 9 && invoice.purchase === null;
+      const how = invoice.purchase === null ? this.#random.pick(METHODS) : 'success';
+      const body = await this.#command(isLink ? 'pay by link' : `pay by card ${how}`, '/payments', {
+        ...sent, payment_gateway: 'test', amount: money(amount),
+        ...(isLink
+          ? { payment_method_type: 'PAYMENT_LINK' }
+          : { payment_method_type: 'CARD', payment_method_id: `pm_test_${how}` }),
+      }, customer); // prettier-ignore
+      if (body?.payment_status !== 'PENDING') return;
+      if (this.#random.chance(0.6)) await this.#outcome(body, customer);
+      else this.#pending.push({ id: body.id, of: customer });
+    }
+  }
+
+  /** The gateway reports: once, twice, late or out of order, and some of it by signed webhooks. */
+  async #outcome(payment: any, customer: Customer): Promise<void> {
+    const outcome = this.#random.pick([
+      'success',
+      'duplicate',
+      'reordered',
+      'late',
+      'decline',
+    ] as const);
+    const { api } = this.#world;
+    await api.post(`/v1/test-gateway/payments/${payment.id}/outcome`, { outcome });
+    this.#count(`gateway reports ${outcome}`);
+    for (let again = this.#random.below(3); again > 0; again -= 1) {
+      const raw = JSON.stringify({
+        id: `webhook-${payment.id}-${this.#random.below(2)}`,
+        type: 'payment',
+        gateway_payment_id: payment.gateway_payment_id,
+        reference: payment.id,
+      });
+      const seconds = Math.floor(api.clock.now() / 1000);
+      const mac = createHmac('sha256', WEBHOOK_SECRET).update(`${seconds}.${raw}`).digest('hex');
+      const { tenant_id, environment_id } = api.scope;
+      const answer = await api.app.inject({
+        method: 'POST',
+        url: `/v1/webhooks/test/${tenant_id}/${environment_id}/${this.#connection}`,
+        headers: {
+          'content-type': 'application/json',
+          'x-test-signature': `t=${seconds},v1=${mac}`,
+        },
+        payload: raw,
+      });
+      this.#count(`webhook ${answer.statusCode}`);
+    }
+    await this.readBank(customer);
+  }
+
+  async #topUp(customer: Customer): Promise<void> {
+    if (customer.wallet_id === null) return;
+    const credits = 100 + this.#random.below(9_900);
+    const reason = this.#random.pick([
+      'FREE_CREDIT_GRANT', 'PURCHASED_CREDIT_DIRECT', 'PURCHASED_CREDIT_INVOICED',
+    ] as const); // prettier-ignore
+    const isInvoiced = reason === 'PURCHASED_CREDIT_INVOICED';
+    const month = `${monthsLater(this.now, 1 + this.#random.below(3)).slice(0, 8)}15T12:00:00.000Z`;
+    const expiry = !isInvoiced && this.#random.chance(0.5) ? month : null;
+    const priority = this.#random.chance(0.4) ? this.#random.below(3) : null;
+    const body = await this.#command(`top up ${reason}`, `/wallets/${customer.wallet_id}/top-up`, {
+      credits_to_add: money(credits),
+      transaction_reason: reason,
+      ...(expiry === null ? {} : { expiry_date_utc: expiry }),
+      ...(priority === null || isInvoiced ? {} : { priority }),
+    }, customer); // prettier-ignore
+    if (body === null) return;
+    if (!isInvoiced) customer.book.credit(credits, { expiry, priority });
+    else {
+      const invoice = this.#invoiceOf(body.invoice_id, customer);
+      invoice.total = credits;
+      invoice.purchase = { credits, isDone: false };
+      this.#completePurchase(invoice);
+    }
+  }
+
+  async #debit(customer: Customer): Promise<void> {
+    if (customer.wallet_id === null) return;
+    const credits = 1 + this.#random.below(4_000);
+    const body = await this.#command('debit', `/wallets/${customer.wallet_id}/debit`, {
+      credits: money(credits),
+      transaction_reason: 'MANUAL_BALANCE_DEBIT',
+      idempotency_key: `debit-${this.#commands}`,
+    }, customer); // prettier-ignore
+    if (body !== null) customer.book.debit(credits, this.now);
+  }
+
+  async #refund(row: any, customer: Customer): Promise<void> {
+    const payment = this.#random.pick(this.paymentsOf(this.invoices.get(row.id)!));
+    if (payment === undefined) return;
+    const capacity = payment.amount - payment.refunded;
+    const amount = this.#random.chance(0.5) ? capacity : 1 + this.#random.below(payment.amount);
+    const isToSource = payment.kind === 'bank' && this.#random.chance(0.5);
+    const body = await this.#command('refund', '/refunds', {
+      payment_id: payment.id,
+      amount: money(amount),
+      target: isToSource ? 'BACK_TO_SOURCE' : 'PREPAID_WALLET',
+    }, customer); // prettier-ignore
+    if (body === null) return;
+    if (isToSource) {
+      if (this.#backToSource(payment, amount)) return;
+      const retried = await this.#command(
+        'retry refund',
+        `/refunds/${body.id}/retry`,
+        {},
+        customer,
+      );
+      if (retried === null) return;
+    }
+    payment.refunded += amount;
+    if (payment.kind === 'credits') customer.postpaid!.book.credit(amount);
+    else customer.book.credit(amount);
+  }
+
+  async #note(row: any, customer: Customer): Promise<void> {
+    const invoice = this.invoices.get(row.id)!;
+    const line = this.#random.pick(
+      row.line_items.filter((each: any) => each.amount !== '0'),
+    ) as any;
+    if (line === undefined || invoice.purchase !== null) return;
+    const amount = 1 + this.#random.below(cents(line.amount));
+    const isToSource = this.#random.chance(0.3);
+    const isPaid = ['SUCCEEDED', 'OVERPAID', 'PARTIALLY_REFUNDED'].includes(row.payment_status);
+    const body = await this.#command(isPaid ? 'refund note' : 'adjustment note', '/creditnotes', {
+      invoice_id: row.id,
+      reason: 'BILLING_ERROR',
+      line_items: [{ invoice_line_item_id: line.id, amount: money(amount) }],
+      process_credit_note: true,
+      memo: `note ${this.#commands}`,
+      ...(isPaid && isToSource ? { refund_target: 'BACK_TO_SOURCE' } : {}),
+    }, customer); // prettier-ignore
+    if (body === null) return;
+    if (isPaid) return this.#returnMoney(invoice, amount, isToSource);
+    invoice.adjusted += amount;
+    if (!this.#random.chance(0.2)) return;
+    const voided = await this.#command('void note', `/creditnotes/${body.id}/void`, {}, customer);
+    if (voided !== null) invoice.adjusted -= amount;
+  }
+
+  async #void(row: any, customer: Customer): Promise<void> {
+    const invoice = this.invoices.get(row.id)!;
+    const isToSource =
+      this.paymentsOf(invoice).every(({ kind }) => kind === 'bank') && this.#random.chance(0.3);
+    const body = await this.#command('void', `/invoices/${row.id}/void`, {
+      ...(isToSource ? { refund_target: 'BACK_TO_SOURCE' } : {}),
+    }, customer); // prettier-ignore
+    if (body === null) return;
+    invoice.isVoid = true;
+    if (invoice.purchase?.isDone === true)
+      if (!customer.book.recall(invoice.id, invoice.purchase.credits))
+        throw new Error(`the purchase of ${invoice.id} was voided though its credits are spent`);
+    const back = this.paid(invoice) - this.refunded(invoice);
+    if (back > 0) this.#returnMoney(invoice, back, isToSource);
+    customer.book.giveBack(invoice.taken, this.now);
+  }
+
+  async #oneOff(customer: Customer): Promise<void> {
+    const amounts = [1 + this.#random.below(20_000), 1 + this.#random.below(999)];
+    const body = await this.#command('one-off invoice', '/invoices', {
+      customer_id: customer.id,
+      invoice_type: 'ONE_OFF',
+      currency: 'usd',
+      line_items: amounts.map((amount, index) => ({
+        display_name: `Work ${index}`,
+        amount: money(amount),
+        quantity: '1',
+      })),
+    }, customer); // prettier-ignore
+    if (body !== null) this.#invoiceOf(body.id, customer).total = amounts[0]! + amounts[1]!;
+  }
+
+  async #dispute(row: any, customer: Customer): Promise<void> {
+    const payment = this.#random.pick(
+      this.paymentsOf(this.invoices.get(row.id)!).filter(({ kind }) => kind === 'bank'),
+    );
+    if (payment === undefined) return;
+    const path = `/test-gateway/payments/${payment.id}/outcome`;
+    const body = await this.#command('dispute', path, { outcome: 'dispute' }, customer);
+    if (body !== null) payment.refunded = payment.amount;
+  }
+
+  async #cancel(customer: Customer): Promise<void> {
+    const running = customer.subscriptions.find(({ end }) => end === null);
+    if (running === undefined) return await this.#subscribe(customer);
+    const isNow = this.#random.chance(0.4);
+    const body = await this.#command(isNow ? 'cancel now' : 'cancel', `/subscriptions/${running.id}/cancel`, {
+      cancellation_type: isNow ? 'immediate' : 'end_of_period',
+      proration_behavior: 'none',
+      ...(isNow ? { cancel_immediately_inovice_policy: 'generate_invoice' } : {}),
+    }, customer); // prettier-ignore
+    if (body === null) return;
+    let month = 1;
+    while (monthsLater(running.start, month) <= this.now) month += 1;
+    running.end = isNow ? this.now : monthsLater(running.start, month);
+    await this.#bookNow(customer);
+  }
+
+  /** Invoices of the customer that a command has just issued. */
+  async #bookNow(customer: Customer): Promise<void> {
+    const { body } = await this.#world.api.post('/v1/invoices/search', {
+      customer_id: customer.id, invoice_status: ['FINALIZED'], limit: 200,
+      sort: [{ field: 'created_at', direction: 'asc' }],
+    }); // prettier-ignore
+    for (const invoice of body.items)
+      if (invoice.finalized_at === this.now && this.invoices.get(invoice.id)?.total == null)
+        this.#bookIssued(invoice);
+  }
+
+  /** The gateway reports the success of a payment that has waited, even of an invoice voided since. */
+  async #late(customer: Customer): Promise<void> {
+    const index = this.#pending.findIndex(({ of }) => of === customer);
+    const [late] = index < 0 ? [] : this.#pending.splice(index, 1);
+    if (late === undefined) return;
+    const path = `/v1/test-gateway/payments/${late.id}/outcome`;
+    const { status } = await this.#world.api.post(path, { outcome: 'late' });
+    this.#count(`late success ${status}`);
+    await this.readBank(customer);
+  }
+
+  /** All invoices of the product, oldest first. */
+  async everyInvoice(): Promise<any[]> {
+    const found: any[] = [];
+    for (;;) {
+      const { body } = await this.#world.api.post('/v1/invoices/search', {
+        limit: 1000, offset: found.length, sort: [{ field: 'created_at', direction: 'asc' }],
+      }); // prettier-ignore
+      found.push(...body.items);
+      if (body.items.length < 1000) return found;
+    }
+  }
+}
+
+/** What the subscription's invoice must ask for, by the plan's terms and what the customer used. */
+function expectedCharge(
+  customer: Customer,
+  { plan, start, end }: Subscription,
+  invoice: any,
+): { usage: number; fee: number } {
+  if (invoice.billing_reason === 'SUBSCRIPTION_CREATE') return { usage: 0, fee: plan.fee };
+  const units = customer.usage
+    .filter(
+      ({ at }) =>
+        at >= invoice.period_start && at < invoice.period_end && (end === null || at < end),
+    )
+    .reduce((sum, each) => sum + each.units, 0);
+  let month = 1;
+  while (monthsLater(start, month) < invoice.period_end) month += 1;
+  const isBoundary = monthsLater(start, month) === invoice.period_end;
+  const goesOn = isBoundary && (end === null || invoice.period_end < end);
+  return { usage: plan.charge(units), fee: goesOn ? plan.fee : 0 };
+}

@@ -1,0 +1,104 @@
+/**
+ * A wallet as a person keeps it on paper: blocks of credits, an overdraft, and nothing that the product knows.
+ * Credits are in hundredths; one credit is one dollar.
+ */
+interface Block {
+  readonly order: number;
+  readonly priority: number;
+  readonly expiry: string;
+  readonly reference: string;
+  left: number;
+}
+
+const NEVER = '9999';
+/** Returned credits whose own expiry has passed live for 30 days. */
+const RETURNED_MS = 30 * 86_400_000;
+
+/** Credits taken from a block. */
+export interface Taken {
+  readonly block: Block;
+  readonly credits: number;
+}
+
+export class WalletBook {
+  #blocks: Block[] = [];
+  #order = 0;
+  overdraft = 0;
+
+  get balance(): number {
+    return this.#blocks.reduce((sum, { left }) => sum + left, 0) - this.overdraft;
+  }
+
+  /** An overdraft is repaid first; the rest is a block. */
+  credit(
+    credits: number,
+    terms: { expiry?: string | null; priority?: number | null; reference?: string } = {},
+  ): void {
+    const repaid = Math.min(this.overdraft, credits);
+    this.overdraft -= repaid;
+    this.#order += 1;
+    this.#blocks.push({
+      order: this.#order,
+      priority: terms.priority ?? Infinity,
+      expiry: terms.expiry ?? NEVER,
+      reference: terms.reference ?? '',
+      left: credits - repaid,
+    });
+  }
+
+  /** What can be spent at a time. */
+  spendable(at: string): number {
+    return this.#blocks.reduce((sum, { left, expiry }) => sum + (expiry > at ? left : 0), 0);
+  }
+
+  /** By priority, then the next to expire, then the oldest. What is missing is overdrawn. */
+  debit(credits: number, at: string): Taken[] {
+    const taken: Taken[] = [];
+    let missing = credits;
+    const usable = this.#blocks
+      .filter(({ left, expiry }) => left > 0 && expiry > at)
+      .sort(
+        (a, b) =>
+          (a.priority === b.priority ? 0 : a.priority - b.priority) ||
+          (a.expiry < b.expiry ? -1 : a.expiry > b.expiry ? 1 : 0) ||
+          a.order - b.order,
+      );
+    for (const block of usable) {
+      const part = Math.min(block.left, missing);
+      if (part === 0) break;
+      block.left -= part;
+      missing -= part;
+      taken.push({ block, credits: part });
+    }
+    this.overdraft += missing;
+    return taken;
+  }
+
+  /** Credits go back to where they came from. */
+  giveBack(taken: readonly Taken[], at: string): void {
+    for (const { block, credits } of taken) {
+      const repaid = Math.min(this.overdraft, credits);
+      this.overdraft -= repaid;
+      const rest = credits - repaid;
+      if (rest === 0) continue;
+      if (block.expiry > at) block.left += rest;
+      else {
+        const expiry = new Date(Date.parse(at) + RETURNED_MS).toISOString();
+        this.credit(rest, { expiry, priority: block.priority });
+      }
+    }
+  }
+
+  /** Credits of a block that no one has spent are taken out again; false if some are spent. */
+  recall(reference: string, credits: number): boolean {
+    const block = this.#blocks.find((each) => each.reference === reference);
+    if (block === undefined || block.left < credits) return false;
+    block.left -= credits;
+    return true;
+  }
+
+  /** Writes off what has expired by a time. */
+  expire(at: string): void {
+    for (const block of this.#blocks) if (block.expiry <= at) block.left = 0;
+  }
+}
