@@ -44,7 +44,7 @@ export function View() {
     { header: 'Action', cell: ({ action }) => <Badge>{formatWord(action)}</Badge> },
     { header: 'Record', cell: ({ entity_type }) => formatWord(entity_type) },
     { header: 'Id', wideOnly: true, cell: ({ entity_id }) => <code>{entity_id}</code> },
-    { header: 'By', cell: (entry) => <Author of={entry} /> },
+    { header: 'By', cell: (entry) => <code>{authorOf(entry)}</code> },
     {
       header: 'Details',
       cell: (entry) => (
@@ -107,6 +107,9 @@ export function View() {
   );
 }
 
+const authorOf = ({ user_id, job, actor_kind }: Entry): string => user_id ?? job ?? actor_kind;
+
+/** The name is loaded after the row: in the table it would move the columns. */
 function Author({ of: { user_id, job, actor_kind } }: { readonly of: Entry }) {
   return user_id === null ? <code>{job ?? actor_kind}</code> : <PersonName id={user_id} />;
 }
