@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { instant } from './primitives.ts';
+import { instant, matching } from './primitives.ts';
 import { searchSchemas } from './search.ts';
 
 /** What a link of the chain of hashes shows when it is computed again. */
@@ -76,11 +76,7 @@ export const AuditLogSearch = searchSchemas({
 
 /** From which link on: `verified_to` of the part before. */
 export const AuditChainQuery = z.object({
-  after: z
-    .string()
-    .regex(/^\d{1,15}$/, 'must be a whole number')
-    .transform(Number)
-    .optional(),
+  after: matching(/^\d+$/, 15, 'must be a whole number').transform(Number).optional(),
 });
 
 /** A part of the tenant's chain, computed again. Parts follow each other until `verified_to` is `length`. */
