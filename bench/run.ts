@@ -25,6 +25,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   'hostile-queries': () => import('./hostile-queries.ts'),
   blocking: () => import('./blocking.ts'),
   'hostile-memory': () => import('./hostile-memory.ts'),
+  'open-page': () => import('./open-page.ts'),
   scale: () => import('./scale.ts'),
 };
 /** They take long, and `scale` tens of gigabytes: they run only when named. */
@@ -35,6 +36,7 @@ const ONLY_BY_NAME = new Set(['scale', 'billing-kills']);
  * `scale --sizes 1M,10M,100M [--keep DIR | --from DIR]` prints a separate table, one column per size.
  * `usage-diff --events 100000` sends that many events; default: one million.
  * `billing-kills --kills 300 --seconds 240` kills billing processes that often, or until the time is over.
+ * `open-page --seconds 3600` leaves each page open for an hour; default: one minute. It needs Chromium.
  * `freshness --backfill` measures during the backfill of a new meter version.
  */
 const { values, positionals } = parseArgs({

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { imageDataUri } from '../image.ts';
-import { matching, name, text } from '../primitives.ts';
+import { name, text } from '../primitives.ts';
 import { timezone } from '../timezone.ts';
+import { colour } from './colour.ts';
 
 const count = z.int32().min(0);
 
@@ -44,9 +45,7 @@ export const InvoicePdfConfig = z.object({
   group_by: z.array(name()).max(20).optional(),
   /** A PNG or JPEG image as a data URI. */
   logo: imageDataUri.optional(),
-  colors: z
-    .object({ accent: matching(/^#[0-9a-fA-F]{6}$/, 7, 'expected a colour such as #1d4ed8') })
-    .optional(),
+  colors: z.object({ accent: colour }).optional(),
   /** Lines of the sender's address, below the name of the tenant. */
   address: text(1000).optional(),
   tax_ids: z.array(name()).max(10).optional(),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { matching, name, text } from '../primitives.ts';
+import { colour } from './colour.ts';
 
 const order = z.int32().default(0);
 
@@ -29,7 +30,6 @@ const Section = z.object({
   order,
   tabs: z.array(Tab).max(50).default([]),
 });
-const colour = text(50).optional();
 
 /** Only letters, digits, dots and hyphens: an origin becomes part of the page's security policy. */
 const ORIGIN = /^(https:\/\/[a-z0-9.-]+|http:\/\/(localhost|127\.0\.0\.1))(:\d{1,5})?$/;
@@ -44,6 +44,7 @@ export const CustomerPortalConfig = z.object({
   version: text(20).optional(),
   theme: z
     .object({ primary_color: colour, secondary_color: colour, tertiary_color: colour })
+    .partial()
     .optional(),
   sections: z.array(Section).max(50).optional(),
   /** Sites that may show the portal in a frame; absent or empty: none. */

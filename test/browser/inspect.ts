@@ -39,6 +39,16 @@ export async function everyForm(page: Page, path: string): Promise<string[]> {
   return found;
 }
 
+/** What overflows, at all widths and magnified. */
+export async function everyWidth(page: Page, path: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const width of [...WIDTHS, ...ZOOMED]) {
+    await page.setViewportSize({ width, height: 900 });
+    found.push(...(await overflow(page, `${path} ${width}`)));
+  }
+  return found;
+}
+
 async function overflow(page: Page, where: string): Promise<string[]> {
   const wide = await page.evaluate(widest);
   if (wide === null) return [];

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
 import { describeInBrowser } from '../support/requires.ts';
-import { everyForm, settled, shifts } from './inspect.ts';
+import { hostileRecords } from './hostile-records.ts';
+import { everyForm, everyWidth, settled, shifts } from './inspect.ts';
 import { startBrowserWorld, type BrowserWorld } from './world.ts';
 
 /** Pages of people without a session. */
@@ -36,11 +38,27 @@ describeInBrowser('pages', (executable) => {
       if (path.includes('$') && id === undefined)
         throw new Error(`${path}: test/browser/world.ts makes no record for this page`);
       await page.setViewportSize({ width: 1440, height: 900 });
-      await page.goto(base + path.replace(/\$\w+/, encodeURIComponent(id ?? '')));
-      await page.getByRole('heading', { level: 1 }).waitFor();
-      await settled(page);
+      await open(page, base + path.replace(/\$\w+/, encodeURIComponent(id ?? '')), problems);
       found.push(...(await shifts(page, path)));
       found.push(...(await everyForm(page, path)));
+    }
+    expect([...found, ...problems]).toEqual([]);
+    await page.context().close();
+  });
+
+  test('hostile records on every page: nothing runs, nothing overflows at any width, nothing fails', async () => {
+    const hostile = await hostileRecords(shown.world);
+    const { page, problems } = await shown.signedIn();
+    const base = page.url().replace(/\/$/, '');
+    const found: string[] = [];
+    for (const path of paths) {
+      const id = hostile.get(path);
+      if (path.includes('$') && id === undefined)
+        throw new Error(`${path}: test/browser/hostile-records.ts makes no record for this page`);
+      await page.setViewportSize({ width: 1440, height: 900 });
+      await open(page, base + path.replace(/\$\w+/, encodeURIComponent(id ?? '')), problems);
+      found.push(...(await everyWidth(page, `hostile${path}`)));
+      if (await page.evaluate(hasRun)) found.push(`${path}: text of a record ran`);
     }
     expect([...found, ...problems]).toEqual([]);
     await page.context().close();
@@ -58,3 +76,20 @@ describeInBrowser('pages', (executable) => {
     await page.context().close();
   });
 });
+
+/** A page that does not come names itself, with what went wrong on it. */
+async function open(page: Page, address: string, problems: readonly string[]): Promise<void> {
+  await page.goto(address);
+  await page
+    .getByRole('heading', { level: 1 })
+    .waitFor()
+    .catch((error: unknown) => {
+      throw new Error(`${address} has no title: ${problems.join('; ')}`, { cause: error });
+    });
+  await settled(page);
+}
+
+/** Runs in the page: whether a script or a handler that stands in a record was executed. */
+function hasRun(): boolean {
+  return '__ran' in globalThis;
+}

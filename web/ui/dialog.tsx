@@ -1,5 +1,5 @@
 import { X } from 'lucide-react';
-import { useState, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { Dialog as AriaDialog } from 'react-aria-components/Dialog';
 import { Heading } from 'react-aria-components/Heading';
 import { Modal, ModalOverlay } from 'react-aria-components/Modal';
@@ -43,10 +43,29 @@ export function Dialog({
               onPress={onClose}
             />
           </div>
-          <div className={styles.body}>{children}</div>
+          <Body>{children}</Body>
         </AriaDialog>
       </Modal>
     </ModalOverlay>
+  );
+}
+
+/** The content. When what had the focus is gone, because its result replaced a form, the dialog has it. */
+function Body({ children }: { readonly children: ReactNode }) {
+  const body = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const element = body.current!;
+    const observer = new MutationObserver(() => {
+      if (document.activeElement === document.body)
+        element.closest<HTMLElement>('[role="dialog"]')?.focus();
+    });
+    observer.observe(element, { childList: true, subtree: true });
+    return () => observer.disconnect();
+  }, []);
+  return (
+    <div ref={body} className={styles.body}>
+      {children}
+    </div>
   );
 }
 

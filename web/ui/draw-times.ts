@@ -33,11 +33,16 @@ export function drawTimes(element: HTMLElement, drawing: Drawing): UPlot {
       legend: { show: false },
       cursor: { y: false, points: { size: 6 } },
       scales: {
-        x: { range: (_plot, min, max) => widened(min, max, kind === 'bars' ? times.length : 0) },
-        y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.1 : 1] },
+        x: { range: (_plot, min, max) => widened(times, min, max, kind) },
+        y: {
+          range: (_plot, min, max) => [
+            Math.min(min * 1.1, 0),
+            max > 0 ? max * 1.1 : min < 0 ? 0 : 1,
+          ],
+        },
       },
       axes: [
-        { ...axis, grid: { show: false } },
+        { ...axis, grid: { show: false }, values: TIME_LABELS },
         { ...axis, size: 56, values: (_plot, ticks) => ticks.map(compact) },
       ],
       series: [
@@ -63,10 +68,31 @@ export function drawTimes(element: HTMLElement, drawing: Drawing): UPlot {
 
 const DAY_SECONDS = 86_400;
 
+/**
+ * Labels of times by the distance between them: the label, and below it what has changed since the one before
+ * (year, day, minute). As everywhere: 24 hours, the day before the month.
+ */
+const TIME_LABELS: UPlot.Axis.Values = [
+  [DAY_SECONDS * 365, '{YYYY}', null, null, null, null, null, null, 1],
+  [DAY_SECONDS * 28, '{MMM}', '\n{YYYY}', null, null, null, null, null, 1],
+  [DAY_SECONDS, '{D} {MMM}', '\n{YYYY}', null, null, null, null, null, 1],
+  [60, '{HH}:{mm}', '\n{D} {MMM} {YYYY}', null, '\n{D} {MMM}', null, null, null, 1],
+  [1, '{HH}:{mm}:{ss}', '\n{D} {MMM} {YYYY}', null, '\n{D} {MMM}', null, null, null, 1],
+];
+
 /** Room for the first and the last bar; a single time stands in the middle of two days. */
-function widened(min: number, max: number, bars: number): [number, number] {
-  if (max <= min) return [min - DAY_SECONDS, min + DAY_SECONDS];
-  const margin = bars > 1 ? (max - min) / (bars - 1) / 2 : 0;
+function widened(
+  times: readonly string[],
+  min: number,
+  max: number,
+  kind: Drawing['kind'],
+): [number, number] {
+  if (times.length === 1) {
+    // The library would make an axis of three years.
+    const at = Date.parse(times[0]!) / 1000;
+    return [at - DAY_SECONDS, at + DAY_SECONDS];
+  }
+  const margin = kind === 'bars' ? (max - min) / (times.length - 1) / 2 : 0;
   return [min - margin, max + margin];
 }
 

@@ -24,5 +24,5 @@ export function formatTime(at: string, zone: string, options?: { seconds?: boole
 /** `PARTIALLY_REFUNDED` as `Partially refunded`. */
 export function formatWord(word: string): string {
   const text = word.toLowerCase().replaceAll('_', ' ');
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  return (text.charAt(0).toUpperCase() + text.slice(1)).replace(/^Api\b/, 'API');
 }

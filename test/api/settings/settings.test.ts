@@ -181,6 +181,12 @@ describe('settings', () => {
       'value.rules[0].target_type',
     ],
     ['customer_portal_config', { sections: [{ label: 'x' }] }, 'value.sections[0].id'],
+    ['customer_portal_config', { theme: { primary_color: 'red' } }, 'value.theme.primary_color'],
+    [
+      'customer_portal_config',
+      { theme: { tertiary_color: '#1d4ed' } },
+      'value.theme.tertiary_color',
+    ],
     [
       'customer_portal_config',
       { sections: [{ id: 'a', tabs: [{ id: 'b' }] }] },

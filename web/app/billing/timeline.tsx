@@ -2,6 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { PersonName } from '../person-name.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Money } from '../../ui/money.tsx';
@@ -100,14 +101,18 @@ function What({ entry }: { readonly entry: Entry }): ReactNode {
   return (
     <>
       {formatWord(entry.entity_type)} {entry.action}
-      <span className={styles.by}>by {actorOf(entry)}</span>
+      <span className={styles.by}>
+        by <Actor of={entry} />
+      </span>
       <Changes entry={entry} />
     </>
   );
 }
 
-const actorOf = ({ actor_kind, user_id, key_id, job }: Entry): string =>
-  job ?? user_id ?? key_id ?? actor_kind ?? 'the system';
+function Actor({ of: { actor_kind, user_id, key_id, job } }: { readonly of: Entry }) {
+  if (job === null && user_id !== null) return <PersonName id={user_id} />;
+  return <>{job ?? key_id ?? actor_kind ?? 'the system'}</>;
+}
 
 const UNTOLD = new Set(['updated_at', 'updated_by', 'version', 'revision', 'last_computed_at']);
 

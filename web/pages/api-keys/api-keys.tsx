@@ -3,6 +3,7 @@ import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { CreateApiKeyBody } from '../../../schemas/tenancy.ts';
 import { Allowed, useMay } from '../../app/person.tsx';
+import { PersonName } from '../../app/person-name.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -46,7 +47,8 @@ export function View() {
     {
       header: 'Owner',
       wideOnly: true,
-      cell: (key) => key.service_account_name ?? key.user_id ?? '–',
+      cell: ({ service_account_name, user_id }) =>
+        service_account_name ?? (user_id === null ? '–' : <PersonName id={user_id} />),
     },
     {
       header: 'May',

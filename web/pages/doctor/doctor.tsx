@@ -4,8 +4,9 @@ import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { PlainTable, type Column } from '../../ui/data-table.tsx';
-import { Page } from '../../ui/page.tsx';
+import { Page, Stack } from '../../ui/page.tsx';
 import { Loaded } from '../../ui/query-state.tsx';
+import { formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 
 type Report = ApiRecord<'DoctorReport'>;
@@ -20,7 +21,7 @@ const WORDS: Readonly<Record<State, string>> = { ok: 'OK', warn: 'Warning', bad:
 const ORDER: readonly State[] = ['bad', 'warn', 'ok'];
 
 const COLUMNS: readonly Column<Check>[] = [
-  { header: 'Check', cell: ({ name }) => name },
+  { header: 'Check', cell: ({ name }) => formatWord(name) },
   { header: 'State', cell: ({ state }) => <Badge tone={TONES[state]}>{WORDS[state]}</Badge> },
   { header: 'Found', cell: ({ found }) => found },
   { header: 'What mends it', cell: ({ mend }) => mend ?? '–' },
@@ -55,7 +56,7 @@ export function View() {
     >
       <Loaded query={report} what="the checks">
         {({ checks, checked_at }) => (
-          <>
+          <Stack>
             <PlainTable
               label="Checks"
               columns={COLUMNS}
@@ -66,7 +67,7 @@ export function View() {
             <p>
               Checked <Time at={checked_at} seconds />
             </p>
-          </>
+          </Stack>
         )}
       </Loaded>
     </Page>

@@ -164,6 +164,7 @@ function Metering({ of: { metering, debug_tracker, event } }: { readonly of: His
 /** Subscription lines and prices that bill the event. */
 function Lines({ of: { processed_events, debug_tracker } }: { readonly of: History }) {
   const rows = processed_events ?? [];
+  const nameOf = useNames(rows);
   if (rows.length === 0)
     return (
       <Section title="Billing">
@@ -179,13 +180,14 @@ function Lines({ of: { processed_events, debug_tracker } }: { readonly of: Histo
         rows={rows.map((row) => ({ ...row, id: row.sub_line_item_id }))}
         rowTo={({ subscription_id }) => `/subscriptions/${subscription_id}`}
         columns={[
-          { header: 'Subscription', cell: ({ subscription_id }) => <code>{subscription_id}</code> },
+          {
+            header: 'Subscription',
+            cell: ({ subscription_id }) => <bdi>{nameOf(subscription_id)}</bdi>,
+          },
           {
             header: 'Line',
-            cell: ({ sub_line_item_id }) => <code>{sub_line_item_id}</code>,
-            wideOnly: true,
+            cell: ({ sub_line_item_id }) => <bdi>{nameOf(sub_line_item_id)}</bdi>,
           },
-          { header: 'Price', cell: ({ price_id }) => <code>{price_id}</code>, wideOnly: true },
           {
             header: 'Quantity',
             align: 'end',
@@ -195,6 +197,29 @@ function Lines({ of: { processed_events, debug_tracker } }: { readonly of: Histo
       />
     </Section>
   );
+}
+
+/** The names of the subscriptions (their plans) and of their lines; the id of one that is not known. */
+function useNames(rows: readonly { readonly subscription_id: string }[]): (id: string) => string {
+  const subscription_ids = [...new Set(rows.map(({ subscription_id }) => subscription_id))];
+  const query = useQuery({
+    queryKey: ['subscriptions-named', subscription_ids],
+    enabled: subscription_ids.length > 0,
+    queryFn: ({ signal }) =>
+      answerOf(
+        api.POST('/subscriptions/search', {
+          body: { subscription_ids, expand: ['plan'], limit: subscription_ids.length },
+          signal,
+        }),
+      ),
+  });
+  const names = new Map(
+    query.data?.items.flatMap(({ id, plan, line_items }) => [
+      [id, plan?.name ?? id] as const,
+      ...(line_items ?? []).map((line) => [line.id, line.display_name || line.id] as const),
+    ]),
+  );
+  return (id) => names.get(id) ?? id;
 }
 
 /** The first step of the path that found nothing. */

@@ -4,6 +4,7 @@ import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Figure, Figures } from '../../ui/figure.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Loaded } from '../../ui/query-state.tsx';
+import { formatWord } from '../../ui/text.ts';
 
 type State = ApiRecord<'DoctorReport'>['state'];
 
@@ -40,7 +41,7 @@ export function Health() {
               {found.map((check) => (
                 <Figure
                   key={check.name}
-                  label={check.name}
+                  label={formatWord(check.name)}
                   value={<Badge tone={TONES[check.state]}>{WORDS[check.state]}</Badge>}
                   note={check.found}
                   to="/doctor"

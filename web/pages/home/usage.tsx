@@ -69,7 +69,7 @@ export function Usage() {
                 <Figure
                   label="Rejected by a meter"
                   value={<Count of={today.rejected_count} />}
-                  note={`today; ${today.duplicate_count.toLocaleString('en-US')} copies not counted again`}
+                  note={`today; ${today.duplicate_count.toLocaleString('en-US')} ${today.duplicate_count === 1 ? 'copy' : 'copies'} not counted again`}
                   to="/events"
                   search={{ from: days.date, to: days.date }}
                 />

@@ -8,6 +8,7 @@ import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
+import styles from './request-log.module.css';
 
 type Entry = ApiRecord<'RequestLogEntry'>;
 
@@ -64,7 +65,7 @@ const COLUMNS: readonly Column<Entry>[] = [
     header: 'Request id',
     wideOnly: true,
     isWhole: true,
-    cell: ({ request_id }) => <code>{request_id}</code>,
+    cell: ({ request_id }) => <code className={styles.id}>{request_id}</code>,
   },
 ];
 

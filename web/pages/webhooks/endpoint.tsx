@@ -14,7 +14,7 @@ import { TextField } from '../../ui/fields.tsx';
 import { FilterBar, SearchFilter } from '../../ui/filter-bar.tsx';
 import { Form, useApiForm } from '../../ui/form.tsx';
 import { useListState } from '../../ui/list-state.ts';
-import { Page, Section } from '../../ui/page.tsx';
+import { Card, Page, Section } from '../../ui/page.tsx';
 import { EmptyState, Failure, Loaded } from '../../ui/query-state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
@@ -41,16 +41,18 @@ export function View() {
       <Loaded query={endpoint} what="the endpoint">
         {(found) => (
           <>
-            <Facts
-              of={[
-                ['Address', found.url],
-                ['State', <EndpointState key="state" of={found} />],
-                ['Reason', found.disabled_reason],
-                ['Failing since', <Time key="failing" at={found.failing_since} />],
-                ['Events', found.event_types.length === 0 ? 'All' : found.event_types.join(', ')],
-                ['Description', found.description],
-              ]}
-            />
+            <Card>
+              <Facts
+                of={[
+                  ['Address', found.url],
+                  ['State', <EndpointState key="state" of={found} />],
+                  ['Reason', found.disabled_reason],
+                  ['Failing since', <Time key="failing" at={found.failing_since} />],
+                  ['Events', found.event_types.length === 0 ? 'All' : found.event_types.join(', ')],
+                  ['Description', found.description],
+                ]}
+              />
+            </Card>
             <Attempts id={id} />
           </>
         )}
@@ -191,7 +193,7 @@ function Attempts({ id }: { readonly id: string }) {
     <Section title="Attempts">
       <FilterBar>
         <SearchFilter
-          label="Event type, for example invoice.update.finalized"
+          label="Event type"
           value={event_type}
           onChange={(type) => list.setFilters({ event_type: type })}
         />

@@ -1,0 +1,101 @@
+import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { chromium, type CDPSession, type Page } from 'playwright-core';
+import { benchRow, type BenchOptions, type BenchRow } from './bench-row.ts';
+import { startProduct, type Product } from './whole/product.ts';
+
+const EVENTS_PER_SECOND = 1_000;
+const BROWSERS = [process.env['CHROMIUM_PATH'], '/usr/bin/chromium', '/usr/bin/chromium-browser'];
+const PASSWORD = 'a long enough password';
+const PAGES = [
+  { title: 'Events', path: '/events' },
+  { title: 'Home', path: '' },
+];
+/** One in each part of the time; the first quarter fills caches and is not compared. */
+const SAMPLES = 12;
+const MEGABYTE = 1_048_576;
+/** A page that kept one number of each event would grow by more. */
+const GROWTH_BYTES_MAX = 1.5 * MEGABYTE;
+
+/**
+ * How much a page grows that is left open while 1,000 events a second arrive: the live tail of events, and home.
+ * Compares the heap after forced collections at the end with the heap after the first quarter. `--seconds` is
+ * the time for each page, a minute without it. Fails if a page grows.
+ */
+export async function run({ seconds = '60' }: BenchOptions = {}): Promise<BenchRow[]> {
+  const executablePath = BROWSERS.find((path) => path !== undefined && existsSync(path));
+  if (executablePath === undefined)
+    throw new Error('needs Chromium: install the package chromium, or set CHROMIUM_PATH');
+  const product = await startProduct();
+  const args = ['--no-sandbox', '--disable-gpu'];
+  const browser = await chromium.launch({ executablePath, args });
+  try {
+    const eventNames = ['bench.count', 'bench.sum', 'bench.max'];
+    const [meterId] = await product.createMeters(eventNames);
+    const meter = await product.api.get<{ environment_id: string }>(`/meters/${meterId}`);
+    const base = `${product.baseUrl}/env/${meter.environment_id}`;
+    const page = await browser.newPage();
+    await signIn(page, product);
+    const rows: BenchRow[] = [];
+    for (const { title, path } of PAGES) {
+      const load = await product.startLoad({
+        eventsPerSecond: EVENTS_PER_SECOND,
+        seconds: Number(seconds) + 5,
+        eventNames,
+      });
+      const sending = load.ask('go');
+      await page.goto(base + path);
+      await page.getByRole('heading', { level: 1, name: title }).waitFor();
+      rows.push(await growthOf(page, title, Number(seconds)));
+      await sending;
+      await load.stop();
+    }
+    return rows;
+  } finally {
+    await browser.close();
+    await product.close();
+  }
+}
+
+async function signIn(page: Page, { api, baseUrl, firstPerson }: Product): Promise<void> {
+  const { email, token } = firstPerson!;
+  await api.post('/auth/password/reset', { token, new_password: PASSWORD });
+  await page.goto(baseUrl);
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.keyboard.press('Enter');
+  await page.getByRole('navigation', { name: 'Pages' }).waitFor();
+}
+
+async function growthOf(page: Page, title: string, seconds: number): Promise<BenchRow> {
+  const session = await page.context().newCDPSession(page);
+  const samples: number[] = [];
+  for (let sample = 0; sample < SAMPLES; sample += 1) {
+    await sleep((seconds * 1_000) / SAMPLES);
+    samples.push(await heapOf(session));
+  }
+  const nodes = await session.send('Memory.getDOMCounters');
+  await session.detach();
+  const compared = samples.slice(SAMPLES / 4);
+  const growth = medianOf(compared.slice(-3)) - medianOf(compared.slice(0, 3));
+  const inMegabytes = samples.map((bytes) => (bytes / MEGABYTE).toFixed(1)).join(' ');
+  if (growth > GROWTH_BYTES_MAX)
+    throw new Error(`${title} grew by ${growth} bytes in ${seconds} s; heap in MB: ${inMegabytes}`);
+  return benchRow(
+    `${title} left open at ${EVENTS_PER_SECOND} events/s, growth in ${seconds} s`,
+    growth / MEGABYTE,
+    'MB',
+    null,
+    `heap after forced collection, MB: ${inMegabytes}; ${nodes.nodes} nodes, ${nodes.jsEventListeners} listeners`,
+  );
+}
+
+/** Collected twice: what finalizers free is gone after the second time. */
+async function heapOf(session: CDPSession): Promise<number> {
+  await session.send('HeapProfiler.collectGarbage');
+  await session.send('HeapProfiler.collectGarbage');
+  return (await session.send('Runtime.getHeapUsage')).usedSize;
+}
+
+const medianOf = (values: readonly number[]): number =>
+  [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)]!;

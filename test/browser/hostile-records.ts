@@ -1,0 +1,140 @@
+import type { PipelineWorld } from '../support/pipeline-world.ts';
+
+const PAYLOAD = '<img src=x onerror="globalThis.__ran=1"><script>globalThis.__ran=1</script>';
+const FILLING = `${'شركة '.repeat(8)}\u202Eדוגמה\u202C 👩🏽‍💻🏴󠁧󠁢󠁥󠁮󠁧󠁿 `;
+/** A script, right-to-left words with an override, emoji of several code points, and one word without end. */
+export const hostileText = (length: number): string => {
+  const text = PAYLOAD.length + FILLING.length > length ? PAYLOAD : PAYLOAD + FILLING;
+  return text + 'x'.repeat(Math.max(0, length - text.length));
+};
+
+/** 20 digits before the point: the longest amounts that the API takes. */
+const LONG = '12345678901234567890.12';
+const AMOUNTS = [LONG, '0', `-${LONG}`, '0.01'];
+
+/** Records whose every text and figure is as bad as the API accepts, by the path of their page. */
+export async function hostileRecords({
+  api,
+  ...world
+}: PipelineWorld): Promise<ReadonlyMap<string, string>> {
+  const made = async (path: string, body: object): Promise<any> => {
+    const answer = await api.post(`/v1${path}`, body);
+    if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  };
+  const name = hostileText(255);
+  const external_id = hostileText(200).replace(/\s/g, '');
+  const meter = await made('/meters', {
+    name,
+    event_name: 'x'.repeat(200),
+    aggregation: { type: 'SUM', field: 'v' },
+    filters: [{ key: 'x'.repeat(100), values: ['y'.repeat(200), 'z'] }],
+    reset_usage: 'BILLING_PERIOD',
+  });
+  const plan = await made('/plans', { name, description: hostileText(1_000) });
+  const price = {
+    entity_type: 'PLAN',
+    entity_id: plan.id,
+    billing_period: 'MONTHLY',
+    billing_period_count: 1,
+    currency: 'usd',
+    price_unit_type: 'FIAT',
+    display_name: name,
+  };
+  await made('/prices', {
+    ...price,
+    type: 'FIXED',
+    billing_model: 'FLAT_FEE',
+    invoice_cadence: 'ARREAR',
+    amount: '99999999999.123456789012345678',
+  });
+  await made('/prices', {
+    ...price,
+    type: 'USAGE',
+    billing_model: 'FLAT_FEE',
+    invoice_cadence: 'ARREAR',
+    meter_id: meter.id,
+    amount: '0.000000000000000001',
+  });
+  const feature = await made('/features', {
+    name,
+    type: 'metered',
+    meter_id: meter.id,
+    unit_singular: 'u'.repeat(50),
+    unit_plural: 'u'.repeat(50),
+  });
+  await made('/entitlements', {
+    plan_id: plan.id,
+    feature_id: feature.id,
+    feature_type: 'metered',
+    usage_limit: 2_000_000_000,
+    usage_reset_period: 'MONTHLY',
+  });
+  const customer = await made('/customers', {
+    external_id,
+    name,
+    address_line1: name,
+    address_city: hostileText(100),
+    metadata: { [hostileText(100)]: hostileText(255) },
+  });
+  const subscription = await made('/subscriptions', {
+    customer_id: customer.id,
+    plan_id: plan.id,
+    billing_period: 'MONTHLY',
+    billing_period_count: 1,
+    currency: 'usd',
+  });
+  const invoice = await made('/invoices', {
+    customer_id: customer.id,
+    invoice_type: 'ONE_OFF',
+    currency: 'usd',
+    line_items: AMOUNTS.map((amount) => ({ display_name: name, amount, quantity: '1' })),
+  });
+  const wallet = await made('/wallets', {
+    customer_id: customer.id,
+    currency: 'usd',
+    name,
+    description: hostileText(1_000),
+  });
+  await made(`/wallets/${wallet.id}/top-up`, {
+    credits_to_add: '99999999999999.123456789012345678',
+    transaction_reason: 'FREE_CREDIT_GRANT',
+    idempotency_key: 'hostile',
+  });
+  const endpoint = await made('/webhooks/endpoints', {
+    url: `https://example.com/${'h'.repeat(500)}`,
+    description: name,
+  });
+  const clock = await made('/test-clocks', { name, now: '2026-01-01T00:00:00Z' });
+  const at = new Date(api.clock.now() - 60_000).toISOString();
+  const event_id = 'e'.repeat(200);
+  await world.send([
+    {
+      event_id,
+      event_name: 'x'.repeat(200),
+      external_customer_id: external_id,
+      timestamp: at,
+      source: hostileText(200),
+      properties: {
+        v: '99999999999999999999',
+        ['x'.repeat(100)]: 'z',
+        text: hostileText(1_000),
+      },
+    },
+  ]);
+  await world.settled();
+  return new Map([
+    ['/events/$id', event_id],
+    ['/meters/$id', meter.id],
+    ['/meters/$id/edit', meter.id],
+    ['/features/$id', feature.id],
+    ['/customers/$id', customer.id],
+    ['/subscriptions/$id', subscription.id],
+    ['/invoices/$id', invoice.id],
+    ['/wallets/$id', wallet.id],
+    ['/plans/$id', plan.id],
+    ['/plans/$id/prices/new', plan.id],
+    ['/webhooks/$id', endpoint.id],
+    ['/test-clocks/$id', clock.id],
+  ]);
+}
