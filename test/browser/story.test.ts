@@ -216,7 +216,7 @@ describeInBrowser('the console', (executable) => {
     await page.context().close();
   });
 
-  test('the chain of the audit log is verified', async () => {
+  test('the chain of the audit log is verified; a wallet says when it is empty', async () => {
     const { page, problems } = await shown.signedIn();
     await shown.world.job('chain-audit-log');
     await goTo(page, 'Audit log');
@@ -229,6 +229,29 @@ describeInBrowser('the console', (executable) => {
     await chain.getByText(formatDecimal(String(body.length)), { exact: true }).waitFor();
     await page.keyboard.press('Escape');
     await chain.waitFor({ state: 'detached' });
+
+    // 10,000 tokens are included; 500 more cost 10.
+    const { clock } = shown.world.api;
+    clock.advance(120_000);
+    await shown.world.send([
+      {
+        event_id: 'forecast',
+        event_name: 'completion',
+        external_customer_id: 'acme',
+        timestamp: new Date(clock.now() - 60_000).toISOString(),
+        properties: { tokens: 10_500, region: 'eu' },
+      },
+    ]);
+    await shown.world.settled();
+    const wallet = shown.records.get('/wallets/$id')!;
+    const { body: forecast } = await shown.world.api.get(`/v1/wallets/${wallet}/forecast`);
+    expect(forecast.daily_usage).toBe('10');
+    await goTo(page, 'Wallets');
+    await follow(page, 'Prepaid', 'Prepaid');
+    await page.getByRole('link', { name: 'Empty on', exact: true }).click();
+    await page.getByText(/costs \$10\.00 a day/).waitFor();
+    for (const part of ['Forecast of the balance by day', 'Priced usage by day'])
+      await page.getByRole('figure', { name: part }).getByText('Show as a table').waitFor();
     expect(problems).toEqual([]);
     await page.context().close();
   });
@@ -249,6 +272,8 @@ describeInBrowser('the console', (executable) => {
     await dialog.getByLabel('Name').fill('backend');
     await dialog.getByRole('button', { name: 'Create key' }).click();
     const key = await dialog.getByRole('region', { name: 'Key' }).innerText();
+    // The form with the button that was pressed is gone; the focus stays in the dialog.
+    await page.locator('[role="dialog"]:focus-within').waitFor();
     await dialog.getByRole('button', { name: 'Done' }).click();
     return key;
   }
