@@ -52,8 +52,7 @@ export async function createEpoch(
   { epoch, partitions }: Epoch,
   replicationFactor: number,
 ): Promise<void> {
-  const { brokers } = await admin.describeCluster();
-  if (brokers.length < replicationFactor) throw tooFewBrokers(replicationFactor, brokers.length);
+  await checkBrokers(admin, replicationFactor);
   const isCreated = await admin.createTopics({
     // Waiting for leaders fails while metadata has not reached all brokers.
     waitForLeaders: false,
@@ -67,6 +66,12 @@ export async function createEpoch(
     ],
   });
   await untilLeaders(admin, topicOf(topic, epoch), isCreated ? partitions : 1);
+}
+
+/** Refuses to go on with fewer brokers than a new topic has replicas. Call it before an epoch is sealed. */
+export async function checkBrokers(admin: Admin, replicationFactor: number): Promise<void> {
+  const { brokers } = await admin.describeCluster();
+  if (brokers.length < replicationFactor) throw tooFewBrokers(replicationFactor, brokers.length);
 }
 
 /**
@@ -123,8 +128,7 @@ export async function createNotificationTopic(
   replicationFactor: number,
 ): Promise<void> {
   if ((await readAgain(() => admin.listTopics())).includes(topic)) return;
-  const { brokers } = await admin.describeCluster();
-  if (brokers.length < replicationFactor) throw tooFewBrokers(replicationFactor, brokers.length);
+  await checkBrokers(admin, replicationFactor);
   const settings = topicSettings(replicationFactor, MAX_MESSAGE_BYTES);
   await admin.createTopics({
     waitForLeaders: false,

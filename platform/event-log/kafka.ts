@@ -20,6 +20,7 @@ import { KafkaLogConsumer } from './kafka-consumer.ts';
 import { readPartition } from './kafka-read.ts';
 import { KafkaAppender } from './kafka-producer.ts';
 import {
+  checkBrokers,
   checkTopic,
   createEpoch,
   findEpochs,
@@ -187,6 +188,7 @@ class Log implements KafkaEventLog {
     const { topic } = this.#options;
     do {
       const epoch = (await findEpochs(this.#admin, topic)).at(-1)!.epoch;
+      await checkBrokers(this.#admin, this.#replicas);
       await sealEpoch(this.#admin, topic, epoch, this.#replicas);
       await sleep(SEAL_SPREAD_MS);
       const next = { epoch: Math.max(epoch + 1, atLeast), partitions };
@@ -238,7 +240,10 @@ class Log implements KafkaEventLog {
       throw logUnavailable('it is being resized');
     logger.warn({ epoch }, 'event log: a resize was interrupted; the next epoch is opened');
     const next = { epoch: epoch + 1, partitions: this.partitions };
-    await createEpoch(this.#admin, topic, next, this.#replicas);
+    await createEpoch(this.#admin, topic, next, this.#replicas).catch((error: unknown) => {
+      logger.error({ err: error, epoch }, 'event log: the next epoch cannot be opened');
+      throw logUnavailable('its next epoch cannot be opened');
+    });
     this.#sealedSinceMs = null;
     await this.#reload();
     throw new EpochClosed(epoch);
