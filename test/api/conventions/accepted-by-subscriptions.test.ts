@@ -290,6 +290,7 @@ const SUBJECTS: Subjects = {
       start_date: SOON,
       cadence: 'onetime',
       metadata: { a: 'b' },
+      override_line_items: [{ price_id: addonUsage.id, amount: '7' }],
       line_item_commitments: {
         [addonUsage.id]: { commitment_amount: '50', overage_factor: '1', enable_true_up: true },
       },
