@@ -13,13 +13,17 @@ export function scalarText(key: string): string {
     null)`;
 }
 
+/** The white space that `String.prototype.trim` removes, as `numericText` does before it reads a number. */
+const WHITE_SPACE =
+  '[\\\\t-\\\\r \\\\x{A0}\\\\x{1680}\\\\x{2000}-\\\\x{200A}\\\\x{2028}\\\\x{2029}\\\\x{202F}\\\\x{205F}\\\\x{3000}\\\\x{FEFF}]+';
+
 /**
  * The number in a text, as Decimal256 with 18 decimals. Null if the text is not a number, or has more than 20
  * digits before the point or 18 after it: an event with that value is not metered.
  */
 export function numericValue(text: string): string {
-  const digits = `trim(${text})`;
-  return `if(length(${text}) <= 100
+  const digits = `replaceRegexpAll(${text}, '^${WHITE_SPACE}|${WHITE_SPACE}$', '')`;
+  return `if(lengthUTF8(${text}) <= 100
      and match(assumeNotNull(${digits}), '^-?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]{1,4})?$')
      and abs(toDecimal256OrNull(${digits}, 18)) < toDecimal256('100000000000000000000', 18)
      and toDecimal256OrNull(${digits}, 18) = toDecimal256OrNull(${digits}, 37),
