@@ -62,4 +62,6 @@ export interface BenchOptions {
   readonly events?: string;
   readonly kills?: string;
   readonly seconds?: string;
+  readonly subscriptions?: string;
+  readonly seed?: string;
 }

@@ -27,9 +27,10 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   'hostile-memory': () => import('./hostile-memory.ts'),
   'open-page': () => import('./open-page.ts'),
   scale: () => import('./scale.ts'),
+  'two-years': () => import('./two-years.ts'),
 };
 /** They take long, and `scale` tens of gigabytes: they run only when named. */
-const ONLY_BY_NAME = new Set(['scale', 'billing-kills']);
+const ONLY_BY_NAME = new Set(['scale', 'billing-kills', 'two-years']);
 
 /**
  * `npm run bench -- [names] [--json FILE]`: runs all benches or the named ones; prints one table at the end.
@@ -37,6 +38,7 @@ const ONLY_BY_NAME = new Set(['scale', 'billing-kills']);
  * `usage-diff --events 100000` sends that many events; default: one million.
  * `billing-kills --kills 300 --seconds 240` kills billing processes that often, or until the time is over.
  * `open-page --seconds 3600` leaves each page open for an hour; default: one minute. It needs Chromium.
+ * `two-years --subscriptions 10000 [--seed 1]` compares the bills of that many lives with a naive account.
  * `freshness --backfill` measures during the backfill of a new meter version.
  */
 const { values, positionals } = parseArgs({
@@ -50,6 +52,8 @@ const { values, positionals } = parseArgs({
     events: { type: 'string' },
     kills: { type: 'string' },
     seconds: { type: 'string' },
+    subscriptions: { type: 'string' },
+    seed: { type: 'string' },
   },
 });
 const unknown = positionals.filter((name) => BENCHES[name] === undefined);

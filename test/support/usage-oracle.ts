@@ -15,6 +15,12 @@ export interface UsageOracle {
     value?: string,
     dimensions?: Record<string, string>,
   ): Promise<void>;
+  /** Many events of one customer, at once. */
+  useAll(
+    meter: { id: string },
+    customer: { external_id: string },
+    events: readonly { readonly at: string; readonly value: string }[],
+  ): Promise<void>;
   /** The store is away: every read refuses. */
   outage(away: boolean): void;
   /** Every read with a question about the customer throws this; null: no more. */
@@ -25,26 +31,29 @@ export interface UsageOracle {
 
 /** Meters of these databases count as backfilled: their usage is whole. */
 export function createUsageOracle(): UsageOracle & { attach(pool: Pool): void } {
-  const usage: MeteredUsage[] = [];
+  const usage = new Map<string, MeteredUsage[]>();
+  const of = (customer: string): MeteredUsage[] => {
+    const known = usage.get(customer) ?? [];
+    usage.set(customer, known);
+    return known;
+  };
   let offset = 0n;
   let isAway = false;
   let database: Pool | null = null;
   const failures = new Map<string, unknown>();
   const reads = { count: 0, questions: 0 };
   const head = () => ({ 0: packPosition(0, offset, 0) });
-  return {
-    reads,
-    attach: (pool) => void (database = pool),
-    outage: (away) => void (isAway = away),
-    failFor: ({ external_id }, error) =>
-      void (error === null ? failures.delete(external_id) : failures.set(external_id, error)),
-    async use(meter, customer, at, value = '1', dimensions = {}) {
-      const [version] = await database!<
-        { id: string; tenant_id: string; environment_id: string }[]
-      >`
-        select id, tenant_id, environment_id from meter_versions
-         where meter_id = ${meter.id} order by version desc limit 1`;
-      usage.push({
+  const add = async (
+    meter: { id: string },
+    customer: { external_id: string },
+    events: readonly { readonly at: string; readonly value: string }[],
+    dimensions: Record<string, string>,
+  ): Promise<void> => {
+    const [version] = await database!<{ id: string; tenant_id: string; environment_id: string }[]>`
+      select id, tenant_id, environment_id from meter_versions
+       where meter_id = ${meter.id} order by version desc limit 1`;
+    for (const { at, value } of events) {
+      of(customer.external_id).push({
         tenant_id: version!.tenant_id,
         environment_id: version!.environment_id,
         meter_version_id: version!.id,
@@ -58,7 +67,17 @@ export function createUsageOracle(): UsageOracle & { attach(pool: Pool): void } 
         source: '',
       });
       offset += 1n;
-    },
+    }
+  };
+  return {
+    reads,
+    attach: (pool) => void (database = pool),
+    outage: (away) => void (isAway = away),
+    failFor: ({ external_id }, error) =>
+      void (error === null ? failures.delete(external_id) : failures.set(external_id, error)),
+    use: (meter, customer, at, value = '1', dimensions = {}) =>
+      add(meter, customer, [{ at, value }], dimensions),
+    useAll: (meter, customer, events) => add(meter, customer, events, {}),
     reader: {
       async read(queries, bound = 'watermark') {
         if (isAway) throw new BillingError('unavailable', 'usage_unavailable', 'the store is away');
@@ -67,7 +86,14 @@ export function createUsageOracle(): UsageOracle & { attach(pool: Pool): void } 
         for (const id of queries.flatMap((query) => query.external_customer_ids ?? []))
           if (failures.has(id)) throw failures.get(id);
         const below = typeof bound === 'object' ? bound.at : head();
-        return answerUsage(queries, usage, bound === 'fresh' ? null : below);
+        const visible = bound === 'fresh' ? null : below;
+        // Each question reads the rows of its own customers only.
+        const answers = queries.flatMap((query) => {
+          const ids = query.external_customer_ids ?? [...usage.keys()];
+          const rows = [...new Set(ids)].flatMap(of);
+          return [...answerUsage([query], rows, visible).answers];
+        });
+        return { watermarks: visible ?? {}, answers: new Map(answers) };
       },
     },
   };
