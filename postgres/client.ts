@@ -1,5 +1,6 @@
 import postgres from 'postgres';
 import { canonicalDecimal } from './canonical-decimal.ts';
+import { endTransactionsWithTheirConnection } from './lost-transactions.ts';
 
 /**
  * A pool or a transaction. Every repository function takes one as its first parameter, so that each call
@@ -31,10 +32,10 @@ export interface PostgresOptions {
 /**
  * A pool whose rows are records as the API sends them: numerics as canonical decimal text, times as ISO 8601
  * UTC text with milliseconds, bigints as text. Undefined values become null. A lost connection is replaced; a
- * query that was running on it throws the driver's error.
+ * query that was running on it throws the driver's error, and a transaction ends with it.
  */
 export function connectPostgres(options: PostgresOptions): Pool {
-  return postgres(options.url, {
+  const pool = postgres(options.url, {
     max: options.maxConnections ?? 10,
     connect_timeout: connectTimeout(options.url),
     idle_timeout: 60,
@@ -57,6 +58,7 @@ export function connectPostgres(options: PostgresOptions): Pool {
       },
     },
   });
+  return endTransactionsWithTheirConnection(pool);
 }
 
 const CONNECT_SECONDS = 5;

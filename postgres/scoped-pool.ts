@@ -158,7 +158,11 @@ async function run(pool: Pool, settings: Settings, statement: Statement): Promis
   // The driver sends both one microtask later, before this continues.
   if (isApiPool(pool)) await Promise.resolve();
   else begun = await Promise.allSettled(steps);
-  const isRefused = begun.some(({ status }) => status === 'rejected');
+  const refusal = begun.find((step) => step.status === 'rejected');
+  // Nothing more is sent over a lost connection.
+  if (refusal !== undefined && !(refusal.reason instanceof postgres.PostgresError))
+    return reject(refusal.reason);
+  const isRefused = refusal !== undefined;
   const work = isRefused ? Promise.resolve() : send(connection, statement);
   steps.push(work, connection`commit`.execute());
   const settled = await Promise.allSettled(steps);
