@@ -51,6 +51,7 @@ const kills = Number(options.kills);
 const random = seededRandom(Number(options.seed));
 /** Deadline for counting all events; a busy machine needs time to process the backlog. */
 const DRAIN_SECONDS_MAX = 900;
+const WAITS_SAID_EVERY_MS = 30_000;
 const startMs = Date.UTC(2026, 5, 1);
 const startedAt = performance.now();
 const seconds = (): string => ((performance.now() - startedAt) / 1000).toFixed(0);
@@ -136,14 +137,11 @@ const load = startLoad({
   senders: 4,
   startMs,
 });
-const work = await startWork(listOf(options.work), {
-  tree,
-  random,
-  ledger,
-  runId,
-  environment,
-  startMs,
-});
+const work = await startWork(
+  listOf(options.work),
+  { tree, random, ledger, runId, environment, startMs },
+  kafka?.plan?.resizesUntil,
+);
 const tally = new Tally(() => tree.pids());
 const nextFault = dealFaults(
   makeFaults(chosen, { tree, random, dataDirectory, clockFile }),
@@ -163,13 +161,20 @@ while (tally.faults < kills) {
     say(
       `${seconds()} s  fault ${tally.faults} (${fault.name}: ${hit.what})  acknowledged ${ledger.acknowledged.size}`,
     );
+  if (kafka?.plan?.losesAt(tally.faults / kills) === true)
+    await stages.time('resizes', () => work.ended('resizes'));
   kafka?.plan?.step(tally.faults / kills);
   work.reached(tally.faults, kills);
 }
 kafka?.plan?.step(1);
 say(`${seconds()} s  draining`);
+const waits = setInterval(() => {
+  const open = [`${ledger.unknown.size} events without an answer`, ...work.underWay()];
+  say(`${seconds()} s  waits for: ${open.join(', ')}`);
+}, WAITS_SAID_EVERY_MS);
 await stages.time('sending', () => load.stop());
 const done = await stages.time('work', () => work.stop());
+clearInterval(waits);
 say(`${seconds()} s  comparing`);
 const compared = withSales({
   tree,

@@ -35,6 +35,8 @@ export async function startFaultProxy(
   const sockets = new Set<Socket>();
   /** Clients whose server's side has ended without their knowledge. */
   const halves = new Set<Socket>();
+  /** Sockets of which a piece of data is being delayed: what follows it must not be read before. */
+  const delayed = new Set<Socket>();
   let targetPort = target.port;
   let mode: 'pass' | 'refuse' | 'hang' | 'cut' | 'delay' | 'half' = 'pass';
   let delayMs = 0;
@@ -52,11 +54,13 @@ export async function startFaultProxy(
       if (mode === 'cut' && isAnswer) return void from.destroy();
       if (mode !== 'delay') return void (write(chunk) || from.pause());
       from.pause();
+      delayed.add(from);
       setTimeout(() => {
+        delayed.delete(from);
         if (write(chunk) && mode !== 'hang') from.resume();
       }, delayMs).unref();
     });
-    to.on('drain', () => void (mode !== 'hang' && from.resume()));
+    to.on('drain', () => void (mode !== 'hang' && !delayed.has(from) && from.resume()));
     if (mode === 'hang') from.pause();
   };
   /** The client's side stays open and reads, so that the client notices nothing. */
@@ -85,6 +89,9 @@ export async function startFaultProxy(
     mode = next;
     for (const client of halves) client.destroy();
   };
+  const resumeAll = (): void => {
+    for (const socket of sockets) if (!delayed.has(socket)) socket.resume();
+  };
   return {
     port: address.port,
     aim(next) {
@@ -92,7 +99,7 @@ export async function startFaultProxy(
     },
     pass() {
       begin('pass');
-      for (const socket of sockets) socket.resume();
+      resumeAll();
     },
     refuse() {
       begin('refuse');
@@ -104,12 +111,12 @@ export async function startFaultProxy(
     },
     cutAnswers() {
       begin('cut');
-      for (const socket of sockets) socket.resume();
+      resumeAll();
     },
     delay(ms) {
       delayMs = ms;
       begin('delay');
-      for (const socket of sockets) socket.resume();
+      resumeAll();
     },
     halfOpen() {
       begin('half');

@@ -78,6 +78,9 @@ async function proxiesFor(
   }
 }
 
+/** The share of the run after which a broker is killed. */
+const KILLED_AT = 1 / 3;
+
 /** One of three brokers is killed after a third of the run; after two thirds it is back, unless lost for good. */
 export class BrokerPlan {
   #state: 'up' | 'down' | 'back' = 'up';
@@ -93,9 +96,19 @@ export class BrokerPlan {
     this.#isLost = isLost;
   }
 
+  /** The share of the run until which the log can be resized: new epochs need all brokers. */
+  get resizesUntil(): number {
+    return this.#isLost ? KILLED_AT : 1;
+  }
+
+  /** Whether the next step kills a broker for good: then nothing may be under way that needs all of them. */
+  losesAt(progress: number): boolean {
+    return this.#isLost && this.#state === 'up' && progress >= KILLED_AT;
+  }
+
   /** Called with the completed share of the run, 0 to 1. */
   step(progress: number): void {
-    if (this.#state === 'up' && progress >= 1 / 3) {
+    if (this.#state === 'up' && progress >= KILLED_AT) {
       execFileSync(this.#tool, ['stop-broker', '2', ...this.#place]);
       this.#state = 'down';
       this.#say(`broker 2 killed${this.#isLost ? ', for good' : ''}`);

@@ -10,6 +10,10 @@ export interface RunningWork {
   readonly edits: Edits;
   /** Called after each fault with the number of faults: most work is done at moments of the run. */
   reached(faults: number, ofAll: number): void;
+  /** Resolves when no work of this name is under way. */
+  ended(name: string): Promise<void>;
+  /** Names of the work that is under way, to say what a run waits for. */
+  underWay(): string[];
   /** Ends what was begun; answers how often each work was done. */
   stop(): Promise<string>;
 }
@@ -30,8 +34,15 @@ const AT: Readonly<Record<string, readonly number[]>> = {
   replays: [0.4, 0.8],
 };
 
-/** Starts the named kinds of work. The meter that is edited is there in every run. */
-export async function startWork(names: readonly string[], world: WorkWorld): Promise<RunningWork> {
+/**
+ * Starts the named kinds of work. The meter that is edited is there in every run. All resizes begin before the
+ * share `resizesUntil` of the run: a resize is refused when a broker is lost for good.
+ */
+export async function startWork(
+  names: readonly string[],
+  world: WorkWorld,
+  resizesUntil = 1,
+): Promise<RunningWork> {
   const edits = new Edits(world);
   const all: readonly Work[] = [
     new Voids(world),
@@ -50,9 +61,12 @@ export async function startWork(names: readonly string[], world: WorkWorld): Pro
 
   let running = true;
   let failure: unknown = null;
-  const under: Promise<void>[] = [];
-  const start = (task: Promise<void>): void => {
-    under.push(task.catch((error: unknown) => void (failure ??= error)));
+  const under = new Map<Promise<void>, string>();
+  const start = (name: string, task: Promise<void>): void => {
+    const ended = task
+      .catch((error: unknown) => void (failure ??= error))
+      .finally(() => under.delete(ended));
+    under.set(ended, name);
   };
   const again = async (work: Work, [least, most]: readonly [number, number]): Promise<void> => {
     const until = () => performance.now() + world.random.integer(least, most);
@@ -63,10 +77,15 @@ export async function startWork(names: readonly string[], world: WorkWorld): Pro
   };
   for (const work of chosen) {
     const every = EVERY_MS[work.name];
-    if (every !== undefined) start(again(work, every));
+    if (every !== undefined) start(work.name, again(work, every));
   }
-  const begin = (work: Work): void => start(work.once());
-  const moments = chosen.flatMap((work) => (AT[work.name] ?? []).map((share) => ({ work, share })));
+  const begin = (work: Work): void => start(work.name, work.once());
+  const moments = chosen.flatMap((work) =>
+    (AT[work.name] ?? []).map((share) => ({
+      work,
+      share: work.name === 'resizes' ? share * resizesUntil : share,
+    })),
+  );
   return {
     edits,
     reached(faults, ofAll) {
@@ -79,11 +98,17 @@ export async function startWork(names: readonly string[], world: WorkWorld): Pro
         if (every !== undefined && faults % every === every / 2) begin(work);
       }
     },
+    async ended(name) {
+      await Promise.all([...under].flatMap(([task, of]) => (of === name ? [task] : [])));
+    },
+    underWay: () => [...new Set(under.values())].sort(),
     async stop() {
       running = false;
-      await Promise.all(under);
+      await Promise.all(under.keys());
       if (failure !== null) throw failure;
-      for (const work of chosen) await work.finish();
+      for (const work of chosen) start(work.name, work.finish());
+      await Promise.all(under.keys());
+      if (failure !== null) throw failure;
       return chosen.map(({ name, done }) => `${name}=${done}`).join(' ');
     },
   };
