@@ -100,28 +100,10 @@ export interface Call<Deps, Params, Query, Body> {
 }
 
 /** A declared route after type checking, with the types erased so that routes fit in one list. */
-export interface Route<Deps = unknown> {
-  readonly method: Method;
-  readonly path: string;
-  readonly summary: string;
-  readonly permission: RoutePermission;
-  readonly humanOnly?: boolean;
-  readonly humanSuperAdminOnly?: boolean;
-  readonly sessionOnly?: boolean;
-  readonly recentLogin?: boolean;
-  readonly withoutEnvironment?: boolean;
-  readonly secretAnswer?: boolean;
-  readonly ownsTransactions?: boolean;
-  readonly params?: z.ZodType;
-  readonly query?: z.ZodType;
-  readonly body?: z.ZodType;
-  readonly bodyType?: string;
-  readonly status: number;
-  readonly answer: z.ZodType | null;
-  readonly acceptedAnswer?: z.ZodType;
-  readonly contentType?: string;
-  readonly bodyLimitBytes?: number;
-  readonly deprecated?: boolean;
+export interface Route<Deps = unknown> extends Omit<
+  RouteSpec<Deps, z.ZodType, z.ZodType, z.ZodType, z.ZodType>,
+  'handler'
+> {
   handler(call: Call<Deps, unknown, unknown, unknown>): Promise<unknown>;
 }
 
