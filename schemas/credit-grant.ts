@@ -77,6 +77,8 @@ export const CreditGrant = z
     plan_id: z.string().nullable(),
     addon_id: z.string().nullable(),
     subscription_id: z.string().nullable(),
+    /** The instance of an addon that brought the grant to its subscription. */
+    addon_association_id: z.string().nullable(),
     credits: decimalText,
     conversion_rate: decimalText.nullable(),
     topup_conversion_rate: decimalText.nullable(),

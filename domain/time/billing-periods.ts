@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { billingGrid, type BillingGrid, type BillingRhythm } from './billing-grid.ts';
-import { dayNumber } from './civil.ts';
+import { civilDate, dayNumber } from './civil.ts';
 import { epochMs, isoText, type Instant, type Period } from './instant.ts';
 import { zoneOf } from './zone.ts';
 
@@ -36,6 +36,21 @@ export function periodContaining(schedule: BillingSchedule, at: Instant): Billin
   const found = clipped.cellAt(epochMs(at));
   return found === null ? null : toCell(found);
 }
+
+/**
+ * The first boundary from `from` on whose day is not clamped to the end of its month: a grid with this anchor
+ * has the boundaries of the schedule. `from`, if the next four years have none.
+ */
+export function unclampedBoundary(schedule: BillingRhythm, from: Instant): Instant {
+  const grid = billingGrid(schedule);
+  const zone = zoneOf(schedule.customer_timezone);
+  const dayOf = (at: Instant) => civilDate(dayNumber(zone.toLocal(epochMs(at)))).day;
+  const day = dayOf(schedule.billing_anchor);
+  for (let k = grid.indexAt(from); k <= grid.indexAt(from) + MONTHS_OF_A_LEAP_CYCLE; k += 1)
+    if (grid.boundary(k) >= from && dayOf(grid.boundary(k)) === day) return grid.boundary(k);
+  return from;
+}
+const MONTHS_OF_A_LEAP_CYCLE = 48;
 
 /** The period after one that ends at `period_end`; null when the subscription ends there. */
 export function nextPeriod(

@@ -4,7 +4,7 @@ import { decimal, roundToStorage, type Decimal } from '../money.ts';
 import type { SubscriptionStatus } from '../states/subscription.ts';
 import type { GrantApplicationStatus } from '../states/grant-application.ts';
 import { billingGrid } from '../time/billing-grid.ts';
-import { epochMs, isoText } from '../time/instant.ts';
+import { epochMs, isoText, type Instant, type Period } from '../time/instant.ts';
 import { validateExpiration, type CreditGrant } from './credit-grant.ts';
 
 /** One period's credits of one grant, due at the period's start (money 5.3.1). */
@@ -124,6 +124,18 @@ const DURATION_PERIODS = {
   YEAR: 'ANNUAL',
 } as const;
 
+/** A grant that is attached inside a billing period. */
+export interface FirstPeriodProration {
+  readonly proration_behavior: 'create_prorations' | 'none';
+  /** The grant's period and period count equal those of the subscription's billing period. */
+  readonly is_same_period: boolean;
+  /** The billing period that contains `attached_at`. */
+  readonly billing_period: Period;
+  /** A boundary from the end of that period on, from which later periods of equal length are counted. */
+  readonly aligned_at: Instant;
+  readonly attached_at: Instant;
+}
+
 /**
  * Credits of the first period of a grant that is attached inside a billing period (money
  * 5.2.6). With create_prorations and a recurring grant of the same length as the billing period: the
@@ -131,13 +143,7 @@ const DURATION_PERIODS = {
  */
 export function firstPeriodCredits(
   grant: Pick<CreditGrant, 'cadence' | 'credits'>,
-  proration: {
-    readonly proration_behavior: 'create_prorations' | 'none';
-    /** The grant's period and period count equal those of the subscription's billing period. */
-    readonly is_same_period: boolean;
-    readonly billing_period: { readonly start: string; readonly end: string };
-    readonly attached_at: string;
-  },
+  proration: FirstPeriodProration,
 ): Decimal {
   const credits = decimal(grant.credits);
   if (!proratesFirstPeriod(grant, proration)) return credits;
@@ -146,18 +152,18 @@ export function firstPeriodCredits(
   return roundToStorage(credits.times(left).div(epochMs(end) - epochMs(start)));
 }
 
-/** Whether the first period is prorated: it then ends with the billing period, and that end is the anchor. */
+/** Whether the first period is prorated: it then ends with the billing period. */
 export const proratesFirstPeriod = (
   grant: Pick<CreditGrant, 'cadence'>,
-  proration: {
-    readonly proration_behavior: 'create_prorations' | 'none';
-    readonly is_same_period: boolean;
-    readonly billing_period: { readonly start: string; readonly end: string };
-    readonly attached_at: string;
-  },
+  proration: FirstPeriodProration,
+): boolean => proration.proration_behavior === 'create_prorations' && isCutShort(grant, proration);
+
+/** Whether the grant's first period ends with the billing period in which it is attached. */
+export const isCutShort = (
+  { cadence }: Pick<CreditGrant, 'cadence'>,
+  { is_same_period, attached_at, billing_period: { start, end } }: FirstPeriodProration,
 ): boolean =>
-  grant.cadence === 'RECURRING' &&
-  proration.proration_behavior === 'create_prorations' &&
-  proration.is_same_period &&
-  epochMs(proration.attached_at) > epochMs(proration.billing_period.start) &&
-  epochMs(proration.attached_at) < epochMs(proration.billing_period.end);
+  cadence === 'RECURRING' &&
+  is_same_period &&
+  epochMs(attached_at) > epochMs(start) &&
+  epochMs(attached_at) < epochMs(end);

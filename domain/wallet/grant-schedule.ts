@@ -7,7 +7,9 @@ import { epochMs, isoText } from '../time/instant.ts';
 import type { CreditGrant } from './credit-grant.ts';
 import {
   firstPeriodCredits,
+  isCutShort,
   proratesFirstPeriod,
+  type FirstPeriodProration,
   type GrantApplication,
 } from './grant-application.ts';
 
@@ -30,9 +32,6 @@ export interface GrantStart {
   readonly credit_grant_anchor: string;
 }
 
-/** Proration of a first period that is cut short. */
-export type FirstPeriodProration = Parameters<typeof firstPeriodCredits>[1];
-
 /**
  * The start of a grant that is created with its subscription: the end of the trial, and it moves when the
  * trial end moves; without a trial, the start of the subscription (money 5.2.1).
@@ -46,8 +45,8 @@ export const grantStart = (subscription: {
 };
 
 /**
- * The start of a grant that is attached later, alone or with an addon. A prorated grant counts its periods
- * from the end of the running billing period, so that later periods align (money 5.2.6).
+ * The start of a grant that is attached inside a billing period, with an addon. A prorated grant counts its
+ * periods from the end of that period, so that its later periods are billing periods (money 5.2.6).
  */
 export const attachedGrantStart = (
   grant: Pick<CreditGrant, 'cadence'>,
@@ -55,8 +54,20 @@ export const attachedGrantStart = (
 ): GrantStart => ({
   start_date: proration.attached_at,
   credit_grant_anchor: proratesFirstPeriod(grant, proration)
-    ? proration.billing_period.end
+    ? proration.aligned_at
     : proration.attached_at,
+});
+
+/**
+ * The start of a grant of a plan that the subscription changes to. A grant as long as the billing period
+ * counts its periods from the end of the running one, prorated or not; others from the change (money 5.6.1).
+ */
+export const changedPlanGrantStart = (
+  grant: Pick<CreditGrant, 'cadence'>,
+  proration: FirstPeriodProration,
+): GrantStart => ({
+  start_date: proration.attached_at,
+  credit_grant_anchor: isCutShort(grant, proration) ? proration.aligned_at : proration.attached_at,
 });
 
 /**
@@ -119,19 +130,16 @@ export function upcomingApplication(
 }
 
 /**
- * The applications after a grant ended, or its subscription was cancelled, at `from`. Open applications
- * due at or after `from` are cancelled, because a boundary belongs to the next period (money
- * 5.1.7, 5.6.3).
+ * The application after its grant ended, or its subscription was cancelled, at `end`. An open one that is due
+ * then or later is cancelled, because a boundary belongs to the next period (money 5.1.7, 5.6.3).
  */
-export function cancelApplications(
-  applications: readonly GrantApplication[],
-  from: string,
-): GrantApplication[] {
-  return applications.map((due) => {
-    const isOpen = due.application_status === 'pending' || due.application_status === 'failed';
-    if (!isOpen || epochMs(due.scheduled_for) < epochMs(from)) return due;
-    return { ...due, application_status: moveGrantApplication(due.application_status, 'cancel') };
-  });
+export function cancelledFrom<
+  Application extends Pick<GrantApplication, 'application_status' | 'scheduled_for'>,
+>(application: Application, end: string): Application {
+  const { application_status: status, scheduled_for } = application;
+  const isOpen = status === 'pending' || status === 'failed';
+  if (!isOpen || epochMs(scheduled_for) < epochMs(end)) return application;
+  return { ...application, application_status: moveGrantApplication(status, 'cancel') };
 }
 
 function periodApplication(

@@ -4,17 +4,19 @@ import { decimal } from '../../../domain/money.ts';
 import { paidSchedule } from '../../../domain/subscription/schedule.ts';
 import { moveGrantApplication } from '../../../domain/states/grant-application.ts';
 import { periodContaining } from '../../../domain/time/billing-periods.ts';
+import { earlierOf } from '../../../domain/time/instant.ts';
 import { assertWalletAccepts } from '../../../domain/wallet/credit-grant.ts';
 import {
   decideApplication,
   grantExpiry,
   retryAt,
+  type FirstPeriodProration,
   type GrantApplication,
 } from '../../../domain/wallet/grant-application.ts';
 import {
+  cancelledFrom,
   firstApplication,
   nextApplication,
-  type FirstPeriodProration,
 } from '../../../domain/wallet/grant-schedule.ts';
 import { transactionKey } from '../../../domain/wallet/transaction-key.ts';
 import { creditWallet } from '../../../domain/wallet/wallet.ts';
@@ -32,6 +34,7 @@ import {
   type Decided,
   type Ledger,
 } from '../credits/ledger.ts';
+import { pendingSchedules, type ScheduleRow } from '../records/schedule-repository.ts';
 import { prepaidWallet } from '../wallets/credit-wallet.ts';
 import {
   lastApplications,
@@ -118,6 +121,8 @@ class GrantRun {
   private ledger: Ledger | null = null;
   private current: ApplicationRow | null = null;
   private failures = 0;
+  /** Pending plan changes; null until they are asked for. */
+  private changes: ScheduleRow[] | null = null;
 
   constructor(
     tx: Transaction,
@@ -147,13 +152,22 @@ class GrantRun {
     let row: ApplicationRow | null = open;
     while (row !== null) {
       this.keep(row);
-      if (row.next_attempt_at > this.at) return;
+      if (row.next_attempt_at > this.at || (await this.waitsForPlan(grant, row))) return;
       const done: ApplicationRow = await this.decide(grant, row);
       this.keep(done);
       if (done.application_status !== 'applied' && done.application_status !== 'skipped') return;
       const next = nextApplication(this.running(grant), done);
       row = next === null ? null : this.newRow(grant, next);
     }
+  }
+
+  /** Whether a plan change that is due first ends the grant: its job comes to this subscription yet (money 5.6.2). */
+  private async waitsForPlan(grant: CreditGrant, { scheduled_for }: ApplicationRow) {
+    if (grant.plan_id === null) return false;
+    this.changes ??= (
+      await pendingSchedules(this.tx, this.caller.scope, [this.subscription.id])
+    ).filter(({ schedule_type }) => schedule_type === 'plan_change');
+    return this.changes.some(({ scheduled_at }) => scheduled_at <= scheduled_for);
   }
 
   /** Stores why the current application failed and when it is retried. */
@@ -223,7 +237,10 @@ class GrantRun {
   }
 
   private async decide(grant: CreditGrant, row: ApplicationRow): Promise<ApplicationRow> {
-    if (hasEnded(grant, this.subscription, row)) return this.ended(row);
+    if (grant.status !== 'published') return this.ended(row);
+    const end = endOf(grant, this.subscription);
+    const left = end === null ? row : cancelledFrom(row, end);
+    if (left !== row) return { ...left, next_attempt_at: this.at };
     const { subscription, at } = this;
     const cell = periodContaining(paidSchedule(subscription), row.period_start);
     const timezone = subscription.customer_timezone;
@@ -313,15 +330,9 @@ class GrantRun {
 
 const scopeOf = ({ tenant_id, environment_id }: Caller['scope']) => ({ tenant_id, environment_id });
 
-/**
- * A boundary belongs to the next period: at the end of the grant or the subscription no credits are added.
- */
-const hasEnded = (
-  grant: CreditGrant,
-  subscription: SubscriptionRow,
-  row: Pick<ApplicationRow, 'scheduled_for'>,
-): boolean =>
-  grant.status !== 'published' ||
-  [grant.end_date, subscription.end_date, subscription.cancel_at, subscription.cancelled_at].some(
-    (end) => end !== null && row.scheduled_for >= end,
-  );
+/** From when on the grant gives nothing: its own end or that of its subscription. Null without an end. */
+function endOf(grant: CreditGrant, subscription: SubscriptionRow): string | null {
+  const { end_date, cancel_at, cancelled_at } = subscription;
+  const ends = [grant.end_date, end_date, cancel_at, cancelled_at].filter((end) => end !== null);
+  return ends.length === 0 ? null : ends.reduce((end, other) => earlierOf(end, other));
+}

@@ -7,7 +7,6 @@ import { trialFrom } from '../../../domain/subscription/trial.ts';
 import { billingAnchor } from '../../../domain/time/billing-anchor.ts';
 import type { BillingSchedule } from '../../../domain/time/billing-periods.ts';
 import { laterOf } from '../../../domain/time/instant.ts';
-import { grantStart } from '../../../domain/wallet/grant-schedule.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import { failpoint } from '../../../platform/failpoint.ts';
 import { inScope, type Transaction } from '../../../postgres/client.ts';
@@ -18,10 +17,6 @@ import {
   findCouponAssociationsOf,
   updateCouponAssociationRow,
 } from '../../catalog/coupons/repository.ts';
-import {
-  findCreditGrantsOf,
-  updateCreditGrantRow,
-} from '../../catalog/credit-grants/repository.ts';
 import { findTaxAssociationsOf, updateTaxAssociationRow } from '../../catalog/taxes/repository.ts';
 import { changed, type Caller } from '../../conventions/record.ts';
 import type { BillingDeps } from '../../deps.ts';
@@ -35,6 +30,7 @@ import {
 import { applyGrants } from '../grants/apply-grants.ts';
 import { customerOf, runningPeriod } from './create-subscription.ts';
 import { isOpeningCharged } from './collect-opening.ts';
+import { moveGrants } from './credit-grants.ts';
 import { opened, openingInvoice, writeOpening } from './opening-invoice.ts';
 
 /**
@@ -161,18 +157,7 @@ async function moveTerms(
       ...changed(deps, caller),
     });
   }
-  const before = grantStart(draft).start_date;
-  const grants = await findCreditGrantsOf(tx, scope, 'subscription_id', [id]);
-  for (const grant of grants.filter((found) => found.start_date === before)) {
-    const start = grantStart(begun);
-    const anchor =
-      grant.credit_grant_anchor === before ? start.credit_grant_anchor : grant.credit_grant_anchor;
-    await updateCreditGrantRow(tx, scope, grant.id, {
-      start_date: start.start_date,
-      credit_grant_anchor: anchor,
-      ...changed(deps, caller),
-    });
-  }
+  await moveGrants(tx, deps, caller, draft, begun);
   for (const tax of await findTaxAssociationsOf(tx, scope, 'subscription', [id]))
     if (tax.start_date === start_date)
       await updateTaxAssociationRow(tx, scope, tax.id, {

@@ -25,6 +25,7 @@ import { newOverrides } from './override-entitlements.ts';
 import { newAssociations, writeAssociations } from './attach-coupons.ts';
 import { applyGrants } from '../grants/apply-grants.ts';
 import { assertSavedMethod, isOpeningCharged } from './collect-opening.ts';
+import { grantsOfAddon, prorationOf } from './attached-grants.ts';
 import { newCreditGrants } from './credit-grants.ts';
 import { newLineItems } from './line-items.ts';
 import { newPhaseLines } from './phase-line-items.ts';
@@ -113,6 +114,11 @@ export async function createSubscription(
   const lines = [...own, ...addons.flatMap((addon) => addon.lines)];
   const coupons = await newAssociations(tx, deps, caller, draft, lines, body, phases);
   const grants = await newCreditGrants(tx, deps, caller, draft, body);
+  const brought = [];
+  for (const { association } of addons)
+    brought.push(
+      ...(await grantsOfAddon(tx, deps, caller, draft, association, draft.proration_behavior)),
+    );
   const taxes = await newTaxOverrides(tx, deps, caller, draft, customer, body);
   const opening = await openingInvoice(tx, deps, caller, {
     subscription: { ...draft, version: 1 },
@@ -135,8 +141,9 @@ export async function createSubscription(
   for (const { association } of addons) await insertAddonAssociation(tx, association);
   for (const entitlement of entitlements) await insertEntitlement(tx, entitlement);
   await writeAssociations(tx, deps, caller, coupons);
-  await insertCreditGrants(tx, grants);
-  await applyGrants(tx, deps, caller, subscription, { at, refusal: 'throw' });
+  await insertCreditGrants(tx, [...grants, ...brought.map(({ grant }) => grant)]);
+  const proration = prorationOf(brought);
+  await applyGrants(tx, deps, caller, subscription, { at, refusal: 'throw', proration });
   await writeTaxOverrides(tx, taxes);
   await writeOutboxEvents(tx, [
     {

@@ -2,12 +2,16 @@ import { assertSameRates, validateGrant } from '../../../domain/wallet/credit-gr
 import { grantStart } from '../../../domain/wallet/grant-schedule.ts';
 import type { Transaction } from '../../../postgres/client.ts';
 import type { CreditGrant } from '../../../schemas/credit-grant.ts';
+import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { CreateSubscriptionBody } from '../../../schemas/subscription-requests.ts';
 import { below } from '../../conventions/bulk-error.ts';
 import { grantTerms } from '../../catalog/credit-grants/grant-terms.ts';
-import { findCreditGrantsOf } from '../../catalog/credit-grants/repository.ts';
+import {
+  findCreditGrantsOf,
+  updateCreditGrantRow,
+} from '../../catalog/credit-grants/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
-import { newRecord, type Caller } from '../../conventions/record.ts';
+import { changed, newRecord, type Caller } from '../../conventions/record.ts';
 import type { NewSubscription } from '../records/subscription-repository.ts';
 
 /**
@@ -31,6 +35,7 @@ export async function newCreditGrants(
       scope: 'SUBSCRIPTION',
       plan_id,
       addon_id: null,
+      addon_association_id: null,
       subscription_id: draft.id,
       start_date,
       credit_grant_anchor: grant.credit_grant_anchor ?? start_date,
@@ -41,7 +46,7 @@ export async function newCreditGrants(
   const templates = await findCreditGrantsOf(tx, caller.scope, 'plan_id', [draft.plan_id]);
   // A trial as long as the subscription leaves no time for credits.
   if (draft.end_date !== null && start.start_date >= draft.end_date) return [];
-  return templates.reverse().map((template) => run(termsOf(template), draft.plan_id));
+  return templates.reverse().map((template) => run(copiedTerms(template), draft.plan_id));
 }
 
 type GrantTerms = ReturnType<typeof grantTerms>;
@@ -65,7 +70,7 @@ function requested(
 }
 
 /** The terms that a copy inherits. Dates and anchor are its own: a template has none. */
-const termsOf = (grant: CreditGrant): GrantTerms => ({
+export const copiedTerms = (grant: CreditGrant): GrantTerms => ({
   name: grant.name,
   credits: grant.credits,
   conversion_rate: grant.conversion_rate,
@@ -82,3 +87,27 @@ const termsOf = (grant: CreditGrant): GrantTerms => ({
   end_date: null,
   metadata: grant.metadata,
 });
+
+/**
+ * Grants that begin with the subscription, or with the end of its trial, begin there too after the change
+ * (money 5.2.1). `applyGrants` moves their first applications.
+ */
+export async function moveGrants(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  before: SubscriptionRow,
+  after: SubscriptionRow,
+): Promise<void> {
+  const start = grantStart(before).start_date;
+  const moved = grantStart(after);
+  if (moved.start_date === start) return;
+  const grants = await findCreditGrantsOf(tx, caller.scope, 'subscription_id', [before.id]);
+  for (const { id, start_date, credit_grant_anchor: anchor } of grants)
+    if (start_date === start)
+      await updateCreditGrantRow(tx, caller.scope, id, {
+        start_date: moved.start_date,
+        credit_grant_anchor: anchor === start ? moved.credit_grant_anchor : anchor,
+        ...changed(deps, caller),
+      });
+}

@@ -26,6 +26,7 @@ export async function createCreditGrant(
     plan_id: null,
     addon_id: null,
     subscription_id: null,
+    addon_association_id: null,
   };
   const ownerId = body[owner.column];
   if (!ownerId) throw invalidField(owner.column, `is required with the scope ${body.scope}`);

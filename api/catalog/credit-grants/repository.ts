@@ -9,7 +9,8 @@ const creditGrants = tableOf<CreditGrant>({
   name: 'credit_grants',
   noun: 'Credit grant',
   columns: (db) => db`
-  id, tenant_id, environment_id, name, scope, plan_id, addon_id, subscription_id, credits,
+  id, tenant_id, environment_id, name, scope, plan_id, addon_id, subscription_id,
+  addon_association_id, credits,
   conversion_rate, topup_conversion_rate, cadence, period, period_count, expiration_type,
   expiration_duration, expiration_duration_unit, priority, credit_grant_anchor, start_date, end_date,
   metadata, status, created_at, updated_at, created_by, updated_by`,

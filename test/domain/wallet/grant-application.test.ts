@@ -146,6 +146,7 @@ describe('a first period that is a part (money 5.2.6)', () => {
     proration_behavior: 'create_prorations' as const,
     is_same_period: true,
     billing_period: period,
+    aligned_at: period.end,
     attached_at: '2026-04-21T00:00:00.000Z',
     ...over,
   });

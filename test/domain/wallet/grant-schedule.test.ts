@@ -1,7 +1,7 @@
 import { GRANT_APPLICATION_STATUSES } from '../../../schemas/words.ts';
 import {
   attachedGrantStart,
-  cancelApplications,
+  cancelledFrom,
   firstApplication,
   grantStart,
   nextApplication,
@@ -50,6 +50,7 @@ describe('where a grant starts (money 5.2)', () => {
     proration_behavior: 'create_prorations' as const,
     is_same_period: true,
     billing_period: { start: '2026-03-01T00:00:00.000Z', end: '2026-04-01T00:00:00.000Z' },
+    aligned_at: '2026-04-01T00:00:00.000Z',
     attached_at: '2026-03-22T00:00:00.000Z',
     ...over,
   });
@@ -167,8 +168,8 @@ describe('cancellation (money 5.1.7, 5.6.3)', () => {
   const from = '2026-03-01T00:00:00.000Z';
 
   test.each(GRANT_APPLICATION_STATUSES)('an application that is %s, due at the cut', (status) => {
-    const [after] = cancelApplications([due('2026-03-01', status)], from);
-    expect(after!.application_status).toBe(
+    const after = cancelledFrom(due('2026-03-01', status), from);
+    expect(after.application_status).toBe(
       status === 'pending' || status === 'failed' ? 'cancelled' : status,
     );
   });
@@ -179,8 +180,6 @@ describe('cancellation (money 5.1.7, 5.6.3)', () => {
     ${'2026-03-01'} | ${'cancelled'}
     ${'2026-03-02'} | ${'cancelled'}
   `('due $scheduled: $status', ({ scheduled, status }) => {
-    expect(cancelApplications([due(scheduled, 'pending')], from)[0]!.application_status).toBe(
-      status,
-    );
+    expect(cancelledFrom(due(scheduled, 'pending'), from).application_status).toBe(status);
   });
 });

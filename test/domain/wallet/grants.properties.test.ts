@@ -178,6 +178,7 @@ property(
           proration_behavior: 'create_prorations' as const,
           is_same_period: true,
           billing_period,
+          aligned_at: billing_period.end,
           attached_at: new Date(Date.parse(billing_period.start) + minute * 60_000).toISOString(),
         };
         const grant = { cadence: 'RECURRING' as const, credits: String(credits) };

@@ -6,14 +6,14 @@ import type { CreditGrant } from '../../../domain/wallet/credit-grant.ts';
 import {
   decideApplication,
   grantExpiry,
+  type FirstPeriodProration,
   type GrantApplication,
 } from '../../../domain/wallet/grant-application.ts';
 import {
   attachedGrantStart,
-  cancelApplications,
+  cancelledFrom,
   firstApplication,
   nextApplication,
-  type FirstPeriodProration,
   type RunningGrant,
 } from '../../../domain/wallet/grant-schedule.ts';
 import { toDecimals, type Answer, type JsonObject } from '../compare.ts';
@@ -99,8 +99,8 @@ function cancelled(given: JsonObject): Answer {
     application_reason: 'recurring_credit_grant',
   }));
   return {
-    application_statuses: cancelApplications(applications, NOW).map(
-      (application) => application.application_status,
+    application_statuses: applications.map(
+      (application) => cancelledFrom(application, NOW).application_status,
     ),
   };
 }
@@ -125,6 +125,7 @@ function prorationOf(given: JsonObject): FirstPeriodProration | null {
     proration_behavior: given['proration_behavior'] as FirstPeriodProration['proration_behavior'],
     is_same_period: true,
     billing_period,
+    aligned_at: billing_period.end,
     attached_at: given['attach_at'] as string,
   };
 }

@@ -11,6 +11,7 @@ import { changed, type Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
 import type { BilledLine } from '../../computing/billing-sources.ts';
 import type { LineSwap } from '../../proration/change-rows.ts';
+import { endGrantsOfAddon } from '../attached-grants.ts';
 
 /** What a plan change does with an addon of the subscription (billing 14.2). */
 export interface AddonOfChange {
@@ -76,6 +77,7 @@ export async function endDroppedAddons(
   for (const { association, behaviour } of addons) {
     if (behaviour === 'carry') continue;
     const { id, start_date } = association;
+    await endGrantsOfAddon(tx, deps, caller, association, of.effective_at);
     await changeAddonAssociation(tx, caller.scope, id, {
       end_date: of.effective_at > start_date ? of.effective_at : start_date,
       addon_status: 'cancelled',

@@ -21,6 +21,7 @@ import { withPrices, type BilledLine } from '../../computing/billing-sources.ts'
 import { changeLineItem } from '../../records/line-item-repository.ts';
 import { insertLineItems, lineItemsOf } from '../../records/subscription-repository.ts';
 import { newAddon, refuseResetConflicts, type NewAddon } from '../addons.ts';
+import { endGrantsOfAddon, grantsOfAddon, writeAttachedGrants } from '../attached-grants.ts';
 import type { LineSwap } from '../../proration/change-rows.ts';
 import { inSubscription, settle } from './line-item-change.ts';
 
@@ -42,16 +43,27 @@ export async function attachAddon(
 ): Promise<AddonAssociationRow> {
   return await inSubscription(deps, caller, body.subscription_id, async (tx, subscription, at) => {
     const { addon, change } = await planAttachment(tx, deps, caller, subscription, body, at);
-    await writeAttachment(tx, addon);
+    await writeAttachment(tx, deps, caller, subscription, addon, body.proration_behavior, at);
     await settle(tx, deps, caller, subscription, change.swaps, body.proration_behavior, at);
     return addon.association;
   });
 }
 
-/** Writes the association and its line items. */
-export async function writeAttachment(tx: Transaction, addon: NewAddon): Promise<void> {
-  await insertAddonAssociation(tx, addon.association);
-  await insertLineItems(tx, addon.lines.map(rowOf));
+/** Writes the association, its line items and its credit grants; credits that are due are given. */
+export async function writeAttachment(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  subscription: SubscriptionRow,
+  { association, lines }: NewAddon,
+  behavior: AttachAddonBody['proration_behavior'],
+  at: string,
+): Promise<void> {
+  await insertAddonAssociation(tx, association);
+  await insertLineItems(tx, lines.map(rowOf));
+  const proration = behavior ?? subscription.proration_behavior;
+  const grants = await grantsOfAddon(tx, deps, caller, subscription, association, proration);
+  await writeAttachedGrants(tx, deps, caller, subscription, grants, at);
 }
 
 /** The changes that `attachAddon` writes; previews use it too. */
@@ -117,7 +129,7 @@ export async function detachAddon(
   });
 }
 
-/** Ends the association and its line items. */
+/** Ends the association, its line items and its credit grants. */
 export async function writeDetachment(
   tx: Transaction,
   deps: BillingDeps,
@@ -130,6 +142,7 @@ export async function writeDetachment(
       end_date: effective_at,
       ...changed(deps, caller),
     });
+  await endGrantsOfAddon(tx, deps, caller, association, effective_at);
   return await changeAddonAssociation(tx, caller.scope, association.id, {
     end_date: effective_at,
     addon_status: 'cancelled',

@@ -27,7 +27,8 @@ export async function changeAddons(
     const request = required(params.add, 'add');
     const asked = { ...request, association_id };
     const { addon, change } = await planAttachment(tx, deps, caller, subscription, asked, at);
-    await writeAttachment(tx, addon);
+    const behavior = request.proration_behavior;
+    await writeAttachment(tx, deps, caller, subscription, addon, behavior, at);
     attached?.(addon.association);
     return modification(subscription, change.swaps, request.proration_behavior);
   }

@@ -220,7 +220,7 @@ async function request(
       changed_resources: { ...NOTHING_CHANGED, line_items: lines, invoices },
     };
   }
-  await applyPlan(tx, deps, caller, subscription, change, at);
+  await applyPlan(tx, deps, caller, subscription, change, { at, proration_behavior });
   const of = { kind: 'plan_change', subscription, at, paid };
   const written = await writeChange(tx, deps, caller, settled, of);
   await writeOutboxEvents(tx, [...written.events]);

@@ -11,6 +11,7 @@ import { runCommand } from '../../../conventions/command.ts';
 import { changed, type Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
 import { computeInvoices, onlyComputed } from '../../computing/compute-invoices.ts';
+import { applyGrants } from '../../grants/apply-grants.ts';
 import { settledAnswers } from '../../invoices/answers.ts';
 import { findLatestInvoice } from '../../records/subscription-invoice-repository.ts';
 import { linesOfInvoices } from '../../records/invoice-line-repository.ts';
@@ -19,6 +20,7 @@ import {
   getSubscription,
   lockSubscription,
 } from '../../records/subscription-repository.ts';
+import { moveGrants } from '../credit-grants.ts';
 import { planAdvance } from '../plan-advance.ts';
 import { caughtUp } from './catch-up.ts';
 import { NOTHING_CHANGED } from './changed-resources.ts';
@@ -63,12 +65,18 @@ export async function executeTrialEnd(
       const at = isoTime(deps.clock.now());
       const { trial_end, current_period_end, due_at } = withTrialEnd(subscription, params, at);
       const dates = { trial_end, current_period_end, due_at };
-      await changeSubscription(tx, caller.scope, id, { ...dates, ...changed(deps, caller) });
+      const next = await changeSubscription(tx, caller.scope, id, {
+        ...dates,
+        ...changed(deps, caller),
+      });
+      await moveGrants(tx, deps, caller, subscription, next);
+      await applyGrants(tx, deps, caller, next, { at, refusal: 'store' });
       return { id };
     };
   });
   const before = await findLatestInvoice(deps.pool, caller.scope, id);
   const subscription = await caughtUp(deps, caller, id);
+  if (params.action === 'immediate') await giveGrants(deps, caller, id);
   const invoice = await findLatestInvoice(deps.pool, caller.scope, id);
   if (invoice === null || invoice.id === before?.id)
     return await answerOf(deps, caller, subscription, null);
@@ -76,6 +84,15 @@ export async function executeTrialEnd(
   const status = invoice.payment_status;
   const current = await getSubscription(deps.pool, caller.scope, id);
   return await answerOf(deps, caller, current, { invoice, lines, status });
+}
+
+/** Gives the credits that waited for the end of the trial, which has come. */
+async function giveGrants(deps: BillingDeps, caller: Caller, id: string): Promise<void> {
+  await deps.pool.begin(async (tx) => {
+    const subscription = await lockSubscription(tx, caller.scope, id);
+    const at = isoTime(deps.clock.now());
+    await applyGrants(tx, deps, caller, subscription, { at, refusal: 'store' });
+  });
 }
 
 /** The subscription with the new end of its trial. Refuses a subscription that is not in its trial. */

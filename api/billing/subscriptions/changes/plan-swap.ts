@@ -35,6 +35,7 @@ import {
   insertLineItems,
   lockSubscription,
 } from '../../records/subscription-repository.ts';
+import { changeGrantsOfPlan } from '../attached-grants.ts';
 import { lineItem, withMeterNames } from '../line-item.ts';
 import { selectedPrices } from '../selected-prices.ts';
 import { billedLines, replaceLine, rowOf } from './line-records.ts';
@@ -211,7 +212,7 @@ export async function applyPlan(
   caller: Caller,
   subscription: SubscriptionRow,
   change: PlanChange,
-  at: string,
+  { at, proration_behavior }: Pick<SubscriptionRow, 'proration_behavior'> & { readonly at: string },
 ): Promise<void> {
   const { scope, user_id } = caller;
   for (const { before, after, effective_at } of change.swaps) {
@@ -243,6 +244,9 @@ export async function applyPlan(
     updated_at: at,
     updated_by: user_id,
   });
+  const { effective_at } = change;
+  const grants = { plan_id: change.to.id, effective_at, behavior: proration_behavior, at };
+  await changeGrantsOfPlan(tx, deps, caller, next, grants);
   const payload = { subscription: subscriptionSnapshot(next, null) };
   await writeOutboxEvents(tx, [
     { scope, event_type: 'subscription.plan_changed', payload },
@@ -291,7 +295,7 @@ export async function executeScheduledChange(
       entity_policies: EntityPolicies.nullish().parse(due.configuration['entity_policies']),
     };
     const change = await planChange(tx, deps, caller, subscription, asked, due.scheduled_at);
-    await applyPlan(tx, deps, caller, subscription, change, at);
+    await applyPlan(tx, deps, caller, subscription, change, { at, proration_behavior: 'none' });
     await endSchedules(tx, scope, [due.id], {
       schedule_status: 'executed',
       at,
