@@ -28,12 +28,14 @@ export function oneTimeTiming(
   nextPeriodEnd: Instant,
 ): OneTimeTiming {
   const date = charge.start_date;
+  const isChargedAt = (period: Period) =>
+    isChargedIn(charge.invoice_cadence, { start: date, end: date }, period);
   if (charge.invoice_cadence === 'ARREAR') {
     const atFirstStart = current.is_first === true && epochMs(date) === epochMs(current.start);
-    return atFirstStart || endsIn(date, current) ? 'current_arrear' : 'none';
+    return atFirstStart || isChargedAt(current) ? 'current_arrear' : 'none';
   }
-  if (startsIn(date, current)) return 'current_advance';
-  return startsIn(date, { start: current.end, end: nextPeriodEnd }) ? 'next_advance' : 'none';
+  if (isChargedAt(current)) return 'current_advance';
+  return isChargedAt({ start: current.end, end: nextPeriodEnd }) ? 'next_advance' : 'none';
 }
 
 function startsIn(at: Instant, { start, end }: Period): boolean {

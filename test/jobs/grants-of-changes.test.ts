@@ -3,7 +3,7 @@ import { runJob } from '../../jobs/run-job.ts';
 import { createLogger } from '../../platform/log.ts';
 import { startBillingWorld, type BillingWorld } from '../support/billing-world.ts';
 
-/** Credits of addons and of plans that a subscription changes to (money 5.2.5, 5.2.6, 5.6). */
+/** Credits of addons and of plans that a subscription changes to (money 5.2.5, 5.2.6, 5.6.1). */
 let world: BillingWorld;
 beforeAll(async () => {
   world = await startBillingWorld();

@@ -8,7 +8,7 @@ import { invalidField } from '../../../domain/errors.ts';
 import type { UsageQuery } from '../../../domain/metering/usage.ts';
 import { Decimal, decimalText, ZERO } from '../../../domain/money.ts';
 import { laterOf, type Period } from '../../../domain/time/instant.ts';
-import { resetWindowAt } from '../../../domain/time/reset-windows.ts';
+import { nextUsageReset, resetWindowAt } from '../../../domain/time/reset-windows.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import type { Scope } from '../../../postgres/client.ts';
 import type { MeterVersionRecord } from '../../../postgres/tables/meter-versions.ts';
@@ -162,9 +162,9 @@ function nextReset(
   subscriptions: ReadonlyMap<string, SubscriptionRow>,
   at: string,
 ): string | null {
-  const { feature_type, usage_reset_period: reset } = entitlement;
+  const { feature_type, usage_reset_period: reset, sources } = entitlement;
   if (feature_type !== 'metered' || reset === null || reset === 'ANNUAL') return null;
-  return windowOf(entitlement, subscriptions, at).end;
+  return nextUsageReset(subscriptions.get(sources[0]!.subscription_id)!, reset, at);
 }
 
 async function askFor(

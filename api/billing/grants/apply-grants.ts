@@ -161,7 +161,7 @@ class GrantRun {
     }
   }
 
-  /** Whether a plan change that is due first ends the grant: its job comes to this subscription yet (money 5.6.2). */
+  /** Whether the grant ends with a plan change that is due, but not made yet (money 5.6.2). */
   private async waitsForPlan(grant: CreditGrant, { scheduled_for }: ApplicationRow) {
     if (grant.plan_id === null) return false;
     this.changes ??= (
