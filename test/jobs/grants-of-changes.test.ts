@@ -129,6 +129,7 @@ describe('grants of an addon', () => {
     const one = await subscribed(null);
     world.api.clock.set(day('2026-04-21'));
     await attach(one, await addonWith('70', { period: 'WEEKLY' }));
+    world.api.clock.set('2026-04-21T00:01:00.000Z');
     await attach(one, await addonWith('5', { cadence: 'ONETIME', period: undefined, period_count: undefined })); // prettier-ignore
     expect(await given(one)).toEqual(['70', '5']);
     await until('2026-04-28', '2026-05-01');
