@@ -20,6 +20,8 @@ export interface InvoicedPurchase {
   readonly isAuto: boolean;
   /** The invoice is issued once a checkout session is paid. */
   readonly isGated?: boolean;
+  /** The tenant completes purchases at once: the caller reports the invoice as paid. */
+  readonly isCompleted?: boolean;
   readonly cause: RowCause;
   readonly bonusCause: RowCause;
 }
@@ -33,7 +35,7 @@ export async function buyWithInvoice(
   deps: BillingDeps,
   caller: Caller,
   ledger: Ledger,
-  { purchase, bonus, isAuto, isGated = false, cause, bonusCause }: InvoicedPurchase,
+  { purchase, bonus, isAuto, isGated = false, isCompleted = false, ...causes }: InvoicedPurchase,
 ): Promise<{ readonly invoice: InvoiceRecord; readonly transaction: TransactionRow }> {
   const { wallet, at } = ledger;
   const amount = roundToCurrency(purchase.amount, wallet.currency);
@@ -60,7 +62,7 @@ export async function buyWithInvoice(
     purchased_transaction_id: purchase.id,
     due_date: at,
     metadata: {
-      auto_completed: 'false',
+      auto_completed: isCompleted ? 'true' : 'false',
       auto_topup: isAuto ? 'true' : '',
       credits_amount: decimalText(purchase.credits),
       wallet_id: wallet.id,
@@ -69,7 +71,7 @@ export async function buyWithInvoice(
   });
   const source = { source_type: 'INVOICE', source_id: invoice.id } as const;
   const [transaction] = await writePending(tx, caller, ledger, rows, (row) => ({
-    ...(row.id === purchase.id ? cause : bonusCause),
+    ...(row.id === purchase.id ? causes.cause : causes.bonusCause),
     ...source,
   }));
   return { invoice, transaction: transaction! };

@@ -6,7 +6,7 @@ import { runCommand } from '../../conventions/command.ts';
 import { route } from '../../conventions/route.ts';
 import { attemptPayment } from '../payments/attempt-payment.ts';
 import { syncPayment } from '../payments/dispatch-payment.ts';
-import { reportInvoicePayment } from '../payments/report-payment.ts';
+import { reportInvoicePayment } from '../computing/report-payment.ts';
 import { invoiceLedger } from './invoice-ledger.ts';
 import { invoiceAnswers } from './answers.ts';
 

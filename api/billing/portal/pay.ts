@@ -102,15 +102,22 @@ export async function topUpOwnWallet(
   const key = body.idempotency_key;
   return await runCommand(deps, 'wallet', () =>
     Promise.resolve((tx) =>
-      topUpWallet(tx, deps, caller, wallet.id, {
-        credits_to_add: body.credits_to_add ?? null,
-        amount: body.amount ?? null,
-        transaction_reason: 'PURCHASED_CREDIT_INVOICED',
-        idempotency_key: key ? `${customer.customer_id}/${key}` : null,
-        description: null,
-        metadata: {},
-        checkout,
-      }),
+      topUpWallet(
+        tx,
+        deps,
+        caller,
+        wallet.id,
+        {
+          credits_to_add: body.credits_to_add ?? null,
+          amount: body.amount ?? null,
+          transaction_reason: 'PURCHASED_CREDIT_INVOICED',
+          idempotency_key: key ? `${customer.customer_id}/${key}` : null,
+          description: null,
+          metadata: {},
+          checkout,
+        },
+        { isOfEndCustomer: true },
+      ),
     ),
   );
 }

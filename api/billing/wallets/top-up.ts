@@ -4,6 +4,7 @@ import {
   checkTopUp,
   creditsAndAmount,
   isPurchase,
+  purchaseTrigger,
   type TopUpRequest,
 } from '../../../domain/wallet/top-up.ts';
 import { isReplay } from '../../../domain/wallet/transaction-key.ts';
@@ -15,12 +16,16 @@ import type { TopUpBody } from '../../../schemas/wallet-requests.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { buyWithInvoice } from '../balances/buy-with-invoice.ts';
+import { readInvoiceConfig } from '../computing/invoice-config.ts';
+import { reportInvoicePayment } from '../computing/report-payment.ts';
 import { lifetimeEnd, lifetimeMetadata, type BonusLifetime } from '../credits/bonus-expiry.ts';
-import { openLedger, writeDecision, type RowCause } from '../credits/ledger.ts';
+import { openLedger, writeDecision, type Ledger, type RowCause } from '../credits/ledger.ts';
 import { findCheckoutOfInvoice } from '../records/checkout-repository.ts';
 import { hashReference } from './references.ts';
 import {
+  findPurchaseOfInvoice,
   findTransactionByKey,
+  getWallet,
   type TransactionRow,
   type WalletRow,
 } from '../credits/wallet-repository.ts';
@@ -36,7 +41,7 @@ export interface ToppedUp {
 
 /**
  * Adds credits to the wallet: free credits, credits paid elsewhere, or credits sold by an invoice, which
- * become available with its payment. A purchase may have free bonus credits, in a separate row. A repeated
+ * become available with its payment, or at once if `invoice_config` says so (money 2.11.4). A purchase may have free bonus credits, in a separate row. A repeated
  * key returns the first row (money 2.10, 2.11).
  */
 export async function topUpWallet(
@@ -45,6 +50,7 @@ export async function topUpWallet(
   caller: Caller,
   walletId: string,
   body: TopUpBody,
+  { isOfEndCustomer = false }: { readonly isOfEndCustomer?: boolean } = {},
 ): Promise<ToppedUp> {
   const { scope } = caller;
   const ledger = await openLedger(tx, deps, scope, walletId);
@@ -80,30 +86,14 @@ export async function topUpWallet(
   };
   const { wallet, blocks, at } = ledger;
   const bonus = await bonusOf(tx, deps, scope, body, bought.credits, at, id);
-  if (transaction_reason === 'PURCHASED_CREDIT_INVOICED') {
-    const { invoice, transaction } = await buyWithInvoice(tx, deps, caller, ledger, {
+  if (transaction_reason === 'PURCHASED_CREDIT_INVOICED')
+    return await sellCredits(tx, deps, caller, ledger, {
+      body,
       purchase,
-      // The lifetime of a pending bonus counts from its completion.
-      bonus: bonus && { ...bonus.command, expiry_date: body.bonus_credits_expiry_date_utc ?? null },
-      isAuto: false,
-      isGated: body.checkout != null,
-      cause: { ...cause, description: cause.description ?? 'Purchased credits - pending payment' },
-      bonusCause: { ...BONUS_CAUSE, metadata: lifetimeMetadata(bonus?.lifetime ?? {}) },
+      bonus,
+      cause,
+      isOfEndCustomer,
     });
-    const configuration = {
-      wallet_topup_params: { wallet_id: walletId, wallet_transaction_id: transaction.id },
-    };
-    const checkout =
-      body.checkout == null
-        ? null
-        : await deps.checkoutGates.open(tx, deps, caller, body.checkout, {
-            action: 'wallet_topup',
-            invoice,
-            target_key: walletId,
-            configuration,
-          });
-    return { wallet, transaction, invoice_id: invoice.id, checkout };
-  }
   const decision = creditWallet(wallet, blocks, purchase, at);
   const written = await writeDecision(tx, caller, ledger, decision, () => cause);
   const transaction = written.rows[0]!;
@@ -113,6 +103,66 @@ export async function topUpWallet(
   const given = creditWallet(after.wallet, after.blocks, bonus.command, at);
   const last = await writeDecision(tx, caller, after, given, () => BONUS_CAUSE);
   return { wallet: last.ledger.wallet, ...direct };
+}
+
+/**
+ * Sells the credits with an invoice. They become available with its payment, or at once where the tenant reports
+ * such invoices as paid (money 2.11.4).
+ */
+async function sellCredits(
+  tx: Transaction,
+  deps: BillingDeps,
+  caller: Caller,
+  ledger: Ledger,
+  sale: {
+    readonly body: TopUpBody;
+    readonly purchase: CreditCommand & { readonly amount: Decimal };
+    readonly bonus: Bonus | null;
+    readonly cause: RowCause;
+    readonly isOfEndCustomer: boolean;
+  },
+): Promise<ToppedUp> {
+  const { body, bonus, cause } = sale;
+  const { wallet } = ledger;
+  const config = await readInvoiceConfig(tx, caller.scope);
+  const isCompleted =
+    purchaseTrigger(body.transaction_reason, {
+      auto_complete: config.auto_complete_purchased_credit_transaction ?? false,
+      has_checkout: body.checkout != null,
+      by_end_customer: sale.isOfEndCustomer,
+    }) === 'record';
+  const description = isCompleted ? 'Purchased credits' : 'Purchased credits - pending payment';
+  const { invoice, transaction } = await buyWithInvoice(tx, deps, caller, ledger, {
+    purchase: sale.purchase,
+    // The lifetime of a pending bonus counts from its completion.
+    bonus: bonus && { ...bonus.command, expiry_date: body.bonus_credits_expiry_date_utc ?? null },
+    isAuto: false,
+    isGated: body.checkout != null,
+    isCompleted,
+    cause: { ...cause, description: cause.description ?? description },
+    bonusCause: { ...BONUS_CAUSE, metadata: lifetimeMetadata(bonus?.lifetime ?? {}) },
+  });
+  const sold = { invoice_id: invoice.id, checkout: null };
+  if (isCompleted) {
+    await reportInvoicePayment(tx, deps, caller, invoice.id, { payment_status: 'SUCCEEDED' });
+    const rows = await findPurchaseOfInvoice(tx, caller.scope, invoice.id);
+    const completed = rows.find(({ id }) => id === transaction.id)!;
+    return {
+      ...sold,
+      wallet: await getWallet(tx, caller.scope, wallet.id),
+      transaction: completed,
+    };
+  }
+  if (body.checkout == null) return { ...sold, wallet, transaction };
+  const checkout = await deps.checkoutGates.open(tx, deps, caller, body.checkout, {
+    action: 'wallet_topup',
+    invoice,
+    target_key: wallet.id,
+    configuration: {
+      wallet_topup_params: { wallet_id: wallet.id, wallet_transaction_id: transaction.id },
+    },
+  });
+  return { ...sold, wallet, transaction, checkout };
 }
 
 const BONUS_CAUSE: RowCause = {
@@ -133,6 +183,11 @@ const requestOf = (body: TopUpBody): TopUpRequest => ({
   idempotency_key: body.idempotency_key || null,
 });
 
+interface Bonus {
+  readonly command: CreditCommand;
+  readonly lifetime: BonusLifetime;
+}
+
 /**
  * The bonus of a purchase: the requested one, else the one of the tenant's slabs, else null (money 2.11.10).
  */
@@ -144,7 +199,7 @@ async function bonusOf(
   bought: Decimal,
   at: string,
   purchaseId: string,
-): Promise<{ readonly command: CreditCommand; readonly lifetime: BonusLifetime } | null> {
+): Promise<Bonus | null> {
   if (!isPurchase(body.transaction_reason)) return null;
   const explicit = body.bonus_credits_to_add == null ? null : decimal(body.bonus_credits_to_add);
   const config = await readSetting(tx, scope, 'bonus_credits_topup_config');

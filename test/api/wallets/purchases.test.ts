@@ -45,6 +45,35 @@ const statesOf = async ({ id }: { id: string }) =>
   ]);
 
 describe('a purchase with an invoice', () => {
+  test('completes at once, with its bonus and a paid invoice, where the tenant wants it (money 2.11.4)', async () => {
+    const numbering = {
+      ...{ prefix: 'INV', format: 'YYYYMM', start_sequence: 1, suffix_length: 5, timezone: 'UTC' },
+    };
+    const setting = (is: boolean) =>
+      api.put('/v1/settings/invoice_config', {
+        value: { ...numbering, auto_complete_purchased_credit_transaction: is },
+      });
+    expect((await setting(true)).status).toBe(200);
+    const wallet = await walletOf();
+    const bought = await buy(wallet, '10', { bonus_credits_to_add: '3', idempotency_key: 'auto' });
+    expect(bought.wallet_transaction).toMatchObject({
+      transaction_status: 'completed',
+      credits_available: '10',
+      description: 'Purchased credits',
+    });
+    expect(bought.wallet).toMatchObject({ credit_balance: '13' });
+    expect(await get(`/invoices/${bought.invoice_id}`)).toMatchObject({
+      invoice_status: 'FINALIZED',
+      payment_status: 'SUCCEEDED',
+      amount_paid: '10',
+      metadata: { auto_completed: 'true' },
+    });
+    const again = await buy(wallet, '10', { bonus_credits_to_add: '3', idempotency_key: 'auto' });
+    expect(again.wallet_transaction.id).toBe(bought.wallet_transaction.id);
+    expect((await get(`/wallets/${wallet.id}`)).credit_balance).toBe('13');
+    expect((await setting(false)).status).toBe(200);
+  });
+
   test('waits for the whole payment; purchase and bonus then complete together', async () => {
     const wallet = await walletOf({ conversion_rate: '2', topup_conversion_rate: '4' });
     const bought = await buy(wallet, '10', { bonus_credits_to_add: '3', idempotency_key: 'buy' });

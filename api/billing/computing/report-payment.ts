@@ -6,7 +6,7 @@ import type { Transaction } from '../../../postgres/client.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
-import { lockInvoiceToPay, reviseInvoicePayment } from '../computing/revise-invoice-payment.ts';
+import { lockInvoiceToPay, reviseInvoicePayment } from './revise-invoice-payment.ts';
 import {
   archiveManualPayments,
   insertPayment,
