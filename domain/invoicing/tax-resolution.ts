@@ -1,4 +1,4 @@
-import { BillingError, invalidField } from '../errors.ts';
+import { BillingError, invalidField, invalidOperation } from '../errors.ts';
 import { decimal } from '../money.ts';
 import { epochMs } from '../time/instant.ts';
 import { overlaps } from './service-window.ts';
@@ -93,12 +93,18 @@ export function validateTaxPercentage(percentage: string): void {
   }
 }
 
+/** What decides whether a rate can be added to a subscription or end on it. */
+type TaxWindow = Pick<
+  TaxAssociation,
+  'id' | 'tax_rate_id' | 'currency' | 'start_date' | 'end_date'
+>;
+
 /**
  * Window of a tax rate added to a subscription: from the effective date (default now) on (billing
  * 8.1). Refuses a rate that is already in force, or scheduled, in the same currency (money 13.5).
  */
 export function addedTaxWindow(
-  associations: readonly TaxAssociation[],
+  associations: readonly TaxWindow[],
   added: { readonly tax_rate_id: string; readonly currency: string | null },
   effectiveDate: string | null,
   at: string,
@@ -120,23 +126,25 @@ export function addedTaxWindow(
 }
 
 /**
- * End date of a removed association: the effective date (default now). Refuses an association that has
- * already ended.
+ * End date of a removed association: the effective date (default now). Refuses an association that has ended
+ * by then, so that a removal never extends it.
  */
 export function removedTaxEnd(
-  association: TaxAssociation,
+  association: TaxWindow,
   effectiveDate: string | null,
   at: string,
 ): string {
   const end = effectiveDate ?? at;
-  if (hasEnded(association, end)) {
-    throw invalidField('tax_association_id', `the association ended on ${association.end_date}`);
-  }
+  if (hasEnded(association, end))
+    throw invalidOperation(
+      `Tax association ${association.id} ends at ${association.end_date} already.`,
+      'end_date',
+    );
   if (association.start_date !== null && epochMs(end) < epochMs(association.start_date)) {
     return association.start_date;
   }
   return end;
 }
 
-const hasEnded = (association: TaxAssociation, at: string): boolean =>
+const hasEnded = (association: Pick<TaxWindow, 'end_date'>, at: string): boolean =>
   association.end_date !== null && epochMs(association.end_date) <= epochMs(at);

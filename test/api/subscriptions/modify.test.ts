@@ -293,6 +293,35 @@ describe('coupon and tax', () => {
     expect(seat.invoice_level_discount).toBe('0');
   });
 
+  test('a tax that ends later is not added twice, and a removal never extends it (billing 8.1)', async () => {
+    const { api } = world;
+    const rate = (
+      await api.post('/v1/taxes/rates', {
+        ...{ name: 'VAT', code: 'vat-twice', percentage_value: '20', tax_rate_type: 'percentage' },
+      })
+    ).body;
+    const { subscription } = await subscribed();
+    const change = (tax_params: object) =>
+      modify(subscription, 'execute', { type: 'tax', tax_params });
+    const add = (more: object = {}) => change({ action: 'add', tax_rate_id: rate.id, ...more });
+    expect((await add()).status).toBe(200);
+    const associations = async () =>
+      (
+        await api.get(
+          `/v1/taxes/associations?entity_type=subscription&entity_id=${subscription.id}`,
+        )
+      ).body.items;
+    const [{ id }] = await associations();
+    const remove = (effective_date: string) =>
+      change({ action: 'remove', tax_association_id: id, effective_date });
+    const [soon, later] = ['2027-01-10T00:00:00.000Z', '2027-02-10T00:00:00.000Z'];
+    expect((await remove(soon)).status).toBe(200);
+    expect((await remove(later)).status).toBe(400);
+    expect((await add()).status).toBe(409);
+    expect((await add({ effective_date: later })).status).toBe(200);
+    expect((await associations()).map((each: any) => each.end_date).sort()).toEqual([soon, null]);
+  });
+
   test('400 and 404', async () => {
     const { subscription } = await subscribed();
     const coupon = (coupon_params: object) => ({ type: 'coupon', coupon_params });

@@ -182,7 +182,7 @@ describe('changes on a subscription (billing 8.1)', () => {
 
   test.each(['2026-03-03T00:00:00.000Z', at])('one that ended on %s is refused', (end_date) => {
     expect(refusalText(() => removedTaxEnd(association({ end_date }), null, at))).toBe(
-      'invalid validation_error tax_association_id',
+      'invalid invalid_operation end_date',
     );
   });
 

@@ -1,5 +1,5 @@
-import { invalidField, invalidOperation, notFound } from '../../../../domain/errors.ts';
-import { laterOf } from '../../../../domain/time/instant.ts';
+import { invalidField, notFound } from '../../../../domain/errors.ts';
+import { addedTaxWindow, removedTaxEnd } from '../../../../domain/invoicing/tax-resolution.ts';
 import type { Transaction } from '../../../../postgres/client.ts';
 import type { TaxChangeParams } from '../../../../schemas/subscription-modify.ts';
 import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
@@ -31,12 +31,9 @@ export async function changeTaxes(
     case 'add':
       return await addTax(tx, deps, caller, subscription, params, at);
     case 'remove': {
-      const { id, start_date, end_date } = await taxOf(tx, caller, subscription, params);
-      if (end_date !== null && end_date <= at)
-        throw invalidOperation(`Tax association ${id} ended at ${end_date}.`, 'end_date');
-      const ends = laterOf(params.effective_date ?? at, start_date);
-      await updateTaxAssociationRow(tx, caller.scope, id, {
-        end_date: ends,
+      const association = await taxOf(tx, caller, subscription, params);
+      await updateTaxAssociationRow(tx, caller.scope, association.id, {
+        end_date: removedTaxEnd(association, params.effective_date ?? null, at),
         ...changed(deps, caller),
       });
       return;
@@ -67,13 +64,17 @@ async function addTax(
   if (rate === undefined || rate.status !== 'published' || rate.tax_rate_status !== 'ACTIVE')
     throw invalidField(`${PATH}.tax_rate_id`, `${params.tax_rate_id} is not an active tax rate`);
   const owner = { type: 'subscription', id: subscription.id } as const;
+  const { currency } = subscription;
+  const standing = await findTaxAssociationsOf(tx, caller.scope, 'subscription', [owner.id]);
+  const asked = { tax_rate_id: rate.id, currency };
+  const { start_date } = addedTaxWindow(standing, asked, params.effective_date ?? null, at);
   const added = await newTaxAssociation(tx, deps, caller, owner, {
     tax_rate_code: rate.code,
-    currency: subscription.currency,
+    currency,
     auto_apply: true,
     priority: params.priority ?? PRIORITY,
     metadata: {},
-    start_date: params.effective_date ?? at,
+    start_date,
   });
   await insertTaxAssociation(tx, added.row, rate.code);
 }
