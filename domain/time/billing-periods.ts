@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { billingGrid, type BillingGrid, type BillingRhythm } from './billing-grid.ts';
+import { billingGrid, monthsOf, type BillingGrid, type BillingRhythm } from './billing-grid.ts';
 import { civilDate, dayNumber } from './civil.ts';
 import { epochMs, isoText, type Instant, type Period } from './instant.ts';
 import { zoneOf } from './zone.ts';
@@ -38,19 +38,22 @@ export function periodContaining(schedule: BillingSchedule, at: Instant): Billin
 }
 
 /**
- * The first boundary from `from` on whose day is not clamped to the end of its month: a grid with this anchor
- * has the boundaries of the schedule. `from`, if the next four years have none.
+ * The first boundary from `from`, itself a boundary, whose day is not clamped to the end of its month: a grid with
+ * this anchor has the boundaries of the schedule. Days and weeks are never clamped.
  */
 export function unclampedBoundary(schedule: BillingRhythm, from: Instant): Instant {
+  if (monthsOf(schedule.billing_period) === null) return from;
   const grid = billingGrid(schedule);
   const zone = zoneOf(schedule.customer_timezone);
   const dayOf = (at: Instant) => civilDate(dayNumber(zone.toLocal(epochMs(at)))).day;
   const day = dayOf(schedule.billing_anchor);
-  for (let k = grid.indexAt(from); k <= grid.indexAt(from) + MONTHS_OF_A_LEAP_CYCLE; k += 1)
-    if (grid.boundary(k) >= from && dayOf(grid.boundary(k)) === day) return grid.boundary(k);
+  const first = grid.indexAt(from);
+  for (let k = first; k < first + SEARCHED_BOUNDARIES; k += 1)
+    if (dayOf(grid.boundary(k)) === day) return grid.boundary(k);
   return from;
 }
-const MONTHS_OF_A_LEAP_CYCLE = 48;
+/** A year has at least one month with the day; only 29 February is up to eight years away. */
+const SEARCHED_BOUNDARIES = 12;
 
 /** The period after one that ends at `period_end`; null when the subscription ends there. */
 export function nextPeriod(

@@ -40,8 +40,9 @@ async function planWith(credits: string | null) {
   if (credits !== null) await granted('PLAN', plan.id, credits);
   return plan;
 }
+let packs = 0;
 async function addonWith(credits: string, more: object = {}) {
-  const addon = await make('/addons', { name: 'Pack', lookup_key: `pack${Math.random()}` });
+  const addon = await make('/addons', { name: 'Pack', lookup_key: `pack${(packs += 1)}` });
   await granted('ADDON', addon.id, credits, more);
   return addon;
 }

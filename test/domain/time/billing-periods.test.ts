@@ -4,6 +4,7 @@ import {
   nextPeriod,
   periodContaining,
   previousPeriod,
+  unclampedBoundary,
   type BillingPeriodCell,
   type BillingSchedule,
 } from '../../../domain/time/billing-periods.ts';
@@ -246,4 +247,18 @@ describe('trials (billing 1.6)', () => {
       '2026-01-24T10:00 > 2026-02-01 / 2026-01-01 > 2026-02-01',
     );
   });
+});
+
+test.each<[string, string, Partial<BillingSchedule>, string]>([
+  ['2026-01-15', '2026-02-15', {}, '2026-02-15'],
+  ['2026-01-31', '2026-02-28', {}, '2026-03-31'],
+  ['2026-03-31', '2026-04-30', {}, '2026-05-31'],
+  ['2024-02-29', '2026-02-28', { billing_period: 'ANNUAL' }, '2028-02-29'],
+  ['2026-01-31', '2026-02-14', { billing_period: 'WEEKLY' }, '2026-02-14'],
+  ['2026-01-31', '2026-02-05', { billing_period: 'DAILY' }, '2026-02-05'],
+])('a subscription from %s on: the boundary %s, not clamped %#', (start, from, more, expected) => {
+  const midnight = (day: string) => `${day}T00:00:00.000Z`;
+  expect(unclampedBoundary(schedule(midnight(start), more), midnight(from))).toBe(
+    midnight(expected),
+  );
 });
