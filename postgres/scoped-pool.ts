@@ -65,6 +65,35 @@ export interface Actor {
  * `bench/second-wall.ts` measures the cost in milliseconds.
  */
 export function scopedPool(pool: Pool, session: Session): Pool {
+  const scoped = proxyOf(pool, session);
+  origins.set(scoped, { pool, session });
+  return scoped;
+}
+
+/** What a scoped pool was made from. */
+export interface PoolOrigin {
+  readonly pool: Pool;
+  readonly session: Session;
+}
+
+const origins = new WeakMap<Pool, PoolOrigin>();
+
+/** Null for every pool that `scopedPool` did not return, such as a transaction in the form of a pool. */
+export const originOf = (pool: Pool): PoolOrigin | null => origins.get(pool) ?? null;
+
+/**
+ * Names the actor of each row, by its id, that the transaction inserts from now on; other rows have the actor
+ * of the session (migration 0270).
+ */
+export async function noteActorsOfRows(
+  tx: Transaction,
+  actors: Readonly<Record<string, Actor>>,
+): Promise<void> {
+  if (Object.keys(actors).length === 0) return;
+  await tx`select set_config('meterline.actors', ${JSON.stringify(actors)}, true)`;
+}
+
+function proxyOf(pool: Pool, session: Session): Pool {
   const settings = settingsOf(session);
   return new Proxy(pool, {
     apply(target, _this, given: [unknown, ...unknown[]]) {

@@ -25,29 +25,44 @@ import { watchedFeatures, writeFeatureAlerts } from './feature-alerts.ts';
 import { realTimeBalances } from './real-time-balance.ts';
 
 /**
- * Whether the wallet is evaluated: it has levels, its environment has, a feature has, or it has an automatic
- * top-up. A wallet that never held credits is not evaluated, because its balance has not fallen. One statement,
- * because every command on a wallet asks it.
+ * The ids of the wallets that are evaluated: a wallet has levels, its environment has, a feature has, or it has
+ * an automatic top-up. A wallet that never held credits is not evaluated, because its balance has not fallen.
+ * One statement, because every command on a wallet asks it.
  */
-export async function isWatched(db: Db, scope: Scope, wallet: WalletRow): Promise<boolean> {
-  if (wallet.wallet_status !== 'active') return false;
-  const levels = wallet.alert_settings;
-  const isCertain =
-    wallet.auto_topup?.enabled === true ||
-    wallet.alert_state !== 'ok' ||
-    levels?.alert_enabled === true;
+export async function findWatched(
+  db: Db,
+  scope: Scope,
+  wallets: readonly WalletRow[],
+): Promise<ReadonlySet<string>> {
+  const active = wallets.filter(({ wallet_status }) => wallet_status === 'active');
+  if (active.length === 0) return new Set();
+  const idsOf = (is: (wallet: WalletRow) => boolean): string[] =>
+    active.filter(is).map(({ id }) => id);
+  const certain = idsOf(
+    (wallet) =>
+      wallet.auto_topup?.enabled === true ||
+      wallet.alert_state !== 'ok' ||
+      wallet.alert_settings?.alert_enabled === true,
+  );
+  const followers = idsOf(({ alert_settings }) => alert_settings === null);
   const ofEnvironment = db`exists (
       select from settings
        where ${inScope(db, scope)} and key = 'wallet_balance_alert_config'
          and (value ->> 'alert_enabled')::boolean)`;
-  const [row] = await db`
-    select from wallet_transactions
-     where ${inScope(db, scope)} and wallet_id = ${wallet.id} and transaction_status = 'completed'
-       and (${isCertain} or (${levels === null} and ${ofEnvironment})
-            or exists (${watchedFeatures(db, scope, wallet.id)}))
-     limit 1`;
-  return row !== undefined;
+  const rows = await db<{ id: string }[]>`
+    select w.id
+      from unnest(${idsOf(() => true)}::text[]) as w (id)
+     where (w.id = any(${certain}::text[]) or (w.id = any(${followers}::text[]) and ${ofEnvironment})
+            or exists (${watchedFeatures(db, scope, db`w.id`)}))
+       and exists (
+         select from wallet_transactions t
+          where ${inScope(db, scope, 't')} and t.wallet_id = w.id
+            and t.transaction_status = 'completed')`;
+  return new Set(rows.map(({ id }) => id));
 }
+
+const isWatched = async (db: Db, scope: Scope, wallet: WalletRow): Promise<boolean> =>
+  (await findWatched(db, scope, [wallet])).has(wallet.id);
 
 /**
  * Evaluates the balance of a wallet: logs and announces changes of its alerts, then executes a due automatic
@@ -63,7 +78,9 @@ export async function evaluateWallet(
   const read = await getWallet(deps.pool, scope, walletId);
   if (!(await isWatched(deps.pool, scope, read))) return;
   const balance = (await realTimeBalances(deps, scope, [read])).get(walletId)!;
-  const pending = decimal(read.credit_balance).minus(decimal(balance.real_time_credit_balance));
+  const pending = decimal(balance.wallet.credit_balance).minus(
+    decimal(balance.real_time_credit_balance),
+  );
   await deps.pool.begin(async (tx) => {
     const ledger = await openLedger(tx, deps, scope, walletId);
     // The balance is read again under the lock; unsettled usage is the one read before.
@@ -84,6 +101,15 @@ export async function evaluated(
   wallet: WalletRow,
 ): Promise<WalletRow> {
   if (!(await isWatched(deps.pool, caller.scope, wallet))) return wallet;
+  return await evaluatedWatched(deps, caller, wallet);
+}
+
+/** `evaluated` for a wallet that `findWatched` found. */
+export async function evaluatedWatched(
+  deps: BillingDeps,
+  caller: Caller,
+  wallet: WalletRow,
+): Promise<WalletRow> {
   try {
     await evaluateWallet(deps, caller, wallet.id);
   } catch (error) {

@@ -22,8 +22,11 @@ interface WatchedFeature {
   readonly previous: AlertState | null;
 }
 
-/** Features with an enabled alert, and those with a last state other than `ok` for the wallet. */
-export const watchedFeatures = (db: Db, scope: Scope, walletId: string): Fragment => db`
+/**
+ * Features with an enabled alert, and those with a last state other than `ok` for the wallet. `walletId` is an
+ * id, or the expression of one.
+ */
+export const watchedFeatures = (db: Db, scope: Scope, walletId: string | Fragment): Fragment => db`
     select * from (
       select f.id, f.alert_settings,
              (select l.alert_status from alert_logs l

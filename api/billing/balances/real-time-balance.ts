@@ -15,28 +15,34 @@ import { ratingAsks } from '../analytics/analytics-figures.ts';
 import { usageLines } from '../analytics/analytics-subjects.ts';
 import { rateSubjects } from '../analytics/rate-subjects.ts';
 import { settlementsOf } from '../computing/settlement-currency.ts';
-import { findBlocks, type WalletRow } from '../credits/wallet-repository.ts';
+import { findWithBlocks, type WalletRow } from '../credits/wallet-repository.ts';
 import { openInvoiceLines } from '../records/open-invoice-lines.ts';
 import { findSubscriptions } from '../records/subscription-repository.ts';
 import { walletAnswers } from '../credits/wallet-answers.ts';
 
 type Deps = Pick<BillingDeps, 'pool' | 'clock' | 'usageReader'>;
 
+/** A balance, and the wallet from which it was computed. */
+export interface BalanceOfWallet extends RealTimeBalance {
+  readonly wallet: WalletRow;
+}
+
 /**
  * The balances of one customer's wallets less unsettled amounts (money 2.8): priced usage of the running
- * periods, and open invoices. Reads usage; call it outside of any lock.
+ * periods, and open invoices. Reads the wallets again with their blocks, and usage; call it outside of any
+ * lock.
  */
 export async function realTimeBalances(
   deps: Deps,
   scope: Scope,
   wallets: readonly WalletRow[],
-): Promise<ReadonlyMap<string, RealTimeBalance>> {
+): Promise<ReadonlyMap<string, BalanceOfWallet>> {
   const at = isoTime(deps.clock.now());
   const claiming = wallets.filter(
     ({ wallet_type, wallet_status }) => wallet_type === 'PRE_PAID' && wallet_status === 'active',
   );
-  const [blocks, invoices, usage] = await Promise.all([
-    findBlocks(
+  const [current, invoices, usage] = await Promise.all([
+    findWithBlocks(
       deps.pool,
       scope,
       wallets.map(({ id }) => id),
@@ -49,19 +55,14 @@ export async function realTimeBalances(
     runningUsage(deps, scope, claiming),
   ]);
   return new Map(
-    wallets.map((wallet) => [
-      wallet.id,
-      realTimeBalance(
-        wallet,
-        blocks.filter(({ wallet_id }) => wallet_id === wallet.id),
-        wallet.allowed_price_types,
-        {
-          usage: usage(wallet),
-          invoices: invoices.filter(({ customer_id }) => customer_id === wallet.customer_id),
-        },
-        at,
-      ),
-    ]),
+    current.map(({ wallet, blocks }) => {
+      const claims = {
+        usage: usage(wallet),
+        invoices: invoices.filter(({ customer_id }) => customer_id === wallet.customer_id),
+      };
+      const balance = realTimeBalance(wallet, blocks, wallet.allowed_price_types, claims, at);
+      return [wallet.id, { ...balance, wallet }];
+    }),
   );
 }
 
@@ -73,13 +74,20 @@ export async function balanceAnswers(
   expand: ReadonlySet<string>,
 ): Promise<WalletBalance[]> {
   const balances = await realTimeBalances(deps, scope, wallets);
-  const answers = await walletAnswers(deps.pool, scope, wallets, expand);
+  const current = wallets.map(({ id }) => balances.get(id)!.wallet);
+  const answers = await walletAnswers(deps.pool, scope, current, expand);
   return answers.map((wallet) => {
-    const { current_period_usage, unpaid_invoices_amount, ...balance } = balances.get(wallet.id)!;
+    const {
+      current_period_usage,
+      unpaid_invoices_amount,
+      real_time_balance,
+      real_time_credit_balance,
+    } = balances.get(wallet.id)!;
     const pending = decimal(current_period_usage).plus(decimal(unpaid_invoices_amount));
     return {
       ...wallet,
-      ...balance,
+      real_time_balance,
+      real_time_credit_balance,
       balance_updated_at: wallet.updated_at,
       current_period_usage: decimalText(pending),
       unpaid_invoices_amount,

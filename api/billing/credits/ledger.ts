@@ -72,6 +72,8 @@ export interface Decided {
   readonly ledger: Ledger;
   readonly decision: WalletDecision;
   readonly causeOf: (row: DecidedRow) => RowCause;
+  /** The author of the rows; absent: the caller who writes them. */
+  readonly userId?: string;
 }
 
 /**
@@ -98,24 +100,33 @@ export async function writeDecisions(
   caller: Caller,
   decided: readonly Decided[],
 ): Promise<Written[]> {
-  const written = decided.map(({ ledger, decision, causeOf }) => ({
-    ledger: ledgerAfter(ledger, decision, caller.user_id),
+  const written = decided.map(({ ledger, decision, causeOf, userId = caller.user_id }) => ({
+    ledger: ledgerAfter(ledger, decision, userId),
     rows: decision.rows.map((row) =>
-      transactionRow(row, causeOf(row), ledger.wallet, caller.user_id, ledger.at),
+      transactionRow(row, causeOf(row), ledger.wallet, userId, ledger.at),
     ),
   }));
   const rows = written.flatMap((one) => one.rows);
-  const touched = new Map<string, CreditBlock>();
-  for (const { decision } of decided) {
+  const touched = new Map<string, ChangedBlock>();
+  for (const { decision, userId = caller.user_id } of decided) {
     const isNew = new Set(decision.rows.map(({ id }) => id));
-    for (const block of decision.blocks) if (!isNew.has(block.id)) touched.set(block.id, block);
+    for (const block of decision.blocks)
+      if (!isNew.has(block.id)) touched.set(block.id, { ...block, updated_by: userId });
   }
   const wallets = new Map(written.map(({ ledger }) => [ledger.wallet.id, ledger.wallet]));
-  await insertTransactionRows(tx, rows);
-  await writeBlocks(tx, caller, [...touched.values()], decided[0]?.ledger.at ?? '');
-  await writeBalances(tx, caller, [...wallets.values()]);
-  await writeOutboxEvents(tx, rows.map(createdEvent));
+  // Sent together; the connection keeps their order.
+  await Promise.all([
+    insertTransactionRows(tx, rows),
+    writeBlocks(tx, caller.scope, [...touched.values()], decided[0]?.ledger.at ?? ''),
+    writeBalances(tx, caller, [...wallets.values()]),
+    writeOutboxEvents(tx, rows.map(createdEvent)),
+  ]);
   return written;
+}
+
+/** A block that a decision changed, and the author of the last change. */
+interface ChangedBlock extends CreditBlock {
+  readonly updated_by: string;
 }
 
 /** The ledger after the decision. */
@@ -154,12 +165,13 @@ async function writeBalances(
     update wallets w
        set wallet_status = v.wallet_status, credit_balance = v.credit_balance, balance = v.balance,
            credits_in_blocks = v.credits_in_blocks, overdraft = v.overdraft,
-           updated_at = v.updated_at, updated_by = ${caller.user_id}
+           updated_at = v.updated_at, updated_by = v.updated_by
       from unnest(${column('id')}::text[], ${column('wallet_status')}::text[],
                   ${column('credit_balance')}::numeric[], ${column('balance')}::numeric[],
                   ${column('credits_in_blocks')}::numeric[], ${column('overdraft')}::numeric[],
-                  ${column('updated_at')}::timestamptz[])
-        as v (id, wallet_status, credit_balance, balance, credits_in_blocks, overdraft, updated_at)
+                  ${column('updated_at')}::timestamptz[], ${column('updated_by')}::text[])
+        as v (id, wallet_status, credit_balance, balance, credits_in_blocks, overdraft, updated_at,
+              updated_by)
      where ${inScope(tx, caller.scope, 'w')} and w.id = v.id`;
 }
 
@@ -273,17 +285,18 @@ const keyReused = (): BillingError => {
 
 async function writeBlocks(
   tx: Transaction,
-  caller: Caller,
-  blocks: readonly CreditBlock[],
+  scope: Scope,
+  blocks: readonly ChangedBlock[],
   at: string,
 ): Promise<void> {
   if (blocks.length === 0) return;
   await tx`
     update wallet_transactions t
-       set credits_available = b.credits_available, updated_at = ${at}, updated_by = ${caller.user_id}
+       set credits_available = b.credits_available, updated_at = ${at}, updated_by = b.updated_by
       from unnest(${blocks.map(({ id }) => id)}::text[],
-                  ${blocks.map(({ credits_available: left }) => left)}::numeric[]) as b (id, credits_available)
-     where ${inScope(tx, caller.scope, 't')} and t.id = b.id`;
+                  ${blocks.map(({ credits_available: left }) => left)}::numeric[],
+                  ${blocks.map(({ updated_by }) => updated_by)}::text[]) as b (id, credits_available, updated_by)
+     where ${inScope(tx, scope, 't')} and t.id = b.id`;
 }
 
 /** The blocks with the changed and the new ones in place of their earlier state. */

@@ -77,6 +77,27 @@ export async function lockCreditableWallet(
   return row ?? null;
 }
 
+/** The wallets with these ids, locked in the order of their ids. Leaves out unknown ids. */
+export const lockWallets = (tx: Transaction, scope: Scope, ids: readonly string[]) =>
+  lockInOrder(tx, scope, ids, tx``);
+
+/** As `lockWallets`, without those that another transaction has locked. */
+export const lockFreeWallets = (tx: Transaction, scope: Scope, ids: readonly string[]) =>
+  lockInOrder(tx, scope, ids, tx`skip locked`);
+
+async function lockInOrder(
+  tx: Transaction,
+  scope: Scope,
+  ids: readonly string[],
+  skipping: Fragment,
+): Promise<WalletRow[]> {
+  return await tx<WalletRow[]>`
+    select ${wallets.columns(tx)} from wallets
+     where ${inScope(tx, scope)} and id ${oneOf(tx, ids)}
+     order by id
+       for update ${skipping}`;
+}
+
 /**
  * Active PRE_PAID wallets of these customers that hold credits, locked in the order of their ids: two
  * commands that lock several never wait for each other.
@@ -207,10 +228,19 @@ export async function findTransactionByKey(
   scope: Scope,
   key: string,
 ): Promise<TransactionRow | null> {
-  const [row] = await db<TransactionRow[]>`
-    select ${transactionColumns(db)} from wallet_transactions
-     where ${inScope(db, scope)} and idempotency_key = ${key}`;
+  const [row] = await findTransactionsByKey(db, scope, [key]);
   return row ?? null;
+}
+
+/** The transactions with these keys, unordered. Leaves out keys that are new. */
+export async function findTransactionsByKey(
+  db: Db,
+  scope: Scope,
+  keys: readonly string[],
+): Promise<TransactionRow[]> {
+  return await db<TransactionRow[]>`
+    select ${transactionColumns(db)} from wallet_transactions
+     where ${inScope(db, scope)} and idempotency_key ${oneOf(db, keys)}`;
 }
 
 /** Rows of a purchase that wait for its payment: the purchase first, then its bonus. */
@@ -239,6 +269,65 @@ export async function findBlocks(
     select id, wallet_id, transaction_reason, credits_available, priority, expiry_date, created_at
       from wallet_transactions
      where ${inScope(db, scope)} and wallet_id ${oneOf(db, walletIds)} and credits_available > 0`;
+}
+
+/** A wallet with its blocks, as they are at one instant. */
+export interface WalletWithBlocks {
+  readonly wallet: WalletRow;
+  readonly blocks: readonly CreditBlock[];
+}
+
+/**
+ * The wallets with their blocks with credits left, including expired blocks. One statement, because between two
+ * a debit may change both: then the blocks would not add up to the balance.
+ */
+export async function findWithBlocks(
+  db: Db,
+  scope: Scope,
+  ids: readonly string[],
+): Promise<WalletWithBlocks[]> {
+  if (ids.length === 0) return [];
+  interface Block {
+    readonly block_id: string | null;
+    readonly block_reason: CreditBlock['transaction_reason'];
+    readonly block_credits: string;
+    readonly block_priority: number | null;
+    readonly block_expiry: string | null;
+    readonly block_created_at: string;
+  }
+  const rows = await db<(WalletRow & Block)[]>`
+    select w.*, b.*
+      from (select ${wallets.columns(db)} from wallets
+             where ${inScope(db, scope)} and id ${oneOf(db, ids)}) w
+      left join lateral (
+        select id as block_id, transaction_reason as block_reason, credits_available as block_credits,
+               priority as block_priority, expiry_date as block_expiry, created_at as block_created_at
+          from wallet_transactions t
+         where ${inScope(db, scope, 't')} and t.wallet_id = w.id and t.credits_available > 0) b on true`;
+  const found = new Map<string, { wallet: WalletRow; blocks: CreditBlock[] }>();
+  for (const row of rows) {
+    const {
+      block_id,
+      block_reason,
+      block_credits,
+      block_priority,
+      block_expiry,
+      block_created_at,
+      ...wallet
+    } = row;
+    const one = found.get(wallet.id) ?? { wallet, blocks: [] };
+    found.set(wallet.id, one);
+    if (block_id !== null)
+      one.blocks.push({
+        id: block_id,
+        transaction_reason: block_reason,
+        credits_available: block_credits,
+        priority: block_priority,
+        expiry_date: block_expiry,
+        created_at: block_created_at,
+      });
+  }
+  return [...found.values()];
 }
 
 /**

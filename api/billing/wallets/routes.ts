@@ -31,7 +31,7 @@ import { balanceAnswers } from '../balances/real-time-balance.ts';
 import { walletForecast } from '../balances/wallet-forecast.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { createWallet } from './create-wallet.ts';
-import { debitManually } from './debit-wallet.ts';
+import { debitWallet } from './debit-queue.ts';
 import { closeWallet, convertWallet } from './end-wallet.ts';
 import {
   getWallet,
@@ -217,11 +217,8 @@ export const walletRoutes = [
     body: DebitWalletBody,
     status: 200,
     answer: Wallet,
-    async handler(call) {
-      const { deps, params, body } = call;
-      const wallet = await deps.pool.begin((tx) => debitManually(tx, deps, call, params.id, body));
-      return walletAnswer(await evaluated(deps, call, wallet));
-    },
+    handler: async (call) =>
+      walletAnswer(await debitWallet(call.deps, call, call.params.id, call.body)),
   }),
   route({
     method: 'POST',
