@@ -19,7 +19,7 @@ import { isPostgresRace } from '../postgres/outage.ts';
 import { scopedPool } from '../postgres/scoped-pool.ts';
 import { holdJobLease, JobLeaseLost } from '../postgres/tables/job-leases.ts';
 import { readWatermarks } from '../postgres/tables/watermarks.ts';
-import type { Job, JobReport, JobRun } from './job.ts';
+import type { Job, JobReport, JobRun, OfCustomers } from './job.ts';
 
 /** Wait before the stream's progress is read again. */
 const POLL_MS = 100;
@@ -57,12 +57,23 @@ export const advanceTestClocks = <Deps extends BillingDeps>(
   },
 });
 
+type ClockJob<Deps> = Job<Deps> & { readonly ofCustomers: OfCustomers };
+
+const isOfCustomers = <Deps>(job: Job<Deps>): job is ClockJob<Deps> =>
+  job.ofCustomers !== undefined;
+
+/** The work of a job when the clock has been moved to `to`, at most the next instant of all jobs. */
+const atNext = (work: DueWork, to: string): DueWork =>
+  work.next === null || work.next > to ? work : { ...work, due: '1', next: null };
+
 class Advance<Deps extends BillingDeps> {
   readonly #deps: Deps;
   readonly #run: JobRun;
-  readonly #timed: readonly Job<Deps>[];
-  readonly #untimed: readonly Job<Deps>[];
+  /** The jobs that work on customers, in their usual order. */
+  readonly #jobs: readonly ClockJob<Deps>[];
   readonly #totals: { instants: number; advanced: number; failed: number };
+  /** What the last reading said about the instant that a clock was then moved to. */
+  readonly #foreseen = new Map<string, { readonly at: string; readonly work: DueWork[] }>();
 
   constructor(
     deps: Deps,
@@ -73,9 +84,7 @@ class Advance<Deps extends BillingDeps> {
     this.#deps = deps;
     this.#run = run;
     this.#totals = totals;
-    const ofCustomers = scheduled.filter((job) => job.ofCustomers !== undefined);
-    this.#timed = ofCustomers.filter((job) => job.ofCustomers!.dueTimes !== null);
-    this.#untimed = ofCustomers.filter((job) => job.ofCustomers!.dueTimes === null);
+    this.#jobs = scheduled.filter(isOfCustomers);
   }
 
   /** Handles everything that is due at the clock's time, then moves the clock to the next instant. */
@@ -97,9 +106,11 @@ class Advance<Deps extends BillingDeps> {
       this.#totals.advanced += 1;
       return await this.#end(clock, null);
     }
-    const { next } = handled;
-    const to = next === null || next > clock.advancing_to ? clock.advancing_to : next;
+    const { work } = handled;
+    const [next = clock.advancing_to] = work.flatMap((each) => each.next ?? []).sort();
+    const to = next > clock.advancing_to ? clock.advancing_to : next;
     await this.#write((tx) => moveClock(tx, clock, to));
+    this.#foreseen.set(clock.id, { at: to, work: work.map((each) => atNext(each, to)) });
     return 'again';
   }
 
@@ -108,38 +119,58 @@ class Advance<Deps extends BillingDeps> {
     return 'done';
   }
 
+  /**
+   * Runs the jobs with due work until none of them leaves work that it can do, then the jobs without instants, and
+   * all again if those made work. Reads what is due after each pass; what is found first was read at the instant
+   * before. `work`: what the last reading found.
+   */
   async #instant(
     clock: AdvancingClock,
-  ): Promise<'wait' | { readonly failure: string | null; readonly next: string | null }> {
-    let before = '';
-    let work = await this.#workOf(clock);
+  ): Promise<'wait' | { readonly failure: string | null; readonly work: readonly DueWork[] }> {
+    let work = this.#foreseenFor(clock) ?? (await this.#workOf(clock));
+    let attempted = '';
+    let isEvaluated = false;
     for (let pass = 0; pass < PASSES_MAX; pass += 1) {
-      const left = JSON.stringify(work.map(({ job, due, first }) => [job, due, first]));
-      const due = new Set(work.filter((each) => each.due !== '0').map(({ job }) => job));
-      if (due.size === 0 || left === before) break;
-      before = left;
-      for (const job of this.#timed.filter(({ name }) => due.has(name))) {
+      const open = work.filter(({ due }) => due !== '0');
+      const due = open.filter(({ job }) => this.#hasInstants(job));
+      const left = JSON.stringify(due.map(({ job, due: count, first }) => [job, count, first]));
+      const isDue = due.length > 0 && left !== attempted;
+      if (!isDue && isEvaluated) break;
+      isEvaluated = !isDue;
+      if (isDue) attempted = left;
+      const chosen = isDue ? due : open.filter(({ job }) => !this.#hasInstants(job));
+      if (chosen.length === 0) break;
+      const names = new Set(chosen.map(({ job }) => job));
+      for (const job of this.#jobs.filter(({ name }) => names.has(name))) {
         const { failure, report } = await this.#runJob(clock, job);
-        if (failure !== null) return { failure, next: null };
+        if (failure !== null) return { failure, work };
         if ((report['waiting'] ?? 0) > 0) return 'wait';
       }
       work = await this.#workOf(clock);
     }
-    for (const job of this.#untimed) {
-      const { failure } = await this.#runJob(clock, job);
-      if (failure !== null) return { failure, next: null };
-    }
-    if (this.#untimed.length > 0) work = await this.#workOf(clock);
-    const [next = null] = work.flatMap((each) => each.next ?? []).sort();
-    return { failure: null, next };
+    return { failure: null, work };
+  }
+
+  #hasInstants(name: string): boolean {
+    return this.#jobs.some((each) => each.name === name && 'dueTimes' in each.ofCustomers);
+  }
+
+  /** Null if this run has not read it, or found no due work: then it is read. */
+  #foreseenFor(clock: AdvancingClock): DueWork[] | null {
+    const foreseen = this.#foreseen.get(clock.id);
+    this.#foreseen.delete(clock.id);
+    if (foreseen?.at !== clock.now) return null;
+    const isDue = foreseen.work.some(({ job, due }) => due !== '0' && this.#hasInstants(job));
+    return isDue ? foreseen.work : null;
   }
 
   #workOf(clock: AdvancingClock): Promise<DueWork[]> {
     const { pool } = this.#deps;
-    const sources = this.#timed.map((job) => ({
-      job: job.name,
-      dueTimes: job.ofCustomers!.dueTimes!(pool, clock.id),
-    }));
+    const sources = this.#jobs.map(({ name, ofCustomers }) =>
+      'dueTimes' in ofCustomers
+        ? { job: name, dueTimes: ofCustomers.dueTimes(pool, clock) }
+        : { job: name, rows: ofCustomers.workAt(pool, clock, clock.now) },
+    );
     return dueWork(pool, clock.now, sources);
   }
 

@@ -1,6 +1,11 @@
 import { measureGrants, writeGrantAlerts } from '../api/billing/alerts/grant-alerts.ts';
 import { measureSpend, writeSpendAlerts } from '../api/billing/alerts/spend-alerts.ts';
-import { scopesWithAlerts, watchedIds, type WatchedKind } from '../api/billing/alerts/watched.ts';
+import {
+  scopesWithAlerts,
+  watchedIds,
+  watchedOf,
+  type WatchedKind,
+} from '../api/billing/alerts/watched.ts';
 import { inParts } from '../api/conventions/in-parts.ts';
 import type { BillingDeps } from '../api/deps.ts';
 import type { Scope, Transaction } from '../postgres/client.ts';
@@ -20,7 +25,7 @@ const NOT_EVALUATED = 'alerts are not evaluated';
 export const evaluateAlerts: Job<BillingDeps> = {
   name: 'evaluate-alerts',
   cron: '*/5 * * * * *',
-  ofCustomers: { dueTimes: null },
+  ofCustomers: { workAt: watchedOf },
   async run(deps, run) {
     const totals = { changed: 0 };
     for (const kind of ['spend', 'grants'] as const) {

@@ -3,6 +3,7 @@ import { evaluateWallet } from '../api/billing/balances/evaluate-wallet.ts';
 import {
   scopesWithWatchedWallets,
   watchedWallets,
+  watchedWalletsOf,
 } from '../api/billing/balances/watched-wallets.ts';
 import type { Scope } from '../postgres/client.ts';
 import type { Job, JobRun } from './job.ts';
@@ -17,7 +18,7 @@ const PAGE_WALLETS = 100;
 export const evaluateWallets: Job<BillingDeps> = {
   name: 'evaluate-wallets',
   cron: '*/5 * * * * *',
-  ofCustomers: { dueTimes: null },
+  ofCustomers: { workAt: watchedWalletsOf },
   async run(deps, run) {
     const totals = { evaluated: 0 };
     const scopes = await scopesWithWatchedWallets(deps.pool, run);

@@ -1,6 +1,6 @@
 import type { Db, Fragment } from '../postgres/client.ts';
 import type { JobLease } from '../postgres/tables/job-leases.ts';
-import type { Timeline } from '../postgres/tables/test-clocks.ts';
+import type { ClockRef, Timeline } from '../postgres/tables/test-clocks.ts';
 
 /**
  * Scheduled work. A run is safe to repeat and to interrupt at any point: it works in pages, each page or
@@ -21,13 +21,21 @@ export interface Job<Deps> {
 
 export type JobReport = Readonly<Record<string, number>>;
 
-export interface OfCustomers {
-  /**
-   * The instants at which work of the clock's customers is due, past and future, as a select with the one column
-   * `at`. Null: the job has no instants of its own and runs after the others at each of theirs.
-   */
-  readonly dueTimes: ((db: Db, testClockId: string) => Fragment) | null;
-}
+export type OfCustomers =
+  | {
+      /**
+       * The instants at which work of the clock's customers is due, past and future, as a select with the one column
+       * `at`.
+       */
+      readonly dueTimes: (db: Db, clock: ClockRef) => Fragment;
+    }
+  | {
+      /**
+       * For a job without instants of its own, which runs after the others at each of theirs: a select that has rows
+       * if the job has something to look at in the time of the clock (`at`).
+       */
+      readonly workAt: (db: Db, clock: ClockRef, at: string) => Fragment;
+    };
 
 /** `at` is the time of the run on the database's clock, or on the test clock of its customers. */
 export interface JobRun extends Timeline {

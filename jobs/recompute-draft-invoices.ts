@@ -2,6 +2,7 @@ import type { BillingDeps } from '../api/deps.ts';
 import { recomputeDrafts } from '../api/billing/invoices/recompute-drafts.ts';
 import {
   draftsToRecompute,
+  draftsToRecomputeOf,
   scopesWithDraftsToRecompute,
 } from '../api/billing/records/draft-invoice-repository.ts';
 import type { Scope } from '../postgres/client.ts';
@@ -20,7 +21,7 @@ const PAGE_INVOICES = 200;
 export const recomputeDraftInvoices: Job<BillingDeps> = {
   name: 'recompute-draft-invoices',
   cron: '20 * * * *',
-  ofCustomers: { dueTimes: null },
+  ofCustomers: { workAt: draftsToRecomputeOf },
   async run(deps, run) {
     const totals = { recomputed: 0, failed: 0 };
     const scopes = await scopesWithDraftsToRecompute(deps.pool, run);

@@ -23,9 +23,9 @@ export const reconcilePayments: Job<BillingDeps> = {
   name: 'reconcile-payments',
   cron: '* * * * *',
   ofCustomers: {
-    dueTimes: (db, testClockId) => db`
+    dueTimes: (db, clock) => db`
       select at + interval '1 millisecond' as at
-        from (${unansweredTimes(db, testClockId)} union all ${unansweredRefundTimes(db, testClockId)}) asked`,
+        from (${unansweredTimes(db, clock)} union all ${unansweredRefundTimes(db, clock)}) asked`,
   },
   async run(deps, run) {
     const totals = { payments: 0, refunds: 0, failed: 0 };

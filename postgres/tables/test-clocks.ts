@@ -8,6 +8,18 @@ export interface Timeline {
   readonly test_clock_id?: string | null;
 }
 
+/** A test clock in its environment. */
+export interface ClockRef extends Scope {
+  readonly id: string;
+}
+
+/**
+ * Condition: `c` is a customer of the clock and the row of `alias` is in its environment. Both sides name the
+ * environment, so that the indexes that begin with it are used.
+ */
+export const ownedBy = (db: Db, clock: ClockRef, alias: string): Fragment => db`
+  ${inScope(db, clock, 'c')} and c.test_clock_id = ${clock.id} and ${inScope(db, clock, alias)}`;
+
 /** Condition: the customer with that id lives by the clock of the timeline. */
 export const livesBy = (
   db: Db,

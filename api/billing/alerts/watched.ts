@@ -1,5 +1,5 @@
 import { inScope, type Db, type Fragment, type Scope } from '../../../postgres/client.ts';
-import { livesBy, type Timeline } from '../../../postgres/tables/test-clocks.ts';
+import { livesBy, type ClockRef, type Timeline } from '../../../postgres/tables/test-clocks.ts';
 
 interface PageRequest {
   readonly after: string;
@@ -51,6 +51,15 @@ const watchedGrants = (db: Db, timeline: Timeline): Fragment => db`
 
 const WATCHED = { spend: watchedSpend, grants: watchedGrants } as const;
 export type WatchedKind = keyof typeof WATCHED;
+
+/** What is evaluated for the customers of the clock. */
+export const watchedOf = (db: Db, clock: ClockRef, at: string): Fragment => {
+  const timeline = { at, test_clock_id: clock.id };
+  return db`
+    select id from (${watchedSpend(db, timeline)}) watched where ${inScope(db, clock)}
+     union all
+    select id from (${watchedGrants(db, timeline)}) watched where ${inScope(db, clock)}`;
+};
 
 /** Environments with something to evaluate. */
 export async function scopesWithAlerts(

@@ -1,5 +1,5 @@
-import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
-import { livesBy, type Timeline } from '../../../postgres/tables/test-clocks.ts';
+import { inScope, type Db, type Fragment, type Scope } from '../../../postgres/client.ts';
+import { livesBy, type ClockRef, type Timeline } from '../../../postgres/tables/test-clocks.ts';
 
 /**
  * Active wallets with levels, levels of their environment, a current alert, or an automatic top-up, and those
@@ -25,6 +25,10 @@ const watched = (db: Db, timeline: Timeline) => db`
                 where l.tenant_id = w.tenant_id and l.environment_id = w.environment_id
                   and l.parent_entity_id = w.id and l.alert_type = 'feature_wallet_balance'
                   and l.alert_status <> 'ok'))`;
+
+/** The watched wallets of the clock's customers. */
+export const watchedWalletsOf = (db: Db, clock: ClockRef, at: string): Fragment => db`
+  select id from (${watched(db, { at, test_clock_id: clock.id })}) watched where ${inScope(db, clock)}`;
 
 export async function scopesWithWatchedWallets(db: Db, timeline: Timeline): Promise<Scope[]> {
   return await db<Scope[]>`

@@ -5,7 +5,12 @@ import {
   type Scope,
   type Transaction,
 } from '../../../postgres/client.ts';
-import { livesBy, type Timeline } from '../../../postgres/tables/test-clocks.ts';
+import {
+  livesBy,
+  ownedBy,
+  type ClockRef,
+  type Timeline,
+} from '../../../postgres/tables/test-clocks.ts';
 import type { CreditGrantApplication } from '../../../schemas/customer-view.ts';
 
 /** An application as stored. */
@@ -83,16 +88,16 @@ const dueSubscriptions = (db: Db, due: Timeline) => db`
    where ${withoutApplication(db)} and ${livesBy(db, due, db`s.customer_id`)}`;
 
 /** When credits of the clock's customers are due; a grant without an application is due at once. */
-export const grantDueTimes = (db: Db, testClockId: string): Fragment => db`
+export const grantDueTimes = (db: Db, clock: ClockRef): Fragment => db`
   select a.next_attempt_at as at from customers c
     join subscriptions s on s.customer_id = c.id
     join credit_grant_applications a on a.subscription_id = s.id
-   where c.test_clock_id = ${testClockId} and a.application_status in ('pending', 'failed')
+   where ${ownedBy(db, clock, 's')} and ${inScope(db, clock, 'a')} and a.application_status in ('pending', 'failed')
    union all
   select s.start_date as at from customers c
     join subscriptions s on s.customer_id = c.id
     join credit_grants g on g.subscription_id = s.id
-   where c.test_clock_id = ${testClockId} and ${withoutApplication(db)}`;
+   where ${ownedBy(db, clock, 's')} and ${inScope(db, clock, 'g')} and ${withoutApplication(db)}`;
 
 /** A running grant that has no application yet. */
 const withoutApplication = (db: Db) => db`

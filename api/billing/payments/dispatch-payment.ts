@@ -7,7 +7,12 @@ import {
   type Scope,
   type Transaction,
 } from '../../../postgres/client.ts';
-import { livesBy, type Timeline } from '../../../postgres/tables/test-clocks.ts';
+import {
+  livesBy,
+  ownedBy,
+  type ClockRef,
+  type Timeline,
+} from '../../../postgres/tables/test-clocks.ts';
 import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { BillingDeps } from '../../deps.ts';
 import { changed, newRecord, type Caller } from '../../conventions/record.ts';
@@ -196,7 +201,7 @@ const askAgainAt = (db: Db): Fragment => {
 };
 
 /** When gateways are asked again about payments of the clock's customers. */
-export const unansweredTimes = (db: Db, testClockId: string): Fragment => db`
+export const unansweredTimes = (db: Db, clock: ClockRef): Fragment => db`
   select ${askAgainAt(db)} as at
     from customers c join payments p on p.customer_id = c.id
-   where c.test_clock_id = ${testClockId} and ${isUnanswered(db)}`;
+   where ${ownedBy(db, clock, 'p')} and ${isUnanswered(db)}`;

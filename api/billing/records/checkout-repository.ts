@@ -9,7 +9,12 @@ import {
 } from '../../../postgres/client.ts';
 import { tableOf } from '../../../postgres/table.ts';
 import { writeOutboxEvents, type OutboxEvent } from '../../../postgres/tables/outbox.ts';
-import { livesBy, type Timeline } from '../../../postgres/tables/test-clocks.ts';
+import {
+  livesBy,
+  ownedBy,
+  type ClockRef,
+  type Timeline,
+} from '../../../postgres/tables/test-clocks.ts';
 import type { CheckoutRecord } from '../../../schemas/checkout.ts';
 
 const sessions = tableOf<CheckoutRecord>({
@@ -65,9 +70,9 @@ export async function checkoutsToExpire(
 }
 
 /** When checkout sessions of the clock's customers expire. */
-export const checkoutExpiryTimes = (db: Db, testClockId: string): Fragment => db`
+export const checkoutExpiryTimes = (db: Db, clock: ClockRef): Fragment => db`
   select s.expires_at as at from customers c join checkout_sessions s on s.customer_id = c.id
-   where c.test_clock_id = ${testClockId} and s.checkout_status in ('initiated', 'pending')`;
+   where ${ownedBy(db, clock, 's')} and s.checkout_status in ('initiated', 'pending')`;
 
 /** The active session of a payment, locked; null if there is none. The caller holds the payment's lock. */
 export async function lockActiveCheckoutOf(

@@ -7,7 +7,12 @@ import {
   type Scope,
   type Transaction,
 } from '../../../postgres/client.ts';
-import { livesBy, type Timeline } from '../../../postgres/tables/test-clocks.ts';
+import {
+  livesBy,
+  ownedBy,
+  type ClockRef,
+  type Timeline,
+} from '../../../postgres/tables/test-clocks.ts';
 
 /** A row of `invoice_collections`. */
 export interface CollectionRow extends Scope {
@@ -125,10 +130,10 @@ export async function scopesToCollect(db: Db, due: Timeline): Promise<Scope[]> {
 }
 
 /** When charges of the clock's customers are due; a cancellation after the last one is due at once. */
-export const collectionTimes = (db: Db, testClockId: string): Fragment => db`
+export const collectionTimes = (db: Db, clock: ClockRef): Fragment => db`
   select case when k.pending_action is null then k.next_attempt_at else k.updated_at end as at
     from customers c join invoice_collections k on k.customer_id = c.id
-   where c.test_clock_id = ${testClockId}
+   where ${ownedBy(db, clock, 'k')}
      and (k.collection_status = 'scheduled' or k.pending_action is not null)`;
 
 /** The next charges that are due, the longest due first. */

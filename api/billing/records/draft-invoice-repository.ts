@@ -1,5 +1,5 @@
-import { inScope, type Db, type Scope } from '../../../postgres/client.ts';
-import { livesBy, type Timeline } from '../../../postgres/tables/test-clocks.ts';
+import { inScope, type Db, type Fragment, type Scope } from '../../../postgres/client.ts';
+import { livesBy, type ClockRef, type Timeline } from '../../../postgres/tables/test-clocks.ts';
 import type { InvoiceRecord } from '../../../schemas/invoice.ts';
 
 /**
@@ -21,6 +21,17 @@ export async function scopesWithDraftsToRecompute(db: Db, timeline: Timeline): P
        and ${due(db, timeline)}
      order by invoices.tenant_id, invoices.environment_id`;
 }
+
+/**
+ * The drafts of the clock's customers that are due to be computed again. Invoices are read only if the environment
+ * recomputes drafts.
+ */
+export const draftsToRecomputeOf = (db: Db, clock: ClockRef, at: string): Fragment => db`
+  select id from invoices
+   where exists (select from settings
+                  where ${inScope(db, clock)} and key = 'draft_invoice_recompute_config'
+                    and (value ->> 'enabled')::boolean)
+     and ${inScope(db, clock)} and ${due(db, { at, test_clock_id: clock.id })}`;
 
 /** A page of drafts to compute again, in the order of their ids. */
 export async function draftsToRecompute(

@@ -5,7 +5,12 @@ import {
   type Scope,
   type Transaction,
 } from '../../../postgres/client.ts';
-import { livesBy, type Timeline } from '../../../postgres/tables/test-clocks.ts';
+import {
+  livesBy,
+  ownedBy,
+  type ClockRef,
+  type Timeline,
+} from '../../../postgres/tables/test-clocks.ts';
 import type { InvoiceRecord, StoredWatermarks } from '../../../schemas/invoice.ts';
 
 /**
@@ -38,10 +43,10 @@ export async function scopesWithInvoicesToFinalize(db: Db, due: Timeline): Promi
 }
 
 /** When drafts of the clock's customers are to be finalized. */
-export const finalizeTimes = (db: Db, testClockId: string): Fragment => db`
+export const finalizeTimes = (db: Db, clock: ClockRef): Fragment => db`
   select i.finalize_after as at
     from customers c join invoices i on i.customer_id = c.id
-   where c.test_clock_id = ${testClockId} and i.finalize_after is not null
+   where ${ownedBy(db, clock, 'i')} and i.finalize_after is not null
      and i.invoice_status in ('DRAFT', 'SKIPPED')`;
 
 /** Stores the log's heads for invoices whose grace is over and that have none yet. */
@@ -97,10 +102,10 @@ export async function scopesWithOverdueInvoices(db: Db, due: Timeline): Promise<
 }
 
 /** When invoices of the clock's customers become overdue: just after their due dates. */
-export const overdueTimes = (db: Db, testClockId: string): Fragment => db`
+export const overdueTimes = (db: Db, clock: ClockRef): Fragment => db`
   select i.due_date + interval '1 millisecond' as at
     from customers c join invoices i on i.customer_id = c.id
-   where c.test_clock_id = ${testClockId} and i.invoice_status = 'FINALIZED' and i.amount_remaining > 0
+   where ${ownedBy(db, clock, 'i')} and i.invoice_status = 'FINALIZED' and i.amount_remaining > 0
      and i.due_date is not null and i.status = 'published'
      and (i.overdue_notified_for is null or i.overdue_notified_for <> i.due_date)`;
 

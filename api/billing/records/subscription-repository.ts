@@ -3,7 +3,12 @@ import type { Db, Fragment, Scope, Transaction } from '../../../postgres/client.
 import { inScope, oneOf } from '../../../postgres/client.ts';
 import { insertRows } from '../../../postgres/insert-rows.ts';
 import { findPage } from '../../../postgres/search.ts';
-import { livesBy, type Timeline } from '../../../postgres/tables/test-clocks.ts';
+import {
+  livesBy,
+  ownedBy,
+  type ClockRef,
+  type Timeline,
+} from '../../../postgres/tables/test-clocks.ts';
 import type { Page } from '../../../schemas/search.ts';
 import type { BillingRefusal } from '../../../schemas/billing-refusal.ts';
 import type { LineItemRow, SubscriptionRow } from '../../../schemas/subscription.ts';
@@ -287,13 +292,13 @@ export async function noteRenewals(
 }
 
 /** When renewals of the clock's customers are to be reported: a day before, or at the start of a short period. */
-export const renewalTimes = (db: Db, testClockId: string): Fragment => db`
+export const renewalTimes = (db: Db, clock: ClockRef): Fragment => db`
   select greatest(s.current_period_end - ${RENEWAL_NOTICE}::interval, s.current_period_start) as at
     from customers c join subscriptions s on s.customer_id = c.id
-   where c.test_clock_id = ${testClockId} and ${renews(db)}`;
+   where ${ownedBy(db, clock, 's')} and ${renews(db)}`;
 
 /** When subscriptions of the clock's customers are due. */
-export const subscriptionDueTimes = (db: Db, testClockId: string): Fragment => db`
+export const subscriptionDueTimes = (db: Db, clock: ClockRef): Fragment => db`
   select greatest(s.due_at, s.billing_retry_at) as at
     from customers c join subscriptions s on s.customer_id = c.id
-   where c.test_clock_id = ${testClockId} and s.due_at is not null and s.status = 'published'`;
+   where ${ownedBy(db, clock, 's')} and s.due_at is not null and s.status = 'published'`;

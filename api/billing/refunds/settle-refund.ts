@@ -10,7 +10,12 @@ import {
   type Scope,
   type Transaction,
 } from '../../../postgres/client.ts';
-import { livesBy, type Timeline } from '../../../postgres/tables/test-clocks.ts';
+import {
+  livesBy,
+  ownedBy,
+  type ClockRef,
+  type Timeline,
+} from '../../../postgres/tables/test-clocks.ts';
 import { insertRows } from '../../../postgres/insert-rows.ts';
 import { writeOutboxEvents } from '../../../postgres/tables/outbox.ts';
 import type { RefundRecord } from '../../../schemas/refund.ts';
@@ -191,9 +196,9 @@ const askAgainAt = (db: Db): Fragment => db`
   r.updated_at + greatest(interval '30 seconds', least(r.updated_at - r.created_at, interval '1 day'))`;
 
 /** When gateways are asked again about open refunds of the clock's customers. */
-export const unansweredRefundTimes = (db: Db, testClockId: string): Fragment => db`
+export const unansweredRefundTimes = (db: Db, clock: ClockRef): Fragment => db`
   select ${askAgainAt(db)} as at from customers c join refunds r on r.customer_id = c.id
-   where c.test_clock_id = ${testClockId} and r.refund_status in ('PENDING', 'PROCESSING')`;
+   where ${ownedBy(db, clock, 'r')} and r.refund_status in ('PENDING', 'PROCESSING')`;
 
 /** Updates the time of the last check, so that the next page has other refunds. */
 export async function touchRefund(

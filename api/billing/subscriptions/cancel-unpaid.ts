@@ -1,7 +1,12 @@
 import { cancelledAt } from '../../../domain/subscription/cancellation.ts';
 import type { Db, Fragment, Scope, Transaction } from '../../../postgres/client.ts';
 import { inScope } from '../../../postgres/client.ts';
-import { livesBy, type Timeline } from '../../../postgres/tables/test-clocks.ts';
+import {
+  livesBy,
+  ownedBy,
+  type ClockRef,
+  type Timeline,
+} from '../../../postgres/tables/test-clocks.ts';
 import { writeOutbox } from '../../../postgres/tables/outbox.ts';
 import { getCustomer } from '../../customers/customers/repository.ts';
 import type { BillingDeps } from '../../deps.ts';
@@ -44,9 +49,9 @@ export async function unpaidSubscriptions(
 }
 
 /** When unpaid subscriptions of the clock's customers end. */
-export const unpaidTimes = (db: Db, testClockId: string): Fragment => db`
+export const unpaidTimes = (db: Db, clock: ClockRef): Fragment => db`
   select u.at from (${unpaid(db)}) u join customers c on c.id = u.customer_id
-   where c.test_clock_id = ${testClockId}`;
+   where ${ownedBy(db, clock, 'u')}`;
 
 /** Incomplete subscriptions with an unpaid first invoice, and when that ends them. */
 const unpaid = (db: Db): Fragment => db`

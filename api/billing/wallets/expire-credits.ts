@@ -12,7 +12,12 @@ import {
   type Scope,
   type Transaction,
 } from '../../../postgres/client.ts';
-import { livesBy, type Timeline } from '../../../postgres/tables/test-clocks.ts';
+import {
+  livesBy,
+  ownedBy,
+  type ClockRef,
+  type Timeline,
+} from '../../../postgres/tables/test-clocks.ts';
 import type { BillingDeps } from '../../deps.ts';
 import type { Caller } from '../../conventions/record.ts';
 import { ledgerAfter, openLedger, writeDecisions, type Decided } from '../credits/ledger.ts';
@@ -76,9 +81,9 @@ export async function scopesWithExpiredCredits(db: Db, due: Timeline): Promise<S
 }
 
 /** When credits of the clock's customers expire. */
-export const creditExpiryTimes = (db: Db, testClockId: string): Fragment => db`
+export const creditExpiryTimes = (db: Db, clock: ClockRef): Fragment => db`
   select t.expiry_date as at from customers c join wallet_transactions t on t.customer_id = c.id
-   where c.test_clock_id = ${testClockId} and t.credits_available > 0 and t.expiry_date is not null`;
+   where ${ownedBy(db, clock, 't')} and t.credits_available > 0 and t.expiry_date is not null`;
 
 /** Wallets of the environment with an expired block, after that id, by id. */
 export async function walletsWithExpiredCredits(
