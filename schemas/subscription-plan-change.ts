@@ -24,6 +24,12 @@ const common = {
   target_plan_id: id,
   /** `end_of_period` makes a schedule. Default: `immediate`. */
   change_at: z.enum(['immediate', 'end_of_period']).nullish(),
+  /**
+   * `keep` (default): the running period and the anchor stay. `anchor_at_effect`: the running period ends at the
+   * effect, and a new one begins there with the effect as anchor. Not in a trial, on the billing cycle `calendar`, or
+   * with `checkout`.
+   */
+  billing_period_behaviour: z.enum(['keep', 'anchor_at_effect']).nullish(),
   metadata: metadata.nullish(),
 };
 
@@ -52,13 +58,6 @@ export const ChangePlanBody = z
     ...common,
     /** Default: the behavior of the subscription. */
     proration_behavior: z.enum(SUBSCRIPTION_PRORATION_BEHAVIORS).nullish(),
-    /** Only `keep`: the running period and the anchor stay. */
-    billing_period_behaviour: z
-      .enum(['keep', 'anchor_at_effect'])
-      .refine((value) => value === 'keep', {
-        message: 'a new period at the effect cannot be set in this version; leave it out',
-      })
-      .nullish(),
     /** What happens to a plan change that is pending already. Default: `reject`. */
     conflict_behaviour: z.enum(['reject', 'supersede']).nullish(),
     entity_policies: EntityPolicies.nullish(),
@@ -178,7 +177,7 @@ export const PreviewedSubscriptionChange = z
     target_plan: PlanSummary,
     change_type: changeType,
     effective_date: instant,
-    /** Null when nothing is charged or credited now. */
+    /** Null when no advance is charged or credited now. */
     proration_details: ProrationDetails.nullable(),
     /** Null when the change makes no invoice: nothing is due, or the net returns to the wallet. */
     next_invoice_preview: ChangeInvoicePreview.nullable(),

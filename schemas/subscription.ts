@@ -93,7 +93,18 @@ export type SubscriptionRow = z.infer<typeof StoredSubscription> & {
   readonly resume_at: string | null;
   /** The boundary from which a grouped subscription is billed on its parent's invoice. */
   readonly merges_from: string | null;
+  /** Plans and anchors before the plan changes, in order of time. */
+  readonly earlier_plans: readonly EarlierPlan[];
 };
+
+/** What a subscription had before one of its plan changes. */
+interface EarlierPlan {
+  readonly plan_id: string;
+  readonly billing_anchor: string;
+  readonly until: string;
+  /** The billing periods began anew; false if the change kept them. */
+  readonly restarts: boolean;
+}
 
 /** Stored and returned fields of a line item, without the embedded price and meter. */
 export const lineItemFields = {

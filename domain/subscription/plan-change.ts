@@ -5,6 +5,8 @@ import { effectiveMonths, type BillingPeriod } from '../pricing/cadence.ts';
 import type { PriceRecord } from '../pricing/price.ts';
 import { byText } from '../text-order.ts';
 import type { SubscriptionStatus } from '../states/subscription.ts';
+import type { BillingCycle } from '../time/billing-grid.ts';
+import { epochMs, type Instant } from '../time/instant.ts';
 
 export interface ChangeableSubscription {
   readonly plan_id: string;
@@ -53,6 +55,33 @@ export function assertPlanChangeable(
       { path: 'target_plan_id', code: 'checkout_in_progress', message },
     ]);
   }
+}
+
+/**
+ * Refuses a plan change that begins the billing periods anew where none can begin: a trial and a calendar keep their
+ * grid (billing 1.2, 1.6), and a period without a length cannot end. `at` is the effect.
+ */
+export function assertRestartable(
+  subscription: {
+    readonly subscription_status: SubscriptionStatus;
+    readonly billing_cycle: BillingCycle;
+    readonly current_period_start: Instant;
+  },
+  at: Instant,
+): void {
+  const path = 'billing_period_behaviour';
+  if (subscription.subscription_status === 'trialing')
+    throw invalidField(path, 'cannot be anchor_at_effect in a trial: its end begins the periods');
+  if (subscription.billing_cycle === 'calendar')
+    throw invalidField(
+      path,
+      'cannot be anchor_at_effect on the billing cycle calendar: its periods follow the calendar',
+    );
+  if (epochMs(at) <= epochMs(subscription.current_period_start))
+    throw invalidField(
+      path,
+      `cannot be anchor_at_effect at or before the start of the period, ${subscription.current_period_start}; use keep`,
+    );
 }
 
 /** A price with the fields that identify its service. */

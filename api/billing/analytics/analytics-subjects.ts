@@ -4,7 +4,7 @@ import type { CouponAssociation } from '../../../domain/invoicing/coupon-associa
 import { versionForPeriod } from '../../../domain/metering/version-for-period.ts';
 import type { PriceTerms } from '../../../domain/pricing/price.ts';
 import { chargesAroundPauses } from '../../../domain/subscription/paused-time.ts';
-import { paidSchedule } from '../../../domain/subscription/schedule.ts';
+import { schedulesWithin } from '../../../domain/subscription/schedule.ts';
 import { billingPeriods } from '../../../domain/time/billing-periods.ts';
 import { epochMs, intersection, type Period } from '../../../domain/time/instant.ts';
 import type { SelectedUsage } from '../../../domain/pricing/filter-values.ts';
@@ -173,10 +173,12 @@ function chargesInRange(
   const usage = (sources.lines.get(subscription.id) ?? []).filter(
     ({ price_type, meter_id }) => price_type === 'USAGE' && meter_id !== null,
   );
-  const schedule = paidSchedule(subscription);
   const { trial_end, cancelled_at } = subscription;
-  return billingPeriods(schedule, range.start, range.end).flatMap((period) => {
-    const asked = intersection(period, range.start, range.end);
+  const periods = schedulesWithin(subscription, range).flatMap(({ schedule, part }) =>
+    billingPeriods(schedule, part.start, part.end).map((period) => ({ schedule, part, period })),
+  );
+  return periods.flatMap(({ schedule, part, period }) => {
+    const asked = intersection(period, part.start, part.end);
     const paid = asked && intersection(asked, trial_end ?? asked.start, cancelled_at);
     if (paid === null) return [];
     const target = { subscription, proration_behavior: subscription.proration_behavior, period };

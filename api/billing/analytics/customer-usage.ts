@@ -8,6 +8,7 @@ import { invalidField } from '../../../domain/errors.ts';
 import type { UsageQuery } from '../../../domain/metering/usage.ts';
 import { Decimal, decimalText, ZERO } from '../../../domain/money.ts';
 import { laterOf, type Period } from '../../../domain/time/instant.ts';
+import { resetScheduleAt } from '../../../domain/subscription/reset-schedule.ts';
 import { nextUsageReset, resetWindowAt } from '../../../domain/time/reset-windows.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import type { Scope } from '../../../postgres/client.ts';
@@ -150,7 +151,8 @@ export function windowOf(
   const subscription = subscriptions.get(sources[0]!.subscription_id)!;
   const { start_date, current_period_start: start, current_period_end: end } = subscription;
   if (reset === null) return { start, until: end, end };
-  const window = resetWindowAt(subscription, reset, at);
+  const { billing_anchor } = resetScheduleAt(subscription, reset, at);
+  const window = resetWindowAt({ ...subscription, billing_anchor }, reset, at);
   // A window without end reaches as far as events may lie in the future.
   const until = window.end ?? end;
   return { start: laterOf(window.start, start_date), until, end: window.end };

@@ -22,7 +22,7 @@ import {
   type ChargeCell,
   type ProrationBehavior,
 } from '../../../domain/pricing/proration.ts';
-import { paidSchedule } from '../../../domain/subscription/schedule.ts';
+import { resetScheduleAt } from '../../../domain/subscription/reset-schedule.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import { groupBy } from '../../conventions/group-by.ts';
 import type { BilledLine } from './billing-sources.ts';
@@ -55,11 +55,12 @@ export function cellAllowance(
 ): CellAllowance | null {
   const granted = entitlementDuring(facts, cell);
   if (granted === null) return null;
+  const usage_reset_period = granted.usage_reset_period ?? resetOf(facts.line);
   const meter: AllowanceMeter = {
     aggregation: query.aggregation,
     reset_usage: query.reset_usage,
-    usage_reset_period: granted.usage_reset_period ?? resetOf(facts.line),
-    schedule: paidSchedule(facts.subscription),
+    usage_reset_period,
+    schedule: resetScheduleAt(facts.subscription, usage_reset_period, cell.cell.start),
   };
   const line: AllowanceLine = {
     line_id: query.key,

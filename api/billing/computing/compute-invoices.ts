@@ -3,10 +3,10 @@ import { taxesToPin } from '../../../domain/invoicing/pinned-taxes.ts';
 import { skipsAsZero } from '../../../domain/invoicing/zero-invoice.ts';
 import type { UsageAnswers, UsageReader } from '../../../domain/metering/usage.ts';
 import { moveInvoice } from '../../../domain/states/invoice.ts';
-import { chargesAroundPauses } from '../../../domain/subscription/paused-time.ts';
+import type { Charge, InvoiceScope } from '../../../domain/subscription/charges.ts';
+import { chargesAroundPauses, type PausedTime } from '../../../domain/subscription/paused-time.ts';
 import { payerOf } from '../../../domain/subscription/hierarchy.ts';
-import { paidSchedule } from '../../../domain/subscription/schedule.ts';
-import type { BillingSchedule } from '../../../domain/time/billing-periods.ts';
+import { isRestart, paidSchedule } from '../../../domain/subscription/schedule.ts';
 import type { Db, Scope } from '../../../postgres/client.ts';
 import type { CouponAssociation } from '../../../schemas/coupon.ts';
 import type {
@@ -217,13 +217,11 @@ function planCharges(
   const lines = sources.lines.get(subscription.id) ?? [];
   const pinnedFrom = advancesPinnedFrom(target);
   const pauses = pausesOf(target, sources);
-  const charges = chargesAroundPauses(chargedSchedule(target), lines, target.covers, pauses).filter(
-    ({ line, cell }) => {
-      const start = 'at' in cell ? cell.at : cell.service.start;
-      if (isPinnedAdvance(line, start, pinnedFrom)) return false;
-      return !isBilledElsewhere(target, sources, line, start);
-    },
-  );
+  const charges = chargesOf(target, lines, pauses).filter(({ line, cell }) => {
+    const start = 'at' in cell ? cell.at : cell.service.start;
+    if (isPinnedAdvance(line, start, pinnedFrom)) return false;
+    return !isBilledElsewhere(target, sources, line, start);
+  });
   return charges.map((charge) => {
     const { line, cell } = charge;
     if (line.price_type === 'FIXED' || 'at' in cell) return { charge, questions: [] };
@@ -238,9 +236,41 @@ function pausesOf({ subscription, period }: InvoiceTarget, sources: BillingSourc
   return pauses.map(({ start, end }) => ({ start, end: end ?? period.start }));
 }
 
-/** Trial time is never billed; only the preview of a trial shows it, at 0 (billing 10.4). */
-const chargedSchedule = ({ subscription, billing_reason }: InvoiceTarget): BillingSchedule =>
-  billing_reason === 'SUBSCRIPTION_TRIAL_START' ? subscription : paidSchedule(subscription);
+/** The charges of the two periods, each on the grid that it has: a plan change may move the anchor (billing 14.2). */
+function chargesOf(
+  { subscription, billing_reason, covers }: InvoiceTarget,
+  lines: readonly BilledLine[],
+  pauses: readonly PausedTime[],
+): Charge<BilledLine>[] {
+  // Trial time is never billed; only the preview of a trial shows it, at 0 (billing 10.4).
+  if (billing_reason === 'SUBSCRIPTION_TRIAL_START')
+    return chargesAroundPauses(subscription, lines, covers, pauses);
+  const { closing, opening } = covers;
+  const until = closing?.end ?? null;
+  if (closing === null || until === null || !isRestart(subscription, until)) {
+    const schedule = paidSchedule(subscription, (closing ?? opening)?.start);
+    return chargesAroundPauses(schedule, lines, covers, pauses);
+  }
+  const charges = (scope: InvoiceScope) =>
+    chargesAroundPauses(
+      paidSchedule(subscription, (scope.closing ?? scope.opening)!.start),
+      lines,
+      scope,
+      pauses,
+    );
+  const ended = charges({ closing, opening: null }).map(uncut);
+  const begun = opening === null ? [] : charges({ closing: null, opening });
+  const isUsage = ({ line }: Charge<BilledLine>) => line.price_type === 'USAGE';
+  return [...begun, ...ended.filter((charge) => !isUsage(charge)), ...ended.filter(isUsage)];
+}
+
+/** Fees of a period that a plan change has ended pay their slice, as if their lines had ended there (billing 5.2). */
+const uncut = (charge: Charge<BilledLine>): Charge<BilledLine> => {
+  const { line, cell } = charge;
+  if ('at' in cell || line.price_type !== 'FIXED') return charge;
+  const uncutCell = { start: cell.cell.start, end: cell.reference.end };
+  return { line, cell: { ...cell, cell: uncutCell } };
+};
 
 /** The inputs of a usage line's queries, for the billing period of the target. */
 export function usageLineOf(

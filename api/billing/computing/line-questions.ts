@@ -71,7 +71,7 @@ export function lineQuestion(usage: UsageLine, cell: ChargeCell): LineQuestion {
     bucket: query.window,
     commitment: commitmentTerms(usage.line),
     charge: usage.line,
-    schedule: paidSchedule(usage.subscription),
+    schedule: paidSchedule(usage.subscription, start),
   };
   const windows = windowQueries(measured, query);
   const allowance = cellAllowance(usage, cell, query, isWindowed(measured));

@@ -143,7 +143,7 @@ export const subscriptionLedger = (earlier: readonly CommittedUsage[]): TermLedg
 
 /** The part of the billing period that a stub covers; null for a whole period. */
 function stubShare(subscription: InvoiceTarget['subscription'], period: Period): TimeShare | null {
-  const cells = chargeCells(paidSchedule(subscription), subscription, period);
+  const cells = chargeCells(paidSchedule(subscription, period.start), subscription, period);
   const [only] = cells;
   if (only === undefined || cells.length > 1) return null;
   const share = timeShare(only.cell, only.reference);

@@ -74,11 +74,29 @@ export function trialEndTarget(subscription: SubscriptionRow): InvoiceTarget {
 export function periodAfter(subscription: SubscriptionRow, period: Period): Period | null {
   if (subscription.cancel_at !== null && subscription.cancel_at <= period.end) return null;
   if (subscription.pause_at === period.end) return null;
-  const schedule = paidSchedule(subscription);
+  const schedule = paidSchedule(subscription, period.end);
   const next = nextPeriod(schedule, period.end);
   if (next === null || next.start === period.end) return next;
   // The anchor has moved since, with a pause: the period followed its own end.
   return nextPeriod({ ...schedule, billing_anchor: period.end }, period.end);
+}
+
+/** The invoice of a period that has been ended within it, without advances: its usage and arrears (billing 13, 14.2). */
+export function closedTarget(
+  subscription: SubscriptionRow,
+  period: Period,
+  proration_behavior: InvoiceTarget['proration_behavior'],
+  settings: { readonly grace_seconds: number },
+): InvoiceTarget {
+  return {
+    subscription,
+    billing_reason: 'PRORATION',
+    period,
+    proration_behavior,
+    covers: { closing: period, opening: null },
+    invoice: null,
+    finalize_after: graceEnd(subscription, period, settings),
+  };
 }
 
 /**

@@ -4,6 +4,7 @@ import {
   termPosition,
   type TermLedgerEntry,
 } from '../../../domain/pricing/commitment-term.ts';
+import { longTermSchedule } from '../../../domain/subscription/schedule.ts';
 import type { ChargeCell } from '../../../domain/pricing/proration.ts';
 import type { RatedLine } from '../../../domain/pricing/rated-line.ts';
 import type { TermPosition } from '../../../domain/pricing/term-commitment.ts';
@@ -71,10 +72,16 @@ export function positionInTerm(
   const unit = duration as Parameters<typeof termAt>[1];
   return termPosition({
     ...rest,
-    term: termAt(subscription, unit, rest.period.start),
+    term: termAt(termSchedule(subscription), unit, rest.period.start),
     ends_at: endOf(subscription),
   });
 }
+
+/** Terms keep the anchor that the subscription had before its plan changes (billing 14.2). */
+const termSchedule = (subscription: SubscriptionRow) => ({
+  ...subscription,
+  billing_anchor: longTermSchedule(subscription).billing_anchor,
+});
 
 /** When the subscription ends, if that is known. */
 function endOf({ end_date, cancel_at }: SubscriptionRow): string | null {

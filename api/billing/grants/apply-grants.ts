@@ -242,7 +242,7 @@ class GrantRun {
     const left = end === null ? row : cancelledFrom(row, end);
     if (left !== row) return { ...left, next_attempt_at: this.at };
     const { subscription, at } = this;
-    const cell = periodContaining(paidSchedule(subscription), row.period_start);
+    const cell = periodContaining(paidSchedule(subscription, row.period_start), row.period_start);
     const timezone = subscription.customer_timezone;
     const expiry = grantExpiry(grant, row.period_start, timezone, cell?.end ?? null);
     const decision = decideApplication(subscription, expiry, row.deferrals, at);

@@ -1,6 +1,6 @@
 import { payerOf } from '../../../domain/subscription/hierarchy.ts';
 import { BillingError, invalidField, invalidOperation } from '../../../domain/errors.ts';
-import { paidSchedule } from '../../../domain/subscription/schedule.ts';
+import { paidPeriodAt } from '../../../domain/subscription/schedule.ts';
 import { periodContaining } from '../../../domain/time/billing-periods.ts';
 import type { Period } from '../../../domain/time/instant.ts';
 import { isoTime } from '../../../platform/clock.ts';
@@ -124,7 +124,7 @@ function requestedPeriod(
 ): Period {
   const start = body.period_start ?? subscription.current_period_start;
   const end = body.period_end ?? subscription.current_period_end;
-  const cell = periodContaining(paidSchedule(subscription), start);
+  const cell = paidPeriodAt(subscription, start);
   if (cell === null || cell.start !== start || cell.end !== end) {
     const hint =
       cell === null ? '' : `; the one that holds ${start} is ${cell.start} to ${cell.end}`;

@@ -1,7 +1,8 @@
 import { billedWindow, creditedTax, type BilledWindow } from '../../../domain/pricing/credit.ts';
 import { decimal, sum, ZERO, type Decimal } from '../../../domain/money.ts';
 import { changeRows } from '../../../domain/pricing/line-change.ts';
-import type { ProrationBehavior } from '../../../domain/pricing/proration.ts';
+import { groupLines } from '../../../domain/pricing/line-grouping.ts';
+import type { ChargeCell, ProrationBehavior } from '../../../domain/pricing/proration.ts';
 import { rateFixedLine } from '../../../domain/pricing/rate-fixed-line.ts';
 import type { RatedLine } from '../../../domain/pricing/rated-line.ts';
 import { paidSchedule } from '../../../domain/subscription/schedule.ts';
@@ -26,6 +27,11 @@ export interface ChangeOperation {
   readonly subscription: SubscriptionRow;
   readonly swaps: readonly LineSwap[];
   readonly proration_behavior: ProrationBehavior;
+  /**
+   * The subscription after an operation that ends its period and begins a new one: the new lines pay the advances of
+   * the new period (billing 14.2). Absent: the period goes on.
+   */
+  readonly restarted?: SubscriptionRow | null;
 }
 
 /** A row of an operation, with the line that it charges or credits. */
@@ -64,7 +70,7 @@ function credits(
 ): ChangedRow[] {
   if (line.billing_period === 'ONETIME') return [];
   const ofLine = settled.filter((row) => row.subscription_line_item_id === line.id);
-  const cells = cellsOf(operation, line);
+  const cells = cellsOf(operation.subscription, line);
   return cells.flatMap((cell) => {
     const rows = billedRowsOf(operation, cells.length, cell.cell, ofLine);
     const billed = billedWindow(rows);
@@ -135,12 +141,27 @@ function charges(
       ),
     ];
   }
+  if (operation.restarted)
+    return advancesOf(operation.restarted, line, operation.proration_behavior).map(charge);
   return changeRows({
     ...common(operation, effective_at, line),
     before: null,
     after: { price: line.terms, quantity: line.quantity },
-    cells: cellsOf(operation, line),
+    cells: cellsOf(operation.subscription, line),
   }).map(charge);
+}
+
+/** The advances of a new period of the subscription, as its opening invoice would bill them (billing 3.1). */
+function advancesOf(
+  subscription: SubscriptionRow,
+  line: BilledLine,
+  proration_behavior: ProrationBehavior,
+): readonly RatedLine[] {
+  if (line.price_type !== 'FIXED' || line.invoice_cadence !== 'ADVANCE') return [];
+  const rows = cellsOf(subscription, line).map((cell) =>
+    rateFixedLine({ price: line.terms, quantity: line.quantity, cell, proration_behavior }),
+  );
+  return groupLines(rows, subscription.line_item_grouping);
 }
 
 const common = (operation: ChangeOperation, effective_at: string, line: BilledLine) => ({
@@ -151,7 +172,7 @@ const common = (operation: ChangeOperation, effective_at: string, line: BilledLi
 });
 
 /** The charge cells of the running period, with the part that the line serves. */
-function cellsOf({ subscription }: ChangeOperation, line: BilledLine) {
+function cellsOf(subscription: SubscriptionRow, line: BilledLine): ChargeCell[] {
   const { billing_period, billing_period_count } = line;
   if (billing_period === 'ONETIME') return [];
   const period = {

@@ -103,7 +103,8 @@ interface Context {
 
 function targetOfChange(operation: ChangeOperation): InvoiceTarget {
   const { subscription, proration_behavior } = operation;
-  const period = { start: startOfChange(operation), end: subscription.current_period_end };
+  const { current_period_end: end } = operation.restarted ?? subscription;
+  const period = { start: startOfChange(operation), end };
   return {
     subscription,
     billing_reason: 'SUBSCRIPTION_UPDATE',

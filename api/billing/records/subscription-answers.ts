@@ -105,6 +105,7 @@ function shown(row: SubscriptionRow) {
     pause_at: _____,
     resume_at: ______,
     merges_from: _______,
+    earlier_plans: _________,
     last_billing_sequence: __,
     cancel_proration_behavior: ___,
     renewal_notified_for: ________,

@@ -22,7 +22,11 @@ export async function insertSubscription(
   subscription: NewSubscription,
 ): Promise<SubscriptionRow> {
   const [row] = await tx<SubscriptionRow[]>`
-    insert into subscriptions ${tx({ ...subscription, metadata: tx.json(subscription.metadata) })}
+    insert into subscriptions ${tx({
+      ...subscription,
+      metadata: tx.json(subscription.metadata),
+      earlier_plans: tx.json(subscription.earlier_plans as never),
+    })}
     returning *`;
   return row!;
 }
@@ -106,7 +110,8 @@ export type SubscriptionChange = Partial<
     | 'subscription_status' | 'billing_anchor' | 'current_period_start' | 'current_period_end'
     | 'start_date' | 'trial_start' | 'trial_end' | 'pause_status' | 'active_pause_id' | 'pause_at' | 'resume_at' | 'end_date' | 'cancel_at' | 'cancel_at_period_end' | 'cancelled_at' | 'metadata'
     | 'cancel_proration_behavior' | 'last_billing_sequence' | 'due_at' | 'updated_at' | 'updated_by'
-    | 'subscription_type' | 'parent_subscription_id' | 'merges_from'
+    | 'subscription_type' | 'parent_subscription_id' | 'merges_from' | 'plan_id' | 'synced_price_sequence'
+    | 'include_price_ids' | 'earlier_plans'
   >
 >; // prettier-ignore
 
@@ -116,8 +121,12 @@ export async function changeSubscription(
   id: string,
   change: SubscriptionChange,
 ): Promise<SubscriptionRow> {
-  const { metadata, ...columns } = change;
-  const values = metadata === undefined ? columns : { ...columns, metadata: tx.json(metadata) };
+  const { metadata, earlier_plans, ...columns } = change;
+  const values = {
+    ...columns,
+    ...(metadata === undefined ? {} : { metadata: tx.json(metadata) }),
+    ...(earlier_plans === undefined ? {} : { earlier_plans: tx.json(earlier_plans as never) }),
+  };
   const [row] = await tx<SubscriptionRow[]>`
     update subscriptions
        set ${tx(values)}, billing_retry_at = null, version = version + 1

@@ -219,7 +219,11 @@ function periodEnd(subscription: AddonContext['subscription'], start: string): s
   const { trial_end, current_period_start, current_period_end } = subscription;
   if (start >= current_period_start && start < current_period_end) return current_period_end;
   const from = trial_end !== null && start < trial_end ? trial_end : start;
-  const [period] = billingPeriods(paidSchedule(subscription), from, isoText(epochMs(from) + 1));
+  const [period] = billingPeriods(
+    paidSchedule(subscription, from),
+    from,
+    isoText(epochMs(from) + 1),
+  );
   return period?.end ?? current_period_end;
 }
 

@@ -192,7 +192,7 @@ function firstPeriodOf(
   proration_behavior: Behavior,
   attached_at: string,
 ): FirstPeriodProration | null {
-  const schedule = paidSchedule(subscription);
+  const schedule = paidSchedule(subscription, attached_at);
   const billing_period = periodContaining(schedule, attached_at);
   if (billing_period === null) return null;
   return {

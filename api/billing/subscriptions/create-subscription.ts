@@ -185,6 +185,7 @@ const NOTHING_YET = {
   active_pause_id: null,
   pause_at: null,
   resume_at: null,
+  earlier_plans: [],
   last_billing_sequence: 0,
   billing_refusal: null,
   billing_retry_at: null,

@@ -10,8 +10,8 @@ import { periodContaining } from '../../../domain/time/billing-periods.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { InvoiceTarget } from '../computing/invoice-target.ts';
 import {
+  closedTarget,
   cycleTarget,
-  graceEnd,
   openingTarget,
   periodAfter,
   trialEndTarget,
@@ -209,16 +209,12 @@ export function cancellation(
   return {
     subscription,
     target: isCharged
-      ? {
-          subscription: ended,
-          billing_reason: 'PRORATION',
+      ? closedTarget(
+          ended,
           period,
-          proration_behavior:
-            subscription.cancel_proration_behavior ?? subscription.proration_behavior,
-          covers: { closing: period, opening: null },
-          invoice: null,
-          finalize_after: graceEnd(subscription, period, settings),
-        }
+          subscription.cancel_proration_behavior ?? subscription.proration_behavior,
+          settings,
+        )
       : null,
     isIssuedAtOnce: false,
     isWrittenEmpty: false,

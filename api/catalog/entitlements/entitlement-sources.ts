@@ -33,22 +33,26 @@ export async function entitlementSources(
   scope: Scope,
   subscriptions: readonly Pick<SubscriptionRow, 'id' | 'plan_id'>[],
 ): Promise<EntitlementSource[]> {
-  const dated = await datedSources(db, scope, subscriptions, false);
+  const now = subscriptions.map(({ id, plan_id }) => ({ id, plan_id, earlier_plans: [] }));
+  const dated = await datedSources(db, scope, now, false);
   return dated.filter(({ known_until }) => known_until === null);
 }
 
-/** The same with every earlier state: three statements for all subscriptions. */
+/**
+ * The same with every earlier state, and with the plans that the subscriptions had before, each until its change
+ * (billing 4, 14.2): three statements for all subscriptions.
+ */
 export async function datedSources(
   db: Db,
   scope: Scope,
-  subscriptions: readonly Pick<SubscriptionRow, 'id' | 'plan_id'>[],
+  subscriptions: readonly Pick<SubscriptionRow, 'id' | 'plan_id' | 'earlier_plans'>[],
   withHistory = true,
 ): Promise<DatedSource[]> {
   const ids = subscriptions.map(({ id }) => id);
   const associations = await findAddonAssociationsOf(db, scope, ids);
   const entities = [
     ...ids,
-    ...subscriptions.map((row) => row.plan_id),
+    ...subscriptions.flatMap((row) => plansOf(row).map(({ plan_id }) => plan_id)),
     ...associations.map((row) => row.addon_id),
   ];
   const entityIds = [...new Set(entities)];
@@ -58,7 +62,8 @@ export async function datedSources(
   ]);
   const byEntity = groupBy(datedStates(current, earlier), ({ state }) => state.entity_id);
   const addonsOf = groupBy(associations, ({ subscription_id }) => subscription_id);
-  return subscriptions.flatMap(({ id, plan_id }): DatedSource[] => {
+  return subscriptions.flatMap((subscription): DatedSource[] => {
+    const { id } = subscription;
     const source = (
       { state, known_from, known_until }: DatedState,
       quantity: string,
@@ -74,7 +79,9 @@ export async function datedSources(
     });
     const always = { start_date: null, end_date: null };
     return [
-      ...(byEntity.get(plan_id) ?? []).map((state) => source(state, '1', always)),
+      ...plansOf(subscription).flatMap(({ plan_id, ...window }) =>
+        (byEntity.get(plan_id) ?? []).map((state) => source(state, '1', window)),
+      ),
       ...(addonsOf.get(id) ?? []).flatMap((addon) =>
         (byEntity.get(addon.addon_id) ?? []).map((state) => source(state, addon.quantity, addon)),
       ),
@@ -82,6 +89,16 @@ export async function datedSources(
     ];
   });
 }
+
+/** The plans of a subscription, the current one first, each with its time; null: from the start, or until now. */
+const plansOf = ({ plan_id, earlier_plans }: Pick<SubscriptionRow, 'plan_id' | 'earlier_plans'>) =>
+  [...earlier_plans, { plan_id, until: null }]
+    .map(({ plan_id: id, until: end_date }, index) => ({
+      plan_id: id,
+      start_date: earlier_plans[index - 1]?.until ?? null,
+      end_date,
+    }))
+    .toReversed();
 
 /**
  * What stood when a period ended, for the invoice of that period (billing 4): an entitlement that is changed

@@ -288,7 +288,7 @@ describe('refused', () => {
       [{ ...none, target_plan_id: from.id }, 400],
       [{ ...none, target_plan_id: unknown }, 404],
       [{ ...none, target_plan_id: to.id, change_at: 'soon' }, 400],
-      [{ ...none, target_plan_id: to.id, billing_period_behaviour: 'anchor_at_effect' }, 400],
+      [{ ...none, target_plan_id: to.id, billing_period_behaviour: 'restart' }, 400],
       [
         {
           target_plan_id: to.id,

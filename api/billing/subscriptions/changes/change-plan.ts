@@ -1,5 +1,8 @@
 import { BillingError, invalidField } from '../../../../domain/errors.ts';
-import { assertPlanChangeable } from '../../../../domain/subscription/plan-change.ts';
+import {
+  assertPlanChangeable,
+  assertRestartable,
+} from '../../../../domain/subscription/plan-change.ts';
 import { isoTime } from '../../../../platform/clock.ts';
 import { failpoint } from '../../../../platform/failpoint.ts';
 import type { Transaction } from '../../../../postgres/client.ts';
@@ -29,7 +32,8 @@ import {
 import { isBilledNow } from './line-records.ts';
 import { rolledBack } from './modify.ts';
 import { schedule } from './schedules.ts';
-import { applyPlan, changeable, planChange } from './plan-swap.ts';
+import { applyPlan, changeable, planChange, withPlan } from './plan-swap.ts';
+import { restartPeriod } from './restart-period.ts';
 
 /** Fields of the answer in addition to the subscription. */
 type Outcome = Omit<ChangedPlan, 'subscription'>;
@@ -141,7 +145,13 @@ async function answered(
   return { subscription: { ...subscription, line_items }, ...outcome };
 }
 
-function refuseContradictions({ change_at, proration_behavior }: ChangePlanBody): void {
+function refuseContradictions(body: ChangePlanBody): void {
+  const { change_at, proration_behavior, billing_period_behaviour, checkout } = body;
+  if (billing_period_behaviour === 'anchor_at_effect' && checkout != null)
+    throw invalidField(
+      'checkout',
+      'cannot be combined with billing_period_behaviour "anchor_at_effect": the ended period is invoiced too',
+    );
   if (change_at === 'end_of_period' && proration_behavior === 'create_prorations')
     throw invalidField(
       'proration_behavior',
@@ -164,12 +174,14 @@ async function request(
   await replacePending(tx, caller, pending, body, at);
   const isScheduled = body.change_at === 'end_of_period';
   const effective_at = isScheduled ? subscription.current_period_end : at;
+  const restarts = body.billing_period_behaviour === 'anchor_at_effect';
+  if (restarts) assertRestartable(subscription, effective_at);
   const change = await planChange(
     tx,
     deps,
     caller,
     subscription,
-    { target_plan_id: body.target_plan_id, entity_policies: body.entity_policies },
+    { target_plan_id: body.target_plan_id, entity_policies: body.entity_policies, restarts },
     effective_at,
   );
   const outcome = {
@@ -197,6 +209,7 @@ async function request(
         version: 'v2',
         target_plan_id: body.target_plan_id,
         ...(body.entity_policies && { entity_policies: body.entity_policies }),
+        ...(restarts && { billing_period_behaviour: 'anchor_at_effect' }),
       },
       metadata: body.metadata ?? {},
     });
@@ -208,11 +221,16 @@ async function request(
     };
   }
   const proration_behavior = body.proration_behavior ?? subscription.proration_behavior;
+  const unscheduled = { ...outcome, schedule_id: null, scheduled_at: null };
+  if (restarts) {
+    const of = { change, proration_behavior };
+    const done = await restartPeriod(tx, deps, caller, subscription, of, how);
+    return { ...unscheduled, changed_resources: { ...done, line_items: lines } };
+  }
   const swaps = isBilledNow(subscription, effective_at) ? change.swaps : [];
   const operation = { subscription, swaps, proration_behavior };
   const settled = await settleChange(deps, tx, caller, operation, at);
   how.seen?.(settled);
-  const unscheduled = { ...outcome, schedule_id: null, scheduled_at: null };
   if (isPreview) {
     const invoices = await previewedInvoices(tx, caller.scope, settled);
     return {
@@ -220,7 +238,8 @@ async function request(
       changed_resources: { ...NOTHING_CHANGED, line_items: lines, invoices },
     };
   }
-  await applyPlan(tx, deps, caller, subscription, change, { at, proration_behavior });
+  const next = withPlan(subscription, change);
+  await applyPlan(tx, deps, caller, next, change, { at, proration_behavior });
   const of = { kind: 'plan_change', subscription, at, paid };
   const written = await writeChange(tx, deps, caller, settled, of);
   await writeOutboxEvents(tx, [...written.events]);

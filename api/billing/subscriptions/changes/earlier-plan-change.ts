@@ -30,8 +30,8 @@ export async function previewSubscriptionChange(
   const asked = await changeAsked(deps, caller, id, body);
   const seen: SettledChange[] = [];
   const change = await previewPlanChange(deps, caller, id, asked, (cost) => seen.push(cost));
-  const { subscription } = change;
   const settled = seen.at(-1) ?? null;
+  const subscription = settled?.operation.restarted ?? change.subscription;
   return {
     subscription_id: id,
     current_plan: change.from_plan,
@@ -64,16 +64,20 @@ export async function executeSubscriptionChange(
   const seen: SettledChange[] = [];
   const change = await executePlanChange(deps, caller, id, asked, (cost) => seen.push(cost));
   const { from_plan, to_plan, is_scheduled, subscription } = change;
+  const settled = seen.at(-1) ?? null;
+  const { billing_anchor, current_period_start, current_period_end } =
+    settled?.operation.subscription ?? subscription;
+  const before = { ...subscription, billing_anchor, current_period_start, current_period_end };
   return {
     change_type: change.change_type,
     effective_date: change.effective_at,
     is_scheduled,
     schedule_id: change.schedule_id,
     scheduled_at: change.scheduled_at,
-    old_subscription: summary(subscription, from_plan.id),
+    old_subscription: summary(before, from_plan.id),
     new_subscription: summary(subscription, is_scheduled ? from_plan.id : to_plan.id),
     invoice: change.changed_resources.invoices[0]?.invoice ?? null,
-    proration_applied: prorationDetails(change, seen.at(-1) ?? null),
+    proration_applied: prorationDetails(change, settled),
     credit_grants: await findCreditGrantsOf(deps.pool, caller.scope, 'subscription_id', [id]),
     metadata: change.metadata,
   };
@@ -100,6 +104,7 @@ async function changeAsked(
     target_plan_id: body.target_plan_id,
     proration_behavior: body.proration_behavior,
     change_at: body.change_at,
+    billing_period_behaviour: body.billing_period_behaviour,
     metadata: body.metadata,
   });
 }
@@ -120,22 +125,24 @@ const summary = (
 
 /** Null if the change has no rows: without prorations, or with no fee in advance. */
 function prorationDetails(
-  { from_plan, to_plan, effective_at, subscription }: ChangedPlan,
+  { from_plan, to_plan, effective_at }: ChangedPlan,
   settled: SettledChange | null,
 ): ProrationDetails | null {
   if (settled === null || settled.rows.length === 0) return null;
+  const { subscription, restarted } = settled.operation;
   const { currency, current_period_start, current_period_end } = subscription;
+  const charged = restarted ?? subscription;
   const netOf = (kind: 'base' | 'credit') =>
     sum(settled.rows.filter((row) => row.kind === kind).map(({ net }) => decimal(net)));
   const charge = netOf('base');
   const credit = netOf('credit').neg();
   const daysTo = (from: string, to: string) => (Date.parse(to) - Date.parse(from)) / DAY_MS;
-  const rest = `${effective_at.slice(0, 10)} to ${current_period_end.slice(0, 10)}`;
+  const until = (end: string) => `${effective_at.slice(0, 10)} to ${end.slice(0, 10)}`;
   return {
     charge_amount: decimalText(charge),
-    charge_description: `${to_plan.name} from ${rest}`,
+    charge_description: `${to_plan.name} from ${until(charged.current_period_end)}`,
     credit_amount: decimalText(credit),
-    credit_description: `Unused time of ${from_plan.name} from ${rest}`,
+    credit_description: `Unused time of ${from_plan.name} from ${until(current_period_end)}`,
     net_amount: decimalText(roundToCurrency(charge.minus(credit), currency)),
     currency,
     current_period_start,

@@ -4,15 +4,19 @@ import { priceTerms as ratingTerms } from '../../../../domain/pricing/price.ts';
 import { rate } from '../../../../domain/pricing/rate.ts';
 import {
   assertPlanChangeable,
+  assertRestartable,
   changeType,
   pairLines,
   type ChangeType,
 } from '../../../../domain/subscription/plan-change.ts';
+import { dueAt } from '../../../../domain/subscription/due.ts';
+import { paidPeriodAt } from '../../../../domain/subscription/schedule.ts';
+import { laterOf } from '../../../../domain/time/instant.ts';
 import { inScope, type Db, type Transaction } from '../../../../postgres/client.ts';
 import { writeOutboxEvents } from '../../../../postgres/tables/outbox.ts';
 import { EntityPolicies, type ChangedPlan } from '../../../../schemas/subscription-plan-change.ts';
 import type { SubscriptionRow } from '../../../../schemas/subscription.ts';
-import { changed, type Caller } from '../../../conventions/record.ts';
+import { changed, newRecord, type Caller } from '../../../conventions/record.ts';
 import type { BillingDeps } from '../../../deps.ts';
 import type { BilledLine } from '../../computing/billing-sources.ts';
 import type { LineSwap } from '../../proration/change-rows.ts';
@@ -65,6 +69,8 @@ export interface PlanChange {
   readonly sequence: number;
   readonly addons: readonly AddonOfChange[];
   readonly effective_at: string;
+  /** The billing periods begin anew at the change. */
+  readonly restarts: boolean;
 }
 
 /**
@@ -80,6 +86,8 @@ export async function planChange(
   asked: {
     readonly target_plan_id: string;
     readonly entity_policies?: EntityPolicies | null | undefined;
+    /** The billing periods begin anew: every line that pays in advance has a version of its own from then on. */
+    readonly restarts: boolean;
   },
   effective_at: string,
 ): Promise<PlanChange> {
@@ -143,9 +151,13 @@ export async function planChange(
   for (const pair of pairLines(recurring, selected)) {
     const before = 'line_id' in pair ? current.find(({ id }) => id === pair.line_id)! : null;
     const next = pair.action === 'close' ? null : opened(pair.price_id, before?.quantity ?? null);
-    if (pair.action === 'keep') kept.push({ line: before!, after: next! });
+    if (pair.action === 'keep' && !asked.restarts) kept.push({ line: before!, after: next! });
     else swaps.push({ before, after: next, effective_at });
   }
+  const dropped = droppedLines(addons, all, effective_at);
+  const others = all.filter(
+    (line) => !current.includes(line) && !dropped.some(({ before }) => before === line),
+  );
   const named = await withMeterNames(
     tx,
     caller,
@@ -166,13 +178,65 @@ export async function planChange(
         ...swap,
         after: swap.after === null ? null : byId.get(swap.after.id)!,
       })),
-      ...droppedLines(addons, all, effective_at),
+      ...dropped,
+      ...(asked.restarts ? continued(deps, caller, subscription, others, effective_at) : []),
     ],
+    restarts: asked.restarts,
     addons,
     effective_at,
     kept,
     sequence,
   };
+}
+
+/** Lines that pay in advance and go on: each ends with the period, and its next version pays the new one. */
+const continued = (
+  deps: BillingDeps,
+  caller: Caller,
+  { current_period_end }: SubscriptionRow,
+  lines: readonly BilledLine[],
+  effective_at: string,
+): LineSwap[] =>
+  lines
+    .filter(
+      ({ price_type, invoice_cadence, billing_period, start_date, end_date }) =>
+        price_type === 'FIXED' &&
+        invoice_cadence === 'ADVANCE' &&
+        billing_period !== 'ONETIME' &&
+        start_date < current_period_end &&
+        (end_date === null || (end_date > effective_at && end_date > start_date)),
+    )
+    .map((before) => {
+      const start_date = laterOf(effective_at, before.start_date);
+      const after = { ...before, ...newRecord(deps, caller, 'subs_line'), start_date };
+      return { before, after, effective_at: start_date };
+    });
+
+/** The subscription with its new plan; with a new anchor if the periods begin anew (billing 14.2). */
+export function withPlan(
+  subscription: SubscriptionRow,
+  { to, sequence, effective_at, restarts }: PlanChange,
+): SubscriptionRow {
+  const { plan_id, billing_anchor, earlier_plans } = subscription;
+  return {
+    ...subscription,
+    plan_id: to.id,
+    synced_price_sequence: String(sequence),
+    include_price_ids: null,
+    billing_anchor: restarts ? effective_at : billing_anchor,
+    earlier_plans: [...earlier_plans, { plan_id, billing_anchor, until: effective_at, restarts }],
+  };
+}
+
+/** The subscription in the period that begins with the change (billing 14.2). */
+export function restarted(subscription: SubscriptionRow, change: PlanChange): SubscriptionRow {
+  const moved = {
+    ...withPlan(subscription, change),
+    current_period_start: change.effective_at,
+  };
+  const { end } = paidPeriodAt(moved, change.effective_at)!;
+  const begun = { ...moved, current_period_end: end };
+  return { ...begun, due_at: dueAt(begun) };
 }
 
 /** The fee of a line for one of its periods. */
@@ -205,15 +269,18 @@ const summary = ({ id, name, lookup_key, description }: PlanOfChange) => ({
   description: description ?? '',
 });
 
-/** Writes the lines and the plan of the subscription, and notifies (billing 14.2). */
+/**
+ * Writes the lines and the plan of the subscription, and notifies (billing 14.2). `next` is the subscription with the
+ * plan, in the period in which it is then. Returns it as stored.
+ */
 export async function applyPlan(
   tx: Transaction,
   deps: BillingDeps,
   caller: Caller,
-  subscription: SubscriptionRow,
+  next: SubscriptionRow,
   change: PlanChange,
   { at, proration_behavior }: Pick<SubscriptionRow, 'proration_behavior'> & { readonly at: string },
-): Promise<void> {
+): Promise<SubscriptionRow> {
   const { scope, user_id } = caller;
   for (const { before, after, effective_at } of change.swaps) {
     if (before !== null && after !== null) await replaceLine(tx, deps, caller, before, after);
@@ -235,23 +302,27 @@ export async function applyPlan(
     effective_at: change.effective_at,
     at,
   });
-  await tx`
-    update subscriptions
-       set plan_id = ${change.to.id}, synced_price_sequence = ${change.sequence},
-           include_price_ids = null
-     where ${inScope(tx, scope)} and id = ${subscription.id}`;
-  const next = await changeSubscription(tx, scope, subscription.id, {
+  const stored = await changeSubscription(tx, scope, next.id, {
+    plan_id: next.plan_id,
+    synced_price_sequence: next.synced_price_sequence,
+    include_price_ids: next.include_price_ids,
+    billing_anchor: next.billing_anchor,
+    earlier_plans: next.earlier_plans,
+    current_period_start: next.current_period_start,
+    current_period_end: next.current_period_end,
+    due_at: next.due_at,
     updated_at: at,
     updated_by: user_id,
   });
   const { effective_at } = change;
   const grants = { plan_id: change.to.id, effective_at, behavior: proration_behavior, at };
-  await changeGrantsOfPlan(tx, deps, caller, next, grants);
-  const payload = { subscription: subscriptionSnapshot(next, null) };
+  await changeGrantsOfPlan(tx, deps, caller, stored, grants);
+  const payload = { subscription: subscriptionSnapshot(stored, null) };
   await writeOutboxEvents(tx, [
     { scope, event_type: 'subscription.plan_changed', payload },
     { scope, event_type: 'subscription.updated', payload },
   ]);
+  return stored;
 }
 
 /**
@@ -293,9 +364,12 @@ export async function executeScheduledChange(
     const asked = {
       target_plan_id: target,
       entity_policies: EntityPolicies.nullish().parse(due.configuration['entity_policies']),
+      restarts: due.configuration['billing_period_behaviour'] === 'anchor_at_effect',
     };
+    if (asked.restarts) assertRestartable(subscription, due.scheduled_at);
     const change = await planChange(tx, deps, caller, subscription, asked, due.scheduled_at);
-    await applyPlan(tx, deps, caller, subscription, change, { at, proration_behavior: 'none' });
+    const next = withPlan(subscription, change);
+    await applyPlan(tx, deps, caller, next, change, { at, proration_behavior: 'none' });
     await endSchedules(tx, scope, [due.id], {
       schedule_status: 'executed',
       at,

@@ -149,6 +149,7 @@ const inherited = (
   pause_at: null,
   resume_at: null,
   merges_from: null,
+  earlier_plans: [],
   last_billing_sequence: 0,
   due_at: null,
   billing_refusal: null,

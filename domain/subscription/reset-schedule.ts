@@ -1,0 +1,20 @@
+import { compareLength } from '../pricing/cadence.ts';
+import type { UsageResetPeriod } from '../time/reset-windows.ts';
+import type { BillingSchedule } from '../time/billing-periods.ts';
+import type { Instant } from '../time/instant.ts';
+import { longTermSchedule, paidSchedule, type ScheduledSubscription } from './schedule.ts';
+
+/**
+ * The grid of the reset windows of an allowance at an instant (billing 4). A plan change that begins the periods anew
+ * begins the windows anew too, except those that are longer than a period: their counters go on (billing 14.2).
+ */
+export function resetScheduleAt(
+  subscription: ScheduledSubscription,
+  reset: UsageResetPeriod,
+  at: Instant,
+): BillingSchedule {
+  const isLonger =
+    reset === 'NEVER' ||
+    compareLength({ billing_period: reset, billing_period_count: 1 }, subscription) > 0;
+  return isLonger ? longTermSchedule(subscription) : paidSchedule(subscription, at);
+}
