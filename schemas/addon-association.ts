@@ -3,6 +3,7 @@ import { Addon } from './addon.ts';
 import { CheckoutParams, CheckoutSession } from './checkout.ts';
 import { notOffered } from './not-offered.ts';
 import { decimalText, id, instant, recordFields, text, time } from './primitives.ts';
+import { Subscription } from './subscription-answers.ts';
 import { AddonRequest } from './subscription-requests.ts';
 import { SUBSCRIPTION_PRORATION_BEHAVIORS } from './words.ts';
 
@@ -64,6 +65,8 @@ export type AddonAssociation = z.infer<typeof AddonAssociation>;
 export const AttachedAddon = AddonAssociation.extend({
   /** Where the addon is paid; it is `pending` until then. Null if it counts already. */
   checkout_session: CheckoutSession.nullable(),
+  /** As it is with the addon. */
+  subscription: Subscription,
 }).meta({ id: 'AttachedAddon' });
 export type AttachedAddon = z.infer<typeof AttachedAddon>;
 

@@ -116,8 +116,11 @@ export const WalletTransaction = z
     priority: z.int().nullable(),
     reference_type: emptyWhenUnset(z.enum(TRANSACTION_REFERENCE_TYPES)),
     reference_id: textOrEmpty,
-    source_type: z.enum(TRANSACTION_SOURCE_TYPES).nullable(),
+    /** `INVOICE`, or null for every other cause: existing clients refuse a list with another value. */
+    source_type: z.literal('INVOICE').nullable(),
+    /** Id of the record that caused the transaction; `cause_type` says what it is (money 2.3.5). */
     source_id: z.string().nullable(),
+    cause_type: z.enum(TRANSACTION_SOURCE_TYPES).nullable(),
     parent_transaction_id: z.string().nullable(),
     idempotency_key: textOrEmpty,
     description: textOrEmpty,

@@ -157,7 +157,7 @@ describe('keys, people and environments', () => {
       expect((await put(own.id, byKey)).body.roles).toEqual(['super_admin']);
       const confined = await logIn(own);
       expect((await put(free.id, confined())).status).toBe(403);
-      expect((await admin.post(`/v1/users/${own.id}/remove`)).status).toBe(200);
+      expect((await admin.post(`/v1/users/${own.id}/remove`)).status).toBe(204);
       expect((await put(free.id, owner)).status).toBe(200);
     });
 

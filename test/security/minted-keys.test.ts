@@ -183,7 +183,7 @@ describe('keys that keys make', () => {
       const { body: bot } = await admin.post('/v1/users', account);
       const botKey = await made(as(person.key), { service_account_id: bot.id });
       expect(await works(botKey.by)).toBe(true);
-      expect((await api.post(`/v1/users/${person.user_id}/remove`, {}, owner)).status).toBe(200);
+      expect((await api.post(`/v1/users/${person.user_id}/remove`, {}, owner)).status).toBe(204);
       expect(await works(botKey.by)).toBe(false);
     });
 

@@ -6,7 +6,13 @@ import { existsSync } from 'node:fs';
  * the variables and fails when such a suite was skipped.
  */
 export function describeWith(
-  variable: 'KAFKA_BROKERS' | 'REDIS_URL' | 'CLICKHOUSE_URL' | 'DEEP' | 'SHARED_DIRECTORY',
+  variable:
+    | 'KAFKA_BROKERS'
+    | 'REDIS_URL'
+    | 'CLICKHOUSE_URL'
+    | 'DEEP'
+    | 'PYTHON_CLIENT'
+    | 'SHARED_DIRECTORY',
   title: string,
   body: (value: string) => void,
 ): void {

@@ -119,10 +119,26 @@ export async function searchAlertLogs(
     ...page,
     items: items.map((row) => ({
       ...row,
+      alert_info: withThresholdTexts(row.alert_info),
       customer: customers.find(({ id }) => id === row.customer_id) ?? null,
       feature: features.find(({ id }) => id === row.entity_id) ?? null,
       wallet: null,
     })),
+  };
+}
+
+/** The levels of features and spend are numbers in their settings, and decimal text in the log, as wallets' are. */
+function withThresholdTexts(info: AlertLog['alert_info']): AlertLog['alert_info'] {
+  const textOf = (level: unknown): unknown =>
+    typeof level === 'object' && level !== null && 'threshold' in level
+      ? { ...level, threshold: String(level.threshold) }
+      : level;
+  const settings = Object.entries(info.alert_settings ?? {});
+  return {
+    ...info,
+    alert_settings:
+      info.alert_settings &&
+      Object.fromEntries(settings.map(([name, level]) => [name, textOf(level)])),
   };
 }
 

@@ -75,6 +75,8 @@ export async function walletAnswers(
 
 export const transactionAnswer = (row: TransactionRow): WalletTransaction => ({
   ...row,
+  source_type: row.source_type === 'INVOICE' ? row.source_type : null,
+  cause_type: row.source_type,
   wallet: null,
   customer: null,
   created_by_user: null,
@@ -111,7 +113,7 @@ export async function transactionAnswers(
     items: page.items.map((row) => {
       const wallet = wallets.find(({ id }) => id === row.wallet_id);
       return {
-        ...row,
+        ...transactionAnswer(row),
         wallet: wallet === undefined ? null : walletAnswer(wallet),
         customer: customers.find(({ id }) => id === row.customer_id) ?? null,
         created_by_user: users.find(({ id }) => id === row.created_by) ?? null,

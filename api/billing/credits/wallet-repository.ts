@@ -43,11 +43,7 @@ const wallets = tableOf<WalletRow>({
   json: ['metadata', 'alert_settings', 'auto_topup'],
   taken: {
     wallets_customer_id_currency_key: ({ currency, wallet_type }) =>
-      alreadyExists(
-        'wallet',
-        'currency',
-        `${currency}: an active ${wallet_type} wallet of the customer`,
-      ),
+      alreadyExists(`active ${wallet_type} wallet of this customer`, 'currency', currency ?? ''),
   },
 });
 
@@ -164,8 +160,11 @@ export function searchWallets(
   });
 }
 
-/** A wallet transaction as stored. */
-export type TransactionRow = Omit<WalletTransaction, 'wallet' | 'customer' | 'created_by_user'>;
+/** A wallet transaction as stored: `source_type` is the cause of any type. */
+export type TransactionRow = Omit<
+  WalletTransaction,
+  'source_type' | 'cause_type' | 'wallet' | 'customer' | 'created_by_user'
+> & { readonly source_type: WalletTransaction['cause_type'] };
 
 const transactionColumns = (db: Db): Fragment => db`
   id, tenant_id, environment_id, wallet_id, customer_id, type, transaction_status, transaction_reason,

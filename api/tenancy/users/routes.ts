@@ -1,4 +1,4 @@
-import { IdParams, Message } from '../../../schemas/primitives.ts';
+import { IdParams } from '../../../schemas/primitives.ts';
 import { pageOf } from '../../../schemas/search.ts';
 import {
   CreatedUser,
@@ -132,8 +132,8 @@ export const userRoutes = [
     humanSuperAdminOnly: true,
     withoutEnvironment: true,
     params: IdParams,
-    status: 200,
-    answer: Message,
+    status: 204,
+    answer: null,
     async handler(call) {
       const keys = await call.deps.pool.begin((tx) =>
         removePerson(tx, call.deps, call, call.params.id),
@@ -141,7 +141,7 @@ export const userRoutes = [
       call.afterCommit(async () => {
         for (const key of keys) await call.deps.forgetApiKey(key);
       });
-      return { message: 'User removed successfully' };
+      return null;
     },
   }),
   route({

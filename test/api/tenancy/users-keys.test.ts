@@ -88,7 +88,7 @@ describe('accounts, keys and the tenant', () => {
       expect((await admin.post(`/v1/users/${admin.user_id}/remove`)).body.code).toBe(
         'invalid_operation',
       );
-      expect((await admin.post(`/v1/users/${person.id}/remove`)).status).toBe(200);
+      expect((await admin.post(`/v1/users/${person.id}/remove`)).status).toBe(204);
       expect((await use(key.api_key)).status).toBe(401);
       expect((await api.get('/v1/users/me', session)).status).toBe(401);
       expect((await admin.post(`/v1/users/${person.id}/remove`)).status).toBe(404);

@@ -82,7 +82,8 @@ test('a new subscription has its credits at once, missed periods too, in a walle
   expect(rows.find((row: any) => row.credit_amount === '100')).toMatchObject({
     transaction_reason: 'SUBSCRIPTION_CREDIT_GRANT',
     priority: 1,
-    source_type: 'CREDIT_GRANT_APPLICATION',
+    source_type: null,
+    cause_type: 'CREDIT_GRANT_APPLICATION',
     metadata: { subscription_id: subscription.id },
   });
   expect((await states(subscription)).sort()).toEqual([

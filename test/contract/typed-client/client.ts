@@ -5,6 +5,14 @@ import { operationOf, type OperationName } from './sdk-operations.ts';
 
 const PREFIX = '/v1';
 
+/** One call below the prefix, and its JSON answer. */
+export interface Exchange {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly body: string;
+}
+
 /** The typed client, talking to servers in this process, and the outcomes of its calls. */
 export interface Walker {
   readonly sdk: Flexprice;
@@ -12,6 +20,8 @@ export interface Walker {
   readonly calls: number;
   /** What the client could not decode, one line per call. */
   readonly undecoded: readonly string[];
+  /** Every JSON answer. */
+  readonly exchanges: readonly Exchange[];
   /**
    * The client's answer. A refusal fails; an answer that does not decode is noted and is null, as is
    * the answer of an operation that is not served.
@@ -30,6 +40,7 @@ export function createWalker(options: {
 }): Walker {
   const called = new Set<OperationName>();
   const undecoded: string[] = [];
+  const exchanges: Exchange[] = [];
   let calls = 0;
   let last = '';
   const sdk = new Flexprice({
@@ -45,7 +56,13 @@ export function createWalker(options: {
         calls += 1;
         last = operation;
         called.add(operation);
-        return await inject(options.serverOf(operation), request, pathname + search);
+        const answer = await inject(options.serverOf(operation), request, pathname + search);
+        if (isJson(answer)) {
+          const { status } = answer;
+          const body = await answer.clone().text();
+          exchanges.push({ method: request.method, path, status, body });
+        }
+        return answer;
       },
     }),
   });
@@ -53,6 +70,7 @@ export function createWalker(options: {
     sdk,
     called,
     undecoded,
+    exchanges,
     get calls() {
       return calls;
     },
@@ -74,6 +92,9 @@ export function createWalker(options: {
     },
   };
 }
+
+const isJson = (answer: Response): boolean =>
+  answer.headers.get('content-type')?.startsWith('application/json') ?? false;
 
 const describe = (error: unknown): string => {
   if (error instanceof ResponseValidationError) return error.pretty().slice(0, 1_500);

@@ -15,6 +15,7 @@ import { findAddonRows } from '../../../catalog/offers/addon-rows.ts';
 import { route } from '../../../conventions/route.ts';
 import { wholeList } from '../../../conventions/whole-list.ts';
 import { getSubscription } from '../../records/subscription-repository.ts';
+import { createdSubscription } from '../read-subscriptions.ts';
 import { attachAddon, detachAddon } from './addons.ts';
 import { modify } from './modify.ts';
 
@@ -31,16 +32,22 @@ export const subscriptionAddonRoutes = [
     answer: AttachedAddon,
     async handler(call) {
       const { checkout, subscription_id, ...add } = call.body;
-      if (checkout == null) {
-        const row = await attachAddon(call.deps, call, { ...add, subscription_id });
-        return { ...associationAnswer(row, null), checkout_session: null };
-      }
-      const { association, checkout_session } = await modify(call.deps, call, subscription_id, {
-        type: 'addon',
-        addon_params: { action: 'add', add },
-        checkout,
-      });
-      return { ...associationAnswer(association!, null), checkout_session };
+      const { association, checkout_session } =
+        checkout == null
+          ? {
+              association: await attachAddon(call.deps, call, { ...add, subscription_id }),
+              checkout_session: null,
+            }
+          : await modify(call.deps, call, subscription_id, {
+              type: 'addon',
+              addon_params: { action: 'add', add },
+              checkout,
+            });
+      return {
+        ...associationAnswer(association!, null),
+        checkout_session,
+        subscription: await createdSubscription(call.deps.pool, call.scope, subscription_id),
+      };
     },
   }),
   route({
