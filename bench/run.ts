@@ -20,6 +20,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   rating: () => import('./rating.ts'),
   pdf: () => import('./pdf.ts'),
   'second-wall': () => import('./second-wall.ts'),
+  wallets: () => import('./wallets.ts'),
   api: () => import('./api.ts'),
   'usage-diff': () => import('./usage-diff.ts'),
   'hostile-queries': () => import('./hostile-queries.ts'),
