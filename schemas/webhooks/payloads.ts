@@ -214,6 +214,8 @@ const NotifiedPayment = z
     customer_id: textOrNull,
     destination_type: z.enum(PAYMENT_DESTINATION_TYPES),
     destination_id: z.string(),
+    /** Of the invoice that it pays; null while the invoice has none, and for other destinations. */
+    invoice_number: textOrNull,
     payment_method_type: z.enum(PAYMENT_METHOD_TYPES),
     payment_gateway: textOrNull,
     amount: decimalText,
@@ -289,6 +291,9 @@ const NotifiedCheckoutSession = z
 
 const alertFields = { alert_type: z.enum(ALERT_TYPES), alert_status: z.enum(ALERT_STATES) };
 
+/** Types with more sections than the others of their group. */
+const WITH_MORE: readonly string[] = ['subscription.plan_changed'];
+
 /** The event types whose payloads have the same sections. */
 const typesIn = (...groups: readonly string[]) =>
   z.enum(
@@ -297,7 +302,7 @@ const typesIn = (...groups: readonly string[]) =>
     ) as [WebhookEventType, ...WebhookEventType[]],
   );
 const isDirectlyIn = (type: string, group: string) =>
-  type.startsWith(group) && !type.slice(group.length).includes('.');
+  type.startsWith(group) && !type.slice(group.length).includes('.') && !WITH_MORE.includes(type);
 
 const notified = <Sections extends z.ZodRawShape>(
   event_type: z.ZodEnum<Record<WebhookEventType, WebhookEventType>>,
@@ -318,6 +323,11 @@ const LifeOfInvoice = ['invoice.update.', 'invoice.update', 'invoice.payment.ove
 export const WebhookPayload = z.discriminatedUnion('event_type', [
   notified(typesIn('subscription.', 'subscription.draft.created', 'subscription.renewal.due'), {
     subscription: NotifiedSubscription,
+  }),
+  notified(typesIn('subscription.plan_changed'), {
+    subscription: NotifiedSubscription,
+    previous_plan_id: z.string(),
+    effective_at: instant,
   }),
   notified(typesIn('subscription.phase.'), { phase: NotifiedPhase }),
   notified(

@@ -212,8 +212,8 @@ async function recordLate(
   if (inserted === null) return { payment, refunds: [], mismatch: null };
   await noteLateMoney(tx, caller.scope, payment.id, at);
   await writeOutboxEvents(tx, [
-    paymentEvent('payment.created', caller.scope, inserted),
-    paymentEvent('payment.success', caller.scope, inserted),
+    await paymentEvent(tx, 'payment.created', caller.scope, inserted),
+    await paymentEvent(tx, 'payment.success', caller.scope, inserted),
   ]);
   const refunds =
     locked?.invoice.invoice_status === 'VOIDED' ? await returnLate(tx, deps, caller, inserted) : [];

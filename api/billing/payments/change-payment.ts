@@ -79,7 +79,7 @@ export async function deletePayment(
     ...changed(deps, caller),
   });
   const concerned = await endCheckout(tx, deps, caller, archived, locked, 'fail');
-  await writeOutboxEvents(tx, [paymentEvent('payment.updated', caller.scope, archived)]);
+  await writeOutboxEvents(tx, [await paymentEvent(tx, 'payment.updated', caller.scope, archived)]);
   if (concerned === null) return;
   const invoice = await reviseInvoicePayment(tx, deps, caller, concerned);
   await followCollection(tx, caller.scope, archived, invoice, archived.updated_at);

@@ -92,7 +92,7 @@ export async function createPayment(
     if (winner === null) throw keyInUse();
     return { payment: winner, isRepeat: true };
   }
-  await writeOutboxEvents(tx, [paymentEvent('payment.created', caller.scope, inserted)]);
+  await writeOutboxEvents(tx, [await paymentEvent(tx, 'payment.created', caller.scope, inserted)]);
   const invoice = locked && (await reviseInvoicePayment(tx, deps, caller, locked));
   if (isCollected(body.payment_method_type) || body.process_payment === false) {
     if (inserted.connection_id !== null && body.process_payment !== false)

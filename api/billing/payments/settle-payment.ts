@@ -58,7 +58,7 @@ export async function movePaymentTo(
     ...change,
   });
   await writeOutboxEvents(tx, [
-    paymentEvent(isMove ? eventOfStatus(to) : 'payment.updated', caller.scope, moved),
+    await paymentEvent(tx, isMove ? eventOfStatus(to) : 'payment.updated', caller.scope, moved),
   ]);
   const concerned =
     to === 'SUCCEEDED' || to === 'OVERPAID'

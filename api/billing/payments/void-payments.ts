@@ -32,6 +32,8 @@ export async function voidPaymentsInFlight(
     const reason = 'the payment cannot be paid any more';
     if (session !== null)
       await endActiveCheckout(tx, caller.scope, session, 'fail', { reason, ...change });
-    await writeOutboxEvents(tx, [paymentEvent(eventOfStatus('VOIDED'), caller.scope, voided)]);
+    await writeOutboxEvents(tx, [
+      await paymentEvent(tx, eventOfStatus('VOIDED'), caller.scope, voided),
+    ]);
   }
 }

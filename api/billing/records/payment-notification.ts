@@ -1,14 +1,21 @@
-import type { Scope } from '../../../postgres/client.ts';
+import { inScope, type Scope, type Transaction } from '../../../postgres/client.ts';
 import type { OutboxEvent } from '../../../postgres/tables/outbox.ts';
 import type { PaymentRecord } from '../../../schemas/payment.ts';
 import type { PaymentStatus } from '../../../domain/states/payment-status.ts';
 
-/** The notification of a payment in its current state (money 17.3). */
-export function paymentEvent(
+/** The notification of a payment in its current state, with the number of the invoice that it pays (money 17.3). */
+export async function paymentEvent(
+  tx: Transaction,
   event_type: `payment.${'created' | 'updated' | 'failed' | 'success' | 'pending'}`,
   scope: Scope,
   payment: PaymentRecord,
-): OutboxEvent & { readonly scope: Scope } {
+): Promise<OutboxEvent & { readonly scope: Scope }> {
+  const [invoice] =
+    payment.destination_type === 'INVOICE'
+      ? await tx<{ invoice_number: string | null }[]>`
+          select invoice_number from invoices
+           where ${inScope(tx, scope)} and id = ${payment.destination_id}`
+      : [];
   return {
     scope,
     event_type,
@@ -19,6 +26,7 @@ export function paymentEvent(
         customer_id: payment.customer_id,
         destination_type: payment.destination_type,
         destination_id: payment.destination_id,
+        invoice_number: invoice?.invoice_number ?? null,
         payment_method_type: payment.payment_method_type,
         payment_gateway: payment.payment_gateway,
         amount: payment.amount,

@@ -117,7 +117,7 @@ export async function movePaymentByRefunds(
     refunded_at: change.updated_at,
     ...change,
   });
-  await writeOutboxEvents(tx, [paymentEvent('payment.updated', caller.scope, moved)]);
+  await writeOutboxEvents(tx, [await paymentEvent(tx, 'payment.updated', caller.scope, moved)]);
 }
 
 function newRefund(

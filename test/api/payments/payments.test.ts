@@ -27,6 +27,10 @@ describe('POST /payments', () => {
       paid_at: null,
     });
     expect(await eventsOf(api, paid.body.id)).toEqual(['payment.created', 'payment.success']);
+    const sent = await api.pool<{ payload: object }[]>`
+      select payload from outbox where entity_id = ${paid.body.id}`;
+    for (const { payload } of sent)
+      expect(payload).toMatchObject({ payment: { invoice_number: invoice.invoice_number } });
   });
 
   test('201: the rest pays the invoice, more than the rest overpays it', async () => {

@@ -100,15 +100,20 @@ describe('now', () => {
   });
 
   test('notifies of the plan, and not of an end', async () => {
-    const { subscription, to } = await subscribed();
+    const { subscription, from, to } = await subscribed();
     await change(subscription, 'execute', { target_plan_id: to.id, proration_behavior: 'none' });
-    const events = await world.api.pool<{ event_type: string }[]>`
-      select event_type from outbox where entity_id = ${subscription.id} order by sequence`;
+    const events = await world.api.pool<{ event_type: string; payload: object }[]>`
+      select event_type, payload from outbox where entity_id = ${subscription.id} order by sequence`;
     expect(events.map(({ event_type }) => event_type)).toEqual([
       'subscription.created',
       'subscription.plan_changed',
       'subscription.updated',
     ]);
+    expect(events[1]!.payload).toMatchObject({
+      subscription: { id: subscription.id, plan_id: to.id },
+      previous_plan_id: from.id,
+      effective_at: new Date(world.api.clock.now()).toISOString(),
+    });
   });
 });
 

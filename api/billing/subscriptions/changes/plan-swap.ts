@@ -319,7 +319,11 @@ export async function applyPlan(
   await changeGrantsOfPlan(tx, deps, caller, stored, grants);
   const payload = { subscription: subscriptionSnapshot(stored, null) };
   await writeOutboxEvents(tx, [
-    { scope, event_type: 'subscription.plan_changed', payload },
+    {
+      scope,
+      event_type: 'subscription.plan_changed',
+      payload: { ...payload, previous_plan_id: subscription.plan_id, effective_at },
+    },
     { scope, event_type: 'subscription.updated', payload },
   ]);
   return stored;
