@@ -322,7 +322,7 @@ export async function applyPlan(
     {
       scope,
       event_type: 'subscription.plan_changed',
-      payload: { ...payload, previous_plan_id: subscription.plan_id, effective_at },
+      payload: { ...payload, previous_plan_id: change.from.id, effective_at },
     },
     { scope, event_type: 'subscription.updated', payload },
   ]);
