@@ -36,7 +36,14 @@ const NOT_NOTED: Readonly<Record<string, readonly string[]>> = {
   api_keys: ['last_used_at'],
   tasks: ['processed_records', 'successful_records', 'failed_records'],
   // Each change of a balance is a wallet transaction, and the debit says which blocks it took.
-  wallets: ['credit_balance', 'balance', 'credits_in_blocks', 'overdraft', 'alert_state'],
+  wallets: [
+    'credit_balance',
+    'balance',
+    'credits_in_blocks',
+    'overdraft',
+    'alert_state',
+    'announced_ongoing_credits',
+  ],
   wallet_transactions: ['credits_available'],
   webhook_endpoints: ['failing_since'],
   // Each instant that an advance comes to moves it; the requests to advance are audited.

@@ -186,6 +186,12 @@ const NotifiedWallet = z
   })
   .meta({ id: 'NotifiedWallet' });
 
+/** Settled amounts, and those after usage and open invoices that are not settled yet. */
+const NotifiedOngoingBalance = NotifiedWallet.extend({
+  real_time_balance: decimalText,
+  real_time_credit_balance: decimalText,
+}).meta({ id: 'NotifiedOngoingBalance' });
+
 const NotifiedTransaction = z
   .object({
     id: z.string(),
@@ -366,7 +372,8 @@ export const WebhookPayload = z.discriminatedUnion('event_type', [
     usage_ratio: decimalText,
     triggered_at: instant,
   }),
-  notified(typesIn('wallet.', 'wallet.ongoing_balance.updated'), { wallet: NotifiedWallet }),
+  notified(typesIn('wallet.'), { wallet: NotifiedWallet }),
+  notified(typesIn('wallet.ongoing_balance.updated'), { wallet: NotifiedOngoingBalance }),
   notified(
     typesIn(
       'wallet.credit_balance.',

@@ -85,6 +85,7 @@ export async function evaluateWallet(
     const ledger = await openLedger(tx, deps, scope, walletId);
     // The balance is read again under the lock; unsettled usage is the one read before.
     const ongoing = decimal(ledger.wallet.credit_balance).minus(pending);
+    await announceOngoing(tx, scope, ledger.wallet, ongoing);
     await writeAlerts(tx, deps, caller, ledger.wallet, ongoing, ledger.at);
     await writeFeatureAlerts(tx, deps, caller, ledger.wallet, ongoing, ledger.at);
     await topUpIfDue(tx, deps, caller, ledger, ongoing);
@@ -117,6 +118,31 @@ export async function evaluatedWatched(
     deps.log.warn({ err: error, wallet_id: wallet.id }, 'wallet not evaluated');
   }
   return await getWallet(deps.pool, caller.scope, wallet.id);
+}
+
+/**
+ * Announces the ongoing credits if they differ from those announced last; before the first announcement, from the
+ * settled balance, which other notifications tell (money 17.3.1).
+ */
+async function announceOngoing(
+  tx: Transaction,
+  scope: Scope,
+  wallet: WalletRow,
+  ongoing: Decimal,
+): Promise<void> {
+  const credits = decimalText(roundToStorage(ongoing));
+  const moved = await tx`
+    update wallets set announced_ongoing_credits = ${credits}
+     where ${inScope(tx, scope)} and id = ${wallet.id}
+       and coalesce(announced_ongoing_credits, credit_balance) <> ${credits}`;
+  if (moved.count === 0) return;
+  const snapshot = {
+    ...walletSnapshot(wallet),
+    real_time_balance: decimalText(roundToStorage(ongoing.times(decimal(wallet.conversion_rate)))),
+    real_time_credit_balance: credits,
+  };
+  const payload = { wallet: snapshot };
+  await writeOutboxEvents(tx, [{ scope, event_type: 'wallet.ongoing_balance.updated', payload }]);
 }
 
 async function settingsOf(db: Db, scope: Scope, wallet: WalletRow): Promise<AlertSettings | null> {

@@ -37,6 +37,8 @@ const SAMPLE_TEXTS: Readonly<Record<string, string>> = {
   current_balance: '12.5',
   current_spend: '12.5',
   quantity: '1',
+  real_time_balance: '12.5',
+  real_time_credit_balance: '12.5',
   subtotal: '12.5',
   threshold: '10',
   total: '12.5',

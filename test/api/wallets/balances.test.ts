@@ -1,6 +1,7 @@
 import { evaluateWallets } from '../../../jobs/evaluate-wallets.ts';
 import { runJob } from '../../../jobs/run-job.ts';
 import { createLogger } from '../../../platform/log.ts';
+import { WebhookPayload } from '../../../schemas/webhooks/payloads.ts';
 import { startTestApi, type TestApi } from '../../support/api.ts';
 import { catalogOf, type TestCatalog } from '../../support/catalog.ts';
 import { completeBackfills, createUsageOracle } from '../../support/usage-oracle.ts';
@@ -58,6 +59,15 @@ const eventsOf = async ({ id }: { id: string }, like: string) =>
       select event_type, payload -> 'alert' ->> 'state' as state from outbox
        where entity_id = ${id} and event_type like ${like} order by sequence`
   ).map(({ event_type, state }) => `${event_type} ${state}`);
+/** The body that receivers get. */
+const envelope = (payload: object) => ({
+  ...payload,
+  event_type: 'wallet.ongoing_balance.updated',
+  id: 'outbox_1',
+  created_at: '2026-11-21T12:00:00.000Z',
+  environment_id: 'env_1',
+  sequence: 1,
+});
 let tick = Date.parse('2000-01-01T00:00:00Z');
 const evaluate = async () => {
   tick += 60_000;
@@ -193,11 +203,28 @@ describe('alerts', () => {
       alert_settings: LEVELS,
       initial_credits_to_load: '50',
     });
+    const announced = async () =>
+      (
+        await api.pool<{ payload: { wallet: object } }[]>`
+          select payload from outbox
+           where entity_id = ${wallet.id} and event_type = 'wallet.ongoing_balance.updated'
+           order by sequence`
+      ).map(({ payload }) => WebhookPayload.parse(envelope(payload)));
     await evaluate();
     expect(await logsOf(wallet, 'low_ongoing_balance')).toEqual([]);
+    expect(await announced()).toEqual([]);
     await oracle.use(customer.meter, customer, '2026-11-11T00:00:00.000Z', '35');
     await evaluate();
     await evaluate();
+    expect(await announced()).toMatchObject([
+      { wallet: { id: wallet.id, credit_balance: '50', real_time_credit_balance: '15' } },
+    ]);
+    await debit(wallet, '1');
+    await evaluate();
+    expect(await announced()).toMatchObject([
+      { wallet: { real_time_balance: '15' } },
+      { wallet: { credit_balance: '49', real_time_balance: '14' } },
+    ]);
     expect(await logsOf(wallet, 'low_ongoing_balance')).toEqual(['warning']);
     expect(await logsOf(wallet)).toEqual([]);
     expect(await get(`/wallets/${wallet.id}`)).toMatchObject({ alert_state: 'warning' });
