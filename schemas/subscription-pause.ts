@@ -23,8 +23,17 @@ export const SubscriptionPause = z
   .meta({ id: 'SubscriptionPause' });
 export type SubscriptionPause = z.infer<typeof SubscriptionPause>;
 
+/** Clients send `false` always. */
+const dryRun = z
+  .boolean()
+  .refine((value) => !value, {
+    message: 'is not offered: POST /invoices/preview shows what a period costs; leave it out',
+  })
+  .nullish();
+
 export const PauseSubscriptionBody = z
   .object({
+    dry_run: dryRun,
     pause_mode: z.enum(PAUSE_MODES).nullish(),
     /** Only with the mode `scheduled`. */
     pause_start: time.nullish(),
@@ -39,6 +48,7 @@ export type PauseSubscriptionBody = z.output<typeof PauseSubscriptionBody>;
 
 export const ResumeSubscriptionBody = z
   .object({
+    dry_run: dryRun,
     resume_mode: z.enum(RESUME_MODES).nullish(),
     /** Only with the mode `scheduled`. */
     resume_at: time.nullish(),

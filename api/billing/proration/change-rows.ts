@@ -7,7 +7,7 @@ import { rateFixedLine } from '../../../domain/pricing/rate-fixed-line.ts';
 import type { RatedLine } from '../../../domain/pricing/rated-line.ts';
 import { paidSchedule } from '../../../domain/subscription/schedule.ts';
 import { chargeCells, serviceWindow } from '../../../domain/time/charge-cells.ts';
-import type { Period } from '../../../domain/time/instant.ts';
+import { intersection, type Period } from '../../../domain/time/instant.ts';
 import type { SubscriptionRow } from '../../../schemas/subscription.ts';
 import type { BilledLine } from '../computing/billing-sources.ts';
 import type { SettledRow } from '../records/subscription-change-repository.ts';
@@ -19,6 +19,8 @@ export interface LineSwap {
   /** Null means the line is removed. */
   readonly after: BilledLine | null;
   readonly effective_at: string;
+  /** The old line is credited until then and goes on after it: a pause. Absent: until the end of the period. */
+  readonly until?: string | null;
 }
 
 /** What an operation changes in the running period. */
@@ -64,7 +66,7 @@ export function rowsOfChange(
 function credits(
   operation: ChangeOperation,
   swap: number,
-  { effective_at }: LineSwap,
+  { effective_at, until = null }: LineSwap,
   line: BilledLine,
   settled: readonly SettledRow[],
 ): ChangedRow[] {
@@ -72,13 +74,15 @@ function credits(
   const ofLine = settled.filter((row) => row.subscription_line_item_id === line.id);
   const cells = cellsOf(operation.subscription, line);
   return cells.flatMap((cell) => {
+    const service = intersection(cell.service, cell.service.start, until);
+    if (service === null) return [];
     const rows = billedRowsOf(operation, cells.length, cell.cell, ofLine);
     const billed = billedWindow(rows);
     return changeRows({
       ...common(operation, effective_at, line),
       before: { price: line.terms, quantity: line.quantity },
       after: null,
-      cells: [{ reference: cell.reference, service: cell.service, billed }],
+      cells: [{ reference: cell.reference, service, billed }],
     })
       .filter(({ amount }) => !amount.isZero())
       .map((rated) => ({

@@ -12,7 +12,7 @@ import { computeInvoices, type Computation } from '../computing/compute-invoices
 import { groupedOf } from '../records/children.ts';
 import { findInvoicesOfPeriods } from '../records/subscription-invoice-repository.ts';
 import { endSchedulesOf } from '../records/schedule-repository.ts';
-import { endAdvances } from '../proration/end-advances.ts';
+import { endAdvances, pausedAdvances } from '../proration/end-advances.ts';
 import { writeChange } from '../proration/write-change.ts';
 import {
   lockRunningDrafts,
@@ -285,7 +285,10 @@ async function writeSteps(
   return written;
 }
 
-/** Credits advances for time after a scheduled cancellation as the cancellation requests (billing 13). */
+/**
+ * Credits advances for time after a scheduled cancellation as the cancellation requests (billing 13), and for the time
+ * of a pause that has ended (12.4).
+ */
 async function returnAdvances(
   tx: Transaction,
   deps: BillingDeps,
@@ -297,9 +300,14 @@ async function returnAdvances(
   for (const [index, { plan }] of steps.entries()) {
     const after = moved[index]!;
     const before = plan.subscription;
+    const caller = { scope, user_id };
+    if (before.subscription_status === 'paused' && after.subscription_status === 'active') {
+      const settled = await pausedAdvances(deps, tx, caller, before, before.due_at!, at);
+      const of = { kind: 'pause', subscription: after, at };
+      events.push(...(await writeChange(tx, deps, caller, settled, of)).events);
+    }
     if (after.subscription_status !== 'cancelled' || before.cancel_at === null) continue;
     const behavior = before.cancel_proration_behavior ?? before.proration_behavior;
-    const caller = { scope, user_id };
     const end = after.end_date!;
     const settled = await endAdvances(deps, tx, caller, before, end, behavior, at);
     const of = { kind: 'cancellation', subscription: after, at };

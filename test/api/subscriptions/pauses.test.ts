@@ -276,6 +276,85 @@ describe('a pause on a calendar (billing 12.4)', () => {
   });
 });
 
+describe('a pause on a calendar with prorations (billing 12.4)', () => {
+  const prorated = (more: object = {}) =>
+    sold({ billing_cycle: 'calendar', proration_behavior: 'create_prorations', ...more });
+  const wallet = async ({ customer_id }: { customer_id: string }) =>
+    (await world.api.get(`/v1/customers/${customer_id}/wallets`)).body.map(
+      ({ balance }: { balance: string }) => balance,
+    );
+
+  test('the advance of the paused time returns to the wallet at the resumption, whoever resumes', async () => {
+    const { subscription } = await prorated();
+    await at('2026-01-11');
+    expect((await post(subscription, 'pause', { dry_run: false })).status).toBe(200);
+    await at('2026-01-21');
+    expect(await wallet(subscription)).toEqual([]);
+    await post(subscription, 'resume');
+    expect(await wallet(subscription)).toEqual(['10']);
+    expect(await read(subscription)).toMatchObject({ current_period_end: day('2026-02-01') });
+    world.api.clock.set('2026-01-31T23:59:59.999Z');
+    const { body: shown } = await world.api.post('/v1/invoices/preview', {
+      subscription_id: subscription.id,
+    });
+    await at('2026-02-01');
+    const [, cycle] = await invoicesOf(subscription);
+    expect(cycle).toEqual([
+      'SUBSCRIPTION_CYCLE',
+      'Base 1 31 02-01..03-01',
+      'Support 1 3.23 01-01..01-11',
+      'Support 1 3.55 01-21..02-01',
+      'Calls 0 0 01-01..01-11',
+      'Calls 0 0 01-21..02-01',
+    ]);
+    expect(rows(shown)).toEqual(cycle.slice(1));
+    expect(await wallet(subscription)).toEqual(['10']);
+  });
+
+  test('twice in a period; each pause is credited once', async () => {
+    const { subscription } = await prorated();
+    for (const [from, to] of [
+      ['2026-01-05', '2026-01-08'],
+      ['2026-01-20', '2026-01-25'],
+    ] as const) {
+      await at(from);
+      await post(subscription, 'pause', { pause_end: day(to) });
+      await at(to);
+      await at(to);
+    }
+    expect(await wallet(subscription)).toEqual(['8']);
+  });
+
+  test('across the end of the period, by a late run: the rest of the old period, and an advance from the resumption', async () => {
+    const { subscription } = await prorated();
+    await at('2026-01-11');
+    await post(subscription, 'pause', { pause_end: day('2026-02-10') });
+    await at('2026-02-20');
+    expect(await wallet(subscription)).toEqual(['21']);
+    expect((await invoicesOf(subscription))[1]).toEqual([
+      'SUBSCRIPTION_CYCLE',
+      'Base 1 21.04 02-10..03-01',
+      'Support 1 3.23 01-01..01-11',
+      'Calls 0 0 01-01..01-11',
+    ]);
+  });
+
+  test('a discounted advance returns what was paid; a cancellation in the pause credits from its start', async () => {
+    const { body: coupon } = await world.api.post('/v1/coupons', {
+      name: 'Half',
+      type: 'percentage',
+      percentage_off: '50',
+      cadence: 'forever',
+    });
+    const { subscription } = await prorated({ coupons: [coupon.id] });
+    await at('2026-01-11');
+    await post(subscription, 'pause');
+    world.api.clock.set(day('2026-01-16'));
+    await post(subscription, 'cancel', { cancellation_type: 'immediate' });
+    expect(await wallet(subscription)).toEqual(['10.5']);
+  });
+});
+
 describe('the end of a subscription', () => {
   test('a cancellation while paused ends the pause; its usage stays free', async () => {
     const { subscription, use } = await sold();
@@ -306,6 +385,7 @@ describe('400, 404 and 409', () => {
     ${'a start in the past'}     | ${{ pause_mode: 'scheduled', pause_start: day('2025-12-31') }} | ${'pause_start'}
     ${'an end before the start'} | ${{ pause_end: day('2025-12-31') }}                            | ${'pause_end'}
     ${'an end and days'}         | ${{ pause_end: day('2026-02-01'), pause_days: 3 }}             | ${'pause_days'}
+    ${'a dry run'}               | ${{ dry_run: true }}                                           | ${'dry_run'}
     ${'no days'}                 | ${{ pause_days: 0 }}                                           | ${'pause_days'}
     ${'an unknown mode'}         | ${{ pause_mode: 'soon' }}                                      | ${'pause_mode'}
   `('$why', async ({ body, path }) => {
@@ -322,11 +402,6 @@ describe('400, 404 and 409', () => {
     expect((await post(trial, 'pause')).status).toBe(400);
     const { subscription: phased } = await sold({ phases: [{ start_date: day('2026-01-01') }] });
     expect((await post(phased, 'pause')).body.details[0].path).toBe('phases');
-    const { subscription: prorated } = await sold({
-      billing_cycle: 'calendar',
-      proration_behavior: 'create_prorations',
-    });
-    expect((await post(prorated, 'pause')).body.details[0].path).toBe('proration_behavior');
     expect((await post({ id: 'subs_none' }, 'pause')).status).toBe(404);
   });
 });

@@ -23,7 +23,6 @@ import { subscriptionSnapshot } from '../../records/subscription-notification.ts
 import {
   changeSubscription,
   getSubscription,
-  lineItemsOf,
   lockSubscription,
 } from '../../records/subscription-repository.ts';
 import { caughtUp } from '../changes/catch-up.ts';
@@ -44,7 +43,6 @@ export async function pauseSubscription(
     await caughtUp(deps, caller, id);
     return async (tx) => {
       const subscription = await lockSubscription(tx, scope, id);
-      await refuseCredits(tx, scope, subscription);
       const { pause, subscription_status, pause_status } = planPause(
         {
           ...subscription,
@@ -201,24 +199,6 @@ async function changeNotified(
   await writeOutbox(tx, scope, event, {
     subscription: subscriptionSnapshot(subscription, customer),
   });
-}
-
-/**
- * Refuses calendar billing with prorations: the paused part of a paid advance would be credited (billing
- * 12.4).
- */
-async function refuseCredits(
-  tx: Transaction,
-  scope: Scope,
-  { id, billing_cycle, proration_behavior }: SubscriptionRow,
-): Promise<void> {
-  if (billing_cycle !== 'calendar' || proration_behavior === 'none') return;
-  const lines = await lineItemsOf(tx, scope, [id]);
-  if (lines.some((line) => line.invoice_cadence === 'ADVANCE' && line.billing_period !== 'ONETIME'))
-    throw invalidOperation(
-      'Paused time of advances on a calendar cannot be credited in this version; pause a subscription without prorations.',
-      'proration_behavior',
-    );
 }
 
 async function isPlanChangePending(tx: Transaction, scope: Scope, id: string): Promise<boolean> {
