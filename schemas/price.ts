@@ -89,8 +89,8 @@ export const CreatePriceBody = z.object({
   lookup_key: optionalLookupKey,
   metadata: optionalMetadata,
   group_id: optionalId,
-  /** Ignored: the billing period decides whether a price recurs, but older clients send this field. */
-  billing_cadence: text().nullish(),
+  /** Clients send `RECURRING` with every price. `ONETIME` is for the billing period `ONETIME` only. */
+  billing_cadence: z.enum(['RECURRING', 'ONETIME']).nullish(),
 });
 export type CreatePriceBody = z.output<typeof CreatePriceBody>;
 

@@ -1,6 +1,6 @@
 import { invalidOperation } from '../errors.ts';
 import { minorDigits, type Currency } from '../currency.ts';
-import { Decimal, decimal, sum } from '../money.ts';
+import { Decimal, decimal } from '../money.ts';
 import { invoiceMachine, moveInvoice, type InvoiceStatus } from '../states/invoice.ts';
 import { canMove } from '../states/state-machine.ts';
 import type { PaymentStatus } from '../states/payment-status.ts';
@@ -56,10 +56,6 @@ export function payFromWallets(
   }
   return payments;
 }
-
-/** Remaining amount for the card after the wallet payments. */
-export const leftAfter = (open: OpenAmounts, payments: readonly WalletPayment[]): Decimal =>
-  open.remaining.minus(sum(payments.map((payment) => payment.amount)));
 
 /** The status of an invoice with a payment: a skipped one stays as it is. Null if it cannot be paid. */
 export const statusWhenPaid = (from: InvoiceStatus): InvoiceStatus | null =>

@@ -145,22 +145,6 @@ export function endPrice(
   return end;
 }
 
-/**
- * True if published and `at` is in `[start, end)`. Where one version ends and the next starts, only the later
- * one is live (2.7).
- */
-export function isPriceLive(
-  price: Pick<VersionedPrice, 'status' | 'start_date' | 'end_date'>,
-  at: string,
-): boolean {
-  const instant = epochMs(at);
-  return (
-    price.status === 'published' &&
-    (!price.start_date || epochMs(price.start_date) <= instant) &&
-    (!price.end_date || instant < epochMs(price.end_date))
-  );
-}
-
 function refuseImmutable(price: VersionedPrice, edit: object): void {
   const found = problems();
   const sent = edit as Readonly<Record<string, unknown>>;

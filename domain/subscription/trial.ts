@@ -98,12 +98,13 @@ export interface TrialEnd {
 
 /**
  * Moves the end of a running trial to `newEnd`, now or later (billing 10.4). If `newEnd` is `at`,
- * the caller ends the trial now. Refuses a subscription that is not trialing, and a past instant.
+ * the caller ends the trial now. `path` names the field of the request. Refuses a subscription that is not trialing, and a past instant.
  */
 export function moveTrialEnd(
   subscription: { readonly subscription_status: SubscriptionStatus },
   newEnd: Instant,
   at: Instant,
+  path = 'trial_end',
 ): TrialEnd {
   if (subscription.subscription_status !== 'trialing') {
     throw invalidOperation(
@@ -111,6 +112,6 @@ export function moveTrialEnd(
       'subscription_status',
     );
   }
-  if (epochMs(newEnd) < epochMs(at)) throw invalidField('trial_end', 'must not be in the past');
+  if (epochMs(newEnd) < epochMs(at)) throw invalidField(path, 'must not be in the past');
   return { trial_end: newEnd, current_period_end: newEnd };
 }

@@ -1,23 +1,6 @@
-import type { BucketSize } from './usage-windows.ts';
 import { DAY_MS, dayNumber } from './civil.ts';
 import { epochMs, isoText, type Instant } from './instant.ts';
-import { windowStart } from './usage-windows.ts';
 import { zoneOf } from './zone.ts';
-
-/** Rounds down to the full hour in the zone. */
-export function floorToHour(at: Instant, timezone: string): Instant {
-  return floorTo('HOUR', at, timezone);
-}
-
-/** Rounds down to local midnight: the instant at which the local date begins. */
-export function floorToDay(at: Instant, timezone: string): Instant {
-  return floorTo('DAY', at, timezone);
-}
-
-/** Rounds down to the local midnight of Monday (billing 2.4). */
-export function floorToWeek(at: Instant, timezone: string): Instant {
-  return floorTo('WEEK', at, timezone);
-}
 
 /** `days` calendar days later, or earlier when negative, at the same wall clock. */
 export function advanceDays(at: Instant, days: number, timezone: string): Instant {
@@ -30,9 +13,6 @@ export function localDaysBetween(start: Instant, end: Instant, timezone: string)
   const zone = zoneOf(timezone);
   return dayNumber(zone.toLocal(epochMs(end))) - dayNumber(zone.toLocal(epochMs(start)));
 }
-
-const floorTo = (bucket_size: BucketSize, at: Instant, timezone: string): Instant =>
-  windowStart({ bucket_size, timezone, billing_anchor: null }, at);
 
 /** The date of the instant in the zone, `YYYY-MM-DD`. */
 export function localDate(at: Instant, timezone: string): string {

@@ -1,15 +1,7 @@
 import { billingGrid, type RecurringPeriod } from './billing-grid.ts';
 import type { BillingSchedule } from './billing-periods.ts';
 import { invalidField } from '../errors.ts';
-import {
-  earlierOf,
-  epochMs,
-  intersection,
-  isoText,
-  laterOf,
-  type Instant,
-  type Period,
-} from './instant.ts';
+import { earlierOf, epochMs, isoText, laterOf, type Instant } from './instant.ts';
 import { windowGrid } from './usage-windows.ts';
 
 /** How often an allowance resets. */
@@ -47,25 +39,6 @@ export function resetWindowAt(
   if (reset === 'NEVER') return { start: start_date, end: end_date };
   const { start, end } = cellFinder(schedule, reset)(epochMs(at));
   return { start: laterOf(isoText(start), start_date), end: earlierOf(isoText(end), end_date) };
-}
-
-/** The windows that overlap a period, oldest first, each cut to the period. NEVER has one window. */
-export function resetWindowsWithin(
-  schedule: ResetSchedule,
-  reset: UsageResetPeriod,
-  period: Period,
-): Period[] {
-  if (reset === 'NEVER') return [period];
-  const cellAt = cellFinder(schedule, reset);
-  const until = epochMs(period.end);
-  const windows: Period[] = [];
-  for (let at = epochMs(period.start); at < until;) {
-    const { start, end } = cellAt(at);
-    const window = { start: isoText(start), end: isoText(end) };
-    windows.push(intersection(window, period.start, period.end)!);
-    at = end;
-  }
-  return windows;
 }
 
 /** When the allowance at `at` next resets; null for NEVER. */

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { Temporal } from 'temporal-polyfill';
-import { invalidField } from '../errors.ts';
 import { DAY_MS, type LocalMs } from './civil.ts';
 
 /** Clock of one IANA time zone. */
@@ -22,7 +21,7 @@ export interface Zone {
 
 /**
  * The zone of a stored name; empty means UTC. An unknown name is a bug of the caller: client input goes
- * through `parseTimezone`.
+ * through `schemas/timezone.ts`.
  */
 export function zoneOf(name: string): Zone {
   const known = zones.get(name);
@@ -33,18 +32,6 @@ export function zoneOf(name: string): Zone {
   zones.set(canonical, zone);
   zones.set(name, zone);
   return zone;
-}
-
-/**
- * Parses a client's IANA name, in any letter case; empty means UTC. Refuses other values, including offsets
- * such as `+05:30`, with `validation_error` (billing 1.1).
- */
-export function parseTimezone(name: string, path: string): string {
-  const canonical = ianaName(name.trim());
-  if (canonical === null) {
-    throw invalidField(path, `"${name}" is not an IANA time zone such as "Europe/Berlin"`);
-  }
-  return canonical;
 }
 
 /** A cache, not state: a zone is a pure function of its name. There are about 600 names. */

@@ -1,6 +1,7 @@
 import { BillingError } from '../../../domain/errors.ts';
 import type { BucketSize } from '../../../domain/time/usage-windows.ts';
 import type { CouponAssociation } from '../../../domain/invoicing/coupon-association.ts';
+import { subscriptionsOwning } from '../../../domain/metering/attribution.ts';
 import { versionForPeriod } from '../../../domain/metering/version-for-period.ts';
 import type { PriceTerms } from '../../../domain/pricing/price.ts';
 import { chargesAroundPauses } from '../../../domain/subscription/paused-time.ts';
@@ -123,10 +124,11 @@ export async function bareMeters(
 export async function usageLines(
   deps: Pick<ApiDeps, 'pool'>,
   scope: Scope,
-  subscriptions: readonly SubscriptionRow[],
+  named: readonly SubscriptionRow[],
   range: Period,
   meterIds: readonly string[] | null,
 ): Promise<AnalyticsSubject[]> {
+  const subscriptions = subscriptionsOwning(named, range);
   if (subscriptions.length === 0) return [];
   const sources = await readBillingSources(deps.pool, scope, subscriptions, range.start);
   const lines = [...sources.lines.values()].flat();

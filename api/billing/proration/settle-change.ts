@@ -2,6 +2,7 @@ import { payerOf } from '../../../domain/subscription/hierarchy.ts';
 import { buildInvoice } from '../../../domain/invoicing/build-invoice.ts';
 import { EMPTY_LEDGER } from '../../../domain/invoicing/payment-ledger.ts';
 import { Decimal, decimal, decimalText, sum, ZERO } from '../../../domain/money.ts';
+import { settleRows } from '../../../domain/pricing/line-change.ts';
 import type { Db } from '../../../postgres/client.ts';
 import type { InvoiceLineRecord, InvoiceRecord } from '../../../schemas/invoice.ts';
 import type { Customer } from '../../../schemas/customer.ts';
@@ -78,11 +79,11 @@ export async function settleChange(
   const customer = sources.customers.get(payerOf(subscription))!;
   const currency = settlement?.currency ?? subscription.currency;
   const change = { operation, changed: rated, customer, currency };
-  const net = shown.lines.reduce((total, line) => total.plus(netOf(line)), ZERO);
+  const { action } = settleRows(shown.lines.map((line) => ({ amount: netOf(line) })));
   const charged = rated.filter(({ billed }) => billed === null);
   const charges = built(context, charged);
   const rows = rowsOfLines(context, rated, charged, { separate, charges });
-  if (net.gt(0)) {
+  if (action === 'invoice') {
     return { ...change, rows, invoice: invoiceOf(context, shown.lines), credit: ZERO };
   }
   const credit = creditOf(context, rated, separate, charges);

@@ -1,5 +1,6 @@
 import { invalidField } from '../../../domain/errors.ts';
 import { Decimal } from '../../../domain/money.ts';
+import { validateFeatureAlert } from '../../../domain/wallet/feature-alert.ts';
 import type { AlertSettings, AlertSettingsBody } from '../../../schemas/feature.ts';
 
 type Level = { threshold: number; condition: 'above' | 'below' };
@@ -7,7 +8,7 @@ type Level = { threshold: number; condition: 'above' | 'below' };
 /**
  * Merges the sent settings into the stored ones, level by level; null clears a level. The merged result is
  * validated: one direction for all levels, and thresholds in the order in which they are crossed (below:
- * critical ≤ warning ≤ info; above: the reverse).
+ * critical ≤ warning ≤ info; above: the reverse). An enabled alert needs a level, a warning a critical level (money 4.2).
  */
 export function mergeAlertSettings(
   stored: AlertSettings | null,
@@ -26,8 +27,16 @@ export function mergeAlertSettings(
     info: level('info'),
   };
   assertOrder(merged);
+  validateFeatureAlert({
+    alert_enabled: merged.alert_enabled,
+    critical: asText(merged.critical),
+    warning: asText(merged.warning),
+    info: asText(merged.info),
+  });
   return merged;
 }
+
+const asText = (level: Level | null) => level && { ...level, threshold: String(level.threshold) };
 
 function assertOrder(settings: AlertSettings): void {
   const names = ['critical', 'warning', 'info'] as const;

@@ -89,11 +89,16 @@ export interface PriceReferents {
 export async function getReferences(
   tx: Transaction,
   scope: Scope,
-  price: PriceDefinition,
+  price: PriceDefinition & Pick<CreatePriceBody, 'billing_cadence'>,
   groupId: string | null,
   // A version of a price keeps its unit, even if archived.
   kept: PriceUnit | null = null,
 ): Promise<PriceReferents> {
+  if (price.billing_cadence === 'ONETIME' && price.billing_period !== 'ONETIME')
+    throw invalidField(
+      'billing_cadence',
+      `cannot be ONETIME with billing_period ${price.billing_period}`,
+    );
   const meterId = price.type === 'USAGE' ? price.meter_id : null;
   const unitCode = price.price_unit_config?.price_unit ?? null;
   const [[meter = null], unit, group = null] = await Promise.all([

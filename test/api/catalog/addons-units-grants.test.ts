@@ -38,6 +38,21 @@ describe('addons', () => {
     expect((await api.get(`/v1/addons/${addon.id}`)).body.status).toBe('archived');
     expect((await api.post('/v1/addons', { name: 'A', lookup_key: 'a' })).status).toBe(201);
   });
+
+  test('are found by their type', async () => {
+    const many = { name: 'Many', lookup_key: 'many', type: 'multiple_instance' };
+    const { body: addon } = await api.post('/v1/addons', many);
+    const filters = [
+      {
+        field: 'type',
+        operator: 'eq',
+        data_type: 'string',
+        value: { string: 'multiple_instance' },
+      },
+    ];
+    const { body: found } = await api.post('/v1/addons/search', { filters });
+    expect(found.items.map(({ id }: { id: string }) => id)).toEqual([addon.id]);
+  });
 });
 
 describe('pricing units', () => {

@@ -259,6 +259,7 @@ const SUBJECTS: Subjects = {
       base: async () => ({}),
       see: (_answer, path) => seen(path.split('/')[2]!),
       values: {
+        dry_run: true,
         pause_mode: 'period_end',
         pause_end: SOON,
         pause_days: 5,
@@ -277,6 +278,7 @@ const SUBJECTS: Subjects = {
     base: async () => ({}),
     see: (_answer, path) => seen(path.split('/')[2]!),
     values: {
+      dry_run: true,
       resume_at: beside({ resume_at: SOON, resume_mode: 'scheduled' }, LATER),
       metadata: { a: 'b' },
     },

@@ -1,7 +1,6 @@
 import { PAYMENT_STATUSES } from '../../../schemas/words.ts';
 import {
   assertCollectable,
-  leftAfter,
   payFromWallets,
   type PayingWallet,
 } from '../../../domain/invoicing/pay-from-wallets.ts';
@@ -68,13 +67,6 @@ describe('who pays what (money 2.6.8)', () => {
 
   test('an overdrawn wallet pays nothing', () => {
     expect(pay(open('50', '0'), [paying('a', '-5', ALL)])).toEqual([]);
-  });
-
-  test('the card pays the rest', () => {
-    const due = open('30', '20');
-    const payments = payFromWallets(due, [paying('a', '35', ALL)], 'usd');
-    expect(leftAfter(due, payments).toFixed()).toBe('15');
-    expect(leftAfter(due, []).toFixed()).toBe('50');
   });
 });
 

@@ -1,6 +1,5 @@
 import {
   endPrice,
-  isPriceLive,
   planPriceEdit,
   type PriceEdit,
   type VersionedPrice,
@@ -298,27 +297,5 @@ describe('ending a price (2.7)', () => {
       expect(refusal).toMatchObject({ kind: 'invalid', code: 'invalid_operation' });
       expect(refusal.message).toContain(end_date);
     }
-  });
-});
-
-describe('a price is live in [start, end) (2.7)', () => {
-  const window = { start_date: at('2026-01-01'), end_date: at('2026-02-01') };
-  test.each`
-    at                            | fields                    | live
-    ${'2025-12-31T23:59:59.999Z'} | ${window}                 | ${false}
-    ${'2026-01-01T00:00:00.000Z'} | ${window}                 | ${true}
-    ${'2026-01-31T23:59:59.999Z'} | ${window}                 | ${true}
-    ${'2026-02-01T00:00:00.000Z'} | ${window}                 | ${false}
-    ${'1999-01-01T00:00:00.000Z'} | ${{ start_date: null }}   | ${true}
-    ${'2099-01-01T00:00:00.000Z'} | ${{ end_date: null }}     | ${true}
-    ${'2026-01-15T00:00:00.000Z'} | ${{ status: 'archived' }} | ${false}
-  `('at $at with $fields: $live', ({ at: instant, fields, live }) => {
-    expect(isPriceLive(price(fields), instant)).toBe(live);
-  });
-
-  test('at the joint of two versions only the later one is', () => {
-    const joint = at('2026-02-01');
-    expect(isPriceLive(price({ end_date: joint }), joint)).toBe(false);
-    expect(isPriceLive(price({ start_date: joint }), joint)).toBe(true);
   });
 });

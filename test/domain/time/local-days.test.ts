@@ -1,10 +1,5 @@
-import {
-  advanceDays,
-  floorToDay,
-  floorToHour,
-  floorToWeek,
-  localDaysBetween,
-} from '../../../domain/time/local-days.ts';
+import { windowStart } from '../../../domain/time/usage-windows.ts';
+import { advanceDays, localDaysBetween } from '../../../domain/time/local-days.ts';
 
 const short = (text: string) => text.replace('.000Z', 'Z');
 
@@ -60,9 +55,15 @@ describe('back to a local boundary', () => {
       '2026-04-19T22:00:00Z',
     ],
   ])('%s %s', (zone, at, hour, day, week) => {
-    expect(short(floorToHour(at, zone))).toBe(hour);
-    expect(short(floorToDay(at, zone))).toBe(day);
-    expect(short(floorToWeek(at, zone))).toBe(week);
+    expect(
+      short(windowStart({ bucket_size: 'HOUR', timezone: zone, billing_anchor: null }, at)),
+    ).toBe(hour);
+    expect(
+      short(windowStart({ bucket_size: 'DAY', timezone: zone, billing_anchor: null }, at)),
+    ).toBe(day);
+    expect(
+      short(windowStart({ bucket_size: 'WEEK', timezone: zone, billing_anchor: null }, at)),
+    ).toBe(week);
   });
 });
 

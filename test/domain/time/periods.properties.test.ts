@@ -8,8 +8,12 @@ import {
   type BillingSchedule,
 } from '../../../domain/time/billing-periods.ts';
 import { chargeCells } from '../../../domain/time/charge-cells.ts';
-import { epochMs, isoText } from '../../../domain/time/instant.ts';
-import { resetWindowAt, resetWindowsWithin } from '../../../domain/time/reset-windows.ts';
+import { earlierOf, epochMs, isoText, type Period } from '../../../domain/time/instant.ts';
+import {
+  resetWindowAt,
+  type ResetSchedule,
+  type UsageResetPeriod,
+} from '../../../domain/time/reset-windows.ts';
 import { property } from '../../support/properties.ts';
 import { ALL_ZONES, luxonAdd, luxonInstant, luxonLocal } from '../../support/second-calendar.ts';
 
@@ -296,7 +300,7 @@ describe('reset windows', () => {
         const schedule = { ...subscription, end_date: null };
         const start = epochMs(schedule.start_date);
         const charge = { start: schedule.start_date, end: isoText(start + length) };
-        const windows = resetWindowsWithin(schedule, every, charge);
+        const windows = windowsWithin(schedule, every, charge);
         let at = start;
         for (const window of windows) {
           expect(epochMs(window.start)).toBe(at);
@@ -312,3 +316,14 @@ describe('reset windows', () => {
     { quick: 100, deep: 4_000 },
   );
 });
+
+/** The windows that overlap a period, one after another, each cut to the period. */
+function windowsWithin(of: ResetSchedule, reset: UsageResetPeriod, period: Period): Period[] {
+  const windows: Period[] = [];
+  for (let start = period.start; start < period.end;) {
+    const end = earlierOf(period.end, resetWindowAt(of, reset, start).end);
+    windows.push({ start, end });
+    start = end;
+  }
+  return windows;
+}

@@ -1,7 +1,7 @@
+import { earlierOf, type Period } from '../../../domain/time/instant.ts';
 import {
   nextUsageReset,
   resetWindowAt,
-  resetWindowsWithin,
   type ResetSchedule,
   type UsageResetPeriod,
 } from '../../../domain/time/reset-windows.ts';
@@ -91,11 +91,11 @@ describe('windows inside a charge period', () => {
   const period = { start: '2026-01-15T10:00:00.000Z', end: '2026-04-15T10:00:00.000Z' };
 
   test('shorter windows tile it, the first and the last cut', () => {
-    const days = resetWindowsWithin(schedule(), 'DAILY', period);
+    const days = windowsWithin(schedule(), 'DAILY', period);
     expect(days).toHaveLength(91);
     expect(days[0]).toEqual({ start: period.start, end: '2026-01-16T00:00:00.000Z' });
     expect(days.at(-1)).toEqual({ start: '2026-04-15T00:00:00.000Z', end: period.end });
-    expect(resetWindowsWithin(schedule(), 'MONTHLY', period)).toEqual([
+    expect(windowsWithin(schedule(), 'MONTHLY', period)).toEqual([
       { start: '2026-01-15T10:00:00.000Z', end: '2026-02-15T10:00:00.000Z' },
       { start: '2026-02-15T10:00:00.000Z', end: '2026-03-15T10:00:00.000Z' },
       { start: '2026-03-15T10:00:00.000Z', end: '2026-04-15T10:00:00.000Z' },
@@ -103,21 +103,30 @@ describe('windows inside a charge period', () => {
   });
 
   test('a longer window, and NEVER, give the period itself', () => {
-    expect(resetWindowsWithin(schedule(), 'ANNUAL', period)).toEqual([period]);
-    expect(resetWindowsWithin(schedule(), 'NEVER', period)).toEqual([period]);
+    expect(windowsWithin(schedule(), 'ANNUAL', period)).toEqual([period]);
+    expect(windowsWithin(schedule(), 'NEVER', period)).toEqual([period]);
   });
 
   test('a period that two longer windows share is cut between them', () => {
     const shared = { start: '2026-12-15T10:00:00.000Z', end: '2027-03-15T10:00:00.000Z' };
-    expect(resetWindowsWithin(schedule(), 'ANNUAL', shared)).toEqual([
+    expect(windowsWithin(schedule(), 'ANNUAL', shared)).toEqual([
       { start: shared.start, end: '2027-01-15T10:00:00.000Z' },
       { start: '2027-01-15T10:00:00.000Z', end: shared.end },
     ]);
   });
 
   test('an empty period has no windows', () => {
-    expect(resetWindowsWithin(schedule(), 'DAILY', { start: period.end, end: period.end })).toEqual(
-      [],
-    );
+    expect(windowsWithin(schedule(), 'DAILY', { start: period.end, end: period.end })).toEqual([]);
   });
 });
+
+/** The windows that overlap a period, one after another, each cut to the period. */
+function windowsWithin(of: ResetSchedule, reset: UsageResetPeriod, period: Period): Period[] {
+  const windows: Period[] = [];
+  for (let start = period.start; start < period.end;) {
+    const end = earlierOf(period.end, resetWindowAt(of, reset, start).end);
+    windows.push({ start, end });
+    start = end;
+  }
+  return windows;
+}

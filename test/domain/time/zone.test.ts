@@ -1,21 +1,19 @@
-import { BillingError } from '../../../domain/errors.ts';
-import { parseTimezone, zoneOf } from '../../../domain/time/zone.ts';
+import { timezone } from '../../../schemas/timezone.ts';
+import { zoneOf } from '../../../domain/time/zone.ts';
 
 const at = (text: string) => Date.parse(text);
 const local = (text: string) => Date.parse(`${text}Z`);
 
 describe('names', () => {
   test.each<[string, string]>([
-    ['', 'UTC'],
-    [' ', 'UTC'],
     ['UTC', 'UTC'],
     ['utc', 'UTC'],
     ['Europe/Berlin', 'Europe/Berlin'],
     ['europe/berlin', 'Europe/Berlin'],
-    [' Asia/Kathmandu ', 'Asia/Kathmandu'],
+    ['Asia/Kathmandu', 'Asia/Kathmandu'],
     ['America/Argentina/Buenos_Aires', 'America/Argentina/Buenos_Aires'],
     ['Etc/GMT+5', 'Etc/GMT+5'],
-  ])('%j is %s', (name, canonical) => expect(parseTimezone(name, 'timezone')).toBe(canonical));
+  ])('%j is %s', (name, canonical) => expect(timezone.parse(name)).toBe(canonical));
 
   test.each([
     'Not/A_Real_Zone',
@@ -29,11 +27,8 @@ describe('names', () => {
     '2026-01-01T00:00Z',
     '00:00[UTC]',
     'T00:00Z',
-  ])('%j is refused, naming the field', (name) => {
-    const parse = () => parseTimezone(name, 'customer_timezone');
-    expect(parse).toThrow(BillingError);
-    expect(parse).toThrow('customer_timezone');
-    expect(parse).toThrow(`"${name}" is not an IANA time zone`);
+  ])('%j is refused', (name) => {
+    expect(timezone.safeParse(name).success).toBe(false);
     expect(() => zoneOf(name)).toThrow('unknown time zone');
   });
 

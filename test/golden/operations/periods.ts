@@ -1,3 +1,4 @@
+import { windowStart } from '../../../domain/time/usage-windows.ts';
 import type { RecurringPeriod } from '../../../domain/time/billing-grid.ts';
 import { billingGrid } from '../../../domain/time/billing-grid.ts';
 import { billingAnchor, calendarAnchor } from '../../../domain/time/billing-anchor.ts';
@@ -12,23 +13,21 @@ import {
 import { chargeCells } from '../../../domain/time/charge-cells.ts';
 import { isChargedIn, oneTimeTiming } from '../../../domain/time/charge-timing.ts';
 import { earlierOf, isWithin, laterOf } from '../../../domain/time/instant.ts';
-import {
-  advanceDays,
-  floorToDay,
-  floorToHour,
-  floorToWeek,
-  localDaysBetween,
-} from '../../../domain/time/local-days.ts';
+import { advanceDays, localDaysBetween } from '../../../domain/time/local-days.ts';
 import { nextUsageReset, type UsageResetPeriod } from '../../../domain/time/reset-windows.ts';
-import { parseTimezone } from '../../../domain/time/zone.ts';
-import { BillingError } from '../../../domain/errors.ts';
+import { BillingError, invalidField } from '../../../domain/errors.ts';
+import { timezone as timezoneName } from '../../../schemas/timezone.ts';
 import type { JsonObject } from '../compare.ts';
 import type { AreaOperations } from '../operation.ts';
 
 const text = (given: JsonObject, key: string): string => given[key] as string;
 
-const timezone = (given: JsonObject): string =>
-  parseTimezone((given['customer_timezone'] ?? given['timezone'] ?? '') as string, 'timezone');
+function timezone(given: JsonObject): string {
+  const name = (given['customer_timezone'] ?? given['timezone'] ?? '') as string;
+  const { success, data } = timezoneName.safeParse(name.trim() || 'UTC');
+  if (!success) throw invalidField('timezone', 'must be a time zone of the IANA database');
+  return data;
+}
 
 /** The schedule that a case describes; it begins at `start` when the case names no other start. */
 function schedule(given: JsonObject, start: string): BillingSchedule {
@@ -106,9 +105,24 @@ export const periods: AreaOperations = {
       text(given, 'current_time'),
     ),
   }),
-  floor_to_hour: (given) => ({ time: floorToHour(text(given, 'time'), timezone(given)) }),
-  floor_to_day: (given) => ({ time: floorToDay(text(given, 'time'), timezone(given)) }),
-  floor_to_week: (given) => ({ time: floorToWeek(text(given, 'time'), timezone(given)) }),
+  floor_to_hour: (given) => ({
+    time: windowStart(
+      { bucket_size: 'HOUR', timezone: timezone(given), billing_anchor: null },
+      text(given, 'time'),
+    ),
+  }),
+  floor_to_day: (given) => ({
+    time: windowStart(
+      { bucket_size: 'DAY', timezone: timezone(given), billing_anchor: null },
+      text(given, 'time'),
+    ),
+  }),
+  floor_to_week: (given) => ({
+    time: windowStart(
+      { bucket_size: 'WEEK', timezone: timezone(given), billing_anchor: null },
+      text(given, 'time'),
+    ),
+  }),
   advance_days: (given) => ({
     time: advanceDays(text(given, 'time'), given['days'] as number, timezone(given)),
   }),

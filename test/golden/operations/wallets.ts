@@ -1,4 +1,4 @@
-import { leftAfter, payFromWallets } from '../../../domain/invoicing/pay-from-wallets.ts';
+import { payFromWallets } from '../../../domain/invoicing/pay-from-wallets.ts';
 import {
   applyPrepaidCredits,
   type AllowedPriceType,
@@ -232,7 +232,7 @@ export const wallets: AreaOperations = {
     return {
       wallet_pays: paidBy[0]!,
       wallets_pay: paidBy,
-      card_pays: leftAfter(open, payments),
+      card_pays: open.remaining.minus(sum(payments.map(({ amount }) => amount))),
     };
   },
 };

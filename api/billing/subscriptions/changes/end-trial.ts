@@ -1,5 +1,6 @@
-import { invalidField, invalidOperation } from '../../../../domain/errors.ts';
+import { invalidField } from '../../../../domain/errors.ts';
 import { dueAt } from '../../../../domain/subscription/due.ts';
+import { moveTrialEnd } from '../../../../domain/subscription/trial.ts';
 import { isoTime } from '../../../../platform/clock.ts';
 import type {
   ModifiedSubscription,
@@ -101,15 +102,11 @@ function withTrialEnd(
   { action, new_trial_end }: TrialEndParams,
   at: string,
 ): SubscriptionRow {
-  if (subscription.subscription_status !== 'trialing')
-    throw invalidOperation(
-      'The trial can be changed only while the subscription is in its trial.',
-      'subscription_status',
-    );
   const path = 'trial_end_params.new_trial_end';
   if (action === 'scheduled_date' && !new_trial_end)
     throw invalidField(path, 'is required with scheduled_date');
-  const trial_end = action === 'immediate' ? at : new_trial_end!;
+  const moved = moveTrialEnd(subscription, action === 'immediate' ? at : new_trial_end!, at, path);
+  const { trial_end } = moved;
   const { current_period_start, end_date } = subscription;
   if (trial_end <= current_period_start)
     throw invalidField(path, `must be after the start of the trial, ${current_period_start}`);
@@ -117,7 +114,7 @@ function withTrialEnd(
     throw invalidField(path, 'must be in the future; use immediate to end the trial now');
   if (end_date !== null && trial_end > end_date)
     throw invalidField(path, `must not be after the end of the subscription, ${end_date}`);
-  const next = { ...subscription, trial_end, current_period_end: trial_end };
+  const next = { ...subscription, ...moved };
   return { ...next, due_at: dueAt(next) };
 }
 
