@@ -5,6 +5,7 @@ import { EMAIL_CONFIG_DEFAULT, EmailConfig } from './email.ts';
 import * as invoicing from './invoicing.ts';
 import * as money from './money.ts';
 import { CUSTOMER_PORTAL_CONFIG_DEFAULT, CustomerPortalConfig } from './portal.ts';
+import { SAML_CONFIG_DEFAULT, SamlConfig } from './saml.ts';
 import * as tenancy from './tenancy.ts';
 import * as workflows from './workflows.ts';
 
@@ -50,8 +51,8 @@ export const SETTINGS = {
     scope: 'tenant',
   },
   saml_config: {
-    schema: tenancy.SamlConfig,
-    default: tenancy.SAML_CONFIG_DEFAULT,
+    schema: SamlConfig,
+    default: SAML_CONFIG_DEFAULT,
     scope: 'tenant',
     readBySuperAdmins: true,
   },

@@ -1,0 +1,150 @@
+import * as invoicing from '../../../../schemas/settings/invoicing.ts';
+import { CheckoutConfig } from '../../../../schemas/settings/checkout.ts';
+import { CUSTOMER_EMAIL_TYPES, EmailConfig } from '../../../../schemas/settings/email.ts';
+import { formatWord } from '../../../ui/text.ts';
+import { formOf } from '../fields.ts';
+
+/** Settings of invoices and of what customers get with them. */
+export const INVOICING = {
+  invoice_config: formOf(
+    'Invoices: numbers and days',
+    'How invoices are numbered, when they are final and when they are due.',
+    invoicing.InvoiceConfig,
+    {
+      prefix: {
+        kind: 'text',
+        label: 'Prefix',
+        isRequired: true,
+        hint: 'The first part of a number: INV in INV-202611-00001.',
+      },
+      format: {
+        kind: 'choice',
+        label: 'Date in the number',
+        choices: [
+          ['YYYYMM', 'Year and month: 202611'],
+          ['YYYYMMDD', 'Year, month and day: 20261123'],
+          ['YYMMDD', 'Short year, month and day: 261123'],
+          ['YYYY', 'Year: 2026'],
+          ['YY', 'Short year: 26'],
+        ],
+      },
+      separator: { kind: 'text', label: 'Separator', hint: 'Between the parts; empty for none.' },
+      start_sequence: {
+        kind: 'whole',
+        label: 'First number',
+        isRequired: true,
+        hint: 'A later change never gives a used number again.',
+      },
+      suffix_length: {
+        kind: 'whole',
+        label: 'Digits of the number',
+        isRequired: true,
+        hint: '1 to 10; with 5 the first number is 00001.',
+      },
+      timezone: {
+        kind: 'text',
+        label: 'Time zone',
+        isRequired: true,
+        hint: 'Of the date in the number, for example Europe/Berlin.',
+      },
+      due_date_days: {
+        kind: 'whole',
+        label: 'Due after (days)',
+        hint: 'Empty: the default, 1 day.',
+      },
+      finalization_delay_seconds: {
+        kind: 'whole',
+        label: 'Late usage is awaited for (seconds)',
+        hint: 'After the end of the period, before the invoice is final: 7200 are two hours, at most 30 days.',
+      },
+      auto_complete_purchased_credit_transaction: {
+        kind: 'switch',
+        label: 'Give purchased credits at once',
+        hint: 'Otherwise the wallet gets them when their invoice is paid.',
+      },
+    },
+  ),
+  invoice_pdf_config: formOf(
+    'Invoice document',
+    'What the PDF shows about you. The portal and the payment page show the logo and the colour too.',
+    invoicing.InvoicePdfConfig,
+    {
+      template_name: { kind: 'kept' },
+      logo: { kind: 'image', label: 'Logo', hint: 'PNG or JPEG, at most 256 KB.' },
+      colors: {
+        kind: 'group',
+        label: 'Colours',
+        unsetWithout: 'accent',
+        fields: {
+          accent: { kind: 'text', label: 'Accent', isUnset: true, hint: 'For example #1d4ed8.' },
+        },
+      },
+      address: {
+        kind: 'text',
+        label: 'Address',
+        rows: 4,
+        isUnset: true,
+        hint: 'The lines below your name.',
+      },
+      tax_ids: { kind: 'lines', of: 'text', label: 'Tax numbers', hint: 'One on each line.' },
+      group_by: {
+        kind: 'lines',
+        of: 'text',
+        label: 'Headings of the rows',
+        hint: 'Fields of the rows, or keys of their metadata, one on each line; their values become headings.',
+      },
+      notes: { kind: 'text', label: 'Notes', rows: 4, isUnset: true, hint: 'Below the total.' },
+    },
+  ),
+  draft_invoice_recompute_config: formOf(
+    'Daily drafts',
+    'A draft invoice shows the usage up to now.',
+    invoicing.DraftInvoiceRecomputeConfig,
+    { enabled: { kind: 'switch', label: 'Compute drafts again every day' } },
+  ),
+  subscription_config: formOf(
+    'Subscriptions',
+    'What happens to a subscription whose first invoice is never paid.',
+    invoicing.SubscriptionConfig,
+    {
+      auto_cancellation_enabled: { kind: 'switch', label: 'Cancel it' },
+      grace_period_days: {
+        kind: 'whole',
+        label: 'So long after the due date (days)',
+        isRequired: true,
+      },
+    },
+  ),
+  email_config: formOf(
+    'E-mails to customers',
+    'They are sent only where the operator of this installation has set up a mail server.',
+    EmailConfig,
+    {
+      enabled: { kind: 'switch', label: 'Send e-mails to customers' },
+      from: { kind: 'text', label: 'Sender', hint: 'A name; empty: the name of your company.' },
+      reply_to: {
+        kind: 'text',
+        label: 'Answers go to',
+        hint: 'An address; empty: the address of the sender.',
+      },
+      types: {
+        kind: 'choices',
+        label: 'Which',
+        choices: CUSTOMER_EMAIL_TYPES.map((word) => [word, formatWord(word)]),
+      },
+    },
+  ),
+  checkout_config: formOf(
+    'Payment pages',
+    'Where a customer may be led after a payment.',
+    CheckoutConfig,
+    {
+      return_origins: {
+        kind: 'lines',
+        of: 'text',
+        label: 'Sites to return to',
+        hint: 'One on each line, for example https://app.example.com. Without one, the portal leads nowhere else, and your own keys may name any https address.',
+      },
+    },
+  ),
+};

@@ -1,0 +1,89 @@
+import { CustomerPortalConfig } from '../../../../schemas/settings/portal.ts';
+import { formOf, type Field } from '../fields.ts';
+
+const colour = (label: string): Field => ({
+  kind: 'text',
+  label,
+  isUnset: true,
+  hint: 'For example #1d4ed8.',
+});
+const ORDER: Field = { kind: 'whole', label: 'Place', hint: 'Smaller numbers come first.' };
+
+/** What customers see of themselves. */
+export const PORTAL = {
+  customer_portal_config: formOf(
+    'Customer portal',
+    'The colours of the portal, which pages it has, and the sites that may show it in a frame.',
+    CustomerPortalConfig,
+    {
+      version: { kind: 'kept' },
+      theme: {
+        kind: 'group',
+        label: 'Colours',
+        fields: {
+          primary_color: colour('Buttons and lines'),
+          secondary_color: colour('Second colour'),
+          tertiary_color: colour('Third colour'),
+        },
+      },
+      embed_origins: {
+        kind: 'lines',
+        of: 'text',
+        label: 'Sites that may frame the portal',
+        hint: 'One on each line, with https, for example https://app.example.com.',
+      },
+      sections: {
+        kind: 'rows',
+        label: 'Pages of the portal',
+        noun: 'page',
+        title: 'label',
+        isFixed: true,
+        fields: {
+          id: { kind: 'kept' },
+          enabled: { kind: 'switch', label: 'Shown' },
+          label: { kind: 'text', label: 'Name' },
+          order: ORDER,
+          tabs: {
+            kind: 'rows',
+            label: 'Parts of the page',
+            noun: 'part',
+            title: 'type',
+            isFixed: true,
+            fields: {
+              id: { kind: 'kept' },
+              type: { kind: 'kept' },
+              enabled: { kind: 'switch', label: 'Shown' },
+              order: ORDER,
+              usage_graph: {
+                kind: 'group',
+                label: 'Chart',
+                only: ['type', 'usage_graph'],
+                fields: {
+                  date_presets: {
+                    kind: 'lines',
+                    of: 'text',
+                    label: 'Ranges to choose from',
+                    hint: 'One on each line, for example last_7_days.',
+                  },
+                  default_preset: { kind: 'text', label: 'Range at first' },
+                  allow_custom_date_range: { kind: 'switch', label: 'Customers may choose days' },
+                  feature_filter_mode: { kind: 'text', label: 'Filter of features' },
+                },
+              },
+              metric_cards: {
+                kind: 'group',
+                label: 'Figures',
+                only: ['type', 'metric_cards'],
+                fields: {
+                  show_revenue_metric: { kind: 'switch', label: 'Show what was spent' },
+                  show_cost_metrics: { kind: 'switch', label: 'Show costs' },
+                  show_custom_metrics: { kind: 'switch', label: 'Show own metrics' },
+                },
+              },
+            },
+          },
+        },
+      },
+    },
+  ),
+};

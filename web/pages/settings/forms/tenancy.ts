@@ -1,0 +1,80 @@
+import { SamlFields } from '../../../../schemas/settings/saml-fields.ts';
+import { EventIngestionFilter, TenantConfig } from '../../../../schemas/settings/tenancy.ts';
+import { formOf } from '../fields.ts';
+
+/** Settings of the company, its people and its events. */
+export const TENANCY = {
+  event_ingestion_filter: formOf(
+    'Filter of events',
+    'Events of all other customers are accepted and left out: they are neither stored nor billed.',
+    EventIngestionFilter,
+    {
+      enabled: { kind: 'switch', label: 'Keep the events of these customers only' },
+      allowed_external_customer_ids: {
+        kind: 'lines',
+        of: 'text',
+        label: 'External ids of the customers',
+        hint: 'One on each line.',
+      },
+    },
+  ),
+  tenant_config: formOf(
+    'Limits of the company',
+    'For all environments. The operator of this installation may have set lower limits.',
+    TenantConfig,
+    {
+      production: { kind: 'whole', label: 'Production environments, at most' },
+      development: { kind: 'whole', label: 'Development environments, at most' },
+      max_users: { kind: 'whole', label: 'People, at most' },
+    },
+  ),
+  saml_config: {
+    ...formOf(
+      'Single sign-on (SAML)',
+      'For all environments. Give your identity provider the metadata of /v1/auth/saml/TENANT/metadata, then write its answer here.',
+      SamlFields,
+      {
+        enabled: { kind: 'switch', label: 'People may sign in through the identity provider' },
+        active: { kind: 'kept' },
+        idp_entity_id: { kind: 'text', label: 'Entity id of the provider' },
+        idp_sso_url: {
+          kind: 'text',
+          label: 'Sign-in address of the provider',
+          hint: 'With https, for example https://idp.example.com/sso.',
+        },
+        idp_certificate: {
+          kind: 'text',
+          label: 'Certificate of the provider',
+          rows: 6,
+          isCode: true,
+          hint: 'PEM. While the provider changes its key: the old and the new one, one below the other.',
+        },
+        email_attribute: {
+          kind: 'text',
+          label: 'Attribute with the e-mail address',
+          hint: 'Empty: the name id is the address.',
+        },
+        verified_domains: {
+          kind: 'lines',
+          of: 'text',
+          label: 'Your domains',
+          hint: 'One on each line. People with addresses in them get an account when they first sign in.',
+        },
+        default_role: {
+          kind: 'choice',
+          label: 'Role of such an account',
+          choices: [
+            ['all_reader', 'Reads everything'],
+            ['all_writer', 'Reads and writes everything'],
+          ],
+        },
+        enforce_sso: {
+          kind: 'switch',
+          label: 'Refuse passwords',
+          hint: 'Super admins may still sign in with theirs.',
+        },
+      },
+    ),
+    isSecret: true,
+  },
+};
