@@ -98,6 +98,16 @@ describeInBrowser('the console', (executable) => {
     await page.keyboard.press('Escape');
     await why.waitFor({ state: 'detached' });
 
+    // The page of an event leads to its price and to the row that bills it.
+    await page.goto(`${page.url().replace(/\/invoices\/.*$/, '')}/events/second`);
+    const lines = page.getByRole('region', { name: 'Lines that bill the event' });
+    const priceLink = await lines.locator(`a[href*="${price.id}"]`).getAttribute('href');
+    expect(priceLink).toContain(`/plans/${subscription.plan_id}?price=${price.id}`);
+    await lines.getByRole('link', { name: 'Draft' }).click();
+    await why.waitFor();
+    await page.keyboard.press('Escape');
+    await why.waitFor({ state: 'detached' });
+
     await page.getByRole('button', { name: 'Finalize' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Finalize invoice' }).click();
     await page.getByText('Finalized', { exact: true }).waitFor();

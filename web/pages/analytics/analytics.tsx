@@ -3,6 +3,7 @@ import { Download } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { SavedViews } from '../../app/saved-views.tsx';
 import { answerOf, api } from '../../client/api.ts';
+import { saveFile } from '../../client/download.ts';
 import { Button } from '../../ui/button.tsx';
 import { TimeChart } from '../../ui/chart.tsx';
 import { PlainTable, type Column } from '../../ui/data-table.tsx';
@@ -21,7 +22,6 @@ import { formatDecimal, formatMoney, formatWord } from '../../ui/text.ts';
 import { Period } from '../../ui/time.tsx';
 import { useUrlState } from '../../ui/url-state.ts';
 import { csvOf } from './csv.ts';
-import { download } from './download.ts';
 import {
   changeOf,
   chartOf,
@@ -80,7 +80,12 @@ export function View() {
           <Button
             icon={<Download size={14} aria-hidden />}
             isDisabled={!present.data?.items.length}
-            onPress={() => download('analytics.csv', csvOf(present.data?.items ?? []))}
+            onPress={() =>
+              saveFile(
+                new Blob([csvOf(present.data?.items ?? [])], { type: 'text/csv' }),
+                'analytics.csv',
+              )
+            }
           >
             CSV
           </Button>

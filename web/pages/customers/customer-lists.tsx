@@ -10,6 +10,7 @@ import { Row, Stack } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { Day, Period, Time } from '../../ui/time.tsx';
+import { SUBSCRIPTION_STATUSES } from '../../../schemas/words.ts';
 
 /** The newest rows; the page of the list has all of them. */
 const NEWEST = 20;
@@ -48,7 +49,13 @@ export function Subscriptions({ customerId, zone }: Of) {
     queryFn: ({ signal }) =>
       answerOf(
         api.POST('/subscriptions/search', {
-          body: { customer_id: customerId, limit: NEWEST, expand: ['plan'] },
+          body: {
+            customer_id: customerId,
+            limit: NEWEST,
+            expand: ['plan'],
+            // Without statuses the API lists active subscriptions only.
+            subscription_status: [...SUBSCRIPTION_STATUSES],
+          },
           signal,
         }),
       ),

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { answerOf, api } from '../../client/api.ts';
+import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { PlainTable } from '../../ui/data-table.tsx';
@@ -9,11 +9,10 @@ import { Card, Columns, Page, Section, Stack } from '../../ui/page.tsx';
 import { EmptyState, Loaded } from '../../ui/query-state.tsx';
 import { Quantity } from '../../ui/money.tsx';
 import { Time } from '../../ui/time.tsx';
+import { Billing } from './billing.tsx';
 import { OtherMeters } from './other-meters.tsx';
 
-const getHistory = (id: string, signal: AbortSignal) =>
-  answerOf(api.GET('/events/{id}', { params: { path: { id } }, signal }));
-type History = Awaited<ReturnType<typeof getHistory>>;
+type History = ApiRecord<'EventHistory'>;
 type Verdict = History['events'][number]['verdict'];
 
 const VERDICTS: Readonly<Record<Verdict, readonly [Tone, string, string]>> = {
@@ -29,7 +28,8 @@ export function View() {
   const { id } = useParams({ strict: false }) as { id: string };
   const history = useQuery({
     queryKey: ['event', id],
-    queryFn: ({ signal }) => getHistory(id, signal),
+    queryFn: ({ signal }) =>
+      answerOf(api.GET('/events/{id}', { params: { path: { id } }, signal })),
   });
   return (
     <Page title={id} crumbs={[{ label: 'Events', to: '/events' }]}>
@@ -60,7 +60,7 @@ function Path({ of }: { readonly of: History }) {
       </Columns>
       <Copies of={of.events} />
       <Metering of={of} />
-      <Lines of={of} />
+      <Billing of={of} />
     </Stack>
   );
 }
@@ -159,75 +159,4 @@ function Metering({ of: { metering, debug_tracker, event } }: { readonly of: His
       <OtherMeters event={event} matched={metering.map(({ meter_id }) => meter_id)} />
     </Section>
   );
-}
-
-/** Subscription lines and prices that bill the event. */
-function Lines({ of: { processed_events, debug_tracker } }: { readonly of: History }) {
-  const rows = processed_events ?? [];
-  const nameOf = useNames(rows);
-  if (rows.length === 0)
-    return (
-      <Section title="Billing">
-        <EmptyState title="No subscription line bills this event">
-          {whyNotBilled(debug_tracker)}
-        </EmptyState>
-      </Section>
-    );
-  return (
-    <Section title="Billing">
-      <PlainTable
-        label="Lines that bill the event"
-        rows={rows.map((row) => ({ ...row, id: row.sub_line_item_id }))}
-        rowTo={({ subscription_id }) => `/subscriptions/${subscription_id}`}
-        columns={[
-          {
-            header: 'Subscription',
-            cell: ({ subscription_id }) => <bdi>{nameOf(subscription_id)}</bdi>,
-          },
-          {
-            header: 'Line',
-            cell: ({ sub_line_item_id }) => <bdi>{nameOf(sub_line_item_id)}</bdi>,
-          },
-          {
-            header: 'Quantity',
-            align: 'end',
-            cell: ({ qty_total }) => <Quantity value={qty_total} />,
-          },
-        ]}
-      />
-    </Section>
-  );
-}
-
-/** The names of the subscriptions (their plans) and of their lines; the id of one that is not known. */
-function useNames(rows: readonly { readonly subscription_id: string }[]): (id: string) => string {
-  const subscription_ids = [...new Set(rows.map(({ subscription_id }) => subscription_id))];
-  const query = useQuery({
-    queryKey: ['subscriptions-named', subscription_ids],
-    enabled: subscription_ids.length > 0,
-    queryFn: ({ signal }) =>
-      answerOf(
-        api.POST('/subscriptions/search', {
-          body: { subscription_ids, expand: ['plan'], limit: subscription_ids.length },
-          signal,
-        }),
-      ),
-  });
-  const names = new Map(
-    query.data?.items.flatMap(({ id, plan, line_items }) => [
-      [id, plan?.name ?? id] as const,
-      ...(line_items ?? []).map((line) => [line.id, line.display_name || line.id] as const),
-    ]),
-  );
-  return (id) => names.get(id) ?? id;
-}
-
-/** The first step of the path that found nothing. */
-function whyNotBilled(tracker: History['debug_tracker']): string {
-  if (tracker === null) return 'The event is still on its way through the meters.';
-  if (tracker.customer_lookup.status !== 'found')
-    return 'No customer has this external id. Create the customer, and its events are found.';
-  if (tracker.meter_matching.status !== 'found') return 'No meter matches the event.';
-  if (tracker.price_lookup.status !== 'found') return 'No price uses a meter that matches.';
-  return 'The customer has no subscription with a line for these prices at the time of the event.';
 }

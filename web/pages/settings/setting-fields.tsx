@@ -1,4 +1,5 @@
 import { useFormState, useWatch, type Control } from 'react-hook-form';
+import { ChoicesField } from '../../ui/choices-field.tsx';
 import { CheckboxField, SelectField, TextAreaField, TextField } from '../../ui/fields.tsx';
 import { ImageField } from '../../ui/image-field.tsx';
 import type { Field, Fields } from './fields.ts';
@@ -48,13 +49,7 @@ export function OneField({
     case 'image':
       return <ImageField {...shared} />;
     case 'choices':
-      return (
-        <Part label={label} hint={hint}>
-          {field.choices.map(([word, text]) => (
-            <CheckboxField key={word} {...own} name={`${name}.${word}`} label={text} />
-          ))}
-        </Part>
-      );
+      return <ChoicesField {...shared} choices={field.choices} />;
     case 'group':
       return <Group field={field} name={name} {...place} />;
     case 'rows':

@@ -111,12 +111,7 @@ function heldBy(field: Field, value: unknown): unknown {
     case 'switch':
       return value === true;
     case 'choices':
-      return Object.fromEntries(
-        field.choices.map(([word]) => [
-          word,
-          (value as string[] | undefined)?.includes(word) === true,
-        ]),
-      );
+      return value ?? [];
     case 'lines':
       return ((value ?? []) as unknown[]).join('\n');
     case 'choice':
@@ -166,11 +161,10 @@ function setBy(field: Field, held: unknown, beside: Value): unknown {
   switch (field.kind) {
     case 'kept':
     case 'switch':
+    case 'choices':
       return held;
     case 'choice':
       return held === '' ? undefined : held;
-    case 'choices':
-      return field.choices.map(([word]) => word).filter((word) => (held as Value)[word] === true);
     case 'lines':
       return linesOf(String(held)).map((line) => (field.of === 'whole' ? wholeOf(line) : line));
     case 'group':

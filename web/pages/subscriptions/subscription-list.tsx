@@ -66,13 +66,11 @@ export function View() {
                     },
                   ],
                 }),
-            ...(filters.subscription_status === ''
-              ? {}
-              : {
-                  subscription_status: [
-                    filters.subscription_status as Subscription['subscription_status'],
-                  ],
-                }),
+            // Without statuses the API lists active subscriptions only.
+            subscription_status:
+              filters.subscription_status === ''
+                ? [...SUBSCRIPTION_STATUSES]
+                : [filters.subscription_status as Subscription['subscription_status']],
           },
           signal,
         }),

@@ -1,14 +1,22 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Download, Upload } from 'lucide-react';
+import { useState } from 'react';
+import { Allowed } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
+import { download } from '../../client/download.ts';
 import { Badge, Status } from '../../ui/badge.tsx';
-import { DataTable, type Column } from '../../ui/data-table.tsx';
+import { Button } from '../../ui/button.tsx';
+import { DataTable, PlainTable, type Column } from '../../ui/data-table.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
 import { ChoiceFilter, FilterBar } from '../../ui/filter-bar.tsx';
 import { useListState } from '../../ui/list-state.ts';
-import { Page, Section } from '../../ui/page.tsx';
+import { Page, Row, Section } from '../../ui/page.tsx';
 import { Progress } from '../../ui/progress.tsx';
-import { EmptyState } from '../../ui/query-state.tsx';
+import { EmptyState, Failure } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
+import { ExportForm } from './export-form.tsx';
+import { ImportForm } from './import-form.tsx';
 
 type Task = ApiRecord<'Task'>;
 type Scheduled = ApiRecord<'ScheduledTask'>;
@@ -39,6 +47,7 @@ const COLUMNS: readonly Column<Task>[] = [
       failed_records === 0 ? '0' : <Badge tone="negative">{failed_records}</Badge>,
   },
   { header: 'Created', wideOnly: true, cell: ({ created_at }) => <Time at={created_at} /> },
+  { header: 'Actions', align: 'end', cell: (task) => <TaskActions of={task} /> },
 ];
 
 const SCHEDULED: readonly Column<Scheduled>[] = [
@@ -54,9 +63,11 @@ const SCHEDULED: readonly Column<Scheduled>[] = [
   { header: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
 ];
 
-/** Imports with their progress, and exports on a schedule. */
+/** Imports with their progress, exports as files, and exports on a schedule. */
 export function View() {
   const list = useListState(FILTERS);
+  const cache = useQueryClient();
+  const [open, setOpen] = useState<'import' | 'export' | null>(null);
   const { task_status } = list.filters;
   const body = {
     ...list.paging,
@@ -76,11 +87,43 @@ export function View() {
     queryFn: ({ signal }) =>
       answerOf(api.GET('/tasks/scheduled', { params: { query: { limit: 100 } }, signal })),
   });
+  const importing = (
+    <Allowed to="task:write">
+      <Button
+        tone="primary"
+        icon={<Upload size={14} aria-hidden />}
+        onPress={() => setOpen('import')}
+      >
+        Import events
+      </Button>
+    </Allowed>
+  );
   return (
     <Page
       title="Imports and exports"
-      description="Files of events, and exports to your own storage."
+      description="Files of events to bring in, and files of events and usage to take out."
+      actions={
+        <>
+          <Allowed to="event:read">
+            <Button icon={<Download size={14} aria-hidden />} onPress={() => setOpen('export')}>
+              Export
+            </Button>
+          </Allowed>
+          {importing}
+        </>
+      }
     >
+      <Dialog title="Import events" isOpen={open === 'import'} onClose={() => setOpen(null)}>
+        <ImportForm
+          onDone={async () => {
+            await cache.invalidateQueries({ queryKey: ['tasks'] });
+            setOpen(null);
+          }}
+        />
+      </Dialog>
+      <Dialog title="Export" isOpen={open === 'export'} onClose={() => setOpen(null)}>
+        <ExportForm onDone={() => setOpen(null)} />
+      </Dialog>
       <Section title="Imports">
         <FilterBar>
           <ChoiceFilter
@@ -96,25 +139,62 @@ export function View() {
           query={tasks}
           list={list}
           empty={
-            <EmptyState title={task_status === '' ? 'No import yet' : 'No import with this status'}>
-              Send a file of events to <code>POST /v1/tasks/uploads</code>, then begin its import
-              with <code>POST /v1/tasks</code>. Each refused row is listed with its reason.
+            <EmptyState
+              title={task_status === '' ? 'No import yet' : 'No import with this status'}
+              action={importing}
+            >
+              A file of events is checked row by row; each refused row is listed with its reason. A
+              program sends it to <code>POST /v1/tasks/uploads</code>.
             </EmptyState>
           }
         />
       </Section>
-      <Section title="Exports on a schedule">
-        <DataTable
-          label="Exports"
-          columns={SCHEDULED}
-          query={scheduled}
-          empty={
-            <EmptyState title="No export yet">
-              Connect a bucket, then plan an export with <code>POST /v1/tasks/scheduled</code>.
-            </EmptyState>
-          }
-        />
-      </Section>
+      {scheduled.data === undefined || scheduled.data.items.length === 0 ? null : (
+        <Section title="Exports on a schedule">
+          <PlainTable label="Exports" columns={SCHEDULED} rows={scheduled.data.items} />
+        </Section>
+      )}
     </Page>
+  );
+}
+
+/** What can be done with a task: stop it, go on, see the outcome of each row. */
+function TaskActions({ of: task }: { readonly of: Task }) {
+  const cache = useQueryClient();
+  const turn = useMutation({
+    mutationFn: (task_status: 'FAILED' | 'PROCESSING') =>
+      answerOf(
+        api.PUT('/tasks/{id}/status', { params: { path: { id: task.id } }, body: { task_status } }),
+      ),
+    onSuccess: () => cache.invalidateQueries({ queryKey: ['tasks'] }),
+  });
+  const save = useMutation({
+    mutationFn: () => download(`/tasks/${task.id}/results`, `results-of-${task.id}.csv`),
+  });
+  const failure = turn.error ?? save.error;
+  const name = task.file_name ?? 'the task';
+  const isRunning = task.task_status === 'PENDING' || task.task_status === 'PROCESSING';
+  const isHalfDone = task.task_status === 'FAILED' && task.processed_records < task.total_records;
+  return (
+    <Row>
+      {failure === null ? null : <Failure error={failure} />}
+      {task.entity_type === 'EVENTS' && task.processed_records > 0 ? (
+        <Button small aria-label={`Results of ${name}`} onPress={() => save.mutate()}>
+          Results
+        </Button>
+      ) : null}
+      <Allowed to="task:write">
+        {isRunning ? (
+          <Button small aria-label={`Stop ${name}`} onPress={() => turn.mutate('FAILED')}>
+            Stop
+          </Button>
+        ) : null}
+        {isHalfDone ? (
+          <Button small aria-label={`Resume ${name}`} onPress={() => turn.mutate('PROCESSING')}>
+            Resume
+          </Button>
+        ) : null}
+      </Allowed>
+    </Row>
   );
 }

@@ -1,5 +1,5 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
+import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import * as z from 'zod';
 import { Allowed } from '../../app/person.tsx';
@@ -18,6 +18,7 @@ import { Card, Page, Section } from '../../ui/page.tsx';
 import { EmptyState, Failure, Loaded } from '../../ui/query-state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
+import { EndpointForm, type EndpointValues } from './endpoint-form.tsx';
 import { EndpointState } from './endpoint-state.tsx';
 
 type Endpoint = ApiRecord<'WebhookEndpoint'>;
@@ -64,7 +65,8 @@ export function View() {
 function Actions({ of: endpoint }: { readonly of: Endpoint }) {
   const { id } = endpoint;
   const cache = useQueryClient();
-  const [open, setOpen] = useState<'replay' | 'rotate' | null>(null);
+  const navigate = useNavigate();
+  const [open, setOpen] = useState<'edit' | 'replay' | 'rotate' | 'delete' | null>(null);
   const [secret, setSecret] = useState<string | null>(null);
   const params = { path: { id } };
   const refresh = () => cache.invalidateQueries({ queryKey: ['webhook-endpoints'] });
@@ -96,6 +98,49 @@ function Actions({ of: endpoint }: { readonly of: Endpoint }) {
       <Button isDisabled={turn.isPending} onPress={() => turn.mutate()}>
         {endpoint.enabled ? 'Turn off' : 'Turn on'}
       </Button>
+      <Button onPress={() => setOpen('edit')}>Edit</Button>
+      <Button tone="danger" onPress={() => setOpen('delete')}>
+        Delete
+      </Button>
+      <Dialog title="Edit endpoint" isOpen={open === 'edit'} onClose={() => setOpen(null)} isWide>
+        <EndpointForm
+          submit="Save endpoint"
+          values={{
+            url: endpoint.url,
+            description: endpoint.description,
+            event_types: endpoint.event_types as EndpointValues['event_types'],
+          }}
+          onSubmit={async (body) => {
+            await answerOf(
+              api.PUT('/webhooks/endpoints/{id}', {
+                params,
+                body: { ...body, event_types: [...body.event_types] },
+              }),
+            );
+            await refresh();
+            notify('Endpoint saved');
+            setOpen(null);
+          }}
+        />
+      </Dialog>
+      <ConfirmDialog
+        title="Delete endpoint"
+        confirm="Delete endpoint"
+        tone="danger"
+        isOpen={open === 'delete'}
+        onClose={() => setOpen(null)}
+        onConfirm={async () => {
+          await answerOf(api.DELETE('/webhooks/endpoints/{id}', { params }));
+          notify('Endpoint deleted');
+          await navigate({ to: '/webhooks' });
+          await cache.invalidateQueries({ queryKey: ['webhook-endpoints'] });
+        }}
+      >
+        <p>
+          Nothing is sent to <bdi>{endpoint.url}</bdi> any more, and its attempts are no longer
+          shown.
+        </p>
+      </ConfirmDialog>
       <Dialog title="Send again" isOpen={open === 'replay'} onClose={() => setOpen(null)}>
         <Replay id={id} onDone={() => setOpen(null)} />
       </Dialog>

@@ -1,7 +1,6 @@
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
-import { CreateWebhookEndpointBody } from '../../../schemas/webhooks/endpoint.ts';
 import { Allowed } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -9,12 +8,11 @@ import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { TextField } from '../../ui/fields.tsx';
-import { Form, useApiForm } from '../../ui/form.tsx';
 import { useListState } from '../../ui/list-state.ts';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/query-state.tsx';
 import { Time } from '../../ui/time.tsx';
+import { EndpointForm } from './endpoint-form.tsx';
 import { EndpointState } from './endpoint-state.tsx';
 
 type Endpoint = ApiRecord<'WebhookEndpoint'>;
@@ -64,7 +62,7 @@ export function View() {
           </EmptyState>
         }
       />
-      <Dialog title="Add endpoint" isOpen={isAdding} onClose={() => setAdding(false)}>
+      <Dialog title="Add endpoint" isOpen={isAdding} onClose={() => setAdding(false)} isWide>
         <AddEndpoint onDone={() => setAdding(false)} />
       </Dialog>
     </Page>
@@ -74,7 +72,6 @@ export function View() {
 function AddEndpoint({ onDone }: { readonly onDone: () => void }) {
   const cache = useQueryClient();
   const [secret, setSecret] = useState<string | null>(null);
-  const form = useApiForm(CreateWebhookEndpointBody, { url: '', description: '' });
   if (secret !== null)
     return (
       <>
@@ -89,26 +86,14 @@ function AddEndpoint({ onDone }: { readonly onDone: () => void }) {
       </>
     );
   return (
-    <Form
-      form={form}
+    <EndpointForm
       submit="Add endpoint"
-      onSubmit={async ({ url, description }) => {
-        const body = { url, description: description || null };
+      values={{ url: '', description: '', event_types: [] }}
+      onSubmit={async (body) => {
         const made = await answerOf(api.POST('/webhooks/endpoints', { body }));
         await cache.invalidateQueries({ queryKey: ['webhook-endpoints'] });
         setSecret(made.secret);
       }}
-    >
-      <TextField
-        control={form.control}
-        name="url"
-        label="Address"
-        kind="url"
-        isRequired
-        autoFocus
-        placeholder="https://example.com/webhooks"
-      />
-      <TextField control={form.control} name="description" label="Description" />
-    </Form>
+    />
   );
 }

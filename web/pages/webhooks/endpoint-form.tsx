@@ -1,0 +1,62 @@
+import {
+  CreateWebhookEndpointBody,
+  type CreateWebhookEndpointBody as Body,
+} from '../../../schemas/webhooks/endpoint.ts';
+import { WEBHOOK_EVENT_TYPES } from '../../../schemas/webhooks/event-types.ts';
+import { ChoicesField } from '../../ui/choices-field.tsx';
+import { TextField } from '../../ui/fields.tsx';
+import { Form, useApiForm } from '../../ui/form.tsx';
+
+const CHOICES = WEBHOOK_EVENT_TYPES.map((type) => [type, type] as const);
+
+export interface EndpointValues {
+  readonly url: string;
+  readonly description: string | null;
+  /** Empty: every event. */
+  readonly event_types: NonNullable<Body['event_types']>;
+}
+
+/** The address of a receiver, and what it is told. */
+export function EndpointForm({
+  submit,
+  values,
+  onSubmit,
+}: {
+  readonly submit: string;
+  readonly values: EndpointValues;
+  readonly onSubmit: (values: EndpointValues) => Promise<void>;
+}) {
+  const form = useApiForm(CreateWebhookEndpointBody, {
+    ...values,
+    description: values.description ?? '',
+    event_types: [...values.event_types],
+  });
+  return (
+    <Form
+      form={form}
+      submit={submit}
+      isWide
+      onSubmit={({ url, description, event_types }) =>
+        onSubmit({ url, description: description || null, event_types: event_types ?? [] })
+      }
+    >
+      <TextField
+        control={form.control}
+        name="url"
+        label="Address"
+        kind="url"
+        isRequired
+        autoFocus
+        placeholder="https://example.com/webhooks"
+      />
+      <TextField control={form.control} name="description" label="Description" />
+      <ChoicesField
+        control={form.control}
+        name="event_types"
+        label="Events"
+        hint="None chosen: every event is sent, new kinds too."
+        choices={CHOICES}
+      />
+    </Form>
+  );
+}
