@@ -279,7 +279,7 @@ function settingsOf() {
   return ['invoicing', 'portal', 'money', 'tenancy'].flatMap((part) =>
     [
       ...readFileSync(`web/pages/settings/forms/${part}.ts`, 'utf8').matchAll(
-        /^  ([a-z_]+): (?:formOf\(|\{)/gm,
+        /^  ([a-z_]+_(?:config|limits|filter)): /gm,
       ),
     ].map(([, key]) => key),
   );

@@ -10,6 +10,7 @@ import {
   rememberEnvironment,
 } from '../client/environment.ts';
 import { SignedInContext, type Environment, type Person } from '../app/person.tsx';
+import { preloadPageAt } from './routes.ts';
 import { createConsoleRouter } from './router.tsx';
 import { resume, useSession } from '../client/session.ts';
 import { formAt, isForEverybody } from './signed-out/paths.ts';
@@ -18,6 +19,9 @@ import { formAt, isForEverybody } from './signed-out/paths.ts';
 const SignedOut = lazy(() =>
   import('./signed-out/signed-out.tsx').then((module) => ({ default: module.SignedOut })),
 );
+
+/** The code of the page at the address is on its way while the session is opened. */
+preloadPageAt(location.pathname);
 
 /** The console: signed out, a form; signed in, the pages of one environment. */
 export function ConsoleApp() {

@@ -88,3 +88,16 @@ export const ROUTES: readonly ConsoleRoute[] = [
   { path: '/settings', load: () => import('../pages/settings/settings.tsx'), permission: 'setting:read', menu: { section: 'Developers', label: 'Settings', icon: Settings, key: 'o' } },
   { path: '/doctor', load: () => import('../pages/doctor/doctor.tsx'), permission: 'doctor:read', menu: { section: 'Developers', label: 'Doctor', icon: Stethoscope, key: 'd' } },
 ];
+
+/** Begins to load the code of the page that an address below `/env/…` names. */
+export function preloadPageAt(address: string): void {
+  const path = address.replace(/^\/env\/[^/]+/, '').replace(/\/$/, '') || '/';
+  const isNamed = (route: ConsoleRoute): boolean =>
+    new RegExp(`^${route.path.replace(/\$\w+/g, '[^/]+')}$`).test(path);
+  // A literal path comes before one with a parameter: `/meters/new` is no meter.
+  const named = ROUTES.filter(isNamed).sort(
+    (a, b) => a.path.split('$').length - b.path.split('$').length,
+  );
+  // The router loads it again if this fails, and shows why.
+  if (address.startsWith('/env/')) named[0]?.load().catch(() => undefined);
+}

@@ -46,7 +46,7 @@ const columnsOf = (zone: string): readonly Column<Transaction>[] => [
             <Link to={`/invoices/${reference_id}`}>Invoice</Link>
           </div>
         ) : null}
-        {description === '' ? null : (
+        {description === '' || reference_type === 'INVOICE' ? null : (
           <div>
             <bdi>{description}</bdi>
           </div>

@@ -23,6 +23,9 @@ export function formatTime(at: string, zone: string, options?: { seconds?: boole
 
 /** `PARTIALLY_REFUNDED` as `Partially refunded`. */
 export function formatWord(word: string): string {
-  const text = word.toLowerCase().replaceAll('_', ' ');
+  const text = word
+    .toLowerCase()
+    .replaceAll('_', ' ')
+    .replace(/^(pre|post) paid$/, '$1paid');
   return (text.charAt(0).toUpperCase() + text.slice(1)).replace(/^Api\b/, 'API');
 }

@@ -39,7 +39,7 @@ const FILTERS = {
 const COLUMNS: readonly Column<Invoice>[] = [
   { header: 'Number', sort: 'invoice_number', cell: (row) => row.invoice_number ?? 'Draft' },
   { header: 'Customer', cell: ({ customer }) => <bdi>{customer?.name ?? '–'}</bdi> },
-  { header: 'Status', cell: (row) => <Status word={row.invoice_status} /> },
+  { header: 'Status', wideOnly: true, cell: (row) => <Status word={row.invoice_status} /> },
   {
     header: 'Payment',
     cell: (row) => (row.invoice_status === 'DRAFT' ? '–' : <Status word={row.payment_status} />),
@@ -70,6 +70,7 @@ const COLUMNS: readonly Column<Invoice>[] = [
     header: 'Open',
     sort: 'amount_remaining',
     align: 'end',
+    wideOnly: true,
     cell: (row) => <Money amount={row.amount_remaining} currency={row.currency} />,
   },
 ];

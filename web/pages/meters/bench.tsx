@@ -11,12 +11,32 @@ import styles from './bench.module.css';
 type Result = ApiRecord<'MeterTestResult'>;
 export type SentEvent = ApiRecord<'TestMeter'>['event'];
 
-const EXAMPLE = `{
-  "event_id": "try-1",
-  "event_name": "completion",
-  "external_customer_id": "acme",
-  "properties": { "tokens": 42, "region": "eu" }
-}`;
+/** An event to begin with: one that the meter listens to, with a value for each property that it reads. */
+function exampleFor(meter: {
+  readonly event_name: string;
+  readonly field: string;
+  readonly filters: readonly { readonly key: string; readonly values: readonly string[] }[];
+}): string {
+  const filtered = meter.filters.flatMap(({ key, values }) =>
+    values[0] === undefined ? [] : [[key, values[0]] as const],
+  );
+  const properties = {
+    ...(meter.field === '' ? {} : { [meter.field]: 42 }),
+    ...Object.fromEntries(filtered),
+  };
+  const rest = { event_name: meter.event_name, external_customer_id: 'acme', properties };
+  return JSON.stringify({ event_id: 'try-1', ...rest }, null, 2);
+}
+
+/** The same for a meter that is stored. */
+export const exampleOf = ({ event_name, aggregation, filters }: ApiRecord<'Meter'>): string =>
+  exampleFor({ event_name, field: aggregation.field ?? '', filters });
+
+const EXAMPLE = exampleFor({
+  event_name: 'completion',
+  field: 'tokens',
+  filters: [{ key: 'region', values: ['eu'] }],
+});
 
 /**
  * Shows what the meter makes of a pasted event, at each change of either: the server evaluates it with the
@@ -24,13 +44,16 @@ const EXAMPLE = `{
  */
 export function Bench({
   definition,
+  example = EXAMPLE,
   evaluate,
 }: {
   /** Changes when the meter changes. */
   readonly definition: unknown;
+  /** The event to begin with. */
+  readonly example?: string;
   readonly evaluate: (event: SentEvent) => Promise<Result>;
 }) {
-  const [text, setText] = useState(EXAMPLE);
+  const [text, setText] = useState(example);
   // Texts, because a value that is created at each render would be deferred again and again.
   const pasted = useDeferredValue(text);
   const event = useMemo(() => eventOf(pasted), [pasted]);

@@ -11,6 +11,7 @@ import { Columns, Page, Section } from '../../ui/page.tsx';
 import { Loaded } from '../../ui/query-state.tsx';
 import { notify } from '../../ui/toasts.tsx';
 import { bodyOf, EditMeterForm, formOf, isComplete } from './definition.ts';
+import { exampleOf } from './bench.tsx';
 import { DraftBench } from './draft-bench.tsx';
 import { Effect } from './effect.tsx';
 import { MeterFields } from './meter-fields.tsx';
@@ -97,7 +98,7 @@ function Editor({ meter }: { readonly meter: Meter }) {
           <Effect meter={meter} changed={body} effectiveDay={effective_day} />
         </ConfirmDialog>
       </Section>
-      <DraftBench body={isComplete(body) ? body : null} />
+      <DraftBench body={isComplete(body) ? body : null} example={exampleOf(meter)} />
     </Columns>
   );
 }

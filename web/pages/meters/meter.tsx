@@ -12,7 +12,7 @@ import { Progress } from '../../ui/progress.tsx';
 import { Loaded } from '../../ui/query-state.tsx';
 import { formatWord } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
-import { Bench } from './bench.tsx';
+import { Bench, exampleOf } from './bench.tsx';
 import { inWords } from './in-words.ts';
 
 type Meter = ApiRecord<'Meter'>;
@@ -48,6 +48,7 @@ export function View() {
               <Definition of={found} />
               <Bench
                 definition={found.id}
+                example={exampleOf(found)}
                 evaluate={(event) =>
                   answerOf(
                     api.POST('/meters/{id}/test', { params: { path: { id } }, body: { event } }),

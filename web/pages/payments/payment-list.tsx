@@ -1,4 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useCustomerNames } from '../../app/customer-names.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
@@ -22,9 +23,10 @@ type Payment = ApiRecord<'Payment'>;
 
 const FILTERS = { show: '', payment_status: '', from: '', to: '', currency: '', customer_id: '' };
 
-const COLUMNS: readonly Column<Payment>[] = [
+const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<Payment>[] => [
   { header: 'For', cell: (row) => row.invoice_number ?? formatWord(row.destination_type) },
-  { header: 'Method', cell: (row) => formatWord(row.payment_method_type) },
+  { header: 'Customer', cell: ({ customer_id }) => <bdi>{names.get(customer_id) ?? '–'}</bdi> },
+  { header: 'Method', wideOnly: true, cell: (row) => formatWord(row.payment_method_type) },
   {
     header: 'Gateway',
     wideOnly: true,
@@ -57,6 +59,7 @@ export function View() {
       ),
     placeholderData: keepPreviousData,
   });
+  const names = useCustomerNames(query.data?.items.map(({ customer_id }) => customer_id) ?? []);
   return (
     <Page title="Payments">
       <FilterBar>
@@ -88,7 +91,7 @@ export function View() {
         label="Payments"
         query={query}
         list={list}
-        columns={COLUMNS}
+        columns={columnsOf(names)}
         rowTo={({ destination_type, destination_id }) =>
           destination_type === 'INVOICE'
             ? `/invoices/${destination_id}?tab=payments`

@@ -1,4 +1,4 @@
-import type { SettingForm } from './fields.ts';
+import type { SettingForm } from './forms/fields.ts';
 import { INVOICING } from './forms/invoicing.ts';
 import { MONEY } from './forms/money.ts';
 import { PORTAL } from './forms/portal.ts';

@@ -2,7 +2,7 @@ import type { Control } from 'react-hook-form';
 import * as z from 'zod';
 import { Refusal } from '../../client/refusal.ts';
 import { Form, useApiForm } from '../../ui/form.tsx';
-import type { SettingForm } from './fields.ts';
+import type { SettingForm } from './forms/fields.ts';
 import { SettingFields } from './setting-fields.tsx';
 import { placeOf, problemsOf, toApi, toForm } from './values.ts';
 

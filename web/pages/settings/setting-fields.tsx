@@ -2,7 +2,7 @@ import { useFormState, useWatch, type Control } from 'react-hook-form';
 import { ChoicesField } from '../../ui/choices-field.tsx';
 import { CheckboxField, SelectField, TextAreaField, TextField } from '../../ui/fields.tsx';
 import { ImageField } from '../../ui/image-field.tsx';
-import type { Field, Fields } from './fields.ts';
+import type { Field, Fields } from './forms/fields.ts';
 import { Pairs, Rows } from './setting-rows.tsx';
 import styles from './setting-fields.module.css';
 

@@ -4,7 +4,7 @@ import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/fields.tsx';
 import { Row } from '../../ui/page.tsx';
 import { formatWord } from '../../ui/text.ts';
-import type { Field } from './fields.ts';
+import type { Field } from './forms/fields.ts';
 import { ListProblem, OneField, Part, SettingFields, type FieldsProps } from './setting-fields.tsx';
 import { emptyPair, emptyRow } from './values.ts';
 

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type { Field, Fields, SettingForm } from './fields.ts';
+import type { Field, Fields, SettingForm } from './forms/fields.ts';
 
 type Value = Readonly<Record<string, unknown>>;
 interface Pair {

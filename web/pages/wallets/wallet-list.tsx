@@ -1,5 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
+import { useCustomerNames } from '../../app/customer-names.tsx';
 import { Allowed } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
@@ -24,10 +25,15 @@ const FILTERS = {
   balance: '',
 };
 
-const COLUMNS: readonly Column<Wallet>[] = [
+const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<Wallet>[] => [
   { header: 'Wallet', sort: 'name', cell: ({ name }) => <bdi>{name}</bdi> },
+  { header: 'Customer', cell: ({ customer_id }) => <bdi>{names.get(customer_id) ?? '–'}</bdi> },
   { header: 'Type', wideOnly: true, cell: ({ wallet_type }) => formatWord(wallet_type) },
-  { header: 'Status', cell: ({ wallet_status }) => <Status word={wallet_status} /> },
+  {
+    header: 'Status',
+    wideOnly: true,
+    cell: ({ wallet_status }) => <Status word={wallet_status} />,
+  },
   { header: 'Alert', wideOnly: true, cell: ({ alert_state }) => <Status word={alert_state} /> },
   {
     header: 'Created',
@@ -61,6 +67,7 @@ export function View() {
       ),
     placeholderData: keepPreviousData,
   });
+  const names = useCustomerNames(query.data?.items.map(({ customer_id }) => customer_id) ?? []);
   const create = (
     <Allowed to="wallet:write">
       <ButtonLink to="/wallets/new" tone="primary" icon={<Plus size={14} aria-hidden />}>
@@ -113,7 +120,7 @@ export function View() {
         label="Wallets"
         query={query}
         list={list}
-        columns={COLUMNS}
+        columns={columnsOf(names)}
         rowTo={({ id }) => `/wallets/${id}`}
         empty={
           isFiltered ? (

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
+import { CustomerName } from '../../app/customer-names.tsx';
 import { Allowed } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Status } from '../../ui/badge.tsx';
@@ -42,6 +43,7 @@ export function View() {
       title={<bdi>{wallet?.name ?? 'Wallet'}</bdi>}
       documentTitle={wallet?.name ?? 'Wallet'}
       crumbs={[{ label: 'Wallets', to: '/wallets' }]}
+      description={wallet === undefined ? undefined : <CustomerName id={wallet.customer_id} />}
       actions={
         wallet === undefined || wallet.wallet_status !== 'active' ? undefined : (
           <Allowed to="wallet:write">
@@ -128,10 +130,7 @@ function Content({ wallet }: { readonly wallet: Wallet }) {
                 <Facts
                   of={[
                     ['Id', <Id of={wallet.id} />],
-                    [
-                      'Customer',
-                      <Link to={`/customers/${wallet.customer_id}`}>{wallet.customer_id}</Link>,
-                    ],
+                    ['Customer', <CustomerName key="customer" id={wallet.customer_id} />],
                     ['Status', <Status word={wallet.wallet_status} />],
                     ['Type', formatWord(wallet.wallet_type)],
                     [

@@ -2,7 +2,7 @@ import * as invoicing from '../../../../schemas/settings/invoicing.ts';
 import { CheckoutConfig } from '../../../../schemas/settings/checkout.ts';
 import { CUSTOMER_EMAIL_TYPES, EmailConfig } from '../../../../schemas/settings/email.ts';
 import { formatWord } from '../../../ui/text.ts';
-import { formOf } from '../fields.ts';
+import { formOf } from './fields.ts';
 
 /** Settings of invoices and of what customers get with them. */
 export const INVOICING = {

@@ -1,7 +1,7 @@
 import * as money from '../../../../schemas/settings/money.ts';
 import { ALERT_CONDITIONS, CREDIT_GRANT_EXPIRATION_UNITS } from '../../../../schemas/words.ts';
 import { formatWord } from '../../../ui/text.ts';
-import { formOf, type Choices, type Field } from '../fields.ts';
+import { formOf, type Choices, type Field } from './fields.ts';
 
 const words = (all: readonly string[]): Choices => all.map((word) => [word, formatWord(word)]);
 

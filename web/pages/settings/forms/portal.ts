@@ -1,5 +1,5 @@
 import { CustomerPortalConfig } from '../../../../schemas/settings/portal.ts';
-import { formOf, type Field } from '../fields.ts';
+import { formOf, type Field } from './fields.ts';
 
 const colour = (label: string): Field => ({
   kind: 'text',

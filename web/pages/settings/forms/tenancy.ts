@@ -1,6 +1,6 @@
 import { SamlFields } from '../../../../schemas/settings/saml-fields.ts';
 import { EventIngestionFilter, TenantConfig } from '../../../../schemas/settings/tenancy.ts';
-import { formOf } from '../fields.ts';
+import { formOf } from './fields.ts';
 
 /** Settings of the company, its people and its events. */
 export const TENANCY = {
