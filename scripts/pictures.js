@@ -153,12 +153,23 @@ async function takeReadme(browser, records) {
   for (const [file, path] of Object.entries(records.readme)) {
     await page.goto(home + path, { waitUntil: 'networkidle' });
     await loaded(page);
-    if (file === 'price-calculator') await page.getByLabel('Quantity').first().fill('620000');
+    if (file === 'price-calculator') await fillPrice(page);
     await page.waitForLoadState('networkidle');
     await loaded(page);
     await page.screenshot({ path: join(options.out, `${file}.png`) });
     copyFileSync(join(options.out, `${file}.png`), `docs/pictures/${file}.png`);
   }
+}
+
+/** A tiered price in its editor, and a quantity in the calculator beside it. */
+async function fillPrice(page) {
+  await page.getByLabel('Name').fill('Tokens');
+  await page.getByLabel('Meter').selectOption({ index: 1 });
+  await page.getByLabel('Tier 1 up to').fill('500000');
+  await page.getByLabel('Each unit').nth(0).fill('0.00003');
+  await page.getByLabel('Each unit').nth(1).fill('0.00002');
+  await page.getByLabel('Quantity', { exact: true }).fill('620000');
+  await page.getByText('$17.40').first().waitFor();
 }
 
 /** Signs in. Returns the address of the environment. */
@@ -232,6 +243,12 @@ async function recordsOf(api) {
     start_time: new Date(Date.now() - 100 * 86_400_000).toISOString(),
     page_size: 1,
   });
+  const largest = await first('/invoices', {
+    invoice_status: ['FINALIZED'],
+    sort: [{ field: 'total', direction: 'desc' }],
+  });
+  // Images have tiers; tokens have packages.
+  const tiered = largest.line_items.find(({ display_name }) => display_name === 'Images');
   const line =
     invoice.line_items.find(({ price_type }) => price_type === 'USAGE') ?? invoice.line_items[0];
   return {
@@ -255,8 +272,8 @@ async function recordsOf(api) {
     },
     readme: {
       home: '/',
-      'why-this-amount': `/invoices/${invoice.id}?line=${line.id}`,
-      'price-calculator': `/plans/${subscription.plan_id}?price=${line.price_id}`,
+      'why-this-amount': `/invoices/${largest.id}?line=${tiered.id}`,
+      'price-calculator': `/plans/${subscription.plan_id}/prices/new`,
     },
   };
 }

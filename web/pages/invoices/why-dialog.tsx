@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { ExplainedLater } from '../../app/billing/explained-later.tsx';
 import type { InvoiceLine } from '../../app/billing/invoice-document.tsx';
+import { useMay } from '../../app/person.tsx';
 import { answerOf, api, type ApiRecord } from '../../client/api.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Stack } from '../../ui/page.tsx';
@@ -8,6 +9,9 @@ import { EmptyState, Loaded } from '../../ui/query-state.tsx';
 import type { Explanation } from '../../../schemas/explanation.ts';
 import { deductionNames } from '../../app/billing/deduction-names.ts';
 import { LineEvents, type UsageQuestion } from './line-events.tsx';
+
+/** Wallets of a customer whose names are read. */
+const WALLETS_MAX = 100;
 
 /** Why a row has its amount: formula, inputs, tiers, and the events behind it. */
 export function WhyDialog({
@@ -52,6 +56,22 @@ function Why({
         }),
       ),
   });
+  const mayReadWallets = useMay('wallet:read');
+  const wallets = useQuery({
+    queryKey: ['wallets-named', invoice.customer_id],
+    enabled: mayReadWallets,
+    queryFn: ({ signal }) =>
+      answerOf(
+        api.POST('/wallets/search', {
+          body: { customer_id: invoice.customer_id, limit: WALLETS_MAX },
+          signal,
+        }),
+      ),
+  });
+  const names = new Map([
+    ...deductionNames(invoice),
+    ...(wallets.data?.items ?? []).map(({ id, name }) => [id, name] as const),
+  ]);
   return (
     <Loaded query={query} what="the explanation">
       {({ explanation, usage_queries }) => (
@@ -61,11 +81,7 @@ function Why({
               Its amount was entered as it stands, so there is no computation to show.
             </EmptyState>
           ) : (
-            <ExplainedLater
-              explanation={explanation as Explanation}
-              zone={zone}
-              names={deductionNames(invoice)}
-            />
+            <ExplainedLater explanation={explanation as Explanation} zone={zone} names={names} />
           )}
           {line.meter_id === null || usage_queries.length === 0 ? null : (
             <LineEvents
