@@ -164,7 +164,7 @@ async function takeReadme(browser, records) {
 /** A tiered price in its editor, and a quantity in the calculator beside it. */
 async function fillPrice(page) {
   await page.getByLabel('Name').fill('Tokens');
-  await page.getByLabel('Meter').selectOption({ index: 1 });
+  await page.getByLabel('Meter').selectOption({ label: 'Input tokens' });
   await page.getByLabel('Tier 1 up to').fill('500000');
   await page.getByLabel('Each unit').nth(0).fill('0.00003');
   await page.getByLabel('Each unit').nth(1).fill('0.00002');
