@@ -1,10 +1,14 @@
-import { useFormState, useWatch, type Control } from 'react-hook-form';
+import { Plus, Trash2 } from 'lucide-react';
+import { useFieldArray, useWatch, type Control } from 'react-hook-form';
+import { Button } from '../../ui/button.tsx';
 import { ChoicesField } from '../../ui/choices-field.tsx';
 import { CheckboxField, SelectField, TextAreaField, TextField } from '../../ui/fields.tsx';
 import { ImageField } from '../../ui/image-field.tsx';
+import { Row } from '../../ui/page.tsx';
+import { formatWord } from '../../ui/text.ts';
 import type { Field, Fields } from './forms/fields.ts';
-import { Pairs, Rows } from './setting-rows.tsx';
-import styles from './setting-fields.module.css';
+import { ListProblem, Part } from './setting-part.tsx';
+import { emptyPair, emptyRow } from './values.ts';
 
 export interface FieldsProps {
   readonly control: Control;
@@ -77,42 +81,96 @@ function Group({
   );
 }
 
-/** Fields that belong together, with what they are called. */
-export function Part({
-  label,
-  hint,
-  children,
-}: {
-  readonly label: string;
-  readonly hint?: string | undefined;
-  readonly children: React.ReactNode;
-}) {
+interface Items {
+  items: Record<string, unknown>[];
+}
+
+/** The library needs the name of a list in its type; a setting has its names as values. */
+const asItems = (control: Control): Control<Items> => control as unknown as Control<Items>;
+const nameOf = (name: string): 'items' => name as 'items';
+
+/** A list of objects, each with its fields. */
+export function Rows({
+  field: { label, hint, noun, fields, title, isFixed = false },
+  name,
+  ...place
+}: FieldsProps & { readonly field: Extract<Field, { kind: 'rows' }>; readonly name: string }) {
+  const list = useFieldArray({ control: asItems(place.control), name: nameOf(name) });
+  const held = useWatch({ control: place.control, name }) as readonly Record<string, unknown>[];
+  const called = (index: number): string => {
+    const words = title === undefined ? undefined : held[index]?.[title];
+    return words === undefined || words === ''
+      ? `${formatWord(noun)} ${index + 1}`
+      : formatWord(String(words));
+  };
   return (
-    <fieldset className={`${styles.part} ${styles.inside}`}>
-      <legend>{label}</legend>
-      {children}
-      {hint === undefined ? null : <span className={styles.hint}>{hint}</span>}
-    </fieldset>
+    <Part label={label} hint={hint}>
+      {list.fields.map(({ id }, index) => (
+        <Part key={id} label={called(index)}>
+          <SettingFields fields={fields} {...place} at={`${name}.${index}.`} />
+          {isFixed || place.isDisabled ? null : (
+            <Remove what={called(index)} onPress={() => list.remove(index)} />
+          )}
+        </Part>
+      ))}
+      <ListProblem control={place.control} name={name} />
+      {isFixed || place.isDisabled ? null : (
+        <Add noun={noun} onPress={() => list.append(emptyRow(fields))} />
+      )}
+    </Part>
   );
 }
 
-/** What is wrong with a list as a whole: it is empty, say. */
-export function ListProblem({
-  control,
+/** An object whose keys people choose, as a list of keys with values. */
+export function Pairs({
+  field: { label, hint, noun, key, value },
   name,
-}: {
-  readonly control: Control;
-  readonly name: string;
-}) {
-  const { errors } = useFormState({ control });
-  const found = name
-    .split('.')
-    .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], errors) as
-    { message?: unknown; root?: { message?: unknown } } | undefined;
-  const message = found?.message ?? found?.root?.message;
-  return typeof message === 'string' ? (
-    <span className={styles.error} role="alert">
-      {message}
-    </span>
-  ) : null;
+  ...place
+}: FieldsProps & { readonly field: Extract<Field, { kind: 'pairs' }>; readonly name: string }) {
+  const list = useFieldArray({ control: asItems(place.control), name: nameOf(name) });
+  return (
+    <Part label={label} hint={hint}>
+      {list.fields.map(({ id }, index) => {
+        const called = `${formatWord(noun)} ${index + 1}`;
+        const at = `${name}.${index}.`;
+        return (
+          <Part key={id} label={called}>
+            <TextField
+              control={place.control}
+              name={`${at}key`}
+              isDisabled={place.isDisabled}
+              isRequired
+              {...key}
+            />
+            <OneField field={value} {...place} at={at} name={`${at}value`} />
+            {place.isDisabled ? null : <Remove what={called} onPress={() => list.remove(index)} />}
+          </Part>
+        );
+      })}
+      <ListProblem control={place.control} name={name} />
+      {place.isDisabled ? null : (
+        <Add noun={noun} onPress={() => list.append({ ...emptyPair(value) })} />
+      )}
+    </Part>
+  );
+}
+
+function Add({ noun, onPress }: { readonly noun: string; readonly onPress: () => void }) {
+  return (
+    <Row>
+      <Button small icon={<Plus size={14} aria-hidden />} onPress={onPress}>
+        Add a {noun}
+      </Button>
+    </Row>
+  );
+}
+
+function Remove({ what, onPress }: { readonly what: string; readonly onPress: () => void }) {
+  return (
+    <Row>
+      <Button small tone="quiet" icon={<Trash2 size={14} aria-hidden />} onPress={onPress}>
+        Remove {what}
+      </Button>
+    </Row>
+  );
 }
