@@ -64,4 +64,6 @@ export interface BenchOptions {
   readonly seconds?: string;
   readonly subscriptions?: string;
   readonly seed?: string;
+  readonly customers?: string;
+  readonly months?: string;
 }

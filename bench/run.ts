@@ -29,9 +29,10 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   'open-page': () => import('./open-page.ts'),
   scale: () => import('./scale.ts'),
   'two-years': () => import('./two-years.ts'),
+  'business-year': () => import('./business-year.ts'),
 };
 /** They take long, and `scale` tens of gigabytes: they run only when named. */
-const ONLY_BY_NAME = new Set(['scale', 'billing-kills', 'two-years']);
+const ONLY_BY_NAME = new Set(['scale', 'billing-kills', 'two-years', 'business-year']);
 
 /**
  * `npm run bench -- [names] [--json FILE]`: runs all benches or the named ones; prints one table at the end.
@@ -40,6 +41,7 @@ const ONLY_BY_NAME = new Set(['scale', 'billing-kills', 'two-years']);
  * `billing-kills --kills 300 --seconds 240` kills billing processes that often, or until the time is over.
  * `open-page --seconds 3600` leaves each page open for an hour; default: one minute. It needs Chromium.
  * `two-years --subscriptions 10000 [--seed 1]` compares the bills of that many lives with a naive account.
+ * `business-year --customers 100 --months 12 [--seed 1]` compares the accounts of a company with a naive ledger.
  * `freshness --backfill` measures during the backfill of a new meter version.
  */
 const { values, positionals } = parseArgs({
@@ -55,6 +57,8 @@ const { values, positionals } = parseArgs({
     seconds: { type: 'string' },
     subscriptions: { type: 'string' },
     seed: { type: 'string' },
+    customers: { type: 'string' },
+    months: { type: 'string' },
   },
 });
 const unknown = positionals.filter((name) => BENCHES[name] === undefined);

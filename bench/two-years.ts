@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
 import { benchRow, type BenchOptions, type BenchRow } from './bench-row.ts';
+import { runTests } from './run-tests.ts';
 
 const YEARS = 2;
 
@@ -10,21 +10,9 @@ const YEARS = 2;
 export async function run(options: BenchOptions): Promise<BenchRow[]> {
   const { subscriptions = '10000', seed = '1' } = options;
   const begun = performance.now();
-  const code = await exitCode({ SUBSCRIPTIONS: subscriptions, SEED: seed });
-  if (code !== 0) throw new Error(`the bills differ, or the run failed: exit code ${code}`);
+  await runTests('test/simulation/two-years', { SUBSCRIPTIONS: subscriptions, SEED: seed });
   const minutes = (performance.now() - begun) / 60_000;
   const years = (Number(subscriptions) * YEARS) / minutes;
   const notes = `${subscriptions} subscriptions, SEED=${seed}, ${minutes.toFixed(1)} min with their creation and changes over HTTP`;
   return [benchRow('two years, billed as told', years, 'subscription-years/min', null, notes)];
-}
-
-function exitCode(environment: Record<string, string>): Promise<number | null> {
-  const child = spawn('npm', ['test', '--silent', '--', 'test/simulation/two-years'], {
-    env: { ...process.env, ...environment },
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', resolve);
-  });
 }
